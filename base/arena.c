@@ -1,11 +1,13 @@
 /* arena.c - a list of blocks; allocation bumps a pointer, closing frees the blocks.
  *
- * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few calls. Large ones come as pages from
- * the system, where it has them: they need no zeroing, take memory only as they are filled, and a vector grows without being copied.
- * Pages of 2 MiB, where a block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking takes. Smaller blocks
- * come with their pages at once, which takes less than as many faults: three hundredths of the time that assembling takes.
- * In builds with the address sanitizer only what was handed out can be touched: the rest of a block is closed, as are the bytes behind
- * each allocation, what a reset took back and the old copy of a vector that grew. */
+ * Block sizes double from 4 KiB to 8 MiB, so that a small module costs little and a large one few
+ * calls. Large ones come as pages from the system, where it has them: they need no zeroing, take
+ * memory only as they are filled, and a vector grows without being copied. Pages of 2 MiB, where a
+ * block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking
+ * takes. Smaller blocks come with their pages at once, which takes less than as many faults: three
+ * hundredths of the time that assembling takes. In builds with the address sanitizer only what was
+ * handed out can be touched: the rest of a block is closed, as are the bytes behind each
+ * allocation, what a reset took back and the old copy of a vector that grew. */
 #ifdef __linux__
 #define _GNU_SOURCE /* mremap */
 #endif
@@ -21,14 +23,18 @@
 #include <sys/mman.h>
 #endif
 
-#define FIRST_BLOCK ((size_t)4096)
+#define FIRST_BLOCK   ((size_t)4096)
 #define LARGEST_BLOCK ((size_t)1 << 23)
-#define MAPPED ((size_t)1 << 18)      /* from this size on: pages */
-#define HUGE ((size_t)1 << 21)        /* from this size on: large pages, where the system gives them; their size */
-#define FRONT ((size_t)1 << 16)       /* of a block in front of its large pages, so that its head touches none; whole pages on every system */
-#define LARGE_VECTOR ((size_t)1 << 18)
+#define MAPPED        ((size_t)1 << 18) /* from this size on: pages */
+#define HUGE                                                                                       \
+    ((size_t)1 << 21) /* from this size on: large pages, where the system gives them; their size   \
+                       */
+#define FRONT                                                                                      \
+    ((size_t)1 << 16) /* of a block in front of its large pages, so that its head touches none;    \
+                         whole pages on every system */
+#define LARGE_VECTOR  ((size_t)1 << 18)
 #define DEFAULT_ALIGN ((size_t)16)
-#define MAX_ALIGN ((size_t)4096)
+#define MAX_ALIGN     ((size_t)4096)
 
 typedef struct block {
     struct block *next;
@@ -45,7 +51,7 @@ struct pl_arena {
     unsigned char *clean;      /* in it: zero from here on */
     size_t next_size, handed_out;
     bool failed, sparse;
-    bool as_left;              /* what has been used before is not zeroed any more */
+    bool as_left; /* what has been used before is not zeroed any more */
 };
 
 static unsigned char *align_up(unsigned char *p, size_t align)
@@ -85,11 +91,13 @@ static block *get_pages(size_t bytes, bool huge)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge && !more ? MAP_POPULATE : 0);
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
-    if (more) { /* begins a little before a large page; what lies in front of it and behind goes back */
+    if (more) { /* begins a little before a large page; what lies in front of it and behind goes
+                   back */
         unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
-        madvise(at + FRONT, pages - FRONT, MADV_HUGEPAGE); /* a wish: without large pages it is as before */
+        madvise(at + FRONT, pages - FRONT,
+                MADV_HUGEPAGE); /* a wish: without large pages it is as before */
         start = at;
     }
     block *b = (block *)(void *)start;
@@ -103,7 +111,8 @@ static block *more_pages(block *b, size_t bytes)
     size_t pages = whole_pages(bytes);
     block *bigger = mremap(b, b->pages, pages, MREMAP_MAYMOVE);
     if (bigger == MAP_FAILED) return NULL;
-    if (pages >= 2 * HUGE) madvise(bigger, pages, MADV_HUGEPAGE); /* what is added will be filled at least by half */
+    if (pages >= 2 * HUGE)
+        madvise(bigger, pages, MADV_HUGEPAGE); /* what is added will be filled at least by half */
     bigger->pages = pages;
     bigger->size = pages - sizeof *bigger;
     return bigger;
@@ -116,7 +125,8 @@ static void free_pages(block *b)
 
 static void keep_small(block *b)
 {
-    if (b->pages) madvise(b, b->pages, MADV_NOHUGEPAGE); /* where the system gives large pages unasked */
+    if (b->pages)
+        madvise(b, b->pages, MADV_NOHUGEPAGE); /* where the system gives large pages unasked */
 }
 #else
 static block *get_pages(size_t bytes, bool huge)
@@ -142,7 +152,8 @@ static void keep_small(block *b)
 }
 #endif
 
-/* A block of so many bytes with its head; zeroed. huge: from large pages, or with its pages, because it will be filled to the end. */
+/* A block of so many bytes with its head; zeroed. huge: from large pages, or with its pages,
+ * because it will be filled to the end. */
 static block *get_block(size_t bytes, bool huge)
 {
     return bytes >= MAPPED ? get_pages(bytes, huge) : calloc(1, bytes);
@@ -218,7 +229,8 @@ static void *fail(pl_arena *a)
     return NULL;
 }
 
-/* The first spare block that is large enough. It is zeroed bit by bit as it is handed out: mostly little of it is. */
+/* The first spare block that is large enough. It is zeroed bit by bit as it is handed out: mostly
+ * little of it is. */
 static block *take_spare(pl_arena *a, size_t at_least)
 {
     block **from = &a->spare;
@@ -234,7 +246,9 @@ static block *new_block(pl_arena *a, size_t at_least)
     size_t size = a->next_size < at_least ? at_least : a->next_size;
     if (size > SIZE_MAX / 2) return NULL;
     size_t bytes = sizeof(block) + size;
-    if (bytes >= MAPPED) bytes = whole_pages(size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
+    if (bytes >= MAPPED)
+        bytes = whole_pages(
+            size > at_least + sizeof(block) ? size : bytes); /* a power of two, if that is enough */
     block *b = get_block(bytes, !a->sparse);
     if (!b) return NULL;
     if (a->sparse) keep_small(b);
@@ -352,7 +366,8 @@ static void *only_vector(block *b, size_t bytes)
     return vector_of(b);
 }
 
-/* A vector with a block of its own, which is zero behind what it holds. `at`: it has one already. */
+/* A vector with a block of its own, which is zero behind what it holds. `at`: it has one already.
+ */
 static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
 {
     const size_t room = sizeof(block) + DEFAULT_ALIGN + bytes;
@@ -400,7 +415,9 @@ void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, s
 {
     size_t bytes = wanted > SIZE_MAX / 2 / elem ? SIZE_MAX : wanted * elem;
     bool large = bytes >= LARGE_VECTOR && bytes < SIZE_MAX;
-    void *bigger = bytes == SIZE_MAX ? fail(a) : large ? large_vector(a, at, *n * elem, bytes) : take(a, bytes, DEFAULT_ALIGN, *n * elem);
+    void *bigger = bytes == SIZE_MAX ? fail(a)
+                   : large           ? large_vector(a, at, *n * elem, bytes)
+                                     : take(a, bytes, DEFAULT_ALIGN, *n * elem);
     if (!bigger) { /* unguarded: the vector is empty and stays so */
         *n = *cap = 0;
         return NULL;

@@ -1,8 +1,10 @@
-/* arena.h - memory by lifetime: everything allocated for a module, a launch or a run is freed at once.
+/* arena.h - memory by lifetime: everything allocated for a module, a launch or a run is freed at
+ * once.
  *
- * An arena is a list of blocks from malloc. When memory is exhausted, a request jumps to the guard of the thread (base/guard.h), so that
- * what uses arenas under a guard needs no test. Without a guard it returns NULL, and pl_arena_ok is false from then on: such a caller tests
- * each result, and never grows an array. */
+ * An arena is a list of blocks from malloc. When memory is exhausted, a request jumps to the guard
+ * of the thread (base/guard.h), so that what uses arenas under a guard needs no test. Without a
+ * guard it returns NULL, and pl_arena_ok is false from then on: such a caller tests each result,
+ * and never grows an array. */
 #ifndef PL_BASE_ARENA_H
 #define PL_BASE_ARENA_H
 
@@ -12,14 +14,18 @@
 
 typedef struct pl_arena pl_arena;
 
-pl_arena *pl_arena_open(void);                   /* NULL only when memory is exhausted */
-pl_arena *pl_arena_open_sparse(void);            /* for large arrays of which mostly little is touched: small pages */
-void pl_arena_close(pl_arena *a);                /* frees everything; NULL is allowed */
-void pl_arena_reset(pl_arena *a);                /* takes everything back and keeps the memory for what comes next */
-void pl_arena_reuse(pl_arena *a);                /* the same; from now on what has been used before comes as it was left, not zeroed */
-void pl_arena_empty(pl_arena *a);                /* the same, and gives the memory back */
+pl_arena *pl_arena_open(void); /* NULL only when memory is exhausted */
+pl_arena *
+pl_arena_open_sparse(void); /* for large arrays of which mostly little is touched: small pages */
+void pl_arena_close(pl_arena *a); /* frees everything; NULL is allowed */
+void pl_arena_reset(
+    pl_arena *a); /* takes everything back and keeps the memory for what comes next */
+void pl_arena_reuse(pl_arena *a); /* the same; from now on what has been used before comes as it was
+                                     left, not zeroed */
+void pl_arena_empty(pl_arena *a); /* the same, and gives the memory back */
 void *pl_arena_alloc(pl_arena *a, size_t bytes); /* zeroed, 16-byte aligned */
-void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes, size_t align); /* align: power of two <= 4096 */
+void *pl_arena_alloc_aligned(pl_arena *a, size_t bytes,
+                             size_t align); /* align: power of two <= 4096 */
 void *pl_arena_copy(pl_arena *a, const void *from, size_t bytes);
 char *pl_arena_strndup(pl_arena *a, const char *s, size_t n);
 char *pl_arena_strdup(pl_arena *a, const char *s);
@@ -28,25 +34,30 @@ char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
 bool pl_arena_ok(const pl_arena *a);      /* false after an allocation has returned NULL */
 size_t pl_arena_bytes(const pl_arena *a); /* bytes handed out, for statistics */
 
-/* Gives a growable array (below) to another arena; false: it is too small to have been allocated apart, and stays. */
+/* Gives a growable array (below) to another arena; false: it is too small to have been allocated
+ * apart, and stays. */
 bool pl_arena_give(pl_arena *to, pl_arena *from, const void *vector);
 
 #define pl_arena_new(a, type) ((type *)pl_arena_alloc_aligned((a), sizeof(type), _Alignof(type)))
+
 #define pl_arena_array(a, type, n) ((type *)pl_arena_alloc((a), sizeof(type) * (size_t)(n)))
 
-/* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it closes, a large one is freed: nothing
- * may point at elements of an array that still grows.
- * Usage: struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
+/* Growable array in an arena: grows by doubling. A small old copy stays in the arena until it
+ * closes, a large one is freed: nothing may point at elements of an array that still grows. Usage:
+ * struct { T *at; size_t n, cap; } v = {0}; *pl_push(arena, &v) = x; */
 void *pl_vec_grow_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem);
-#define pl_push(a, v) \
-    (((v)->n == (v)->cap ? (void)((v)->at = pl_vec_grow_((a), (v)->at, &(v)->cap, &(v)->n, \
-                                                         sizeof *(v)->at)) \
-                         : (void)0), \
+#define pl_push(a, v)                                                                              \
+    (((v)->n == (v)->cap                                                                           \
+          ? (void)((v)->at = pl_vec_grow_((a), (v)->at, &(v)->cap, &(v)->n, sizeof *(v)->at))      \
+          : (void)0),                                                                              \
      &(v)->at[(v)->n++])
 
-/* Room for so many elements, where it is known how many there will be: a growing array is copied again and again. */
+/* Room for so many elements, where it is known how many there will be: a growing array is copied
+ * again and again. */
 void *pl_vec_room_(pl_arena *a, void *at, size_t *cap, size_t *n, size_t elem, size_t wanted);
-#define pl_reserve(a, v, wanted) \
-    ((v)->cap < (wanted) ? (void)((v)->at = pl_vec_room_((a), (v)->at, &(v)->cap, &(v)->n, sizeof *(v)->at, (wanted))) : (void)0)
+#define pl_reserve(a, v, wanted)                                                                   \
+    ((v)->cap < (wanted) ? (void)((v)->at = pl_vec_room_((a), (v)->at, &(v)->cap, &(v)->n,         \
+                                                         sizeof *(v)->at, (wanted)))               \
+                         : (void)0)
 
 #endif

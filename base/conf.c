@@ -1,7 +1,7 @@
 /* conf.c - takes machine descriptions apart and binds their keys to the members of structs.
  *
- * Reading knows the shape of a line only; what keys exist, their units and their ranges are the tables that the
- * timing model passes to pl_conf_bind. */
+ * Reading knows the shape of a line only; what keys exist, their units and their ranges are the
+ * tables that the timing model passes to pl_conf_bind. */
 #include "base/conf.h"
 #include "base/nearest.h"
 #include <assert.h>
@@ -19,17 +19,17 @@ static const struct {
 #undef X
 };
 
-/* Units of one dimension and their size in the first of them. A unit that is not here converts to itself only. */
+/* Units of one dimension and their size in the first of them. A unit that is not here converts to
+ * itself only. */
 static const struct {
     const char *unit, *dimension;
     double scale;
 } units[] = {
-    {"cycles", "cycles", 1},    {"cycle", "cycles", 1},
-    {"B", "B", 1},              {"KiB", "B", 1024},       {"MiB", "B", 1048576}, {"GiB", "B", 1073741824},
-    {"MHz", "MHz", 1},          {"GHz", "MHz", 1000},
-    {"ns", "ns", 1},            {"us", "ns", 1000},
-    {"B/cycle", "B/cycle", 1},  {"KiB/cycle", "B/cycle", 1024},
-    {"GB/s", "GB/s", 1},        {"TB/s", "GB/s", 1000},
+    {"cycles", "cycles", 1}, {"cycle", "cycles", 1},    {"B", "B", 1},
+    {"KiB", "B", 1024},      {"MiB", "B", 1048576},     {"GiB", "B", 1073741824},
+    {"MHz", "MHz", 1},       {"GHz", "MHz", 1000},      {"ns", "ns", 1},
+    {"us", "ns", 1000},      {"B/cycle", "B/cycle", 1}, {"KiB/cycle", "B/cycle", 1024},
+    {"GB/s", "GB/s", 1},     {"TB/s", "GB/s", 1000},
 };
 
 const char *pl_provenance_word(pl_provenance p)
@@ -56,7 +56,8 @@ static bool is_digit(char c)
 
 static bool is_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+           c == '.' || c == '-';
 }
 
 static span trim(span s)
@@ -166,7 +167,8 @@ static void read_section(reader *r, span s)
     *pl_push(r->c->arena, &r->c->section) = (pl_conf_section){.name = text, .at = place(r, name)};
 }
 
-/* Splits "0 8 16 KiB" into numbers and unit; anything that does not begin with a number has no unit. */
+/* Splits "0 8 16 KiB" into numbers and unit; anything that does not begin with a number has no
+ * unit. */
 static void split_unit(span value, span *numbers, span *unit)
 {
     number ignored;
@@ -233,8 +235,13 @@ static void read_entry(reader *r, span s)
         return;
     }
     split_unit(value, &numbers, &unit);
-    pl_conf_entry e = {.section = c->section.at[c->section.n - 1].name, .key = copy(c, key), .value = copy(c, numbers),
-                       .unit = copy(c, unit), .provenance = PL_GUESSED, .source = "", .at = place(r, key),
+    pl_conf_entry e = {.section = c->section.at[c->section.n - 1].name,
+                       .key = copy(c, key),
+                       .value = copy(c, numbers),
+                       .unit = copy(c, unit),
+                       .provenance = PL_GUESSED,
+                       .source = "",
+                       .at = place(r, key),
                        .value_at = place(r, value)};
     if (pl_conf_find(c, e.section, e.key)) {
         pl_report(c->diags, PL_E0504, e.at, "key", e.key);
@@ -246,12 +253,13 @@ static void read_entry(reader *r, span s)
     add_entry(c, &e);
 }
 
-pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const char *text, size_t size,
-                       pl_conf **out)
+pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const char *text,
+                       size_t size, pl_conf **out)
 {
     size_t errors_before = diags->errors;
     pl_conf *c = pl_arena_new(arena, pl_conf);
-    *c = (pl_conf){.arena = arena, .diags = diags, .file = pl_diags_add_file(diags, name, text, size)};
+    *c = (pl_conf){
+        .arena = arena, .diags = diags, .file = pl_diags_add_file(diags, name, text, size)};
     pl_map_init(&c->number, arena);
     reader r = {.c = c};
     for (const char *p = text, *end = text + size; p < end;) {
@@ -302,7 +310,8 @@ const pl_conf_entry *pl_conf_find(const pl_conf *c, const char *section, const c
 void pl_conf_complete(pl_conf *c, const pl_conf *from)
 {
     for (size_t i = 0; i < from->section.n; i++)
-        if (!find_section(c, from->section.at[i].name)) *pl_push(c->arena, &c->section) = from->section.at[i];
+        if (!find_section(c, from->section.at[i].name))
+            *pl_push(c->arena, &c->section) = from->section.at[i];
     for (size_t i = 0; i < from->entry.n; i++) {
         const pl_conf_entry *e = &from->entry.at[i];
         if (!find_entry(c, e->section, e->key)) add_entry(c, e);
@@ -338,15 +347,17 @@ static bool bad_value(pl_conf *c, const pl_conf_entry *e, const char *expected)
 }
 
 /* One number in the key's unit, or a diagnostic. */
-static bool convert(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, span word, number *out)
+static bool convert(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, span word,
+                    number *out)
 {
     double scale;
     bool whole = k->type != PL_CONF_F64;
     if (!parse_number(word, out)) return bad_value(c, e, whole ? "a whole number" : "a number");
     if (!unit_scale(e->unit, k->unit, &scale)) {
-        pl_diag *m = pl_report(c->diags, PL_E0509, e->value_at, e->key, k->unit[0] ? k->unit : "no unit",
-                               e->unit[0] ? e->unit : "none");
-        if (k->unit[0]) m->help = pl_arena_printf(c->arena, "write %s = %s %s", e->key, e->value, k->unit);
+        pl_diag *m = pl_report(c->diags, PL_E0509, e->value_at, e->key,
+                               k->unit[0] ? k->unit : "no unit", e->unit[0] ? e->unit : "none");
+        if (k->unit[0])
+            m->help = pl_arena_printf(c->arena, "write %s = %s %s", e->key, e->value, k->unit);
         return false;
     }
     if (scale < 1 || scale > 1) {
@@ -358,7 +369,8 @@ static bool convert(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, sp
     bool ranged = k->min < 0 || k->min > 0 || k->max < 0 || k->max > 0;
     if ((ranged && (out->real < k->min || out->real > k->max)) ||
         (k->type == PL_CONF_U32 && out->whole > UINT32_MAX)) {
-        const char *range = ranged ? pl_arena_printf(c->arena, "%.10g to %.10g", k->min, k->max) : "0 to 4294967295";
+        const char *range = ranged ? pl_arena_printf(c->arena, "%.10g to %.10g", k->min, k->max)
+                                   : "0 to 4294967295";
         pl_report(c->diags, PL_E0510, e->value_at, e->key, e->value, range);
         return false;
     }
@@ -385,7 +397,8 @@ static bool bind_list(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, 
         number v;
         if (!convert(c, e, k, w, &v)) return false;
         if (list.n == PL_CONF_MAX_LIST)
-            return bad_value(c, e, pl_arena_printf(c->arena, "at most %d numbers", PL_CONF_MAX_LIST));
+            return bad_value(c, e,
+                             pl_arena_printf(c->arena, "at most %d numbers", PL_CONF_MAX_LIST));
         list.at[list.n++] = v.whole;
     }
     *out = list;
@@ -433,9 +446,11 @@ bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size
             e->used = true;
             ok &= bind_value(c, e, &keys[i], (char *)out + keys[i].offset);
         } else if (!keys[i].optional) {
-            pl_diag *m = pl_report(c->diags, PL_E0503, s ? s->at : (pl_loc){.file = c->file}, keys[i].key, section);
-            m->help = pl_arena_printf(c->arena, "%s%s%s", keys[i].about ? keys[i].about : "add the key",
-                                      keys[i].unit && keys[i].unit[0] ? "; in " : "", keys[i].unit ? keys[i].unit : "");
+            pl_diag *m = pl_report(c->diags, PL_E0503, s ? s->at : (pl_loc){.file = c->file},
+                                   keys[i].key, section);
+            m->help = pl_arena_printf(
+                c->arena, "%s%s%s", keys[i].about ? keys[i].about : "add the key",
+                keys[i].unit && keys[i].unit[0] ? "; in " : "", keys[i].unit ? keys[i].unit : "");
             ok = false;
         }
     }
@@ -449,7 +464,8 @@ static const char *nearest(const pl_conf_section *s, const char *key)
     const char *found = NULL;
     unsigned best = pl_edit_reach(strlen(key)) + 1;
     for (size_t i = 0; i < s->nkeys; i++) {
-        unsigned d = pl_edit_distance(key, strlen(key), s->keys[i].key, strlen(s->keys[i].key), best);
+        unsigned d =
+            pl_edit_distance(key, strlen(key), s->keys[i].key, strlen(s->keys[i].key), best);
         if (d >= best) continue;
         best = d;
         found = s->keys[i].key;

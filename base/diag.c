@@ -1,15 +1,16 @@
 /* diag.c - collects diagnostics and draws them.
  *
- * Rendering shows the source line with a caret under the place. The line comes from the user's file, so control
- * characters are replaced (printable.h), tabs widened and very long lines cut to a window around the place. */
+ * Rendering shows the source line with a caret under the place. The line comes from the user's
+ * file, so control characters are replaced (printable.h), tabs widened and very long lines cut to a
+ * window around the place. */
 #include "base/diag.h"
 #include "base/printable.h"
 #include <stdarg.h>
 #include <string.h>
 
 #define DEFAULT_LIMIT 100
-#define TAB_WIDTH 8
-#define WINDOW 120 /* bytes of a source line shown at most */
+#define TAB_WIDTH     8
+#define WINDOW        120 /* bytes of a source line shown at most */
 
 static const struct {
     const char *code, *format, *explanation;

@@ -1,11 +1,9 @@
 /* diag.h - messages to the user about the user's input, as data.
  *
- * Every message is a row of diag.def (id, severity, format, explanation). Code reports by id and place; nobody
- * prints. The list is sorted by place when shown, and rendered with the source line and a caret by pl_diag_render.
- *   k.ptx:12:7: error: 'add.s32' takes no '.ftz' [E0214]
- *       12 |  add.ftz.s32 %r1, %r2, %r3;
- *          |      ^~~~
- *       help: write add.s32, or add.ftz.f32 for floats */
+ * Every message is a row of diag.def (id, severity, format, explanation). Code reports by id and
+ * place; nobody prints. The list is sorted by place when shown, and rendered with the source line
+ * and a caret by pl_diag_render. k.ptx:12:7: error: 'add.s32' takes no '.ftz' [E0214] 12 |
+ * add.ftz.s32 %r1, %r2, %r3; |      ^~~~ help: write add.s32, or add.ftz.f32 for floats */
 #ifndef PL_BASE_DIAG_H
 #define PL_BASE_DIAG_H
 
@@ -34,7 +32,8 @@ typedef struct pl_diag {
     pl_loc at;
     const char *text; /* the formatted message, without place and id */
     const char *help; /* what to write instead, or NULL */
-    const char *source; /* position in the source that the place was compiled from: "k.cu:12", or NULL */
+    const char
+        *source; /* position in the source that the place was compiled from: "k.cu:12", or NULL */
 } pl_diag;
 
 /* The sources that diagnostics point into, and the diagnostics found so far. */
@@ -44,7 +43,7 @@ typedef struct pl_diags {
         struct pl_diag_file {
             const char *name, *text; /* not owned; text may be NULL */
             size_t size;
-        } *at;
+        } * at;
         size_t n, cap;
     } file;
     struct {
@@ -52,20 +51,22 @@ typedef struct pl_diags {
         size_t n, cap;
     } list;
     size_t errors;
-    size_t limit; /* further errors are counted, not kept (default 100); so are further warnings and notes */
+    size_t limit; /* further errors are counted, not kept (default 100); so are further warnings and
+                     notes */
     pl_diag spare; /* what pl_report returns for a message that is not kept */
 } pl_diags;
 
 void pl_diags_init(pl_diags *d, pl_arena *arena);
 uint32_t pl_diags_add_file(pl_diags *d, const char *name, const char *text, size_t size);
-/* Reports message `id` at `at`; the variadic arguments are those of the row's format. Returns the record so that the caller
- * may set ->help (with pl_arena_printf); never NULL. */
+/* Reports message `id` at `at`; the variadic arguments are those of the row's format. Returns the
+ * record so that the caller may set ->help (with pl_arena_printf); never NULL. */
 pl_diag *pl_report(pl_diags *d, pl_diag_id id, pl_loc at, ...);
 const char *pl_diag_code(pl_diag_id id);        /* "E0214" */
 const char *pl_diag_explanation(pl_diag_id id); /* why it is wrong and what to write instead */
 const char *pl_diag_format(pl_diag_id id);
 bool pl_diag_by_code(const char *code, pl_diag_id *id);
-/* Forgets the messages from number `from` on: what a phase said that ran out of memory may be wrong. */
+/* Forgets the messages from number `from` on: what a phase said that ran out of memory may be
+ * wrong. */
 void pl_diags_drop(pl_diags *d, size_t from);
 /* Stable sort by file, line, column, id, and removal of exact duplicates. */
 void pl_diags_sort(pl_diags *d);

@@ -1,95 +1,122 @@
-/* event.h - what the emulator tells about a run: instruction and memory events, per-instruction statistics, counters.
+/* event.h - what the emulator tells about a run: instruction and memory events, per-instruction
+ * statistics, counters.
  *
- * Emitters (functional driver, SM model, memory model) hold a `const pl_sink *` that may be NULL and test it once per event.
- * Listeners (trace writer, profilers, tests) see plain values; addresses are valid during the call only. */
+ * Emitters (functional driver, SM model, memory model) hold a `const pl_sink *` that may be NULL
+ * and test it once per event. Listeners (trace writer, profilers, tests) see plain values;
+ * addresses are valid during the call only. */
 #ifndef PL_BASE_EVENT_H
 #define PL_BASE_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Why a warp could not issue. X(name, Nsight Compute's word, explanation): the single list of stall reasons. */
-#define PL_STALLS(X)                                                                                      \
-    X(NONE, "selected", "the warp issued")                                                                \
-    X(NOT_SELECTED, "not_selected", "ready, but the scheduler picked another warp")                       \
-    X(WAIT, "wait", "waits for the fixed latency of an earlier instruction of its own")                   \
-    X(LONG_SCOREBOARD, "long_scoreboard", "waits for data from L1, L2 or DRAM (global, local, texture)")  \
-    X(SHORT_SCOREBOARD, "short_scoreboard", "waits for shared memory, special functions or conversions")  \
-    X(BARRIER, "barrier", "waits at a block barrier")                                                     \
-    X(MEMBAR, "membar", "waits for a memory fence")                                                       \
-    X(BRANCH, "branch_resolving", "waits for a branch target")                                            \
-    X(MATH_PIPE, "math_pipe_throttle", "the arithmetic pipe is busy")                                     \
-    X(LG_THROTTLE, "lg_throttle", "the queue for global and local memory instructions is full")           \
-    X(MIO_THROTTLE, "mio_throttle", "the queue for shared memory and special functions is full")          \
-    X(TEX_THROTTLE, "tex_throttle", "the texture queue is full")                                          \
-    X(NO_INSTRUCTION, "no_instruction", "waits for an instruction fetch")                                 \
-    X(SLEEPING, "sleeping", "nanosleep, or all lanes wait for others")                                    \
-    X(IMC_MISS, "imc_miss", "waits for the constant cache")                                               \
-    X(DRAIN, "drain", "finished, waits for its stores")                                                   \
+/* Why a warp could not issue. X(name, Nsight Compute's word, explanation): the single list of stall
+ * reasons. */
+#define PL_STALLS(X)                                                                               \
+    X(NONE, "selected", "the warp issued")                                                         \
+    X(NOT_SELECTED, "not_selected", "ready, but the scheduler picked another warp")                \
+    X(WAIT, "wait", "waits for the fixed latency of an earlier instruction of its own")            \
+    X(LONG_SCOREBOARD, "long_scoreboard",                                                          \
+      "waits for data from L1, L2 or DRAM (global, local, texture)")                               \
+    X(SHORT_SCOREBOARD, "short_scoreboard",                                                        \
+      "waits for shared memory, special functions or conversions")                                 \
+    X(BARRIER, "barrier", "waits at a block barrier")                                              \
+    X(MEMBAR, "membar", "waits for a memory fence")                                                \
+    X(BRANCH, "branch_resolving", "waits for a branch target")                                     \
+    X(MATH_PIPE, "math_pipe_throttle", "the arithmetic pipe is busy")                              \
+    X(LG_THROTTLE, "lg_throttle", "the queue for global and local memory instructions is full")    \
+    X(MIO_THROTTLE, "mio_throttle", "the queue for shared memory and special functions is full")   \
+    X(TEX_THROTTLE, "tex_throttle", "the texture queue is full")                                   \
+    X(NO_INSTRUCTION, "no_instruction", "waits for an instruction fetch")                          \
+    X(SLEEPING, "sleeping", "nanosleep, or all lanes wait for others")                             \
+    X(IMC_MISS, "imc_miss", "waits for the constant cache")                                        \
+    X(DRAIN, "drain", "finished, waits for its stores")                                            \
     X(DISPATCH, "dispatch_stall", "the dispatcher is held up by another conflict")
 
 typedef enum pl_stall {
 #define X(name, word, text) PL_STALL_##name,
     PL_STALLS(X)
 #undef X
-    PL_STALL_COUNT
+        PL_STALL_COUNT
 } pl_stall;
 
 /* Where a memory access was served. */
-typedef enum pl_level { PL_LV_NONE, PL_LV_SHARED, PL_LV_L1, PL_LV_L2, PL_LV_DRAM, PL_LV_CONST, PL_LV_REMOTE_SHARED } pl_level;
+typedef enum pl_level {
+    PL_LV_NONE,
+    PL_LV_SHARED,
+    PL_LV_L1,
+    PL_LV_L2,
+    PL_LV_DRAM,
+    PL_LV_CONST,
+    PL_LV_REMOTE_SHARED
+} pl_level;
 
-typedef enum pl_access_kind { PL_AC_LOAD, PL_AC_STORE, PL_AC_ATOMIC, PL_AC_REDUCTION, PL_AC_PREFETCH, PL_AC_ASYNC } pl_access_kind;
+typedef enum pl_access_kind {
+    PL_AC_LOAD,
+    PL_AC_STORE,
+    PL_AC_ATOMIC,
+    PL_AC_REDUCTION,
+    PL_AC_PREFETCH,
+    PL_AC_ASYNC
+} pl_access_kind;
 
 typedef struct pl_inst_event {
-    uint64_t seq;       /* number of this issue in the launch, from 0: the key that mem rows refer to */
-    uint64_t cycle;     /* timing mode: SM cycle of issue; functional mode: the warp's instruction count */
-    uint32_t block;     /* linear block number, counted through all grids of the launch */
-    uint32_t warp;      /* in its block */
-    uint32_t pc;        /* index of the machine instruction in the program */
-    uint64_t mask;      /* lanes that executed it */
-    uint32_t weight;    /* hardware instructions that it stands for: their sum over the launch is inst_executed */
-    uint8_t active;     /* active lanes, also those whose guard is false; 0 counts as those of mask */
-    uint16_t sm;        /* 0 in functional mode */
+    uint64_t seq; /* number of this issue in the launch, from 0: the key that mem rows refer to */
+    uint64_t
+        cycle; /* timing mode: SM cycle of issue; functional mode: the warp's instruction count */
+    uint32_t block;  /* linear block number, counted through all grids of the launch */
+    uint32_t warp;   /* in its block */
+    uint32_t pc;     /* index of the machine instruction in the program */
+    uint64_t mask;   /* lanes that executed it */
+    uint32_t weight; /* hardware instructions that it stands for: their sum over the launch is
+                        inst_executed */
+    uint8_t active;  /* active lanes, also those whose guard is false; 0 counts as those of mask */
+    uint16_t sm;     /* 0 in functional mode */
     uint8_t subcore;
-    uint8_t stall;      /* pl_stall: main reason for waiting before this issue */
+    uint8_t stall; /* pl_stall: main reason for waiting before this issue */
     uint32_t stall_cycles;
-    uint32_t latency;   /* cycles to the result; 0 when unknown (functional mode); PL_LATENCY_LATER: pl_sink.done will tell */
+    uint32_t latency; /* cycles to the result; 0 when unknown (functional mode); PL_LATENCY_LATER:
+                         pl_sink.done will tell */
 } pl_inst_event;
 
 #define PL_LATENCY_LATER UINT32_MAX
 
 typedef struct pl_mem_event {
-    uint64_t seq;       /* of the instruction */
+    uint64_t seq; /* of the instruction */
     uint64_t cycle;
     uint32_t block, warp, pc;
-    uint32_t mask;      /* lanes of the half */
-    uint8_t half;       /* of a warp that has two; an instruction that both halves execute makes two accesses */
+    uint32_t mask; /* lanes of the half */
+    uint8_t half;  /* of a warp that has two; an instruction that both halves execute makes two
+                      accesses */
     uint16_t sm;
-    uint8_t space;      /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
-    uint8_t kind;       /* pl_access_kind */
-    uint16_t size;      /* bytes a lane */
-    uint16_t sectors;   /* distinct 32-byte sectors (global, local) */
+    uint8_t space;    /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
+    uint8_t kind;     /* pl_access_kind */
+    uint16_t size;    /* bytes a lane */
+    uint16_t sectors; /* distinct 32-byte sectors (global, local) */
     uint16_t wavefronts; /* passes through L1 or shared memory */
-    uint16_t level;     /* pl_level of the slowest part */
+    uint16_t level;      /* pl_level of the slowest part */
     uint32_t latency;
-    const uint64_t *addr; /* PL_LANES addresses, of the lanes of the half; entries of inactive lanes are undefined */
+    const uint64_t *addr; /* PL_LANES addresses, of the lanes of the half; entries of inactive lanes
+                             are undefined */
 } pl_mem_event;
 
-/* What single units of the memory system did. X(NAME, component whose units these are, what is counted) */
-#define PL_UNIT_SUMS(X)                            \
-    X(L2_HITS, "l2 slice", "hit_sectors")          \
-    X(L2_MISSES, "l2 slice", "miss_sectors")       \
-    X(DRAM_READ, "dram channel", "read_sectors")   \
+/* What single units of the memory system did. X(NAME, component whose units these are, what is
+ * counted) */
+#define PL_UNIT_SUMS(X)                                                                            \
+    X(L2_HITS, "l2 slice", "hit_sectors")                                                          \
+    X(L2_MISSES, "l2 slice", "miss_sectors")                                                       \
+    X(DRAM_READ, "dram channel", "read_sectors")                                                   \
     X(DRAM_WRITTEN, "dram channel", "write_sectors")
 
 typedef enum pl_unit_sum {
 #define X(name, component, word) PL_US_##name,
     PL_UNIT_SUMS(X)
 #undef X
-    PL_US_COUNT
+        PL_US_COUNT
 } pl_unit_sum;
 
-/* A further grid of the launch: made by device code, or following in the stream. Its blocks are numbered on. */
+/* A further grid of the launch: made by device code, or following in the stream. Its blocks are
+ * numbered on. */
 typedef struct pl_grid_event {
     uint32_t first_block, grid[3], block[3];
 } pl_grid_event;
@@ -98,7 +125,8 @@ typedef struct pl_sink {
     void *ctx;
     void (*inst)(void *ctx, const pl_inst_event *e); /* NULL: not wanted */
     void (*mem)(void *ctx, const pl_mem_event *e);   /* NULL: not wanted */
-    /* The result of an earlier instruction is there, so many cycles after its issue; NULL: not wanted, its latency is 0 */
+    /* The result of an earlier instruction is there, so many cycles after its issue; NULL: not
+     * wanted, its latency is 0 */
     void (*done)(void *ctx, uint64_t seq, uint32_t latency);
     void (*grid)(void *ctx, const pl_grid_event *e); /* before its events; NULL: not wanted */
     /* `n` more of a sum, of unit number `unit`, at that cycle (timing mode); NULL: not wanted */
@@ -107,15 +135,17 @@ typedef struct pl_sink {
 
 /* Sums for one machine instruction, kept by both modes whether or not anyone traces. */
 typedef struct pl_pc_stat {
-    uint64_t issues;      /* machine instructions as the hardware would issue them (a priced sequence counts its length) */
-    uint64_t executed;    /* times this row was executed by a warp */
-    uint64_t lanes;       /* sum of active lanes over issues */
-    uint64_t stall[PL_STALL_COUNT]; /* cycles by reason, timing mode */
+    uint64_t issues;   /* machine instructions as the hardware would issue them (a priced sequence
+                          counts its length) */
+    uint64_t executed; /* times this row was executed by a warp */
+    uint64_t lanes;    /* sum of active lanes over issues */
+    uint64_t stall[PL_STALL_COUNT];                    /* cycles by reason, timing mode */
     uint64_t requests, sectors, wavefronts, conflicts; /* memory instructions */
-    uint64_t l1_hits;     /* sectors of loads that L1 had, or had asked for */
-    uint64_t from_l2, from_dram; /* sectors that came from L2 and from DRAM; one that waits for a fill on its way comes from DRAM */
-    uint64_t branches, divergent;    /* branch instructions: executed, and with lanes parting */
-    uint64_t latency;     /* sum of latencies */
+    uint64_t l1_hits;             /* sectors of loads that L1 had, or had asked for */
+    uint64_t from_l2, from_dram;  /* sectors that came from L2 and from DRAM; one that waits for a
+                                     fill on its way comes from DRAM */
+    uint64_t branches, divergent; /* branch instructions: executed, and with lanes parting */
+    uint64_t latency;             /* sum of latencies */
 } pl_pc_stat;
 
 /* A named sum: Nsight Compute's metric name where one exists ("smsp__inst_executed.sum"). */

@@ -10,7 +10,8 @@
 FILE *pl_file_open(const char *path)
 {
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), why = EINVAL; /* O_NONBLOCK means nothing to ordinary files */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK),
+        why = EINVAL; /* O_NONBLOCK means nothing to ordinary files */
     if (fd < 0) return NULL;
     if (fstat(fd, &st) != 0)
         why = errno;
@@ -26,5 +27,7 @@ FILE *pl_file_open(const char *path)
 
 const char *pl_file_error(int why)
 {
-    return why == EINVAL ? "it is not an ordinary file" : why == EISDIR ? "it is a folder" : strerror(why);
+    return why == EINVAL   ? "it is not an ordinary file"
+           : why == EISDIR ? "it is a folder"
+                           : strerror(why);
 }

@@ -11,7 +11,8 @@
 
 enum { PATH_MOST = 4096 };
 
-/* The number behind a name at the start of a line of a file; false: there is none. An empty name is the file's first word. */
+/* The number behind a name at the start of a line of a file; false: there is none. An empty name is
+ * the file's first word. */
 static bool read_number(const char *path, const char *name, uint64_t *out)
 {
     FILE *f = fopen(path, "r");
@@ -20,13 +21,11 @@ static bool read_number(const char *path, const char *name, uint64_t *out)
     const size_t n = strlen(name);
     while (f && !found && fgets(line, sizeof line, f)) {
         char *end = line;
-        if (strncmp(line, name, n) != 0)
-            continue;
+        if (strncmp(line, name, n) != 0) continue;
         *out = strtoull(line + n, &end, 10);
         found = end != line + n;
     }
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     return found;
 }
 
@@ -43,27 +42,27 @@ static uint64_t group_room(const char *folder, bool second)
     snprintf(path, sizeof path, "%s/%s", folder, second ? "memory.max" : "memory.limit_in_bytes");
     if (!read_number(path, "", &limit)) /* "max", or no such file */
         return UINT64_MAX;
-    snprintf(path, sizeof path, "%s/%s", folder, second ? "memory.current" : "memory.usage_in_bytes");
+    snprintf(path, sizeof path, "%s/%s", folder,
+             second ? "memory.current" : "memory.usage_in_bytes");
     read_number(path, "", &used);
     snprintf(path, sizeof path, "%s/memory.stat", folder);
     read_number(path, second ? "inactive_file " : "total_inactive_file ", &cache);
     return left(limit, left(used, cache));
 }
 
-/* The least that a group and those around it leave. Inside of a container the path is that of the host, and its own group lies at the root. */
+/* The least that a group and those around it leave. Inside of a container the path is that of the
+ * host, and its own group lies at the root. */
 static uint64_t groups_room(const char *root, const char *path, bool second)
 {
     char folder[PATH_MOST];
     uint64_t least = UINT64_MAX;
     const size_t base = strlen(root);
-    if (snprintf(folder, sizeof folder, "%s%s", root, path) >= (int)sizeof folder)
-        return least;
+    if (snprintf(folder, sizeof folder, "%s%s", root, path) >= (int)sizeof folder) return least;
     for (;;) {
         const uint64_t room = group_room(folder, second);
         least = room < least ? room : least;
         char *slash = strrchr(folder, '/');
-        if (!slash || (size_t)(slash - folder) < base)
-            return least;
+        if (!slash || (size_t)(slash - folder) < base) return least;
         *slash = '\0';
     }
 }
@@ -76,18 +75,16 @@ uint64_t pl_host_group_room(const char *list, const char *root)
     snprintf(first_root, sizeof first_root, "%s/memory", root);
     while (f && fgets(line, sizeof line, f)) { /* NUMBER:CONTROLLERS:PATH */
         line[strcspn(line, "\n")] = '\0';
-        char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
-        if (!path)
-            continue;
+        char *controllers = strchr(line, ':'),
+             *path = controllers ? strchr(controllers + 1, ':') : NULL;
+        if (!path) continue;
         *path++ = '\0';
         const bool second = controllers[1] == '\0';
-        if (!second && strcmp(controllers + 1, "memory") != 0)
-            continue;
+        if (!second && strcmp(controllers + 1, "memory") != 0) continue;
         const uint64_t room = groups_room(second ? root : first_root, path, second);
         least = room < least ? room : least;
     }
-    if (f)
-        fclose(f);
+    if (f) fclose(f);
     return least;
 }
 
@@ -96,8 +93,7 @@ static uint64_t limit_room(int which, const char *used_name)
 {
     struct rlimit r;
     uint64_t kilobytes = 0;
-    if (getrlimit(which, &r) != 0 || r.rlim_cur == RLIM_INFINITY)
-        return UINT64_MAX;
+    if (getrlimit(which, &r) != 0 || r.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
     read_number("/proc/self/status", used_name, &kilobytes);
     return left(r.rlim_cur, kilobytes * 1024);
 }
@@ -105,26 +101,25 @@ static uint64_t limit_room(int which, const char *used_name)
 static uint64_t computer_room(void)
 {
     uint64_t kilobytes;
-    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes))
-        return kilobytes * 1024;
+    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes)) return kilobytes * 1024;
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
 }
 
 static void take(pl_host_room *least, uint64_t bytes, const char *by)
 {
-    if (bytes < least->bytes)
-        *least = (pl_host_room){bytes, by};
+    if (bytes < least->bytes) *least = (pl_host_room){bytes, by};
 }
 
 pl_host_room pl_host_memory(uint64_t untouched)
 {
     pl_host_room r = {UINT64_MAX, "is there"};
-    const uint64_t computer = computer_room(), group = pl_host_group_room("/proc/self/cgroup", "/sys/fs/cgroup");
-    if (computer != UINT64_MAX)
-        take(&r, left(computer, untouched), "is free on this computer");
+    const uint64_t computer = computer_room(),
+                   group = pl_host_group_room("/proc/self/cgroup", "/sys/fs/cgroup");
+    if (computer != UINT64_MAX) take(&r, left(computer, untouched), "is free on this computer");
     if (group != UINT64_MAX)
-        take(&r, left(group, untouched), "is left by the control group of the process (memory.max)");
+        take(&r, left(group, untouched),
+             "is left by the control group of the process (memory.max)");
     take(&r, limit_room(RLIMIT_AS, "VmSize:"), "is left by the limit on address space (ulimit -v)");
     take(&r, limit_room(RLIMIT_DATA, "VmData:"), "is left by the limit on data (ulimit -d)");
     return r;

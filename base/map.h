@@ -11,7 +11,7 @@ typedef struct pl_map {
         const char *key; /* NULL: free */
         size_t len;
         void *value;
-    } *slot;
+    } * slot;
     size_t n, cap;
 } pl_map;
 

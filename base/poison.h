@@ -1,6 +1,8 @@
-/* poison.h - in builds with the address sanitizer, parts of a block of memory can be closed and opened: touching a closed byte is reported.
+/* poison.h - in builds with the address sanitizer, parts of a block of memory can be closed and
+ * opened: touching a closed byte is reported.
  *
- * Other builds compile to nothing. The shadow has one byte for 8 bytes of memory: what is opened begins at a multiple of 8. */
+ * Other builds compile to nothing. The shadow has one byte for 8 bytes of memory: what is opened
+ * begins at a multiple of 8. */
 #ifndef PL_BASE_POISON_H
 #define PL_BASE_POISON_H
 
@@ -15,14 +17,14 @@
 #ifdef PL_POISON
 #include <sanitizer/asan_interface.h>
 #define pl_close_memory(at, bytes) __asan_poison_memory_region((at), (bytes))
-#define pl_open_memory(at, bytes) __asan_unpoison_memory_region((at), (bytes))
-#define PL_POISON_ALIGN ((size_t)8)
-#define PL_RED_ZONE ((size_t)16) /* closed bytes behind every allocation of an arena */
+#define pl_open_memory(at, bytes)  __asan_unpoison_memory_region((at), (bytes))
+#define PL_POISON_ALIGN            ((size_t)8)
+#define PL_RED_ZONE                ((size_t)16) /* poisoned bytes after every allocation */
 #else
 #define pl_close_memory(at, bytes) ((void)0)
-#define pl_open_memory(at, bytes) ((void)0)
-#define PL_POISON_ALIGN ((size_t)1)
-#define PL_RED_ZONE ((size_t)0)
+#define pl_open_memory(at, bytes)  ((void)0)
+#define PL_POISON_ALIGN            ((size_t)1)
+#define PL_RED_ZONE                ((size_t)0)
 #endif
 
 #endif

@@ -25,7 +25,8 @@ static uint32_t code_point(const unsigned char *p, size_t length)
     return c;
 }
 
-/* C0, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of bidirectional text. */
+/* C0, DEL and C1; line and paragraph separators; marks, embeddings, overrides and isolates of
+ * bidirectional text. */
 static bool is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||

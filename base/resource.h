@@ -1,7 +1,8 @@
-/* resource.h - descriptions of what a kernel reaches through a handle or a descriptor rather than an address: tensor maps (TMA),
- * arrays, textures, samplers and surfaces.
+/* resource.h - descriptions of what a kernel reaches through a handle or a descriptor rather than
+ * an address: tensor maps (TMA), arrays, textures, samplers and surfaces.
  *
- * Numbers are those of the CUDA driver interface (CUtensorMap..., cudaTextureDesc), so that a program can pass its own on. */
+ * Numbers are those of the CUDA driver interface (CUtensorMap..., cudaTextureDesc), so that a
+ * program can pass its own on. */
 #ifndef PL_BASE_RESOURCE_H
 #define PL_BASE_RESOURCE_H
 
@@ -28,30 +29,40 @@ typedef enum pl_tensor_type {
     PL_TENSOR_TF32_FTZ
 } pl_tensor_type;
 
-typedef enum pl_tensor_mode { PL_TENSOR_TILED, PL_TENSOR_IM2COL, PL_TENSOR_IM2COL_W, PL_TENSOR_IM2COL_W128 } pl_tensor_mode;
+typedef enum pl_tensor_mode {
+    PL_TENSOR_TILED,
+    PL_TENSOR_IM2COL,
+    PL_TENSOR_IM2COL_W,
+    PL_TENSOR_IM2COL_W128
+} pl_tensor_mode;
 
 /* The arguments of cuTensorMapEncodeTiled, ...Im2col and ...Im2colWide. */
 typedef struct pl_tensor_desc {
-    int mode;                                  /* pl_tensor_mode */
-    int type;                                  /* pl_tensor_type */
-    uint32_t rank;                             /* 1 to 5 */
+    int mode;      /* pl_tensor_mode */
+    int type;      /* pl_tensor_type */
+    uint32_t rank; /* 1 to 5 */
     uint64_t address;
-    uint64_t dim[PL_TENSOR_DIMS];              /* elements; the first varies fastest */
-    uint64_t stride[PL_TENSOR_DIMS - 1];       /* bytes, of all dimensions but the first */
-    uint32_t box[PL_TENSOR_DIMS];              /* tiled: elements of a tile */
-    uint32_t element_stride[PL_TENSOR_DIMS];   /* every how many elements one is taken */
-    int lower[PL_TENSOR_DIMS - 2];             /* im2col: corners of the bounding box, first the width; the wide modes use [0] */
+    uint64_t dim[PL_TENSOR_DIMS];            /* elements; the first varies fastest */
+    uint64_t stride[PL_TENSOR_DIMS - 1];     /* bytes, of all dimensions but the first */
+    uint32_t box[PL_TENSOR_DIMS];            /* tiled: elements of a tile */
+    uint32_t element_stride[PL_TENSOR_DIMS]; /* every how many elements one is taken */
+    int lower[PL_TENSOR_DIMS -
+              2]; /* im2col: corners of the bounding box, first the width; the wide modes use [0] */
     int upper[PL_TENSOR_DIMS - 2];
-    uint32_t channels, pixels;                 /* im2col: of a column */
-    int interleave;                            /* 0 none, 1 slices of 16 bytes, 2 of 32 */
-    int swizzle;                               /* 0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes */
-    int l2_promotion;                          /* 0 none, 1 64 bytes, 2 128, 3 256 */
-    int fill;                                  /* 0 zeros, 1 NaN */
+    uint32_t channels, pixels; /* im2col: of a column */
+    int interleave;            /* 0 none, 1 slices of 16 bytes, 2 of 32 */
+    int swizzle;               /* 0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes */
+    int l2_promotion;          /* 0 none, 1 64 bytes, 2 128, 3 256 */
+    int fill;                  /* 0 zeros, 1 NaN */
 } pl_tensor_desc;
 
 /* ---- arrays, textures, surfaces ---- */
 
-typedef enum pl_channel_kind { PL_CHANNEL_SIGNED, PL_CHANNEL_UNSIGNED, PL_CHANNEL_FLOAT } pl_channel_kind;
+typedef enum pl_channel_kind {
+    PL_CHANNEL_SIGNED,
+    PL_CHANNEL_UNSIGNED,
+    PL_CHANNEL_FLOAT
+} pl_channel_kind;
 
 typedef struct pl_texel_format {
     uint8_t channels; /* 1, 2 or 4 */
@@ -64,22 +75,32 @@ enum { PL_MIP_LEVELS = 17 };
 /* A CUDA array or mipmapped array: texels in a layout of the GPU's own. */
 typedef struct pl_array_desc {
     pl_texel_format format;
-    uint32_t width, height, depth; /* texels; height 0: one-dimensional. Layers and cube faces are counted in depth */
-    uint32_t levels;               /* mipmap levels; 0 and 1: one */
+    uint32_t width, height,
+        depth; /* texels; height 0: one-dimensional. Layers and cube faces are counted in depth */
+    uint32_t levels; /* mipmap levels; 0 and 1: one */
     bool layered, cubemap;
 } pl_array_desc;
 
-typedef enum pl_texture_source { PL_TEXTURE_ARRAY, PL_TEXTURE_LINEAR, PL_TEXTURE_PITCH } pl_texture_source;
-typedef enum pl_address_mode { PL_ADDRESS_WRAP, PL_ADDRESS_CLAMP, PL_ADDRESS_MIRROR, PL_ADDRESS_BORDER } pl_address_mode;
+typedef enum pl_texture_source {
+    PL_TEXTURE_ARRAY,
+    PL_TEXTURE_LINEAR,
+    PL_TEXTURE_PITCH
+} pl_texture_source;
+typedef enum pl_address_mode {
+    PL_ADDRESS_WRAP,
+    PL_ADDRESS_CLAMP,
+    PL_ADDRESS_MIRROR,
+    PL_ADDRESS_BORDER
+} pl_address_mode;
 
 typedef struct pl_sampler_desc {
-    uint8_t address[3];   /* pl_address_mode, by dimension */
-    bool linear;          /* filter between texels; false: the nearest */
-    bool mip_linear;      /* filter between mipmap levels */
-    bool normalized;      /* coordinates are fractions of the size */
-    bool to_float;        /* integers are read as fractions: cudaReadModeNormalizedFloat */
-    bool srgb;            /* with to_float: 8-bit channels are sRGB */
-    bool seamless;        /* cube maps: filter across edges */
+    uint8_t address[3]; /* pl_address_mode, by dimension */
+    bool linear;        /* filter between texels; false: the nearest */
+    bool mip_linear;    /* filter between mipmap levels */
+    bool normalized;    /* coordinates are fractions of the size */
+    bool to_float;      /* integers are read as fractions: cudaReadModeNormalizedFloat */
+    bool srgb;          /* with to_float: 8-bit channels are sRGB */
+    bool seamless;      /* cube maps: filter across edges */
     uint32_t anisotropy;
     float border[4];
     float lod_bias, lod_min, lod_max;

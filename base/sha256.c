@@ -1,4 +1,5 @@
-/* sha256.c - the hash of FIPS 180-4, section 6.2, over 64-byte blocks; by the processor's own instructions for it where it has them. */
+/* sha256.c - the hash of FIPS 180-4, section 6.2, over 64-byte blocks; by the processor's own
+ * instructions for it where it has them. */
 #include "base/sha256.h"
 #include <stdbool.h>
 #include <string.h>
@@ -24,7 +25,8 @@ static inline uint32_t rotate_right(uint32_t x, int n)
     return x >> n | x << (32 - n);
 }
 
-/* Round t of eight in a row: the working variables change their roles instead of their places; v[(k - t) mod 8] plays variable k. */
+/* Round t of eight in a row: the working variables change their roles instead of their places; v[(k
+ * - t) mod 8] plays variable k. */
 static inline void step(uint32_t v[8], int t, uint32_t addend)
 {
     uint32_t a = v[-t & 7], b = v[(1 - t) & 7], c = v[(2 - t) & 7], e = v[(4 - t) & 7];
@@ -66,7 +68,8 @@ static void add_plain(uint32_t h[8], const unsigned char *p, size_t blocks)
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1 (leaf 1, ECX bits 9 and 19). */
+/* SHA extensions: leaf 7 of cpuid, EBX bit 29; the shuffles below are SSSE3 and SSE4.1 (leaf 1, ECX
+ * bits 9 and 19). */
 static bool ask_processor(void)
 {
     unsigned a, b, c, d;
@@ -87,21 +90,28 @@ static bool has_instructions(void)
     return has == YES;
 }
 
-/* Two rounds an instruction. It keeps the working variables as a, b, e, f and c, d, g, h (Intel, "Intel SHA Extensions", 2013). */
-__attribute__((target("sha,ssse3,sse4.1"))) static void add_fast(uint32_t h[8], const unsigned char *p, size_t blocks)
+/* Two rounds an instruction. It keeps the working variables as a, b, e, f and c, d, g, h (Intel,
+ * "Intel SHA Extensions", 2013). */
+__attribute__((target("sha,ssse3,sse4.1"))) static void
+add_fast(uint32_t h[8], const unsigned char *p, size_t blocks)
 {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
-    __m128i dcba = _mm_loadu_si128((const __m128i *)(const void *)h), hgfe = _mm_loadu_si128((const __m128i *)(const void *)(h + 4));
+    __m128i dcba = _mm_loadu_si128((const __m128i *)(const void *)h),
+            hgfe = _mm_loadu_si128((const __m128i *)(const void *)(h + 4));
     __m128i cdab = _mm_shuffle_epi32(dcba, 0xb1), efgh = _mm_shuffle_epi32(hgfe, 0x1b);
     __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
     for (; blocks > 0; blocks--, p += 64) {
         __m128i w[4], abef_before = abef, cdgh_before = cdgh;
-        for (int k = 0; k < 4; k++) w[k] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16 * k)), big_endian);
+        for (int k = 0; k < 4; k++)
+            w[k] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + 16 * k)),
+                                    big_endian);
         for (int t = 0; t < 64; t += 4) {
-            __m128i sum = _mm_add_epi32(w[0], _mm_loadu_si128((const __m128i *)(const void *)(round_constant + t)));
+            __m128i sum = _mm_add_epi32(
+                w[0], _mm_loadu_si128((const __m128i *)(const void *)(round_constant + t)));
             cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
             abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
-            __m128i next = _mm_add_epi32(_mm_sha256msg1_epu32(w[0], w[1]), _mm_alignr_epi8(w[3], w[2], 4));
+            __m128i next =
+                _mm_add_epi32(_mm_sha256msg1_epu32(w[0], w[1]), _mm_alignr_epi8(w[3], w[2], 4));
             next = _mm_sha256msg2_epu32(next, w[3]);
             w[0] = w[1];
             w[1] = w[2];

@@ -1,4 +1,5 @@
-/* sort.c - merging, from the bottom up: short runs are put in order by insertion, then runs of twice the length are made of two. */
+/* sort.c - merging, from the bottom up: short runs are put in order by insertion, then runs of
+ * twice the length are made of two. */
 #include "base/sort.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* sort.h - putting things in the order of a number: for what is sorted so often that the calls of a comparison function show. */
+/* sort.h - putting things in the order of a number: for what is sorted so often that the calls of a
+ * comparison function show. */
 #ifndef PL_BASE_SORT_H
 #define PL_BASE_SORT_H
 
@@ -10,7 +11,8 @@ typedef struct pl_key {
     uint32_t what; /* the caller's: a number of the thing */
 } pl_key;
 
-/* Least key first; what has equal keys stays in its order. `room` is for n more, its contents do not matter. */
+/* Least key first; what has equal keys stays in its order. `room` is for n more, its contents do
+ * not matter. */
 void pl_sort_keys(pl_key *at, size_t n, pl_key *room);
 
 #endif

@@ -1,10 +1,12 @@
 /* team.c - host threads that share numbered jobs; see team.h.
  *
- * Each worker has a list of jobs, those that are at home with it, in the order of their numbers. One 64-bit word says which of them nobody
- * has taken: the number of the run, the first and the one behind the last. The worker takes the first, others take the last, by
- * changing that word, which fails when the run is over: a thread that comes late can never take a job of another run.
+ * Each worker has a list of jobs, those that are at home with it, in the order of their numbers.
+ * One 64-bit word says which of them nobody has taken: the number of the run, the first and the one
+ * behind the last. The worker takes the first, others take the last, by changing that word, which
+ * fails when the run is over: a thread that comes late can never take a job of another run.
  *
- * Another word, the frontier, says how far all jobs are done. Those who want to know move it on, by looking at the states of the jobs. */
+ * Another word, the frontier, says how far all jobs are done. Those who want to know move it on, by
+ * looking at the states of the jobs. */
 #include "base/team.h"
 #include "base/guard.h"
 #include <pthread.h>
@@ -14,16 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Looks, each some 40 ns, before a thread goes to sleep: longer than sleeping and waking take (30 to 80 us), for threads that take turns in short
- * jobs; fewer where others may need the processor. */
+/* Looks, each some 40 ns, before a thread goes to sleep: longer than sleeping and waking take (30
+ * to 80 us), for threads that take turns in short jobs; fewer where others may need the processor.
+ */
 enum { SPINS = 4000, SPINS_SHARED = 100 };
 
-/* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the next one finds less in the caches. */
+/* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the
+ * next one finds less in the caches. */
 enum { AHEAD = 4 };
 
-#define RUN_SHIFT 32
+#define RUN_SHIFT   32
 #define FIRST_SHIFT 16
-#define PLACE_MASK 0xffffu
+#define PLACE_MASK  0xffffu
 
 /* What has become of a job: in the lowest bits of its state, above them the run. */
 enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
@@ -31,9 +35,10 @@ enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
 
 /* What concerns one worker. */
 typedef struct share {
-    _Alignas(64) _Atomic uint64_t range; /* run << 32 | first << 16 | end: places in `list` that nobody has taken */
-    _Atomic uint32_t stopped;            /* jobs that it has begun and that wait for their turn */
-    _Atomic bool idle;                   /* it looks for one of them */
+    _Alignas(64) _Atomic uint64_t
+        range; /* run << 32 | first << 16 | end: places in `list` that nobody has taken */
+    _Atomic uint32_t stopped; /* jobs that it has begun and that wait for their turn */
+    _Atomic bool idle;        /* it looks for one of them */
 } share;
 
 struct pl_team {
@@ -41,21 +46,24 @@ struct pl_team {
     void *ctx;
     uint32_t size; /* threads, the caller's included */
     uint32_t spins;
-    share *share;    /* by worker */
-    /* A thread that comes late may look into these while they are written for another run: it notices by the run of a range or of a state. */
+    share *share; /* by worker */
+    /* A thread that comes late may look into these while they are written for another run: it
+     * notices by the run of a range or of a state. */
     _Atomic uint16_t *owner;    /* by job: its worker */
     _Atomic uint16_t *beginner; /* by job that has stopped: the worker that began it */
     _Atomic uint16_t *list;     /* the jobs of each worker */
     _Atomic uint16_t *place;    /* by job: where it is in the lists */
-    _Atomic uint32_t *state; /* by place, so that a worker writes a part of its own: run << STATE_BITS | what; of another run: not begun yet, or
-                              * at work for the first time */
+    _Atomic uint32_t
+        *state; /* by place, so that a worker writes a part of its own: run << STATE_BITS | what; of
+                 * another run: not begun yet, or at work for the first time */
     pthread_t thread[PL_TEAM_THREADS];
     pthread_mutex_t lock;
     pthread_cond_t change;
     _Alignas(64) _Atomic uint32_t run;
-    _Atomic uint32_t asleep;                /* threads that wait on `change` */
+    _Atomic uint32_t asleep; /* threads that wait on `change` */
     _Atomic bool stop;
-    _Alignas(64) _Atomic uint32_t left;     /* jobs not done, or of which a worker has not said so yet */
+    _Alignas(
+        64) _Atomic uint32_t left; /* jobs not done, or of which a worker has not said so yet */
     _Alignas(64) _Atomic uint64_t frontier; /* run << 32 | job: all before it are done, or apart */
     _Atomic uint32_t stopped;               /* jobs that wait for their turn, of all workers */
 };
@@ -72,16 +80,25 @@ static inline void breathe(void)
 #endif
 }
 
-static uint32_t run_of(uint64_t word) { return (uint32_t)(word >> RUN_SHIFT); }
+static uint32_t run_of(uint64_t word)
+{
+    return (uint32_t)(word >> RUN_SHIFT);
+}
 
-static uint32_t state_of(uint32_t run, uint32_t what) { return run << STATE_BITS | what; }
+static uint32_t state_of(uint32_t run, uint32_t what)
+{
+    return run << STATE_BITS | what;
+}
 
 /* --- sleeping and waking --- */
 
 /* What a thread may wait for. */
 typedef bool condition(pl_team *t, uint32_t value);
 
-static bool another_run(pl_team *t, uint32_t run) { return atomic_load(&t->run) != run || atomic_load(&t->stop); }
+static bool another_run(pl_team *t, uint32_t run)
+{
+    return atomic_load(&t->run) != run || atomic_load(&t->stop);
+}
 static bool all_done(pl_team *t, uint32_t none)
 {
     (void)none;
@@ -95,7 +112,8 @@ static void wait_for(pl_team *t, condition *holds, uint32_t value)
         breathe();
     }
     pthread_mutex_lock(&t->lock);
-    atomic_fetch_add(&t->asleep, 1); /* from here on a change is announced; the condition is looked at once more after that */
+    atomic_fetch_add(&t->asleep, 1); /* from here on a change is announced; the condition is looked
+                                        at once more after that */
     while (!holds(t, value)) pthread_cond_wait(&t->change, &t->lock);
     atomic_fetch_sub(&t->asleep, 1);
     pthread_mutex_unlock(&t->lock);
@@ -112,10 +130,22 @@ static void announce(pl_team *t)
 
 /* --- taking jobs --- */
 
-static uint32_t look(const _Atomic uint16_t *at) { return atomic_load_explicit(at, memory_order_relaxed); }
-static void note(_Atomic uint16_t *at, uint32_t value) { atomic_store_explicit(at, (uint16_t)value, memory_order_relaxed); }
-static uint32_t first_of(uint64_t word) { return (uint32_t)(word >> FIRST_SHIFT) & PLACE_MASK; }
-static uint32_t end_of(uint64_t word) { return (uint32_t)word & PLACE_MASK; }
+static uint32_t look(const _Atomic uint16_t *at)
+{
+    return atomic_load_explicit(at, memory_order_relaxed);
+}
+static void note(_Atomic uint16_t *at, uint32_t value)
+{
+    atomic_store_explicit(at, (uint16_t)value, memory_order_relaxed);
+}
+static uint32_t first_of(uint64_t word)
+{
+    return (uint32_t)(word >> FIRST_SHIFT) & PLACE_MASK;
+}
+static uint32_t end_of(uint64_t word)
+{
+    return (uint32_t)word & PLACE_MASK;
+}
 
 /* Of the worker's own jobs. */
 static bool take_first(pl_team *t, uint32_t run, uint32_t worker, uint32_t *job)
@@ -161,9 +191,13 @@ static uint64_t move_on(pl_team *t, uint32_t run)
 }
 
 /* The first job that is not done. The run must not be over: to be called by who has a job of it. */
-static uint32_t frontier(pl_team *t, uint32_t run) { return (uint32_t)move_on(t, run); }
+static uint32_t frontier(pl_team *t, uint32_t run)
+{
+    return (uint32_t)move_on(t, run);
+}
 
-/* A job that has stopped and whose turn has come; not one for which the worker that began it has time, unless `any`. The run may be over. */
+/* A job that has stopped and whose turn has come; not one for which the worker that began it has
+ * time, unless `any`. The run may be over. */
 static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, uint32_t *job)
 {
     if (atomic_load(&t->stopped) == 0) return false;
@@ -173,19 +207,23 @@ static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, ui
     const uint32_t beginner = look(&t->beginner[*job]);
     if (beginner != worker && !any && atomic_load(&t->share[beginner].idle)) return false;
     uint32_t wanted = state_of(run, STOPPED);
-    if (!atomic_compare_exchange_strong(state(t, *job), &wanted, state_of(run, AT_WORK))) return false;
+    if (!atomic_compare_exchange_strong(state(t, *job), &wanted, state_of(run, AT_WORK)))
+        return false;
     atomic_fetch_sub(&t->share[beginner].stopped, 1);
     atomic_fetch_sub(&t->stopped, 1);
     return true;
 }
 
-/* The first job that is not done, if nobody has begun it: then it is the first of its worker's list. The run may be over. */
+/* The first job that is not done, if nobody has begun it: then it is the first of its worker's
+ * list. The run may be over. */
 static bool take_foremost(pl_team *t, uint32_t run, uint32_t *job)
 {
     *job = (uint32_t)move_on(t, run);
     share *s = &t->share[look(&t->owner[*job])];
     uint64_t word = atomic_load(&s->range);
-    if (run_of(word) != run || first_of(word) == end_of(word) || look(&t->list[first_of(word)]) != *job) return false;
+    if (run_of(word) != run || first_of(word) == end_of(word) ||
+        look(&t->list[first_of(word)]) != *job)
+        return false;
     return atomic_compare_exchange_strong(&s->range, &word, word + (1u << FIRST_SHIFT));
 }
 
@@ -208,7 +246,10 @@ static void say_done(pl_team *t, uint32_t jobs)
     if (jobs && atomic_fetch_sub(&t->left, jobs) == jobs) announce(t);
 }
 
-bool pl_team_may(pl_team *t, uint32_t job) { return frontier(t, atomic_load(&t->run)) >= job; }
+bool pl_team_may(pl_team *t, uint32_t job)
+{
+    return frontier(t, atomic_load(&t->run)) >= job;
+}
 
 void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker)
 {
@@ -238,7 +279,8 @@ static void take_part(pl_team *t, uint32_t run, uint32_t worker)
         bool found = take_stopped(t, run, worker, looks > t->spins, &job);
         if (!found && stopped < AHEAD) {
             found = take_first(t, run, worker, &job);
-            for (uint32_t k = 1; k < t->size && !found; k++) found = take_last(t, run, (worker + k) % t->size, &job);
+            for (uint32_t k = 1; k < t->size && !found; k++)
+                found = take_last(t, run, (worker + k) % t->size, &job);
         }
         if (!found && stopped == 0) break;
         if (found || take_foremost(t, run, &job)) {
@@ -248,8 +290,10 @@ static void take_part(pl_team *t, uint32_t run, uint32_t worker)
             continue;
         }
         if (looks++ == 0) atomic_store(&me->idle, true);
-        if (looks < t->spins) breathe();
-        else sched_yield();
+        if (looks < t->spins)
+            breathe();
+        else
+            sched_yield();
     }
     atomic_store(&me->idle, false);
     say_done(t, done);
@@ -276,7 +320,8 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
     t->work = work;
     t->ctx = ctx;
     t->share = aligned_alloc(64, n * sizeof *t->share);
-    t->owner = calloc(PL_TEAM_JOBS + 1, sizeof *t->owner); /* here and below: one more, behind the last job */
+    t->owner = calloc(PL_TEAM_JOBS + 1,
+                      sizeof *t->owner); /* here and below: one more, behind the last job */
     t->beginner = calloc(PL_TEAM_JOBS, sizeof *t->beginner);
     t->list = calloc(PL_TEAM_JOBS, sizeof *t->list);
     t->place = calloc(PL_TEAM_JOBS + 1, sizeof *t->place);
@@ -320,9 +365,15 @@ void pl_team_close(pl_team *t)
     free(t);
 }
 
-void pl_team_serve(pl_team *t, void *ctx) { t->ctx = ctx; }
+void pl_team_serve(pl_team *t, void *ctx)
+{
+    t->ctx = ctx;
+}
 
-uint32_t pl_team_size(const pl_team *t) { return t->size; }
+uint32_t pl_team_size(const pl_team *t)
+{
+    return t->size;
+}
 
 /* Sorts the jobs into the lists of their workers. */
 static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home)
@@ -333,7 +384,8 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
         note(&t->owner[k], worker);
         end[worker + 1]++;
     }
-    for (uint32_t w = 0; w < t->size; w++) end[w + 1] += end[w]; /* where w's list begins, for now */
+    for (uint32_t w = 0; w < t->size; w++)
+        end[w + 1] += end[w]; /* where w's list begins, for now */
     for (uint32_t k = 0; k < n; k++) {
         const uint32_t place = end[look(&t->owner[k])]++;
         note(&t->list[place], k);
@@ -341,7 +393,8 @@ static void share_out(pl_team *t, uint32_t run, uint32_t n, const uint16_t *home
     }
     note(&t->place[n], n);
     for (uint32_t w = 0; w < t->size; w++)
-        atomic_store(&t->share[w].range, (uint64_t)run << RUN_SHIFT | (w ? end[w - 1] : 0) << FIRST_SHIFT | end[w]);
+        atomic_store(&t->share[w].range,
+                     (uint64_t)run << RUN_SHIFT | (w ? end[w - 1] : 0) << FIRST_SHIFT | end[w]);
 }
 
 void pl_team_run(pl_team *t, uint32_t n, uint32_t apart, const uint16_t *home)

@@ -36,7 +36,8 @@ int cli_status(pl_status st);
 int cli_worse(int a, int b);
 /* Whether to use colours: a terminal, and the user did not object (NO_COLOR, TERM=dumb). */
 bool cli_colour(FILE *f);
-/* Prints text that came from a file, without what a terminal would obey (pl_printable). _lines: tabs and line ends stay. */
+/* Prints text that came from a file, without what a terminal would obey (pl_printable). _lines:
+ * tabs and line ends stay. */
 void cli_print(FILE *f, const char *text, size_t n);
 void cli_print_lines(FILE *f, const char *text, size_t n);
 /* The same as a string, in to; cut off when it is longer. Returns to. */
@@ -45,7 +46,8 @@ const char *cli_printable(char *to, size_t size, const char *text);
 void cli_messages(pl_gpu *gpu, size_t first);
 /* Text of a file for JSON, which has only UTF-8; NULL gives null. NULL: out of memory. */
 struct json_t *cli_json_text(const char *s);
-/* Prints it on standard output; NULL is no memory. False: it did not get there, as cli_finish will say. */
+/* Prints it on standard output; NULL is no memory. False: it did not get there, as cli_finish will
+ * say. */
 bool cli_print_json(const struct json_t *root);
 /* Says that there is no memory, unless that was said; CLI_SYSTEM. */
 int cli_no_memory(void);
@@ -54,14 +56,16 @@ int cli_no_memory(void);
 int cli_finish(int status);
 /* Writes out standard output, and keeps for cli_finish why that failed. */
 void cli_flush(void);
-/* Before all else: standard files that were closed are so for whoever writes to them, and a closed pipe is an error of writing. */
+/* Before all else: standard files that were closed are so for whoever writes to them, and a closed
+ * pipe is an error of writing. */
 void cli_standard_files(void);
 
 /* Writes a whole file; a report when that fails. */
 pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n);
 /* The same with the object file of a module. */
 pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m);
-/* Reports that the file could not be written, with the reason in errno. Returns PL_IO or, for a wrong path, PL_INVALID. */
+/* Reports that the file could not be written, with the reason in errno. Returns PL_IO or, for a
+ * wrong path, PL_INVALID. */
 pl_status cli_cannot_write(pl_gpu *gpu, const char *path);
 
 /* ---- options ---- */
@@ -70,7 +74,8 @@ typedef struct cli_option {
     const char *name;  /* "arch" for --arch */
     char letter;       /* 'k' for -k, or 0 */
     const char *takes; /* what the value is called in the help; NULL: no value */
-    const char *help;  /* NULL: the word is known, so that its use gets a message of its own, but not offered */
+    const char *help; /* NULL: the word is known, so that its use gets a message of its own, but not
+                         offered */
 } cli_option;
 
 typedef struct cli_args {
@@ -91,9 +96,15 @@ int cli_next(cli_args *a, const cli_option *option, size_t n);
 void cli_help(const char *usage, const cli_option *option, size_t n);
 /* The value of -O: 0 or 2. */
 bool cli_opt_level(cli_args *a, int *level);
-/* What the pass options ask for: --skip-pass, --print-after, --verify-ir, --time-passes. PTXLOOM_VERIFY_IR=1 in the environment is
+/* What the pass options ask for: --skip-pass, --print-after, --verify-ir, --time-passes.
+ * PTXLOOM_VERIFY_IR=1 in the environment is
  * --verify-ir. */
-typedef enum cli_pass_option { CLI_SKIP_PASS, CLI_PRINT_AFTER, CLI_VERIFY_IR, CLI_TIME_PASSES } cli_pass_option;
+typedef enum cli_pass_option {
+    CLI_SKIP_PASS,
+    CLI_PRINT_AFTER,
+    CLI_VERIFY_IR,
+    CLI_TIME_PASSES
+} cli_pass_option;
 void cli_pass_defaults(pl_pass_control *c);
 bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c);
 /* A number in lo..hi, or a report and false. */

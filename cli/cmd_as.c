@@ -1,27 +1,48 @@
-/* cmd_as.c - `ptxloom as`: assembles and links modules, writes an object, and reports what every kernel takes. */
+/* cmd_as.c - `ptxloom as`: assembles and links modules, writes an object, and reports what every
+ * kernel takes. */
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_BLOCK = 256 /* threads, when the kernel does not say */, USUAL_ERRORS = 100 };
 
-enum { O_VERBOSE, O_OPT, O_OUTPUT, O_JOBS, O_ARCH, O_MAX_ERRORS, O_SKIP_PASS, O_PRINT_AFTER, O_VERIFY_IR, O_TIME_PASSES, O_COUNT };
+enum {
+    O_VERBOSE,
+    O_OPT,
+    O_OUTPUT,
+    O_JOBS,
+    O_ARCH,
+    O_MAX_ERRORS,
+    O_SKIP_PASS,
+    O_PRINT_AFTER,
+    O_VERIFY_IR,
+    O_TIME_PASSES,
+    O_COUNT
+};
 static const cli_option option[O_COUNT] = {
-    [O_VERBOSE] = {"verbose", 'v', NULL, "report registers, stack, shared and constant memory of every kernel"},
+    [O_VERBOSE] = {"verbose", 'v', NULL,
+                   "report registers, stack, shared and constant memory of every kernel"},
     [O_OPT] =
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
-    [O_JOBS] = {"jobs", 'j', "N", "host threads; the program does not depend on them (default: as many as there are processors)"},
-    [O_ARCH] = {"arch", 0, "MACHINE", "with -v: how many blocks fit a multiprocessor of this machine"},
-    [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors (default 100; 0: all) and count the rest"},
-    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes; `ptxloom explain passes` lists them"},
+    [O_JOBS] = {"jobs", 'j', "N",
+                "host threads; the program does not depend on them (default: as many as there are "
+                "processors)"},
+    [O_ARCH] = {"arch", 0, "MACHINE",
+                "with -v: how many blocks fit a multiprocessor of this machine"},
+    [O_MAX_ERRORS] = {"max-errors", 0, "N",
+                      "show so many errors (default 100; 0: all) and count the rest"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
+                     "leave out these passes; `ptxloom explain passes` lists them"},
     [O_PRINT_AFTER] = {"print-after", 0, "PASS,...|all", "print each function after these passes"},
     [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
     [O_TIME_PASSES] = {"time-passes", 0, NULL, "print the time that each pass took"},
 };
-static const char usage[] = "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n"
-                            "ptxloom as K.ptx ... [--print-after PASS|all] [--skip-pass PASS] [--verify-ir] [--time-passes]\n";
+static const char usage[] =
+    "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n"
+    "ptxloom as K.ptx ... [--print-after PASS|all] [--skip-pass PASS] [--verify-ir] "
+    "[--time-passes]\n";
 
 typedef struct request {
     const char **file;
@@ -56,21 +77,24 @@ static void resources(const pl_gpu *gpu, const pl_module *m, const char *name)
 {
     pl_kernel_info k;
     if (pl_module_kernel(m, name, &k) != PL_OK) return;
-    printf("ptxloom info    : Compiling entry function '%s' for '%s'\n", name, pl_module_total(m).target);
+    printf("ptxloom info    : Compiling entry function '%s' for '%s'\n", name,
+           pl_module_total(m).target);
     printf("ptxloom info    : Function properties for %s\n", name);
-    printf("    %u bytes stack frame, %u bytes spill stores, %u bytes spill loads\n", k.local_bytes, k.spill_stores,
-           k.spill_loads);
+    printf("    %u bytes stack frame, %u bytes spill stores, %u bytes spill loads\n", k.local_bytes,
+           k.spill_stores, k.spill_loads);
     printf("ptxloom info    : Used %u registers, used %u barriers", k.registers, k.barriers);
     if (k.stack_bytes) printf(", %u bytes cumulative stack size", k.stack_bytes);
     if (k.static_shared) printf(", %u bytes smem", k.static_shared);
     printf(", %u bytes cmem[0]\n", k.constant_bytes);
     if (!pl_gpu_name(gpu)) return;
     const uint32_t *shape = k.reqntid[0] ? k.reqntid : k.maxntid;
-    uint32_t threads = shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : USUAL_BLOCK;
+    uint32_t threads =
+        shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : USUAL_BLOCK;
     double occupancy = 0;
     uint32_t blocks = pl_module_fit(m, name, threads, &occupancy);
-    printf("ptxloom info    : %u blocks of %u threads fit a multiprocessor of %s (%.0f %% of its warps)\n", blocks, threads,
-           pl_gpu_name(gpu), occupancy * 100);
+    printf("ptxloom info    : %u blocks of %u threads fit a multiprocessor of %s (%.0f %% of its "
+           "warps)\n",
+           blocks, threads, pl_gpu_name(gpu), occupancy * 100);
 }
 
 static void report(const pl_gpu *gpu, const pl_module *m)
@@ -79,7 +103,8 @@ static void report(const pl_gpu *gpu, const pl_module *m)
     printf("ptxloom info    : %llu bytes gmem", (unsigned long long)t.global_bytes);
     if (t.const_bytes) printf(", %llu bytes cmem[3]", (unsigned long long)t.const_bytes);
     putchar('\n');
-    for (size_t i = 0; i < pl_module_kernel_count(m); i++) resources(gpu, m, pl_module_kernel_name(m, i));
+    for (size_t i = 0; i < pl_module_kernel_count(m); i++)
+        resources(gpu, m, pl_module_kernel_name(m, i));
 }
 
 static int assemble(pl_gpu *gpu, const request *r)
@@ -111,7 +136,9 @@ static int assemble_for(const request *r)
 
 int cmd_as(int argc, char **argv)
 {
-    request r = {.load = {.opt_level = 2}, .max_errors = USUAL_ERRORS, .file = calloc((size_t)argc, sizeof *r.file)};
+    request r = {.load = {.opt_level = 2},
+                 .max_errors = USUAL_ERRORS,
+                 .file = calloc((size_t)argc, sizeof *r.file)};
     pl_gpu *gpu;
     cli_pass_defaults(&r.passes);
     if (!r.file || pl_gpu_open(&gpu, NULL) != PL_OK) {

@@ -6,7 +6,8 @@
 enum { O_JSON, O_MAX_ERRORS, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
-    [O_MAX_ERRORS] = {"max-errors", 0, "N", "show so many errors of a file (default 100; 0: all) and count the rest"}};
+    [O_MAX_ERRORS] = {"max-errors", 0, "N",
+                      "show so many errors of a file (default 100; 0: all) and count the rest"}};
 
 /* NULL: out of memory. */
 static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
@@ -15,17 +16,19 @@ static json_t *describe(pl_gpu *gpu, const char *path, pl_status st)
     bool whole = list != NULL;
     for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) {
         pl_message m = pl_gpu_diag(gpu, i, false);
-        whole &= 0 == json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
-                                              m.severity, "code", m.code, "file", cli_json_text(m.file),
-                                              "line", (int)m.line, "column", (int)m.column, "text",
-                                              cli_json_text(m.text), "help", cli_json_text(m.help)));
+        whole &= 0 == json_array_append_new(
+                          list, json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:o}", "severity",
+                                          m.severity, "code", m.code, "file", cli_json_text(m.file),
+                                          "line", (int)m.line, "column", (int)m.column, "text",
+                                          cli_json_text(m.text), "help", cli_json_text(m.help)));
     }
     if (!whole) {
         json_decref(list);
         return NULL;
     }
-    return json_pack("{s:o, s:s, s:o, s:I}", "file", cli_json_text(path), "status", st == PL_OK ? "ok" : "invalid", "diagnostics", list,
-                     "more_errors", (json_int_t)pl_gpu_diag_dropped(gpu));
+    return json_pack("{s:o, s:s, s:o, s:I}", "file", cli_json_text(path), "status",
+                     st == PL_OK ? "ok" : "invalid", "diagnostics", list, "more_errors",
+                     (json_int_t)pl_gpu_diag_dropped(gpu));
 }
 
 int cmd_check(int argc, char **argv)
@@ -65,7 +68,8 @@ int cmd_check(int argc, char **argv)
         pl_status st = pl_module_load_file(gpu, file[i], &load, &m);
         status = cli_worse(status, cli_status(st));
         cli_messages(gpu, 0);
-        if (files && json_array_append_new(files, describe(gpu, file[i], st)) != 0) status = cli_no_memory();
+        if (files && json_array_append_new(files, describe(gpu, file[i], st)) != 0)
+            status = cli_no_memory();
         pl_gpu_diag_clear(gpu);
     }
     if (files) {

@@ -16,7 +16,7 @@ static const cli_option option[O_COUNT] = {
 };
 
 typedef struct line {
-    char *text; /* owned */
+    char *text;           /* owned */
     pl_line_cost side[2]; /* their cuda is owned */
     size_t order;
 } line;
@@ -102,7 +102,8 @@ typedef struct launch {
 
 static int sql_failed(const comparison *c, int side)
 {
-    return cli_sql_failed(c->gpu, c->db[side], "the file may be damaged: PRAGMA integrity_check tells");
+    return cli_sql_failed(c->gpu, c->db[side],
+                          "the file may be damaged: PRAGMA integrity_check tells");
 }
 
 static void copy_text(char to[NAME], sqlite3_stmt *s, int column)
@@ -116,8 +117,8 @@ static bool read_launch(sqlite3 *db, int64_t id, launch *out)
     sqlite3_stmt *s = NULL;
     bool found = false;
     *out = (launch){.id = id, .cycles = -1};
-    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed, entry FROM kernel WHERE id = ?", -1,
-                           &s, NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(db, "SELECT name, cycles, inst_executed, entry FROM kernel WHERE id = ?",
+                           -1, &s, NULL) == SQLITE_OK) {
         sqlite3_bind_int64(s, 1, id);
         found = sqlite3_step(s) == SQLITE_ROW;
         if (found) {
@@ -135,19 +136,28 @@ static void print_head(const comparison *c, const launch *a, const launch *b)
 {
     if (c->shown) putchar('\n');
     printf("%s (%s)  ->  %s (%s)\n", a->name, c->path[0], b->name, c->path[1]);
-    if (strcmp(a->entry, b->entry) != 0) printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry, b->entry);
+    if (strcmp(a->entry, b->entry) != 0)
+        printf("  two kernels, '%s' and '%s': lines correspond where their texts do\n", a->entry,
+               b->entry);
     char text[200];
     const int width = cli_width(stdout);
     if (a->cycles > 0 && b->cycles > 0) {
         double ratio = (double)b->cycles / (double)a->cycles;
-        int n = snprintf(text, sizeof text, "  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles, b->cycles,
-                         100 * (ratio - 1));
-        snprintf(text + n, sizeof text - (size_t)n, ratio < 0.995 ? ", %.2f times as fast\n" : ratio > 1.005 ? ", %.2f times as slow\n" : "\n",
+        int n = snprintf(text, sizeof text,
+                         "  cycles        %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%", a->cycles,
+                         b->cycles, 100 * (ratio - 1));
+        snprintf(text + n, sizeof text - (size_t)n,
+                 ratio < 0.995   ? ", %.2f times as fast\n"
+                 : ratio > 1.005 ? ", %.2f times as slow\n"
+                                 : "\n",
                  ratio < 1 ? 1 / ratio : ratio);
         cli_put_wrapped(stdout, text, width, 16);
     }
-    snprintf(text, sizeof text, "  instructions  %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%\n", a->instructions, b->instructions,
-             a->instructions ? 100 * ((double)b->instructions - (double)a->instructions) / (double)a->instructions : 0.0);
+    snprintf(text, sizeof text, "  instructions  %12" PRId64 "  ->  %-12" PRId64 "  %+.1f %%\n",
+             a->instructions, b->instructions,
+             a->instructions ? 100 * ((double)b->instructions - (double)a->instructions) /
+                                   (double)a->instructions
+                             : 0.0);
     cli_put_wrapped(stdout, text, width, 16);
 }
 
@@ -175,9 +185,12 @@ static layout lay_out(const comparison *c, size_t n)
     l.change = 1;
     for (size_t i = 0; i < n; i++) {
         const pl_line_cost *a = &c->line[i].side[0], *b = &c->line[i].side[1];
-        const uint64_t was[PAIRS] = {a->issues, a->stall_cycles, a->sectors}, now[PAIRS] = {b->issues, b->stall_cycles, b->sectors};
+        const uint64_t was[PAIRS] = {a->issues, a->stall_cycles, a->sectors},
+                       now[PAIRS] = {b->issues, b->stall_cycles, b->sectors};
         for (int k = 0; k < PAIRS; k++) {
-            int change = was[k] == now[k] ? 0 : 1 + digits(was[k] > now[k] ? was[k] - now[k] : now[k] - was[k]);
+            int change = was[k] == now[k]
+                             ? 0
+                             : 1 + digits(was[k] > now[k] ? was[k] - now[k] : now[k] - was[k]);
             if (digits(now[k]) > l.value) l.value = digits(now[k]);
             if (change > l.change) l.change = change;
         }
@@ -202,7 +215,8 @@ static void put_start(const char *text, int most)
 {
     size_t all = strlen(text), bytes = 0;
     char as;
-    for (int n = 0; n < most && bytes < all; n++) bytes += pl_printable(text + bytes, all - bytes, &as);
+    for (int n = 0; n < most && bytes < all; n++)
+        bytes += pl_printable(text + bytes, all - bytes, &as);
     cli_print(stdout, text, bytes);
 }
 
@@ -210,10 +224,12 @@ static void put_start(const char *text, int most)
 static void print_text(const layout *l, const line *x)
 {
     const char *cuda = x->side[1].cuda ? x->side[1].cuda : x->side[0].cuda;
-    int after = cuda ? (int)strlen(cuda) + 2 : 0, room = l->text > after + 12 ? l->text - after : l->text;
+    int after = cuda ? (int)strlen(cuda) + 2 : 0,
+        room = l->text > after + 12 ? l->text - after : l->text;
     fputs("  ", stdout);
     put_start(x->text, room);
-    if (cuda) fputs(room < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
+    if (cuda)
+        fputs(room < l->text ? "  " : "\n    ", stdout), cli_print(stdout, cuda, strlen(cuda));
     putchar('\n');
 }
 
@@ -225,8 +241,9 @@ static void print_table(const comparison *c, size_t n)
            n < changed ? "; the largest changes:" : "");
     if (n == 0) return;
     const layout l = lay_out(c, n);
-    printf("\n  %5s %5s  %*s %-*s  %*s %-*s%s  %*s %-*s  PTX\n", "was", "now", l.value, "issues", l.change, "", l.value, "stalls", l.change, "",
-           l.below ? "\n  " : "", l.value, "sectors", l.change, "");
+    printf("\n  %5s %5s  %*s %-*s  %*s %-*s%s  %*s %-*s  PTX\n", "was", "now", l.value, "issues",
+           l.change, "", l.value, "stalls", l.change, "", l.below ? "\n  " : "", l.value, "sectors",
+           l.change, "");
     for (size_t i = 0; i < n; i++) {
         const line *x = &c->line[i];
         for (int k = 0; k < 2; k++) {
@@ -305,7 +322,9 @@ static int compare(comparison *c, int64_t id)
     pl_status st = pl_trace_diff(c->gpu, c->db[0], id, c->db[1], other, keep_line, c);
     if (st != PL_OK || c->failed) {
         drop_lines(c);
-        return st == PL_INTERRUPTED ? cli_stopped(c->gpu) : c->failed ? cli_no_memory() : cli_status(st);
+        return st == PL_INTERRUPTED ? cli_stopped(c->gpu)
+               : c->failed          ? cli_no_memory()
+                                    : cli_status(st);
     }
     size_t n = c->n;
     if (!c->all) {

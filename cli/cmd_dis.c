@@ -1,4 +1,5 @@
-/* cmd_dis.c - `ptxloom dis`: lists a machine program beside the PTX it came from, or as text that assembles again. */
+/* cmd_dis.c - `ptxloom dis`: lists a machine program beside the PTX it came from, or as text that
+ * assembles again. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 #include <stdlib.h>
@@ -12,8 +13,11 @@ static const cli_option option[O_COUNT] = {
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
     [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
-    [O_ARCH] = {"arch", 0, "MACHINE", "in front of each instruction what it says about time on this machine: scoreboards, stall count"},
-    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes; `ptxloom explain passes` lists them"},
+    [O_ARCH] = {"arch", 0, "MACHINE",
+                "in front of each instruction what it says about time on this machine: "
+                "scoreboards, stall count"},
+    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...",
+                     "leave out these passes; `ptxloom explain passes` lists them"},
     [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
 };
 static const char usage[] = "ptxloom dis K.ptx ... | K.plo [-O0] [-k NAME] [--arch MACHINE]\n"
@@ -64,7 +68,8 @@ static bool known(pl_gpu *gpu, pl_module *m, const char *file, const char *name)
     return found;
 }
 
-/* "B0--3--:R-:W2:S04": scoreboards it waits for, those that end with the reading of its registers and with its result, stall count. */
+/* "B0--3--:R-:W2:S04": scoreboards it waits for, those that end with the reading of its registers
+ * and with its result, stall count. */
 static void control(FILE *out, pl_module *m, uint32_t pc)
 {
     enum { SCOREBOARDS = 6 };
@@ -76,10 +81,12 @@ static void control(FILE *out, pl_module *m, uint32_t pc)
     char waits[SCOREBOARDS + 1] = "------";
     for (int k = 0; k < SCOREBOARDS; k++)
         if (c.waits >> k & 1) waits[k] = (char)('0' + k);
-    fprintf(out, "B%s:R%c:W%c:S%02u  ", waits, c.frees < 0 ? '-' : '0' + c.frees, c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
+    fprintf(out, "B%s:R%c:W%c:S%02u  ", waits, c.frees < 0 ? '-' : '0' + c.frees,
+            c.scoreboard < 0 ? '-' : '0' + c.scoreboard, c.stall);
 }
 
-/* The PTX of an instruction as a comment of at most `room` columns; several: with the name of its file. */
+/* The PTX of an instruction as a comment of at most `room` columns; several: with the name of its
+ * file. */
 static void ptx_line(FILE *out, const pl_listing *l, bool several, size_t room)
 {
     char number[16];
@@ -102,8 +109,12 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
     uint32_t line = 0;
     enum { PC = 8, CONTROL = 19, INSTRUCTION = 56, LEAST = 24 };
     bool several = pl_module_source_count(m) > 1;
-    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0), room = width ? width - before - 1 : 1 << 20;
-    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION : room / 2 < LEAST ? LEAST : room / 2; /* for the instruction, on a narrow terminal half of it */
+    const int width = cli_width(out), before = PC + (timed ? CONTROL : 0),
+              room = width ? width - before - 1 : 1 << 20;
+    const int pad = room / 2 > INSTRUCTION ? INSTRUCTION
+                    : room / 2 < LEAST
+                        ? LEAST
+                        : room / 2; /* for the instruction, on a narrow terminal half of it */
     size_t n = pl_module_code_size(m);
     for (uint32_t pc = 0; pc < n; pc++) {
         pl_listing l = pl_module_listing(m, pc);
@@ -165,8 +176,10 @@ static int disassemble_for(const request *r)
 {
     pl_gpu *gpu = NULL;
     int status = cli_status(pl_gpu_open(&gpu, r->arch));
-    if (status == CLI_OK) status = disassemble(gpu, r);
-    else if (gpu) cli_messages(gpu, 0);
+    if (status == CLI_OK)
+        status = disassemble(gpu, r);
+    else if (gpu)
+        cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return status;
 }

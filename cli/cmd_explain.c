@@ -10,11 +10,12 @@ static const cli_option option[O_COUNT] = {
 
 int cmd_explain(int argc, char **argv)
 {
-    static const char usage[] = "ptxloom explain TOPIC ...\n"
-                                "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency "
-                                "(a key of a machine file),\n"
-                                "achieved_occupancy (a metric), hot_lines (a query), small_grid (a rule of advice),\n"
-                                "if_convert (a pass of the assembler), warp (a term of the glossary)\n";
+    static const char usage[] =
+        "ptxloom explain TOPIC ...\n"
+        "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency "
+        "(a key of a machine file),\n"
+        "achieved_occupancy (a metric), hot_lines (a query), small_grid (a rule of advice),\n"
+        "if_convert (a pass of the assembler), warp (a term of the glossary)\n";
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};

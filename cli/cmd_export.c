@@ -52,7 +52,8 @@ static int write_failed(const export *x, const char *path)
 static int has_column(sqlite3 *db, const char *table, const char *column, bool *found)
 {
     sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", -1, &s, NULL);
+    int code =
+        sqlite3_prepare_v2(db, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?", -1, &s, NULL);
     if (code != SQLITE_OK) return code;
     sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, column, -1, SQLITE_STATIC);
@@ -96,8 +97,8 @@ static bool close_output(FILE *f)
     return fclose(f) == 0 && good;
 }
 
-/* The file of a table, in the folder. A table may have any name: characters that mean something in a path, or to a terminal,
- * are written as %XX. To be freed; NULL: out of memory. */
+/* The file of a table, in the folder. A table may have any name: characters that mean something in
+ * a path, or to a terminal, are written as %XX. To be freed; NULL: out of memory. */
 static char *table_path(const export *x, const char *table)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
@@ -159,7 +160,8 @@ static int write_all(const export *x)
     if (!f) return write_failed(x, x->output);
     int status = CLI_OK;
     if (x->format == PERFETTO) {
-        status = perfetto_write(x->gpu, x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1, f);
+        status =
+            perfetto_write(x->gpu, x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1, f);
     } else {
         status = x->table ? write_table(x, x->table, false, f) : write_tables(x, f);
     }

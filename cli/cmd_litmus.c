@@ -1,4 +1,5 @@
-/* cmd_litmus.c - `ptxloom litmus`: what small programs of several threads do, and what the memory model lets them do. */
+/* cmd_litmus.c - `ptxloom litmus`: what small programs of several threads do, and what the memory
+ * model lets them do. */
 #include "cli/cli.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,11 +8,17 @@
 enum { O_CONSISTENCY, O_RUNS, O_SEED, O_OPT, O_STRICT, O_QUIET, O_JSON, O_COUNT };
 enum { STRICT_ROUNDS = 32 };
 static const cli_option option[O_COUNT] = {
-    [O_CONSISTENCY] = {"consistency", 0, "strong|weak|both", "which memory to run the tests on (both)"},
+    [O_CONSISTENCY] = {"consistency", 0, "strong|weak|both",
+                       "which memory to run the tests on (both)"},
     [O_RUNS] = {"runs", 0, "N", "how often each test is run on each memory (2000)"},
-    [O_SEED] = {"seed", 0, "SEED", "of the schedules, and of what loads return where several values are permitted (1)"},
-    [O_OPT] = {"opt", 'O', "0|2", "-O0 (default): instructions as they are written; -O2: as an assembler would order them"},
-    [O_STRICT] = {"strict", 0, NULL, "fail also when what can be seen is not, after 32 times as many runs"},
+    [O_SEED] =
+        {"seed", 0, "SEED",
+         "of the schedules, and of what loads return where several values are permitted (1)"},
+    [O_OPT] =
+        {"opt", 'O', "0|2",
+         "-O0 (default): instructions as they are written; -O2: as an assembler would order them"},
+    [O_STRICT] = {"strict", 0, NULL,
+                  "fail also when what can be seen is not, after 32 times as many runs"},
     [O_QUIET] = {"quiet", 'q', NULL, "one line for each test"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
 };
@@ -32,7 +39,8 @@ static bool read_option(cli_args *a, int k, options *o)
         o->strong = strcmp(a->value, "weak") != 0;
         o->weak = strcmp(a->value, "strong") != 0;
         if (o->strong != o->weak || strcmp(a->value, "both") == 0) return true;
-        pl_gpu_report(a->gpu, "E0005", a->value, "--consistency", "it is strong, weak or both", NULL);
+        pl_gpu_report(a->gpu, "E0005", a->value, "--consistency", "it is strong, weak or both",
+                      NULL);
         return false;
     case O_RUNS: return cli_number(a, "--runs", 0, 100000000, &o->runs);
     case O_SEED: return cli_number(a, "--seed", 0, UINT64_MAX, &o->seed);
@@ -45,14 +53,15 @@ static bool read_option(cli_args *a, int k, options *o)
     }
 }
 
-/* Is what was seen what can be seen: with strong consistency only what interleavings give, with weak consistency all that the axioms
- * allow? */
+/* Is what was seen what can be seen: with strong consistency only what interleavings give, with
+ * weak consistency all that the axioms allow? */
 static bool all_seen(const pl_litmus_report *r)
 {
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
         if (x->strong && !x->sequential) return false;
-        if (r->runs_weak && x->allowed != (x->weak > 0) && (!x->allowed || !*r->unseen)) return false;
+        if (r->runs_weak && x->allowed != (x->weak > 0) && (!x->allowed || !*r->unseen))
+            return false;
     }
     return true;
 }
@@ -73,9 +82,12 @@ static const char *verdict(const options *o, const pl_litmus_report *r, bool *fa
 
 static void print_count(uint64_t runs, uint64_t n)
 {
-    if (!runs) printf("%9s", "");
-    else if (!n) printf("%9s", "-");
-    else printf("%9" PRIu64, n);
+    if (!runs)
+        printf("%9s", "");
+    else if (!n)
+        printf("%9s", "-");
+    else
+        printf("%9" PRIu64, n);
 }
 
 static void print_table(const options *o, const pl_litmus_report *r, const char *said, bool first)
@@ -92,23 +104,30 @@ static void print_table(const options *o, const pl_litmus_report *r, const char 
         allowed += r->row[k].allowed;
     }
     if (o->quiet) {
-        printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", name, allowed, seen[0], seen[1], said);
+        printf("%-22s %2zu allowed, %2zu seen strong, %2zu seen weak: %s\n", name, allowed, seen[0],
+               seen[1], said);
         return;
     }
-    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name, cli_printable(text, sizeof text, r->title), width, "outcome", "axioms", "interleaved");
+    printf("%s%s: %s\n  %-*s  %-9s  %-10s", first ? "" : "\n", name,
+           cli_printable(text, sizeof text, r->title), width, "outcome", "axioms", "interleaved");
     if (r->runs_strong) printf("%8s", "strong");
     if (r->runs_weak) printf("%9s", "weak");
     printf("\n");
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
-        const char *note = !x->allowed ? "FORBIDDEN" : r->runs_weak && !x->weak ? "never seen" : x->holds ? "*" : "";
-        printf("  %-*s  %-9s  %-10s", width, x->text, x->allowed ? "allowed" : "forbidden", x->sequential ? "yes" : "no");
+        const char *note = !x->allowed                ? "FORBIDDEN"
+                           : r->runs_weak && !x->weak ? "never seen"
+                           : x->holds                 ? "*"
+                                                      : "";
+        printf("  %-*s  %-9s  %-10s", width, x->text, x->allowed ? "allowed" : "forbidden",
+               x->sequential ? "yes" : "no");
         print_count(r->runs_strong, x->strong);
         print_count(r->runs_weak, x->weak);
         printf("%s%s\n", *note ? "  " : "", note);
     }
     printf("  %s: %s\n", cli_printable(text, sizeof text, r->condition), said);
-    if (*r->unseen && !r->seen && r->runs_weak) printf("  %s\n", cli_printable(text, sizeof text, r->unseen));
+    if (*r->unseen && !r->seen && r->runs_weak)
+        printf("  %s\n", cli_printable(text, sizeof text, r->unseen));
 }
 
 /* Titles and conditions come from the test's file. */
@@ -117,13 +136,16 @@ static void print_string(const char *s)
     putchar('"');
     for (; *s; s++) {
         if (*s == '"' || *s == '\\') putchar('\\');
-        if ((unsigned char)*s < ' ') putchar(' ');
-        else putchar(*s);
+        if ((unsigned char)*s < ' ')
+            putchar(' ');
+        else
+            putchar(*s);
     }
     putchar('"');
 }
 
-static void print_json(const pl_litmus_report *r, const char *file, const char *said, bool failed, bool first)
+static void print_json(const pl_litmus_report *r, const char *file, const char *said, bool failed,
+                       bool first)
 {
     printf("%s{\"name\": ", first ? "[" : ",\n ");
     print_string(r->name);
@@ -135,13 +157,15 @@ static void print_json(const pl_litmus_report *r, const char *file, const char *
     print_string(r->condition);
     printf(", \"verdict\": ");
     print_string(said);
-    printf(", \"failed\": %s, \"runs_strong\": %" PRIu64 ", \"runs_weak\": %" PRIu64 ", \"outcomes\": [", failed ? "true" : "false",
-           r->runs_strong, r->runs_weak);
+    printf(", \"failed\": %s, \"runs_strong\": %" PRIu64 ", \"runs_weak\": %" PRIu64
+           ", \"outcomes\": [",
+           failed ? "true" : "false", r->runs_strong, r->runs_weak);
     for (size_t k = 0; k < r->n; k++) {
         const pl_litmus_row *x = &r->row[k];
-        printf("%s\n   {\"outcome\": \"%s\", \"allowed\": %s, \"interleaved\": %s, \"condition\": %s, \"strong\": %" PRIu64 ", \"weak\": %" PRIu64 "}",
-               k ? "," : "", x->text, x->allowed ? "true" : "false", x->sequential ? "true" : "false", x->holds ? "true" : "false", x->strong,
-               x->weak);
+        printf("%s\n   {\"outcome\": \"%s\", \"allowed\": %s, \"interleaved\": %s, \"condition\": "
+               "%s, \"strong\": %" PRIu64 ", \"weak\": %" PRIu64 "}",
+               k ? "," : "", x->text, x->allowed ? "true" : "false",
+               x->sequential ? "true" : "false", x->holds ? "true" : "false", x->strong, x->weak);
     }
     printf("]}");
 }
@@ -161,8 +185,10 @@ static int run_test(pl_gpu *gpu, const options *o, const char *file, bool *first
     }
     if (st == PL_OK) {
         const char *said = verdict(o, &r, &failed);
-        if (o->json) print_json(&r, file, said, failed, *first);
-        else print_table(o, &r, said, *first);
+        if (o->json)
+            print_json(&r, file, said, failed, *first);
+        else
+            print_table(o, &r, said, *first);
         *first = false;
     }
     pl_litmus_close(l);
@@ -202,8 +228,10 @@ int cmd_litmus(int argc, char **argv)
         status = CLI_INPUT;
     }
     cli_messages(gpu, 0);
-    if (help) cli_help(usage, option, O_COUNT);
-    else if (status == CLI_OK) status = run_all(&o);
+    if (help)
+        cli_help(usage, option, O_COUNT);
+    else if (status == CLI_OK)
+        status = run_all(&o);
     free(o.file);
     pl_gpu_close(gpu);
     return status;

@@ -1,6 +1,8 @@
-/* cmd_occupancy.c - `ptxloom occupancy`: how many blocks of a shape a multiprocessor holds, and what limits them.
+/* cmd_occupancy.c - `ptxloom occupancy`: how many blocks of a shape a multiprocessor holds, and
+ * what limits them.
  *
- * The resources come from a kernel of a PTX file or from the command line; --arch repeated or "all" compares machines. */
+ * The resources come from a kernel of a PTX file or from the command line; --arch repeated or "all"
+ * compares machines. */
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +12,17 @@ static const cli_option option[O_COUNT] = {
     [O_KERNEL] = {"kernel", 'k', "NAME", "the kernel, when the file has several"},
     [O_BLOCK] = {"block", 'b', "X[,Y[,Z]]", "threads of a block"},
     [O_REGISTERS] = {"registers", 'r', "N", "registers of a thread, instead of the kernel's"},
-    [O_SHARED] = {"shared", 0, "BYTES", "shared memory of a block: all of it, or with a kernel what is added at launch"},
+    [O_SHARED] = {"shared", 0, "BYTES",
+                  "shared memory of a block: all of it, or with a kernel what is added at launch"},
     [O_BARRIERS] = {"barriers", 0, "N", "barriers of a block, instead of the kernel's (1)"},
-    [O_ARCH] = {"arch", 0, "MACHINE", "a machine, or several with commas between them (default: h200)"},
+    [O_ARCH] = {"arch", 0, "MACHINE",
+                "a machine, or several with commas between them (default: h200)"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
 };
-static const char usage[] = "ptxloom occupancy K.ptx [-k NAME] -b X[,Y[,Z]] [--shared BYTES] [--barriers N] [--arch MACHINE,...] [--json]\n"
-                            "ptxloom occupancy -b X[,Y[,Z]] -r REGISTERS [--shared BYTES] [--barriers N] [--arch MACHINE,...] [--json]\n";
+static const char usage[] = "ptxloom occupancy K.ptx [-k NAME] -b X[,Y[,Z]] [--shared BYTES] "
+                            "[--barriers N] [--arch MACHINE,...] [--json]\n"
+                            "ptxloom occupancy -b X[,Y[,Z]] -r REGISTERS [--shared BYTES] "
+                            "[--barriers N] [--arch MACHINE,...] [--json]\n";
 
 typedef struct request {
     const char *file, *kernel, *arch;
@@ -32,7 +38,9 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_BLOCK: return cli_shape(a, "-b", r->block);
     case O_REGISTERS: return cli_number(a, "-r", 1, 255, &r->registers);
     case O_SHARED: return cli_number(a, "--shared", 0, 1 << 20, &r->shared);
-    case O_BARRIERS: r->with_barriers = true; return cli_number(a, "--barriers", 0, 16, &r->barriers);
+    case O_BARRIERS:
+        r->with_barriers = true;
+        return cli_number(a, "--barriers", 0, 16, &r->barriers);
     case O_ARCH: r->arch = a->value; return true;
     case O_JSON: r->json = true; return true;
     case CLI_OPERAND: r->file = a->value; return true;
@@ -41,7 +49,8 @@ static bool read_option(cli_args *a, int k, request *r)
 }
 
 /* Registers, shared memory and barriers of the kernel in the file, for the machine of `gpu`. */
-static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_t *shared, uint64_t *barriers)
+static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_t *shared,
+                     uint64_t *barriers)
 {
     pl_module *m = NULL;
     const pl_load_options o = {.opt_level = 2};
@@ -50,7 +59,8 @@ static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_
     const char *name = r->kernel;
     if (st == PL_OK && !name && pl_module_kernel_count(m) == 1) name = pl_module_kernel_name(m, 0);
     if (st == PL_OK && !name) {
-        pl_gpu_report(gpu, "E0007", "occupancy", "-k NAME: the file has several kernels", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", "occupancy", "-k NAME: the file has several kernels", NULL,
+                      NULL);
         st = PL_INVALID;
     }
     if (st == PL_OK) st = pl_module_kernel(m, name, &info);
@@ -64,30 +74,41 @@ static int resources(pl_gpu *gpu, const request *r, uint64_t *registers, uint64_
     return cli_status(st);
 }
 
-static void print(const request *r, const char *machine, uint64_t registers, uint64_t shared, const pl_occupancy_info *o, bool first)
+static void print(const request *r, const char *machine, uint64_t registers, uint64_t shared,
+                  const pl_occupancy_info *o, bool first)
 {
     double percent = 100.0 * o->blocks * o->warps / o->most_warps;
-    const char *limit = o->blocks == o->by_registers ? "registers" : o->blocks == o->by_shared ? "shared memory"
-                        : o->blocks == o->by_warps   ? "warps" : o->blocks == o->by_blocks ? "blocks" : "barriers";
+    const char *limit = o->blocks == o->by_registers ? "registers"
+                        : o->blocks == o->by_shared  ? "shared memory"
+                        : o->blocks == o->by_warps   ? "warps"
+                        : o->blocks == o->by_blocks  ? "blocks"
+                                                     : "barriers";
     if (r->json) {
-        printf("%s{\"machine\": \"%s\", \"threads\": %u, \"registers\": %llu, \"shared\": %llu, \"blocks\": %u, \"warps\": %u, \"occupancy\": %.4f, "
-               "\"limit\": \"%s\", \"limit_warps\": %u, \"limit_blocks\": %u, \"limit_registers\": %u, \"limit_shared\": %u, \"limit_barriers\": %u, "
+        printf("%s{\"machine\": \"%s\", \"threads\": %u, \"registers\": %llu, \"shared\": %llu, "
+               "\"blocks\": %u, \"warps\": %u, \"occupancy\": %.4f, "
+               "\"limit\": \"%s\", \"limit_warps\": %u, \"limit_blocks\": %u, \"limit_registers\": "
+               "%u, \"limit_shared\": %u, \"limit_barriers\": %u, "
                "\"registers_per_warp\": %u, \"shared_per_block\": %u, \"shared_setting\": %llu}",
-               first ? "[" : ",\n ", machine, r->block[0] * r->block[1] * r->block[2], (unsigned long long)registers, (unsigned long long)shared,
-               o->blocks, o->blocks * o->warps, percent / 100, limit, o->by_warps, o->by_blocks, o->by_registers, o->by_shared, o->by_barriers,
-               o->registers_per_warp, o->shared_per_block, (unsigned long long)o->shared_setting);
+               first ? "[" : ",\n ", machine, r->block[0] * r->block[1] * r->block[2],
+               (unsigned long long)registers, (unsigned long long)shared, o->blocks,
+               o->blocks * o->warps, percent / 100, limit, o->by_warps, o->by_blocks,
+               o->by_registers, o->by_shared, o->by_barriers, o->registers_per_warp,
+               o->shared_per_block, (unsigned long long)o->shared_setting);
         return;
     }
     if (first)
-        printf("%-12s %9s %7s %6s %6s %9s   %-26s %s\n", "machine", "registers", "shared", "blocks", "warps", "occupancy", "most by w/b/r/s/barriers",
-               "limited by");
+        printf("%-12s %9s %7s %6s %6s %9s   %-26s %s\n", "machine", "registers", "shared", "blocks",
+               "warps", "occupancy", "most by w/b/r/s/barriers", "limited by");
     char limits[40];
-    snprintf(limits, sizeof limits, "%u / %u / %u / %u / %u", o->by_warps, o->by_blocks, o->by_registers, o->by_shared, o->by_barriers);
-    printf("%-12s %9llu %7llu %6u %6u %7.1f %%   %-26s %s\n", machine, (unsigned long long)registers, (unsigned long long)shared, o->blocks,
+    snprintf(limits, sizeof limits, "%u / %u / %u / %u / %u", o->by_warps, o->by_blocks,
+             o->by_registers, o->by_shared, o->by_barriers);
+    printf("%-12s %9llu %7llu %6u %6u %7.1f %%   %-26s %s\n", machine,
+           (unsigned long long)registers, (unsigned long long)shared, o->blocks,
            o->blocks * o->warps, percent, limits, limit);
 }
 
-/* The next of "NAME,NAME,SECTION.KEY=VALUE,NAME": changes belong to the name before them. As strtok_r. */
+/* The next of "NAME,NAME,SECTION.KEY=VALUE,NAME": changes belong to the name before them. As
+ * strtok_r. */
 static char *next_machine(char *names, char **save)
 {
     char *name = names ? names : *save;
@@ -110,11 +131,14 @@ static int calculate(pl_gpu *messages, const request *r)
     for (char *name = next_machine(names, &save); name; name = next_machine(NULL, &save)) {
         pl_gpu *gpu = NULL;
         pl_status st = pl_gpu_open(&gpu, name);
-        uint64_t registers = r->registers, shared = r->shared, barriers = r->with_barriers || r->file ? r->barriers : 1;
+        uint64_t registers = r->registers, shared = r->shared,
+                 barriers = r->with_barriers || r->file ? r->barriers : 1;
         pl_occupancy_info o;
         int one = cli_status(st);
         if (st == PL_OK && r->file) one = resources(gpu, r, &registers, &shared, &barriers);
-        if (one == CLI_OK && pl_gpu_occupancy(gpu, r->block[0] * r->block[1] * r->block[2], (uint32_t)registers, shared, (uint32_t)barriers, &o) == PL_OK) {
+        if (one == CLI_OK &&
+            pl_gpu_occupancy(gpu, r->block[0] * r->block[1] * r->block[2], (uint32_t)registers,
+                             shared, (uint32_t)barriers, &o) == PL_OK) {
             print(r, name, registers, shared, &o, first);
             first = false;
         }
@@ -141,12 +165,17 @@ int cmd_occupancy(int argc, char **argv)
         if (!help && !read_option(&a, k, &r)) status = CLI_INPUT;
     }
     if (!help && status == CLI_OK && (!r.block[0] || (!r.file && !r.registers))) {
-        pl_gpu_report(gpu, "E0007", argv[0], r.block[0] ? "a PTX file or -r REGISTERS" : "-b, the threads of a block", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", argv[0],
+                      r.block[0] ? "a PTX file or -r REGISTERS" : "-b, the threads of a block",
+                      NULL, NULL);
         status = CLI_INPUT;
     }
-    if (help) cli_help(usage, option, O_COUNT);
-    else if (status == CLI_OK) status = calculate(gpu, &r);
-    else cli_messages(gpu, 0);
+    if (help)
+        cli_help(usage, option, O_COUNT);
+    else if (status == CLI_OK)
+        status = calculate(gpu, &r);
+    else
+        cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return status;
 }

@@ -1,8 +1,8 @@
 /* cmd_query.c - `ptxloom query`: runs SQL, or a named query, on a trace file.
  *
- * The file is opened read-only. A named query is one of this program's; the table `query` of the file may hold more. SQL of
- * the file is not the user's: it may read, but do nothing else. A name may also be a table or view: `ptxloom query run.db
- * gld_efficiency`. */
+ * The file is opened read-only. A named query is one of this program's; the table `query` of the
+ * file may hold more. SQL of the file is not the user's: it may read, but do nothing else. A name
+ * may also be a table or view: `ptxloom query run.db gld_efficiency`. */
 #include "cli/cli.h"
 #include "cli/query.h"
 #include "cli/stop.h"
@@ -21,13 +21,15 @@ static const cli_option option[O_COUNT] = {
     [O_TIMEOUT] = CLI_TIMEOUT,
 };
 
-static int report(query_request *q, const char *code, const char *a, const char *b, const char *help)
+static int report(query_request *q, const char *code, const char *a, const char *b,
+                  const char *help)
 {
     pl_gpu_report(q->gpu, code, a, b, NULL, help);
     return CLI_INPUT;
 }
 
-/* The first column of the query's first row, to be freed; NULL: no row, or no text. False: that failed, and *status has the report's. */
+/* The first column of the query's first row, to be freed; NULL: no row, or no text. False: that
+ * failed, and *status has the report's. */
 static bool lookup(query_request *q, const char *sql, const char *name, char **found, int *status)
 {
     sqlite3_stmt *s = NULL;
@@ -67,7 +69,8 @@ static int unknown_name(query_request *q, const char *name)
     }
     sqlite3_finalize(s);
     const char *near = pl_nearest(name, (const char *const *)names, n);
-    snprintf(help, sizeof help, near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
+    snprintf(help, sizeof help,
+             near ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
              near ? cli_printable(printable, sizeof printable, near) : "");
     report(q, "E0705", name, NULL, help);
     for (size_t i = 0; i < n; i++) free(names[i]);
@@ -149,15 +152,16 @@ static char *advice_text(sqlite3_stmt *s, int share, const int column[ADVICE_TEX
         else
             good = false;
     }
-    char *all = good ? sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", part[0], part[1], sqlite3_column_double(s, share),
-                                       part[2], part[3], part[4])
-                     : NULL;
+    char *all =
+        good ? sqlite3_mprintf("  %s (%s)\n    %.1f %% of %s: %s\n    try: %s\n", part[0], part[1],
+                               sqlite3_column_double(s, share), part[2], part[3], part[4])
+             : NULL;
     for (int i = 0; i < ADVICE_TEXTS; i++) sqlite3_free(part[i]);
     return all;
 }
 
-/* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as the query advice has
- * them. SQLite's result code. */
+/* What rules found: a sentence, its share of the launch, the evidence and what to try. Columns as
+ * the query advice has them. SQLite's result code. */
 static int print_advice(sqlite3_stmt *s, int width)
 {
     enum { KERNEL, SHARE, RULE, PTX_LINE, ADVICE, EVIDENCE, CHECK, OF };
@@ -242,14 +246,20 @@ static bool is_name(const char *s)
     return true;
 }
 
-/* Says so when the named query asks for rows that no run of the trace has written: it answers nothing then. */
+/* Says so when the named query asks for rows that no run of the trace has written: it answers
+ * nothing then. */
 static int check_level(query_request *q)
 {
     char *text;
     int status = CLI_OK;
-    if (!lookup(q, "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || (SELECT max(level) FROM run) FROM query "
-                           "WHERE name = ? AND (instr(title, 'needs --trace-level mem') AND NOT EXISTS (SELECT 1 FROM run WHERE level = 'mem') "
-                           "OR instr(title, 'needs --trace-level inst') AND NOT EXISTS (SELECT 1 FROM run WHERE level <> 'summary'))", q->what, &text, &status))
+    if (!lookup(q,
+                "SELECT iif(instr(title, 'needs --trace-level mem'), 'mem', 'inst') || ' ' || "
+                "(SELECT max(level) FROM run) FROM query "
+                "WHERE name = ? AND (instr(title, 'needs --trace-level mem') AND NOT EXISTS "
+                "(SELECT 1 FROM run WHERE level = 'mem') "
+                "OR instr(title, 'needs --trace-level inst') AND NOT EXISTS (SELECT 1 FROM run "
+                "WHERE level <> 'summary'))",
+                q->what, &text, &status))
         return status;
     if (!text) return CLI_OK;
     char *level = strchr(text, ' ');
@@ -260,10 +270,12 @@ static int check_level(query_request *q)
 }
 
 /* What SQL of the file may do. */
-static int only_reads(void *ctx, int action, const char *a, const char *b, const char *schema, const char *view)
+static int only_reads(void *ctx, int action, const char *a, const char *b, const char *schema,
+                      const char *view)
 {
     (void)ctx, (void)a, (void)b, (void)schema, (void)view;
-    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE
+    return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
+                   action == SQLITE_RECURSIVE
                ? SQLITE_OK
                : SQLITE_DENY;
 }
@@ -282,10 +294,14 @@ int query_run(query_request *q)
     const char *known = pl_trace_query(q->what);
     char *sql = known ? sqlite3_mprintf("%s", known) : NULL, *name;
     int status = CLI_OK;
-    if (!known && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status)) return status;
+    if (!known && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status))
+        return status;
     const bool foreign = sql && !known;
     if (!sql && !known) {
-        if (!lookup(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE", q->what, &name, &status))
+        if (!lookup(q,
+                    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ? "
+                    "COLLATE NOCASE",
+                    q->what, &name, &status))
             return status;
         if (!name) return unknown_name(q, q->what);
         sql = sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT coalesce(:limit, -1)", name);

@@ -85,39 +85,48 @@ static const cli_option option[O_COUNT] = {
     [O_THREADS] = {"threads", 0, "N",
                    "host threads of the timing model; the result does not depend on it (1)"},
     [O_ASYNC] = {"async", 0, "late|timed|eager",
-                 "when asynchronous copies land: at the wait, when they are complete, or at once (timing mode: timed, functional mode: eager)"},
+                 "when asynchronous copies land: at the wait, when they are complete, or at once "
+                 "(timing mode: timed, functional mode: eager)"},
     [O_SIMT] = {"simt", 0, "its|stack",
                 "divergence: independent thread scheduling, or the stack before Volta (its)"},
     [O_SCHEDULE] = {"schedule", 0, "random:SEED",
                     "functional mode: warps and lanes go on in an order drawn from SEED"},
     [O_CONSISTENCY] = {"consistency", 0, "strong|weak",
-                       "memory as all threads see it at once, or as the PTX memory model promises at least (strong)"},
+                       "memory as all threads see it at once, or as the PTX memory model promises "
+                       "at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
     [O_CHECK] = {"check", 0, "mem,race,init,sync", NULL},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_MAX_CYCLES] = {"max-cycles", 0, "N", "stop a launch after so many cycles (timing mode)"},
-    [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N", "stop a launch after so many instructions of warps"},
+    [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N",
+                            "stop a launch after so many instructions of warps"},
     [O_MAX_OUTPUT] = {"max-output", 0, "SIZE", "stop a launch that prints more: 500K, 2G (256M)"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
-    [O_SUMMARY] = {"summary", 0, NULL, "print tables and bars; a line for each of several launches"},
+    [O_SUMMARY] = {"summary", 0, NULL,
+                   "print tables and bars; a line for each of several launches"},
     [O_METRICS] = {"metrics", 0, "NAME,...|all",
                    "print these metrics, under the names of nvprof or Nsight Compute"},
-    [O_SKIP_PASS] = {"skip-pass", 0, "PASS,...", "leave out these passes of the assembler; `ptxloom explain passes` lists them"},
+    [O_SKIP_PASS] =
+        {"skip-pass", 0, "PASS,...",
+         "leave out these passes of the assembler; `ptxloom explain passes` lists them"},
     [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass of the assembler"},
 };
-static const char usage[] = "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
-                            "ptxloom run CASE.json ... [OPTION ...]\n\n"
-                            "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT "
-                            " out:f32[1024]  out=y.npy:f32[1024]\n"
-                            "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
+static const char usage[] =
+    "ptxloom run K.ptx ... | K.plo -g X[,Y[,Z]] -b X[,Y[,Z]] [OPTION ...] [ARG ...]\n"
+    "ptxloom run CASE.json ... [OPTION ...]\n\n"
+    "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT "
+    " out:f32[1024]  out=y.npy:f32[1024]\n"
+    "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics;
     uint32_t grid[3], block[3], cluster[3];
-    uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions, max_output;
-    bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak, cooperative, progress, json, summary, packed;
+    uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
+        max_output;
+    bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak,
+        cooperative, progress, json, summary, packed;
     int opt_level;
     pl_pass_control passes;
     pl_mode mode;
@@ -236,8 +245,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &o->passes);
     case O_TRACE: o->trace = a->value; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
-    case O_TRACE_FORMAT:
-        return choice(a, "--trace-format", "rows", "packed", &o->packed);
+    case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
     case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
     case O_TRACE_SM: o->filter.sm = a->value; return true;
     case O_TRACE_BLOCK: o->filter.block = a->value; return true;
@@ -257,23 +265,23 @@ static bool read_option(cli_args *a, options *o, int k)
             return false;
         }
         return true;
-    case O_SIMT:
-        return choice(a, "--simt", "its", "stack", &o->simt_stack);
-    case O_CONSISTENCY:
-        return choice(a, "--consistency", "strong", "weak", &o->weak);
+    case O_SIMT: return choice(a, "--simt", "its", "stack", &o->simt_stack);
+    case O_CONSISTENCY: return choice(a, "--consistency", "strong", "weak", &o->weak);
     case O_COOPERATIVE: o->cooperative = true; return true;
     case O_SCHEDULE: {
         char *end = NULL;
         o->random = strncmp(a->value, "random:", 7) == 0;
         if (o->random) o->seed = strtoull(a->value + 7, &end, 10);
         if (end && end != a->value + 7 && *end == '\0') return true;
-        pl_gpu_report(a->gpu, "E0005", a->value, "--schedule", "it is random:SEED with a number", NULL);
+        pl_gpu_report(a->gpu, "E0005", a->value, "--schedule", "it is random:SEED with a number",
+                      NULL);
         return false;
     }
     case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_MAX_CYCLES: return cli_number(a, "--max-cycles", 1, UINT64_MAX, &o->max_cycles);
-    case O_MAX_INSTRUCTIONS: return cli_number(a, "--max-instructions", 1, UINT64_MAX, &o->max_instructions);
+    case O_MAX_INSTRUCTIONS:
+        return cli_number(a, "--max-instructions", 1, UINT64_MAX, &o->max_instructions);
     case O_MAX_OUTPUT: return cli_size(a, "--max-output", &o->max_output);
     case O_PROGRESS: o->progress = true; return true;
     case O_JSON: o->json = true; return true;
@@ -329,7 +337,8 @@ static char *paths_of(const pl_case *c)
     return list;
 }
 
-/* The module of a case: the latest one when it is of the same files, its variables fresh; else loaded. */
+/* The module of a case: the latest one when it is of the same files, its variables fresh; else
+ * loaded. */
 static pl_status module_of(session *s, pl_case *c)
 {
     char *paths = paths_of(c);
@@ -464,7 +473,8 @@ static void run_command_line(session *s)
     if (c) {
         size_t i = 1;
         c->ptx = o->operand[0];
-        for (; i < o->noperands && is_module(o->operand[i]); i++) pl_case_add_file(c, o->operand[i]);
+        for (; i < o->noperands && is_module(o->operand[i]); i++)
+            pl_case_add_file(c, o->operand[i]);
         for (; i < o->noperands; i++) {
             pl_status one = pl_case_add_arg(c, o->operand[i]);
             if (st == PL_OK) st = one;
@@ -514,7 +524,8 @@ static int run_all(session *s)
         s->style.one_of_many = o->noperands > 1;
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
         for (size_t i = 0; i < o->noperands && cli_stop != CLI_INTERRUPTED; i++) {
-            if (cli_stop == CLI_OUT_OF_TIME) cli_stop = CLI_GO_ON; /* one launch out of time; the others have theirs */
+            if (cli_stop == CLI_OUT_OF_TIME)
+                cli_stop = CLI_GO_ON; /* one launch out of time; the others have theirs */
             run_launch_file(s, o->operand[i]);
         }
     } else {
@@ -571,9 +582,7 @@ int cmd_run(int argc, char **argv)
         status = CLI_OK;
     } else if (status == CLI_OK) {
         pl_status st = pl_gpu_open(&s.gpu, o.arch);
-        s.style = (run_style){.brief = o.summary,
-                              .colour = cli_colour(stdout),
-                              .trace = o.trace};
+        s.style = (run_style){.brief = o.summary, .colour = cli_colour(stdout), .trace = o.trace};
         cli_catch_signals();
         if (s.gpu) pl_gpu_stop_flag(s.gpu, &cli_stop);
         if (st == PL_OK) {

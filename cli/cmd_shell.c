@@ -166,7 +166,9 @@ static void print_sql(shell *s, const char *sql, const char *word)
         sqlite3_bind_text(t, 1, pattern, -1, SQLITE_STATIC);
         code = query_print(stdout, t, s->q.format, cli_width(stdout));
     }
-    if (code != SQLITE_DONE) messages(s, code == SQLITE_NOMEM ? cli_no_memory() : cli_sql_failed(s->q.gpu, s->q.db, NULL));
+    if (code != SQLITE_DONE)
+        messages(s,
+                 code == SQLITE_NOMEM ? cli_no_memory() : cli_sql_failed(s->q.gpu, s->q.db, NULL));
     sqlite3_finalize(t);
     sqlite3_free(pattern);
 }
@@ -174,11 +176,13 @@ static void print_sql(shell *s, const char *sql, const char *word)
 static void schema_of(shell *s, const char *name)
 {
     sqlite3_stmt *t = NULL;
-    int found = 0, code = sqlite3_prepare_v2(s->q.db,
-                                             "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (name = ?1 "
-                                             "COLLATE NOCASE OR (?1 = '' AND type = 'table')) "
-                                             "ORDER BY name",
-                                             -1, &t, NULL);
+    int found = 0,
+        code =
+            sqlite3_prepare_v2(s->q.db,
+                               "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND (name = ?1 "
+                               "COLLATE NOCASE OR (?1 = '' AND type = 'table')) "
+                               "ORDER BY name",
+                               -1, &t, NULL);
     if (code == SQLITE_OK) {
         sqlite3_bind_text(t, 1, name, -1, SQLITE_STATIC);
         for (; (code = sqlite3_step(t)) == SQLITE_ROW; found++) {
@@ -322,8 +326,10 @@ static void run(shell *s)
         } else {
             statement = join(statement, text);
             if (!statement || sqlite3_complete(statement)) {
-                if (statement) answer(s, statement, NULL, 0);
-                else messages(s, cli_no_memory());
+                if (statement)
+                    answer(s, statement, NULL, 0);
+                else
+                    messages(s, cli_no_memory());
                 free(statement);
                 statement = NULL;
             }

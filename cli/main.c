@@ -11,13 +11,16 @@ static const struct {
     {"run", cmd_run, "run K.ptx ... -g GRID -b BLOCK [ARG ...] | CASE.json ...",
      "run a kernel and report its results and cost"},
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
-    {"as", cmd_as, "as K.ptx ... [-o K.plo] [-v]", "assemble and link, and report the resources of every kernel"},
+    {"as", cmd_as, "as K.ptx ... [-o K.plo] [-v]",
+     "assemble and link, and report the resources of every kernel"},
     {"dis", cmd_dis, "dis K.ptx ... | K.plo", "list the machine program beside the PTX"},
     {"fmt", cmd_fmt, "fmt K.ptx", "print PTX in its standard layout"},
     {"explain", cmd_explain, "explain TOPIC",
      "explain an instruction, a diagnostic, a machine key or a metric"},
-    {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS", "say how many blocks fit a multiprocessor"},
-    {"litmus", cmd_litmus, "litmus T.litmus ...", "compare what threads see of memory with what the memory model allows"},
+    {"occupancy", cmd_occupancy, "occupancy K.ptx -b BLOCK | -b BLOCK -r REGISTERS",
+     "say how many blocks fit a multiprocessor"},
+    {"litmus", cmd_litmus, "litmus T.litmus ...",
+     "compare what threads see of memory with what the memory model allows"},
     {"query", cmd_query, "query F.db \"SELECT ...\" | NAME", "ask a trace"},
     {"report", cmd_report, "report F.db -o report.html [--baseline B.db]",
      "show a trace as one HTML page"},
@@ -37,7 +40,10 @@ static void help(void)
         snprintf(line, sizeof line, "  ptxloom %-58s %s\n", command[i].usage, command[i].about);
         cli_put_wrapped(stdout, line, width, 12);
     }
-    cli_put_wrapped(stdout, "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n", width, 0);
+    cli_put_wrapped(
+        stdout,
+        "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n",
+        width, 0);
 }
 
 static int unknown(const char *name)

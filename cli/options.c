@@ -108,7 +108,8 @@ static void print_text(void *to, const char *text, size_t n)
 void cli_pass_defaults(pl_pass_control *c)
 {
     const char *verify = getenv("PTXLOOM_VERIFY_IR");
-    *c = (pl_pass_control){.verify = verify && *verify && strcmp(verify, "0") != 0, .print = print_text, .to = stdout};
+    *c = (pl_pass_control){
+        .verify = verify && *verify && strcmp(verify, "0") != 0, .print = print_text, .to = stdout};
 }
 
 bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c)

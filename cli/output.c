@@ -70,7 +70,8 @@ const char *cli_printable(char *to, size_t size, const char *text)
     return to;
 }
 
-/* Whether a message was printed, and one of those said that there is no memory: what was done since may be incomplete. */
+/* Whether a message was printed, and one of those said that there is no memory: what was done since
+ * may be incomplete. */
 static bool said, no_memory;
 
 int cli_no_memory(void)
@@ -90,7 +91,9 @@ void cli_messages(pl_gpu *gpu, size_t first)
         no_memory |= strcmp(m.code, "E0422") == 0;
     }
     size_t more = pl_gpu_diag_dropped(gpu);
-    if (more) fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more, more == 1 ? "" : "s");
+    if (more)
+        fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more,
+                more == 1 ? "" : "s");
 }
 
 /* The first reason why standard output could not be written; 0: none. */
@@ -115,15 +118,20 @@ int cli_finish(int status)
         fprintf(stderr, "error: cannot write to standard output: %s\n", strerror(output_error));
         return CLI_SYSTEM;
     }
-    if (status == CLI_SYSTEM && !said) cli_no_memory(); /* every other failure of the system has its message */
+    if (status == CLI_SYSTEM && !said)
+        cli_no_memory(); /* every other failure of the system has its message */
     return no_memory ? CLI_SYSTEM : status;
 }
 
 void cli_standard_files(void)
 {
     int fd;
-    signal(SIGPIPE, SIG_IGN); /* who reads no more is an error of writing, and a trace gets its end */
-    do fd = open("/dev/null", O_RDONLY); /* a file that the command writes must not become its standard output */
+    signal(SIGPIPE,
+           SIG_IGN); /* who reads no more is an error of writing, and a trace gets its end */
+    do
+        fd =
+            open("/dev/null",
+                 O_RDONLY); /* a file that the command writes must not become its standard output */
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0) close(fd);
 }
@@ -157,7 +165,8 @@ static pl_status end_file(pl_gpu *gpu, const char *path, FILE *f, pl_status st)
 pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n)
 {
     FILE *f = fopen(path, "wb");
-    return f ? end_file(gpu, path, f, put(f, bytes, n) ? PL_OK : PL_IO) : cli_cannot_write(gpu, path);
+    return f ? end_file(gpu, path, f, put(f, bytes, n) ? PL_OK : PL_IO)
+             : cli_cannot_write(gpu, path);
 }
 
 pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m)

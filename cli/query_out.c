@@ -4,7 +4,8 @@
  * sides (numbers right, text left) follow from them, and later rows are printed as they come. The
  * other formats are printed row by row.
  *
- * Texts come from the trace. No format prints a control character of them, or a byte that is not UTF-8 (pl_printable). */
+ * Texts come from the trace. No format prints a control character of them, or a byte that is not
+ * UTF-8 (pl_printable). */
 #include "cli/cli.h"
 #include "cli/query_out.h"
 #include <math.h>
@@ -47,7 +48,8 @@ static int columns(const char *s)
 {
     int n = 0;
     char as;
-    for (size_t left = strlen(s), length; left; left -= length, s += length, n++) length = pl_printable(s, left, &as);
+    for (size_t left = strlen(s), length; left; left -= length, s += length, n++)
+        length = pl_printable(s, left, &as);
     return n;
 }
 
@@ -57,9 +59,10 @@ typedef struct table {
     FILE *f;
     sqlite3_stmt *s;
     int ncolumns, rows;
-    size_t bytes; /* of the cells that are kept */
-    bool *left_out;  /* the column is not printed */
-    bool *new_line;  /* a row that does not fit the terminal goes on with this column on a line of its own */
+    size_t bytes;   /* of the cells that are kept */
+    bool *left_out; /* the column is not printed */
+    bool *new_line; /* a row that does not fit the terminal goes on with this column on a line of
+                       its own */
     int *width;
     bool *text;  /* left-aligned: some cell holds text */
     bool cut;    /* cells have to fit their columns */
@@ -93,13 +96,15 @@ static void put_cell(const table *t, int c, const char *text)
     if (!t->text[c]) fprintf(t->f, "%*s", blanks, "");
     size_t bytes = 0, all = strlen(text);
     char as;
-    for (int n = 0; n < room && bytes < all; n++) bytes += pl_printable(text + bytes, all - bytes, &as);
+    for (int n = 0; n < room && bytes < all; n++)
+        bytes += pl_printable(text + bytes, all - bytes, &as);
     cli_print(t->f, text, bytes);
     if (room < length) fputs("\xe2\x80\xa6", t->f);
     if (t->text[c] && c < last_column(t)) fprintf(t->f, "%*s", blanks, "");
 }
 
-/* Takes columns away from the widest text until a row fits the terminal. What still does not fit goes on in further lines. */
+/* Takes columns away from the widest text until a row fits the terminal. What still does not fit
+ * goes on in further lines. */
 static void fit(table *t, int terminal)
 {
     for (;;) {
@@ -107,7 +112,9 @@ static void fit(table *t, int terminal)
         for (int c = 0; c < t->ncolumns; c++) {
             if (t->left_out[c]) continue;
             total += t->width[c] + 2;
-            if (t->text[c] && t->width[c] > NARROWEST && (widest < 0 || t->width[c] > t->width[widest])) widest = c;
+            if (t->text[c] && t->width[c] > NARROWEST &&
+                (widest < 0 || t->width[c] > t->width[widest]))
+                widest = c;
         }
         if (total <= terminal) return;
         if (widest < 0) break;
@@ -180,7 +187,8 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
     t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
     if (t.width && t.text && t.kept && t.left_out && t.new_line) {
         for (int c = 0; c < n; c++) t.width[c] = columns(sqlite3_column_name(s, c));
-        while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1 && t.bytes < SAMPLE_BYTES) {
+        while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1 &&
+               t.bytes < SAMPLE_BYTES) {
             if (keep_row(&t)) continue;
             code = SQLITE_NOMEM;
             break;
@@ -257,7 +265,8 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
 
 /* ---- JSON ---- */
 
-/* The code of a character that is not printed as it is: at most three bytes, or one that is not UTF-8. */
+/* The code of a character that is not printed as it is: at most three bytes, or one that is not
+ * UTF-8. */
 static unsigned escaped(const char *s, size_t length)
 {
     const unsigned char *p = (const unsigned char *)s;

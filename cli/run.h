@@ -18,8 +18,8 @@ typedef struct run_case {
     pl_status status;
     bool launched; /* result holds figures */
     pl_result result;
-    size_t first_message; /* the case's diagnostics start here */
-    const char *printed;  /* by the kernel, or NULL */
+    size_t first_message;    /* the case's diagnostics start here */
+    const char *printed;     /* by the kernel, or NULL */
     const pl_metric *metric; /* of --metrics */
     size_t nmetrics;
 } run_case;
@@ -49,7 +49,8 @@ double run_counter(const run_case *c, const char *name);
 /* "1,234,567" */
 const char *run_grouped(uint64_t n, char buf[32]);
 
-/* The hash of argument k; false, and a message unless the launch was stopped already: the stop flag was raised meanwhile. */
+/* The hash of argument k; false, and a message unless the launch was stopped already: the stop flag
+ * was raised meanwhile. */
 bool run_hash(const run_case *c, size_t k, char hex[65]);
 
 /* "ok", "fault", ... */

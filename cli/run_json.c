@@ -113,13 +113,15 @@ void run_json_add(run_report *r, const run_case *c)
 {
     json_t *o = json_object();
     const pl_result *f = &c->result;
-    bool known = c->launched, complete = known && c->status == PL_OK, timed = complete && c->mode == PL_MODE_TIMING;
+    bool known = c->launched, complete = known && c->status == PL_OK,
+         timed = complete && c->mode == PL_MODE_TIMING;
     put(r, o, "name", text(c->name));
     put(r, o, "entry", text(c->entry));
     put(r, o, "arch", text(c->arch));
     put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
     put(r, o, "status", text(run_status_word(c->status)));
-    put(r, o, "complete", json_boolean(complete)); /* else counts go until it stopped, and there are no metrics */
+    put(r, o, "complete",
+        json_boolean(complete)); /* else counts go until it stopped, and there are no metrics */
     put(r, o, "cycles", timed ? whole(f->cycles) : json_null());
     put(r, o, "inst_executed", known ? whole(f->inst_executed) : json_null());
     put(r, o, "thread_inst_executed", known ? whole(f->thread_inst_executed) : json_null());

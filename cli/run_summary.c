@@ -9,13 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 44, REASONS = 6, LINES = 6, TEXT = 44, LEAST = 8, BEFORE = 36 /* columns in front of bars and PTX */ };
+enum {
+    BAR = 44,
+    REASONS = 6,
+    LINES = 6,
+    TEXT = 44,
+    LEAST = 8,
+    BEFORE = 36 /* columns in front of bars and PTX */
+};
 
 /* Columns for a bar or a line of PTX. */
 static int room(int most)
 {
     int width = cli_width(stdout);
-    return width == 0 || width - BEFORE > most ? most : width - BEFORE < LEAST ? LEAST : width - BEFORE;
+    return width == 0 || width - BEFORE > most ? most
+           : width - BEFORE < LEAST            ? LEAST
+                                               : width - BEFORE;
 }
 
 /* Nsight Compute's words for the reasons, by pl_stall. */
@@ -75,7 +84,8 @@ static void units(const run_case *c)
     share_of(c, "occupancy, achieved", "sm__warps_active.avg.pct_of_peak_sustained_active");
     hits(c, "L1 hits of loads", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
          "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-    hits(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex.sum");
+    hits(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+         "lts__t_sectors_srcunit_tex.sum");
     share_of(c, "DRAM busy", "dram__throughput.avg.pct_of_peak_sustained_elapsed");
 }
 
@@ -188,19 +198,26 @@ void run_summary(const run_case *c, const run_style *style)
     const char *bold = style->colour ? "\033[1m" : "", *plain = style->colour ? "\033[0m" : "";
     const pl_result *r = &c->result;
     char a[32], name[256];
-    printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch, run_status_word(c->status));
+    printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch,
+           run_status_word(c->status));
     if (!c->launched) return;
     char shape[200];
-    snprintf(shape, sizeof shape, "  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
-             c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], r->registers,
-             r->static_shared + r->dynamic_shared);
+    snprintf(shape, sizeof shape,
+             "  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
+             c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
+             r->registers, r->static_shared + r->dynamic_shared);
     cli_put_wrapped(stdout, shape, cli_width(stdout), 4);
     bool complete = c->status == PL_OK;
     if (!complete)
-        cli_put_wrapped(stdout, "  the launch did not complete: counts until it stopped, and no rates\n", cli_width(stdout), 4);
-    if (c->mode == PL_MODE_TIMING) printf("  %-22s %s\n", complete ? "cycles" : "cycles until then", run_grouped(r->cycles, a));
+        cli_put_wrapped(stdout,
+                        "  the launch did not complete: counts until it stopped, and no rates\n",
+                        cli_width(stdout), 4);
+    if (c->mode == PL_MODE_TIMING)
+        printf("  %-22s %s\n", complete ? "cycles" : "cycles until then",
+               run_grouped(r->cycles, a));
     double each = r->inst_executed ? (double)r->thread_inst_executed / (double)r->inst_executed : 0;
-    printf("  %-22s %s   (%.1f lanes each)\n\n", complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),
+    printf("  %-22s %s   (%.1f lanes each)\n\n",
+           complete ? "instructions" : "instructions until then", run_grouped(r->inst_executed, a),
            each);
     if (complete) units(c);
     reasons(c);
@@ -220,8 +237,8 @@ void run_summary_line(const run_case *c)
         snprintf(ipc, sizeof ipc, "%.2f",
                  (double)c->result.inst_executed / (double)c->result.cycles);
     if (timed && achieved >= 0) snprintf(occupancy, sizeof occupancy, "%.0f %%", achieved);
-    printf("%-22.22s %-11s %12s %13s %7s %5s\n", cli_printable(name, sizeof name, c->name), run_status_word(c->status), a, b, ipc,
-           occupancy);
+    printf("%-22.22s %-11s %12s %13s %7s %5s\n", cli_printable(name, sizeof name, c->name),
+           run_status_word(c->status), a, b, ipc, occupancy);
 }
 
 void run_summary_head(void)

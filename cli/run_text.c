@@ -16,7 +16,8 @@ bool run_hash(const run_case *c, size_t k, char hex[65])
     if (c->status == PL_INTERRUPTED) return false;
     char what[64];
     snprintf(what, sizeof what, "hashing argument %zu", k + 1);
-    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt", what, NULL, NULL);
+    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt",
+                  what, NULL, NULL);
     return false;
 }
 
@@ -69,7 +70,8 @@ static void hit_rate(const run_case *c, const char *label, const char *hits, con
     double h = run_counter(c, hits), n = run_counter(c, all);
     char text[32];
     if (h >= 0 && n > 0)
-        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n, run_grouped((uint64_t)n, text));
+        printf("  %-22s %5.1f %% of %s sectors\n", label, 100 * h / n,
+               run_grouped((uint64_t)n, text));
 }
 
 /* A row of what a launch cost: on a narrow terminal it goes on below its value. */
@@ -91,9 +93,10 @@ static void incomplete(const run_case *c)
 {
     const pl_result *r = &c->result;
     char a[32], b[32], cycles[48] = "";
-    if (c->mode == PL_MODE_TIMING) snprintf(cycles, sizeof cycles, "%s cycles, ", run_grouped(r->cycles, a));
-    row("stopped after", "%s%s instructions (%s thread instructions)", cycles, run_grouped(r->inst_executed, a),
-           run_grouped(r->thread_inst_executed, b));
+    if (c->mode == PL_MODE_TIMING)
+        snprintf(cycles, sizeof cycles, "%s cycles, ", run_grouped(r->cycles, a));
+    row("stopped after", "%s%s instructions (%s thread instructions)", cycles,
+        run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
 }
 
 static void cost(const run_case *c)
@@ -105,34 +108,42 @@ static void cost(const run_case *c)
     } else if (c->mode == PL_MODE_TIMING) {
         row("cycles", "%s", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        row("instructions", "%s   (%s thread instructions; %.2f a cycle on the whole GPU)", run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b),
-               ipc);
+        row("instructions", "%s   (%s thread instructions; %.2f a cycle on the whole GPU)",
+            run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b), ipc);
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         char part[32] = "";
         if (achieved >= 0) snprintf(part, sizeof part, ", %.0f %% achieved", achieved);
         row("occupancy", "%.0f %% possible%s", 100 * r->theoretical_occupancy, part);
         hit_rate(c, "L1 hits", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
                  "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum");
-        hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "lts__t_sectors_srcunit_tex.sum");
-        double other = run_counter(c, "ptxloom__l2_sectors_other.sum"), code = run_counter(c, "ptxloom__dram_sectors_code.sum");
+        hit_rate(c, "L2 hits", "lts__t_sectors_srcunit_tex_lookup_hit.sum",
+                 "lts__t_sectors_srcunit_tex.sum");
+        double other = run_counter(c, "ptxloom__l2_sectors_other.sum"),
+               code = run_counter(c, "ptxloom__dram_sectors_code.sum");
         if (other > 0)
-            row("L2, other", "%s sectors: code, constants, between the halves of L2, the launch itself",
+            row("L2, other",
+                "%s sectors: code, constants, between the halves of L2, the launch itself",
                 run_grouped((uint64_t)other, a));
         double in = run_counter(c, "dram__sectors_read.sum"),
                out = run_counter(c, "dram__sectors_write.sum");
         if (in >= 0 && out >= 0)
-            row("DRAM", code > 0 ? "%s bytes read (%s of them code), %s written" : "%s bytes read%.0s, %s written", run_grouped((uint64_t)in * 32, a),
-                run_grouped(code > 0 ? (uint64_t)code * 32 : 0, d), run_grouped((uint64_t)out * 32, b));
+            row("DRAM",
+                code > 0 ? "%s bytes read (%s of them code), %s written"
+                         : "%s bytes read%.0s, %s written",
+                run_grouped((uint64_t)in * 32, a),
+                run_grouped(code > 0 ? (uint64_t)code * 32 : 0, d),
+                run_grouped((uint64_t)out * 32, b));
     } else {
-        row("instructions", "%s   (%s thread instructions)",
-               run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b));
+        row("instructions", "%s   (%s thread instructions)", run_grouped(r->inst_executed, a),
+            run_grouped(r->thread_inst_executed, b));
     }
-    row("a thread / a block", "%u registers, %u bytes shared, %u bytes local",
-           r->registers, r->static_shared + r->dynamic_shared, r->local_bytes);
+    row("a thread / a block", "%u registers, %u bytes shared, %u bytes local", r->registers,
+        r->static_shared + r->dynamic_shared, r->local_bytes);
     row("emulated in", "%.3f s", r->wall_seconds);
 }
 
-/* What --metrics asks for. On a narrow terminal the column of names is as wide as the longest one. */
+/* What --metrics asks for. On a narrow terminal the column of names is as wide as the longest one.
+ */
 static void metrics(const run_case *c)
 {
     enum { NAMES = 66, VALUES = 30 };
@@ -153,8 +164,8 @@ static void metrics(const run_case *c)
     }
 }
 
-/* What the kernel printed is the output of a program; a terminal gets it without control characters all the same, as the program came
- * from a file. */
+/* What the kernel printed is the output of a program; a terminal gets it without control characters
+ * all the same, as the program came from a file. */
 static void printed(const char *text)
 {
     if (isatty(STDOUT_FILENO))
@@ -176,7 +187,8 @@ void run_text(const run_case *c, const run_style *style)
         return;
     }
     if (!c->launched) {
-        printf("%s%s%s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, run_status_word(c->status));
+        printf("%s%s%s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain,
+               run_status_word(c->status));
         return;
     }
     printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,
@@ -188,8 +200,11 @@ void run_text(const run_case *c, const run_style *style)
     cost(c);
     metrics(c);
     char further[300];
-    snprintf(further, sizeof further, style->trace ? "look further: ptxloom query %s summary, or any SQLite client\n"
-                                                   : "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
-             style->trace);
+    snprintf(
+        further, sizeof further,
+        style->trace
+            ? "look further: ptxloom query %s summary, or any SQLite client\n"
+            : "look further: add --trace run.db, then ptxloom query run.db, or any SQLite client\n",
+        style->trace);
     cli_put_wrapped(stdout, further, cli_width(stdout), 2);
 }

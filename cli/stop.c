@@ -6,11 +6,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { STEPS = 10000 }; /* operations of SQLite between two looks at cli_stop: below a millisecond */
+enum {
+    STEPS = 10000
+}; /* operations of SQLite between two looks at cli_stop: below a millisecond */
 
 volatile int cli_stop;
 
-/* A signal that comes just before the process waits for a file would not end the wait: it is repeated. */
+/* A signal that comes just before the process waits for a file would not end the wait: it is
+ * repeated. */
 static void on_signal(int sig)
 {
     if (sig != SIGALRM)
@@ -81,6 +84,7 @@ int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
 
 int cli_stopped(pl_gpu *gpu)
 {
-    pl_gpu_report(gpu, "E0712", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt", NULL, NULL, NULL);
+    pl_gpu_report(gpu, "E0712", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt",
+                  NULL, NULL, NULL);
     return CLI_SYSTEM;
 }

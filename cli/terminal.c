@@ -1,4 +1,5 @@
-/* terminal.c - text that fits the terminal it is printed on; elsewhere lines have their full length. */
+/* terminal.c - text that fits the terminal it is printed on; elsewhere lines have their full
+ * length. */
 #include "cli/terminal.h"
 #include <stdbool.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ static void put_line(FILE *f, const char *line, size_t n, int width, int hang)
         }
         fprintf(f, "%*s", gap, "");
         column += gap;
-        for (size_t i = word; i < end; i++) { /* a word that is wider than the terminal is cut in parts */
+        for (size_t i = word; i < end;
+             i++) { /* a word that is wider than the terminal is cut in parts */
             const bool begins = (line[i] & 0xc0) != 0x80;
             if (begins && column == width) {
                 fprintf(f, "\n%*s", hang, "");

@@ -1,17 +1,16 @@
-/* ptxloom.h - the public interface of libptxloom: assemble PTX, run it on a modelled GPU, and learn what it cost.
+/* ptxloom.h - the public interface of libptxloom: assemble PTX, run it on a modelled GPU, and learn
+ * what it cost.
  *
- * Every function that can fail returns a pl_status (see below); details are diagnostics on the gpu. The library never prints,
- * exits or keeps global state; several pl_gpu may coexist. Strings returned stay valid until the object they came from is closed.
+ * Every function that can fail returns a pl_status (see below); details are diagnostics on the gpu.
+ * The library never prints, exits or keeps global state; several pl_gpu may coexist. Strings
+ * returned stay valid until the object they came from is closed.
  *
  *     pl_gpu *gpu; pl_module *m; pl_ptr x;
  *     pl_gpu_open(&gpu, "h200");
  *     pl_module_load(gpu, "k.ptx", text, bytes, NULL, &m);
  *     pl_alloc_device(gpu, 4096, "x", &x);
- *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x, .param_bytes = 8 };
- *     pl_result r;
- *     pl_launch_kernel(gpu, m, &l, &r);
- *     pl_module_close(m);
- *     pl_gpu_close(gpu);
+ *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x, .param_bytes
+ * = 8 }; pl_result r; pl_launch_kernel(gpu, m, &l, &r); pl_module_close(m); pl_gpu_close(gpu);
  */
 #ifndef PTXLOOM_H
 #define PTXLOOM_H
@@ -20,9 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/event.h"  /* events, statistics and counters */
+#include "base/event.h"    /* events, statistics and counters */
 #include "base/resource.h" /* descriptions of tensors, arrays and textures */
-#include "base/status.h" /* pl_status */
+#include "base/status.h"   /* pl_status */
 
 #define PTXLOOM_VERSION "0.1.0"
 
@@ -32,27 +31,31 @@ typedef uint64_t pl_ptr; /* address in the emulated GPU's memory */
 
 /* ---- machines ---- */
 
-/* Opens a GPU described by a machine name ("h200") or a path to a .conf file. On failure *out still holds an object whose diagnostics
- * say why (close it), unless memory was exhausted. Names are looked for in the folders of $PTXLOOM_ARCH_PATH, among the machines
- * built into the library, then in the installed folder. machine == NULL: no machine; modules can be loaded and explained, not run. */
+/* Opens a GPU described by a machine name ("h200") or a path to a .conf file. On failure *out still
+ * holds an object whose diagnostics say why (close it), unless memory was exhausted. Names are
+ * looked for in the folders of $PTXLOOM_ARCH_PATH, among the machines built into the library, then
+ * in the installed folder. machine == NULL: no machine; modules can be loaded and explained, not
+ * run. */
 pl_status pl_gpu_open(pl_gpu **out, const char *machine);
 void pl_gpu_close(pl_gpu *gpu);
 const char *pl_gpu_name(const pl_gpu *gpu);
 
 /* How many blocks an SM holds, and what each resource alone would allow. */
 typedef struct pl_occupancy_info {
-    uint32_t blocks;                                       /* 0: can never run */
+    uint32_t blocks; /* 0: can never run */
     uint32_t by_warps, by_blocks, by_registers, by_shared, by_barriers;
-    uint32_t warps, most_warps;                            /* of a block, of an SM */
-    uint32_t registers_per_warp, shared_per_block;         /* as allocated */
-    uint64_t shared_setting;                               /* bytes of the SM set aside for shared memory */
+    uint32_t warps, most_warps;                    /* of a block, of an SM */
+    uint32_t registers_per_warp, shared_per_block; /* as allocated */
+    uint64_t shared_setting;                       /* bytes of the SM set aside for shared memory */
 } pl_occupancy_info;
-/* For blocks of `threads` threads with so many registers each, and `shared` bytes and so many barriers altogether. */
-pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers,
-                           pl_occupancy_info *out);
+/* For blocks of `threads` threads with so many registers each, and `shared` bytes and so many
+ * barriers altogether. */
+pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
+                           uint32_t barriers, pl_occupancy_info *out);
 
-/* What takes long ends soon after this flag becomes non-zero, with PL_INTERRUPTED and E0420: 1, the user asked for it; 2, its time is over.
- * Loading, preparing, launching, hashing and saving look at it. NULL: nothing does. */
+/* What takes long ends soon after this flag becomes non-zero, with PL_INTERRUPTED and E0420: 1, the
+ * user asked for it; 2, its time is over. Loading, preparing, launching, hashing and saving look at
+ * it. NULL: nothing does. */
 void pl_gpu_stop_flag(pl_gpu *gpu, const volatile int *flag);
 
 /* ---- diagnostics ---- */
@@ -63,37 +66,45 @@ typedef struct pl_message {
     const char *file;
     uint32_t line, column;
     const char *text, *help; /* help may be NULL */
-    const char *source;      /* CUDA position of a place in PTX, through .loc: "k.cu:12 (inlined at k.cu:30)"; or NULL */
+    const char *source;      /* CUDA position of a place in PTX, through .loc: "k.cu:12 (inlined at
+                                k.cu:30)"; or NULL */
     const char *rendered;    /* the whole message with source line and caret */
 } pl_message;
-/* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in `rendered`. */
+/* Message k (0-based) of those since the last pl_gpu_diag_clear; colour: with terminal colours in
+ * `rendered`. */
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour);
 void pl_gpu_diag_clear(pl_gpu *gpu);
-/* Of the errors between two calls of pl_gpu_diag_clear this many are kept (default 100; 0: all); further ones are counted only. */
+/* Of the errors between two calls of pl_gpu_diag_clear this many are kept (default 100; 0: all);
+ * further ones are counted only. */
 void pl_gpu_diag_limit(pl_gpu *gpu, size_t errors);
 /* Errors since the last pl_gpu_diag_clear that were counted only. */
 size_t pl_gpu_diag_dropped(const pl_gpu *gpu);
-/* Reports a message of the caller's own: a code of base/diag.def whose format takes only strings, those strings (NULL where it takes
- * fewer than three), and what to do about it (or NULL). */
-void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c, const char *help);
+/* Reports a message of the caller's own: a code of base/diag.def whose format takes only strings,
+ * those strings (NULL where it takes fewer than three), and what to do about it (or NULL). */
+void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
+                   const char *help);
 /* The one of n words that somebody who wrote `word` probably meant, or NULL. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
-/* For text from a file on its way to a terminal. The character at s, where n > 0 bytes are left: returns its length in bytes. *as is 0
- * when it may be printed as it is, else the character to print in its place: ' ' for white space, '?' for other control characters
- * and for bytes that are no UTF-8. */
+/* For text from a file on its way to a terminal. The character at s, where n > 0 bytes are left:
+ * returns its length in bytes. *as is 0 when it may be printed as it is, else the character to
+ * print in its place: ' ' for white space, '?' for other control characters and for bytes that are
+ * no UTF-8. */
 size_t pl_printable(const char *s, size_t n, char *as);
 
 /* ---- modules ---- */
-/* Which of the compiled lane loops execute the program. All give the same results; a level that this build or this processor
- * lacks becomes the next lower one. */
+/* Which of the compiled lane loops execute the program. All give the same results; a level that
+ * this build or this processor lacks becomes the next lower one. */
 typedef enum pl_host { PL_HOST_BEST, PL_HOST_BASELINE, PL_HOST_AVX2, PL_HOST_AVX512 } pl_host;
-/* The passes of the assembler (pl_explain "passes" lists them): which are left out, and what is told about them. Names are separated by
- * commas. With print_after or time one host thread assembles. */
+/* The passes of the assembler (pl_explain "passes" lists them): which are left out, and what is
+ * told about them. Names are separated by commas. With print_after or time one host thread
+ * assembles. */
 typedef struct pl_pass_control {
-    const char *skip;        /* passes that do not run; NULL: none. Some are required and cannot be named */
-    const char *print_after; /* each function is printed after each run of these; "all"; NULL: none */
-    bool verify;             /* check each function after each pass; a finding is the error E0014 */
-    bool time;               /* print a table of the time that each pass took */
+    const char
+        *skip; /* passes that do not run; NULL: none. Some are required and cannot be named */
+    const char
+        *print_after; /* each function is printed after each run of these; "all"; NULL: none */
+    bool verify;      /* check each function after each pass; a finding is the error E0014 */
+    bool time;        /* print a table of the time that each pass took */
     void (*print)(void *to, const char *text, size_t n); /* takes what is printed */
     void *to;
 } pl_pass_control;
@@ -101,22 +112,30 @@ typedef struct pl_load_options {
     pl_host host;    /* vector instructions of the processor that runs ptxloom */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
-    int threads;     /* host threads that assemble; the program does not depend on them. 0: as many as there are processors */
+    int threads; /* host threads that assemble; the program does not depend on them. 0: as many as
+                    there are processors */
     const pl_pass_control *passes; /* NULL: all run, nothing is printed */
 } pl_load_options;
-/* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the diagnostics. */
-pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes, const pl_load_options *options, pl_module **out);
-/* The same from files, which are linked; one of them may instead be an object (pl_module_save), alone. */
-pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n, const pl_load_options *options, pl_module **out);
+/* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the
+ * diagnostics. */
+pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
+                         const pl_load_options *options, pl_module **out);
+/* The same from files, which are linked; one of them may instead be an object (pl_module_save),
+ * alone. */
+pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
+                               const pl_load_options *options, pl_module **out);
 /* The same from one file. PL_INVALID or PL_IO with a diagnostic when it cannot be read. */
-pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options, pl_module **out);
-/* The PTX file in its standard layout. *out lives until pl_gpu_diag_clear. PL_INVALID when it has errors. */
+pl_status pl_module_load_file(pl_gpu *gpu, const char *path, const pl_load_options *options,
+                              pl_module **out);
+/* The PTX file in its standard layout. *out lives until pl_gpu_diag_clear. PL_INVALID when it has
+ * errors. */
 pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t *bytes);
 /* The assembled program as an object file (ELF), or as text that loads like one. */
 typedef enum pl_save_form { PL_SAVE_OBJECT, PL_SAVE_TEXT } pl_save_form;
 /* *out lives until pl_gpu_diag_clear. */
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes);
-/* The object file is given to `put` piece by piece, and never is in memory as a whole. PL_IO: it returned false. */
+/* The object file is given to `put` piece by piece, and never is in memory as a whole. PL_IO: it
+ * returned false. */
 typedef bool pl_module_put(void *to, const char *bytes, size_t n);
 pl_status pl_module_send(pl_module *m, pl_module_put *put, void *to);
 /* Places the module's variables anew with their initial values, as a fresh load would. */
@@ -125,7 +144,11 @@ void pl_module_close(pl_module *m);
 size_t pl_module_kernel_count(const pl_module *m);
 const char *pl_module_kernel_name(const pl_module *m, size_t k);
 
-typedef struct pl_kernel_param { const char *name; uint32_t offset, size; const char *type; } pl_kernel_param;
+typedef struct pl_kernel_param {
+    const char *name;
+    uint32_t offset, size;
+    const char *type;
+} pl_kernel_param;
 typedef struct pl_kernel_info {
     const char *name;
     uint32_t registers, static_shared, local_bytes, param_bytes, nparams, barriers;
@@ -140,7 +163,8 @@ typedef struct pl_module_totals {
     const char *target;                 /* "sm_90a" */
 } pl_module_totals;
 pl_module_totals pl_module_total(const pl_module *m);
-/* Blocks of so many threads that fit one multiprocessor of the gpu's machine, and the share of its warps (0..1) that they are. */
+/* Blocks of so many threads that fit one multiprocessor of the gpu's machine, and the share of its
+ * warps (0..1) that they are. */
 uint32_t pl_module_fit(const pl_module *m, const char *kernel, uint32_t threads, double *occupancy);
 pl_kernel_param pl_module_param(const pl_module *m, const char *kernel, uint32_t k);
 /* Address and size of a module-scope .global or .const variable. */
@@ -149,8 +173,8 @@ pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address
 /* The machine program, one instruction at a time, for listings and traces. */
 typedef struct pl_listing {
     uint32_t pc;
-    const char *kernel;  /* function it belongs to */
-    char text[256];      /* disassembly */
+    const char *kernel;   /* function it belongs to */
+    char text[256];       /* disassembly */
     const char *ptx_file; /* one of the module's PTX files */
     uint32_t ptx_line;    /* in that file */
     uint32_t text_line;   /* in the texts of all files together */
@@ -158,22 +182,26 @@ typedef struct pl_listing {
     const char *ptx_text; /* that line of the PTX, ptx_bytes long, or NULL */
     const char *src_file; /* from .loc, or NULL */
     uint32_t src_line;
-    char cuda[200];       /* that position with the calls that were inlined: "k.cu:12 (inlined at k.cu:30)"; or "" */
+    char cuda[200]; /* that position with the calls that were inlined: "k.cu:12 (inlined at
+                       k.cu:30)"; or "" */
     const char *mnemonic, *syntax, *cls;
-    uint32_t form;       /* row of the instruction table */
+    uint32_t form; /* row of the instruction table */
 } pl_listing;
 size_t pl_module_source_count(const pl_module *m); /* PTX files */
 size_t pl_module_code_size(const pl_module *m);
 pl_listing pl_module_listing(pl_module *m, uint32_t pc);
 
-/* What an instruction says about time on the machine that the gpu was opened with: nothing in hardware looks at registers, so the
- * assembler writes down how long results take (doc/assembler.md). */
+/* What an instruction says about time on the machine that the gpu was opened with: nothing in
+ * hardware looks at registers, so the assembler writes down how long results take
+ * (doc/assembler.md). */
 typedef struct pl_control_info {
-    uint32_t issues;   /* hardware instructions that it stands for; 0: none, the assembler removes it */
-    uint32_t stall;    /* cycles from its issue to the earliest issue of its warp's next instruction */
-    uint8_t waits;     /* bit k: scoreboard k must be empty before it issues */
+    uint32_t
+        issues; /* hardware instructions that it stands for; 0: none, the assembler removes it */
+    uint32_t stall; /* cycles from its issue to the earliest issue of its warp's next instruction */
+    uint8_t waits;  /* bit k: scoreboard k must be empty before it issues */
     int8_t scoreboard; /* that holds until its result is there; -1: none, its latency is fixed */
-    int8_t frees;      /* that holds until it has read its registers, which a later instruction writes; -1: none */
+    int8_t frees; /* that holds until it has read its registers, which a later instruction writes;
+                     -1: none */
 } pl_control_info;
 /* False: no such instruction, no machine, or no memory. */
 bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out);
@@ -188,22 +216,27 @@ void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes);
 
 /* ---- tensor maps, arrays, textures and surfaces (base/resource.h describes them) ---- */
 
-/* Makes the 128-byte descriptor that a kernel takes as a parameter of 64-byte alignment. PL_INVALID where cuTensorMapEncode... answers
- * CUDA_ERROR_INVALID_VALUE; *why (may be NULL) then is one sentence. */
+/* Makes the 128-byte descriptor that a kernel takes as a parameter of 64-byte alignment. PL_INVALID
+ * where cuTensorMapEncode... answers CUDA_ERROR_INVALID_VALUE; *why (may be NULL) then is one
+ * sentence. */
 pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why);
 
 /* An array of texels, zeroed. Mipmapped when it has levels. */
 pl_status pl_array_create(pl_gpu *gpu, const pl_array_desc *d, const char *name, uint64_t *out);
 /* Bytes of a level: rows behind rows, slices or layers behind those. */
 uint64_t pl_array_bytes(const pl_gpu *gpu, uint64_t array, uint32_t level);
-/* Host view of a level's texels, valid until the array is freed; NULL when there is no such level. */
+/* Host view of a level's texels, valid until the array is freed; NULL when there is no such level.
+ */
 void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level);
-/* Handles for kernels. PL_INVALID: *why (may be NULL) is the error name that a CUDA program would see. */
+/* Handles for kernels. PL_INVALID: *why (may be NULL) is the error name that a CUDA program would
+ * see. */
 pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out, const char **why);
-pl_status pl_surface_create(pl_gpu *gpu, uint64_t array, uint32_t level, uint64_t *out, const char **why);
+pl_status pl_surface_create(pl_gpu *gpu, uint64_t array, uint32_t level, uint64_t *out,
+                            const char **why);
 /* Frees an array, a texture or a surface. */
 pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle);
-/* Gives a .texref, .samplerref or .surfref variable of the module a handle. PL_INVALID: there is none of that name. */
+/* Gives a .texref, .samplerref or .surfref variable of the module a handle. PL_INVALID: there is
+ * none of that name. */
 pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle);
 
 /* ---- launches ---- */
@@ -213,32 +246,37 @@ typedef struct pl_launch {
     const char *kernel;
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0: as the kernel says */
     uint32_t dynamic_shared;
-    uint32_t stack;          /* bytes a thread; 0: default */
-    const void *params;      /* the parameter block as laid out by pl_module_param */
+    uint32_t stack;     /* bytes a thread; 0: default */
+    const void *params; /* the parameter block as laid out by pl_module_param */
     uint32_t param_bytes;
     pl_mode mode;
-    int threads;             /* host threads for timing; results do not depend on it */
-    /* When asynchronous copies land: at once; when they are waited for; when the model of time says that they are complete, in functional mode some
-     * time after their issue. Without one of these: async_timed in timing mode, async_eager in functional mode. */
+    int threads; /* host threads for timing; results do not depend on it */
+    /* When asynchronous copies land: at once; when they are waited for; when the model of time says
+     * that they are complete, in functional mode some time after their issue. Without one of these:
+     * async_timed in timing mode, async_eager in functional mode. */
     bool async_eager, async_late, async_timed;
-    bool simt_stack;         /* pre-Volta divergence */
-    bool cooperative;        /* all blocks run at once and may wait for each other (grid barrier) */
-    bool random;             /* functional mode: which warp and which lanes go on is drawn at random */
-    uint64_t seed;           /* of those draws, and of those of weak consistency */
-    uint32_t turn;           /* random: a warp goes on for 1 to `turn` instructions before others may; 0: default */
-    bool weak;               /* threads see memory only as consistently as the PTX memory model promises */
-    const pl_sink *sink;     /* or NULL */
-    const volatile int *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
+    bool simt_stack;  /* pre-Volta divergence */
+    bool cooperative; /* all blocks run at once and may wait for each other (grid barrier) */
+    bool random;      /* functional mode: which warp and which lanes go on is drawn at random */
+    uint64_t seed;    /* of those draws, and of those of weak consistency */
+    uint32_t turn;    /* random: a warp goes on for 1 to `turn` instructions before others may; 0:
+                         default */
+    bool weak;        /* threads see memory only as consistently as the PTX memory model promises */
+    const pl_sink *sink; /* or NULL */
+    const volatile int
+        *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
     uint64_t max_cycles;       /* timing mode */
     uint64_t max_instructions; /* executed by warps */
     uint64_t max_output;       /* bytes of printed text that are held */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);
     void *progress_ctx;
-    /* The launch behind this one in the same stream, of the same module, or NULL. Of it and those that follow, kernel, shape, stack,
-     * params, cooperative, dependent and then count; the rest is as the first one says. The result is that of all of them together. */
+    /* The launch behind this one in the same stream, of the same module, or NULL. Of it and those
+     * that follow, kernel, shape, stack, params, cooperative, dependent and then count; the rest is
+     * as the first one says. The result is that of all of them together. */
     const struct pl_launch *then;
-    bool dependent;          /* it may start before the launch in front of it has ended (programmatic dependent launch, griddepcontrol) */
+    bool dependent; /* it may start before the launch in front of it has ended (programmatic
+                       dependent launch, griddepcontrol) */
 } pl_launch;
 
 /* Where a launch failed. */
@@ -249,28 +287,32 @@ typedef struct pl_fault_place {
 } pl_fault_place;
 
 typedef struct pl_result {
-    pl_status status;       /* PL_OK, PL_FAULT, PL_INTERRUPTED ... */
-    uint64_t cycles;        /* 0 in functional mode; without PL_OK: until it stopped, as all counts */
+    pl_status status; /* PL_OK, PL_FAULT, PL_INTERRUPTED ... */
+    uint64_t cycles;  /* 0 in functional mode; without PL_OK: until it stopped, as all counts */
     uint64_t inst_executed, thread_inst_executed;
-    double wall_seconds;    /* emulation alone */
-    const char *error;      /* CUDA's error name of a fault, or NULL */
+    double wall_seconds; /* emulation alone */
+    const char *error;   /* CUDA's error name of a fault, or NULL */
     const char *error_text;
     const pl_fault_place *fault; /* or NULL */
-    const pl_pc_stat *pc_stat; /* by pc; valid until the next launch of this module */
+    const pl_pc_stat *pc_stat;   /* by pc; valid until the next launch of this module */
     size_t npc;
-    const pl_counter *counter; /* valid until the next launch; none without PL_OK: rates of part of a launch mean nothing */
+    const pl_counter *counter; /* valid until the next launch; none without PL_OK: rates of part of
+                                  a launch mean nothing */
     size_t ncounters;
     uint32_t registers, static_shared, dynamic_shared, local_bytes;
     double theoretical_occupancy; /* 0..1, timing mode */
 } pl_result;
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
 
-/* ---- litmus tests: small programs of several threads, and what a memory model lets them do ---- */
+/* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
+ */
 typedef struct pl_litmus pl_litmus;
-/* Reads a test (ptxloom-litmus(5)), finds out what the axioms of the PTX memory model allow it, and assembles it at that level of
- * optimisation. PL_INVALID, PL_IO: see the diagnostics; *out is then NULL. */
+/* Reads a test (ptxloom-litmus(5)), finds out what the axioms of the PTX memory model allow it, and
+ * assembles it at that level of optimisation. PL_INVALID, PL_IO: see the diagnostics; *out is then
+ * NULL. */
 pl_status pl_litmus_load(pl_gpu *gpu, const char *path, int opt_level, pl_litmus **out);
-/* Runs the test so many times under schedules drawn from the seed, with strong or weak consistency, and counts outcomes. */
+/* Runs the test so many times under schedules drawn from the seed, with strong or weak consistency,
+ * and counts outcomes. */
 pl_status pl_litmus_run(pl_litmus *l, bool weak, uint64_t runs, uint64_t seed);
 /* One outcome. */
 typedef struct pl_litmus_row {
@@ -282,15 +324,16 @@ typedef struct pl_litmus_row {
 } pl_litmus_row;
 typedef struct pl_litmus_report {
     const char *name, *title;
-    const char *condition;       /* as the file has it */
-    const char *unseen;          /* why an outcome of the condition is not expected to be seen, or "" */
-    const pl_litmus_row *row;    /* every outcome that is allowed or was seen */
+    const char *condition; /* as the file has it */
+    const char *unseen;    /* why an outcome of the condition is not expected to be seen, or "" */
+    const pl_litmus_row *row; /* every outcome that is allowed or was seen */
     size_t n;
     uint64_t runs_strong, runs_weak;
-    bool agrees;                 /* what the test claims is what the axioms say */
-    bool possible;               /* the axioms allow an outcome of which the condition is true */
-    uint64_t seen;               /* runs with weak consistency of which the condition was true */
-    size_t forbidden, never;     /* outcomes seen though not allowed; allowed, but never seen with weak consistency */
+    bool agrees;   /* what the test claims is what the axioms say */
+    bool possible; /* the axioms allow an outcome of which the condition is true */
+    uint64_t seen; /* runs with weak consistency of which the condition was true */
+    size_t forbidden,
+        never; /* outcomes seen though not allowed; allowed, but never seen with weak consistency */
 } pl_litmus_report;
 /* Valid until the next call for this test. PL_NOMEM. */
 pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out);
@@ -308,10 +351,11 @@ typedef struct pl_case_arg {
     pl_ptr address;        /* of a buffer, between prepare and release */
 } pl_case_arg;
 
-/* A launch as a launch file or a command line describes it: the module, the kernel, the shape and the arguments. */
+/* A launch as a launch file or a command line describes it: the module, the kernel, the shape and
+ * the arguments. */
 typedef struct pl_case {
     const char *name;
-    const char *ptx;   /* path of the module: PTX or an object */
+    const char *ptx;         /* path of the module: PTX or an object */
     const char *const *link; /* further PTX files, linked with it */
     size_t nlink;
     const char *entry; /* NULL: the module's only kernel */
@@ -322,20 +366,25 @@ typedef struct pl_case {
     struct pl_case_more *more; /* the library's part */
 } pl_case;
 
-/* An empty case, to be filled in by the caller: set the public members (the strings must outlive it), add arguments. */
+/* An empty case, to be filled in by the caller: set the public members (the strings must outlive
+ * it), add arguments. */
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out);
-/* Reads a launch file; paths in it are relative to its folder. PL_INVALID, PL_IO: see the diagnostics; *out is NULL. */
+/* Reads a launch file; paths in it are relative to its folder. PL_INVALID, PL_IO: see the
+ * diagnostics; *out is NULL. */
 pl_status pl_case_read(pl_gpu *gpu, const char *path, pl_case **out);
 /* Adds a file to be linked with c->ptx; the path must outlive the case. */
 void pl_case_add_file(pl_case *c, const char *path);
 /* Loads the module of the case. */
 pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out);
-/* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1"; or of a launch file: {"texture": ...}. */
+/* Adds an argument in the notation of the command line: "u32:7", "out:f32[1024]=hash:3,-1,1"; or of
+ * a launch file: {"texture": ...}. */
 pl_status pl_case_add_arg(pl_case *c, const char *text);
-/* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l (kernel, shape, parameters; the other
- * members stay as they are). The module must be that of c->ptx. */
+/* Checks the arguments against the kernel, allocates and fills the buffers, and completes *l
+ * (kernel, shape, parameters; the other members stay as they are). The module must be that of
+ * c->ptx. */
 pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
-/* SHA-256 of argument k's bytes as 64 hexadecimal digits. PL_INTERRUPTED: the stop flag was raised; hex is then "". */
+/* SHA-256 of argument k's bytes as 64 hexadecimal digits. PL_INTERRUPTED: the stop flag was raised;
+ * hex is then "". */
 pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
 /* Element i of argument k as text. */
 void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size);
@@ -350,30 +399,35 @@ const char *pl_gpu_printed(pl_gpu *gpu);
 /* The same with its length: the text may hold characters that are zero. */
 const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 
-/* The value that a kernel gave a conditional handle last (cudaGraphSetConditional). PL_INVALID: none did. */
+/* The value that a kernel gave a conditional handle last (cudaGraphSetConditional). PL_INVALID:
+ * none did. */
 pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value);
 
 /* ---- traces (SQLite) ---- */
 typedef struct pl_trace pl_trace;
 typedef enum pl_trace_level { PL_TRACE_SUMMARY, PL_TRACE_INST, PL_TRACE_MEM } pl_trace_level;
-/* Which events to write; NULL: all. Numbers are lists of values and ranges with both ends in them: "0,4,8:11"; an end may be left out.
- * Statistics and counters cover everything that ran in any case. */
+/* Which events to write; NULL: all. Numbers are lists of values and ranges with both ends in them:
+ * "0,4,8:11"; an end may be left out. Statistics and counters cover everything that ran in any
+ * case. */
 typedef struct pl_trace_filter {
-    const char *kernel;            /* launches of this kernel function or launch file; * and ? may stand in it */
+    const char
+        *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
     const char *sm, *block, *warp; /* block: linear number; warp: in its block */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
     const char *cycles;            /* "1000:2000" */
-    const char *cls;               /* effects (load, store, atomic, barrier, branch ...), mnemonics or latency classes */
-    const char *sample;            /* "1/10": one warp in ten, whole */
+    const char
+        *cls; /* effects (load, store, atomic, barrier, branch ...), mnemonics or latency classes */
+    const char *sample; /* "1/10": one warp in ten, whole */
 } pl_trace_filter;
 typedef struct pl_trace_options {
     pl_trace_level level;
-    const char *command;      /* command line, stored in run */
-    uint64_t max_bytes;       /* 0: no limit; beyond it events are counted instead of written */
+    const char *command; /* command line, stored in run */
+    uint64_t max_bytes;  /* 0: no limit; beyond it events are counted instead of written */
     pl_trace_filter filter;
-    bool packed;              /* events as packed columns: a tenth of the size, read through a virtual table */
+    bool packed; /* events as packed columns: a tenth of the size, read through a virtual table */
 } pl_trace_options;
-/* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that dies leaves no PATH. */
+/* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that
+ * dies leaves no PATH. */
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out);
 /* Starts a launch: call before pl_launch_kernel and pass the sink in the launch. */
 const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, const char *case_name);
@@ -385,36 +439,42 @@ const char *pl_trace_error(const pl_trace *t);
 /* A metric of the launch that pl_trace_end ended last. */
 typedef struct pl_metric {
     const char *name, *unit, *meaning;
-    bool known; /* false: the launch has nothing to compute it from (functional mode has no cycles) */
+    bool known; /* false: the launch has nothing to compute it from (functional mode has no cycles)
+                 */
     double value;
 } pl_metric;
-/* Values of the metrics whose names, with commas between them, are `names`; "all": of every metric that is known. In memory of the trace,
- * until its next launch. PL_INVALID with a diagnostic when a name is unknown: names can be checked before any launch (*n is then 0).
- * A trace opened with path NULL lies in memory: it serves this function only. */
+/* Values of the metrics whose names, with commas between them, are `names`; "all": of every metric
+ * that is known. In memory of the trace, until its next launch. PL_INVALID with a diagnostic when a
+ * name is unknown: names can be checked before any launch (*n is then 0). A trace opened with path
+ * NULL lies in memory: it serves this function only. */
 pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out, size_t *n);
 
 struct sqlite3;
-/* Opens a finished trace for reading: an SQLite connection, which the caller closes with sqlite3_close. PL_INVALID with a diagnostic
- * when the file cannot be read, is no trace, is unfinished or has another schema; *out is then NULL. */
+/* Opens a finished trace for reading: an SQLite connection, which the caller closes with
+ * sqlite3_close. PL_INVALID with a diagnostic when the file cannot be read, is no trace, is
+ * unfinished or has another schema; *out is then NULL. */
 pl_status pl_trace_connect(pl_gpu *gpu, const char *path, struct sqlite3 **out);
-/* The error number of the system behind the latest failure of such a connection; 0: it is not the system's. What SQLite says of it may be
- * another thing: a sector that cannot be read is "malformed". */
+/* The error number of the system behind the latest failure of such a connection; 0: it is not the
+ * system's. What SQLite says of it may be another thing: a sector that cannot be read is
+ * "malformed". */
 int pl_trace_errno(struct sqlite3 *db);
 /* The SQL of a named query such as "summary"; NULL: there is none of that name. */
 const char *pl_trace_query(const char *name);
 
 /* ---- looking at traces ---- */
 typedef struct pl_report_options {
-    const char *baseline; /* another trace, compared with; NULL: none */
-    int64_t launch;       /* kernel.id of the one launch to show; 0: the longest ones */
-    uint64_t issue_slots; /* issues kept one by one for the timeline; 0: 400000 */
+    const char *baseline;       /* another trace, compared with; NULL: none */
+    int64_t launch;             /* kernel.id of the one launch to show; 0: the longest ones */
+    uint64_t issue_slots;       /* issues kept one by one for the timeline; 0: 400000 */
     const volatile int *cancel; /* PL_INTERRUPTED soon after it is not 0; or NULL */
 } pl_report_options;
 /* Writes one self-contained HTML file about a trace. */
-pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out, const pl_report_options *o);
+pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
+                          const pl_report_options *o);
 
-/* The launch of trace b that corresponds to a launch of trace a: the same entry and the same place among its launches, or, when b
- * never launches that entry, the same place among all; 0: none; -1: SQLite failed, on one of the connections. */
+/* The launch of trace b that corresponds to a launch of trace a: the same entry and the same place
+ * among its launches, or, when b never launches that entry, the same place among all; 0: none; -1:
+ * SQLite failed, on one of the connections. */
 int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 /* What one PTX line cost in a launch. line 0: the launch has no such line. */
 typedef struct pl_line_cost {
@@ -422,14 +482,20 @@ typedef struct pl_line_cost {
     uint64_t issues, stall_cycles, sectors, conflicts;
     const char *cuda; /* where it was compiled from: "k.cu:12"; or NULL */
 } pl_line_cost;
-/* PL_INTERRUPTED: a progress handler of one of the connections ended it. Calls `line` for every PTX line that ran in either launch, in their order; equal lines of the two are one call. */
-pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b, int64_t launch_b,
-                        void (*line)(void *ctx, const char *text, const pl_line_cost *a, const pl_line_cost *b), void *ctx);
+/* PL_INTERRUPTED: a progress handler of one of the connections ended it. Calls `line` for every PTX
+ * line that ran in either launch, in their order; equal lines of the two are one call. */
+pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct sqlite3 *b,
+                        int64_t launch_b,
+                        void (*line)(void *ctx, const char *text, const pl_line_cost *a,
+                                     const pl_line_cost *b),
+                        void *ctx);
 
 /* ---- the instruction table and explanations ---- */
-/* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when nothing is known by that name. */
+/* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when
+ * nothing is known by that name. */
 const char *pl_explain(pl_gpu *gpu, const char *topic);
-/* One line for each instruction form that is parsed and checked but not executed, with the reason. */
+/* One line for each instruction form that is parsed and checked but not executed, with the reason.
+ */
 const char *pl_explain_unsupported(pl_gpu *gpu);
 
 #endif

@@ -1,4 +1,5 @@
-/* asm.h - a machine program as text that reads back as the same program. doc/objects.md describes every line.
+/* asm.h - a machine program as text that reads back as the same program. doc/objects.md describes
+ * every line.
  *
  *     .ptxloom 2
  *     .module ptx=80 sm=90 opt_level=2
@@ -22,10 +23,12 @@ bool pl_asm_is(const char *text, size_t n);
 /* *out comes from malloc. The program is tidy. */
 pl_status pl_asm_write(const pl_program *p, char **out, size_t *n);
 
-/* Reports mistakes in text number `file` of diags (PL_INVALID). The program owns its own arena and is tidy. */
+/* Reports mistakes in text number `file` of diags (PL_INVALID). The program owns its own arena and
+ * is tidy. */
 pl_status pl_asm_read(const char *text, size_t n, pl_diags *diags, uint32_t file, pl_program **out);
 
-/* The names of the flags that do not follow from form and modifiers: pl_asm_flag[k] is bit k, or NULL. */
+/* The names of the flags that do not follow from form and modifiers: pl_asm_flag[k] is bit k, or
+ * NULL. */
 enum { PL_ASM_FLAGS = 7 };
 extern const char *const pl_asm_flag[PL_ASM_FLAGS];
 

@@ -1,7 +1,7 @@
 /* asm_read.c - reads a machine program from text. See isa/asm.h and asm_write.c.
  *
- * One line is one thing. Labels belong to their function; what they stand for is filled in at its end. The result is checked as
- * a whole (isa/check.c), so that text may hold anything. */
+ * One line is one thing. Labels belong to their function; what they stand for is filled in at its
+ * end. The result is checked as a whole (isa/check.c), so that text may hold anything. */
 #include "isa/asm.h"
 
 #include <errno.h>
@@ -35,14 +35,23 @@ typedef struct reader {
     pl_prog_var *var;
     uint64_t filled; /* bytes of the variable's initial value so far */
     pl_map labels;
-    struct { fix *at; size_t n, cap; } fixes;
-    struct { char *at; size_t n, cap; } text;
+    struct {
+        fix *at;
+        size_t n, cap;
+    } fixes;
+    struct {
+        char *at;
+        size_t n, cap;
+    } text;
 } reader;
 
 static bool fail(reader *r, const char *what)
 {
     if (!r->failed)
-        pl_report(r->diags, PL_E0613, (pl_loc){.file = r->file, .line = r->line, .column = (uint32_t)(r->at - r->start) + 1}, what);
+        pl_report(
+            r->diags, PL_E0613,
+            (pl_loc){.file = r->file, .line = r->line, .column = (uint32_t)(r->at - r->start) + 1},
+            what);
     r->failed = true;
     return false;
 }
@@ -51,15 +60,13 @@ static bool fail(reader *r, const char *what)
 
 static void skip(reader *r)
 {
-    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r'))
-        r->at++;
+    while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\r')) r->at++;
 }
 
 static bool accept(reader *r, char c)
 {
     skip(r);
-    if (r->at == r->end || *r->at != c)
-        return false;
+    if (r->at == r->end || *r->at != c) return false;
     r->at++;
     return true;
 }
@@ -80,8 +87,7 @@ static size_t piece(reader *r, const char *stop, const char **from)
 {
     skip(r);
     *from = r->at;
-    while (r->at < r->end && *r->at > ' ' && !strchr(stop, *r->at))
-        r->at++;
+    while (r->at<r->end && * r->at> ' ' && !strchr(stop, *r->at)) r->at++;
     return (size_t)(r->at - *from);
 }
 
@@ -98,10 +104,10 @@ static bool number(reader *r, bool sign, uint64_t *out)
     skip(r);
     const char *start = r->at;
     bool minus = sign && r->at < r->end && *r->at == '-';
-    if (minus || (sign && r->at < r->end && *r->at == '+'))
-        r->at++;
+    if (minus || (sign && r->at < r->end && *r->at == '+')) r->at++;
     from = r->at;
-    while (r->at < r->end && ((*r->at >= '0' && *r->at <= '9') || (*r->at >= 'a' && *r->at <= 'f') || *r->at == 'x'))
+    while (r->at < r->end &&
+           ((*r->at >= '0' && *r->at <= '9') || (*r->at >= 'a' && *r->at <= 'f') || *r->at == 'x'))
         r->at++;
     size_t n = (size_t)(r->at - from);
     if (n == 0 || n >= sizeof buf || from[0] < '0' || from[0] > '9') {
@@ -125,8 +131,7 @@ static bool number32(reader *r, uint32_t *out)
 {
     uint64_t v = 0;
     const char *from = r->at;
-    if (!number(r, false, &v))
-        return false;
+    if (!number(r, false, &v)) return false;
     if (v > UINT32_MAX) {
         r->at = from;
         return fail(r, "this number is too large");
@@ -137,9 +142,11 @@ static bool number32(reader *r, uint32_t *out)
 
 static const char *string(reader *r)
 {
-    struct { char *at; size_t n, cap; } s = {0};
-    if (!expect(r, '"', "a name in quotes must stand here"))
-        return "";
+    struct {
+        char *at;
+        size_t n, cap;
+    } s = {0};
+    if (!expect(r, '"', "a name in quotes must stand here")) return "";
     while (r->at < r->end && *r->at != '"') {
         char c = *r->at++;
         if (c == '\\') {
@@ -168,8 +175,7 @@ static bool field(reader *r, const char *from, size_t n, const pl_record *rec, v
 {
     for (unsigned k = 0; k < rec->n; k++) {
         const pl_field *f = &rec->field[k];
-        if (f->kind == PL_F_TEXT || !is(from, n, f->name))
-            continue;
+        if (f->kind == PL_F_TEXT || !is(from, n, f->name)) continue;
         if (f->kind == PL_F_WORD) {
             size_t len = piece(r, "", &from);
             pl_field_set(f, record, 0, word(from, len));
@@ -177,11 +183,9 @@ static bool field(reader *r, const char *from, size_t n, const pl_record *rec, v
         }
         for (unsigned e = 0; e < f->count; e++) {
             uint64_t v = 0;
-            if (e && !expect(r, ',', "more numbers belong here, with commas"))
-                return false;
+            if (e && !expect(r, ',', "more numbers belong here, with commas")) return false;
             const char *before = r->at;
-            if (!number(r, true, &v))
-                return false;
+            if (!number(r, true, &v)) return false;
             if ((f->kind == PL_F_BOOL && v > 1) || (f->bytes < 8 && v >> 8 * f->bytes)) {
                 r->at = before;
                 return fail(r, "this number is too large");
@@ -198,9 +202,9 @@ static bool fields(reader *r, const pl_record *a, const pl_record *b, void *reco
     while (!r->failed && !at_end(r)) {
         const char *from;
         size_t n = piece(r, "=", &from);
-        if (!expect(r, '=', "NAME=VALUE must stand here"))
-            return false;
-        if (!field(r, from, n, a, record) && !r->failed && !(b && field(r, from, n, b, record)) && !r->failed) {
+        if (!expect(r, '=', "NAME=VALUE must stand here")) return false;
+        if (!field(r, from, n, a, record) && !r->failed && !(b && field(r, from, n, b, record)) &&
+            !r->failed) {
             r->at = from;
             return fail(r, "nothing of this name belongs here");
         }
@@ -234,10 +238,8 @@ static bool place(reader *r, char *kind, uint32_t *at)
         *at = *r->at++ == 'T' ? PL_PT : PL_PF;
         return true;
     }
-    if (!number32(r, at))
-        return false;
-    if (*kind == 'P')
-        *at += 2;
+    if (!number32(r, at)) return false;
+    if (*kind == 'P') *at += 2;
     return true;
 }
 
@@ -245,12 +247,10 @@ static bool row(reader *r, bool pred, pl_insn *i, unsigned k, uint32_t *out)
 {
     char kind;
     bool neg = pred && accept(r, '!');
-    if (!place(r, &kind, out))
-        return false;
+    if (!place(r, &kind, out)) return false;
     if (kind != (pred ? 'P' : 'R'))
         return fail(r, pred ? "a predicate must stand here" : "a register must stand here");
-    if (neg)
-        i->neg |= (uint8_t)(1u << k);
+    if (neg) i->neg |= (uint8_t)(1u << k);
     return true;
 }
 
@@ -258,16 +258,13 @@ static bool read_value(reader *r, pl_insn *i, unsigned k, unsigned *pooled)
 {
     const pl_form *f = &pl_forms[i->form];
     bool pred = f->operand[k].kind != PL_K_OPAQUE && pl_operand_type(f, k, i->mods) == W_pred;
-    if (accept(r, '_'))
-        return true;
-    if (!accept(r, '{'))
-        return row(r, pred, i, k, &i->op[k]);
+    if (accept(r, '_')) return true;
+    if (!accept(r, '{')) return row(r, pred, i, k, &i->op[k]);
     i->op[k] = *pooled;
     do {
         uint32_t *to = pl_push(r->p->arena, &r->p->pool);
         *to = 0;
-        if (!row(r, pred, i, k, to))
-            return false;
+        if (!row(r, pred, i, k, to)) return false;
         ++*pooled;
     } while (accept(r, ','));
     return expect(r, '}', "the vector has no end");
@@ -277,18 +274,15 @@ static bool read_address(reader *r, pl_insn *i, unsigned k, unsigned number_of)
 {
     uint64_t offset = 0;
     bool has = false;
-    if (!expect(r, '[', "an address in brackets must stand here"))
-        return false;
+    if (!expect(r, '[', "an address in brackets must stand here")) return false;
     skip(r);
     if (r->at < r->end && *r->at == 'R') {
-        if (!row(r, false, i, k, &i->op[k]))
-            return false;
+        if (!row(r, false, i, k, &i->op[k])) return false;
     }
     skip(r);
     if (r->at < r->end && *r->at != ']') {
         has = true;
-        if (!number(r, true, &offset))
-            return false;
+        if (!number(r, true, &offset)) return false;
     }
     if (number_of == 0)
         i->imm = (int64_t)offset;
@@ -319,16 +313,15 @@ static bool read_labels(reader *r, unsigned *pooled)
 static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
 {
     *n = 0;
-    if (!expect(r, '(', "a list in parentheses must stand here"))
-        return false;
-    if (accept(r, ')'))
-        return true;
+    if (!expect(r, '(', "a list in parentheses must stand here")) return false;
+    if (accept(r, ')')) return true;
     *first = (uint32_t)r->p->moves.n;
     do {
         pl_prog_move m = {0};
         char kind;
         uint32_t at, bytes;
-        if (!place(r, &kind, &at) || !expect(r, ':', "a size must stand here: R4:4") || !number32(r, &bytes))
+        if (!place(r, &kind, &at) || !expect(r, ':', "a size must stand here: R4:4") ||
+            !number32(r, &bytes))
             return false;
         m.reg = kind != 'M';
         m.pred = kind == 'P';
@@ -348,16 +341,15 @@ static bool read_callee(reader *r, pl_insn *i, unsigned k, pl_prog_call *c)
     const char *from, *hash = NULL;
     size_t n = piece(r, ",;", &from);
     for (size_t e = 0; e < n; e++)
-        if (from[e] == '#')
-            hash = from + e;
+        if (from[e] == '#') hash = from + e;
     r->at = hash ? hash + 1 : from;
-    if (hash)
-        return number32(r, &c->callee);
+    if (hash) return number32(r, &c->callee);
     c->callee = UINT32_MAX;
     return row(r, false, i, k, &i->op[k]);
 }
 
-static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses, unsigned *pooled, pl_prog_call *c)
+static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses, unsigned *pooled,
+                         pl_prog_call *c)
 {
     uint64_t v = 0;
     switch ((pl_okind)pl_forms[i->form].operand[k].kind) {
@@ -365,11 +357,9 @@ static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses,
     case PL_K_VAR:
     case PL_K_OPAQUE: return read_value(r, i, k, pooled);
     case PL_K_IMM:
-        if (!number(r, true, &v))
-            return false;
+        if (!number(r, true, &v)) return false;
         i->op[k] = (uint32_t)v;
-        if (!*addresses)
-            i->imm = (int32_t)(uint32_t)v;
+        if (!*addresses) i->imm = (int32_t)(uint32_t)v;
         return true;
     case PL_K_ADDR: return read_address(r, i, k, (*addresses)++);
     case PL_K_LABEL: use_label(r, FIX_TARGET, (uint32_t)r->p->code.n); return !r->failed;
@@ -392,8 +382,7 @@ bool pl_asm_fill(const pl_form *f, const uint16_t *words, unsigned n, uint16_t m
         for (; slot < f->nslots && !found; slot++)
             for (unsigned w = 0; w < f->slot[slot].n && !found; w++)
                 found = f->slot[slot].word[w] == words[k];
-        if (!found)
-            return false;
+        if (!found) return false;
         mods[slot - 1] = words[k];
     }
     return true;
@@ -412,11 +401,9 @@ static bool read_words(reader *r, pl_insn *i)
     uint32_t which = 0;
     if (r->at < r->end && *r->at == '#') {
         r->at++;
-        if (!number32(r, &which))
-            return false;
+        if (!number32(r, &which)) return false;
     }
-    if (which >= pl_mnems[m].count)
-        return fail(r, "the instruction has no such form");
+    if (which >= pl_mnems[m].count) return fail(r, "the instruction has no such form");
     i->form = (uint16_t)(pl_mnems[m].first + which);
     const pl_form *f = &pl_forms[i->form];
     uint16_t words[PL_MAX_SLOTS], slots[PL_MAX_MODS] = {0};
@@ -432,8 +419,7 @@ static bool read_words(reader *r, pl_insn *i)
             return fail(r, "this is no modifier of the instruction");
         }
         slots[listed++] = w;
-        if (w)
-            words[count++] = w;
+        if (w) words[count++] = w;
     }
     if (every)
         memcpy(i->mods, slots, sizeof i->mods);
@@ -448,8 +434,7 @@ static bool read_flags(reader *r, pl_insn *i)
         const char *from;
         size_t n = piece(r, ",", &from);
         unsigned k = 0;
-        while (k < PL_ASM_FLAGS && !(pl_asm_flag[k] && is(from, n, pl_asm_flag[k])))
-            k++;
+        while (k < PL_ASM_FLAGS && !(pl_asm_flag[k] && is(from, n, pl_asm_flag[k]))) k++;
         if (k == PL_ASM_FLAGS) {
             r->at = from;
             return fail(r, "no flag has this name");
@@ -476,8 +461,7 @@ static bool read_line(reader *r)
 {
     uint32_t v[5] = {0};
     for (unsigned k = 0; k < 5 && (k == 0 || accept(r, ':')); k++)
-        if (!number32(r, &v[k]))
-            return false;
+        if (!number32(r, &v[k])) return false;
     r->place = (pl_prog_line){v[0], v[1], v[2], v[3], v[4]};
     return true;
 }
@@ -488,8 +472,7 @@ static bool read_rest(reader *r, pl_insn *i)
         const char *from;
         uint64_t v = 0;
         size_t n = piece(r, "=", &from);
-        if (!expect(r, '=', "NAME=VALUE must stand here"))
-            return false;
+        if (!expect(r, '=', "NAME=VALUE must stand here")) return false;
         if (is(from, n, "line"))
             read_line(r);
         else if (is(from, n, "reconv"))
@@ -505,14 +488,13 @@ static bool read_rest(reader *r, pl_insn *i)
                 i->sel[k] = (uint8_t)v;
             }
         } else if (is(from, n, "imm")) {
-            if (number(r, true, &v))
-                i->imm = (int64_t)v;
+            if (number(r, true, &v)) i->imm = (int64_t)v;
         } else if (is(from, n, "target"))
             number32(r, &i->target);
         else if (is(from, n, "neg")) {
-            if (number(r, false, &v))
-                i->neg = (uint8_t)v;
-        } else if (n == 3 && from[0] == 'o' && from[1] == 'p' && from[2] >= '0' && from[2] < '0' + PL_INLINE_OPERANDS)
+            if (number(r, false, &v)) i->neg = (uint8_t)v;
+        } else if (n == 3 && from[0] == 'o' && from[1] == 'p' && from[2] >= '0' &&
+                   from[2] < '0' + PL_INLINE_OPERANDS)
             number32(r, &i->op[from[2] - '0']);
         else {
             r->at = from;
@@ -538,27 +520,23 @@ static bool read_insn(reader *r)
     pl_prog_call c = {.callee = UINT32_MAX};
     unsigned addresses = 0, pooled = 0;
     uint32_t pool = (uint32_t)p->pool.n;
-    for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++)
-        i.op[k] = UINT32_MAX;
+    for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++) i.op[k] = UINT32_MAX;
     if (accept(r, '@')) {
         char kind;
-        if (accept(r, '!'))
-            i.flags |= PL_IF_GUARD_NEG;
+        if (accept(r, '!')) i.flags |= PL_IF_GUARD_NEG;
         if (!place(r, &kind, &i.guard) || kind != 'P')
             return fail(r, "a predicate must stand here");
     }
-    if (!read_words(r, &i))
-        return false;
+    if (!read_words(r, &i)) return false;
     const pl_form *f = &pl_forms[i.form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if ((k && !expect(r, ',', "more operands belong here")) || !read_operand(r, &i, k, &addresses, &pooled, &c))
+        if ((k && !expect(r, ',', "more operands belong here")) ||
+            !read_operand(r, &i, k, &addresses, &pooled, &c))
             return false;
-    if (addresses)
-        pl_insn_shape(&i);
+    if (addresses) pl_insn_shape(&i);
     i.nmore = (uint16_t)pooled;
     i.more = pooled ? pool : 0;
-    if (pooled > UINT16_MAX)
-        return fail(r, "too many operands");
+    if (pooled > UINT16_MAX) return fail(r, "too many operands");
     if (f->effects & PL_EF_CALL) {
         i.target = (uint32_t)p->calls.n;
         *pl_push(p->arena, &p->calls) = c;
@@ -581,8 +559,7 @@ static pl_prog_func *current(reader *r)
 static bool define_label(reader *r)
 {
     const char *name = label_name(r);
-    if (r->failed || !expect(r, ':', "':' must stand behind a label"))
-        return false;
+    if (r->failed || !expect(r, ':', "':' must stand behind a label")) return false;
     uint32_t *pc = pl_arena_new(r->scratch, uint32_t);
     *pc = (uint32_t)r->p->code.n;
     if (pl_map_put(&r->labels, name, strlen(name), pc))
@@ -595,8 +572,7 @@ static bool end_function(reader *r)
     pl_program *p = r->p;
     pl_prog_func *f = current(r);
     f->count = (uint32_t)p->code.n - f->first;
-    if (f->count == 0)
-        f->first = 0;
+    if (f->count == 0) f->first = 0;
     for (size_t k = 0; k < r->fixes.n; k++) {
         const fix *x = &r->fixes.at[k];
         const uint32_t *pc = pl_map_get(&r->labels, x->label, strlen(x->label));
@@ -632,8 +608,7 @@ static bool function_line(reader *r, const char *from, size_t n)
 {
     pl_arena *a = r->p->arena;
     pl_prog_func *f = current(r);
-    if (is(from, n, ".end"))
-        return end_function(r);
+    if (is(from, n, ".end")) return end_function(r);
     if (is(from, n, ".param")) {
         pl_prog_param x = {.name = string(r)};
         bool good = fields(r, &pl_record_param, NULL, &x);
@@ -681,18 +656,15 @@ static bool data(reader *r)
     pl_prog_var *v = r->var;
     enum { MOST = 1 << 30 };
     if (!v->init) {
-        if (v->size > MOST)
-            return fail(r, "the variable is too large for initial values");
+        if (v->size > MOST) return fail(r, "the variable is too large for initial values");
         v->init = pl_arena_alloc(r->p->arena, (size_t)v->size + 1);
-        if (!v->init)
-            return false;
+        if (!v->init) return false;
     }
     for (skip(r); !at_end(r); r->at += 2) {
-        int high = r->end - r->at >= 2 ? digit(r->at[0]) : -1, low = high < 0 ? -1 : digit(r->at[1]);
-        if (low < 0)
-            return fail(r, "two hexadecimal digits must stand here");
-        if (r->filled == v->size)
-            return fail(r, "the variable is full");
+        int high = r->end - r->at >= 2 ? digit(r->at[0]) : -1,
+            low = high < 0 ? -1 : digit(r->at[1]);
+        if (low < 0) return fail(r, "two hexadecimal digits must stand here");
+        if (r->filled == v->size) return fail(r, "the variable is full");
         ((uint8_t *)(uintptr_t)v->init)[r->filled++] = (uint8_t)(high << 4 | low);
     }
     return true;
@@ -702,7 +674,8 @@ static bool relocation(reader *r)
 {
     pl_prog_reloc x = {0};
     bool good = fields(r, &pl_record_reloc, NULL, &x);
-    if (good && (x.bytes > 8 || x.shift > 63 || x.offset > r->var->size || x.bytes > r->var->size - x.offset))
+    if (good && (x.bytes > 8 || x.shift > 63 || x.offset > r->var->size ||
+                 x.bytes > r->var->size - x.offset))
         return fail(r, "the relocation lies outside its variable");
     *pl_push(r->p->arena, &r->var->reloc) = x;
     return good;
@@ -713,18 +686,12 @@ static bool directive(reader *r)
     pl_program *p = r->p;
     const char *from;
     size_t n = piece(r, "", &from);
-    if (r->in_func)
-        return function_line(r, from, n);
-    if (is(from, n, ".func"))
-        return begin_function(r);
-    if (is(from, n, ".var"))
-        return variable(r);
-    if (is(from, n, ".data") && r->var)
-        return data(r);
-    if (is(from, n, ".reloc") && r->var)
-        return relocation(r);
-    if (is(from, n, ".module"))
-        return fields(r, &pl_record_program, NULL, p);
+    if (r->in_func) return function_line(r, from, n);
+    if (is(from, n, ".func")) return begin_function(r);
+    if (is(from, n, ".var")) return variable(r);
+    if (is(from, n, ".data") && r->var) return data(r);
+    if (is(from, n, ".reloc") && r->var) return relocation(r);
+    if (is(from, n, ".module")) return fields(r, &pl_record_program, NULL, p);
     if (is(from, n, ".source")) {
         pl_prog_source x = {.name = string(r)};
         bool good = fields(r, &pl_record_source, NULL, &x);
@@ -742,19 +709,16 @@ static bool directive(reader *r)
         return !r->failed;
     }
     r->at = from;
-    return fail(r, "a program has .module, .source, .file, .inline, .var, .data, .reloc, .func and .text");
+    return fail(
+        r, "a program has .module, .source, .file, .inline, .var, .data, .reloc, .func and .text");
 }
 
 static bool one_line(reader *r)
 {
-    if (at_end(r))
-        return true;
-    if (*r->at == '.')
-        return directive(r);
-    if (!r->in_func)
-        return fail(r, "instructions stand inside a function");
-    if (*r->at == 'L')
-        return define_label(r);
+    if (at_end(r)) return true;
+    if (*r->at == '.') return directive(r);
+    if (!r->in_func) return fail(r, "instructions stand inside a function");
+    if (*r->at == 'L') return define_label(r);
     return read_insn(r);
 }
 
@@ -762,8 +726,7 @@ static bool one_line(reader *r)
 
 static bool next_line(reader *r, const char **rest, const char *end)
 {
-    if (*rest > end)
-        return false;
+    if (*rest > end) return false;
     const char *newline = *rest < end ? memchr(*rest, '\n', (size_t)(end - *rest)) : NULL;
     r->start = r->at = *rest;
     r->end = newline ? newline : end;
@@ -776,23 +739,18 @@ static void read_source_text(reader *r, const char *rest, const char *end)
 {
     bool first = true;
     while (!r->failed && next_line(r, &rest, end)) {
-        if (r->at == r->end)
-            continue;
+        if (r->at == r->end) continue;
         if (*r->at != '|') {
             fail(r, "lines of PTX begin with '|'");
             return;
         }
-        if (!first)
-            *pl_push(r->scratch, &r->text) = '\n';
+        if (!first) *pl_push(r->scratch, &r->text) = '\n';
         first = false;
-        for (const char *c = r->at + 1; c < r->end; c++)
-            *pl_push(r->scratch, &r->text) = *c;
+        for (const char *c = r->at + 1; c < r->end; c++) *pl_push(r->scratch, &r->text) = *c;
     }
     char *copy = pl_arena_alloc(r->p->arena, r->text.n + 1);
-    if (!copy)
-        return;
-    if (r->text.n)
-        memcpy(copy, r->text.at, r->text.n);
+    if (!copy) return;
+    if (r->text.n) memcpy(copy, r->text.at, r->text.n);
     r->p->text = copy;
     r->p->text_bytes = r->text.n;
 }
@@ -802,8 +760,7 @@ static bool read_head(reader *r)
     const char *from;
     uint64_t format = 0;
     piece(r, "", &from);
-    if (!number(r, false, &format))
-        return false;
+    if (!number(r, false, &format)) return false;
     return format == PL_ASM_FORMAT || fail(r, "this is another version of the text form");
 }
 
@@ -811,7 +768,8 @@ static bool read_all(reader *r, const char *text, size_t n)
 {
     const char *rest = text, *end = text + n;
     bool head = false;
-    while (!r->failed && pl_arena_ok(r->p->arena) && pl_arena_ok(r->scratch) && next_line(r, &rest, end)) {
+    while (!r->failed && pl_arena_ok(r->p->arena) && pl_arena_ok(r->scratch) &&
+           next_line(r, &rest, end)) {
         skip(r);
         if (!head) {
             head = true;
@@ -822,8 +780,7 @@ static bool read_all(reader *r, const char *text, size_t n)
         } else
             one_line(r);
     }
-    if (!r->failed && r->in_func)
-        return fail(r, "the last function has no .end");
+    if (!r->failed && r->in_func) return fail(r, "the last function has no .end");
     return !r->failed;
 }
 
@@ -838,7 +795,8 @@ static bool complete(reader *r)
         for (size_t e = 0; e < p->vars.at[k].reloc.n; e++) {
             const pl_prog_reloc *x = &p->vars.at[k].reloc.at[e];
             bool variable = x->kind == PL_RELOC_VAR || x->kind == PL_RELOC_GENERIC;
-            if ((!variable && x->kind != PL_RELOC_FUNC && x->kind != PL_RELOC_NONE) || (variable && x->symbol >= p->vars.n) ||
+            if ((!variable && x->kind != PL_RELOC_FUNC && x->kind != PL_RELOC_NONE) ||
+                (variable && x->symbol >= p->vars.n) ||
                 (x->kind == PL_RELOC_FUNC && x->symbol >= p->funcs.n))
                 return fail(r, "a relocation is of nothing that exists");
         }

@@ -1,7 +1,8 @@
 /* asm_write.c - a machine program as text. See isa/asm.h.
  *
- * What follows from the words and operands of an instruction is not written; everything else stands behind a semicolon. The reader
- * makes the instruction from the first part; the writer does the same and writes down what is still different. */
+ * What follows from the words and operands of an instruction is not written; everything else stands
+ * behind a semicolon. The reader makes the instruction from the first part; the writer does the
+ * same and writes down what is still different. */
 #include "isa/asm.h"
 
 #include <inttypes.h>
@@ -36,10 +37,8 @@ static void put(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 
 static bool reserve(text *t, size_t n)
 {
     size_t cap = t->cap ? t->cap : 4096;
-    while (cap - t->n < n)
-        cap *= 2;
-    if (cap == t->cap)
-        return true;
+    while (cap - t->n < n) cap *= 2;
+    if (cap == t->cap) return true;
     char *at = realloc(t->at, cap);
     if (!at) {
         t->failed = true;
@@ -56,8 +55,7 @@ static void put(text *t, const char *fmt, ...)
     va_start(ap, fmt);
     int n = t->failed ? 0 : vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
-    if (n <= 0 || !reserve(t, (size_t)n + 1))
-        return;
+    if (n <= 0 || !reserve(t, (size_t)n + 1)) return;
     va_start(ap, fmt);
     vsnprintf(t->at + t->n, (size_t)n + 1, fmt, ap);
     va_end(ap);
@@ -66,8 +64,7 @@ static void put(text *t, const char *fmt, ...)
 
 static void put_bytes(text *t, const char *from, size_t n)
 {
-    if (t->failed || !reserve(t, n + 1))
-        return;
+    if (t->failed || !reserve(t, n + 1)) return;
     memcpy(t->at + t->n, from, n);
     t->n += n;
 }
@@ -91,15 +88,18 @@ static void put_fields(text *t, const pl_record *r, const void *record)
         bool any = false;
         for (unsigned e = 0; f->kind != PL_F_TEXT && e < f->count; e++)
             any |= pl_field_get(f, record, e) != 0;
-        if (!any)
-            continue;
+        if (!any) continue;
         put(t, " %s=", f->name);
         for (unsigned e = 0; e < f->count; e++) {
             uint64_t v = pl_field_get(f, record, e);
             if (f->kind == PL_F_WORD)
                 put(t, "%s", v < W_count ? pl_word_text[v] : "?");
             else
-                put(t, v < 10 ? "%s%" PRIu64 : v >> 32 ? "%s0x%" PRIx64 : "%s%" PRIu64, e ? "," : "", v);
+                put(t,
+                    v < 10    ? "%s%" PRIu64
+                    : v >> 32 ? "%s0x%" PRIx64
+                              : "%s%" PRIu64,
+                    e ? "," : "", v);
         }
     }
 }
@@ -120,15 +120,12 @@ static void put_words(writer *w, const pl_insn *i)
     uint16_t words[PL_MAX_SLOTS], mods[PL_MAX_MODS];
     unsigned n = 0;
     put(&w->out, "%s", pl_mnems[f->mnem].name);
-    if (i->form != pl_mnems[f->mnem].first)
-        put(&w->out, "#%u", i->form - pl_mnems[f->mnem].first);
+    if (i->form != pl_mnems[f->mnem].first) put(&w->out, "#%u", i->form - pl_mnems[f->mnem].first);
     for (unsigned k = 0; k < f->nslots; k++)
-        if (i->mods[k])
-            words[n++] = i->mods[k];
+        if (i->mods[k]) words[n++] = i->mods[k];
     bool plain = pl_asm_fill(f, words, n, mods) && memcmp(mods, i->mods, sizeof mods) == 0;
     for (unsigned k = 0; k < f->nslots; k++)
-        if (i->mods[k] || !plain)
-            put(&w->out, ".%s", i->mods[k] ? pl_word_text[i->mods[k]] : "_");
+        if (i->mods[k] || !plain) put(&w->out, ".%s", i->mods[k] ? pl_word_text[i->mods[k]] : "_");
 }
 
 static void put_move(text *t, const pl_prog_move *m, uint32_t at)
@@ -153,11 +150,12 @@ static void put_moves(writer *w, uint32_t first, uint32_t n, bool results)
 
 static void put_address(writer *w, const pl_insn *i, uint32_t row, unsigned number)
 {
-    int64_t offset = number == 0 ? i->imm : number == 1 ? (int32_t)i->target : (int32_t)i->op[PL_INLINE_OPERANDS - 1];
+    int64_t offset = number == 0   ? i->imm
+                     : number == 1 ? (int32_t)i->target
+                                   : (int32_t)i->op[PL_INLINE_OPERANDS - 1];
     bool has = number == 2 ? i->op[PL_INLINE_OPERANDS - 1] != UINT32_MAX : offset != 0;
     put(&w->out, "[");
-    if (row != UINT32_MAX)
-        put(&w->out, "R%u", row);
+    if (row != UINT32_MAX) put(&w->out, "R%u", row);
     if (row == UINT32_MAX)
         put(&w->out, "%" PRId64, offset);
     else if (has)
@@ -198,14 +196,14 @@ static void put_operand(writer *w, const pl_insn *i, unsigned k, unsigned *addre
     case PL_K_OPAQUE:
         put_value(w, i, k);
         made->op[k] = i->op[k];
-        if (i->op[k] != UINT32_MAX && f->operand[k].kind != PL_K_OPAQUE && pl_operand_type(f, k, i->mods) == W_pred)
+        if (i->op[k] != UINT32_MAX && f->operand[k].kind != PL_K_OPAQUE &&
+            pl_operand_type(f, k, i->mods) == W_pred)
             made->neg |= (uint8_t)(i->neg & 1u << k);
         return;
     case PL_K_IMM:
         put(&w->out, "%d", (int32_t)i->op[k]);
         made->op[k] = i->op[k];
-        if (!*addresses)
-            made->imm = (int32_t)i->op[k];
+        if (!*addresses) made->imm = (int32_t)i->op[k];
         return;
     case PL_K_ADDR:
         put_address(w, i, i->op[k], *addresses);
@@ -234,12 +232,8 @@ static void put_operand(writer *w, const pl_insn *i, unsigned k, unsigned *addre
         made->target = i->target;
         made->op[k] = c && c->callee != UINT32_MAX ? UINT32_MAX : i->op[k];
         return;
-    case PL_K_ARGS:
-        put_moves(w, c ? c->first_arg : 0, c ? c->nargs : 0, false);
-        return;
-    case PL_K_RETS:
-        put_moves(w, c ? c->first_ret : 0, c ? c->nrets : 0, true);
-        return;
+    case PL_K_ARGS: put_moves(w, c ? c->first_arg : 0, c ? c->nargs : 0, false); return;
+    case PL_K_RETS: put_moves(w, c ? c->first_ret : 0, c ? c->nrets : 0, true); return;
     default: put(&w->out, "-"); return;
     }
 }
@@ -265,30 +259,22 @@ static void put_rest(writer *w, const pl_insn *i, const pl_insn *made)
         put(&w->out, " line=%u:%u", l->ptx_line, l->ptx_column);
         if (l->src_file || l->src_line || l->inlined)
             put(&w->out, ":%u:%u", l->src_file, l->src_line);
-        if (l->inlined)
-            put(&w->out, ":%u", l->inlined);
+        if (l->inlined) put(&w->out, ":%u", l->inlined);
         w->line = *l;
         w->any_line = true;
     }
-    if (i->reconv != UINT32_MAX)
-        put(&w->out, " reconv=L%u", i->reconv);
+    if (i->reconv != UINT32_MAX) put(&w->out, " reconv=L%u", i->reconv);
     put_flags(w, i);
-    if (i->cls != made->cls)
-        put(&w->out, " class=%s", pl_class_text[i->cls]);
+    if (i->cls != made->cls) put(&w->out, " class=%s", pl_class_text[i->cls]);
     if (memcmp(i->sel, made->sel, sizeof i->sel) != 0)
         for (unsigned k = 0; k < sizeof i->sel; k++)
             put(&w->out, "%s%u", k ? "," : " sel=", i->sel[k]);
-    if (i->imm != made->imm)
-        put(&w->out, " imm=%" PRId64, i->imm);
-    if (i->target != made->target)
-        put(&w->out, " target=%u", i->target);
-    if (i->neg != made->neg)
-        put(&w->out, " neg=%u", i->neg);
+    if (i->imm != made->imm) put(&w->out, " imm=%" PRId64, i->imm);
+    if (i->target != made->target) put(&w->out, " target=%u", i->target);
+    if (i->neg != made->neg) put(&w->out, " neg=%u", i->neg);
     for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++)
-        if (i->op[k] != made->op[k])
-            put(&w->out, " op%u=%u", k, i->op[k]);
-    if (w->out.n == start)
-        w->out.n = before;
+        if (i->op[k] != made->op[k]) put(&w->out, " op%u=%u", k, i->op[k]);
+    if (w->out.n == start) w->out.n = before;
 }
 
 static void put_comment(writer *w, uint32_t pc)
@@ -304,8 +290,7 @@ static void put_insn(writer *w, uint32_t pc)
     const pl_form *f = &pl_forms[i->form];
     pl_insn made = {.form = i->form};
     unsigned addresses = 0;
-    if (w->label[pc])
-        put(&w->out, "L%u:\n", pc);
+    if (w->label[pc]) put(&w->out, "L%u:\n", pc);
     put(&w->out, "    ");
     if (i->guard != PL_PT || (i->flags & PL_IF_GUARD_NEG)) {
         put(&w->out, "@");
@@ -314,14 +299,12 @@ static void put_insn(writer *w, uint32_t pc)
     }
     put_words(w, i);
     memcpy(made.mods, i->mods, sizeof made.mods);
-    for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++)
-        made.op[k] = UINT32_MAX;
+    for (unsigned k = 0; k < PL_INLINE_OPERANDS; k++) made.op[k] = UINT32_MAX;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         put(&w->out, k ? ", " : " ");
         put_operand(w, i, k, &addresses, &made);
     }
-    if (addresses)
-        pl_insn_shape(&made);
+    if (addresses) pl_insn_shape(&made);
     pl_insn_finish(&made);
     put_rest(w, i, &made);
     put_comment(w, pc);
@@ -342,8 +325,7 @@ static void put_variable(writer *w, const pl_prog_var *v)
     put(t, "\n");
     for (uint64_t at = 0; v->init && (at == 0 || at < v->size); at += DATA_LINE) {
         put(t, "    .data ");
-        for (uint64_t k = at; k < at + DATA_LINE && k < v->size; k++)
-            put(t, "%02x", v->init[k]);
+        for (uint64_t k = at; k < at + DATA_LINE && k < v->size; k++) put(t, "%02x", v->init[k]);
         put(t, "\n");
     }
     for (size_t k = 0; k < v->reloc.n; k++) {
@@ -378,10 +360,8 @@ static void put_function(writer *w, const pl_prog_func *f)
     put_list(w, ".row", &pl_record_row, f->init.at, f->init.n);
     put_list(w, ".formal", &pl_record_move, f->formal.at, f->formal.n);
     put_list(w, ".result", &pl_record_move, f->result.at, f->result.n);
-    for (uint32_t pc = f->first; pc < f->first + f->count; pc++)
-        put_insn(w, pc);
-    if (f->count && w->label[f->first + f->count] == 2)
-        put(&w->out, "L%u:\n", f->first + f->count);
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) put_insn(w, pc);
+    if (f->count && w->label[f->first + f->count] == 2) put(&w->out, "L%u:\n", f->first + f->count);
     put(&w->out, ".end\n");
 }
 
@@ -393,27 +373,25 @@ static void find_labels(writer *w)
         const pl_insn *i = &p->code.at[k];
         const pl_form *f = &pl_forms[i->form];
         for (unsigned n = 0; n < f->noperands; n++) {
-            if (f->operand[n].kind == PL_K_LABEL)
-                w->label[i->target] |= 1;
+            if (f->operand[n].kind == PL_K_LABEL) w->label[i->target] |= 1;
             for (unsigned e = 0; f->operand[n].kind == PL_K_LABELS && e < i->nmore; e++)
                 w->label[p->pool.at[i->more + e]] |= 1;
         }
-        if (i->reconv != UINT32_MAX)
-            w->label[i->reconv] |= 2;
+        if (i->reconv != UINT32_MAX) w->label[i->reconv] |= 2;
     }
 }
 
 static void put_source_text(writer *w)
 {
-    const char *at = w->p->text ? w->p->text : "", *end = at + w->p->text_bytes; /* an empty program has no text */
+    const char *at = w->p->text ? w->p->text : "",
+               *end = at + w->p->text_bytes; /* an empty program has no text */
     put(&w->out, ".text\n");
     for (;;) {
         const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         put_bytes(&w->out, "|", 1);
         put_bytes(&w->out, at, (size_t)((newline ? newline : end) - at));
         put_bytes(&w->out, "\n", 1);
-        if (!newline)
-            return;
+        if (!newline) return;
         at = newline + 1;
     }
 }
@@ -422,8 +400,7 @@ pl_status pl_asm_write(const pl_program *p, char **out, size_t *n)
 {
     writer w = {.p = p, .label = calloc(p->code.n + 1, 1)};
     text *t = &w.out;
-    if (!w.label)
-        return PL_NOMEM;
+    if (!w.label) return PL_NOMEM;
     find_labels(&w);
     put(t, ".ptxloom %d\n.module", PL_ASM_FORMAT);
     put_fields(t, &pl_record_program, p);
@@ -436,8 +413,7 @@ pl_status pl_asm_write(const pl_program *p, char **out, size_t *n)
     }
     for (size_t k = 0; k < p->files.n; k++) {
         put(t, ".file ");
-        if (p->files.at[k])
-            put_string(t, p->files.at[k]);
+        if (p->files.at[k]) put_string(t, p->files.at[k]);
         put(t, "\n");
     }
     for (size_t k = 0; k < p->inlines.n; k++) {
@@ -445,10 +421,8 @@ pl_status pl_asm_write(const pl_program *p, char **out, size_t *n)
         put_fields(t, &pl_record_inlined, &p->inlines.at[k]);
         put(t, "\n");
     }
-    for (size_t k = 0; k < p->vars.n; k++)
-        put_variable(&w, &p->vars.at[k]);
-    for (size_t k = 0; k < p->funcs.n; k++)
-        put_function(&w, &p->funcs.at[k]);
+    for (size_t k = 0; k < p->vars.n; k++) put_variable(&w, &p->vars.at[k]);
+    for (size_t k = 0; k < p->funcs.n; k++) put_function(&w, &p->funcs.at[k]);
     put_source_text(&w);
     free(w.label);
     if (t->failed) {

@@ -1,5 +1,5 @@
-/* carried.c - registers that are written once and may be read before that, or in a later iteration of
- * a loop than they were written in; see carried.h and ir.h.
+/* carried.c - registers that are written once and may be read before that, or in a later iteration
+ * of a loop than they were written in; see carried.h and ir.h.
  *
  *     loop { if (x < least) { least = x; best = v; } }  use(best)
  *
@@ -54,7 +54,8 @@ static void carry(pl_ir_row *r)
     r->defs++;
 }
 
-/* Does the instruction stand in front of the only write? Then it may read the register before that. */
+/* Does the instruction stand in front of the only write? Then it may read the register before that.
+ */
 static bool stands_before(const carried *c, const pl_ir_row *r)
 {
     const pl_irb *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];

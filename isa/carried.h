@@ -1,5 +1,5 @@
-/* carried.h - registers that are written once and may be read before that, or in a later iteration of
- * a loop. Inside of isa/ only. */
+/* carried.h - registers that are written once and may be read before that, or in a later iteration
+ * of a loop. Inside of isa/ only. */
 #ifndef PL_ISA_CARRIED_H
 #define PL_ISA_CARRIED_H
 

@@ -1,8 +1,9 @@
 /* cfg.c - basic blocks and post-dominators of a function.
  *
- * Lanes that part at a branch meet at its immediate post-dominator: the first block that every path from the branch to the end of
- * the function passes. The computation is the iterative one of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm",
- * 2001) on the reversed pl_cfg, with one virtual block behind all exits. */
+ * Lanes that part at a branch meet at its immediate post-dominator: the first block that every path
+ * from the branch to the end of the function passes. The computation is the iterative one of
+ * Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001) on the reversed pl_cfg,
+ * with one virtual block behind all exits. */
 #include "isa/cfg.h"
 
 #include <string.h>
@@ -25,13 +26,13 @@ static bool is_jump(const pl_insn *i)
 /* ret, exit, trap: the end of a path */
 static bool is_end(const pl_insn *i)
 {
-    return (effects(i) & PL_EF_EXIT) || ((effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
+    return (effects(i) & PL_EF_EXIT) ||
+           ((effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
 uint32_t pl_cfg_successor(const pl_cfg *g, const pl_block *b, uint32_t k)
 {
-    if (k < b->nsucc)
-        return b->succ[k];
+    if (k < b->nsucc) return b->succ[k];
     return g->of[b->table[k - b->nsucc] - g->f->first];
 }
 
@@ -46,28 +47,22 @@ static bool make_blocks(pl_cfg *g, pl_arena *a)
     uint32_t first = g->f->first, count = g->f->count;
     uint8_t *leader = pl_arena_array(a, uint8_t, count + 1);
     g->of = pl_arena_array(a, uint32_t, count + 1);
-    if (!pl_arena_ok(a))
-        return false;
+    if (!pl_arena_ok(a)) return false;
     leader[0] = 1;
     for (uint32_t k = 0; k < count; k++) {
         const pl_insn *i = &code[first + k];
         if (is_table(i)) {
-            for (uint32_t t = 0; t < i->nmore; t++)
-                leader[g->p->pool.at[i->more + t] - first] = 1;
+            for (uint32_t t = 0; t < i->nmore; t++) leader[g->p->pool.at[i->more + t] - first] = 1;
         } else if (is_jump(i))
             leader[i->target - first] = 1;
-        if (is_jump(i) || is_end(i))
-            leader[k + 1] = 1;
+        if (is_jump(i) || is_end(i)) leader[k + 1] = 1;
     }
-    for (uint32_t k = 0; k < count; k++)
-        g->n += leader[k];
+    for (uint32_t k = 0; k < count; k++) g->n += leader[k];
     g->b = pl_arena_array(a, pl_block, g->n + 1);
-    if (!pl_arena_ok(a))
-        return false;
+    if (!pl_arena_ok(a)) return false;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
-        if (leader[k])
-            g->b[n++].first = first + k;
+        if (leader[k]) g->b[n++].first = first + k;
         g->of[k] = n - 1;
         g->b[n - 1].end = first + k + 1;
     }
@@ -83,8 +78,7 @@ static bool make_blocks(pl_cfg *g, pl_arena *a)
             b->succ[b->nsucc++] = g->of[i->target - first];
         else if (is_end(i))
             b->succ[b->nsucc++] = g->n;
-        if ((!is_jump(i) && !is_end(i)) || guarded)
-            b->succ[b->nsucc++] = next;
+        if ((!is_jump(i) && !is_end(i)) || guarded) b->succ[b->nsucc++] = next;
     }
     return true;
 }
@@ -92,18 +86,15 @@ static bool make_blocks(pl_cfg *g, pl_arena *a)
 static bool make_predecessors(pl_cfg *g, pl_arena *a)
 {
     g->pred_start = pl_arena_array(a, uint32_t, g->n + 2);
-    if (!pl_arena_ok(a))
-        return false;
+    if (!pl_arena_ok(a)) return false;
     uint32_t edges = 0;
     for (uint32_t k = 0; k < g->n; k++)
         for (uint32_t s = 0; s < pl_cfg_successor_count(&g->b[k]); s++, edges++)
             g->pred_start[pl_cfg_successor(g, &g->b[k], s) + 1]++;
-    for (uint32_t k = 0; k <= g->n; k++)
-        g->pred_start[k + 1] += g->pred_start[k];
+    for (uint32_t k = 0; k <= g->n; k++) g->pred_start[k + 1] += g->pred_start[k];
     uint32_t *at = pl_arena_array(a, uint32_t, g->n + 1);
     g->pred = pl_arena_array(a, uint32_t, edges + 1);
-    if (!pl_arena_ok(a))
-        return false;
+    if (!pl_arena_ok(a)) return false;
     memcpy(at, g->pred_start, (g->n + 1) * sizeof *at);
     for (uint32_t k = 0; k < g->n; k++)
         for (uint32_t s = 0; s < pl_cfg_successor_count(&g->b[k]); s++)
@@ -117,8 +108,9 @@ pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, p
     return !f->count || (make_blocks(g, a) && make_predecessors(g, a)) ? PL_OK : PL_NOMEM;
 }
 
-/* Where lanes of a loop meet that others may leave meanwhile is not a post-dominator: isa/converge.c has given such places names. By name; a place
- * says itself where those meet that do not come to it. */
+/* Where lanes of a loop meet that others may leave meanwhile is not a post-dominator:
+ * isa/converge.c has given such places names. By name; a place says itself where those meet that do
+ * not come to it. */
 static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     const uint32_t end = f->first + f->count;
@@ -127,16 +119,14 @@ static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *
         if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm > most)
             most = (uint32_t)p->code.at[pc].imm;
     uint32_t *named = pl_arena_array(a, uint32_t, (size_t)most + 1);
-    if (!named)
-        return NULL;
+    if (!named) return NULL;
     memset(named, 0xff, ((size_t)most + 1) * sizeof *named);
     for (uint32_t pc = f->first; pc < end; pc++)
         if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm)
             named[p->code.at[pc].imm] = pl_meeting_place(p, pc, end);
     for (uint32_t pc = f->first; pc < end; pc++) {
         pl_insn *i = &p->code.at[pc];
-        if (pl_forms[i->form].mnem != M__bsync || !i->imm)
-            continue;
+        if (pl_forms[i->form].mnem != M__bsync || !i->imm) continue;
         if (i->target && i->target <= most && named[i->target] != UINT32_MAX) {
             i->reconv = named[i->target];
             p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
@@ -147,7 +137,8 @@ static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *
     return named;
 }
 
-/* Groups of lanes that name each other meet at the next BSYNC, if there is one before the next jump. */
+/* Groups of lanes that name each other meet at the next BSYNC, if there is one before the next
+ * jump. */
 static void groups_meet(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;
@@ -169,13 +160,12 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     pl_cfg g;
     pl_status st = pl_cfg_make(p, f, a, &g);
-    if (st != PL_OK || !f->count)
-        return st;
+    if (st != PL_OK || !f->count) return st;
     /* postorder of the reversed graph from the virtual exit, with an explicit stack */
-    uint32_t *order = pl_arena_array(a, uint32_t, g.n + 1), *stack = pl_arena_array(a, uint32_t, g.n + 1);
+    uint32_t *order = pl_arena_array(a, uint32_t, g.n + 1),
+             *stack = pl_arena_array(a, uint32_t, g.n + 1);
     uint32_t *edge = pl_arena_array(a, uint32_t, g.n + 1), depth = 0, n = 0;
-    if (!pl_arena_ok(a))
-        return PL_NOMEM;
+    if (!pl_arena_ok(a)) return PL_NOMEM;
     for (uint32_t k = 0; k <= g.n; k++) {
         g.b[k].order = UINT32_MAX;
         g.b[k].ipdom = UINT32_MAX;
@@ -206,18 +196,15 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
             uint32_t best = UINT32_MAX;
             for (uint32_t s = 0; s < pl_cfg_successor_count(b); s++) {
                 uint32_t x = pl_cfg_successor(&g, b, s);
-                if (g.b[x].ipdom == UINT32_MAX)
-                    continue;
+                if (g.b[x].ipdom == UINT32_MAX) continue;
                 if (best == UINT32_MAX) {
                     best = x;
                     continue;
                 }
                 uint32_t y = best;
                 while (x != y) {
-                    while (g.b[x].order < g.b[y].order)
-                        x = g.b[x].ipdom;
-                    while (g.b[y].order < g.b[x].order)
-                        y = g.b[y].ipdom;
+                    while (g.b[x].order < g.b[y].order) x = g.b[x].ipdom;
+                    while (g.b[y].order < g.b[x].order) y = g.b[y].ipdom;
                 }
                 best = x;
             }
@@ -228,19 +215,17 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
         }
     }
     uint32_t *named = meeting_places(p, f, a);
-    if (!named)
-        return PL_NOMEM;
+    if (!named) return PL_NOMEM;
     for (uint32_t k = 0; k < g.n; k++) {
         pl_insn *i = &p->code.at[g.b[k].end - 1];
-        if (!is_jump(i) || (i->guard == PL_PT && !is_table(i)))
-            continue;
+        if (!is_jump(i) || (i->guard == PL_PT && !is_table(i))) continue;
         uint32_t m = g.b[k].ipdom;
-        i->reconv = m == UINT32_MAX || m == g.n ? UINT32_MAX : pl_meeting_place(p, g.b[m].first, f->first + f->count);
-        if (i->imm)
-            i->reconv = named[i->imm];
+        i->reconv = m == UINT32_MAX || m == g.n
+                        ? UINT32_MAX
+                        : pl_meeting_place(p, g.b[m].first, f->first + f->count);
+        if (i->imm) i->reconv = named[i->imm];
         i->imm = 0;
-        if (i->reconv != UINT32_MAX)
-            p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
+        if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
     }
     groups_meet(p, f);
     return PL_OK;

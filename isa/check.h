@@ -1,4 +1,5 @@
-/* check.h - is a machine program one that the assembler could have made? For programs that come from files. */
+/* check.h - is a machine program one that the assembler could have made? For programs that come
+ * from files. */
 #ifndef PL_ISA_CHECK_H
 #define PL_ISA_CHECK_H
 

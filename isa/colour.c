@@ -1,9 +1,11 @@
 /* colour.c - which registers of the machine the values of a function take. See colour.h.
  *
- * Linear scan with holes: values are visited in the order in which they begin to live, and each takes the first registers that are free
- * through all of its stretches (Traub, Holloway and Smith, "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value
- * begins at an even register and the parts of a vector stand behind each other, from a multiple of their number; so a function may need
- * more registers than live at once. R1 is the stack pointer. Other orders than that of the scan take part too: see with_tails. */
+ * Linear scan with holes: values are visited in the order in which they begin to live, and each
+ * takes the first registers that are free through all of its stretches (Traub, Holloway and Smith,
+ * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
+ * register and the parts of a vector stand behind each other, from a multiple of their number; so a
+ * function may need more registers than live at once. R1 is the stack pointer. Other orders than
+ * that of the scan take part too: see with_tails. */
 #include "isa/colour.h"
 
 #include <assert.h>
@@ -15,8 +17,16 @@
 enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, LONGEST_VECTOR = 32 };
 
 /* Registers are looked at a word at a time, positions FAN at a time. */
-enum { WORD = 64, PLANES = MOST / WORD, LOG2_FAN = 3, FAN = 1 << LOG2_FAN, LEVELS = 11, AT_TOP = 16 };
-static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD, "a search for another register, a vector do not leave a word or two");
+enum {
+    WORD = 64,
+    PLANES = MOST / WORD,
+    LOG2_FAN = 3,
+    FAN = 1 << LOG2_FAN,
+    LEVELS = 11,
+    AT_TOP = 16
+};
+static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD,
+              "a search for another register, a vector do not leave a word or two");
 
 /* Threads get registers in units of 8, of which values of the first have OVER (live.c adds two). */
 enum { UNIT = 8, OVER = 6 };
@@ -32,14 +42,15 @@ typedef struct life {
 
 typedef struct value {
     uint32_t rows, start;
-    uint32_t group;        /* first value of its vector, itself when it is in none */
-    uint32_t next;         /* in the vector; NONE: the last */
-    uint32_t offset;       /* from the vector's first register */
-    uint32_t first, n;     /* its stretches, after sorting */
-    uint32_t tail, ntails; /* range in `tail` of the pass: where its registers have still to be read */
-    uint32_t line;         /* of the text: the first that writes it; NONE: none does */
-    uint32_t apart;        /* first of the values read together with it, index in `aparts` plus one */
-    uint32_t at;           /* its first register; NONE: not chosen yet */
+    uint32_t group;    /* first value of its vector, itself when it is in none */
+    uint32_t next;     /* in the vector; NONE: the last */
+    uint32_t offset;   /* from the vector's first register */
+    uint32_t first, n; /* its stretches, after sorting */
+    uint32_t tail,
+        ntails;     /* range in `tail` of the pass: where its registers have still to be read */
+    uint32_t line;  /* of the text: the first that writes it; NONE: none does */
+    uint32_t apart; /* first of the values read together with it, index in `aparts` plus one */
+    uint32_t at;    /* its first register; NONE: not chosen yet */
 } value;
 
 typedef struct apart {
@@ -50,19 +61,28 @@ struct pl_colour {
     pl_arena *a;
     value *v;
     uint32_t n;
-    struct { life *at; size_t n, cap; } lives, tails_of;
-    struct { apart *at; size_t n, cap; } aparts;
+    struct {
+        life *at;
+        size_t n, cap;
+    } lives, tails_of;
+    struct {
+        apart *at;
+        size_t n, cap;
+    } aparts;
     stretch *s, *tail; /* by value */
     bool heeding;      /* of tails */
-    /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for each position (level 0) and, at each level above, two
-     * for each FAN of the level below: `any` says what is taken in one of them at least, `all` what a stretch took from the first to the last of
-     * them; the levels below do not repeat that. So a stretch costs a few words at each level, however long it is, and all registers are looked
-     * at together. */
+    /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for
+     * each position (level 0) and, at each level above, two for each FAN of the level below: `any`
+     * says what is taken in one of them at least, `all` what a stretch took from the first to the
+     * last of them; the levels below do not repeat that. So a stretch costs a few words at each
+     * level, however long it is, and all registers are looked at together. */
     uint64_t *plane[PLANES];
-    uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which what is in a register begins */
-    uint32_t planes;      /* those of which some register has been taken */
-    uint32_t levels, any[LEVELS], all[LEVELS]; /* where their words begin; at level 0 both are one */
-    size_t words;         /* of a plane */
+    uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which
+                                                 what is in a register begins */
+    uint32_t planes;                          /* those of which some register has been taken */
+    uint32_t levels, any[LEVELS],
+        all[LEVELS]; /* where their words begin; at level 0 both are one */
+    size_t words;    /* of a plane */
 };
 
 pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
@@ -71,8 +91,7 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     c->a = a;
     c->n = values;
     c->v = pl_arena_array(a, value, values + 1);
-    if (!c->v || !pl_arena_ok(a))
-        return NULL;
+    if (!c->v || !pl_arena_ok(a)) return NULL;
     for (uint32_t k = 0; k < values; k++)
         c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .line = NONE, .at = NONE};
     return c;
@@ -85,8 +104,7 @@ void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
 
 void pl_colour_written(pl_colour *c, uint32_t v, uint32_t line)
 {
-    if (line < c->v[v].line)
-        c->v[v].line = line;
+    if (line < c->v[v].line) c->v[v].line = line;
 }
 
 void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
@@ -95,11 +113,9 @@ void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
     for (uint32_t k = 0, rows = 0; k < n; k++) {
         const value *v = &c->v[values[k]];
         rows += v->rows;
-        if (rows > LONGEST_VECTOR || !v->rows || v->group != values[k] || v->next != NONE)
-            return;
+        if (rows > LONGEST_VECTOR || !v->rows || v->group != values[k] || v->next != NONE) return;
         for (uint32_t m = 0; m < k; m++)
-            if (values[m] == values[k])
-                return;
+            if (values[m] == values[k]) return;
     }
     for (uint32_t k = 0; k < n; k++) {
         value *v = &c->v[values[k]];
@@ -122,13 +138,12 @@ void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
 
 void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from >= to || !c->v[v].rows)
-        return;
-    /* What touches the latest one joins it, and that perhaps the one in front of it: values live through many blocks, one after the other. */
+    if (from >= to || !c->v[v].rows) return;
+    /* What touches the latest one joins it, and that perhaps the one in front of it: values live
+     * through many blocks, one after the other. */
     for (unsigned k = 0; k < 2 && c->lives.n; k++) {
         const life *l = &c->lives.at[c->lives.n - 1];
-        if (l->value != v || (l->s.to != from && l->s.from != to))
-            break;
+        if (l->value != v || (l->s.to != from && l->s.from != to)) break;
         from = from < l->s.from ? from : l->s.from;
         to = to > l->s.to ? to : l->s.to;
         c->lives.n--;
@@ -138,8 +153,7 @@ void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 
 void pl_colour_tail(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from < to && c->v[v].rows)
-        *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
+    if (from < to && c->v[v].rows) *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
 }
 
 /* The stretches by where they begin (counting sort): numbers of `lives`. */
@@ -148,15 +162,12 @@ static uint32_t *by_start(pl_colour *c)
     uint32_t last = 0;
     for (size_t k = 0; k < c->lives.n; k++)
         last = c->lives.at[k].s.from > last ? c->lives.at[k].s.from : last;
-    uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2), *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
-    if (!place || !order || !pl_arena_ok(c->a))
-        return NULL;
-    for (size_t k = 0; k < c->lives.n; k++)
-        place[c->lives.at[k].s.from + 1]++;
-    for (size_t k = 0; k < last; k++)
-        place[k + 1] += place[k];
-    for (size_t k = 0; k < c->lives.n; k++)
-        order[place[c->lives.at[k].s.from]++] = (uint32_t)k;
+    uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2),
+             *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
+    if (!place || !order || !pl_arena_ok(c->a)) return NULL;
+    for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].s.from + 1]++;
+    for (size_t k = 0; k < last; k++) place[k + 1] += place[k];
+    for (size_t k = 0; k < c->lives.n; k++) order[place[c->lives.at[k].s.from]++] = (uint32_t)k;
     return order;
 }
 
@@ -165,12 +176,9 @@ static bool gather(pl_colour *c)
 {
     const uint32_t *order = by_start(c);
     c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
-    if (!order || !c->s || !pl_arena_ok(c->a))
-        return false;
-    for (uint32_t v = 0; v < c->n; v++)
-        c->v[v].n = 0;
-    for (size_t k = 0; k < c->lives.n; k++)
-        c->v[c->lives.at[k].value].n++;
+    if (!order || !c->s || !pl_arena_ok(c->a)) return false;
+    for (uint32_t v = 0; v < c->n; v++) c->v[v].n = 0;
+    for (size_t k = 0; k < c->lives.n; k++) c->v[c->lives.at[k].value].n++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
         c->v[v].first = at;
         at += c->v[v].n;
@@ -190,8 +198,7 @@ static bool gather(pl_colour *c)
     for (uint32_t k = 0; k < c->n; k++) {
         const value *v = &c->v[k];
         value *group = &c->v[v->group];
-        if (v->n && c->s[v->first].from < group->start)
-            group->start = c->s[v->first].from;
+        if (v->n && c->s[v->first].from < group->start) group->start = c->s[v->first].from;
     }
     return true;
 }
@@ -218,8 +225,9 @@ static void lay_out(pl_colour *c)
     }
 }
 
-/* The registers of a plane that are taken somewhere in the stretch: what stands at each level in front of the first position that is a multiple of
- * FAN, and behind the last one; what is between is looked at further up. */
+/* The registers of a plane that are taken somewhere in the stretch: what stands at each level in
+ * front of the first position that is a multiple of FAN, and behind the last one; what is between
+ * is looked at further up. */
 static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
@@ -229,12 +237,9 @@ static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
         uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
         if (head >= tail || k + 1 == c->levels) /* nothing is between */
             head = tail = to;
-        for (; from < head; from++)
-            taken |= any[from];
-        for (uint32_t at = tail; at < to; at++)
-            taken |= any[at];
-        if (k + 1 == c->levels)
-            return taken;
+        for (; from < head; from++) taken |= any[from];
+        for (uint32_t at = tail; at < to; at++) taken |= any[at];
+        if (k + 1 == c->levels) return taken;
         from = head / FAN;
         to = tail / FAN;
         const uint64_t *all = plane + c->all[k + 1];
@@ -248,8 +253,7 @@ static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t reg
     for (uint32_t k = 0;; k++) {
         uint64_t *any = plane + c->any[k], *all = plane + c->all[k];
         uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
-        if (head >= tail || k + 1 == c->levels)
-            head = tail = to;
+        if (head >= tail || k + 1 == c->levels) head = tail = to;
         for (; from < head; from++) {
             any[from] |= registers;
             all[from] |= registers;
@@ -258,8 +262,7 @@ static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t reg
             any[at] |= registers;
             all[at] |= registers;
         }
-        if (k + 1 == c->levels)
-            return;
+        if (k + 1 == c->levels) return;
         from = head / FAN;
         to = tail / FAN;
         any = plane + c->any[k + 1];
@@ -273,15 +276,14 @@ static stretch start_of(stretch s)
     return (stretch){s.from, s.from + 1};
 }
 
-/* The registers of plane p that are not free through all of the value's stretches, or have still to be read where one begins, or where something
- * begins that would have to wait for the value's own readers. */
+/* The registers of plane p that are not free through all of the value's stretches, or have still to
+ * be read where one begins, or where something begins that would have to wait for the value's own
+ * readers. */
 static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
-    if (p >= c->planes)
-        return t;
-    for (uint32_t k = 0; k < v->n; k++)
-        t |= taken_in(c, c->plane[p], c->s[v->first + k]);
+    if (p >= c->planes) return t;
+    for (uint32_t k = 0; k < v->n; k++) t |= taken_in(c, c->plane[p], c->s[v->first + k]);
     for (uint32_t k = 0; k < v->n && c->heeding; k++)
         t |= taken_in(c, c->tails[p], start_of(c->s[v->first + k]));
     for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
@@ -305,12 +307,10 @@ static void take(pl_colour *c, uint32_t row, const value *v)
                 c->plane[c->planes] = new_plane(c);
                 c->tails[c->planes] = new_plane(c);
                 c->starts[c->planes] = new_plane(c);
-                if (!pl_arena_ok(c->a))
-                    return;
+                if (!pl_arena_ok(c->a)) return;
             }
         const uint64_t registers = ((1ull << n) - 1) << at;
-        for (uint32_t k = 0; k < v->n; k++)
-            take_in(c, c->plane[p], c->s[v->first + k], registers);
+        for (uint32_t k = 0; k < v->n; k++) take_in(c, c->plane[p], c->s[v->first + k], registers);
         for (uint32_t k = 0; k < v->n && c->heeding; k++)
             take_in(c, c->starts[p], start_of(c->s[v->first + k]), registers);
         for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
@@ -326,22 +326,22 @@ static uint64_t places(const pl_colour *c, uint32_t group, uint32_t p)
         const value *v = &c->v[m];
         const uint32_t end = v->offset + v->rows;
         const uint64_t here = taken(c, v, p), behind = end > 1 ? taken(c, v, p + 1) : 0;
-        for (uint32_t k = v->offset; k < end; k++)
-            t |= k ? here >> k | behind << (WORD - k) : here;
+        for (uint32_t k = v->offset; k < end; k++) t |= k ? here >> k | behind << (WORD - k) : here;
     }
     return ~t;
 }
 
-/* The first register from which so many are free, at a multiple of `step`; *others: bits of those of its plane that would do too. */
-static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, uint32_t step, uint64_t *others)
+/* The first register from which so many are free, at a multiple of `step`; *others: bits of those
+ * of its plane that would do too. */
+static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, uint32_t step,
+                            uint64_t *others)
 {
     const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
     for (uint32_t p = 0;; p++) {
         *others = places(c, group, p);
         if (p + 1 == PLANES) /* somewhere they must be */
             *others |= UINT64_MAX << (WORD - rows);
-        if (*others & aligned)
-            return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
+        if (*others & aligned) return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
     }
 }
 
@@ -349,41 +349,40 @@ typedef struct start {
     uint32_t at, group, rows, line;
 } start;
 
-/* Orders in which values take their registers: by where they begin, wide ones first; by the lines of the text, before instructions were moved. */
+/* Orders in which values take their registers: by where they begin, wide ones first; by the lines
+ * of the text, before instructions were moved. */
 enum { FIRST_BORN, AS_WRITTEN };
 
 static uint64_t place_in(const start *s, int by)
 {
     const uint32_t narrow = 4 - s->rows;
-    return by == AS_WRITTEN ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow : (uint64_t)narrow << 32 | s->at;
+    return by == AS_WRITTEN ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow
+                            : (uint64_t)narrow << 32 | s->at;
 }
 
 /* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
 static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *copy)
 {
-    for (uint32_t k = 0; k < n; k++)
-        key[k] = (pl_key){place_in(&order[k], by), k};
+    for (uint32_t k = 0; k < n; k++) key[k] = (pl_key){place_in(&order[k], by), k};
     pl_sort_keys(key, n, key + n);
     memcpy(copy, order, n * sizeof *order);
-    for (uint32_t k = 0; k < n; k++)
-        order[k] = copy[key[k].what];
+    for (uint32_t k = 0; k < n; k++) order[k] = copy[key[k].what];
 }
 
 /* How many of the values read together with v are in each bank. */
 static void crowds(const pl_colour *c, const value *v, uint32_t *n)
 {
-    for (uint32_t k = 0; k < BANKS; k++)
-        n[k] = 0;
+    for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
     for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
         uint32_t at = c->v[c->aparts.at[k - 1].value].at;
-        if (at != NONE)
-            n[at % BANKS]++;
+        if (at != NONE) n[at % BANKS]++;
     }
 }
 
-/* Takes registers in this order; values of one register spread over the first `spread` to be apart from what is read with them. Ends as soon as
- * it takes more than `enough`. */
-static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread, uint32_t enough)
+/* Takes registers in this order; values of one register spread over the first `spread` to be apart
+ * from what is read with them. Ends as soon as it takes more than `enough`. */
+static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread,
+                       uint32_t enough)
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
     uint32_t most = STACK + 1;
@@ -393,14 +392,11 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
         memset(c->starts[p], 0, c->words * sizeof *c->starts[p]);
     }
     c->planes = 0;
-    for (uint32_t k = 0; k < c->n; k++)
-        c->v[k].at = NONE;
+    for (uint32_t k = 0; k < c->n; k++) c->v[k].at = NONE;
     for (uint32_t k = 0; k < n && most <= enough; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1;
-        for (uint32_t m = group; m != NONE; m = c->v[m].next)
-            rows += c->v[m].rows;
-        while (step < rows && step < 4)
-            step *= 2;
+        for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+        while (step < rows && step < 4) step *= 2;
         uint64_t others;
         uint32_t base = first_place(c, group, rows, step, &others);
         if (rows == 1 && base < spread && c->v[group].apart) {
@@ -414,14 +410,14 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
             c->v[m].at = base + c->v[m].offset;
             take(c, base + c->v[m].offset, &c->v[m]);
         }
-        if (!pl_arena_ok(c->a))
-            return 0;
+        if (!pl_arena_ok(c->a)) return 0;
         most = base + rows > most ? base + rows : most;
     }
     return most;
 }
 
-/* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0: out of memory. */
+/* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
+ * out of memory. */
 static uint32_t fewest(const pl_colour *c)
 {
     uint32_t last = 0, n = 0, most = 0;
@@ -429,8 +425,7 @@ static uint32_t fewest(const pl_colour *c)
         if (c->v[k].n && c->s[c->v[k].first + c->v[k].n - 1].to > last)
             last = c->s[c->v[k].first + c->v[k].n - 1].to;
     uint32_t *change = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
-    if (!change || !pl_arena_ok(c->a))
-        return 0;
+    if (!change || !pl_arena_ok(c->a)) return 0;
     for (uint32_t k = 0; k < c->n; k++)
         for (uint32_t t = 0; t < c->v[k].n; t++) {
             change[c->s[c->v[k].first + t].from] += c->v[k].rows;
@@ -450,9 +445,9 @@ static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *ke
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
             uint32_t rows = 0;
-            for (uint32_t m = k; m != NONE; m = c->v[m].next)
-                rows += c->v[m].rows;
-            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows, c->v[k].line == NONE ? 0 : c->v[k].line};
+            for (uint32_t m = k; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows,
+                                 c->v[k].line == NONE ? 0 : c->v[k].line};
         }
     put_in_order(order, n, by, key, copy);
     return n;
@@ -462,10 +457,8 @@ static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *ke
 static bool gather_tails(pl_colour *c)
 {
     c->tail = pl_arena_array(c->a, stretch, c->tails_of.n + 1);
-    if (!c->tail || !pl_arena_ok(c->a))
-        return false;
-    for (size_t k = 0; k < c->tails_of.n; k++)
-        c->v[c->tails_of.at[k].value].ntails++;
+    if (!c->tail || !pl_arena_ok(c->a)) return false;
+    for (size_t k = 0; k < c->tails_of.n; k++) c->v[c->tails_of.at[k].value].ntails++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
         c->v[v].tail = at;
         at += c->v[v].ntails;
@@ -478,45 +471,46 @@ static bool gather_tails(pl_colour *c)
     return true;
 }
 
-/* With registers kept for those who have still to read them, which ptxas does where they abound; 0: out of memory. The order in which ptxas gives
- * registers to values is known for straight code only, where it is that of the text before instructions are moved; behind that it finds better places
- * for some. Half-way between that order's number and the one of the order in which values begin is nearest to those of ptxas 13.0 (792 recorded
- * launches, 2026-11: the 8 registers that hold it are the same in 602 of them, in 583 to 594 with any one order). */
+/* With registers kept for those who have still to read them, which ptxas does where they abound; 0:
+ * out of memory. The order in which ptxas gives registers to values is known for straight code
+ * only, where it is that of the text before instructions are moved; behind that it finds better
+ * places for some. Half-way between that order's number and the one of the order in which values
+ * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
+ * hold it are the same in 602 of them, in 583 to 594 with any one order). */
 static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
 {
     static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
     uint32_t both = 0;
-    if (!gather_tails(c))
-        return 0;
+    if (!gather_tails(c)) return 0;
     c->heeding = true;
     for (unsigned k = 0; k < sizeof orders; k++) {
-        const uint32_t n = list_starts(c, order, orders[k], key, copy), most = colour(c, order, n, SPREAD, SPREAD);
+        const uint32_t n = list_starts(c, order, orders[k], key, copy),
+                       most = colour(c, order, n, SPREAD, SPREAD);
         both += most <= SPREAD ? most : SPREAD + 1;
     }
     c->heeding = false;
     return both / 2;
 }
 
-/* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from register to register rather than let a thread have a
- * unit more than all that lives at once needs (so in 43 of 54 kernels in which that is more than 32). */
+/* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from
+ * register to register rather than let a thread have a unit more than all that lives at once needs
+ * (so in 43 of 54 kernels in which that is more than 32). */
 uint32_t pl_colour_count(pl_colour *c, bool thorough)
 {
-    start *order = pl_arena_array(c->a, start, c->n + 1), *copy = pl_arena_array(c->a, start, c->n + 1);
+    start *order = pl_arena_array(c->a, start, c->n + 1),
+          *copy = pl_arena_array(c->a, start, c->n + 1);
     pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
-    if (!order || !copy || !key)
-        return 0;
+    if (!order || !copy || !key) return 0;
     lay_out(c);
-    if (!gather(c))
-        return 0;
+    if (!gather(c)) return 0;
     const bool tails = thorough && c->tails_of.n;
     if (tails) {
         uint32_t most = with_tails(c, order, key, copy);
-        if (most <= SPREAD)
-            return most;
+        if (most <= SPREAD) return most;
     }
-    uint32_t n = list_starts(c, order, FIRST_BORN, key, copy), most = colour(c, order, n, SPREAD, MOST);
-    if (most <= SPREAD)
-        return tails ? SPREAD : most;
+    uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
+             most = colour(c, order, n, SPREAD, MOST);
+    if (most <= SPREAD) return tails ? SPREAD : most;
     const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
     const uint32_t unit = enough > SPREAD ? (least - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
     const uint32_t other = most > enough ? colour(c, order, n, 0, most - 1) : most;

@@ -1,7 +1,8 @@
-/* colour.h - which registers of the machine the values of a function take: for the number that a thread needs.
+/* colour.h - which registers of the machine the values of a function take: for the number that a
+ * thread needs.
  *
- * A value has a width in registers and lives through stretches of code. Values that an instruction names as one vector (a 128-bit load,
- * a fragment of a matrix) stand in neighbouring registers. */
+ * A value has a width in registers and lives through stretches of code. Values that an instruction
+ * names as one vector (a 128-bit load, a fragment of a matrix) stand in neighbouring registers. */
 #ifndef PL_ISA_COLOUR_H
 #define PL_ISA_COLOUR_H
 
@@ -23,10 +24,11 @@ void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n);
 void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b);
 /* The value lives from position `from` to before `to`. */
 void pl_colour_life(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
-/* From `from` to before `to` its registers had better not be given to another value, which begins there: an instruction that waits in a queue has
- * still to read them. */
+/* From `from` to before `to` its registers had better not be given to another value, which begins
+ * there: an instruction that waits in a queue has still to read them. */
 void pl_colour_tail(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
-/* Registers needed, from 0 to the highest that is used; 0: out of memory. thorough: by several orders, which takes longer. */
+/* Registers needed, from 0 to the highest that is used; 0: out of memory. thorough: by several
+ * orders, which takes longer. */
 uint32_t pl_colour_count(pl_colour *c, bool thorough);
 
 #endif

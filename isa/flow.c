@@ -5,10 +5,8 @@
 static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_flow *f = ctx;
-    if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_ROW_REG)
-        return;
-    for (unsigned k = 1; k < rows; k++)
-        f->of[*row + k] = UINT32_MAX;
+    if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_ROW_REG) return;
+    for (unsigned k = 1; k < rows; k++) f->of[*row + k] = UINT32_MAX;
 }
 
 static inline const pl_insn *visited(const pl_flow *f)
@@ -34,8 +32,7 @@ static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned
     pl_flow *f = ctx;
     const uint32_t k = pl_flow_of(f, *row, use);
     (void)rows;
-    if (!k)
-        return;
+    if (!k) return;
     pl_flow_value *v = &f->v[k - 1];
     if (touched_again(f, v, UINT32_MAX) && v->born != UINT32_MAX && v->first.guard != PL_PT &&
         pl_ir_in_cycle(f->x, f->block) &&
@@ -84,7 +81,8 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
             continue;
         }
         if (f->of[r] != UINT32_MAX) {
-            f->v[f->n] = (pl_flow_value){.row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
+            f->v[f->n] = (pl_flow_value){
+                .row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
             f->n++;
         }
         f->of[r] = f->n;
@@ -92,7 +90,13 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
         f->v[f->n - 1].weight++;
     }
     for (uint32_t p = PL_PF + 1; p < preds; p++) {
-        f->v[f->n] = (pl_flow_value){.row = p, .rows = 1, .weight = 1, .block = UINT32_MAX, .pinned = x->pred_row[p].pinned, .same = f->n, .truth = true};
+        f->v[f->n] = (pl_flow_value){.row = p,
+                                     .rows = 1,
+                                     .weight = 1,
+                                     .block = UINT32_MAX,
+                                     .pinned = x->pred_row[p].pinned,
+                                     .same = f->n,
+                                     .truth = true};
         f->truth_of[p] = ++f->n;
     }
     for (f->block = 0; f->block < x->b.n; f->block++)
@@ -106,7 +110,8 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
 
 typedef struct carrying {
     pl_flow *f;
-    uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far, UINT32_MAX: several */
+    uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far,
+                      UINT32_MAX: several */
 } carrying;
 
 static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -114,8 +119,7 @@ static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     carrying *c = ctx;
     const uint32_t k = pl_flow_of(c->f, *row, use);
     (void)rows;
-    if (k && k != c->from)
-        c->from = c->from ? UINT32_MAX : k;
+    if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
 }
 
 static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -123,8 +127,7 @@ static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     carrying *c = ctx;
     const uint32_t k = pl_flow_of(c->f, *row, use);
     (void)rows;
-    if (!k || c->f->v[k - 1].writes != 1)
-        return;
+    if (!k || c->f->v[k - 1].writes != 1) return;
     if (c->from)
         c->f->v[k - 1].same = c->f->v[c->from - 1].same;
     else
@@ -137,18 +140,17 @@ void pl_flow_same(pl_flow *f)
         pl_irb *b = &f->x->b.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             carrying c = {f, 0};
-            if (!pl_insn_carries(&b->code.at[k]))
-                continue;
+            if (!pl_insn_carries(&b->code.at[k])) continue;
             pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
-            if (c.from != UINT32_MAX)
-                pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
+            if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
         }
     }
 }
 
 typedef struct touching {
     pl_flow *f;
-    uint32_t *seen; /* by number of a value among those that may live across: the last block that touches it, plus one */
+    uint32_t *seen; /* by number of a value among those that may live across: the last block that
+                       touches it, plus one */
 } touching;
 
 /* The first access in a block decides. */
@@ -157,8 +159,7 @@ static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     touching *t = ctx;
     pl_flow *f = t->f;
     uint32_t k = pl_flow_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
-    if (n == UINT32_MAX || t->seen[n] == f->block + 1)
-        return;
+    if (n == UINT32_MAX || t->seen[n] == f->block + 1) return;
     t->seen[n] = f->block + 1;
     pl_liveset_touch(&f->sets, n, f->block, !pl_flow_starts(f, k - 1, rows, use));
 }
@@ -166,34 +167,32 @@ static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Reads come before writes within one instruction. */
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (use & PL_USE_READ)
-        touch(ctx, row, rows, use);
+    if (use & PL_USE_READ) touch(ctx, row, rows, use);
 }
 
 static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    if (!(use & PL_USE_READ))
-        touch(ctx, row, rows, use);
+    if (!(use & PL_USE_READ)) touch(ctx, row, rows, use);
 }
 
 static bool number_across(pl_flow *f)
 {
     f->value = pl_arena_array(f->x->tmp, uint32_t, f->n + 1);
-    if (!f->value)
-        return false;
+    if (!f->value) return false;
     for (uint32_t k = 0; k < f->n; k++) {
         pl_flow_value *v = &f->v[k];
-        bool stays = v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
+        bool stays =
+            v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
         v->across = stays ? UINT32_MAX : f->sets.things;
-        if (!stays)
-            f->value[f->sets.things++] = k;
+        if (!stays) f->value[f->sets.things++] = k;
     }
     return true;
 }
 
 bool pl_flow_sets(pl_liveset *s, pl_ir *x)
 {
-    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1), *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1),
+             *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
     for (uint32_t b = 0; b < n && pred && npred; b++) {
         pred[b] = x->b.at[b].pred;
         npred[b] = x->b.at[b].npred;
@@ -205,11 +204,9 @@ bool pl_flow_sets(pl_liveset *s, pl_ir *x)
 bool pl_flow_live(pl_flow *f)
 {
     pl_ir *x = f->x;
-    if (!pl_flow_sets(&f->sets, x) || !number_across(f))
-        return false;
+    if (!pl_flow_sets(&f->sets, x) || !number_across(f)) return false;
     touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
-    if (!t.seen)
-        return false;
+    if (!t.seen) return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
             pl_flow_visit(f, b, k);
@@ -230,8 +227,7 @@ void pl_flow_end(pl_flow *f, uint32_t block)
 {
     for (size_t k = 0; k < f->changed.n; k++) {
         pl_flow_value *v = &f->v[f->changed.at[k]];
-        if (!(v->state & PL_FLOW_LIVE) != !(v->state & PL_FLOW_AT_END))
-            pl_flow_turn(f, v);
+        if (!(v->state & PL_FLOW_LIVE) != !(v->state & PL_FLOW_AT_END)) pl_flow_turn(f, v);
         v->state &= (uint8_t)~PL_FLOW_LISTED;
     }
     f->changed.n = 0;

@@ -18,22 +18,28 @@
 
 typedef struct pl_flow_value {
     uint32_t row, rows;
-    uint32_t block;  /* the only block that touches it; else none that exists */
-    uint32_t born;   /* position of the write that starts it there; UINT32_MAX: it starts with a read */
+    uint32_t block; /* the only block that touches it; else none that exists */
+    uint32_t
+        born; /* position of the write that starts it there; UINT32_MAX: it starts with a read */
     pl_partial first; /* while pl_flow_values looks at the block: that write */
     uint32_t writes;
     uint32_t weight; /* registers of a thread that it takes: its rows, or none */
-    uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives in one */
+    uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives
+                        in one */
     uint32_t since;  /* `marks` when it became live */
-    uint32_t same;   /* value in whose registers it is: itself, unless pl_flow_same says otherwise */
-    uint32_t held;   /* values that are live in its registers */
-    uint8_t state;   /* PL_FLOW_* */
-    bool pinned;     /* parameter or result of the function */
-    bool truth;      /* a predicate: its weight is one of those, no register */
-    bool marked;     /* it was live when pl_flow_mark was called, and has ceased to be */
+    uint32_t same; /* value in whose registers it is: itself, unless pl_flow_same says otherwise */
+    uint32_t held; /* values that are live in its registers */
+    uint8_t state; /* PL_FLOW_* */
+    bool pinned;   /* parameter or result of the function */
+    bool truth;    /* a predicate: its weight is one of those, no register */
+    bool marked;   /* it was live when pl_flow_mark was called, and has ceased to be */
 } pl_flow_value;
 
-enum { PL_FLOW_LIVE = 1, PL_FLOW_AT_END = 2 /* at the end of the block */, PL_FLOW_LISTED = 4 /* in `changed` */ };
+enum {
+    PL_FLOW_LIVE = 1,
+    PL_FLOW_AT_END = 2 /* at the end of the block */,
+    PL_FLOW_LISTED = 4 /* in `changed` */
+};
 
 typedef struct pl_flow {
     pl_ir *x;
@@ -46,18 +52,24 @@ typedef struct pl_flow {
     uint32_t *set;           /* by predicate: position of its last write, from 1 on */
     uint32_t position;       /* of the instruction */
     uint32_t weight, truths; /* registers, and predicates, that the values live here take */
-    uint32_t marks;     /* calls of pl_flow_mark */
+    uint32_t marks;          /* calls of pl_flow_mark */
     /* pl_flow_live */
-    pl_liveset sets;    /* of the values that may live from block to block, by their numbers `across` */
-    uint32_t *value;    /* by such a number */
-    struct { uint32_t *at; size_t n, cap; } changed; /* values whose state is not that at the end of the block any more */
+    pl_liveset
+        sets; /* of the values that may live from block to block, by their numbers `across` */
+    uint32_t *value; /* by such a number */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } changed; /* values whose state is not that at the end of the block any more */
 } pl_flow;
 
 /* Sets over the blocks of this graph, of nothing so far. False: out of memory. */
 bool pl_flow_sets(pl_liveset *s, pl_ir *x);
-/* Finds the values, of registers and, if so wished, of predicates. Needs pl_ir_graph and pl_ir_count. False: out of memory. */
+/* Finds the values, of registers and, if so wished, of predicates. Needs pl_ir_graph and
+ * pl_ir_count. False: out of memory. */
 bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths);
-/* What costs no instruction has no registers of its own: the halves of a 64-bit value, its extension, a sign that the reader takes along. */
+/* What costs no instruction has no registers of its own: the halves of a 64-bit value, its
+ * extension, a sign that the reader takes along. */
 void pl_flow_same(pl_flow *f);
 /* Finds where they are live. */
 bool pl_flow_live(pl_flow *f);
@@ -77,8 +89,7 @@ static inline const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t 
 static inline bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
 {
     const pl_flow_value *v = &f->v[k];
-    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows)
-        return false;
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows) return false;
     return !f->guarded || (v->block == f->block && v->born == f->at);
 }
 
@@ -111,8 +122,7 @@ static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
 static inline void pl_flow_set(pl_flow *f, uint32_t k, bool live)
 {
     pl_flow_value *v = &f->v[k];
-    if ((v->state & PL_FLOW_LIVE) == live)
-        return;
+    if ((v->state & PL_FLOW_LIVE) == live) return;
     pl_flow_turn(f, v);
     if (!(v->state & PL_FLOW_LISTED)) {
         v->state |= PL_FLOW_LISTED;

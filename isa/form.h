@@ -1,7 +1,8 @@
 /* form.h - the instruction table as data: what isagen writes, and how to look things up in it.
  *
- * A form is one syntax line of the PTX manual. Its modifiers are slots; each slot holds one word of a list (or, when optional, none).
- * pl_forms and everything it points to is constant. Nothing here knows how text is read or how lanes compute. */
+ * A form is one syntax line of the PTX manual. Its modifiers are slots; each slot holds one word of
+ * a list (or, when optional, none). pl_forms and everything it points to is constant. Nothing here
+ * knows how text is read or how lanes compute. */
 #ifndef PL_ISA_FORM_H
 #define PL_ISA_FORM_H
 
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "isa/gen_words.h" /* enum pl_word W_..., enum pl_group G_..., enum pl_class C_..., enum pl_mnem M_... */
+#include "isa/gen_words.h"
 
 enum { PL_MAX_SLOTS = 16, PL_MAX_OPERANDS = 12 };
 
@@ -34,16 +35,16 @@ typedef enum pl_tmap { PL_T_SAME, PL_T_WIDE, PL_T_HALF, PL_T_INT, PL_T_BITS } pl
 
 typedef struct pl_ospec {
     const char *name;
-    uint8_t kind;   /* pl_okind */
+    uint8_t kind; /* pl_okind */
     bool read, written, optional, sink_ok, reg_only, negatable;
-    bool joined;    /* follows the previous operand after '|' */
-    uint8_t tmap;   /* pl_tmap */
-    uint16_t type;  /* fixed type word when slot < 0 */
-    int8_t slot;    /* slot whose word is the type, or -1 */
-    int8_t vslot;   /* slot whose word (v2 v4 v8) is the vector length, or -1 */
-    uint16_t count; /* fixed vector length, 0: scalar */
+    bool joined;                       /* follows the previous operand after '|' */
+    uint8_t tmap;                      /* pl_tmap */
+    uint16_t type;                     /* fixed type word when slot < 0 */
+    int8_t slot;                       /* slot whose word is the type, or -1 */
+    int8_t vslot;                      /* slot whose word (v2 v4 v8) is the vector length, or -1 */
+    uint16_t count;                    /* fixed vector length, 0: scalar */
     int (*rule)(const uint16_t *mods); /* vector length by rule, or NULL */
-    int64_t lo, hi; /* allowed immediates when lo <= hi */
+    int64_t lo, hi;                    /* allowed immediates when lo <= hi */
 } pl_ospec;
 
 typedef struct pl_slot {
@@ -53,7 +54,8 @@ typedef struct pl_slot {
     const uint16_t *word; /* not owned */
 } pl_slot;
 
-/* What a condition may look at besides the words: the module's PTX version (e.g. 90 for 9.0) and target. */
+/* What a condition may look at besides the words: the module's PTX version (e.g. 90 for 9.0) and
+ * target. */
 typedef struct pl_where {
     bool (*holds)(const uint16_t *mods); /* NULL: always */
     const char *message;
@@ -80,7 +82,7 @@ typedef enum pl_effect_bits {
 } pl_effect_bits;
 
 typedef struct pl_form {
-    uint16_t mnem;      /* pl_mnem */
+    uint16_t mnem; /* pl_mnem */
     uint8_t nslots, noperands;
     const pl_slot *slot;
     const pl_ospec *operand;
@@ -112,8 +114,8 @@ typedef struct pl_mnem_info {
 typedef struct pl_sreg_info {
     const char *name; /* without % */
     uint16_t word, type;
-    bool vector;      /* has .x .y .z (.w) */
-    uint16_t ptx;     /* first version, 78 = 7.8 */
+    bool vector;  /* has .x .y .z (.w) */
+    uint16_t ptx; /* first version, 78 = 7.8 */
     const char *target, *title;
 } pl_sreg_info;
 

@@ -1,24 +1,28 @@
 /* guards.c - a guarded access to memory is a branch around it.
  *
- * So ptxas 13.0 takes `@p ld` (its output for sm_90a, 2026-11): each is a block of its own, which is guarded again, or not, as the body of any
- * branch (predicate.c): an atomic operation never is, a load only where something can be done meanwhile, and one in front of the end
- * of a kernel is what lanes that leave do not come to. What only computes stays as it is. */
+ * So ptxas 13.0 takes `@p ld` (its output for sm_90a, 2026-11): each is a block of its own, which
+ * is guarded again, or not, as the body of any branch (predicate.c): an atomic operation never is,
+ * a load only where something can be done meanwhile, and one in front of the end of a kernel is
+ * what lanes that leave do not come to. What only computes stays as it is. */
 #include "isa/passes.h"
 
 static bool is_arm(const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const unsigned space = i->sel[PL_M_SPACE];
-    return i->guard > PL_PF && (i->flags & PL_IF_MEM) && (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) && space != PL_SP_PARAM && space != PL_SP_CONST &&
-           !(e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE));
+    return i->guard > PL_PF && (i->flags & PL_IF_MEM) &&
+           (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) && space != PL_SP_PARAM &&
+           space != PL_SP_CONST &&
+           !(e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE |
+                  PL_EF_ASYNC | PL_EF_FENCE));
 }
 
-/* What stands behind position `at` goes to a new block, the instruction there to another. Where the rest is; PL_IR_NONE: out of memory. */
+/* What stands behind position `at` goes to a new block, the instruction there to another. Where the
+ * rest is; PL_IR_NONE: out of memory. */
 static uint32_t part(pl_ir *x, uint32_t b, size_t at)
 {
     const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
-    if (!pl_ir_ok(x))
-        return PL_IR_NONE;
+    if (!pl_ir_ok(x)) return PL_IR_NONE;
     const pl_irb from = x->b.at[b];
     pl_insn i = from.code.at[at];
     const uint32_t guard = i.guard;
@@ -45,8 +49,7 @@ bool pl_pass_expand_predicated_memory(pl_ir *x)
                 x->counted = false;
                 at = part(x, at, k);
                 k = UINT32_MAX; /* from its start on */
-                if (at == PL_IR_NONE)
-                    return false;
+                if (at == PL_IR_NONE) return false;
             }
     return pl_ir_graph(x) && pl_ir_ok(x);
 }

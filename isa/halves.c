@@ -1,32 +1,45 @@
-/* halves.c - 64-bit integer work is done in halves of 32 bits: what is known of a half, and what nobody reads of one, costs nothing.
+/* halves.c - 64-bit integer work is done in halves of 32 bits: what is known of a half, and what
+ * nobody reads of one, costs nothing.
  *
- * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selections and insertions into instructions for
- * either half. A half that is a copy of another register is that register, one that is zero is RZ; so `or` of an extended word and of
- * another one shifted up by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes whole pairs of registers
- * (a store, a product's addend, a copy) wants the zero in a register, which is a move. LOP3 writes a predicate when its only reader
- * asks whether the result is zero.
+ * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selections
+ * and insertions into instructions for either half. A half that is a copy of another register is
+ * that register, one that is zero is RZ; so `or` of an extended word and of another one shifted up
+ * by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes
+ * whole pairs of registers (a store, a product's addend, a copy) wants the zero in a register,
+ * which is a move. LOP3 writes a predicate when its only reader asks whether the result is zero.
  *
- * The instructions stay as they are: their classes say what they cost. Readers come behind writers, so blocks are walked from the last to the first. */
+ * The instructions stay as they are: their classes say what they cost. Readers come behind writers,
+ * so blocks are walked from the last to the first. */
 #include <string.h>
 
 #include "isa/passes.h"
 #include "isa/plan.h"
 
 /* What readers want of a row. */
-enum { LOW = 1, HIGH = 2, BOTH = 3, IN_REGISTERS = 4, TESTED = 8, VARIABLE = 16 /* the row has other writers: a copy is a move */ };
+enum {
+    LOW = 1,
+    HIGH = 2,
+    BOTH = 3,
+    IN_REGISTERS = 4,
+    TESTED = 8,
+    VARIABLE = 16 /* the row has other writers: a copy is a move */
+};
 
 enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
 
 typedef struct halves {
     pl_ir *x;
     uint8_t *want;  /* by row */
-    pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as they have been seen */
+    pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as
+                       they have been seen */
 } halves;
 
-/* Without its guard the only writer of a value leaves it undefined: what is known of the value does not depend on the guard. */
+/* Without its guard the only writer of a value leaves it undefined: what is known of the value does
+ * not depend on the guard. */
 static const pl_insn *writer(const halves *h, uint32_t row)
 {
-    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 || h->x->row[row].block == PL_IR_NONE)
+    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 ||
+        h->x->row[row].block == PL_IR_NONE)
         return NULL;
     const pl_insn *w = pl_ir_writer(h->x, row);
     return w->form != PL_IR_DEAD && w->op[0] == row ? w : NULL;
@@ -42,8 +55,10 @@ static char extension(const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
         return 0;
-    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
-    const bool is = pl_type_bits(to) == 64 && pl_type_kind(to) != 'f' && pl_type_bits(from) <= 32 && pl_type_kind(from) != 'f';
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
+                  from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    const bool is = pl_type_bits(to) == 64 && pl_type_kind(to) != 'f' && pl_type_bits(from) <= 32 &&
+                    pl_type_kind(from) != 'f';
     return is ? (char)pl_type_kind(from) : 0;
 }
 
@@ -54,12 +69,13 @@ static bool extends(const pl_insn *i)
 
 static bool cuts(const pl_insn *i)
 {
-    if (pl_insn_mnem(i) == M__narrow)
-        return true;
+    if (pl_insn_mnem(i) == M__narrow) return true;
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
         return false;
-    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods), from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
-    return pl_type_bits(to) <= 32 && pl_type_kind(to) != 'f' && pl_type_bits(from) == 64 && pl_type_kind(from) != 'f';
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
+                  from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    return pl_type_bits(to) <= 32 && pl_type_kind(to) != 'f' && pl_type_bits(from) == 64 &&
+           pl_type_kind(from) != 'f';
 }
 
 static bool is_logic(uint16_t m)
@@ -89,20 +105,22 @@ static unsigned inputs(const pl_insn *i)
 /* Of each input of logic the halves that are zero. */
 static void know(const halves *h, const pl_insn *i, unsigned steps, unsigned zero[3])
 {
-    for (unsigned k = 0; k < inputs(i); k++)
-        zero[k] = zeros(h, i->op[1 + k], steps);
+    for (unsigned k = 0; k < inputs(i); k++) zero[k] = zeros(h, i->op[1 + k], steps);
 }
 
 /* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
-static int logic_half(const halves *h, const pl_insn *i, unsigned half, const unsigned zero[3], bool *copy)
+static int logic_half(const halves *h, const pl_insn *i, unsigned half, const unsigned zero[3],
+                      bool *copy)
 {
     static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
     static const unsigned step[3] = {4, 2, 1};
     uint8_t lut = table_of(i);
     for (unsigned k = 0; k < inputs(i); k++) {
         uint64_t v;
-        bool ones = pl_ir_number(h->x, i->op[1 + k], &v) && (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
-        if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other way round */
+        bool ones = pl_ir_number(h->x, i->op[1 + k], &v) &&
+                    (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
+        if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other
+                     way round */
             lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
         else if (zero[k] & half)
             lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
@@ -117,23 +135,25 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
     unsigned zero[3];
     uint64_t n;
     bool copy;
-    if (extends(i))
-        return HIGH;
-    if (!is_wide(i))
-        return 0;
+    if (extends(i)) return HIGH;
+    if (!is_wide(i)) return 0;
     const uint16_t m = pl_insn_mnem(i);
     if (is_logic(m)) {
         know(h, i, steps, zero);
-        return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) | (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
+        return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) |
+               (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
     }
     if (m == M_shl || m == M_shr) {
-        if (!pl_ir_number(h->x, i->op[2], &n) || (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
+        if (!pl_ir_number(h->x, i->op[2], &n) ||
+            (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
             return 0;
         const unsigned of = zeros(h, i->op[1], steps);
-        return n > 63 ? BOTH : n < 32 ? of & (m == M_shl ? LOW : HIGH) : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0) : (unsigned)HIGH | (of & HIGH ? LOW : 0);
+        return n > 63       ? BOTH
+               : n < 32     ? of & (m == M_shl ? LOW : HIGH)
+               : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0)
+                            : (unsigned)HIGH | (of & HIGH ? LOW : 0);
     }
-    if (m == M_selp)
-        return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
+    if (m == M_selp) return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
     return pl_insn_copies(i) ? zeros(h, i->op[1], steps) : 0;
 }
 
@@ -148,15 +168,13 @@ static unsigned zeros(const halves *h, uint32_t row, unsigned steps)
 
 static void want(halves *h, uint32_t row, unsigned what)
 {
-    if (row != UINT32_MAX && row < h->x->f->rows)
-        h->want[row] |= (uint8_t)what;
+    if (row != UINT32_MAX && row < h->x->f->rows) h->want[row] |= (uint8_t)what;
 }
 
 static void want_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     halves *h = ctx;
-    if ((use & PL_USE_PRED) || *row >= h->x->f->rows)
-        return;
+    if ((use & PL_USE_PRED) || *row >= h->x->f->rows) return;
     want(h, *row, BOTH | IN_REGISTERS);
     if (rows == 1 && *row) /* a half by its own name */
         want(h, *row - 1, BOTH | IN_REGISTERS);
@@ -194,25 +212,29 @@ static void logic(halves *h, pl_insn *i, unsigned wanted)
     know(h, i, STEPS, zero);
     for (unsigned half = LOW; half <= HIGH; half++) {
         bool copy = false;
-        if (!(wanted & half))
-            continue;
+        if (!(wanted & half)) continue;
         int known = logic_half(h, i, half, zero, &copy);
         work += known < 0 && (!copy || wanted & VARIABLE);
         read |= known < 0 ? half : 0;
     }
     i->cls = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
-    for (unsigned k = 0; k < inputs(i); k++)
-        want(h, i->op[1 + k], read);
+    for (unsigned k = 0; k < inputs(i); k++) want(h, i->op[1 + k], read);
 }
 
 static void shift(halves *h, pl_insn *i, unsigned wanted)
 {
-    const bool left = pl_insn_mnem(i) == M_shl, sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
-    const unsigned toward = left ? HIGH : LOW, away = left ? LOW : HIGH; /* the half that bits come into from the other one, and the other one */
+    const bool left = pl_insn_mnem(i) == M_shl,
+               sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
+    const unsigned
+        toward = left ? HIGH : LOW,
+        away = left ? LOW
+                    : HIGH; /* the half that bits come into from the other one, and the other one */
     uint64_t n;
     if (!pl_ir_number(h->x, i->op[2], &n)) {
         const bool number = pl_ir_number(h->x, i->op[1], &n) && n; /* it goes into a register */
-        i->cls = number && count(wanted) == 2 ? C_alu_x3 : of_halves(count(wanted) + (number && wanted), C_shift64);
+        i->cls = number && count(wanted) == 2
+                     ? C_alu_x3
+                     : of_halves(count(wanted) + (number && wanted), C_shift64);
         want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
         want(h, i->op[2], LOW | IN_REGISTERS);
         return;
@@ -223,13 +245,15 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
         work += count(wanted & ~zero);
         want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
     } else {
-        work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) + (sign && (wanted & ~zero & away) ? 1u : 0u);
+        work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) +
+                (sign && (wanted & ~zero & away) ? 1u : 0u);
         want(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
     }
     i->cls = of_halves(work, C_shift64);
 }
 
-/* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its operands, but does not subtract it. */
+/* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its
+ * operands, but does not subtract it. */
 static unsigned extended_here(const halves *h, const pl_insn *i)
 {
     for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
@@ -247,7 +271,8 @@ static bool shifted_here(const halves *h, const pl_insn *i)
     for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
         uint64_t n;
         const pl_insn *w = writer(h, i->op[k]);
-        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 && pl_ir_number(h->x, w->op[2], &n) && n && n != 32 && n < 64;
+        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 &&
+               pl_ir_number(h->x, w->op[2], &n) && n && n != 32 && n < 64;
     }
     return any;
 }
@@ -256,33 +281,38 @@ static void sum(halves *h, pl_insn *i, unsigned wanted)
 {
     const unsigned along = extended_here(h, i);
     i->cls = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
-    for (unsigned k = 1; k < 3; k++)
-        want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
+    for (unsigned k = 1; k < 3; k++) want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
 /* 0 or -1, for instance: one SEL makes both halves for all who do not want a pair of registers. */
 static bool halves_equal(const halves *h, const pl_insn *i)
 {
     uint64_t a, b;
-    return pl_ir_number(h->x, i->op[1], &a) && pl_ir_number(h->x, i->op[2], &b) && (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
+    return pl_ir_number(h->x, i->op[1], &a) && pl_ir_number(h->x, i->op[2], &b) &&
+           (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
 }
 
 static void selection(halves *h, pl_insn *i, unsigned wanted)
 {
     const unsigned zero = zeros_made(h, i, STEPS);
-    const bool one = halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
+    const bool one =
+        halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
     i->cls = of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
     want(h, i->op[1], wanted & BOTH);
     want(h, i->op[2], wanted & BOTH);
 }
 
-/* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether it is zero takes no instruction of its own. */
+/* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether
+ * it is zero takes no instruction of its own. */
 static void comparison(halves *h, pl_insn *i)
 {
-    const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne), order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
+    const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
+               order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
     uint64_t n;
     const bool zero = pl_ir_number(h->x, i->op[3], &n) && !n;
-    const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1 ? writer(h, i->op[2]) : NULL;
+    const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1
+                           ? writer(h, i->op[2])
+                           : NULL;
     const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
     const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
@@ -295,7 +325,8 @@ static void comparison(halves *h, pl_insn *i)
 static void insertion(halves *h, pl_insn *i, unsigned wanted)
 {
     uint64_t place, width;
-    if (!pl_ir_number(h->x, i->op[3], &place) || !pl_ir_number(h->x, i->op[4], &width) || place > 63 || width > 64) {
+    if (!pl_ir_number(h->x, i->op[3], &place) || !pl_ir_number(h->x, i->op[4], &width) ||
+        place > 63 || width > 64) {
         pl_insn_reads_here(h->x->p, i, want_all, h);
         return;
     }
@@ -303,18 +334,29 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
     unsigned work = 0, keep = 0;
     for (unsigned half = LOW; half <= HIGH; half++) {
         const uint32_t part = (uint32_t)(field >> (half == HIGH ? 32 : 0));
-        if (!(wanted & half))
-            continue;
-        work += part == 0 ? (wanted & VARIABLE) != 0 : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE) : place % 32 ? 2 : 1;
+        if (!(wanted & half)) continue;
+        work += part == 0            ? (wanted & VARIABLE) != 0
+                : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE)
+                : place % 32         ? 2
+                                     : 1;
         keep |= part == UINT32_MAX ? 0 : half;
     }
-    i->cls = work == 0 ? C_free : work == 1 ? C_alu : work == 2 ? C_alu_x2 : work == 3 ? C_alu_x3 : C_bfe;
+    i->cls = work == 0   ? C_free
+             : work == 1 ? C_alu
+             : work == 2 ? C_alu_x2
+             : work == 3 ? C_alu_x3
+                         : C_bfe;
     want(h, i->op[1], place >= 32 ? LOW : BOTH);
     want(h, i->op[2], keep);
 }
 
-/* What one half of a factor times the lower half of the other one adds to the upper half of a product. */
-typedef enum cross { NOTHING, COPY /* times 1 or -1: IADD3 does it with the sum */, MULTIPLIED } cross;
+/* What one half of a factor times the lower half of the other one adds to the upper half of a
+ * product. */
+typedef enum cross {
+    NOTHING,
+    COPY /* times 1 or -1: IADD3 does it with the sum */,
+    MULTIPLIED
+} cross;
 
 static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
 {
@@ -322,26 +364,25 @@ static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
     uint64_t n;
     if ((zeros(h, i->op[upper], STEPS) & HIGH) || (zeros(h, i->op[lower], STEPS) & LOW))
         return NOTHING;
-    if (!pl_ir_number(h->x, i->op[2], &n))
-        return MULTIPLIED;
+    if (!pl_ir_number(h->x, i->op[2], &n)) return MULTIPLIED;
     const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
     return part == 1 || part == UINT32_MAX ? COPY : MULTIPLIED;
 }
 
-/* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower halves, IMAD for the upper half of the second one,
- * which adds what IMAD.WIDE made if it is the only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for all
- * products of its block. */
+/* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower
+ * halves, IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
+ * only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for
+ * all products of its block. */
 static uint16_t whole_product(halves *h, pl_insn *i)
 {
     const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
-    if (first == MULTIPLIED && second == MULTIPLIED)
-        return C_mul64_lo;
-    if (first == NOTHING && second == NOTHING)
-        h->first = i;
+    if (first == MULTIPLIED && second == MULTIPLIED) return C_mul64_lo;
+    if (first == NOTHING && second == NOTHING) h->first = i;
     return first == NOTHING || (first == COPY && second == COPY) ? C_imad_hi_sum : C_imad_wide_sum;
 }
 
-/* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE adds is a pair of registers. */
+/* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE
+ * adds is a pair of registers. */
 static void product(halves *h, pl_insn *i, unsigned wanted)
 {
     const bool low = !(wanted & HIGH);
@@ -353,16 +394,19 @@ static void product(halves *h, pl_insn *i, unsigned wanted)
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
 static void count_bits(const halves *h, pl_insn *i)
 {
-    if ((i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64) && (zeros(h, i->op[1], STEPS) & HIGH))
+    if ((i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64) &&
+        (zeros(h, i->op[1], STEPS) & HIGH))
         i->cls = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
-/* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits of it matter. PL_IR_NONE: another one, or there are
- * more operands than stand in the instruction itself. */
+/* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits
+ * of it matter. PL_IR_NONE: another one, or there are more operands than stand in the instruction
+ * itself. */
 static uint32_t near_address(const pl_insn *i)
 {
     const uint8_t space = i->sel[PL_M_SPACE];
-    if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) || (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
+    if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
+        (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
         return PL_IR_NONE;
     const unsigned at = pl_insn_address(i);
     return at ? i->op[at - 1] : PL_IR_NONE;
@@ -384,42 +428,48 @@ static void want_near(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void visit(halves *h, pl_insn *i)
 {
-    if (i->form == PL_IR_DEAD)
-        return;
+    if (i->form == PL_IR_DEAD) return;
     const uint16_t m = pl_insn_mnem(i);
     const uint32_t to = i->op[0];
     const bool value = to < h->x->f->rows && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
-    if (m == M_popc || m == M_clz || m == M_bfind)
-        count_bits(h, i);
+    if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
         pl_insn_reads_here(h->x->p, i, want_near, &near);
     else if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
-        i->cls = (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
+        i->cls =
+            (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_bfe && is_wide(i)) {
-        if (!(wanted & HIGH))
-            i->cls = i->cls == C_bfe64 || i->cls == C_bfe64s ? i->cls : C_alu_x2;
+        if (!(wanted & HIGH)) i->cls = i->cls == C_bfe64 || i->cls == C_bfe64s ? i->cls : C_alu_x2;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_setp && is_wide(i) && (i->cls == C_setp64 || i->cls == C_setp))
         comparison(h, i);
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
-    else if (m == M_add && i->cls == C_free && is_wide(i) && !(wanted & HIGH)) /* an address in the constant bank */
-        for (unsigned k = 1; k < 3; k++)
-            want(h, i->op[k], LOW);
+    else if (m == M_add && i->cls == C_free && is_wide(i) &&
+             !(wanted & HIGH)) /* an address in the constant bank */
+        for (unsigned k = 1; k < 3; k++) want(h, i->op[k], LOW);
     else if (!pl_insn_is_integer(i, 64))
-        pl_insn_reads_here(h->x->p, i, m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum) ? want_values : want_all, h);
+        pl_insn_reads_here(h->x->p, i,
+                           m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum)
+                               ? want_values
+                               : want_all,
+                           h);
     else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
         logic(h, i, wanted);
-    else if ((m == M_shl || m == M_shr) && (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
+    else if ((m == M_shl || m == M_shr) &&
+             (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
         shift(h, i, wanted);
-    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) && (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad_hi_sum || i->cls == C_imad))
+    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
+             (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad_hi_sum ||
+              i->cls == C_imad))
         product(h, i, wanted);
-    else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && (i->cls == C_alu64 || i->cls == C_alu))
+    else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 &&
+             (i->cls == C_alu64 || i->cls == C_alu))
         sum(h, i, wanted);
     else if (m == M_selp && (i->cls == C_alu64 || i->cls == C_alu || i->cls == C_free))
         selection(h, i, wanted);
@@ -429,37 +479,40 @@ static void visit(halves *h, pl_insn *i)
 
 static bool is_halved(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 || i->cls == C_alu64 ||
-                                     i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s || i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64 || i->cls == C_mul64_lo);
+    return i->form != PL_IR_DEAD &&
+           ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 ||
+            i->cls == C_alu64 || i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s ||
+            i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64 ||
+            i->cls == C_mul64_lo);
 }
 
-/* Does the instruction make a value of 64 bits of which one register holds all that is wanted? Whoever wants it in registers has the other one, too. */
+/* Does the instruction make a value of 64 bits of which one register holds all that is wanted?
+ * Whoever wants it in registers has the other one, too. */
 static bool is_half(const halves *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
-    if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows || h->x->row[to].defs != 1 ||
-        h->x->row[to].pinned || h->x->row[to].rows != 2 || (i->flags & PL_IF_ELSEWHERE))
+    if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
+        h->x->row[to].defs != 1 || h->x->row[to].pinned || h->x->row[to].rows != 2 ||
+        (i->flags & PL_IF_ELSEWHERE))
         return false;
     const unsigned wanted = h->want[to];
     return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
 }
 
-/* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take one register are noted; else the other way round. */
+/* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take
+ * one register are noted; else the other way round. */
 static bool walk(pl_ir *x, bool widths)
 {
-    if (!pl_ir_ready(x))
-        return false;
+    if (!pl_ir_ready(x)) return false;
     halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
-    if (!h.want)
-        return false;
+    if (!h.want) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         pl_irb *b = &x->b.at[x->rpo[j]];
         h.first = NULL;
         for (size_t k = b->code.n; k-- > 0;) {
             pl_insn *i = &b->code.at[k], copy = *i;
             visit(&h, widths ? &copy : i);
-            if (widths && is_half(&h, i))
-                i->flags |= PL_IF_HALF;
+            if (widths && is_half(&h, i)) i->flags |= PL_IF_HALF;
         }
         if (h.first && !widths)
             h.first->cls = C_imad_wide_sum; /* with the zero that the others have, too */
@@ -481,25 +534,29 @@ bool pl_pass_narrow_int64(pl_ir *x)
 /* A word from memory or less that goes to a register of 64 bits, or comes from one. */
 static bool moves_word(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) && (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 &&
-           i->sel[PL_M_LOG2] <= 2 && pl_type_kind(pl_insn_type(i)) != 'f' && i->cls != C_param;
+    return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+           (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2 &&
+           pl_type_kind(pl_insn_type(i)) != 'f' && i->cls != C_param;
 }
 
-/* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a store of the lower half. */
+/* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a
+ * store of the lower half. */
 bool pl_pass_split_subword_loads(pl_ir *x)
 {
-    if (!pl_ir_any(x, moves_word))
-        return true;
+    if (!pl_ir_any(x, moves_word)) return true;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            if (!moves_word(i))
-                continue;
+            if (!moves_word(i)) continue;
             const bool sign = pl_type_kind(pl_insn_type(i)) == 's', load = pl_insn_mnem(i) == M_ld;
-            const pl_word words[] = {!load ? W_u32 : sign ? W_s64 : W_u64, !load ? W_u64 : sign ? W_s32 : W_u32};
+            const pl_word words[] = {!load  ? W_u32
+                                     : sign ? W_s64
+                                            : W_u64,
+                                     !load  ? W_u64
+                                     : sign ? W_s32
+                                            : W_u32};
             pl_insn *c = pl_ir_later(x, b, k + load);
-            if (!c || !pl_insn_make(c, M_cvt, 2, words, 2))
-                return false;
+            if (!c || !pl_insn_make(c, M_cvt, 2, words, 2)) return false;
             uint32_t *word = &i->op[load ? 0 : 1];
             c->op[load ? 0 : 1] = *word;
             c->op[load ? 1 : 0] = *word = pl_ir_new(x, 1);

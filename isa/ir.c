@@ -1,7 +1,8 @@
 /* ir.c - the block graph of a function; see ir.h.
  *
- * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the natural loops of back edges
- * whose head dominates the tail; a block belongs to the innermost one. */
+ * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the
+ * natural loops of back edges whose head dominates the tail; a block belongs to the innermost one.
+ */
 #include "isa/ir.h"
 
 #include <stdlib.h>
@@ -14,14 +15,19 @@
 
 static bool is_end(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & PL_EF_EXIT) || ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
+    return (pl_insn_effects(i) & PL_EF_EXIT) ||
+           ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
 /* ---- from code to blocks ---- */
 
 static pl_irb empty_block(pl_insn *code)
 {
-    return (pl_irb){.code = {.at = code}, .next = PL_IR_NONE, .order = PL_IR_NONE, .idom = PL_IR_NONE, .loop = PL_IR_NONE};
+    return (pl_irb){.code = {.at = code},
+                    .next = PL_IR_NONE,
+                    .order = PL_IR_NONE,
+                    .idom = PL_IR_NONE,
+                    .loop = PL_IR_NONE};
 }
 
 static bool make_blocks(pl_ir *x)
@@ -30,8 +36,7 @@ static bool make_blocks(pl_ir *x)
     uint32_t first = x->f->first, count = x->f->count, nblocks = 0;
     uint8_t *leader = pl_arena_array(x->tmp, uint8_t, count + 1);
     uint32_t *of = pl_arena_array(x->tmp, uint32_t, count + 1);
-    if (!leader || !of)
-        return false;
+    if (!leader || !of) return false;
     leader[0] = 1;
     for (uint32_t k = 0; k < count; k++) {
         if (pl_insn_is_table(&code[k]))
@@ -39,8 +44,7 @@ static bool make_blocks(pl_ir *x)
                 leader[x->p->pool.at[code[k].more + t] - first] = 1;
         else if (pl_insn_is_jump(&code[k]))
             leader[code[k].target - first] = 1;
-        if (pl_insn_is_jump(&code[k]) || is_end(&code[k]))
-            leader[k + 1] = 1;
+        if (pl_insn_is_jump(&code[k]) || is_end(&code[k])) leader[k + 1] = 1;
     }
     for (uint32_t k = 0; k <= count; k++) {
         nblocks += leader[k] && k < count;
@@ -49,19 +53,18 @@ static bool make_blocks(pl_ir *x)
     x->b.at = pl_arena_array(x->a, pl_irb, nblocks);
     x->b.n = x->b.cap = nblocks;
     pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
-    if (!x->b.at || !copy)
-        return false;
+    if (!x->b.at || !copy) return false;
     for (uint32_t k = 0; k < count; k++) {
         pl_irb *b = &x->b.at[of[k]];
         pl_insn *i = &copy[k];
-        if (leader[k])
-            *b = empty_block(i);
+        if (leader[k]) *b = empty_block(i);
         b->code.cap = ++b->code.n; /* a block that grows moves away */
         if (pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nmore; t++)
                 x->p->pool.at[i->more + t] = of[x->p->pool.at[i->more + t] - first];
         else if (pl_insn_is_jump(i)) {
-            i->flags |= (uint16_t)(code[i->target - first].flags & PL_IF_NOUNROLL); /* the loop's first instruction may go */
+            i->flags |= (uint16_t)(code[i->target - first].flags &
+                                   PL_IF_NOUNROLL); /* the loop's first instruction may go */
             i->target = of[i->target - first];
         }
         if (leader[k + 1]) {
@@ -72,15 +75,16 @@ static bool make_blocks(pl_ir *x)
     return pl_arena_ok(x->a);
 }
 
-pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp)
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch,
+                     pl_arena *tmp)
 {
-    *x = (pl_ir){.p = p, .f = f, .a = scratch, .tmp = tmp, .sink = sink < f->rows ? sink : PL_IR_NONE};
+    *x = (pl_ir){
+        .p = p, .f = f, .a = scratch, .tmp = tmp, .sink = sink < f->rows ? sink : PL_IR_NONE};
     x->kind.n = x->init.n = f->rows;
     x->kind.cap = x->init.cap = f->rows + 64;
     x->kind.at = pl_arena_array(scratch, uint8_t, x->kind.cap);
     x->init.at = pl_arena_array(scratch, uint32_t, x->init.cap);
-    if (!x->kind.at || !x->init.at)
-        return PL_NOMEM;
+    if (!x->kind.at || !x->init.at) return PL_NOMEM;
     for (uint32_t r = 0; r < f->rows; r++) {
         x->kind.at[r] = (uint8_t)(r - sink < 4 ? PL_ROW_SINK : PL_ROW_REG);
         x->init.at[r] = PL_IR_NONE;
@@ -105,10 +109,8 @@ typedef struct renumber {
 static void mark(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     renumber *n = ctx;
-    if (use & PL_USE_PRED)
-        n->pred_used[*row] = 1;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        n->used[*row + k] = 1;
+    if (use & PL_USE_PRED) n->pred_used[*row] = 1;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) n->used[*row + k] = 1;
 }
 
 static void apply(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -123,10 +125,12 @@ static void interface(pl_ir *x, pl_use_fn *fn, void *ctx)
     pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg)
-            fn(ctx, &f->formal.at[k].to, f->formal.at[k].bytes > 4 ? 2 : 1, PL_USE_WRITE | (f->formal.at[k].pred ? PL_USE_PRED : 0));
+            fn(ctx, &f->formal.at[k].to, f->formal.at[k].bytes > 4 ? 2 : 1,
+               PL_USE_WRITE | (f->formal.at[k].pred ? PL_USE_PRED : 0));
     for (size_t k = 0; k < f->result.n; k++)
         if (f->result.at[k].reg)
-            fn(ctx, &f->result.at[k].from, f->result.at[k].bytes > 4 ? 2 : 1, PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
+            fn(ctx, &f->result.at[k].from, f->result.at[k].bytes > 4 ? 2 : 1,
+               PL_USE_READ | (f->result.at[k].pred ? PL_USE_PRED : 0));
 }
 
 static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
@@ -142,28 +146,29 @@ static bool compact(pl_ir *x, uint32_t *fixed)
 {
     pl_prog_func *f = x->f;
     uint32_t rows = f->rows, n = 0, preds = 0;
-    renumber r = {.x = x, .used = pl_arena_array(x->tmp, uint8_t, rows + 4), .to = pl_arena_array(x->tmp, uint32_t, rows + 4),
-                  .pred_to = pl_arena_array(x->tmp, uint32_t, f->preds + 1), .pred_used = pl_arena_array(x->tmp, uint8_t, f->preds + 1)};
-    if (!pl_ir_ok(x))
-        return false;
+    renumber r = {.x = x,
+                  .used = pl_arena_array(x->tmp, uint8_t, rows + 4),
+                  .to = pl_arena_array(x->tmp, uint32_t, rows + 4),
+                  .pred_to = pl_arena_array(x->tmp, uint32_t, f->preds + 1),
+                  .pred_used = pl_arena_array(x->tmp, uint8_t, f->preds + 1)};
+    if (!pl_ir_ok(x)) return false;
     r.pred_used[PL_PT] = r.pred_used[PL_PF] = 1;
     every_instruction(x, mark, &r);
     interface(x, mark, &r);
     for (size_t k = 0; k < f->init.n; k++) /* both rows of a pair stay together */
         for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
-            r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w], r.used[f->init.at[k].row + w] |= r.used[f->init.at[k].row];
+            r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w],
+                r.used[f->init.at[k].row + w] |= r.used[f->init.at[k].row];
     for (int kind = PL_ROW_REG; kind <= PL_ROW_SINK; kind++) {
         for (uint32_t k = 0; k < rows; k++)
-            if (x->kind.at[k] == kind && (r.used[k] || kind == PL_ROW_SINK))
-                r.to[k] = n++;
+            if (x->kind.at[k] == kind && (r.used[k] || kind == PL_ROW_SINK)) r.to[k] = n++;
         if (kind == PL_ROW_REG) {
             n = (n + 1u) & ~1u;
             *fixed = n;
         }
     }
     f->rows = (n + 1u) & ~1u;
-    for (uint32_t k = 0; k < f->preds; k++)
-        r.pred_to[k] = r.pred_used[k] ? preds++ : 0;
+    for (uint32_t k = 0; k < f->preds; k++) r.pred_to[k] = r.pred_used[k] ? preds++ : 0;
     f->preds = preds;
     every_instruction(x, apply, &r);
     interface(x, apply, &r);
@@ -178,13 +183,13 @@ static bool compact(pl_ir *x, uint32_t *fixed)
     return true;
 }
 
-/* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that one is still free. */
+/* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that
+ * one is still free. */
 static uint32_t *layout(pl_ir *x, uint32_t *count)
 {
     uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), n = 0;
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    if (!pl_ir_ok(x))
-        return NULL;
+    if (!pl_ir_ok(x)) return NULL;
     for (uint32_t k = 0; k < x->b.n; k++) {
         uint32_t b = k;
         while (b != PL_IR_NONE && !done[b] && x->b.at[b].order != PL_IR_NONE) {
@@ -219,8 +224,7 @@ static bool pass_empty_blocks(pl_ir *x)
     bool any = false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         pl_insn *i = x->b.at[b].order != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
-        if (!i || pl_insn_is_table(i) || x->b.at[i->target].order == PL_IR_NONE)
-            continue;
+        if (!i || pl_insn_is_table(i) || x->b.at[i->target].order == PL_IR_NONE) continue;
         const uint32_t target = beyond_empty(x, i->target);
         any |= target != i->target;
         i->target = target;
@@ -233,28 +237,24 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     pl_program *p = x->p;
     pl_prog_func *f = x->f;
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !compact(x, fixed))
-        return PL_NOMEM;
-    if (pass_empty_blocks(x) && !pl_ir_graph(x))
-        return PL_NOMEM;
+    if (!pl_ir_graph(x) || !compact(x, fixed)) return PL_NOMEM;
+    if (pass_empty_blocks(x) && !pl_ir_graph(x)) return PL_NOMEM;
     uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     static const pl_word uni[] = {W_uni};
-    if (!order || !start)
-        return PL_NOMEM;
+    if (!order || !start) return PL_NOMEM;
     p->code.n = f->first;
     size_t most = p->code.n + n; /* a jump for each block */
-    for (uint32_t k = 0; k < n; k++)
-        most += x->b.at[order[k]].code.n;
+    for (uint32_t k = 0; k < n; k++) most += x->b.at[order[k]].code.n;
     if (most > p->code.cap)
         pl_reserve(p->arena, &p->code, most > 2 * p->code.cap ? most : 2 * p->code.cap);
-    if (!pl_arena_ok(p->arena))
-        return PL_NOMEM;
+    if (!pl_arena_ok(p->arena)) return PL_NOMEM;
     uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[order[k]];
         const pl_insn *last = pl_ir_branch(x, order[k]);
         start[order[k]] = (uint32_t)p->code.n;
-        if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n && last->target == order[k + 1]) { /* comes next anyhow */
+        if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n &&
+            last->target == order[k + 1]) { /* comes next anyhow */
             b->next = last->target;
             b->code.n--;
         }
@@ -269,8 +269,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
             jump.target = b->next;
             *pl_push(p->arena, &p->code) = jump;
         }
-        if (!pl_arena_ok(p->arena))
-            return PL_NOMEM;
+        if (!pl_arena_ok(p->arena)) return PL_NOMEM;
     }
     f->count = (uint32_t)p->code.n - f->first;
     for (uint32_t k = 0; k < f->count; k++) {
@@ -306,8 +305,7 @@ static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
     }
     x->nrpo = (uint32_t)x->b.n - n;
     memmove(x->rpo, x->rpo + n, x->nrpo * sizeof *x->rpo);
-    for (uint32_t k = 0; k < x->nrpo; k++)
-        x->b.at[x->rpo[k]].order = k;
+    for (uint32_t k = 0; k < x->nrpo; k++) x->b.at[x->rpo[k]].order = k;
 }
 
 static void dominators(pl_ir *x)
@@ -321,17 +319,14 @@ static void dominators(pl_ir *x)
             uint32_t best = PL_IR_NONE;
             for (uint32_t e = 0; e < b->npred; e++) {
                 uint32_t q = x->preds[b->pred + e];
-                if (x->b.at[q].idom == PL_IR_NONE)
-                    continue;
+                if (x->b.at[q].idom == PL_IR_NONE) continue;
                 if (best == PL_IR_NONE) {
                     best = q;
                     continue;
                 }
                 while (q != best) {
-                    while (x->b.at[q].order > x->b.at[best].order)
-                        q = x->b.at[q].idom;
-                    while (x->b.at[best].order > x->b.at[q].order)
-                        best = x->b.at[best].idom;
+                    while (x->b.at[q].order > x->b.at[best].order) q = x->b.at[q].idom;
+                    while (x->b.at[best].order > x->b.at[q].order) best = x->b.at[best].idom;
                 }
             }
             changed |= b->idom != best;
@@ -340,43 +335,38 @@ static void dominators(pl_ir *x)
     }
 }
 
-/* A block's subtree of the dominator tree follows it in the walk; `next` is, by block, the first free position among its children. */
+/* A block's subtree of the dominator tree follows it in the walk; `next` is, by block, the first
+ * free position among its children. */
 static void number_tree(pl_ir *x, uint32_t *next)
 {
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        x->b.at[x->rpo[j]].size = 1;
+    for (uint32_t j = 0; j < x->nrpo; j++) x->b.at[x->rpo[j]].size = 1;
     for (uint32_t j = x->nrpo; j-- > 1;)
         x->b.at[x->b.at[x->rpo[j]].idom].size += x->b.at[x->rpo[j]].size;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         pl_irb *b = &x->b.at[x->rpo[j]];
         b->pre = j ? next[b->idom] : 0;
-        if (j)
-            next[b->idom] += b->size;
+        if (j) next[b->idom] += b->size;
         next[x->rpo[j]] = b->pre + 1;
     }
 }
 
 uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
 {
-    if (a == PL_IR_NONE)
-        return b;
-    if (pl_ir_dominates(x, a, b))
-        return a;
+    if (a == PL_IR_NONE) return b;
+    if (pl_ir_dominates(x, a, b)) return a;
     while (a != b) {
-        while (x->b.at[a].order > x->b.at[b].order)
-            a = x->b.at[a].idom;
-        while (x->b.at[b].order > x->b.at[a].order)
-            b = x->b.at[b].idom;
+        while (x->b.at[a].order > x->b.at[b].order) a = x->b.at[a].idom;
+        while (x->b.at[b].order > x->b.at[a].order) b = x->b.at[b].idom;
     }
     return a;
 }
 
-/* The natural loop of each head, inner heads first, so that a block keeps the innermost one. `outer` is, by head, the loop around it. */
+/* The natural loop of each head, inner heads first, so that a block keeps the innermost one.
+ * `outer` is, by head, the loop around it. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {
     x->loops = x->irreducible = false;
-    for (uint32_t j = 0; j < x->nrpo; j++)
-        outer[x->rpo[j]] = PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo; j++) outer[x->rpo[j]] = PL_IR_NONE;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         uint32_t head = x->rpo[j], depth = 0;
         pl_irb *h = &x->b.at[head];
@@ -393,13 +383,10 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
             uint32_t q = stack[--depth], from = q;
             if (x->b.at[q].loop == PL_IR_NONE) {
                 x->b.at[q].loop = head;
-                if (q == head)
-                    continue;
+                if (q == head) continue;
             } else {
-                for (q = x->b.at[q].loop; outer[q] != PL_IR_NONE;)
-                    q = outer[q];
-                if (q == head)
-                    continue;
+                for (q = x->b.at[q].loop; outer[q] != PL_IR_NONE;) q = outer[q];
+                if (q == head) continue;
                 outer[q] = head;
                 from = q;
             }
@@ -445,8 +432,8 @@ static void note_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
     x->edges.at[at] = to;
 }
 
-/* Lists the edges, and returns how many there are; *same: they are those of the last time. Passes ask for the graph far more often than they
- * change it. */
+/* Lists the edges, and returns how many there are; *same: they are those of the last time. Passes
+ * ask for the graph far more often than they change it. */
 static size_t list_edges(pl_ir *x, bool *same)
 {
     size_t at = 0;
@@ -458,8 +445,7 @@ static size_t list_edges(pl_ir *x, bool *same)
                 note_edge(x, at++, x->p->pool.at[i->more + t], same);
         else if (i)
             note_edge(x, at++, i->target, same);
-        if (x->b.at[k].next != PL_IR_NONE)
-            note_edge(x, at++, x->b.at[k].next, same);
+        if (x->b.at[k].next != PL_IR_NONE) note_edge(x, at++, x->b.at[k].next, same);
         note_edge(x, at++, PL_IR_NONE, same);
     }
     *same &= at == x->edges.n;
@@ -471,10 +457,8 @@ bool pl_ir_graph(pl_ir *x)
 {
     size_t n = x->b.n;
     bool same;
-    if (!n || !graph_room(x, list_edges(x, &same)))
-        return false;
-    if (same)
-        return true;
+    if (!n || !graph_room(x, list_edges(x, &same))) return false;
+    if (same) return true;
     for (size_t k = 0; k < n; k++) {
         pl_irb *b = &x->b.at[k];
         b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
@@ -550,8 +534,7 @@ static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned
         r->at = c->at;
         r->rows = (uint8_t)rows;
         r->guarded = c->guarded;
-        if (r == last)
-            return;
+        if (r == last) return;
     }
 }
 
@@ -586,17 +569,18 @@ static void describe(pl_ir *x, uint32_t first)
     static const uint8_t defs[] = {[PL_ROW_REG] = 0, [PL_ROW_INIT] = 1, [PL_ROW_SINK] = 2};
     uint32_t rows = x->f->rows;
     for (uint32_t r = first; r < rows; r++)
-        x->row[r] = (pl_ir_row){.kind = x->kind.at[r], .init = x->init.at[r], .block = PL_IR_NONE, .defs = defs[x->kind.at[r]]};
+        x->row[r] = (pl_ir_row){.kind = x->kind.at[r],
+                                .init = x->init.at[r],
+                                .block = PL_IR_NONE,
+                                .defs = defs[x->kind.at[r]]};
     x->described = rows;
 }
 
 bool pl_ir_describe(pl_ir *x)
 {
     const pl_ir_row *old = x->row;
-    if (!row_room(x, x->f->rows + 4, 0))
-        return false;
-    if (x->row != old)
-        memcpy(x->row, old, x->described * sizeof *old);
+    if (!row_room(x, x->f->rows + 4, 0)) return false;
+    if (x->row != old) memcpy(x->row, old, x->described * sizeof *old);
     describe(x, x->described);
     return true;
 }
@@ -652,11 +636,9 @@ static bool count(pl_ir *x, bool places)
         }
         return true;
     }
-    if (!row_room(x, f->rows + 4, f->preds + 1))
-        return false;
+    if (!row_room(x, f->rows + 4, f->preds + 1)) return false;
     describe(x, 0);
-    for (uint32_t r = 0; r < f->preds; r++)
-        x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
+    for (uint32_t r = 0; r < f->preds; r++) x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
     x->displaced = false;
     return count_all(x);
@@ -701,12 +683,10 @@ void pl_ir_sweep(pl_ir *x)
     for (size_t b = 0; b < x->b.n && x->dead; b++) {
         pl_irb *k = &x->b.at[b];
         size_t n = 0;
-        while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD)
-            n++;
+        while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD) n++;
         x->counted &= n == k->code.n;
         for (size_t c = n; c < k->code.n; c++)
-            if (k->code.at[c].form != PL_IR_DEAD)
-                k->code.at[n++] = k->code.at[c];
+            if (k->code.at[c].form != PL_IR_DEAD) k->code.at[n++] = k->code.at[c];
         k->code.n = n;
     }
     x->dead = false;
@@ -733,8 +713,7 @@ static uint32_t add_init(pl_ir *x, pl_row_init what)
 {
     const unsigned rows = what.width / 32u;
     what.row = pl_ir_new(x, rows);
-    if (!pl_ir_ok(x))
-        return what.row;
+    if (!pl_ir_ok(x)) return what.row;
     for (unsigned k = 0; k < rows; k++) {
         x->kind.at[what.row + k] = PL_ROW_INIT;
         x->init.at[what.row + k] = (uint32_t)x->f->init.n;
@@ -746,12 +725,10 @@ static uint32_t add_init(pl_ir *x, pl_row_init what)
 uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
 {
     const pl_prog_func *f = x->f;
-    if (width == 32)
-        bits = (uint32_t)bits;
+    if (width == 32) bits = (uint32_t)bits;
     for (size_t k = f->init.n, tries = 0; k-- > 0 && tries < 256; tries++) {
         const pl_row_init *i = &f->init.at[k];
-        if (i->bits == bits && i->width == width && !i->sreg && !i->reloc)
-            return i->row;
+        if (i->bits == bits && i->width == width && !i->sreg && !i->reloc) return i->row;
     }
     return add_init(x, (pl_row_init){.width = (uint16_t)width, .bits = bits});
 }
@@ -760,7 +737,8 @@ uint32_t pl_ir_frame(pl_ir *x)
 {
     const pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->init.n; k++)
-        if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits && f->init.at[k].width == 64)
+        if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits &&
+            f->init.at[k].width == 64)
             return f->init.at[k].row;
     return add_init(x, (pl_row_init){.width = 64, .reloc = PL_RELOC_FRAME});
 }
@@ -776,8 +754,7 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
 
 bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block)
 {
-    if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT)
-        return true;
+    if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT) return true;
     const pl_ir_row *r = row < x->described ? &x->row[row] : NULL;
     return r && r->defs == 1 && (r->block == PL_IR_NONE || pl_ir_dominates(x, r->block, block));
 }
@@ -785,15 +762,15 @@ bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block)
 bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block)
 {
     const pl_ir_row *p = &x->pred_row[pred];
-    return pred <= PL_PF || (p->defs == 1 && (p->block == PL_IR_NONE || pl_ir_dominates(x, p->block, block)));
+    return pred <= PL_PF ||
+           (p->defs == 1 && (p->block == PL_IR_NONE || pl_ir_dominates(x, p->block, block)));
 }
 
 uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
     while (x->b.at[block].loop != PL_IR_NONE) {
         const uint32_t head = x->b.at[block].loop, up = x->b.at[head].idom;
-        if (up == head || !pl_ir_is_there(x, a, up) || !pl_ir_is_there(x, b, up))
-            break;
+        if (up == head || !pl_ir_is_there(x, a, up) || !pl_ir_is_there(x, b, up)) break;
         block = up;
     }
     return block;
@@ -817,8 +794,7 @@ pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i)
 static pl_insn *empty(pl_insn *i)
 {
     *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX};
-    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
-        i->op[k] = UINT32_MAX;
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
     return i;
 }
 
@@ -827,8 +803,7 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
     pl_irb *b = &x->b.at[block];
     x->counted = false;
     pl_push(x->a, &b->code);
-    if (!pl_arena_ok(x->a))
-        return NULL;
+    if (!pl_arena_ok(x->a)) return NULL;
     memmove(b->code.at + at + 1, b->code.at + at, (b->code.n - 1 - at) * sizeof *b->code.at);
     return empty(&b->code.at[at]);
 }
@@ -836,17 +811,16 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line)
 {
     pl_insn *i = pl_ir_insert(x, block, x->b.at[block].code.n);
-    if (i)
-        i->line = line;
+    if (i) i->line = line;
     return i;
 }
 
-uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also)
+uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type,
+                       uint32_t a, uint32_t b, uint32_t also)
 {
     pl_insn *i = pl_ir_append(x, block, line);
     uint32_t p = pl_ir_new_pred(x);
-    if (!i)
-        return p;
+    if (!i) return p;
     if (also == PL_PT)
         pl_insn_make(i, M_setp, 4, (pl_word[]){cmp, type}, 2);
     else {
@@ -859,11 +833,11 @@ uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_
     return p;
 }
 
-void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target)
+void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated,
+                uint32_t target)
 {
     pl_insn *i = pl_ir_append(x, block, line);
-    if (!i || !pl_insn_make(i, M_bra, 1, NULL, 0))
-        return;
+    if (!i || !pl_insn_make(i, M_bra, 1, NULL, 0)) return;
     i->guard = guard;
     i->flags |= (uint16_t)(negated ? PL_IF_GUARD_NEG : 0);
     i->target = target;
@@ -889,10 +863,8 @@ pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at)
 static int by_place(const void *a, const void *b)
 {
     const pl_ir_added *x = a, *y = b;
-    if (x->block != y->block)
-        return x->block < y->block ? -1 : 1;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
+    if (x->block != y->block) return x->block < y->block ? -1 : 1;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
@@ -902,17 +874,13 @@ bool pl_ir_settle(pl_ir *x)
     pl_ir_added *a = x->later.at;
     size_t n = x->later.n;
     bool ordered = true;
-    for (size_t k = 1; k < n && ordered; k++)
-        ordered = by_place(&a[k - 1], &a[k]) < 0;
-    if (!ordered)
-        qsort(a, n, sizeof *a, by_place);
+    for (size_t k = 1; k < n && ordered; k++) ordered = by_place(&a[k - 1], &a[k]) < 0;
+    if (!ordered) qsort(a, n, sizeof *a, by_place);
     for (size_t k = 0, end; k < n && pl_ir_ok(x); k = end) {
         pl_irb *b = &x->b.at[a[k].block];
         size_t old = b->code.n;
-        for (end = k; end < n && a[end].block == a[k].block; end++)
-            pl_push(x->a, &b->code);
-        if (!pl_arena_ok(x->a))
-            return false;
+        for (end = k; end < n && a[end].block == a[k].block; end++) pl_push(x->a, &b->code);
+        if (!pl_arena_ok(x->a)) return false;
         for (size_t from = old, to = b->code.n, next = end; next > k;) {
             next--;
             size_t moved = from - a[next].at;
@@ -941,17 +909,14 @@ bool pl_ir_settled(pl_ir *x, bool any)
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
 {
     pl_insn *branch = pl_ir_branch(x, from);
-    if (x->b.at[from].next == to)
-        x->b.at[from].next = instead;
-    if (!branch)
-        return;
+    if (x->b.at[from].next == to) x->b.at[from].next = instead;
+    if (!branch) return;
     if (!pl_insn_is_table(branch)) {
         branch->target = branch->target == to ? instead : branch->target;
         return;
     }
     for (uint32_t k = 0; k < branch->nmore; k++)
-        if (x->p->pool.at[branch->more + k] == to)
-            x->p->pool.at[branch->more + k] = instead;
+        if (x->p->pool.at[branch->more + k] == to) x->p->pool.at[branch->more + k] = instead;
 }
 
 uint32_t pl_ir_new_block(pl_ir *x)
@@ -963,16 +928,13 @@ uint32_t pl_ir_new_block(pl_ir *x)
 uint32_t pl_ir_front(pl_ir *x, uint32_t head)
 {
     const uint32_t idom = x->b.at[head].idom;
-    if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom))
-        return idom;
+    if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom)) return idom;
     const uint32_t front = pl_ir_new_block(x);
-    if (!pl_ir_ok(x))
-        return PL_IR_NONE;
+    if (!pl_ir_ok(x)) return PL_IR_NONE;
     x->b.at[front].next = head;
     for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
         const uint32_t from = x->preds[x->b.at[head].pred + k];
-        if (!pl_ir_in_loop(x, from, head))
-            pl_ir_redirect(x, from, head, front);
+        if (!pl_ir_in_loop(x, from, head)) pl_ir_redirect(x, from, head, front);
     }
     return front;
 }
@@ -996,16 +958,14 @@ bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *
         }
         for (unsigned k = 0; k < f->nwhere && ok && !left; k++)
             ok = !f->where[k].holds || f->where[k].holds(mods);
-        if (!ok || left)
-            continue;
+        if (!ok || left) continue;
         i->form = form;
         memcpy(i->mods, mods, sizeof i->mods);
         pl_insn_finish(i);
         if (mnem == M_bra) {
             i->guard = PL_PT;
             i->reconv = UINT32_MAX;
-            for (int k = 0; k < PL_INLINE_OPERANDS; k++)
-                i->op[k] = UINT32_MAX;
+            for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
         }
         return true;
     }

@@ -7,9 +7,9 @@
  * frame starts (constants, addresses, special registers) are values that are there everywhere.
  *
  * A register without a value holds anything, but one thing in a thread until it is written. So a
- * row that is written once is a variable if it may be read before, or in a later iteration of a loop
- * than it was written in: what its write depends on may have changed meanwhile. pl_ir_count finds
- * these (`carried`) and counts what the register held at first as a write of its own. */
+ * row that is written once is a variable if it may be read before, or in a later iteration of a
+ * loop than it was written in: what its write depends on may have changed meanwhile. pl_ir_count
+ * finds these (`carried`) and counts what the register held at first as a write of its own. */
 #ifndef PL_ISA_IR_H
 #define PL_ISA_IR_H
 
@@ -20,78 +20,104 @@
 enum { PL_IR_NONE = 0xffffffff };
 
 typedef struct pl_irb {
-    struct { pl_insn *at; size_t n, cap; } code;
-    uint32_t next;            /* block behind the last instruction, PL_IR_NONE: the end is never reached */
+    struct {
+        pl_insn *at;
+        size_t n, cap;
+    } code;
+    uint32_t next; /* block behind the last instruction, PL_IR_NONE: the end is never reached */
     /* pl_ir_graph fills these */
-    uint32_t npred, pred;     /* number of predecessors; first of them in pl_ir.preds */
-    uint32_t order;           /* position in reverse postorder; PL_IR_NONE: not reachable */
-    uint32_t idom;            /* immediate dominator, itself for block 0 */
-    uint32_t pre, size;       /* position in a walk over the dominator tree; blocks that it dominates, itself included */
-    uint32_t loop;            /* head of the innermost loop, PL_IR_NONE: in no loop */
-    uint32_t outer;           /* of a loop head: head of the loop around it */
-    uint32_t depth;           /* loops around it */
-    uint32_t latches;         /* of a loop head: back edges */
+    uint32_t npred, pred; /* number of predecessors; first of them in pl_ir.preds */
+    uint32_t order;       /* position in reverse postorder; PL_IR_NONE: not reachable */
+    uint32_t idom;        /* immediate dominator, itself for block 0 */
+    uint32_t pre, size;   /* position in a walk over the dominator tree; blocks that it dominates,
+                             itself included */
+    uint32_t loop;        /* head of the innermost loop, PL_IR_NONE: in no loop */
+    uint32_t outer;       /* of a loop head: head of the loop around it */
+    uint32_t depth;       /* loops around it */
+    uint32_t latches;     /* of a loop head: back edges */
 } pl_irb;
 
 typedef enum pl_row_kind { PL_ROW_REG, PL_ROW_INIT, PL_ROW_SINK } pl_row_kind;
 
 typedef struct pl_ir_row {
-    uint32_t defs, uses;  /* instructions and interface that write, read it */
-    uint32_t block, at;   /* of the last write */
-    uint32_t init;        /* PL_ROW_INIT: index in f->init */
-    uint32_t early;       /* number in a pl_early list (carried.h), plus one */
-    uint8_t kind;         /* pl_row_kind */
-    uint8_t rows;         /* width of the last write */
-    bool pinned;          /* parameter or result of a function: not renamed */
-    bool guarded;         /* the last write is under a guard */
-    bool carried;         /* it is written once, and read before or in a later iteration; `defs` is 2 */
+    uint32_t defs, uses; /* instructions and interface that write, read it */
+    uint32_t block, at;  /* of the last write */
+    uint32_t init;       /* PL_ROW_INIT: index in f->init */
+    uint32_t early;      /* number in a pl_early list (carried.h), plus one */
+    uint8_t kind;        /* pl_row_kind */
+    uint8_t rows;        /* width of the last write */
+    bool pinned;         /* parameter or result of a function: not renamed */
+    bool guarded;        /* the last write is under a guard */
+    bool carried; /* it is written once, and read before or in a later iteration; `defs` is 2 */
 } pl_ir_row;
 
 typedef struct pl_ir {
     pl_program *p;
     pl_prog_func *f;
-    pl_arena *a;          /* what lives as long as the graph */
-    pl_arena *tmp;        /* what lives as long as the pass at work */
-    struct { pl_irb *at; size_t n, cap; } b;
-    struct { uint8_t *at; size_t n, cap; } kind;  /* pl_row_kind by row */
-    struct { uint32_t *at; size_t n, cap; } init; /* by row: index in f->init */
-    struct { struct pl_ir_added *at; size_t n, cap; } later; /* pl_ir_later; from tmp */
-    uint32_t sink;        /* the first of four rows that take what nobody reads, PL_IR_NONE: the function has none */
-    uint32_t most_live;   /* registers that live at once and those that instructions need while they run, as pl_pass_schedule left the blocks */
+    pl_arena *a;   /* what lives as long as the graph */
+    pl_arena *tmp; /* what lives as long as the pass at work */
+    struct {
+        pl_irb *at;
+        size_t n, cap;
+    } b;
+    struct {
+        uint8_t *at;
+        size_t n, cap;
+    } kind; /* pl_row_kind by row */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } init; /* by row: index in f->init */
+    struct {
+        struct pl_ir_added *at;
+        size_t n, cap;
+    } later;       /* pl_ir_later; from tmp */
+    uint32_t sink; /* the first of four rows that take what nobody reads, PL_IR_NONE: the function
+                      has none */
+    uint32_t most_live; /* registers that live at once and those that instructions need while they
+                           run, as pl_pass_schedule left the blocks */
     /* pl_ir_graph */
     uint32_t *preds;
-    bool loops;           /* there are loops */
-    bool irreducible;     /* there are cycles with several entries, which `loop` does not show */
-    uint32_t *rpo, nrpo;  /* reachable blocks in reverse postorder */
+    bool loops;             /* there are loops */
+    bool irreducible;       /* there are cycles with several entries, which `loop` does not show */
+    uint32_t *rpo, nrpo;    /* reachable blocks in reverse postorder */
     uint32_t *stack, *edge; /* its working memory */
     size_t edge_room, block_room;
-    struct { uint32_t *at; size_t n, cap; } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind those of each */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind
+                those of each */
     /* pl_ir_count */
     pl_ir_row *row;
-    pl_ir_row *pred_row;  /* the same for predicates */
-    bool parts;           /* pl_pass_converge: there are branches where lanes may part, ends of some lanes, slow paths */
+    pl_ir_row *pred_row; /* the same for predicates */
+    bool parts; /* pl_pass_converge: there are branches where lanes may part, ends of some lanes,
+                   slow paths */
     size_t row_room, pred_room;
-    uint32_t described;   /* rows that have been */
-    bool dead;            /* there may be removed instructions: pl_ir_remove */
-    bool counted;         /* nothing has changed since: pl_ir_same, pl_ir_moved */
-    bool displaced;       /* but `block` and `at` of rows are not right */
+    uint32_t described; /* rows that have been */
+    bool dead;          /* there may be removed instructions: pl_ir_remove */
+    bool counted;       /* nothing has changed since: pl_ir_same, pl_ir_moved */
+    bool displaced;     /* but `block` and `at` of rows are not right */
 } pl_ir;
 
-pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch, pl_arena *tmp);
+pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch,
+                     pl_arena *tmp);
 /* False: out of memory. */
 static inline bool pl_ir_ok(const pl_ir *x)
 {
     return pl_arena_ok(x->a) && pl_arena_ok(x->tmp);
 }
 
-/* Writes the function back behind f->first. *fixed becomes the first row that register allocation leaves alone. */
+/* Writes the function back behind f->first. *fixed becomes the first row that register allocation
+ * leaves alone. */
 pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 
 /* Edges, reverse postorder, dominators, loops. Call again after edges change. */
 bool pl_ir_graph(pl_ir *x);
 /* Reads and writes of every row. */
 bool pl_ir_count(pl_ir *x);
-/* Said by a pass at its end: since it called pl_ir_count no instruction has changed, moved or gone. The next call need not count again. */
+/* Said by a pass at its end: since it called pl_ir_count no instruction has changed, moved or gone.
+ * The next call need not count again. */
 static inline void pl_ir_same(pl_ir *x)
 {
     x->counted = true;
@@ -105,15 +131,16 @@ static inline void pl_ir_moved(pl_ir *x)
 bool pl_ir_uses(pl_ir *x);
 /* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
 bool pl_ir_ready(pl_ir *x);
-/* Describes rows that have come since: constants that a pass makes while it works. Pointers to descriptions do not outlive this. */
+/* Describes rows that have come since: constants that a pass makes while it works. Pointers to
+ * descriptions do not outlive this. */
 bool pl_ir_describe(pl_ir *x);
-/* Is there such an instruction? Passes that look for a rare one ask before they analyse the function. */
+/* Is there such an instruction? Passes that look for a rare one ask before they analyse the
+ * function. */
 static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
 {
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (wanted(&x->b.at[b].code.at[k]))
-                return true;
+            if (wanted(&x->b.at[b].code.at[k])) return true;
     return false;
 }
 /* The instruction is gone; what stands behind it moves with the next pl_ir_sweep. */
@@ -141,7 +168,8 @@ static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
     const pl_ir_row *r = &x->row[row];
     return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
 }
-/* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is. */
+/* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is.
+ */
 bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block);
 bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block);
 /* Has the register one value, which it may get in another place as well? */
@@ -150,8 +178,8 @@ static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
     const pl_ir_row *r = &(pred ? x->pred_row : x->row)[row];
     return r->defs == 1 && !r->pinned && (pred ? row > PL_PF : r->kind == PL_ROW_REG);
 }
-/* The block in front of the outermost loop around `block` that does not change these registers (UINT32_MAX: none), which have one value each; `block`
- * where all loops do. */
+/* The block in front of the outermost loop around `block` that does not change these registers
+ * (UINT32_MAX: none), which have one value each; `block` where all loops do. */
 uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
 /* A new register of that many rows. */
 uint32_t pl_ir_new(pl_ir *x, unsigned rows);
@@ -165,35 +193,38 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg);
 /* Is the row a plain number? */
 static inline bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
 {
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
-        return false;
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return false;
     const pl_row_init *i = &x->f->init.at[x->init.at[row]];
-    if (i->sreg || i->reloc || i->row != row)
-        return false;
+    if (i->sreg || i->reloc || i->row != row) return false;
     *bits = i->bits;
     return true;
 }
 /* The special register behind a row, W_none. */
 static inline pl_word pl_ir_special(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT)
-        return W_none;
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return W_none;
     return (pl_word)x->f->init.at[x->init.at[row]].sreg;
 }
 /* A copy of an instruction with operand lists of its own. */
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
-/* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is for a few. */
+/* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is
+ * for a few. */
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
-/* At the end of a block: an instruction; setp.cmp.type p, a, b whose result is returned (setp.cmp.and with predicate `also`, PL_PT: without); a branch
- * if the guard is true, or false. Out of memory shows in pl_ir_ok. */
+/* At the end of a block: an instruction; setp.cmp.type p, a, b whose result is returned
+ * (setp.cmp.and with predicate `also`, PL_PT: without); a branch if the guard is true, or false.
+ * Out of memory shows in pl_ir_ok. */
 pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line);
-uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type, uint32_t a, uint32_t b, uint32_t also);
-void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated, uint32_t target);
-/* pl_ir_insert, but nothing moves until pl_ir_settle; of several for one place the first comes first. What is returned stays until the next call. */
+uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_word type,
+                       uint32_t a, uint32_t b, uint32_t also);
+void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated,
+                uint32_t target);
+/* pl_ir_insert, but nothing moves until pl_ir_settle; of several for one place the first comes
+ * first. What is returned stays until the next call. */
 pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
 /* Puts in what pl_ir_later has collected. False: out of memory. */
 bool pl_ir_settle(pl_ir *x);
-/* The same at the end of a pass that has collected something and removed what it stands for, or done nothing since it counted. False: out of memory. */
+/* The same at the end of a pass that has collected something and removed what it stands for, or
+ * done nothing since it counted. False: out of memory. */
 bool pl_ir_settled(pl_ir *x, bool any);
 uint32_t pl_ir_new_block(pl_ir *x);
 /* A block in front of the loop with this head, which leads nowhere else. */
@@ -240,15 +271,15 @@ static inline size_t pl_ir_end(const pl_ir *x, uint32_t block)
 static inline uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
 {
     const pl_insn *i = pl_ir_branch(x, block);
-    return (uint32_t)((i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u) + (x->b.at[block].next != PL_IR_NONE));
+    return (uint32_t)((i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u) +
+                      (x->b.at[block].next != PL_IR_NONE));
 }
 
 static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
 {
     const pl_insn *i = pl_ir_branch(x, block);
     uint32_t jumps = i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u;
-    if (k >= jumps)
-        return x->b.at[block].next;
+    if (k >= jumps) return x->b.at[block].next;
     return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
 }
 
@@ -256,18 +287,17 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
 static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
 {
     uint32_t loop = x->b.at[block].loop;
-    while (loop != PL_IR_NONE && loop != head)
-        loop = x->b.at[loop].outer;
+    while (loop != PL_IR_NONE && loop != head) loop = x->b.at[loop].outer;
     return loop == head;
 }
 
-/* The block in front of all loops around a block, itself: there are none. A loop that begins with the function has none in front. */
+/* The block in front of all loops around a block, itself: there are none. A loop that begins with
+ * the function has none in front. */
 static inline uint32_t pl_ir_out_of_loops(const pl_ir *x, uint32_t block)
 {
     for (uint32_t head = x->b.at[block].loop; head != PL_IR_NONE; head = x->b.at[block].loop) {
         block = x->b.at[head].idom;
-        if (block == head)
-            break;
+        if (block == head) break;
     }
     return block;
 }
@@ -293,7 +323,8 @@ static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 /* Does it say how to round? */
 static inline bool pl_insn_rounds(const pl_insn *i)
 {
-    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) || pl_insn_has(i, W_rp);
+    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
+           pl_insn_has(i, W_rp);
 }
 
 /* A quotient or root that some operands take to a subroutine. */
@@ -303,11 +334,13 @@ static inline bool pl_insn_is_exact(const pl_insn *i)
     return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
 }
 
-/* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet behind them. */
+/* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet
+ * behind them. */
 static inline bool pl_insn_calls_some(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    return pl_insn_is_exact(i) || ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
+    return pl_insn_is_exact(i) ||
+           ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
 }
 
 /* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
@@ -324,7 +357,8 @@ static inline pl_word pl_insn_type(const pl_insn *i)
 /* Nothing but its result depends on it. */
 static inline bool pl_insn_pure(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) && (pl_insn_traits(i) & PL_TRAIT_PURE);
+    return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) &&
+           (pl_insn_traits(i) & PL_TRAIT_PURE);
 }
 
 /* The operand that is the address register of an access, plus one; 0: it has none. */
@@ -332,13 +366,14 @@ static inline unsigned pl_insn_address(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR)
-            return i->op[k] == UINT32_MAX ? 0 : k + 1;
+        if (f->operand[k].kind == PL_K_ADDR) return i->op[k] == UINT32_MAX ? 0 : k + 1;
     return 0;
 }
 
-/* The register of element k that an access moves; `operand` names it, or the vector that it is in. */
-static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned operand, unsigned k)
+/* The register of element k that an access moves; `operand` names it, or the vector that it is in.
+ */
+static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned operand,
+                                      unsigned k)
 {
     return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : x->p->pool.at[i->more + k];
 }
@@ -347,23 +382,27 @@ static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned
 static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
 {
     const unsigned traits = PL_TRAIT_INTEGER | PL_TRAIT_PURE;
-    return pl_insn_pure(i) && (pl_insn_traits(i) & (traits | PL_TRAIT_WIDE)) == (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
+    return pl_insn_pure(i) && (pl_insn_traits(i) & (traits | PL_TRAIT_WIDE)) ==
+                                  (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
 }
-/* mov from one register or number to one register: not of predicates, whose numbers are no rows, and not of pieces. */
+/* mov from one register or number to one register: not of predicates, whose numbers are no rows,
+ * and not of pieces. */
 static inline bool pl_insn_copies(const pl_insn *i)
 {
-    if (pl_insn_mnem(i) != M_mov)
-        return false;
+    if (pl_insn_mnem(i) != M_mov) return false;
     const pl_form *f = &pl_forms[i->form];
-    return f->noperands == 2 && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
+    return f->noperands == 2 && !pl_operand_count(f, 0, i->mods) &&
+           !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
 }
 /* It costs no instruction: what it writes is in the register of what it reads. */
 static inline bool pl_insn_carries(const pl_insn *i)
 {
-    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) || pl_insn_mnem(i) == M__mov)
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) ||
+        pl_insn_mnem(i) == M__mov)
         return false;
     const pl_form *f = &pl_forms[i->form];
-    return i->cls == C_free || i->cls == C_cvt_int64 || (f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods));
+    return i->cls == C_free || i->cls == C_cvt_int64 ||
+           (f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods));
 }
 /* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
 bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);

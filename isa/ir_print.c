@@ -7,7 +7,8 @@
 
 enum { TEXT_COLUMN = 64 /* where the comment with the PTX line begins */, INSN_BYTES = 1024 };
 
-static void put(pl_arena *a, pl_ir_text *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void put(pl_arena *a, pl_ir_text *t, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 static void put(pl_arena *a, pl_ir_text *t, const char *fmt, ...)
 {
@@ -16,11 +17,11 @@ static void put(pl_arena *a, pl_ir_text *t, const char *fmt, ...)
     va_start(ap, fmt);
     const int n = vsnprintf(buf, sizeof buf, fmt, ap);
     va_end(ap);
-    for (int k = 0; k < n && k < (int)sizeof buf - 1; k++)
-        *pl_push(a, t) = buf[k];
+    for (int k = 0; k < n && k < (int)sizeof buf - 1; k++) *pl_push(a, t) = buf[k];
 }
 
-static void put_insn(pl_arena *a, pl_ir_text *t, const pl_program *p, const pl_prog_func *f, const pl_insn *i, const char *label)
+static void put_insn(pl_arena *a, pl_ir_text *t, const pl_program *p, const pl_prog_func *f,
+                     const pl_insn *i, const char *label)
 {
     char buf[INSN_BYTES];
     pl_disasm_insn(p, f, i, label, buf, sizeof buf);
@@ -55,19 +56,16 @@ pl_ir_text pl_ir_print(const pl_ir *x, const char *pass)
     put(x->tmp, &t, "; %s after %s\n", x->f->name, pass);
     for (uint32_t b = 0; b < x->b.n; b++) {
         const pl_irb *block = &x->b.at[b];
-        if (!block->code.n && block->next == PL_IR_NONE)
-            continue;
+        if (!block->code.n && block->next == PL_IR_NONE) continue;
         put(x->tmp, &t, "bb%u:", b);
         put_predecessors(x, &t, b);
         put(x->tmp, &t, "\n");
         for (size_t k = 0; k < block->code.n; k++) {
-            if (block->code.at[k].form == PL_IR_DEAD)
-                continue;
+            if (block->code.at[k].form == PL_IR_DEAD) continue;
             put(x->tmp, &t, "    ");
             put_insn(x->tmp, &t, x->p, x->f, &block->code.at[k], "bb");
         }
-        if (block->next != PL_IR_NONE)
-            put(x->tmp, &t, "    -> bb%u\n", block->next);
+        if (block->next != PL_IR_NONE) put(x->tmp, &t, "    -> bb%u\n", block->next);
     }
     return finish(x->tmp, &t);
 }

@@ -9,8 +9,8 @@ typedef struct pl_ir_text {
     size_t n, cap;
 } pl_ir_text;
 
-/* The block graph: each block with its predecessors, its instructions with virtual registers, the PTX line, and the block that follows
- * without a branch. From x->tmp. */
+/* The block graph: each block with its predecessors, its instructions with virtual registers, the
+ * PTX line, and the block that follows without a branch. From x->tmp. */
 pl_ir_text pl_ir_print(const pl_ir *x, const char *pass);
 /* The list of instructions, with code indices. From `a`. */
 pl_ir_text pl_code_print(const pl_program *p, const pl_prog_func *f, const char *pass, pl_arena *a);

@@ -1,6 +1,6 @@
-/* liveset.c - see liveset.h. Things are solved 64 at a time, a word for each block: what is needed at the start of a block is carried to the
- * ends of those in front of it, from the last block to the first and again while back edges bring news. Only blocks that the 64 reach are
- * looked at. */
+/* liveset.c - see liveset.h. Things are solved 64 at a time, a word for each block: what is needed
+ * at the start of a block is carried to the ends of those in front of it, from the last block to
+ * the first and again while back edges bring news. Only blocks that the 64 reach are looked at. */
 #include "isa/liveset.h"
 
 #include <stdbool.h>
@@ -9,13 +9,15 @@
 enum { WORD = 64 };
 
 typedef struct cell {
-    uint64_t in, out, def; /* needed at the start; at the end; given a new value before anything reads it */
+    uint64_t in, out,
+        def; /* needed at the start; at the end; given a new value before anything reads it */
 } cell;
 
 typedef struct solver {
     pl_liveset *s;
     cell *cell;               /* by block */
-    uint64_t *news, *reached; /* sets of blocks: the end needs more than the start knows; the cell is not empty */
+    uint64_t *news, *reached; /* sets of blocks: the end needs more than the start knows; the cell
+                                 is not empty */
     uint32_t low, high;       /* words of `reached` that are not empty */
     uint32_t last;            /* highest word of `news` that may not be empty */
     uint32_t *open;           /* by thing of the word: first block of its open span */
@@ -37,8 +39,7 @@ static void need(solver *v, uint32_t block, uint64_t in)
     v->cell[block].in |= in;
     for (uint32_t k = 0; k < s->npred[block]; k++) {
         cell *c = &v->cell[p[k]];
-        if (!(in & ~c->out))
-            continue;
+        if (!(in & ~c->out)) continue;
         c->out |= in;
         reach(v, p[k]);
         v->news[p[k] / WORD] |= 1ull << p[k] % WORD;
@@ -55,8 +56,7 @@ static void propagate(solver *v)
             const cell *c = &v->cell[block];
             uint64_t in = c->out & ~c->def & ~c->in;
             v->last = 0;
-            if (in)
-                need(v, block, in);
+            if (in) need(v, block, in);
             if (v->last > w) /* a back edge */
                 w = v->last;
         }
@@ -97,22 +97,19 @@ bool pl_liveset_solve(pl_liveset *s)
     v.cell = pl_arena_array(s->a, cell, s->blocks + 1);
     v.news = pl_arena_array(s->a, uint64_t, sets);
     v.reached = pl_arena_array(s->a, uint64_t, sets);
-    uint32_t *start = pl_arena_array(s->a, uint32_t, words + 1), *order = pl_arena_array(s->a, uint32_t, s->touches.n + 1);
-    if (!v.cell || !v.news || !v.reached || !start || !order || !pl_arena_ok(s->a))
-        return false;
-    for (size_t k = 0; k < s->touches.n; k++)
-        start[s->touches.at[k].thing / WORD + 1]++;
-    for (uint32_t w = 0; w < words; w++)
-        start[w + 1] += start[w];
+    uint32_t *start = pl_arena_array(s->a, uint32_t, words + 1),
+             *order = pl_arena_array(s->a, uint32_t, s->touches.n + 1);
+    if (!v.cell || !v.news || !v.reached || !start || !order || !pl_arena_ok(s->a)) return false;
+    for (size_t k = 0; k < s->touches.n; k++) start[s->touches.at[k].thing / WORD + 1]++;
+    for (uint32_t w = 0; w < words; w++) start[w + 1] += start[w];
     for (size_t k = s->touches.n; k-- > 0;)
         order[--start[s->touches.at[k].thing / WORD + 1]] = (uint32_t)k;
     for (uint32_t w = 0; w < words; w++) {
-        const uint32_t *at = order + start[w + 1], *end = w + 2 <= words ? order + start[w + 2] : order + s->touches.n;
+        const uint32_t *at = order + start[w + 1],
+                       *end = w + 2 <= words ? order + start[w + 2] : order + s->touches.n;
         bool any = false;
-        for (const uint32_t *k = at; k < end && !any; k++)
-            any = s->touches.at[*k].reads;
-        if (!any)
-            continue;
+        for (const uint32_t *k = at; k < end && !any; k++) any = s->touches.at[*k].reads;
+        if (!any) continue;
         v.low = UINT32_MAX;
         v.high = v.last = 0;
         for (const uint32_t *k = at; k < end; k++) {
@@ -140,14 +137,12 @@ bool pl_liveset_walk(pl_liveset *s)
     s->first = pl_arena_array(s->a, uint32_t, s->blocks + 2);
     s->flip = pl_arena_array(s->a, uint32_t, 2 * s->spans.n + 1);
     s->at = UINT32_MAX;
-    if (!s->first || !s->flip)
-        return false;
+    if (!s->first || !s->flip) return false;
     for (size_t k = 0; k < s->spans.n; k++) {
         s->first[s->spans.at[k].first]++;
         s->first[s->spans.at[k].end]++;
     }
-    for (uint32_t b = 0; b < s->blocks; b++)
-        s->first[b + 1] += s->first[b];
+    for (uint32_t b = 0; b < s->blocks; b++) s->first[b + 1] += s->first[b];
     s->first[s->blocks + 1] = s->first[s->blocks];
     for (size_t k = s->spans.n; k-- > 0;) {
         const pl_span *p = &s->spans.at[k];
@@ -157,12 +152,12 @@ bool pl_liveset_walk(pl_liveset *s)
     return true;
 }
 
-void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing), void *ctx)
+void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
+                   void *ctx)
 {
     while (s->at != block) {
         bool on = s->at == UINT32_MAX || s->at < block;
         uint32_t b = on ? ++s->at : s->at--;
-        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++)
-            turn(ctx, s->flip[k]);
+        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++) turn(ctx, s->flip[k]);
     }
 }

@@ -1,5 +1,6 @@
-/* liveset.h - at the end of which blocks things are live, for many things and many blocks: time and memory follow the blocks in which they are
- * live, and the stretches of neighbouring blocks, not blocks times things. */
+/* liveset.h - at the end of which blocks things are live, for many things and many blocks: time and
+ * memory follow the blocks in which they are live, and the stretches of neighbouring blocks, not
+ * blocks times things. */
 #ifndef PL_ISA_LIVESET_H
 #define PL_ISA_LIVESET_H
 
@@ -21,10 +22,18 @@ typedef struct pl_span {
 typedef struct pl_liveset {
     pl_arena *a;
     uint32_t things, blocks;
-    const uint32_t *preds, *pred, *npred; /* by block: predecessors are preds[pred .. pred + npred] */
-    struct { pl_touch *at; size_t n, cap; } touches; /* one for each thing and block */
-    struct { pl_span *at; size_t n, cap; } spans;    /* what pl_liveset_solve finds; those of one thing in order */
-    uint32_t *first, *flip; /* pl_liveset_walk: by block, things that are live at its end and not at that of the block before it, or vice versa */
+    const uint32_t *preds, *pred,
+        *npred; /* by block: predecessors are preds[pred .. pred + npred] */
+    struct {
+        pl_touch *at;
+        size_t n, cap;
+    } touches; /* one for each thing and block */
+    struct {
+        pl_span *at;
+        size_t n, cap;
+    } spans;                /* what pl_liveset_solve finds; those of one thing in order */
+    uint32_t *first, *flip; /* pl_liveset_walk: by block, things that are live at its end and not at
+                               that of the block before it, or vice versa */
     uint32_t at;            /* the block whose end was gone to last, UINT32_MAX: none */
 } pl_liveset;
 
@@ -38,7 +47,9 @@ bool pl_liveset_solve(pl_liveset *s);
 
 /* For passes that go from block to block. False: out of memory. */
 bool pl_liveset_walk(pl_liveset *s);
-/* Goes to the end of a block: `turn` hears of each thing that begins or ceases to be live on the way. At first nothing is. */
-void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing), void *ctx);
+/* Goes to the end of a block: `turn` hears of each thing that begins or ceases to be live on the
+ * way. At first nothing is. */
+void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
+                   void *ctx);
 
 #endif

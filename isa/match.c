@@ -48,9 +48,7 @@ void pl_matcher_target(pl_matcher *m, unsigned ptx, unsigned sm, char suffix)
     m->n = 0;
 }
 
-/* ---- targets
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- targets ---- */
 
 bool pl_target_has(unsigned sm, char suffix, const char *target)
 {
@@ -85,9 +83,7 @@ const char *pl_target_text(pl_arena *arena, const char *target)
     return text;
 }
 
-/* ---- words into slots
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- words into slots ---- */
 
 static bool slot_takes(const pl_slot *s, pl_word w)
 {
@@ -205,7 +201,8 @@ static const struct {
     {" tensormap ", " replace cp_fenceproxy "},
     {" createpolicy ", " fractional range cvt "},
     {" st red ", " async bulk "},
-    {" tcgen05 ", " alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift commit mma ws "},
+    {" tcgen05 ",
+     " alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift commit mma ws "},
     {" clusterlaunchcontrol ", " try_cancel async query_cancel "},
 };
 
@@ -240,7 +237,8 @@ static void add_word(pl_match *r, uint16_t w)
     if (r->nwanted < PL_MAX_WANTED) r->wanted[r->nwanted++] = w;
 }
 
-/* Is it one word that lacks? Then each that would do is named: of cvt.f32.s32 .rn, and not the .rni of another form. */
+/* Is it one word that lacks? Then each that would do is named: of cvt.f32.s32 .rn, and not the .rni
+ * of another form. */
 static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
 {
     pl_match_word more[MAX_WORDS + 1];
@@ -339,7 +337,8 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
     }
     unsigned ptx = 0;
     const char *target = NULL;
-    bool has = true, missing = false; /* the message names a target that the module lacks, else the newest of those asked for */
+    bool has = true, missing = false; /* the message names a target that the module lacks, else the
+                                         newest of those asked for */
     for (unsigned k = 0; k < f->nsince; k++) {
         const pl_since *s = &f->since[k];
         if (s->applies && !s->applies(mods)) continue;
@@ -347,7 +346,8 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
         has &= s->ptx <= m->ptx && !new_target;
         ptx = s->ptx > ptx ? s->ptx : ptx;
         missing |= new_target;
-        if (!target || new_target || (!missing && target_number(s->target) > target_number(target))) target = s->target;
+        if (!target || new_target || (!missing && target_number(s->target) > target_number(target)))
+            target = s->target;
     }
     if (!has && r->fault != PL_FAULT_SINCE) {
         r->fault = PL_FAULT_SINCE;
@@ -383,9 +383,7 @@ static void match(const pl_matcher *m, int mnem, const pl_match_word *words, uns
     if (!r->n && !r->fault) diagnose(r, mnem, words, n);
 }
 
-/* ---- cache
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- cache ---- */
 
 static void grow(pl_matcher *m)
 {
@@ -434,9 +432,7 @@ const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *wor
     return &e->match;
 }
 
-/* ---- did you mean
- * -------------------------------------------------------------------------------------------------------
- */
+/* ---- did you mean ---- */
 
 const char *pl_match_suggest(int mnem, const char *text, size_t n)
 {

@@ -1,7 +1,8 @@
 /* memorder.h - which accesses to memory of a stretch of code must stay behind which others.
  *
- * Accesses are told one after the other. Stores keep their order; a load stays behind the stores that it may see, and in front of those that may
- * change what it reads. Told are the nearest ones only: where a store stands between two, it keeps them in order. */
+ * Accesses are told one after the other. Stores keep their order; a load stays behind the stores
+ * that it may see, and in front of those that may change what it reads. Told are the nearest ones
+ * only: where a store stands between two, it keeps them in order. */
 #ifndef PL_ISA_MEMORDER_H
 #define PL_ISA_MEMORDER_H
 
@@ -12,9 +13,10 @@
 enum { PL_NOWHERE = 0xffffffff };
 
 typedef struct pl_access {
-    uint32_t at;       /* number of the instruction */
-    uint32_t space;    /* pl_space: a generic access may be in any */
-    uint32_t base;     /* value that the bytes are counted from, PL_NOWHERE: they may be any of the space */
+    uint32_t at;    /* number of the instruction */
+    uint32_t space; /* pl_space: a generic access may be in any */
+    uint32_t
+        base; /* value that the bytes are counted from, PL_NOWHERE: they may be any of the space */
     int64_t from, to;
 } pl_access;
 
@@ -26,7 +28,8 @@ pl_memorder *pl_memorder_new(pl_arena *a);
 void pl_memorder_start(pl_memorder *m);
 /* The store that this load must stay behind, PL_NOWHERE: none. */
 uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a);
-/* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay behind, until the next call. */
+/* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay behind, until the
+ * next call. */
 uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **loads, uint32_t *n);
 /* The same for what must stay behind every access so far. */
 uint32_t pl_memorder_all(pl_memorder *m, const uint32_t **loads, uint32_t *n);

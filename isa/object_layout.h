@@ -1,7 +1,8 @@
 /* object_layout.h - the sections of an object file, for its writer and its reader.
  *
- * Every object has all sections, in this order, so that section k of the file is row k here. Code, data, symbols, relocations and
- * the string table are as in any ELF object; the tables whose names begin with .ptxloom hold records (isa/records.h). */
+ * Every object has all sections, in this order, so that section k of the file is row k here. Code,
+ * data, symbols, relocations and the string table are as in any ELF object; the tables whose names
+ * begin with .ptxloom hold records (isa/records.h). */
 #ifndef PL_ISA_OBJECT_LAYOUT_H
 #define PL_ISA_OBJECT_LAYOUT_H
 
@@ -9,7 +10,9 @@
 
 #include "isa/records.h"
 
-enum { PL_OBJECT_FORMAT = 3 }; /* counts up with every change of the layout or of what a field means */
+enum {
+    PL_OBJECT_FORMAT = 3
+}; /* counts up with every change of the layout or of what a field means */
 
 typedef enum pl_section {
     PL_S_NULL,
@@ -48,12 +51,14 @@ typedef struct pl_section_row {
     uint64_t flags;
     uint32_t align;
     const pl_record *record; /* entries are these records ... */
-    uint32_t extra;          /* ... behind so many 32-bit numbers (funcs, vars); without record: bytes of an entry */
+    uint32_t extra; /* ... behind so many 32-bit numbers (funcs, vars); without record: bytes of an
+                       entry */
 } pl_section_row;
 
 extern const pl_section_row pl_object_section[PL_S_COUNT];
 
-/* Numbers in front of a function's record: its symbol, and how many entries of the tables below are its own. */
+/* Numbers in front of a function's record: its symbol, and how many entries of the tables below are
+ * its own. */
 enum { PL_FN_SYMBOL, PL_FN_ROWS, PL_FN_PARAMS, PL_FN_FORMALS, PL_FN_RESULTS, PL_FN_NUMBERS };
 /* In front of a variable's record. */
 enum { PL_VN_SYMBOL, PL_VN_NUMBERS };
@@ -61,7 +66,8 @@ enum { PL_VN_SYMBOL, PL_VN_NUMBERS };
 /* Bytes of one entry of a section; 0: it has no entries of fixed size. */
 size_t pl_section_entry(pl_section s);
 
-/* What the note says, in order: format, optimisation, PTX version, target, then two hashes as hexadecimal text. */
+/* What the note says, in order: format, optimisation, PTX version, target, then two hashes as
+ * hexadecimal text. */
 enum {
     PL_NOTE_TYPE = 1,
     PL_NOTE_NAME_BYTES = 8, /* "PTXLOOM" */
@@ -75,7 +81,9 @@ enum {
     PL_NOTE_BYTES = PL_NOTE_CONTENT + 64
 };
 
-/* Type of a relocation: what the address is of (PL_RELOC_*), bytes to fill, bits to shift it right by. */
-#define PL_RELA_TYPE(kind, bytes, shift) ((uint32_t)(kind) | (uint32_t)(bytes) << 8 | (uint32_t)(shift) << 16)
+/* Type of a relocation: what the address is of (PL_RELOC_*), bytes to fill, bits to shift it right
+ * by. */
+#define PL_RELA_TYPE(kind, bytes, shift)                                                           \
+    ((uint32_t)(kind) | (uint32_t)(bytes) << 8 | (uint32_t)(shift) << 16)
 
 #endif

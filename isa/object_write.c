@@ -17,7 +17,10 @@ typedef struct bytes {
 typedef struct writer {
     const pl_program *p;
     bytes part[PL_S_COUNT];
-    struct { const void *at; size_t n; } records[PL_S_COUNT]; /* what goes into the file from where it is: most of it */
+    struct {
+        const void *at;
+        size_t n;
+    } records[PL_S_COUNT];     /* what goes into the file from where it is: most of it */
     uint64_t zero[PL_S_COUNT]; /* sizes of sections without bytes in the file */
     uint32_t *func_symbol, *var_symbol;
     uint32_t locals; /* symbols that come first */
@@ -44,10 +47,8 @@ static bool reserve(bytes *b, size_t n)
 /* Room for n more bytes, zeroed; NULL without memory. */
 static char *room(bytes *b, size_t n)
 {
-    if (!reserve(b, n))
-        return NULL;
-    if (!n)
-        return b->at;
+    if (!reserve(b, n)) return NULL;
+    if (!n) return b->at;
     char *to = b->at + b->n;
     memset(to, 0, n);
     b->n += n;
@@ -56,21 +57,18 @@ static char *room(bytes *b, size_t n)
 
 static void put_number(char *to, uint64_t v, unsigned n)
 {
-    for (unsigned k = 0; k < n; k++)
-        to[k] = (char)(v >> 8 * k);
+    for (unsigned k = 0; k < n; k++) to[k] = (char)(v >> 8 * k);
 }
 
 static void put_u32(bytes *b, uint32_t v)
 {
     char *to = room(b, 4);
-    if (to)
-        put_number(to, v, 4);
+    if (to) put_number(to, v, 4);
 }
 
 static void put(bytes *b, const void *from, size_t n)
 {
-    if (!n || !reserve(b, n))
-        return;
+    if (!n || !reserve(b, n)) return;
     memcpy(b->at + b->n, from, n);
     b->n += n;
 }
@@ -79,8 +77,7 @@ static void put(bytes *b, const void *from, size_t n)
 static uint32_t put_string(writer *w, const char *s)
 {
     bytes *b = &w->part[PL_S_STRTAB];
-    if (!s)
-        return 0;
+    if (!s) return 0;
     uint32_t at = (uint32_t)b->n;
     put(b, s, strlen(s) + 1);
     return at;
@@ -108,8 +105,7 @@ static bool lies_as_written(const pl_record *r, size_t *from)
     *from = next;
     for (unsigned k = 0; k < r->n; k++) {
         const pl_field *f = &r->field[k];
-        if (f->kind == PL_F_TEXT || f->at != next)
-            return false;
+        if (f->kind == PL_F_TEXT || f->at != next) return false;
         next += (size_t)f->bytes * f->count;
     }
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -134,12 +130,14 @@ static void put_all_records(writer *w, pl_section s, const void *at, size_t n)
 
 static size_t size_of(const writer *w, unsigned s)
 {
-    return w->part[s].n + (s == PL_S_PTX ? w->p->text_bytes : 0) + (w->records[s].n ? w->records[s].n * pl_record_bytes(pl_object_section[s].record) : 0);
+    return w->part[s].n + (s == PL_S_PTX ? w->p->text_bytes : 0) +
+           (w->records[s].n ? w->records[s].n * pl_record_bytes(pl_object_section[s].record) : 0);
 }
 
 /* ---- symbols and data ---- */
 
-static uint32_t put_symbol(writer *w, const char *name, unsigned char info, uint16_t section, uint64_t value, uint64_t size)
+static uint32_t put_symbol(writer *w, const char *name, unsigned char info, uint16_t section,
+                           uint64_t value, uint64_t size)
 {
     bytes *b = &w->part[PL_S_SYMTAB];
     uint32_t index = (uint32_t)(b->n / sizeof(Elf64_Sym));
@@ -178,13 +176,12 @@ static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
     bytes *b = &w->part[s];
     if (s == PL_S_CONST) { /* as the bank is when a kernel starts */
         room(b, v->address + v->size > b->n ? (size_t)(v->address + v->size - b->n) : 0);
-        if (!b->failed && v->init && v->size)
-            memcpy(b->at + v->address, v->init, (size_t)v->size);
+        if (!b->failed && v->init && v->size) memcpy(b->at + v->address, v->init, (size_t)v->size);
         return v->address;
     }
-    if (s == PL_S_SHARED || s == PL_S_CONST_ZERO) { /* placed by the assembler; kernels share the same addresses */
-        if (v->address + v->size > w->zero[s])
-            w->zero[s] = v->address + v->size;
+    if (s == PL_S_SHARED ||
+        s == PL_S_CONST_ZERO) { /* placed by the assembler; kernels share the same addresses */
+        if (v->address + v->size > w->zero[s]) w->zero[s] = v->address + v->size;
         return v->address;
     }
     if (s == PL_S_GLOBAL_ZERO) {
@@ -195,8 +192,7 @@ static uint64_t put_data(writer *w, const pl_prog_var *v, pl_section s)
     room(b, (size_t)((align - b->n % align) % align));
     uint64_t at = b->n;
     char *to = room(b, (size_t)v->size);
-    if (to && v->init)
-        memcpy(to, v->init, (size_t)v->size);
+    if (to && v->init) memcpy(to, v->init, (size_t)v->size);
     return at;
 }
 
@@ -206,12 +202,14 @@ static void put_relocations(writer *w, const pl_prog_var *v, pl_section s, uint6
     for (size_t k = 0; k < v->reloc.n; k++) {
         const pl_prog_reloc *r = &v->reloc.at[k];
         bool variable = r->kind == PL_RELOC_VAR || r->kind == PL_RELOC_GENERIC;
-        uint64_t symbol = variable ? w->var_symbol[r->symbol] : r->kind == PL_RELOC_FUNC ? w->func_symbol[r->symbol] : 0;
+        uint64_t symbol = variable                   ? w->var_symbol[r->symbol]
+                          : r->kind == PL_RELOC_FUNC ? w->func_symbol[r->symbol]
+                                                     : 0;
         char *to = room(b, sizeof(Elf64_Rela));
-        if (!to)
-            return;
+        if (!to) return;
         put_number(to + offsetof(Elf64_Rela, r_offset), at + r->offset, 8);
-        put_number(to + offsetof(Elf64_Rela, r_info), ELF64_R_INFO(symbol, (uint64_t)PL_RELA_TYPE(r->kind, r->bytes, r->shift)), 8);
+        put_number(to + offsetof(Elf64_Rela, r_info),
+                   ELF64_R_INFO(symbol, (uint64_t)PL_RELA_TYPE(r->kind, r->bytes, r->shift)), 8);
         put_number(to + offsetof(Elf64_Rela, r_addend), (uint64_t)r->addend, 8);
     }
 }
@@ -227,17 +225,21 @@ static void put_symbols(writer *w, uint64_t *place)
             const pl_prog_func *f = &p->funcs.at[k];
             unsigned char b = f->count ? binding(f->linkage, f->entry) : STB_GLOBAL;
             if ((b == STB_LOCAL) == (round == 0))
-                w->func_symbol[k] = f->count ? put_symbol(w, f->name, (unsigned char)ELF64_ST_INFO(b, STT_FUNC), PL_S_TEXT, f->first * entry, f->count * entry)
-                                             : put_symbol(w, f->name, (unsigned char)ELF64_ST_INFO(b, STT_NOTYPE), SHN_UNDEF, 0, 0);
+                w->func_symbol[k] =
+                    f->count ? put_symbol(w, f->name, (unsigned char)ELF64_ST_INFO(b, STT_FUNC),
+                                          PL_S_TEXT, f->first * entry, f->count * entry)
+                             : put_symbol(w, f->name, (unsigned char)ELF64_ST_INFO(b, STT_NOTYPE),
+                                          SHN_UNDEF, 0, 0);
         }
         for (size_t k = 0; k < p->vars.n; k++) {
             const pl_prog_var *v = &p->vars.at[k];
             unsigned char b = binding(v->linkage, false);
             if ((b == STB_LOCAL) == (round == 0))
-                w->var_symbol[k] = put_symbol(w, v->name, (unsigned char)ELF64_ST_INFO(b, STT_OBJECT), (uint16_t)section_of(v), place[k], v->size);
+                w->var_symbol[k] =
+                    put_symbol(w, v->name, (unsigned char)ELF64_ST_INFO(b, STT_OBJECT),
+                               (uint16_t)section_of(v), place[k], v->size);
         }
-        if (round == 0)
-            w->locals = (uint32_t)(w->part[PL_S_SYMTAB].n / sizeof(Elf64_Sym));
+        if (round == 0) w->locals = (uint32_t)(w->part[PL_S_SYMTAB].n / sizeof(Elf64_Sym));
     }
 }
 
@@ -246,8 +248,7 @@ static void put_variables(writer *w)
     const pl_program *p = w->p;
     uint64_t *place = calloc(p->vars.n + 1, sizeof *place);
     w->failed |= !place;
-    if (!place)
-        return;
+    if (!place) return;
     for (size_t k = 0; k < p->vars.n; k++)
         place[k] = put_data(w, &p->vars.at[k], section_of(&p->vars.at[k]));
     put_symbols(w, place);
@@ -286,8 +287,7 @@ static void put_tables(writer *w)
     put_all_records(w, PL_S_LINES, p->lines.at, p->lines.n);
     put_records(w, PL_S_INLINES, p->inlines.at, p->inlines.n);
     put_records(w, PL_S_SOURCES, p->sources.at, p->sources.n);
-    for (size_t k = 0; k < p->pool.n; k++)
-        put_u32(&w->part[PL_S_POOL], p->pool.at[k]);
+    for (size_t k = 0; k < p->pool.n; k++) put_u32(&w->part[PL_S_POOL], p->pool.at[k]);
     for (size_t k = 0; k < p->files.n; k++)
         put_u32(&w->part[PL_S_FILES], put_string(w, p->files.at[k]));
 }
@@ -329,7 +329,8 @@ static void put_header(char *to, uint64_t sections_at)
     put_number(to + offsetof(Elf64_Ehdr, e_shstrndx), PL_S_SHSTRTAB, 2);
 }
 
-static void put_section_header(const writer *w, char *to, pl_section s, uint32_t name, uint64_t at, uint64_t size)
+static void put_section_header(const writer *w, char *to, pl_section s, uint32_t name, uint64_t at,
+                               uint64_t size)
 {
     const pl_section_row *r = &pl_object_section[s];
     uint32_t link = 0, info = 0;
@@ -351,8 +352,9 @@ static void put_section_header(const writer *w, char *to, pl_section s, uint32_t
     put_number(to + offsetof(Elf64_Shdr, sh_entsize), pl_section_entry(s), 8);
 }
 
-/* Where the file goes, in pieces of one size but for the last: hashing and writing few of them is faster than many, and records lie in memory with
- * something in front of them, so that they have to be put together anyhow. */
+/* Where the file goes, in pieces of one size but for the last: hashing and writing few of them is
+ * faster than many, and records lie in memory with something in front of them, so that they have to
+ * be put together anyhow. */
 typedef struct sink {
     pl_object_put *put;
     void *to;
@@ -365,8 +367,7 @@ typedef struct sink {
 static void hand_on(sink *o)
 {
     const size_t n = o->n % sizeof o->piece ? o->n % sizeof o->piece : sizeof o->piece;
-    if (o->n && !o->failed)
-        o->failed = !o->put(o->to, o->piece, n);
+    if (o->n && !o->failed) o->failed = !o->put(o->to, o->piece, n);
 }
 
 /* from NULL: zeros. */
@@ -382,8 +383,7 @@ static void send(sink *o, const char *from, size_t n)
         } else
             memset(at, 0, k);
         o->n += k;
-        if (o->n % sizeof o->piece == 0)
-            hand_on(o);
+        if (o->n % sizeof o->piece == 0) hand_on(o);
     }
 }
 
@@ -395,8 +395,7 @@ static void fill(sink *o, size_t align)
 static void send_section(const writer *w, unsigned s, sink *o)
 {
     send(o, w->part[s].at, w->part[s].n);
-    if (s == PL_S_PTX)
-        send(o, w->p->text, w->p->text_bytes);
+    if (s == PL_S_PTX) send(o, w->p->text, w->p->text_bytes);
     const size_t n = w->records[s].n, size = n ? pl_record_bytes(pl_object_section[s].record) : 0;
     for (size_t k = 0; k < n; k++)
         send(o, (const char *)w->records[s].at + k * pl_object_section[s].record->size, size);
@@ -408,8 +407,10 @@ static void send_file(const writer *w, const uint32_t *name, sink *o)
     char header[sizeof(Elf64_Ehdr)] = {0}, sections[sizeof(Elf64_Shdr) * PL_S_COUNT] = {0};
     uint64_t end = sizeof header;
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
-        const uint64_t align = pl_object_section[s].align, at = (end + align - 1) / align * align, size = size_of(w, s);
-        put_section_header(w, sections + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at, pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size);
+        const uint64_t align = pl_object_section[s].align, at = (end + align - 1) / align * align,
+                       size = size_of(w, s);
+        put_section_header(w, sections + s * sizeof(Elf64_Shdr), (pl_section)s, name[s], at,
+                           pl_object_section[s].type == SHT_NOBITS ? w->zero[s] : size);
         end = at + size;
     }
     put_header(header, (end + 7) / 8 * 8);
@@ -420,8 +421,7 @@ static void send_file(const writer *w, const uint32_t *name, sink *o)
     }
     fill(o, 8);
     send(o, sections, sizeof sections);
-    if (o->n % sizeof o->piece)
-        hand_on(o);
+    if (o->n % sizeof o->piece) hand_on(o);
 }
 
 static bool put_hash(void *to, const char *at, size_t n)
@@ -437,12 +437,11 @@ static pl_status put_file(writer *w, pl_object_put *wanted, void *to)
     put(&w->part[PL_S_SHSTRTAB], "", 1);
     for (unsigned s = 1; s < PL_S_COUNT; s++) {
         name[s] = (uint32_t)w->part[PL_S_SHSTRTAB].n;
-        put(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name, strlen(pl_object_section[s].name) + 1);
+        put(&w->part[PL_S_SHSTRTAB], pl_object_section[s].name,
+            strlen(pl_object_section[s].name) + 1);
     }
-    for (unsigned s = 0; s < PL_S_COUNT; s++)
-        w->failed |= w->part[s].failed;
-    if (w->failed)
-        return PL_NOMEM;
+    for (unsigned s = 0; s < PL_S_COUNT; s++) w->failed |= w->part[s].failed;
+    if (w->failed) return PL_NOMEM;
     pl_sha256 hash;
     char hex[65];
     pl_sha256_init(&hash);
@@ -469,8 +468,7 @@ pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to)
         put_note(&w);
         st = put_file(&w, wanted, to);
     }
-    for (unsigned s = 0; s < PL_S_COUNT; s++)
-        free(w.part[s].at);
+    for (unsigned s = 0; s < PL_S_COUNT; s++) free(w.part[s].at);
     free(w.func_symbol);
     free(w.var_symbol);
     return st;

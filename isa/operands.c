@@ -1,7 +1,9 @@
-/* operands.c - walking over the registers of an instruction, driven by the operand descriptions of its form.
+/* operands.c - walking over the registers of an instruction, driven by the operand descriptions of
+ * its form.
  *
- * Passes walk over every instruction dozens of times, and a module has few kinds of instructions; so what the descriptions say
- * is worked out once for each combination of form and modifiers, and kept while a module is assembled. */
+ * Passes walk over every instruction dozens of times, and a module has few kinds of instructions;
+ * so what the descriptions say is worked out once for each combination of form and modifiers, and
+ * kept while a module is assembled. */
 #include "isa/plan.h"
 
 #include <stddef.h>
@@ -21,7 +23,8 @@ static bool scalars(const pl_form *f, const uint16_t *mods)
 {
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
-        if (s->kind != PL_K_IMM && ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) || (s->read && s->written) || pl_operand_count(f, k, mods)))
+        if (s->kind != PL_K_IMM && ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) ||
+                                    (s->read && s->written) || pl_operand_count(f, k, mods)))
             return false;
     }
     return true;
@@ -37,17 +40,19 @@ unsigned pl_traits_find(const pl_insn *i)
     for (unsigned k = 0; k < f->nslots && !t; k++)
         t = pl_word_kind[i->mods[k]] ? (pl_word)i->mods[k] : W_none;
     const bool carry = pl_insn_has(i, W_cc), carries = m == M_addc || m == M_subc || m == M_madc;
-    const bool integer = (pl_word_kind[t] == 'u' || pl_word_kind[t] == 's' || pl_word_kind[t] == 'b') && (pl_word_bits[t] == 32 || pl_word_bits[t] == 64);
+    const bool integer =
+        (pl_word_kind[t] == 'u' || pl_word_kind[t] == 's' || pl_word_kind[t] == 'b') &&
+        (pl_word_bits[t] == 32 || pl_word_bits[t] == 64);
     unsigned traits = 0;
     if (!f->effects && m != M_activemask && m != M__sreg && m != M__s2ur && !carry && !carries)
         traits |= PL_TRAIT_PURE;
-    if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) && !pl_insn_has(i, W_s16x2))
+    if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) &&
+        !pl_insn_has(i, W_s16x2))
         traits |= PL_TRAIT_INTEGER;
-    if (pl_word_bits[t] == 64)
-        traits |= PL_TRAIT_WIDE;
-    if (scalars(f, i->mods))
-        traits |= PL_TRAIT_SCALARS;
-    if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands && f->operand[0].written)
+    if (pl_word_bits[t] == 64) traits |= PL_TRAIT_WIDE;
+    if (scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;
+    if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands &&
+        f->operand[0].written)
         traits |= PL_TRAIT_SPARE;
     return traits | (unsigned)t << PL_TRAIT_TYPE;
 }
@@ -58,12 +63,17 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     uint8_t flags = i->sel[PL_M_FLAGS];
     unsigned addresses = 0;
-    *p = (pl_plan){.key = pl_plan_key(i), .calls = (f->effects & PL_EF_CALL) != 0, .traits = (uint16_t)pl_traits_find(i)};
+    *p = (pl_plan){.key = pl_plan_key(i),
+                   .calls = (f->effects & PL_EF_CALL) != 0,
+                   .traits = (uint16_t)pl_traits_find(i)};
     memcpy(p->mods, i->mods, sizeof p->mods);
     p->use[p->n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
-        pl_plan_use u = {.at = (uint8_t)(PLACE(op) + k), .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)), .rows = 2};
+        pl_plan_use u = {
+            .at = (uint8_t)(PLACE(op) + k),
+            .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)),
+            .rows = 2};
         switch ((pl_okind)s->kind) {
         case PL_K_VALUE:
         case PL_K_VAR: {
@@ -75,7 +85,8 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
             u.rows = rows_of(pl_word_bits[type]);
             if (type == W_pred)
                 u.use |= PL_USE_PRED;
-            else if ((i->flags & PL_IF_MEM) && u.rows == 1 && (flags & PL_MF_WIDE) && k == (f->operand[0].kind == PL_K_ADDR))
+            else if ((i->flags & PL_IF_MEM) && u.rows == 1 && (flags & PL_MF_WIDE) &&
+                     k == (f->operand[0].kind == PL_K_ADDR))
                 u.rows = 2; /* a relaxed load or store of a 64-bit register */
             break;
         }
@@ -85,11 +96,8 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
             addresses++;
             break;
         case PL_K_FUNC:
-        case PL_K_OPAQUE:
-            u.use = PL_USE_READ;
-            break;
-        default:
-            continue;
+        case PL_K_OPAQUE: u.use = PL_USE_READ; break;
+        default: continue;
         }
         assert(u.use & (PL_USE_READ | PL_USE_WRITE));
         p->use[p->n++] = u;
@@ -98,10 +106,8 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
     p->wide = p->calls;
     for (unsigned k = 0; k < p->n; k++) {
         p->wide |= p->use[k].rows > 1;
-        if (p->use[k].use & PL_USE_READ)
-            p->reads[p->nreads++] = p->use[k];
-        if (p->use[k].use & PL_USE_WRITE)
-            p->writes[p->nwrites++] = p->use[k];
+        if (p->use[k].use & PL_USE_READ) p->reads[p->nreads++] = p->use[k];
+        if (p->use[k].use & PL_USE_WRITE) p->writes[p->nwrites++] = p->use[k];
     }
 }
 
@@ -121,7 +127,8 @@ const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
             pl_plan_make(&all->at[*number - 1u], i);
         }
         const pl_plan *t = &all->at[*number - 1u];
-        if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) | (t->mods[3] ^ m[3]))
+        if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) |
+            (t->mods[3] ^ m[3]))
             continue;
         i->plan = *number;
         i->traits = t->traits;
@@ -136,27 +143,24 @@ pl_plans *pl_plans_new(pl_arena *a)
     return pl_arena_new(a, pl_plans);
 }
 
-static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results, pl_use_fn *fn, void *ctx)
+static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results, pl_use_fn *fn,
+                        void *ctx)
 {
     for (uint32_t k = 0; k < n; k++) {
         pl_prog_move *m = &p->moves.at[first + k];
         unsigned use = (results ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
-        if (m->reg)
-            fn(ctx, results ? &m->to : &m->from, m->bytes > 4 ? 2 : 1, use);
+        if (m->reg) fn(ctx, results ? &m->to : &m->from, m->bytes > 4 ? 2 : 1, use);
     }
 }
 
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx)
 {
     const pl_prog_call *c = &p->calls.at[i->target];
-    if (which & PL_USE_READ)
-        visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
-    if (which & PL_USE_WRITE)
-        visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
+    if (which & PL_USE_READ) visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
+    if (which & PL_USE_WRITE) visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
 }
 
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_insn_uses_here(p, i, fn, ctx);
 }
-

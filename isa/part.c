@@ -1,8 +1,8 @@
-/* part.c - see part.h. What refers to code or tables by number is counted from the start of the part; joining moves it. */
+/* part.c - see part.h. What refers to code or tables by number is counted from the start of the
+ * part; joining moves it. */
 #include "isa/part.h"
 
 #include <string.h>
-
 
 void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans)
 {
@@ -12,7 +12,8 @@ void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, 
 }
 
 /* A vector as it is, or behind what another one holds. */
-#define KEEP(arena, v) ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
+#define KEEP(arena, v)                                                                             \
+    ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
 
 static void *copy(pl_arena *a, const void *at, size_t bytes)
 {
@@ -38,10 +39,12 @@ void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
     part->arena = arena;
 }
 
-/* Lines: neighbours that say the same are one entry (isa/tidy.c), also where functions meet. Returns what is added to their numbers. */
+/* Lines: neighbours that say the same are one entry (isa/tidy.c), also where functions meet.
+ * Returns what is added to their numbers. */
 static uint32_t join_lines(pl_program *p, const pl_program *part)
 {
-    size_t first = part->lines.n && p->lines.n && memcmp(part->lines.at, &p->lines.at[p->lines.n - 1], sizeof *p->lines.at) == 0;
+    size_t first = part->lines.n && p->lines.n &&
+                   memcmp(part->lines.at, &p->lines.at[p->lines.n - 1], sizeof *p->lines.at) == 0;
     uint32_t moved = (uint32_t)(p->lines.n - first);
     for (size_t k = first; k < part->lines.n; k++)
         *pl_push(p->arena, &p->lines) = part->lines.at[k];
@@ -50,17 +53,18 @@ static uint32_t join_lines(pl_program *p, const pl_program *part)
 
 void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
 {
-    uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n, moves = (uint32_t)p->moves.n;
-    if (!code && pl_arena_give(p->arena, part->arena, part->code.at)) { /* the first one, and it is large: nothing in it moves */
+    uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n,
+             moves = (uint32_t)p->moves.n;
+    if (!code &&
+        pl_arena_give(p->arena, part->arena,
+                      part->code.at)) { /* the first one, and it is large: nothing in it moves */
         p->code.at = part->code.at;
         p->code.n = part->code.n;
         p->code.cap = part->code.cap;
     }
     uint32_t lines = join_lines(p, part);
-    for (size_t k = 0; k < part->pool.n; k++)
-        *pl_push(p->arena, &p->pool) = part->pool.at[k];
-    for (size_t k = 0; k < part->moves.n; k++)
-        *pl_push(p->arena, &p->moves) = part->moves.at[k];
+    for (size_t k = 0; k < part->pool.n; k++) *pl_push(p->arena, &p->pool) = part->pool.at[k];
+    for (size_t k = 0; k < part->moves.n; k++) *pl_push(p->arena, &p->moves) = part->moves.at[k];
     for (size_t k = 0; k < part->calls.n; k++) {
         pl_prog_call c = part->calls.at[k];
         c.first_arg += c.nargs ? moves : 0;
@@ -79,8 +83,7 @@ void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
         else if ((effects & PL_EF_BRANCH) && operands == 1)
             i->target += code;
         else if ((effects & PL_EF_BRANCH) && operands == 2 && pl_arena_ok(p->arena))
-            for (uint32_t t = 0; t < i->nmore; t++)
-                p->pool.at[i->more + t] += code;
+            for (uint32_t t = 0; t < i->nmore; t++) p->pool.at[i->more + t] += code;
     }
     f->first = code;
     keep_tables(f, p->arena);

@@ -1,4 +1,5 @@
-/* pass_manager.h - runs the passes of passes.def over a function, and what one may ask for around them.
+/* pass_manager.h - runs the passes of passes.def over a function, and what one may ask for around
+ * them.
  *
  * The list of passes is data: their names, order and descriptions are in passes.def alone. */
 #ifndef PL_ISA_PASS_MANAGER_H
@@ -11,12 +12,12 @@
 
 /* Numbers of the passes: PL_PASS_gvn ... in the order of passes.def. */
 typedef enum pl_pass_id {
-#define CODE_PASS(name, level, file, summary) PL_PASS_##name,
+#define CODE_PASS(name, level, file, summary)          PL_PASS_##name,
 #define CODE_PASS_REQUIRED(name, level, file, summary) PL_PASS_##name,
-#define IR_PASS(name, file, summary) PL_PASS_##name,
-#define IR_PASS_REQUIRED(name, file, summary) PL_PASS_##name,
-#define LAUNCH_PASS(name, file, summary) PL_PASS_##name,
-#define NESTED_PASS(name, file, summary) PL_PASS_##name,
+#define IR_PASS(name, file, summary)                   PL_PASS_##name,
+#define IR_PASS_REQUIRED(name, file, summary)          PL_PASS_##name,
+#define LAUNCH_PASS(name, file, summary)               PL_PASS_##name,
+#define NESTED_PASS(name, file, summary)               PL_PASS_##name,
 #define AGAIN(name)
 #include "isa/passes.def"
     PL_PASS_COUNT
@@ -52,10 +53,10 @@ typedef struct pl_pass_time {
 
 /* Several host threads may share one, except for `print` and `time`, which need one thread. */
 struct pl_pass_options {
-    uint64_t skip;        /* bit k: pass k does not run */
-    uint64_t print_after; /* bit k: the function is printed after each run of pass k */
+    uint64_t skip;            /* bit k: pass k does not run */
+    uint64_t print_after;     /* bit k: the function is printed after each run of pass k */
     const volatile int *stop; /* no pass starts when it is not 0; or NULL */
-    bool verify;          /* the verifier (ir_verify.h) runs after each IR pass */
+    bool verify;              /* the verifier (ir_verify.h) runs after each IR pass */
     void (*print)(void *to, const char *text, size_t n);
     void *to;
     pl_pass_time *time; /* by pass; NULL: not measured */
@@ -63,8 +64,10 @@ struct pl_pass_options {
     char finding[256];
 };
 
-/* From one machine instruction for each PTX instruction to the code that runs. `work` and `pass` are reset. fixed: the first row that
- * register allocation leaves alone. PL_INVALID: the verifier found a fault of ours (pl_pass_options.finding). PL_INTERRUPTED: the stop flag. */
-pl_status pl_run_passes(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work, pl_arena *pass);
+/* From one machine instruction for each PTX instruction to the code that runs. `work` and `pass`
+ * are reset. fixed: the first row that register allocation leaves alone. PL_INVALID: the verifier
+ * found a fault of ours (pl_pass_options.finding). PL_INTERRUPTED: the stop flag. */
+pl_status pl_run_passes(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_arena *work,
+                        pl_arena *pass);
 
 #endif

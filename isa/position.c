@@ -14,7 +14,8 @@ static const char *file_name(const pl_program *p, uint32_t file)
 }
 
 /* Appends what fits; a position that does not fit is cut. */
-static size_t append(char *buf, size_t size, size_t used, const char *before, const char *name, uint32_t line)
+static size_t append(char *buf, size_t size, size_t used, const char *before, const char *name,
+                     uint32_t line)
 {
     int n = used < size ? snprintf(buf + used, size - used, "%s%s:%u", before, name, line) : 0;
     return n > 0 ? used + (size_t)n : used;
@@ -32,7 +33,8 @@ bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size
     for (unsigned k = 0; call && k < MAX_CALLS; k++) {
         const pl_prog_inline *c = &p->inlines.at[call - 1];
         const char *caller = file_name(p, c->src_file);
-        used = append(buf, size, used, k ? ", " : " (inlined at ", caller ? caller : "?", c->src_line);
+        used =
+            append(buf, size, used, k ? ", " : " (inlined at ", caller ? caller : "?", c->src_line);
         call = c->inlined;
     }
     if (l->inlined && used + 1 < size) memcpy(buf + used, ")", 2);

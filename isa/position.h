@@ -1,4 +1,5 @@
-/* position.h - positions in CUDA source files, as .loc gives them: one spelling for faults, hangs, traces and listings. */
+/* position.h - positions in CUDA source files, as .loc gives them: one spelling for faults, hangs,
+ * traces and listings. */
 #ifndef PL_ISA_POSITION_H
 #define PL_ISA_POSITION_H
 
@@ -6,8 +7,8 @@
 
 enum { PL_POSITION_TEXT = 200 };
 
-/* "k.cu:12", or "k.cu:12 (inlined at k.cu:30, k.cu:44)" with the innermost call first. `line` is an index into p->lines (pl_insn.line).
- * False, and the empty text: .loc names no position there. */
+/* "k.cu:12", or "k.cu:12 (inlined at k.cu:30, k.cu:44)" with the innermost call first. `line` is an
+ * index into p->lines (pl_insn.line). False, and the empty text: .loc names no position there. */
 bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size);
 
 #endif

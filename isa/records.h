@@ -1,13 +1,19 @@
-/* records.h - the structures of a machine program as lists of fields, for everything that writes or reads them.
+/* records.h - the structures of a machine program as lists of fields, for everything that writes or
+ * reads them.
  *
- * One list serves the object file (isa/object.c), where a record is its fields in order, least significant byte first, and the
- * text form (isa/asm.h), where a field is NAME=VALUE. */
+ * One list serves the object file (isa/object.c), where a record is its fields in order, least
+ * significant byte first, and the text form (isa/asm.h), where a field is NAME=VALUE. */
 #ifndef PL_ISA_RECORDS_H
 #define PL_ISA_RECORDS_H
 
 #include "isa/program.h"
 
-typedef enum pl_field_kind { PL_F_NUMBER, PL_F_BOOL, PL_F_WORD /* pl_word */, PL_F_TEXT /* const char * */ } pl_field_kind;
+typedef enum pl_field_kind {
+    PL_F_NUMBER,
+    PL_F_BOOL,
+    PL_F_WORD /* pl_word */,
+    PL_F_TEXT /* const char * */
+} pl_field_kind;
 
 typedef struct pl_field {
     const char *name;
@@ -22,8 +28,9 @@ typedef struct pl_record {
     size_t size; /* of the structure in memory */
 } pl_record;
 
-extern const pl_record pl_record_insn, pl_record_func, pl_record_var, pl_record_param, pl_record_row, pl_record_move, pl_record_call,
-    pl_record_line, pl_record_inlined, pl_record_source;
+extern const pl_record pl_record_insn, pl_record_func, pl_record_var, pl_record_param,
+    pl_record_row, pl_record_move, pl_record_call, pl_record_line, pl_record_inlined,
+    pl_record_source;
 /* In the text form only: what symbols, relocations and the note hold in an object. */
 extern const pl_record pl_record_program, pl_record_place /* of a pl_prog_var */, pl_record_reloc;
 

@@ -1,7 +1,9 @@
-/* resources.c - barriers, stack and registers of functions, over the graph of calls. See resources.h.
+/* resources.c - barriers, stack and registers of functions, over the graph of calls. See
+ * resources.h.
  *
- * Functions are visited behind everything they call; a call back to a function that is still open (recursion) counts once, as ptxas
- * counts it. An indirect call may reach every function whose address is in a variable or in a register of some function. */
+ * Functions are visited behind everything they call; a call back to a function that is still open
+ * (recursion) counts once, as ptxas counts it. An indirect call may reach every function whose
+ * address is in a variable or in a register of some function. */
 #include "isa/resources.h"
 
 #include <string.h>
@@ -12,16 +14,19 @@
 enum { ALL_BARRIERS = 16 };
 
 typedef struct visit {
-    uint32_t func, pc;   /* next instruction to look at */
-    uint32_t candidate;  /* next function an indirect call may reach */
+    uint32_t func, pc;  /* next instruction to look at */
+    uint32_t candidate; /* next function an indirect call may reach */
 } visit;
 
 typedef struct graph {
     pl_program *p;
-    uint8_t *state; /* by function: 0 new, 1 open, 2 done */
-    bool *taken;    /* by function: its address is somewhere */
+    uint8_t *state;    /* by function: 0 new, 1 open, 2 done */
+    bool *taken;       /* by function: its address is somewhere */
     uint32_t *deepest; /* stack below it */
-    struct { visit *at; size_t n, cap; } open;
+    struct {
+        visit *at;
+        size_t n, cap;
+    } open;
 } graph;
 
 static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
@@ -40,13 +45,11 @@ static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
 static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
-    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->cls != C_barrier)
-        return 0;
+    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->cls != C_barrier) return 0;
     for (unsigned k = 0; k < form->noperands; k++) {
         const pl_ospec *s = &form->operand[k];
         uint64_t number;
-        if (s->kind != PL_K_VALUE || s->written)
-            continue;
+        if (s->kind != PL_K_VALUE || s->written) continue;
         bool known = constant_of(f, i->op[k], &number);
         return known && number < ALL_BARRIERS ? (uint32_t)number + 1 : ALL_BARRIERS;
     }
@@ -76,8 +79,7 @@ static uint32_t next_callee(graph *g, visit *v)
     const pl_prog_func *f = &p->funcs.at[v->func];
     for (; v->pc < f->first + f->count; v->pc++) {
         const pl_insn *i = &p->code.at[v->pc];
-        if (!(pl_forms[i->form].effects & PL_EF_CALL))
-            continue;
+        if (!(pl_forms[i->form].effects & PL_EF_CALL)) continue;
         uint32_t callee = p->calls.at[i->target].callee;
         if (callee != UINT32_MAX) {
             v->pc++;
@@ -85,8 +87,7 @@ static uint32_t next_callee(graph *g, visit *v)
         }
         while (v->candidate < p->funcs.n) {
             callee = v->candidate++;
-            if (g->taken[callee] && !p->funcs.at[callee].entry)
-                return callee;
+            if (g->taken[callee] && !p->funcs.at[callee].entry) return callee;
         }
     }
     return UINT32_MAX;
@@ -96,13 +97,11 @@ static void add_callee(graph *g, uint32_t caller, uint32_t callee)
 {
     pl_prog_func *f = &g->p->funcs.at[caller];
     const pl_prog_func *c = &g->p->funcs.at[callee];
-    if (c->barriers > f->barriers)
-        f->barriers = c->barriers;
-    uint32_t limit = pl_register_limit(g->p, f), registers = c->registers < limit ? c->registers : limit;
-    if (registers > f->registers)
-        f->registers = registers;
-    if (c->stack_bytes > g->deepest[caller])
-        g->deepest[caller] = c->stack_bytes;
+    if (c->barriers > f->barriers) f->barriers = c->barriers;
+    uint32_t limit = pl_register_limit(g->p, f),
+             registers = c->registers < limit ? c->registers : limit;
+    if (registers > f->registers) f->registers = registers;
+    if (c->stack_bytes > g->deepest[caller]) g->deepest[caller] = c->stack_bytes;
 }
 
 static void visit_from(graph *g, uint32_t func)
@@ -116,8 +115,7 @@ static void visit_from(graph *g, uint32_t func)
             f->stack_bytes = f->local_bytes + g->deepest[caller];
             g->state[caller] = 2;
             g->open.n--;
-            if (g->open.n)
-                add_callee(g, g->open.at[g->open.n - 1].func, caller);
+            if (g->open.n) add_callee(g, g->open.at[g->open.n - 1].func, caller);
         } else if (g->state[callee] == 0)
             enter(g, callee);
         else if (g->state[callee] == 2)
@@ -135,21 +133,23 @@ static void find_taken(graph *g)
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
             const pl_row_init *r = &p->funcs.at[f].init.at[k];
-            const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE ? pl_program_func_at(p, r->bits) : UINT32_MAX;
-            if (func != UINT32_MAX)
-                g->taken[func] = true;
+            const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE
+                                      ? pl_program_func_at(p, r->bits)
+                                      : UINT32_MAX;
+            if (func != UINT32_MAX) g->taken[func] = true;
         }
 }
 
 static bool find_resources(pl_program *p, pl_arena *scratch)
 {
     PL_GUARD(return false)
-    graph g = {.p = p, .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1), .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
+    graph g = {.p = p,
+               .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1),
+               .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
                .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
     find_taken(&g);
     for (uint32_t k = 0; k < p->funcs.n; k++)
-        if (g.state[k] == 0)
-            visit_from(&g, k);
+        if (g.state[k] == 0) visit_from(&g, k);
     return true;
 }
 

@@ -1,8 +1,10 @@
-/* rules.c - lengths of brace vectors that depend on several words of a form: `{@NAME}T` in the table calls pl_count_NAME. */
+/* rules.c - lengths of brace vectors that depend on several words of a form: `{@NAME}T` in the
+ * table calls pl_count_NAME. */
 #include "isa/form.h"
 #include <string.h>
 
-/* The numbers in the words of a matrix form: "m16n8k16" gives m, n and k; "x4" gives the count of matrices. */
+/* The numbers in the words of a matrix form: "m16n8k16" gives m, n and k; "x4" gives the count of
+ * matrices. */
 typedef struct shape {
     int m, n, k, x;
 } shape;
@@ -21,7 +23,7 @@ static bool is_digit(char c)
 
 static shape shape_of(const uint16_t *mods)
 {
-    shape r = { 0 };
+    shape r = {0};
     for (int i = 0; i < PL_MAX_SLOTS; i++) {
         const char *s = pl_word_text[mods[i]];
         if (s[0] == 'x' && is_digit(s[1])) {
@@ -87,7 +89,8 @@ int pl_count_wgmma_f16(const uint16_t *mods)
 /* Textures and surfaces: the geometry's word, and the coordinates a fetch writes for it. */
 static const char *geometry(const uint16_t *mods)
 {
-    static const char *const names[] = {"1d", "2d", "3d", "4d", "5d", "a1d", "a2d", "cube", "acube", "2dms", "a2dms"};
+    static const char *const names[] = {"1d",  "2d",   "3d",    "4d",   "5d",   "a1d",
+                                        "a2d", "cube", "acube", "2dms", "a2dms"};
     for (int i = 0; i < PL_MAX_SLOTS; i++)
         for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
             if (!strcmp(pl_word_text[mods[i]], names[k])) return names[k];
@@ -111,10 +114,13 @@ int pl_count_offset(const uint16_t *mods)
 int pl_count_gradient(const uint16_t *mods)
 {
     const char *g = geometry(mods);
-    return !strcmp(g, "1d") || !strcmp(g, "a1d") ? 1 : !strcmp(g, "2d") || !strcmp(g, "a2d") ? 2 : 4;
+    return !strcmp(g, "1d") || !strcmp(g, "a1d")   ? 1
+           : !strcmp(g, "2d") || !strcmp(g, "a2d") ? 2
+                                                   : 4;
 }
 
-/* Tensor copies: as many coordinates as dimensions; im2col has an offset for each dimension but the channels and the images. */
+/* Tensor copies: as many coordinates as dimensions; im2col has an offset for each dimension but the
+ * channels and the images. */
 int pl_count_tensor(const uint16_t *mods)
 {
     return geometry(mods)[0] - '0';
@@ -129,11 +135,13 @@ int pl_count_im2col(const uint16_t *mods)
 int pl_count_surface(const uint16_t *mods)
 {
     for (int i = 0; i < PL_MAX_SLOTS; i++)
-        if (!strcmp(pl_word_text[mods[i]], "v2") || !strcmp(pl_word_text[mods[i]], "v4")) return pl_word_text[mods[i]][1] - '0';
+        if (!strcmp(pl_word_text[mods[i]], "v2") || !strcmp(pl_word_text[mods[i]], "v4"))
+            return pl_word_text[mods[i]][1] - '0';
     return 1;
 }
 
-/* tcgen05.ld and st: 16 or 32 lanes of as many bits as the shape says, repeated, in 32 registers of 32 bits. */
+/* tcgen05.ld and st: 16 or 32 lanes of as many bits as the shape says, repeated, in 32 registers of
+ * 32 bits. */
 int pl_count_tmem(const uint16_t *mods)
 {
     int bits = 32 * 32;

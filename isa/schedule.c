@@ -1,14 +1,17 @@
 /* schedule.c - the order of the instructions of a block.
  *
- * Warps issue in order, so the assembler fills the time that a result takes with other work: of the instructions whose operands are there,
- * the one at the start of the longest chain of latencies comes first, as long as there are registers (Gibbons and Muchnick, "Efficient
- * Instruction Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register Allocation in Large Basic
- * Blocks", 1988). So loads are issued as soon as their addresses are known, then whatever does not wait for them, as in the code of
- * ptxas for sm_90 (2026-11). Where registers run out, what was begun early holds them: then orders that look less far ahead are made too,
- * and some that look far but begin as if there were a few registers less.
+ * Warps issue in order, so the assembler fills the time that a result takes with other work: of the
+ * instructions whose operands are there, the one at the start of the longest chain of latencies
+ * comes first, as long as there are registers (Gibbons and Muchnick, "Efficient Instruction
+ * Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register
+ * Allocation in Large Basic Blocks", 1988). So loads are issued as soon as their addresses are
+ * known, then whatever does not wait for them, as in the code of ptxas for sm_90 (2026-11). Where
+ * registers run out, what was begun early holds them: then orders that look less far ahead are made
+ * too, and some that look far but begin as if there were a few registers less.
  *
- * What stays in order: writes and reads of a register; stores, and the loads that may see them; what other lanes or threads can observe;
- * additions with carry. Arithmetic moves past barriers and atomics, loads past reductions that they cannot see. */
+ * What stays in order: writes and reads of a register; stores, and the loads that may see them;
+ * what other lanes or threads can observe; additions with carry. Arithmetic moves past barriers and
+ * atomics, loads past reductions that they cannot see. */
 #include <limits.h>
 #include <string.h>
 
@@ -19,89 +22,128 @@
 #include "isa/passes.h"
 #include "isa/plan.h"
 
-/* An atomic operation without .acquire or .release orders no other access: for those, a reduction is a store. */
+/* An atomic operation without .acquire or .release orders no other access: for those, a reduction
+ * is a store. */
 static bool plain_reduction(const pl_insn *i)
 {
-    return pl_insn_mnem(i) == M_red && pl_insn_effects(i) == PL_EF_ATOMIC && !pl_insn_has(i, W_release);
+    return pl_insn_mnem(i) == M_red && pl_insn_effects(i) == PL_EF_ATOMIC &&
+           !pl_insn_has(i, W_release);
 }
 
 static bool plain_store(const pl_insn *i)
 {
     bool stores = pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL);
-    return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+    return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80 to sm_100, and typical ones of what a
- * scoreboard ends (h200/micro, 2026-11). The start of the name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400
- * FFMA, ptxas places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
+/* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
+ * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11). The start of the
+ * name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400 FFMA, ptxas
+ * places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
 enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
-static const struct { const char *class_name; uint16_t cycles; } latencies[] = {
-    {"mma_f64", 32}, {"mma_fp8", 48}, {"mma_", 26}, {"wmma_mma", 34}, {"redux", 44}, {"gather", 44}, {"shfl", 26}, {"match", 28}, {"movmatrix", 34},
-    {"sreg", 24}, {"mufu_scaled", 40}, {"mufu_trig", 28}, {"mufu", 24}, {"div", 60}, {"rem", 60}, {"sqrt", 60}, {"rcp", 60}, {"rsqrt", 60},
-    {"popc", 18}, {"clz", 22}, {"brev", 22}, {"cvt_f2i", 24}, {"cvt_rnd", 24}, {"cvt_64", 24}, {"fp64", 8}, {"imad_wide", 6}, {"imad_hi", 6},
-    {"mul64", 17}, {"half", 6}, {"atom", FAR_LOAD}, {"mapa", 20}, {"vote", 12}};
+static const struct {
+    const char *class_name;
+    uint16_t cycles;
+} latencies[] = {{"mma_f64", 32},   {"mma_fp8", 48},    {"mma_", 26},        {"wmma_mma", 34},
+                 {"redux", 44},     {"gather", 44},     {"shfl", 26},        {"match", 28},
+                 {"movmatrix", 34}, {"sreg", 24},       {"mufu_scaled", 40}, {"mufu_trig", 28},
+                 {"mufu", 24},      {"div", 60},        {"rem", 60},         {"sqrt", 60},
+                 {"rcp", 60},       {"rsqrt", 60},      {"popc", 18},        {"clz", 22},
+                 {"brev", 22},      {"cvt_f2i", 24},    {"cvt_rnd", 24},     {"cvt_64", 24},
+                 {"fp64", 8},       {"imad_wide", 6},   {"imad_hi", 6},      {"mul64", 17},
+                 {"half", 6},       {"atom", FAR_LOAD}, {"mapa", 20},        {"vote", 12}};
 
-/* Results that take so long are waited for (the others come in time); what else takes a register stands no further in front of where it is needed
- * than this: between loads and their readers ptxas leaves time unused rather than compute an address or a constant for later. */
+/* Results that take so long are waited for (the others come in time); what else takes a register
+ * stands no further in front of where it is needed than this: between loads and their readers ptxas
+ * leaves time unused rather than compute an address or a constant for later. */
 enum { WAITED = 20, AHEAD = 8 };
 
-/* Units that take an instruction every second cycle or less, and the cycles between two (h200/micro, 2026-11): the assembler puts other work in
- * between. Additions, copies and shifts by a number go to whichever integer unit is free. By the start of the class's name, as above. */
+/* Units that take an instruction every second cycle or less, and the cycles between two
+ * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
+ * a number go to whichever integer unit is free. By the start of the class's name, as above. */
 enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
-static const struct { const char *class_name; uint8_t unit, cycles; } units[] = {
-    {"alu", ON_ALU, 2}, {"setp_f64", ON_FP64, 2}, {"setp", ON_ALU, 2}, {"fminmax", ON_ALU, 2}, {"half_minmax", ON_ALU, 2}, {"cvt_half", ON_ALU, 2},
-    {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2}, {"imad_", ON_HEAVY, 4}, {"imad", ON_HEAVY, 2}, {"idp", ON_HEAVY, 2}, {"fp64", ON_FP64, 2},
-    {"mufu", ON_XU, 8}};
+static const struct {
+    const char *class_name;
+    uint8_t unit, cycles;
+} units[] = {{"alu", ON_ALU, 2},     {"setp_f64", ON_FP64, 2},   {"setp", ON_ALU, 2},
+             {"fminmax", ON_ALU, 2}, {"half_minmax", ON_ALU, 2}, {"cvt_half", ON_ALU, 2},
+             {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2},     {"imad_", ON_HEAVY, 4},
+             {"imad", ON_HEAVY, 2},  {"idp", ON_HEAVY, 2},       {"fp64", ON_FP64, 2},
+             {"mufu", ON_XU, 8}};
 
-/* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the most with which an SM of sm_90 holds all
- * its warps; ptxas keeps to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes
- * more than it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all of the function take
- * the registers of the next of the `steps`, with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE it (TIGHT
- * beside it are enough for FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
- * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes that can be under way together they are given WIDE more
- * than the text needs, up to a step of DEAR, beyond which the text of three kernels recorded needs more here than there. With less than ROOM left, what has begun goes before what has not, and
- * something that comes SOON before something else. */
-enum { FREE = 21, FULL = 29, LESS = 1, LONG = 100, LITTLE = 16, EARLY = 8, BESIDE = 4, TIGHT = 1, ROOM = 4, SOON = 6,
-       WIDE = 8, DEAR = 64 };
+/* Registers that a stretch may take. FULL make 32 with the stack pointer and what live.c adds, the
+ * most with which an SM of sm_90 holds all its warps; ptxas keeps to that where it can (of 780
+ * functions compared, 80 take 32, and none 33 to 37). An order that starts too much takes more than
+ * it may: then it is made with LESS, down to FREE. Where that does not suffice for one stretch, all
+ * of the function take the registers of the next of the `steps`, with which an SM holds four warps
+ * fewer, that this one needs in the order of the text and BESIDE it (TIGHT beside it are enough for
+ * FULL); one step less where it gets only a LITTLE longer by that. ptxas takes no more for the sake
+ * of loads that could run ahead than three or four of them need (kernels of 1 to 96 loads, across
+ * which 0 to 80 values live, 2026-11): of loads of 16 bytes that can be under way together they are
+ * given WIDE more than the text needs, up to a step of DEAR, beyond which the text of three kernels
+ * recorded needs more here than there. With less than ROOM left, what has begun goes before what
+ * has not, and something that comes SOON before something else. */
+enum {
+    FREE = 21,
+    FULL = 29,
+    LESS = 1,
+    LONG = 100,
+    LITTLE = 16,
+    EARLY = 8,
+    BESIDE = 4,
+    TIGHT = 1,
+    ROOM = 4,
+    SOON = 6,
+    WIDE = 8,
+    DEAR = 64
+};
 
-/* Of 32 registers ptxas leaves SPARE when it asks for another load from far away (loops of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of
- * 29 live, ptxas 13.0 for sm_90, 2026-11), unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here SOME must
- * be, or WIDE_ONES of more than 8 bytes. */
+/* Of 32 registers ptxas leaves SPARE when it asks for another load from far away (loops of 8 to 32
+ * loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for sm_90, 2026-11),
+ * unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here
+ * SOME must be, or WIDE_ONES of more than 8 bytes. */
 enum { SPARE = 3, SOME = 8, WIDE_ONES = 4 };
-/* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to 14 values, 2026-11). */
+/* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
+ * 14 values, 2026-11). */
 enum { SPARE_NEAR = 2, SOME_NEAR = 4, WIDE_NEAR = 2 };
 
-/* Predicates of a thread besides the one that is always true. Where the order of the text does with them, so does ptxas: of 4 to 24 guarded loads, the guards of
- * whose sums wait for them, seven are under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves predicates to
- * registers or compares again, which is not done here. With FEW left, compares come when they are needed. */
+/* Predicates of a thread besides the one that is always true. Where the order of the text does with
+ * them, so does ptxas: of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
+ * under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves
+ * predicates to registers or compares again, which is not done here. With FEW left, compares come
+ * when they are needed. */
 enum { PREDICATES = 7, FEW = 3 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
 static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
 
-/* Instructions looked ahead: less where registers do not suffice, since what is begun early holds its registers. */
+/* Instructions looked ahead: less where registers do not suffice, since what is begun early holds
+ * its registers. */
 static const uint32_t windows[] = {256, 64, 24};
 
 typedef struct edge {
-    uint32_t to, cycles, next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
+    uint32_t to, cycles,
+        next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
 } edge;
 
 typedef struct use {
     uint32_t slot; /* value of the flow */
     uint32_t held; /* what the register holds: index in list.held */
     bool guard;
-    bool starts;   /* a write that keeps nothing of what was there */
+    bool starts; /* a write that keeps nothing of what was there */
 } use;
 
 /* What a register holds from one write to the next. */
 typedef struct held {
-    uint32_t reads;         /* in this stretch */
-    uint32_t readers, sum;  /* instructions that read it, where that may be for the last time; exclusive or of their positions: of one, it is its own */
-    uint32_t left, last;    /* the same of those not placed yet */
+    uint32_t reads;        /* in this stretch */
+    uint32_t readers, sum; /* instructions that read it, where that may be for the last time;
+                              exclusive or of their positions: of one, it is its own */
+    uint32_t left, last;   /* the same of those not placed yet */
     int rows;
-    uint32_t load;          /* that it comes from, PL_IR_NONE */
-    bool truth;             /* it is a predicate */
-    bool behind;            /* it lives behind the stretch */
+    uint32_t load; /* that it comes from, PL_IR_NONE */
+    bool truth;    /* it is a predicate */
+    bool behind;   /* it lives behind the stretch */
 } held;
 
 typedef struct reader {
@@ -109,21 +151,28 @@ typedef struct reader {
 } reader;
 
 typedef struct node {
-    uint32_t edges, before;    /* first of the edges to what must come behind; how many must come before */
-    uint32_t wait;             /* of these not placed yet; PL_IR_NONE: it is placed itself */
-    uint32_t awaits;           /* least distance from the start of the stretch, for what is loaded in front of it */
+    uint32_t edges,
+        before;      /* first of the edges to what must come behind; how many must come before */
+    uint32_t wait;   /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t awaits; /* least distance from the start of the stretch, for what is loaded in front of
+                        it */
     uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
-    uint32_t urgent;           /* the same, and EARLY more for loads: their addresses need not all be there first */
-    uint32_t soonest;          /* distance from the start if nothing but operands is waited for */
-    uint32_t needed_at;        /* of a load from shared memory, where it must stand so that no reader waits longer; PL_IR_NONE: no reader, or something else */
-    uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and what comes behind that */
-    uint32_t readings, nreadings; /* range in list.readings: what may cease to be needed behind it */
-    int gain, change;          /* registers more or less with it: if it came first; if it came now */
-    int truths, turn;          /* the same of predicates */
-    uint32_t cycles;           /* until its result */
-    int spare;                 /* registers that it needs while it runs */
-    bool far, near, arrived;   /* a load from far away, from shared memory; something behind it has read it */
-    uint8_t unit, busy;        /* unit that it holds for so many cycles; UNITS: none */
+    uint32_t urgent;    /* the same, and EARLY more for loads: their addresses need not all be there
+                           first */
+    uint32_t soonest;   /* distance from the start if nothing but operands is waited for */
+    uint32_t needed_at; /* of a load from shared memory, where it must stand so that no reader waits
+                           longer; PL_IR_NONE: no reader, or something else */
+    uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and
+                                   what comes behind that */
+    uint32_t readings,
+        nreadings;    /* range in list.readings: what may cease to be needed behind it */
+    int gain, change; /* registers more or less with it: if it came first; if it came now */
+    int truths, turn; /* the same of predicates */
+    uint32_t cycles;  /* until its result */
+    int spare;        /* registers that it needs while it runs */
+    bool far, near,
+        arrived; /* a load from far away, from shared memory; something behind it has read it */
+    uint8_t unit, busy; /* unit that it holds for so many cycles; UNITS: none */
 } node;
 
 /* An instruction that can come next: everything in front of it is placed. */
@@ -137,36 +186,57 @@ typedef struct list {
     pl_insn *code;
     uint32_t n, at;
     node *node;
-    candidate *ready;        /* those within the window, the most urgent last: mostly one of these is taken, and the others need not be looked at */
+    candidate *ready; /* those within the window, the most urgent last: mostly one of these is
+                         taken, and the others need not be looked at */
     uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
-    uint32_t *order, *best;  /* instructions in the order that is being made; in the best so far */
-    uint32_t window;         /* how far ahead of the first that is not placed */
-    bool patient;            /* what is near is not loaded before it is needed either */
-    uint8_t spare;           /* the most registers that any of its instructions needs while it runs */
-    uint32_t end;            /* where the stretch can end: distance from its start */
-    uint32_t late;           /* cycles by which loads from shared memory came later than they were needed, at most */
-    uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes another instruction */
-    struct { edge *at; size_t n, cap; } edges;
-    struct { use *at; size_t n, cap; } uses;
-    struct { reader *at; size_t n, cap; } readers;
-    struct { held *at; size_t n, cap; } held;
-    struct { uint32_t *at; size_t n, cap; } readings; /* index in `held` */
+    uint32_t *order, *best;   /* instructions in the order that is being made; in the best so far */
+    uint32_t window;          /* how far ahead of the first that is not placed */
+    bool patient;             /* what is near is not loaded before it is needed either */
+    uint8_t spare; /* the most registers that any of its instructions needs while it runs */
+    uint32_t end;  /* where the stretch can end: distance from its start */
+    uint32_t late; /* cycles by which loads from shared memory came later than they were needed, at
+                      most */
+    uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes
+                                 another instruction */
+    struct {
+        edge *at;
+        size_t n, cap;
+    } edges;
+    struct {
+        use *at;
+        size_t n, cap;
+    } uses;
+    struct {
+        reader *at;
+        size_t n, cap;
+    } readers;
+    struct {
+        held *at;
+        size_t n, cap;
+    } held;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } readings; /* index in `held` */
     pl_memorder *memory;
-    uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since then; PL_IR_NONE */
+    uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since
+                                then; PL_IR_NONE */
     uint32_t *holds;         /* by slot: what it holds, index in `held` */
     bool *behind;            /* by value: live behind the stretch */
     uint32_t *awaited;       /* by value: the stretch that begins while it is still loaded */
-    uint32_t *seen, stretch; /* by value: number of the last stretch that touches it; of the one at work */
+    uint32_t *seen,
+        stretch; /* by value: number of the last stretch that touches it; of the one at work */
     pl_flow f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
-    int many, limit;         /* registers live in front of the stretch; that a thread may have */
-    int under_way;           /* loads placed, and no reader of theirs */
-    int truths, now;         /* predicates live in front of the stretch; behind what has been placed */
-    int most;                /* at once in any stretch, in the order that it has now */
-    int needed;              /* what the stretches need: more than one may take where another takes them anyway */
-    bool thrifty;            /* no more than there are predicates */
-    bool suffice;            /* they do in the order of the text */
-    bool measuring;          /* find that out; the order stays */
+    int many, limit; /* registers live in front of the stretch; that a thread may have */
+    int under_way;   /* loads placed, and no reader of theirs */
+    int truths, now; /* predicates live in front of the stretch; behind what has been placed */
+    int most;        /* at once in any stretch, in the order that it has now */
+    int needed;   /* what the stretches need: more than one may take where another takes them anyway
+                   */
+    bool thrifty; /* no more than there are predicates */
+    bool suffice; /* they do in the order of the text */
+    bool measuring; /* find that out; the order stays */
 } list;
 
 static bool starts_with(const char *text, const char *start)
@@ -174,24 +244,27 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is around them. */
+/* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is
+ * around them. */
 static bool class_is_wall(uint16_t cls)
 {
     static const char *const names[] = {"div64", "rem64", "tcgen05"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (starts_with(pl_class_text[cls], names[k]))
-            return true;
-    return cls == C_sreg_clock || cls == C_sreg_clock32 || cls == C_sleep || cls == C_wgmma || cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
+        if (starts_with(pl_class_text[cls], names[k])) return true;
+    return cls == C_sreg_clock || cls == C_sreg_clock32 || cls == C_sleep || cls == C_wgmma ||
+           cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
            cls == C_setmaxnreg;
 }
 
 static void look_up(pl_class_cost *c, uint16_t cls)
 {
     const char *name = pl_class_text[cls];
-    *c = (pl_class_cost){.cycles = FIXED, .spare = pl_live_temporaries(cls), .unit = UNITS, .wall = class_is_wall(cls)};
+    *c = (pl_class_cost){.cycles = FIXED,
+                         .spare = pl_live_temporaries(cls),
+                         .unit = UNITS,
+                         .wall = class_is_wall(cls)};
     for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
-        if (starts_with(name, latencies[k].class_name))
-            c->cycles = latencies[k].cycles;
+        if (starts_with(name, latencies[k].class_name)) c->cycles = latencies[k].cycles;
     for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
         if (starts_with(name, units[k].class_name)) {
             c->unit = units[k].unit;
@@ -202,16 +275,14 @@ static void look_up(pl_class_cost *c, uint16_t cls)
 static inline const pl_class_cost *cost_of(list *l, uint16_t cls)
 {
     pl_class_cost *c = &l->x->p->plans->cost[cls];
-    if (!c->cycles)
-        look_up(c, cls);
+    if (!c->cycles) look_up(c, cls);
     l->spare = c->spare > l->spare ? c->spare : l->spare;
     return c;
 }
 
 static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
 {
-    if (pl_insn_effects(i) & PL_EF_LOAD)
-        switch ((pl_space)i->sel[PL_M_SPACE]) {
+    if (pl_insn_effects(i) & PL_EF_LOAD) switch ((pl_space)i->sel[PL_M_SPACE]) {
         case PL_SP_SHARED: return NEAR_LOAD;
         case PL_SP_CONST:
         case PL_SP_PARAM: return BANK_LOAD;
@@ -224,7 +295,8 @@ static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
 static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS : c->unit;
+    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS
+                                                                                      : c->unit;
 }
 
 /* Distance from the start of the stretch at which it can stand. */
@@ -241,10 +313,12 @@ static bool lane_exchange(const pl_insn *i)
 
 static bool any_load(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+    return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Another block of the machine begins behind it: lanes that are apart have left, or go on by groups, or meet (isa/converge.c). */
+/* Another block of the machine begins behind it: lanes that are apart have left, or go on by
+ * groups, or meet (isa/converge.c). */
 static bool asks_for_lanes(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -255,17 +329,16 @@ static bool asks_for_lanes(const pl_insn *i)
 static bool wall(list *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow || m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow ||
+           m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
            cost_of(l, i->cls)->wall;
 }
 
 static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
 {
-    if (from == PL_IR_NONE || from == to)
-        return;
+    if (from == PL_IR_NONE || from == to) return;
     edge *e = pl_push(l->x->tmp, &l->edges);
-    if (!e)
-        return;
+    if (!e) return;
     *e = (edge){to, cycles, l->node[from].edges};
     l->node[from].edges = (uint32_t)(l->edges.n - 1);
     l->node[to].before++;
@@ -277,7 +350,8 @@ static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned 
     const uint32_t value = pl_flow_of(&l->f, *row, how);
     (void)count;
     if (value)
-        *pl_push(l->x->tmp, &l->uses) = (use){value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
+        *pl_push(l->x->tmp, &l->uses) = (use){
+            value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
 }
 
 static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
@@ -285,21 +359,23 @@ static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned
     list *l = ctx;
     const uint32_t value = pl_flow_of(&l->f, *row, how);
     if (value)
-        *pl_push(l->x->tmp, &l->uses) =
-            (use){value - 1, PL_IR_NONE, false, l->f.v[value - 1].same == value - 1 && pl_flow_starts(&l->f, value - 1, count, how)};
+        *pl_push(l->x->tmp, &l->uses) = (use){value - 1, PL_IR_NONE, false,
+                                              l->f.v[value - 1].same == value - 1 &&
+                                                  pl_flow_starts(&l->f, value - 1, count, how)};
 }
 
-/* Edges by registers: a reader follows the write; a write follows the write before and its readers. */
+/* Edges by registers: a reader follows the write; a write follows the write before and its readers.
+ */
 static void register_order(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
     for (uint32_t k = n->uses; k < n->writes; k++) {
         const use *u = &l->uses.at[k];
         uint32_t from = l->writer[u->slot];
-        if (from == PL_IR_NONE && l->awaited[u->slot] == l->stretch)
-            l->node[at].awaits = NEAR_LOAD;
+        if (from == PL_IR_NONE && l->awaited[u->slot] == l->stretch) l->node[at].awaits = NEAR_LOAD;
         if (from != PL_IR_NONE)
-            join(l, from, at, u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
+            join(l, from, at,
+                 u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
         reader *r = pl_push(l->x->tmp, &l->readers);
         *r = (reader){at, l->read[u->slot]};
         l->read[u->slot] = (uint32_t)(l->readers.n - 1);
@@ -318,8 +394,7 @@ static uint32_t address_row(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
-        if (f->operand[k].kind == PL_K_ADDR)
-            return i->op[k];
+        if (f->operand[k].kind == PL_K_ADDR) return i->op[k];
     return PL_IR_NONE;
 }
 
@@ -328,17 +403,23 @@ static pl_access access_of(const list *l, uint32_t at)
     const pl_insn *i = &l->code[at];
     uint32_t row = address_row(i);
     bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->row[row].defs == 1;
-    return (pl_access){.at = at, .space = i->sel[PL_M_SPACE], .base = known ? row : PL_NOWHERE, .from = i->imm,
+    return (pl_access){.at = at,
+                       .space = i->sel[PL_M_SPACE],
+                       .base = known ? row : PL_NOWHERE,
+                       .from = i->imm,
                        .to = i->imm + ((int64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2])};
 }
 
-/* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that touched the flag, or PL_IR_NONE. */
+/* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that
+ * touched the flag, or PL_IR_NONE. */
 static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 {
     const pl_insn *i = &l->code[at];
     bool load = any_load(i), store = plain_store(i);
-    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) || pl_bank_load(l->x, i))
-        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank: ptxas moves it past barriers, fences, atomics */
+    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
+        pl_bank_load(l->x, i))
+        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
+                   ptxas moves it past barriers, fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
         join(l, *flags, at, FIXED);
         *flags = at;
@@ -348,10 +429,12 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
     const uint32_t *loads = NULL;
     uint32_t n = 0;
     join(l, *last, at, 1);
-    join(l, load ? pl_memorder_load(l->memory, &a) : store ? pl_memorder_store(l->memory, &a, &loads, &n)
-                                                           : pl_memorder_all(l->memory, &loads, &n), at, 1);
-    for (uint32_t k = 0; k < n; k++)
-        join(l, loads[k], at, 0);
+    join(l,
+         load    ? pl_memorder_load(l->memory, &a)
+         : store ? pl_memorder_store(l->memory, &a, &loads, &n)
+                 : pl_memorder_all(l->memory, &loads, &n),
+         at, 1);
+    for (uint32_t k = 0; k < n; k++) join(l, loads[k], at, 0);
     if (!load && !store) {
         *last = at;
         pl_memorder_start(l->memory);
@@ -361,15 +444,16 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 /* Finds what each register holds between writes, and who reads it. */
 static bool find_held(list *l)
 {
-    for (size_t k = 0; k < l->uses.n; k++)
-        l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
+    for (size_t k = 0; k < l->uses.n; k++) l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
     l->held.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
         for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
             use *u = &l->uses.at[k];
             const uint32_t where = l->f.v[u->slot].same;
             if (l->holds[where] == PL_IR_NONE || u->starts) {
-                *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE, .rows = (int)l->f.v[where].weight, .truth = l->f.v[where].truth};
+                *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE,
+                                                       .rows = (int)l->f.v[where].weight,
+                                                       .truth = l->f.v[where].truth};
                 l->holds[where] = (uint32_t)(l->held.n - 1);
             }
             u->held = l->holds[where];
@@ -381,13 +465,13 @@ static bool find_held(list *l)
     for (size_t k = 0; k < l->uses.n; k++) {
         const use *u = &l->uses.at[k];
         const uint32_t where = l->f.v[u->slot].same;
-        if (u->held == l->holds[where])
-            l->held.at[u->held].behind = l->behind[where];
+        if (u->held == l->holds[where]) l->held.at[u->held].behind = l->behind[where];
     }
     return pl_arena_ok(l->x->tmp);
 }
 
-/* What every instruction does to the number of registers: who reads what last is known only when it is placed. */
+/* What every instruction does to the number of registers: who reads what last is known only when it
+ * is placed. */
 static bool find_readings(list *l)
 {
     l->readings.n = 0;
@@ -397,17 +481,14 @@ static bool find_readings(list *l)
         for (uint32_t k = n->uses; k < n->end; k++) {
             const use *u = &l->uses.at[k];
             held *h = &l->held.at[u->held];
-            if (!h->rows)
-                continue;
+            if (!h->rows) continue;
             if (u->starts) {
                 *(h->truth ? &n->truths : &n->gain) += h->reads || h->behind ? h->rows : 0;
                 continue;
             }
             size_t r = n->readings;
-            while (r < l->readings.n && l->readings.at[r] != u->held)
-                r++;
-            if (r < l->readings.n || h->behind)
-                continue;
+            while (r < l->readings.n && l->readings.at[r] != u->held) r++;
+            if (r < l->readings.n || h->behind) continue;
             *pl_push(l->x->tmp, &l->readings) = u->held;
             h->readers++;
             h->sum ^= at;
@@ -422,8 +503,9 @@ static bool find_readings(list *l)
     return pl_arena_ok(l->x->tmp);
 }
 
-/* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one. Here, because candidates are compared far more
- * often than placed. Returns the registers more or less. */
+/* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one.
+ * Here, because candidates are compared far more often than placed. Returns the registers more or
+ * less. */
 static int place(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
@@ -435,7 +517,8 @@ static int place(list *l, uint32_t at)
     }
     for (uint32_t k = n->uses; k < n->writes; k++) {
         const uint32_t load = l->held.at[l->uses.at[k].held].load;
-        if (load == PL_IR_NONE || load == at || l->node[load].arrived || l->node[load].wait != PL_IR_NONE)
+        if (load == PL_IR_NONE || load == at || l->node[load].arrived ||
+            l->node[load].wait != PL_IR_NONE)
             continue;
         l->node[load].arrived = true;
         l->under_way--;
@@ -451,31 +534,36 @@ static inline bool takes_predicate(const list *l, const node *n)
     return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
 }
 
-/* When a load from shared memory should come whose first reader could be placed early: of a chain that needs one after the other, ptxas begins with those
- * that it comes to while the first is on its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is what that tells), whether
- * or not the chain is what the stretch waits for (8 and 16 words, floats and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16
- * equal, the others differ by one. Beside a long chain of sums it begins with fewer, which is not done here). */
+/* When a load from shared memory should come whose first reader could be placed early: of a chain
+ * that needs one after the other, ptxas begins with those that it comes to while the first is on
+ * its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is
+ * what that tells), whether or not the chain is what the stretch waits for (8 and 16 words, floats
+ * and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal,
+ * the others differ by one. Beside a long chain of sums it begins with fewer, which is not done
+ * here). */
 static inline uint32_t due(const list *l, const node *n)
 {
     const uint32_t at = n->needed_at + l->late;
     return at > EARLY ? at - EARLY : 0;
 }
 
-/* When it should come: what takes a register is done when it is needed, not when there is time for it. Other results that are waited for than those of loads are
- * asked for as soon as possible, unless that is found to leave too few registers for loads from far away. when: it cannot come earlier. */
+/* When it should come: what takes a register is done when it is needed, not when there is time for
+ * it. Other results that are waited for than those of loads are asked for as soon as possible,
+ * unless that is found to leave too few registers for loads from far away. when: it cannot come
+ * earlier. */
 static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
 {
     uint32_t latest = l->end - c->urgent;
     const node *n = &l->node[c->at];
     if (n->needed_at != PL_IR_NONE && n->change > 0) {
         const uint32_t at = due(l, n);
-        if (at <= latest)
-            return at > when ? at : when;
+        if (at <= latest) return at > when ? at : when;
     }
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD || (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) || (n->change <= 0 && !takes_predicate(l, n)))
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD ||
+        (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) ||
+        (n->change <= 0 && !takes_predicate(l, n)))
         return when;
-    if (l->thrifty && n->turn < 0 && l->now >= PREDICATES)
-        return when;
+    if (l->thrifty && n->turn < 0 && l->now >= PREDICATES) return when;
     return latest - AHEAD;
 }
 
@@ -487,9 +575,12 @@ static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
 /* Is it a load that ptxas would not ask for yet, with `room` registers left? */
 static inline bool starves(const list *l, const node *n, int room)
 {
-    if (!(n->far || n->near) || n->change <= 0 || l->needed > FULL || room - n->change >= (n->far ? SPARE : SPARE_NEAR))
+    if (!(n->far || n->near) || n->change <= 0 || l->needed > FULL ||
+        room - n->change >= (n->far ? SPARE : SPARE_NEAR))
         return false;
-    return l->under_way >= (n->change > 2 ? n->far ? WIDE_ONES : WIDE_NEAR : n->far ? SOME : SOME_NEAR);
+    return l->under_way >= (n->change > 2 ? n->far ? WIDE_ONES : WIDE_NEAR
+                            : n->far      ? SOME
+                                          : SOME_NEAR);
 }
 
 /* Is there a predicate for what it finds? */
@@ -498,7 +589,8 @@ static inline bool has_predicate(const list *l, const candidate *c)
     return !l->thrifty || l->node[c->at].turn <= 0 || l->now + l->node[c->at].turn <= PREDICATES;
 }
 
-/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is there a predicate, or a register among the `room`. */
+/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
+ * there a predicate, or a register among the `room`. */
 static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
@@ -507,7 +599,8 @@ static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
         const candidate *c = &l->ready[k];
         uint32_t when = possible(l, c);
         uint64_t rank = rank_of(c, when, cycle);
-        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) || starves(l, &l->node[c->at], room))
+        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) ||
+            starves(l, &l->node[c->at], room))
             continue;
         when = wanted(l, c, when, cycle);
         if (when <= cycle) /* those that follow are less urgent */
@@ -522,7 +615,8 @@ static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
     return best;
 }
 
-/* The same where few registers are left, `room`: what has begun is waited for, if it comes soon, rather than begin something else. */
+/* The same where few registers are left, `room`: what has begun is waited for, if it comes soon,
+ * rather than begin something else. */
 static uint32_t pick_least(const list *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_when = 0;
@@ -531,7 +625,9 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     for (uint32_t k = l->nready; k-- > 0;) {
         const candidate *c = &l->ready[k], *o = &l->ready[best];
         int d = l->node[c->at].change, spare = l->node[c->at].spare;
-        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) && !starves(l, &l->node[c->at], room), better = best == PL_IR_NONE;
+        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) &&
+                    !starves(l, &l->node[c->at], room),
+             better = best == PL_IR_NONE;
         uint32_t when = wanted(l, c, possible(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
         if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
@@ -562,12 +658,13 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
     return best;
 }
 
-/* What an order is like: cycles until its last instruction; most registers at once; did the limit decide? */
+/* What an order is like: cycles until its last instruction; most registers at once; did the limit
+ * decide? */
 typedef struct outcome {
     uint32_t cycles;
     int most;
     bool tight;
-    int truths; /* most predicates at once */
+    int truths;  /* most predicates at once */
     bool narrow; /* it does not look as far ahead as any */
 } outcome;
 
@@ -575,23 +672,25 @@ static void make_ready(list *l, uint32_t at)
 {
     const node *n = &l->node[at];
     uint32_t k = l->nready++;
-    for (const candidate *c = l->ready; k && (c[k - 1].urgent > n->urgent || (c[k - 1].urgent == n->urgent && c[k - 1].at < at)); k--)
+    for (const candidate *c = l->ready;
+         k && (c[k - 1].urgent > n->urgent || (c[k - 1].urgent == n->urgent && c[k - 1].at < at));
+         k--)
         l->ready[k] = l->ready[k - 1];
     l->ready[k] = (candidate){at, n->earliest, n->urgent, n->unit};
     l->end = n->earliest + n->urgent > l->end ? n->earliest + n->urgent : l->end;
 }
 
-/* The window begins at the oldest instruction that is not placed: what comes into it may be ready. */
+/* The window begins at the oldest instruction that is not placed: what comes into it may be ready.
+ */
 static void cover(list *l, uint32_t oldest)
 {
     uint32_t end = l->n - oldest <= l->window ? l->n : oldest + l->window + 1;
     for (; l->covered < end; l->covered++)
-        if (!l->node[l->covered].wait)
-            make_ready(l, l->covered);
+        if (!l->node[l->covered].wait) make_ready(l, l->covered);
 }
 
-/* An order that another one has to be better than, in registers beyond the limit, then in cycles; and how many registers are too many,
- * whatever else. */
+/* An order that another one has to be better than, in registers beyond the limit, then in cycles;
+ * and how many registers are too many, whatever else. */
 typedef struct bound {
     int over, most;
     uint32_t cycles;
@@ -604,7 +703,8 @@ static void keep_order(list *l)
     l->best = order;
 }
 
-/* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished. */
+/* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished.
+ */
 static outcome arrange(list *l, int most, const bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
@@ -638,8 +738,7 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
         memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
         cycle = least > cycle ? least : cycle;
         l->end = cycle + n->urgent > l->end ? cycle + n->urgent : l->end;
-        if (n->unit != UNITS)
-            l->free[n->unit] = cycle + n->busy;
+        if (n->unit != UNITS) l->free[n->unit] = cycle + n->busy;
         l->order[placed] = at;
         if (n->needed_at != PL_IR_NONE && cycle > n->needed_at + l->late)
             l->late = cycle - n->needed_at;
@@ -653,15 +752,14 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
             node *m = &l->node[to];
             if (m->earliest < cycle + l->edges.at[e].cycles)
                 m->earliest = cycle + l->edges.at[e].cycles;
-            if (--m->wait == 0 && to < l->covered)
-                make_ready(l, to);
+            if (--m->wait == 0 && to < l->covered) make_ready(l, to);
         }
         cycle++;
-        while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE)
-            oldest++;
+        while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE) oldest++;
         cover(l, oldest);
         int over = o.most > most ? o.most - most : 0;
-        if (over > b->over || (over == b->over && cycle >= b->cycles) || (o.tight && o.most > b->most)) {
+        if (over > b->over || (over == b->over && cycle >= b->cycles) ||
+            (o.tight && o.most > b->most)) {
             *fails = true;
             return o;
         }
@@ -670,14 +768,21 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
     return o;
 }
 
-/* The best order within so many registers, in l->best. Where every order takes more than `useful`, any of them may be told. */
+/* The best order within so many registers, in l->best. Where every order takes more than `useful`,
+ * any of them may be told. */
 static outcome try_windows(list *l, int most, int useful)
 {
     outcome best = {0};
     bool none = true; /* so far all were given up because of `useful` */
-    for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) && (!k || (best.tight && (k % 2 || l->n > windows[k / 2]))); k++) {
+    for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) &&
+                         (!k || (best.tight && (k % 2 || l->n > windows[k / 2])));
+         k++) {
         bool fails;
-        const bound b = {.over = none ? INT_MAX : best.most > most ? best.most - most : 0, .most = useful, .cycles = none ? UINT32_MAX : best.cycles};
+        const bound b = {.over = none               ? INT_MAX
+                                 : best.most > most ? best.most - most
+                                                    : 0,
+                         .most = useful,
+                         .cycles = none ? UINT32_MAX : best.cycles};
         l->window = windows[k / 2];
         l->patient = k % 2;
         outcome o = arrange(l, most, &b, &fails);
@@ -685,9 +790,9 @@ static outcome try_windows(list *l, int most, int useful)
             best = o;
             continue;
         }
-        if (fails)
-            continue;
-        if (k && none && o.most > useful) /* which of two useless ones is the better one decides whether a third is tried */
+        if (fails) continue;
+        if (k && none && o.most > useful) /* which of two useless ones is the better one decides
+                                             whether a third is tried */
             return try_windows(l, most, INT_MAX);
         none = false;
         best = o;
@@ -705,8 +810,7 @@ static int within(const list *l, int most)
 static size_t step_above(int text)
 {
     size_t k = 0;
-    while (k + 1 < sizeof steps / sizeof *steps && steps[k] - (32 - FULL) < text + BESIDE)
-        k++;
+    while (k + 1 < sizeof steps / sizeof *steps && steps[k] - (32 - FULL) < text + BESIDE) k++;
     return k;
 }
 
@@ -716,16 +820,20 @@ static bool wide_loads(const list *l)
     enum { BYTES = 16, SEVERAL = 2 };
     unsigned n = 0;
     for (uint32_t at = 0; at < l->n && n < SEVERAL; at++)
-        n += any_load(&l->code[at]) && l->code[at].sel[PL_M_COUNT] << l->code[at].sel[PL_M_LOG2] == BYTES;
+        n += any_load(&l->code[at]) &&
+             l->code[at].sel[PL_M_COUNT] << l->code[at].sel[PL_M_LOG2] == BYTES;
     return n == SEVERAL;
 }
 
-/* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110 sums, ptxas 13.0 for sm_90 (2026-11) gives those the next
- * step whose text needs fewer than 7 (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin early fits too.
- * Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from ours. */
+/* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110
+ * sums, ptxas 13.0 for sm_90 (2026-11) gives those the next step whose text needs fewer than 7
+ * (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin
+ * early fits too. Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from
+ * ours. */
 static int with_loads(list *l, int text, int step)
 {
-    const int all = try_windows(l, within(l, INT_MAX), INT_MAX).most, wanted = all < text + WIDE ? all : text + WIDE;
+    const int all = try_windows(l, within(l, INT_MAX), INT_MAX).most,
+              wanted = all < text + WIDE ? all : text + WIDE;
     for (size_t k = 0; k < sizeof steps / sizeof *steps && steps[k] <= DEAR; k++)
         if (steps[k] - (32 - FULL) >= wanted)
             return steps[k] - (32 - FULL) > step ? steps[k] - (32 - FULL) : step;
@@ -744,16 +852,15 @@ static void measure(list *l, int text)
             step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
         }
     }
-    if (wide_loads(l))
-        step = with_loads(l, text, step);
+    if (wide_loads(l)) step = with_loads(l, text, step);
     l->needed = step > l->needed ? step : l->needed;
 }
 
-/* Where everything could stand, and from that where loads from shared memory must. Edges lead forwards. */
+/* Where everything could stand, and from that where loads from shared memory must. Edges lead
+ * forwards. */
 static void find_needs(list *l)
 {
-    for (uint32_t at = 0; at < l->n; at++)
-        l->node[at].soonest = l->node[at].awaits;
+    for (uint32_t at = 0; at < l->n; at++) l->node[at].soonest = l->node[at].awaits;
     for (uint32_t at = 0; at < l->n; at++)
         for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             node *to = &l->node[l->edges.at[e].to];
@@ -763,10 +870,11 @@ static void find_needs(list *l)
     for (uint32_t at = 0; at < l->n; at++) {
         node *n = &l->node[at];
         n->needed_at = PL_IR_NONE;
-        for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            const uint32_t cycles = l->edges.at[e].cycles, when = l->node[l->edges.at[e].to].soonest - cycles;
-            if (cycles == n->cycles && when < n->needed_at)
-                n->needed_at = when;
+        for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE;
+             e = l->edges.at[e].next) {
+            const uint32_t cycles = l->edges.at[e].cycles,
+                           when = l->node[l->edges.at[e].to].soonest - cycles;
+            if (cycles == n->cycles && when < n->needed_at) n->needed_at = when;
         }
     }
 }
@@ -775,7 +883,9 @@ static void find_urgency(list *l)
 {
     for (uint32_t at = l->n; at-- > 0;) {
         node *n = &l->node[at];
-        bool later = n->cycles >= LONG && !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
+        bool later =
+            n->cycles >= LONG &&
+            !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].height + l->edges.at[e].cycles;
             n->height = h > n->height ? h : n->height;
@@ -795,18 +905,24 @@ static bool analyse(list *l)
         const pl_insn *i = &l->code[l->at];
         const pl_class_cost *c = cost_of(l, i->cls);
         const uint32_t cycles = latency_of(c, i);
-        l->node[l->at] = (node){.edges = PL_IR_NONE, .uses = (uint32_t)l->uses.n, .cycles = cycles, .spare = c->spare,
-                                .far = any_load(i) && cycles >= LONG, .near = any_load(i) && cycles == NEAR_LOAD, .unit = unit_of(c, i), .busy = c->busy};
+        l->node[l->at] = (node){.edges = PL_IR_NONE,
+                                .uses = (uint32_t)l->uses.n,
+                                .cycles = cycles,
+                                .spare = c->spare,
+                                .far = any_load(i) && cycles >= LONG,
+                                .near = any_load(i) && cycles == NEAR_LOAD,
+                                .unit = unit_of(c, i),
+                                .busy = c->busy};
         pl_flow_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
         pl_insn_writes_here(l->x->p, &l->code[l->at], note_write, l);
         l->node[l->at].end = (uint32_t)l->uses.n;
     }
-    if (l->readers.cap < l->uses.n) /* their lists are followed while they grow, which must not fail in between */
+    if (l->readers.cap <
+        l->uses.n) /* their lists are followed while they grow, which must not fail in between */
         pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
-    if (!pl_arena_ok(l->x->tmp))
-        return false;
+    if (!pl_arena_ok(l->x->tmp)) return false;
     for (size_t k = 0; k < l->uses.n; k++) {
         uint32_t slot = l->uses.at[k].slot;
         l->writer[slot] = l->read[slot] = PL_IR_NONE;
@@ -816,19 +932,18 @@ static bool analyse(list *l)
         register_order(l, at);
         memory_order(l, at, &last, &flags);
     }
-    if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l))
-        return false;
+    if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l)) return false;
     find_needs(l);
     find_urgency(l);
     return true;
 }
 
-/* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used up. */
+/* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used
+ * up. */
 static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
-        if (from[k] == k)
-            continue;
+        if (from[k] == k) continue;
         const pl_insn first = code[k];
         uint32_t at = k;
         for (uint32_t next; (next = from[at]) != k; at = next) {
@@ -842,19 +957,21 @@ static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
 
 static void note_most(list *l, int most)
 {
-    if (!l->measuring && most > l->most)
-        l->most = most;
+    if (!l->measuring && most > l->most) l->most = most;
 }
 
 /* Is what the stretch needs no more than is taken anyway? */
 static bool suffices(const list *l, int text)
 {
     const int have = l->needed > FULL ? l->needed : FULL;
-    return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) && (text + WIDE <= have || !wide_loads(l));
+    return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) &&
+           (text + WIDE <= have || !wide_loads(l));
 }
 
-/* o was made for `most` registers and looks a short way ahead, as no order that looks far took no more than `target`. One that looks far but begins as if there
- * were a few registers less may be much shorter, as its loads start together; in the end it may take `target`. Only these are tried, and given up when too long. */
+/* o was made for `most` registers and looks a short way ahead, as no order that looks far took no
+ * more than `target`. One that looks far but begins as if there were a few registers less may be
+ * much shorter, as its loads start together; in the end it may take `target`. Only these are tried,
+ * and given up when too long. */
 static outcome look_far_with_less(list *l, int most, int target, outcome o)
 {
     enum { FEWER = 3, SHORTER = 4 };
@@ -863,11 +980,11 @@ static outcome look_far_with_less(list *l, int most, int target, outcome o)
     for (unsigned k = 0; k < 2 * FEWER; k++) {
         bool fails;
         const int fewer = within(l, most) - LESS * (int)(k / 2 + 1);
-        const bound b = {.over = within(l, target) - fewer, .most = within(l, target), .cycles = enough};
+        const bound b = {
+            .over = within(l, target) - fewer, .most = within(l, target), .cycles = enough};
         l->patient = k % 2;
         const outcome other = arrange(l, fewer, &b, &fails);
-        if (fails || other.cycles >= enough)
-            continue;
+        if (fails || other.cycles >= enough) continue;
         o = other;
         enough = o.cycles;
         keep_order(l);
@@ -881,8 +998,7 @@ static outcome put_in_order(list *l)
     const int target = l->needed > FULL ? l->needed : FULL;
     for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
         const outcome o = try_windows(l, within(l, most), target);
-        if (o.most <= target)
-            return o.narrow ? look_far_with_less(l, most, target, o) : o;
+        if (o.most <= target) return o.narrow ? look_far_with_less(l, most, target, o) : o;
     }
     return try_windows(l, within(l, target), INT_MAX);
 }
@@ -894,8 +1010,7 @@ static bool schedule_stretch(list *l, int text)
         note_most(l, text);
         return true;
     }
-    if (!analyse(l))
-        return false;
+    if (!analyse(l)) return false;
     if (l->measuring) {
         measure(l, text);
         return true;
@@ -913,33 +1028,35 @@ static bool schedule_stretch(list *l, int text)
 
 /* ---- the pass ---- */
 
-/* Registers that a kernel may take without need: all of its limit where it names one, in registers or in blocks an SM (.minnctapersm); as many as
- * BLOCKS of one warp have where its blocks are no larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
+/* Registers that a kernel may take without need: all of its limit where it names one, in registers
+ * or in blocks an SM (.minnctapersm); as many as BLOCKS of one warp have where its blocks are no
+ * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
 static int allowed(const pl_prog_func *f, int limit)
 {
     enum { ONE_WARP = 64 };
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
     const uint32_t threads = n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
-    const int room = f->maxnreg || (f->minnctapersm && threads) ? limit : threads && threads <= PL_LANES ? ONE_WARP - (32 - FULL) : 0;
+    const int room = f->maxnreg || (f->minnctapersm && threads) ? limit
+                     : threads && threads <= PL_LANES           ? ONE_WARP - (32 - FULL)
+                                                                : 0;
     return room < limit ? room : limit;
 }
 
 static inline void note_behind(list *l, uint32_t value)
 {
     const uint32_t where = l->f.v[value].same;
-    if (l->seen[where] == l->stretch)
-        return;
+    if (l->seen[where] == l->stretch) return;
     l->seen[where] = l->stretch;
     l->behind[where] = l->f.v[where].held > 0;
 }
 
-/* Back over one instruction: what it starts anew is not live in front of it, what it reads or writes in part is. */
+/* Back over one instruction: what it starts anew is not live in front of it, what it reads or
+ * writes in part is. */
 static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
-    if (!value--)
-        return;
+    if (!value--) return;
     note_behind(l, value);
     pl_flow_set(&l->f, value, !pl_flow_starts(&l->f, value, count, how));
 }
@@ -949,8 +1066,7 @@ static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
     (void)count;
-    if (!value--)
-        return;
+    if (!value--) return;
     note_behind(l, value);
     pl_flow_set(&l->f, value, true);
 }
@@ -967,15 +1083,13 @@ static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsign
     list *l = ctx;
     uint32_t value = pl_flow_of(&l->f, *row, how);
     (void)count;
-    if (value--)
-        l->awaited[value] = l->stretch;
+    if (value--) l->awaited[value] = l->stretch;
 }
 
 /* Where lanes are asked for, what was loaded in front is still under way. */
 static void await_loads(list *l, pl_irb *k, size_t wall_at)
 {
-    if (!asks_for_lanes(&k->code.at[wall_at]))
-        return;
+    if (!asks_for_lanes(&k->code.at[wall_at])) return;
     for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
         if (any_load(&k->code.at[at - 1]))
             pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_awaited, l);
@@ -1003,27 +1117,24 @@ static bool lists(list *l, uint32_t b)
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
-        if (at > 0)
-            await_loads(l, k, at - 1);
-        if (l->n > 0 && !schedule_stretch(l, text))
-            return false;
-        if (at > 0)
-            step_back(l, k, --at);
+        if (at > 0) await_loads(l, k, at - 1);
+        if (l->n > 0 && !schedule_stretch(l, text)) return false;
+        if (at > 0) step_back(l, k, --at);
         end = at;
     }
     note_most(l, (int)l->f.weight);
     return true;
 }
 
-/* A predicate of which only parts are ever written is needed where the function begins, and is nothing there: it holds none until then. */
+/* A predicate of which only parts are ever written is needed where the function begins, and is
+ * nothing there: it holds none until then. */
 static void forget_undefined(list *l)
 {
     const pl_irb *entry = &l->x->b.at[l->x->rpo[0]];
     l->block = l->x->rpo[0];
     l->stretch++;
     pl_flow_end(&l->f, l->block);
-    for (size_t at = entry->code.n; at > 0; at--)
-        step_back(l, &l->x->b.at[l->block], at - 1);
+    for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->b.at[l->block], at - 1);
     for (uint32_t k = 0; k < l->f.n; k++)
         if (l->f.v[k].truth && pl_flow_is_live(&l->f, k)) {
             l->f.truths -= l->f.v[k].weight;
@@ -1036,13 +1147,10 @@ bool pl_pass_schedule(pl_ir *x)
     size_t most = 0;
     list l = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x, true))
-        return false;
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x, true)) return false;
     pl_flow_same(&l.f);
-    if (!pl_flow_live(&l.f))
-        return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
+    if (!pl_flow_live(&l.f)) return false;
+    for (size_t b = 0; b < x->b.n; b++) most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
     l.slots = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
     l.needed = allowed(x->f, l.limit);
@@ -1057,14 +1165,12 @@ bool pl_pass_schedule(pl_ir *x)
     l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.awaited = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.memory = pl_memorder_new(x->tmp);
-    if (!pl_arena_ok(x->tmp) || !l.memory)
-        return false;
+    if (!pl_arena_ok(x->tmp) || !l.memory) return false;
     forget_undefined(&l);
     for (unsigned round = 0; round < 2; round++) {
         l.measuring = round == 0;
         for (uint32_t b = 0; b < x->b.n; b++)
-            if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b))
-                return false;
+            if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b)) return false;
     }
     x->most_live = (uint32_t)l.most + l.spare;
     pl_ir_moved(x);

@@ -5,8 +5,8 @@
 #include "isa/ir.h"
 
 typedef struct pl_stored {
-    bool all;                   /* something that no load may pass, but for .nc */
-    bool space[PL_SP_TEX + 1];  /* stores, by state space */
+    bool all;                  /* something that no load may pass, but for .nc */
+    bool space[PL_SP_TEX + 1]; /* stores, by state space */
 } pl_stored;
 
 /* Loads from far away cannot pass these. */
@@ -14,8 +14,10 @@ static inline void pl_stored_note(pl_stored *s, const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    const bool orders = pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
-    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED && !orders; /* loads from elsewhere pass these as they pass stores */
+    const bool orders =
+        pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
+    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED &&
+                      !orders; /* loads from elsewhere pass these as they pass stores */
     if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
         s->space[i->sel[PL_M_SPACE]] = true;
     else
@@ -25,7 +27,8 @@ static inline void pl_stored_note(pl_stored *s, const pl_insn *i)
 static inline bool pl_far_load(const pl_insn *i)
 {
     const uint8_t space = i->sel[PL_M_SPACE];
-    return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD && !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
+    return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
            (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
 }
 

@@ -8,11 +8,12 @@
 enum { PL_INSN_DERIVED = PL_IF_MEM | PL_IF_CONTROL };
 void pl_insn_finish(pl_insn *i);
 
-/* The sel[] bytes of an instruction with an address (PL_M_*) as far as form and modifiers tell; a state space that is set stays. */
+/* The sel[] bytes of an instruction with an address (PL_M_*) as far as form and modifiers tell; a
+ * state space that is set stays. */
 void pl_insn_shape(pl_insn *i);
 
-/* Renumbers operand pool, lines, calls and moves in the order of the code, without gaps: programs that mean the same then look the
- * same, whether they come from PTX, an object or text. */
+/* Renumbers operand pool, lines, calls and moves in the order of the code, without gaps: programs
+ * that mean the same then look the same, whether they come from PTX, an object or text. */
 void pl_program_tidy(pl_program *p);
 
 #endif

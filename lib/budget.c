@@ -1,4 +1,5 @@
-/* budget.c - what emulation is about to take of the host's memory, against what the host can give. */
+/* budget.c - what emulation is about to take of the host's memory, against what the host can give.
+ */
 #include "base/host.h"
 #include "lib/internal.h"
 #include <inttypes.h>
@@ -23,9 +24,12 @@ pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_ne
     if (add(fresh, mapped) < SPARE) return PL_OK;
     const pl_host_room room = pl_host_memory(pl_memory_untouched(&gpu->memory));
     if (add(fresh, SPARE) <= room.bytes) return PL_OK;
-    pl_diag *d = pl_report(&gpu->diags, PL_E0412, at, whole, pl_arena_printf(gpu->messages, "%" PRIu64, add(fresh, mapped)),
-                           pl_arena_printf(gpu->messages, "%" PRIu64 " %s", add(room.bytes, mapped), room.by));
-    d->help = pl_arena_printf(gpu->messages, "the biggest part is %s with %" PRIu64 " bytes: %s", biggest->what, biggest->bytes, biggest->remedy);
+    pl_diag *d = pl_report(
+        &gpu->diags, PL_E0412, at, whole,
+        pl_arena_printf(gpu->messages, "%" PRIu64, add(fresh, mapped)),
+        pl_arena_printf(gpu->messages, "%" PRIu64 " %s", add(room.bytes, mapped), room.by));
+    d->help = pl_arena_printf(gpu->messages, "the biggest part is %s with %" PRIu64 " bytes: %s",
+                              biggest->what, biggest->bytes, biggest->remedy);
     return PL_INVALID;
 }
 

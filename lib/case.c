@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The programs that recorded launches on the H200 allocated so many bytes more for each buffer; buffers lie here as there. */
+/* The programs that recorded launches on the H200 allocated so many bytes more for each buffer;
+ * buffers lie here as there. */
 enum { RECORDED_GUARD = 256 };
-enum { SLICE = 1 << 22 }; /* elements or bytes between two looks at the stop flag */
+enum { SLICE = 1 << 22 };              /* elements or bytes between two looks at the stop flag */
 #define MAX_BUFFER ((uint64_t)1 << 40) /* more than any GPU has, and far from overflow */
 
 pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
@@ -54,7 +55,7 @@ pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
 
 void pl_case_add_file(pl_case *c, const char *path)
 {
-    PL_GUARD(c->more->incomplete = true; return)
+    PL_GUARD(c->more->incomplete = true; return )
     *pl_push(c->more->arena, &c->more->link) = path;
     c->link = c->more->link.at;
     c->nlink = c->more->link.n;
@@ -154,7 +155,8 @@ bool pl_case_sized(pl_case *c, size_t k)
 
 /* ---------------------------------------------------------------- preparing */
 
-static pl_status choose_entry(pl_case *c, pl_module *m, const char *name, const pl_prog_func **entry)
+static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
+                              const pl_prog_func **entry)
 {
     pl_gpu *gpu = c->more->gpu;
     size_t n = pl_module_kernel_count(m);
@@ -198,7 +200,8 @@ static const char *describe(pl_case *c, size_t k)
     return a->type;
 }
 
-/* Arguments that are parameters of a launch, also of those behind the first; those behind them are bound to variables of the module. */
+/* Arguments that are parameters of a launch, also of those behind the first; those behind them are
+ * bound to variables of the module. */
 static size_t parameters(const pl_case *c)
 {
     size_t n = 0;
@@ -216,13 +219,14 @@ static uint64_t parameter_bytes(const pl_case *c, size_t k)
 }
 
 /* The arguments of one launch: `nargs` from number `first` on. */
-static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_loc at)
+static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
+                            pl_loc at)
 {
     pl_gpu *gpu = c->more->gpu;
     pl_status st = PL_OK;
     if (f->params.n != nargs) {
-        pl_diag *d = pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n,
-                               (unsigned)nargs);
+        pl_diag *d =
+            pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n, (unsigned)nargs);
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
@@ -249,16 +253,20 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
 /* "argument 3 (f32[1024])" */
 static const char *argument_name(pl_case *c, size_t k)
 {
-    return pl_arena_printf(c->more->gpu->messages, "argument %zu (%s[%" PRIu64 "])", k + 1, c->arg[k].type, c->arg[k].count);
+    return pl_arena_printf(c->more->gpu->messages, "argument %zu (%s[%" PRIu64 "])", k + 1,
+                           c->arg[k].type, c->arg[k].count);
 }
 
 static pl_status check_host_memory(pl_case *c, const pl_module *m)
 {
-    pl_need *need = pl_arena_array(c->more->gpu->messages, pl_need, c->nargs + pl_module_memory_needs(m, NULL) + 1);
+    pl_need *need = pl_arena_array(c->more->gpu->messages, pl_need,
+                                   c->nargs + pl_module_memory_needs(m, NULL) + 1);
     if (!need) return pl_gpu_no_memory(c->more->gpu, "while preparing a launch");
     for (size_t k = 0; k < c->nargs; k++)
-        need[k] = (pl_need){argument_name(c, k), c->more->arg.at[k].same ? 0 : c->arg[k].bytes, "use fewer elements", false};
-    return pl_budget_check(c->more->gpu, case_at(c), "the launch", need, c->nargs + pl_module_memory_needs(m, need + c->nargs));
+        need[k] = (pl_need){argument_name(c, k), c->more->arg.at[k].same ? 0 : c->arg[k].bytes,
+                            "use fewer elements", false};
+    return pl_budget_check(c->more->gpu, case_at(c), "the launch", need,
+                           c->nargs + pl_module_memory_needs(m, need + c->nargs));
 }
 
 static pl_status refuse_file(pl_case *c, size_t k, const char *path, const char *why)
@@ -276,7 +284,9 @@ static bool is_npy(const char *path)
 /* The flag stopped something about argument k. */
 static pl_status stopped_at(pl_case *c, size_t k, const char *what)
 {
-    return pl_gpu_interrupted(c->more->gpu, pl_case_arg_at(c, k), pl_arena_printf(c->more->gpu->messages, "%s %s", what, argument_name(c, k)));
+    return pl_gpu_interrupted(
+        c->more->gpu, pl_case_arg_at(c, k),
+        pl_arena_printf(c->more->gpu->messages, "%s %s", what, argument_name(c, k)));
 }
 
 /* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
@@ -296,7 +306,8 @@ static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, ui
         pl_npy npy;
         problem = pl_npy_read(f, &npy);
         if (!problem && !pl_npy_matches(&npy, a->element)) {
-            snprintf(types, sizeof types, "its elements are '%s', not %s", npy.dtype, a->element->name);
+            snprintf(types, sizeof types, "its elements are '%s', not %s", npy.dtype,
+                     a->element->name);
             problem = types;
         }
         if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
@@ -335,8 +346,8 @@ static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
         errno = 0;
         if (fread(to + done, 1, n, f) != n) {
             if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
-            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), c->more->arg.at[k].init.path,
-                      errno ? strerror(errno) : "it ends too early");
+            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k),
+                      c->more->arg.at[k].init.path, errno ? strerror(errno) : "it ends too early");
             return PL_IO;
         }
         done += n;
@@ -385,9 +396,11 @@ static pl_status own_memory(pl_case *c, size_t k, const char *name)
     pl_case_more *own = c->more;
     a->address = pl_memory_alloc_gap(&own->gpu->memory, a->bytes, PL_GAP + RECORDED_GUARD, name);
     if (!a->address) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
-    pl_memory_type(&own->gpu->memory, a->address, own->arg.at[k].element->name, own->arg.at[k].element->bytes);
+    pl_memory_type(&own->gpu->memory, a->address, own->arg.at[k].element->name,
+                   own->arg.at[k].element->bytes);
     const pl_init *init = &own->arg.at[k].init;
-    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits)) return PL_OK; /* fresh memory is zero */
+    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits))
+        return PL_OK; /* fresh memory is zero */
     pl_memory_written(&own->gpu->memory, a->address);
     return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
 }
@@ -411,14 +424,16 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
         return PL_OK;
     }
     if (r->of) {
-        if (!c->arg[r->of - 1].address || (own->arg.at[r->of - 1].resource && own->arg.at[r->of - 1].resource->array_handle))
+        if (!c->arg[r->of - 1].address ||
+            (own->arg.at[r->of - 1].resource && own->arg.at[r->of - 1].resource->array_handle))
             return cannot_make(c, k, "the argument that it is of has no memory");
         return PL_OK;
     }
     if (!array) return own_memory(c, k, name);
     pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
     if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
-    c->arg[k].address = pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
+    c->arg[k].address =
+        pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
     return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
 }
 
@@ -487,11 +502,13 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8
 }
 
 /* Lays out the parameters of a launch: `nargs` arguments from number `first` on. */
-static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs, pl_launch *l)
+static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
+                                pl_launch *l)
 {
     uint8_t *params = pl_arena_alloc(c->more->arena, f->param_bytes + 16);
     pl_status st = PL_OK;
-    for (size_t k = 0; k < nargs && st == PL_OK; k++) st = prepare_arg(c, first + k, &f->params.at[k], params);
+    for (size_t k = 0; k < nargs && st == PL_OK; k++)
+        st = prepare_arg(c, first + k, &f->params.at[k], params);
     l->kernel = f->name;
     l->params = params;
     l->param_bytes = f->param_bytes;
@@ -621,7 +638,8 @@ pl_status pl_case_save(pl_case *c, size_t k)
     }
     if (ok) return PL_OK;
     if (pl_gpu_stopped(c->more->gpu))
-        return pl_gpu_interrupted(c->more->gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(c->more->gpu->messages, "writing '%s'", path));
+        return pl_gpu_interrupted(c->more->gpu, (pl_loc){.file = UINT32_MAX},
+                                  pl_arena_printf(c->more->gpu->messages, "writing '%s'", path));
     pl_report(&c->more->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, strerror(why));
     return f ? PL_IO : PL_INVALID;
 }

@@ -166,7 +166,8 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
     if (f->unsupported) put(t, "    NOT EXECUTED by this version: %s\n", f->unsupported);
     if (f->note) paragraph(t, f->note, 4);
     if ((f->effects & PL_EF_ASYNC) && (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)))
-        put(t, "    lands when it is complete in timing mode, at once in functional mode; run --async chooses\n");
+        put(t, "    lands when it is complete in timing mode, at once in functional mode; run "
+               "--async chooses\n");
     put(t, "    latency class %s; defined in isa/%s:%d\n",
         f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
 }
@@ -286,7 +287,10 @@ static const char *machine_key(pl_gpu *gpu, const char *topic)
 
 static void section_key(text *t, const char *section, const char *key, const char *about)
 {
-    paragraph(t, pl_arena_printf(t->arena, "%s.%s%s%s", section, key, about ? ": " : "", about ? about : ""), 2);
+    paragraph(
+        t,
+        pl_arena_printf(t->arena, "%s.%s%s%s", section, key, about ? ": " : "", about ? about : ""),
+        2);
 }
 
 /* The keys of a section. Where the model takes any key, those that the built-in machines have. */
@@ -303,33 +307,40 @@ static const char *machine_section(pl_gpu *gpu, const char *topic)
         pl_diags ignored;
         pl_conf *c;
         pl_diags_init(&ignored, gpu->explanations);
-        if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK) continue;
+        if (pl_conf_read(gpu->explanations, &ignored, m->name, m->text, m->size, &c) != PL_OK)
+            continue;
         for (size_t i = 0; i < c->entry.n; i++) {
             const pl_conf_entry *e = &c->entry.at[i];
             if (strcmp(e->section, topic) != 0) continue;
             found = true;
-            if (!keys && !pl_map_put(&listed, e->key, strlen(e->key), &listed)) section_key(&t, topic, e->key, NULL);
+            if (!keys && !pl_map_put(&listed, e->key, strlen(e->key), &listed))
+                section_key(&t, topic, e->key, NULL);
         }
     }
     for (size_t i = 0; found && i < n; i++) section_key(&t, topic, keys[i].key, keys[i].about);
     return found ? finish(&t) : NULL;
 }
 
-/* The tables, or the other metrics, that a formula reads: the names behind FROM and JOIN, each once. */
+/* The tables, or the other metrics, that a formula reads: the names behind FROM and JOIN, each
+ * once. */
 static void sources(pl_gpu *gpu, text *t, const char *formula, bool metrics)
 {
     pl_map seen;
     pl_map_init(&seen, gpu->explanations);
     for (const char *p = formula; *p; p++) {
-        bool from = strncmp(p, "FROM ", 5) == 0 || strncmp(p, "JOIN ", 5) == 0, launch = strncmp(p, "k.", 2) == 0;
-        if (launch) launch = p == formula || !(isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '.');
+        bool from = strncmp(p, "FROM ", 5) == 0 || strncmp(p, "JOIN ", 5) == 0,
+             launch = strncmp(p, "k.", 2) == 0;
+        if (launch)
+            launch =
+                p == formula || !(isalnum((unsigned char)p[-1]) || p[-1] == '_' || p[-1] == '.');
         if (!from && !launch) continue;
         const char *name = from ? p + 5 : "kernel";
         bool quoted = *name == '"';
         name += quoted;
         size_t n = quoted ? strcspn(name, "\"") : strspn(name, "abcdefghijklmnopqrstuvwxyz_");
         if (quoted != metrics || n == 0 || pl_map_put(&seen, name, n, &seen)) continue;
-        put(t, "%s%.*s", seen.n == 1 ? (metrics ? "\n  other metrics: " : "\n  tables: ") : ", ", (int)n, name);
+        put(t, "%s%.*s", seen.n == 1 ? (metrics ? "\n  other metrics: " : "\n  tables: ") : ", ",
+            (int)n, name);
     }
     if (seen.n) put(t, "\n");
 }
@@ -349,7 +360,8 @@ static const char *metric(pl_gpu *gpu, const char *topic)
         paragraph(&t, m->formula, 4);
         sources(gpu, &t, m->formula, false);
         sources(gpu, &t, m->formula, true);
-        put(&t, "  k is the launch's row of the table kernel; ptxloom-trace(5) explains the tables\n");
+        put(&t,
+            "  k is the launch's row of the table kernel; ptxloom-trace(5) explains the tables\n");
     }
     return finish(&t);
 }
@@ -362,7 +374,8 @@ static const char *named_query(pl_gpu *gpu, const char *topic)
     text t = {.arena = gpu->explanations};
     put(&t, "%s - query of a trace: ptxloom query FILE.db %s\n\n", q->name, q->name);
     paragraph(&t, q->title, 2);
-    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM query WHERE name = '%s'\"\n", q->name);
+    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM query WHERE name = '%s'\"\n",
+        q->name);
     return finish(&t);
 }
 
@@ -380,7 +393,8 @@ static const char *advice_rule(pl_gpu *gpu, const char *topic)
     paragraph(&t, r->title, 2);
     put(&t, "\n  what to try, and how to see that it helped\n");
     paragraph(&t, r->check, 4);
-    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM rule WHERE name = '%s'\"\n", r->name);
+    put(&t, "\n  its SQL: ptxloom query FILE.db \"SELECT sql FROM rule WHERE name = '%s'\"\n",
+        r->name);
     return finish(&t);
 }
 
@@ -406,7 +420,10 @@ static const char *pass(pl_gpu *gpu, const char *topic)
     if (runs) put(&t, " of %u", pl_pass_pipeline_length);
     if (p->kind == PL_PASS_IR || p->kind == PL_PASS_CODE)
         put(&t, "\n  see its result: ptxloom as K.ptx --print-after=%s", p->name);
-    put(&t, p->required ? "\n  it cannot be skipped\n" : "\n  leave it out: ptxloom as K.ptx --skip-pass=%s\n", p->name);
+    put(&t,
+        p->required ? "\n  it cannot be skipped\n"
+                    : "\n  leave it out: ptxloom as K.ptx --skip-pass=%s\n",
+        p->name);
     return finish(&t);
 }
 
@@ -428,13 +445,15 @@ static const char *all_passes(pl_gpu *gpu, const char *topic)
     return finish(&t);
 }
 
-/* The topic in the letters and blanks of the glossary: "bank_conflict", "Bank conflicts" are "bank conflict". */
+/* The topic in the letters and blanks of the glossary: "bank_conflict", "Bank conflicts" are "bank
+ * conflict". */
 static bool is_term(const char *term, const char *topic)
 {
     const size_t n = strlen(term);
     for (size_t k = 0; k < n; k++) {
         const char a = term[k] == '-' ? ' ' : (char)tolower((unsigned char)term[k]);
-        const char b = topic[k] == '_' || topic[k] == '-' ? ' ' : (char)tolower((unsigned char)topic[k]);
+        const char b =
+            topic[k] == '_' || topic[k] == '-' ? ' ' : (char)tolower((unsigned char)topic[k]);
         if (a != b) return false;
     }
     return topic[n] == '\0' || (topic[n] == 's' && topic[n + 1] == '\0');
@@ -459,9 +478,12 @@ static const char *longer_names(pl_gpu *gpu, const char *topic, unsigned most)
     unsigned found = 0;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name && n >= 3; m++) {
         if (strncmp(m->name, topic, n) != 0) continue;
-        if (found++ < most) list = list ? pl_arena_printf(gpu->messages, "%s, %s", list, m->name) : m->name;
+        if (found++ < most)
+            list = list ? pl_arena_printf(gpu->messages, "%s, %s", list, m->name) : m->name;
     }
-    return list ? pl_arena_printf(gpu->messages, "metrics that begin so: %s%s", list, found > most ? ", ..." : "") : NULL;
+    return list ? pl_arena_printf(gpu->messages, "metrics that begin so: %s%s", list,
+                                  found > most ? ", ..." : "")
+                : NULL;
 }
 
 /* Reports that nothing is known, with the nearest names of all tables. */
@@ -477,8 +499,10 @@ static void unknown(pl_gpu *gpu, const char *topic)
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) name[n++] = e->term;
-    const char *longer = longer_names(gpu, topic, 4), *near = longer ? NULL : pl_nearest(topic, name, n);
-    if (!near && !longer) near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
+    const char *longer = longer_names(gpu, topic, 4),
+               *near = longer ? NULL : pl_nearest(topic, name, n);
+    if (!near && !longer)
+        near = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
     d->help = longer ? longer
               : near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
@@ -488,7 +512,9 @@ static void unknown(pl_gpu *gpu, const char *topic)
 const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
-    static const char *(*const table[])(pl_gpu *, const char *) = {diagnostic, metric, machine_key, instruction, named_query, advice_rule, machine_section, pass, all_passes, glossary};
+    static const char *(*const table[])(pl_gpu *, const char *) = {
+        diagnostic,  metric,          machine_key, instruction, named_query,
+        advice_rule, machine_section, pass,        all_passes,  glossary};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

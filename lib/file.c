@@ -35,7 +35,8 @@ static bool read_all(const pl_gpu *gpu, FILE *f, char **text, size_t *bytes)
 static bool is_device(FILE *f)
 {
     struct stat st;
-    return fstat(fileno(f), &st) == 0 && (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
+    return fstat(fileno(f), &st) == 0 &&
+           (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(fileno(f))));
 }
 
 /* A wrong name is the user's mistake, anything else the system's. */
@@ -47,19 +48,24 @@ static pl_status cannot_read(pl_gpu *gpu, const char *path, int why)
         pl_report(&gpu->diags, PL_E0009, (pl_loc){.file = UINT32_MAX}, path);
     else
         pl_report(&gpu->diags, PL_E0001, (pl_loc){.file = UINT32_MAX}, path, pl_file_error(why));
-    return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR || why == EINVAL ? PL_INVALID : PL_IO;
+    return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR || why == EINVAL
+               ? PL_INVALID
+               : PL_IO;
 }
 
 static pl_status stopped(pl_gpu *gpu, const char *path)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while reading a file"))
-    return pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "reading '%s'", path));
+    return pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX},
+                              pl_arena_printf(gpu->messages, "reading '%s'", path));
 }
 
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");
-    if (!f) return errno == EINTR && pl_gpu_stopped(gpu) ? stopped(gpu, path) : cannot_read(gpu, path, errno);
+    if (!f)
+        return errno == EINTR && pl_gpu_stopped(gpu) ? stopped(gpu, path)
+                                                     : cannot_read(gpu, path, errno);
     if (is_device(f)) {
         fclose(f);
         return cannot_read(gpu, path, EINVAL);

@@ -69,8 +69,13 @@ size_t pl_gpu_diag_count(const pl_gpu *gpu)
 
 static pl_message no_memory_message(const pl_gpu *gpu)
 {
-    const char *rendered = gpu->no_memory[0] ? gpu->no_memory : "error: out of memory while showing a message [E0422]\n";
-    return (pl_message){.severity = "error", .code = pl_diag_code(PL_E0422), .text = rendered, .rendered = rendered};
+    const char *rendered = gpu->no_memory[0]
+                               ? gpu->no_memory
+                               : "error: out of memory while showing a message [E0422]\n";
+    return (pl_message){.severity = "error",
+                        .code = pl_diag_code(PL_E0422),
+                        .text = rendered,
+                        .rendered = rendered};
 }
 
 pl_message pl_gpu_diag(pl_gpu *gpu, size_t k, bool colour)
@@ -124,7 +129,7 @@ static void report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
 void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
                    const char *help)
 {
-    PL_GUARD(pl_gpu_no_memory(gpu, "while reporting a mistake"); return)
+    PL_GUARD(pl_gpu_no_memory(gpu, "while reporting a mistake"); return )
     report(gpu, code, a, b, c, help);
 }
 
@@ -197,6 +202,7 @@ pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what)
 {
     char text[256];
     snprintf(text, sizeof text, pl_diag_format(PL_E0422), what);
-    snprintf(gpu->no_memory, sizeof gpu->no_memory, "error: %s [%s]\n", text, pl_diag_code(PL_E0422));
+    snprintf(gpu->no_memory, sizeof gpu->no_memory, "error: %s [%s]\n", text,
+             pl_diag_code(PL_E0422));
     return PL_NOMEM;
 }

@@ -19,14 +19,15 @@ struct pl_gpu {
     pl_arena *messages;        /* until pl_gpu_diag_clear: everything diagnostics point at */
     pl_diags diags;
     size_t message_limit; /* pl_gpu_diag_limit, 0: not called */
-    char no_memory[320];  /* a last message, for which no memory is needed: that there is none; "": there was */
-    uint32_t epoch; /* counts pl_gpu_diag_clear: file numbers of diags die with it */
+    char no_memory[320];  /* a last message, for which no memory is needed: that there is none; "":
+                             there was */
+    uint32_t epoch;       /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
-    pl_objects objects; /* arrays, textures and surfaces */
+    pl_objects objects;     /* arrays, textures and surfaces */
     pl_arena *explanations; /* texts of pl_explain */
-    pl_system system;    /* device heap, printed text, launches from the device */
-    pl_stock stock;      /* what launches leave for each other */
-    pl_arena *printed;   /* what pl_gpu_printed returned last */
+    pl_system system;       /* device heap, printed text, launches from the device */
+    pl_stock stock;         /* what launches leave for each other */
+    pl_arena *printed;      /* what pl_gpu_printed returned last */
     uint64_t launches;
     const volatile int *stop; /* pl_gpu_stop_flag, or NULL; not owned */
 };
@@ -39,9 +40,9 @@ typedef struct pl_module_source {
 } pl_module_source;
 
 struct pl_module {
-    pl_gpu *gpu;     /* not owned */
-    pl_arena *arena; /* owned: names, texts, the trees */
-    const char *name; /* of the first file */
+    pl_gpu *gpu;         /* not owned */
+    pl_arena *arena;     /* owned: names, texts, the trees */
+    const char *name;    /* of the first file */
     char *text;          /* of the only file, as it was read; owned, or NULL */
     pl_program *program; /* owned */
     pl_host host;        /* what its instructions are bound for; */
@@ -54,7 +55,7 @@ struct pl_module {
         uint32_t *at;
         size_t n, cap;
         bool whole;
-    } line; /* where the lines of the program's text start */
+    } line;              /* where the lines of the program's text start */
     pl_listing listing;  /* the latest one that a trace asked for */
     pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
@@ -65,14 +66,18 @@ struct pl_module {
 /* What the options ask of the passes. PL_INVALID: reported. control may be NULL. */
 pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *out);
 /* Prints the times; reports what the verifier found. Returns the status of the load. */
-pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st);
+pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o,
+                        pl_status st);
 
 /* ---- gpu.c ---- */
 /* The number of a source text in gpu->diags. *file and *epoch remember it until the diagnostics are
  * cleared. */
 uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
                        uint32_t *file, uint32_t *epoch);
-static inline bool pl_gpu_stopped(const pl_gpu *gpu) { return gpu->stop && *gpu->stop; }
+static inline bool pl_gpu_stopped(const pl_gpu *gpu)
+{
+    return gpu->stop && *gpu->stop;
+}
 /* Reports that the flag stopped something: "filling argument 1". Returns PL_INTERRUPTED. */
 pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what);
 /* What the value of a stop flag means: "an interrupt". */
@@ -83,12 +88,13 @@ pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 /* ---- budget.c ---- */
 /* A part of what something needs of the host's memory. */
 typedef struct pl_need {
-    const char *what;   /* "argument 1 (f32[1024])" */
+    const char *what; /* "argument 1 (f32[1024])" */
     uint64_t bytes;
     const char *remedy; /* what makes it smaller */
     bool mapped;        /* it has been allocated already, and not written */
 } pl_need;
-/* Refuses what the host cannot give: E0412, which names all of it and the biggest part. Linux would kill the process much later. */
+/* Refuses what the host cannot give: E0412, which names all of it and the biggest part. Linux would
+ * kill the process much later. */
 pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_need *need, size_t n);
 /* Bytes that a launch may take of the host in addition to what it is known to need. */
 uint64_t pl_budget_left(const pl_gpu *gpu);
@@ -105,7 +111,8 @@ size_t pl_module_memory_needs(const pl_module *m, pl_need *out);
 const pl_prog_func *pl_module_entry(const pl_module *m, const char *name);
 
 /* ---- source.c ---- */
-/* The place of an entry of the program's line table; the first file as a whole when there is no such entry. */
+/* The place of an entry of the program's line table; the first file as a whole when there is no
+ * such entry. */
 pl_loc pl_module_place(pl_module *m, uint32_t line);
 /* Which of the sources has this line of the program's text. */
 size_t pl_module_source_of(const pl_module *m, uint32_t line);
@@ -115,7 +122,8 @@ const char *pl_module_line(pl_module *m, uint32_t line, uint32_t *bytes);
 void pl_module_keep_sources(pl_module *m);
 
 /* ---- timing.c ---- */
-/* Runs a row of grids in timing mode; cycles, instructions and counters, with those of all that is in `totals` already, go to *out. */
+/* Runs a row of grids in timing mode; cycles, instructions and counters, with those of all that is
+ * in `totals` already, go to *out. */
 pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *out);
 
 /* ---- file.c ---- */
@@ -129,20 +137,22 @@ typedef enum pl_arg_kind { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE 
 /* An argument that is a tensor map, a texture or a surface. */
 typedef struct pl_arg_resource {
     pl_arg_kind kind;
-    size_t of;               /* number of the argument whose memory or array it uses, from 1; 0: it has its own */
-    pl_tensor_desc tensor;   /* address: offset in the memory */
+    size_t of; /* number of the argument whose memory or array it uses, from 1; 0: it has its own */
+    pl_tensor_desc tensor; /* address: offset in the memory */
     pl_array_desc array;
     pl_texture_desc texture;
-    uint32_t level;          /* surfaces */
+    uint32_t level;                /* surfaces */
     uint64_t array_handle, handle; /* between prepare and release */
 } pl_arg_resource;
 
 /* The library's part of an argument. */
 typedef struct pl_arg_more {
-    pl_arg_resource *resource;     /* or NULL */
-    size_t same;                   /* number of an earlier argument that is passed here, too, from 1; 0: it is one of its own */
-    const uint8_t *param;          /* its bytes in the parameters, once prepared */
-    const char *variable;          /* it is bound to this .texref or .surfref of the module; NULL: a parameter */
+    pl_arg_resource *resource; /* or NULL */
+    size_t same; /* number of an earlier argument that is passed here, too, from 1; 0: it is one of
+                    its own */
+    const uint8_t *param; /* its bytes in the parameters, once prepared */
+    const char
+        *variable; /* it is bound to this .texref or .surfref of the module; NULL: a parameter */
     const pl_element *element;
     uint64_t value;                /* scalar: its bits */
     pl_init init;                  /* buffer, or several elements by value */
@@ -157,7 +167,7 @@ typedef struct pl_case_step {
     const char *entry;
     uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack;
     bool dependent, cooperative;
-    size_t first, count; /* its arguments */
+    size_t first, count;           /* its arguments */
     uint32_t line, column, length; /* where it stands, for messages */
 } pl_case_step;
 

@@ -1,8 +1,8 @@
-/* launch.c - a kernel launch, and those behind it in its stream: checks the shapes against the kernels and the GPU, runs them in
- * one of the two modes, and reports.
+/* launch.c - a kernel launch, and those behind it in its stream: checks the shapes against the
+ * kernels and the GPU, runs them in one of the two modes, and reports.
  *
- * Launches that may overlap (programmatic dependent launch) make a row of grids, which run together; rows run one after the other, each
- * with what its device code launches. */
+ * Launches that may overlap (programmatic dependent launch) make a row of grids, which run
+ * together; rows run one after the other, each with what its device code launches. */
 #include "lib/internal.h"
 #include "emu/exec/async.h"
 #include "emu/exec/bind.h"
@@ -66,7 +66,9 @@ static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
     if (l->grid[0] > most_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
         (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
         return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
-                      pl_arena_printf(gpu->messages, "the limits are %" PRIu32 ",65535,65535, and 4294967295 blocks", most_x));
+                      pl_arena_printf(
+                          gpu->messages,
+                          "the limits are %" PRIu32 ",65535,65535, and 4294967295 blocks", most_x));
     uint64_t threads = (uint64_t)l->block[0] * l->block[1];
     threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
     if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)
@@ -133,8 +135,10 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
                                       machine->name, machine->shared.per_block));
     s->shared = (uint32_t)shared;
     if (s->f->local_bytes > MAX_LOCAL)
-        return refuse(gpu, pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
-                      pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
+        return refuse(
+            gpu,
+            pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
+            pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
     s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
     if (s->occupancy.blocks == 0)
         return refuse(gpu,
@@ -155,8 +159,10 @@ static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape 
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
              most = (uint64_t)s->occupancy.blocks * gpu->machine->sm.count;
     if (blocks <= most) return PL_OK;
-    return refuse(gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
-                  pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name, most));
+    return refuse(
+        gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
+        pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name,
+                        most));
 }
 
 static double seconds(void)
@@ -173,9 +179,11 @@ static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const
     const pl_program *p = m->program;
     uint32_t line = f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX;
     char position[PL_POSITION_TEXT];
-    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text, three(gpu, f->block), three(gpu, f->thread));
+    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
+                                       three(gpu, f->block), three(gpu, f->thread));
     pl_diag *d = pl_report(&gpu->diags, id, pl_module_place(m, line), kernel, text);
-    if (pl_cuda_position(p, line, position, sizeof position)) d->source = pl_arena_strdup(gpu->messages, position);
+    if (pl_cuda_position(p, line, position, sizeof position))
+        d->source = pl_arena_strdup(gpu->messages, position);
     return d;
 }
 
@@ -195,7 +203,8 @@ static void report_fault(pl_module *m, const pl_grid *g)
 {
     const pl_fault_info *f = &g->fault;
     pl_diag *d = report_at(m, PL_E0418, f->kernel ? f->kernel : g->entry->name, f);
-    if (f->error) d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
+    if (f->error)
+        d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
 }
 
 static void report_doubt(pl_module *m, const pl_fault_info *f)
@@ -214,33 +223,41 @@ static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
         help = "run's option --max-cycles sets it";
         break;
     case PL_STOP_INSTRUCTIONS:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions", l->max_instructions);
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions",
+                                l->max_instructions);
         help = "run's option --max-instructions sets it";
         break;
     case PL_STOP_OUTPUT:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text", l->max_output ? l->max_output : PL_PRINT_MOST);
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text",
+                                l->max_output ? l->max_output : PL_PRINT_MOST);
         help = "run's option --max-output sets it";
         break;
     default:
         if (head->cancel) cause = pl_stop_cause_of(*head->cancel);
         break;
     }
-    const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running", s->placed ? s->kernel : head->entry->name);
+    const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running",
+                                       s->placed ? s->kernel : head->entry->name);
     if (s->placed)
-        what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what, three(gpu, s->block), three(gpu, s->thread));
+        what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what,
+                               three(gpu, s->block), three(gpu, s->thread));
     const pl_program *p = m->program;
     const uint32_t line = s->placed && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
     char position[PL_POSITION_TEXT];
-    pl_diag *d = pl_report(&gpu->diags, PL_E0420, s->placed ? pl_module_place(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
-    if (s->placed && pl_cuda_position(p, line, position, sizeof position)) d->source = pl_arena_strdup(gpu->messages, position);
+    pl_diag *d =
+        pl_report(&gpu->diags, PL_E0420,
+                  s->placed ? pl_module_place(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
+    if (s->placed && pl_cuda_position(p, line, position, sizeof position))
+        d->source = pl_arena_strdup(gpu->messages, position);
     d->help = help;
 }
 
 static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
 {
     char what[200];
-    snprintf(what, sizeof what, "while running kernel '%.100s', of which each block takes %" PRIu64 " bytes", head->entry->name,
-             pl_grid_block_bytes(head));
+    snprintf(what, sizeof what,
+             "while running kernel '%.100s', of which each block takes %" PRIu64 " bytes",
+             head->entry->name, pl_grid_block_bytes(head));
     return pl_gpu_no_memory(gpu, what);
 }
 
@@ -251,11 +268,12 @@ static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl
 {
     uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
              shared = (uint64_t)f->static_shared + c->shared;
-    if (c->block[0] > MAX_BLOCK_THREADS || c->block[1] > MAX_BLOCK_THREADS || c->block[2] > MAX_BLOCK_Z ||
-        threads > MAX_BLOCK_THREADS || threads == 0)
+    if (c->block[0] > MAX_BLOCK_THREADS || c->block[1] > MAX_BLOCK_THREADS ||
+        c->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS || threads == 0)
         return false;
-    if (!c->grid[0] || !c->grid[1] || !c->grid[2] || c->grid[0] > INT32_MAX || c->grid[1] > MAX_GRID_YZ ||
-        c->grid[2] > MAX_GRID_YZ || (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
+    if (!c->grid[0] || !c->grid[1] || !c->grid[2] || c->grid[0] > INT32_MAX ||
+        c->grid[1] > MAX_GRID_YZ || c->grid[2] > MAX_GRID_YZ ||
+        (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
         return false;
     if (shared > gpu->machine->shared.per_block) return false;
     *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared, f->barriers);
@@ -275,7 +293,8 @@ static uint32_t launchable(void *ctx, const pl_child *c)
 }
 
 /* Gives a region of device memory to something that the program uses. */
-static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base, uint64_t *size)
+static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base,
+                        uint64_t *size)
 {
     if (!needed || *base) return PL_OK;
     *base = pl_memory_alloc(&gpu->memory, bytes, name);
@@ -287,19 +306,22 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
 {
     pl_system *s = &gpu->system;
     uint64_t unused;
-    pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap", &s->heap.base, &s->heap.size);
+    pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap",
+                          &s->heap.base, &s->heap.size);
     if (st == PL_OK && s->heap.base && !s->heap.valid) {
         if (!pl_heap_watch(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
         pl_memory_restrict(&gpu->memory, s->heap.base, s->heap.valid);
     }
     if (st == PL_OK)
-        st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device", &s->launch_base,
-                    &s->launch_size);
+        st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device",
+                    &s->launch_base, &s->launch_size);
     if (st == PL_OK && pl_system_uses_texts(p) && !s->texts) {
-        st = region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts, &s->texts_size);
+        st =
+            region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts, &s->texts_size);
         if (st == PL_OK) pl_runtime_texts(pl_memory_at(&gpu->memory, s->texts, s->texts_size));
     }
-    if (st == PL_OK) st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
+    if (st == PL_OK)
+        st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
     s->child.n = 0;
     return st;
 }
@@ -309,10 +331,10 @@ typedef struct course {
     pl_module *m;
     const pl_launch *l;
     pl_result *out;
-    pl_totals *totals;   /* timing mode */
-    uint64_t cycles;     /* of the grids that have run */
-    uint64_t blocks;     /* of those that were made */
-    pl_sink sink;        /* passes events on to l->sink, later by `cycles` */
+    pl_totals *totals; /* timing mode */
+    uint64_t cycles;   /* of the grids that have run */
+    uint64_t blocks;   /* of those that were made */
+    pl_sink sink;      /* passes events on to l->sink, later by `cycles` */
 } course;
 
 static void pass_inst(void *ctx, const pl_inst_event *e)
@@ -379,7 +401,8 @@ static pl_status run_row(course *x, pl_grid *head)
         memcpy(e.block, g->block, sizeof e.block);
         l->sink->grid(l->sink->ctx, &e);
     }
-    pl_status st = l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
+    pl_status st =
+        l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
     pl_weak_close(weak);
     if (head->failed.set && !head->fault.set) { /* a failed assertion */
         head->fault = head->failed;
@@ -400,16 +423,22 @@ static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
     const uint64_t wrong = pl_child_copy_run(&m->gpu->memory, x);
     if (wrong == UINT64_MAX) return PL_OK;
     pl_fault_info *f = &parent->fault;
-    *f = (pl_fault_info){.kernel = m->program->funcs.at[c->func].name, .error = "CUDA_ERROR_ILLEGAL_ADDRESS", .pc = x->pc, .address = wrong, .set = true};
+    *f = (pl_fault_info){.kernel = m->program->funcs.at[c->func].name,
+                         .error = "CUDA_ERROR_ILLEGAL_ADDRESS",
+                         .pc = x->pc,
+                         .address = wrong,
+                         .set = true};
     memcpy(f->block, x->block, sizeof f->block);
     memcpy(f->thread, x->thread, sizeof f->thread);
-    snprintf(f->text, sizeof f->text, "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
+    snprintf(f->text, sizeof f->text,
+             "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
              x->set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, wrong);
     return PL_FAULT;
 }
 
-/* Launches by device code run after their parent, in the order in which they were made, those of the tail stream last; a grid has
- * ended when its children have. What they cost is added to the parent's. */
+/* Launches by device code run after their parent, in the order in which they were made, those of
+ * the tail stream last; a grid has ended when its children have. What they cost is added to the
+ * parent's. */
 static pl_status run_children(course *x, pl_grid *parent)
 {
     pl_module *m = x->m;
@@ -420,7 +449,8 @@ static pl_status run_children(course *x, pl_grid *parent)
     } todo = {0};
     pl_status st = PL_OK;
     for (;;) {
-        for (int tail = 1; tail >= 0 && st == PL_OK; tail--) /* a stack: what runs first goes on it last */
+        for (int tail = 1; tail >= 0 && st == PL_OK;
+             tail--) /* a stack: what runs first goes on it last */
             for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
                 if (s->child.at[k].tail != (tail == 1)) continue;
                 if (todo.n == todo.cap) {
@@ -515,7 +545,8 @@ static pl_status run(course *x, pl_grid *g, size_t n)
     for (;;) {
         pl_grid *last = head;
         while (last->next) last = last->next;
-        if (system->workspace) memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
+        if (system->workspace)
+            memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
         system->launch_top = 0;
         st = run_row(x, head);
         if (st == PL_OK && system->child.n > 0) st = run_children(x, head);
@@ -566,13 +597,17 @@ static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
     if (st == PL_OK) st = check_executable(m, s->f);
     if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
     if (st == PL_OK && l->weak && gpu->machine->sm.lanes != PL_LANES)
-        st = refuse(gpu, "weak consistency", pl_arena_printf(gpu->messages, "it is defined for warps of 32 lanes, and %s has %u", gpu->machine->name,
-                                                             gpu->machine->sm.lanes));
-    if (st == PL_OK && l->cooperative && l->dependent) st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
+        st = refuse(gpu, "weak consistency",
+                    pl_arena_printf(gpu->messages,
+                                    "it is defined for warps of 32 lanes, and %s has %u",
+                                    gpu->machine->name, gpu->machine->sm.lanes));
+    if (st == PL_OK && l->cooperative && l->dependent)
+        st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
     return st;
 }
 
-/* The limit is for calls of which nobody can tell how deep they go: what those that the assembler knows need, a thread always has. */
+/* The limit is for calls of which nobody can tell how deep they go: what those that the assembler
+ * knows need, a thread always has. */
 static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
 {
     uint32_t limit = l->stack ? l->stack : DEFAULT_STACK;
@@ -587,7 +622,8 @@ static int async_mode_of(const pl_launch *l)
 }
 
 /* first: the launch whose stream it is in. */
-static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l, const shape *s)
+static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
+                         const shape *s)
 {
     pl_grid g = {.program = m->program,
                  .entry = s->f,
@@ -648,23 +684,32 @@ static uint64_t times(uint64_t a, uint64_t b)
     return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Blocks in timing mode start as soon as the machine has room; in functional mode further ones start only when those before wait. What they may
- * take altogether is a limit of the grids. */
+/* Blocks in timing mode start as soon as the machine has room; in functional mode further ones
+ * start only when those before wait. What they may take altogether is a limit of the grids. */
 static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
     uint64_t possible = 0;
     pl_status st = PL_OK;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
-        const uint64_t each = pl_grid_block_bytes(&g[k]), threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
-                       local = threads * g[k].entry->frame_bytes, cluster = g[k].cluster[0] ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2] : 1,
+        const uint64_t each = pl_grid_block_bytes(&g[k]),
+                       threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
+                       local = threads * g[k].entry->frame_bytes,
+                       cluster = g[k].cluster[0]
+                                     ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2]
+                                     : 1,
                        blocks = l->mode == PL_MODE_TIMING ? most_at_once(&g[k]) : cluster;
         const pl_need need[] = {
-            {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads", blocks * threads), times(local, blocks),
+            {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads",
+                             blocks * threads),
+             times(local, blocks),
              "fewer or smaller .local variables, smaller blocks, or --mode functional", false},
-            {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks", blocks), times(each - local, blocks),
-             "smaller blocks, or --mode functional", false}};
-        st = pl_budget_check(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
+            {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
+                             blocks),
+             times(each - local, blocks), "smaller blocks, or --mode functional", false}};
+        st = pl_budget_check(
+            gpu, (pl_loc){.file = UINT32_MAX},
+            pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
         const uint64_t grown = times(times(threads, g[k].stack_limit), most_at_once(&g[k]));
         possible |= grown | times(each, most_at_once(&g[k])); /* at least the largest of them */
     }
@@ -723,7 +768,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     if (st == PL_OK) st = run(&x, g, n);
     pl_totals_close(x.totals);
     free(g);
-    out->theoretical_occupancy = (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
+    out->theoretical_occupancy =
+        (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
     out->pc_stat = m->pc_stat;
     out->npc = code;
     out->registers = s->f->registers;

@@ -1,7 +1,8 @@
 /* launchfile.c - reads a launch file: JSON by the jansson library, meaning and messages here.
  *
  * jansson gives line and column of syntax errors only. For everything else a message knows its path
- * from the root (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the place.
+ * from the root (args, 2, init, lo), and pl_lf_locate() walks the text along that path to find the
+ * place.
  */
 #include "lib/launchfile.h"
 #include "base/file.h"
@@ -84,8 +85,9 @@ pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
     const char *p = find(r, at, key, &length);
     pl_case_more *own = r->c->more;
     pl_loc loc = {.line = 1, .column = 1};
-    loc.file = r->alone ? pl_case_arg_at(r->c, r->c->nargs - 1).file
-                        : pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch);
+    loc.file =
+        r->alone ? pl_case_arg_at(r->c, r->c->nargs - 1).file
+                 : pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch);
     for (const char *q = r->text; q < p; q++) {
         loc.column++;
         if (*q == '\n') {
@@ -131,7 +133,7 @@ bool pl_lf_missing(const pl_lf_reader *r, const pl_lf_place *at, const char *wha
 
 /* Refuses keys that are not in the list. */
 bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object, const char *what,
-                      const char *const *keys, size_t n)
+                     const char *const *keys, size_t n)
 {
     const char *key;
     json_t *value;
@@ -145,7 +147,8 @@ bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *objec
         const char *near = pl_nearest(key, keys, n), *list = "";
         for (size_t i = 0; i < n && !near; i++)
             list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
-        pl_diag *d = pl_report(&r->gpu->diags, PL_E0402, pl_lf_locate(r, &unknown, true), key, what);
+        pl_diag *d =
+            pl_report(&r->gpu->diags, PL_E0402, pl_lf_locate(r, &unknown, true), key, what);
         d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                        : pl_arena_printf(r->gpu->messages, "the keys are: %s", list);
         ok = false;
@@ -187,8 +190,8 @@ bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_nu
     return true;
 }
 
-bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least, uint64_t most,
-                  uint64_t *out)
+bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least,
+                 uint64_t most, uint64_t *out)
 {
     pl_number n;
     if (!pl_lf_number(r, at, v, &n)) return false;
@@ -197,12 +200,13 @@ bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64
         return true;
     }
     if (n.kind != PL_NUM_INT) return pl_lf_wrong_type(r, at, "a whole number");
-    return pl_lf_out_of_range(r, at,
-                        pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
+    return pl_lf_out_of_range(
+        r, at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
 }
 
 /* [x], [x, y] or [x, y, z]. */
-static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key, uint32_t out[3])
+static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key,
+                  uint32_t out[3])
 {
     pl_lf_place at;
     json_t *v = pl_lf_member(root, of, key, &at), *x;
@@ -222,7 +226,8 @@ static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, co
 }
 
 /* A value in an element type. */
-static bool bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e, uint64_t *out)
+static bool bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
+                 uint64_t *out)
 {
     pl_number n;
     if (!pl_lf_number(r, at, v, &n)) return false;
@@ -233,7 +238,8 @@ static bool bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const 
             r, at,
             pl_arena_printf(r->gpu->messages, "a whole number, because its type is %s", e->name));
     case PL_FIT_KIND:
-        return pl_lf_wrong_type(r, at, pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
+        return pl_lf_wrong_type(r, at,
+                                pl_arena_printf(r->gpu->messages, "a value of type %s", e->name));
     case PL_FIT_RANGE: break;
     }
     return pl_lf_out_of_range(
@@ -267,11 +273,12 @@ static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, p
     if (!pl_lf_only_keys(r, of, v, "a hash initialiser", keys, 3)) return false;
     a->init.kind = PL_INIT_HASH;
     if (!pl_lf_whole(r, &at, seed, 0, UINT64_MAX, &a->init.seed)) return false;
-    if ((lo && !pl_lf_number(r, &lo_at, lo, &low)) || (hi && !pl_lf_number(r, &hi_at, hi, &high))) return false;
+    if ((lo && !pl_lf_number(r, &lo_at, lo, &low)) || (hi && !pl_lf_number(r, &hi_at, hi, &high)))
+        return false;
     const char *problem = pl_init_limits(a->element, lo ? &low : NULL, hi ? &high : NULL, &a->init);
     if (problem)
-        pl_report(&r->gpu->diags, PL_E0405, pl_lf_locate(r, hi ? &hi_at : &lo_at, false), "the hash",
-                  problem);
+        pl_report(&r->gpu->diags, PL_E0405, pl_lf_locate(r, hi ? &hi_at : &lo_at, false),
+                  "the hash", problem);
     return !problem;
 }
 
@@ -343,8 +350,8 @@ bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
 
 /* ---------------------------------------------------------------- arguments */
 
-static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, json_t *type, pl_case_arg *arg,
-                       pl_arg_more *a)
+static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, json_t *type,
+                       pl_case_arg *arg, pl_arg_more *a)
 {
     static const char *const keys[] = {"scalar", "value"};
     const pl_lf_place type_at = {at, "scalar", 0};
@@ -361,20 +368,24 @@ static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
 }
 
 /* A buffer, or with "struct" several elements by value. */
-static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k, const char *kind)
+static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k,
+                       const char *kind)
 {
     static const char *const buffer_keys[] = {"buffer", "count", "init", "output", "save"};
     static const char *const struct_keys[] = {"struct", "count", "init"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
     pl_lf_place type_at, count_at, init_at, output_at, save_at;
-    json_t *type = pl_lf_member(v, at, kind, &type_at), *count = pl_lf_member(v, at, "count", &count_at);
-    json_t *init = pl_lf_member(v, at, "init", &init_at), *output = pl_lf_member(v, at, "output", &output_at);
+    json_t *type = pl_lf_member(v, at, kind, &type_at),
+           *count = pl_lf_member(v, at, "count", &count_at);
+    json_t *init = pl_lf_member(v, at, "init", &init_at),
+           *output = pl_lf_member(v, at, "output", &output_at);
     json_t *save = pl_lf_member(v, at, "save", &save_at);
     arg->buffer = strcmp(kind, "buffer") == 0;
     a->several = !arg->buffer;
-    bool known = arg->buffer ? pl_lf_only_keys(r, at, v, "a buffer argument", buffer_keys, 5)
-                             : pl_lf_only_keys(r, at, v, "an argument passed by value", struct_keys, 3);
+    bool known = arg->buffer
+                     ? pl_lf_only_keys(r, at, v, "a buffer argument", buffer_keys, 5)
+                     : pl_lf_only_keys(r, at, v, "an argument passed by value", struct_keys, 3);
     if (!known || !(a->element = pl_lf_element(r, &type_at, type))) return false;
     arg->type = a->element->name;
     a->init = (pl_init){.kind = PL_INIT_CONST};
@@ -384,8 +395,8 @@ static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
         if (!count) arg->count = json_array_size(init);
         if (arg->count != json_array_size(init))
             return pl_lf_out_of_range(r, &count_at,
-                                pl_arena_printf(r->gpu->messages, "the list has %zu values",
-                                                json_array_size(init)));
+                                      pl_arena_printf(r->gpu->messages, "the list has %zu values",
+                                                      json_array_size(init)));
     } else if (!count && a->init.kind == PL_INIT_FILE) {
         if (pl_case_count_file(r->c, k) != PL_OK) return false;
     } else if (!count) {
@@ -410,7 +421,8 @@ static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl
     json_t *same = pl_lf_member(v, at, "same", &same_at);
     if (!pl_lf_only_keys(r, at, v, "an argument of before", keys, 1)) return false;
     if (!pl_lf_whole(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n)) return false;
-    if (n >= r->c->nargs) return pl_lf_out_of_range(r, &same_at, "no argument stands in front of this one");
+    if (n >= r->c->nargs)
+        return pl_lf_out_of_range(r, &same_at, "no argument stands in front of this one");
     a->same = n;
     return true;
 }
@@ -435,20 +447,24 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     if (json_object_get(v, "same")) return same_arg(r, at, v, a);
     bool resource, ok = pl_lf_resource(r, at, v, r->c->nargs - 1, &resource);
     if (resource) return ok;
-    static const char *const keys[] = {"scalar", "buffer", "struct", "tensormap", "texture", "surface", "same",
-                                       "value",  "count",  "init",   "output",    "save"};
+    static const char *const keys[] = {"scalar",  "buffer",  "struct", "tensormap",
+                                       "texture", "surface", "same",   "value",
+                                       "count",   "init",    "output", "save"};
     return pl_lf_only_keys(r, at, v, "an argument", keys, sizeof keys / sizeof *keys) &&
            pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
 }
 
-/* NULL: it is no JSON, as *error says; or, with PL_NOMEM in *st, there is no memory. Without memory jansson finds mistakes where there are
- * none, and leaves out characters of strings. So the text is read twice: what differs, or is wrong where memory is short, is no memory. */
+/* NULL: it is no JSON, as *error says; or, with PL_NOMEM in *st, there is no memory. Without memory
+ * jansson finds mistakes where there are none, and leaves out characters of strings. So the text is
+ * read twice: what differs, or is wrong where memory is short, is no memory. */
 static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_status *st)
 {
     enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, SPARE = 65536 };
     json_t *first = json_loadb(text, n, FLAGS, error), *v = json_loadb(text, n, FLAGS, error);
     void *enough = v ? NULL : malloc(n + SPARE);
-    *st = v && first && json_equal(v, first) ? PL_OK : !v && !first && enough ? PL_INVALID : PL_NOMEM;
+    *st = v && first && json_equal(v, first) ? PL_OK
+          : !v && !first && enough           ? PL_INVALID
+                                             : PL_NOMEM;
     free(enough);
     json_decref(first);
     if (*st == PL_OK) return v;
@@ -457,7 +473,8 @@ static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_st
 }
 
 /* Calls `read` with a JSON value, which is given back whatever becomes of that. */
-static pl_status read_json(const pl_lf_reader *r, json_t *v, bool (*read)(const pl_lf_reader *, json_t *))
+static pl_status read_json(const pl_lf_reader *r, json_t *v,
+                           bool (*read)(const pl_lf_reader *, json_t *))
 {
     PL_GUARD(return PL_NOMEM)
     return read(r, v) ? PL_OK : PL_INVALID;
@@ -472,7 +489,8 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
 {
     pl_case_more *own = c->more;
     const char *copy = pl_arena_strdup(own->arena, text);
-    const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
+    const pl_lf_reader r = {
+        .c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
     json_error_t error;
     pl_status st;
     json_t *v = parse_json(copy, strlen(copy), &error, &st);
@@ -481,7 +499,10 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
     if (!v && st == PL_INVALID) {
         pl_arg_more *a;
         pl_case_push(c, &a);
-        *a = (pl_arg_more){.text = copy, .line = 1, .column = error.column > 0 ? (uint32_t)error.column : 1, .length = 1};
+        *a = (pl_arg_more){.text = copy,
+                           .line = 1,
+                           .column = error.column > 0 ? (uint32_t)error.column : 1,
+                           .length = 1};
         pl_report(&own->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
     }
     return st == PL_NOMEM ? pl_gpu_no_memory(own->gpu, "while reading arguments") : st;
@@ -502,7 +523,8 @@ static const char *name_from_path(pl_case *c)
 static bool ordinary(const pl_lf_reader *r, const pl_lf_place *at, const char *path)
 {
     struct stat st;
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) return true; /* reading it tells */
+    if (stat(path, &st) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))
+        return true; /* reading it tells */
     pl_report(&r->gpu->diags, PL_E0001, pl_lf_locate(r, at, false), path, pl_file_error(EINVAL));
     return false;
 }
@@ -519,7 +541,8 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
         c->ptx = path ? pl_case_path(c, path) : NULL;
         return c->ptx && ordinary(r, at, c->ptx);
     }
-    if (json_array_size(v) == 0) return pl_lf_wrong_type(r, at, "the path of a module, or a list of paths");
+    if (json_array_size(v) == 0)
+        return pl_lf_wrong_type(r, at, "the path of a module, or a list of paths");
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element_at = {at, NULL, i};
@@ -571,7 +594,8 @@ static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *obje
 }
 
 /* Shared memory and stack of a launch. */
-static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, uint32_t *shared, uint32_t *stack)
+static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, uint32_t *shared,
+                  uint32_t *stack)
 {
     pl_lf_place at;
     uint64_t n;
@@ -593,7 +617,8 @@ static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
 /* "then": launches that follow in the same stream. */
 static bool steps(const pl_lf_reader *r, json_t *root)
 {
-    static const char *const keys[] = {"entry", "grid", "block", "cluster", "dynamic_shared", "stack", "args", "dependent", "cooperative"};
+    static const char *const keys[] = {"entry", "grid", "block",     "cluster",    "dynamic_shared",
+                                       "stack", "args", "dependent", "cooperative"};
     pl_lf_place list, at;
     json_t *v = pl_lf_member(root, NULL, "then", &list), *x, *y;
     size_t i;
@@ -603,14 +628,19 @@ static bool steps(const pl_lf_reader *r, json_t *root)
     {
         const pl_lf_place here = {&list, NULL, i};
         const pl_loc loc = pl_lf_locate(r, &here, false);
-        pl_case_step s = {.first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
+        pl_case_step s = {
+            .first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
         if (!json_is_object(x)) return pl_lf_wrong_type(r, &here, "an object: a launch");
         ok &= pl_lf_only_keys(r, &here, x, "a launch", keys, sizeof keys / sizeof *keys);
-        if ((y = pl_lf_member(x, &here, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y))) ok = false;
-        ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) && shape(r, &here, x, "cluster", s.cluster);
+        if ((y = pl_lf_member(x, &here, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y)))
+            ok = false;
+        ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) &&
+              shape(r, &here, x, "cluster", s.cluster);
         ok &= sizes(r, &here, x, &s.dynamic_shared, &s.stack);
-        if ((y = pl_lf_member(x, &here, "dependent", &at))) ok &= pl_lf_boolean(r, &at, y, &s.dependent);
-        if ((y = pl_lf_member(x, &here, "cooperative", &at))) ok &= pl_lf_boolean(r, &at, y, &s.cooperative);
+        if ((y = pl_lf_member(x, &here, "dependent", &at)))
+            ok &= pl_lf_boolean(r, &at, y, &s.dependent);
+        if ((y = pl_lf_member(x, &here, "cooperative", &at)))
+            ok &= pl_lf_boolean(r, &at, y, &s.cooperative);
         ok &= arguments(r, &here, x);
         s.count = r->c->nargs - s.first;
         *pl_push(r->c->more->arena, &r->c->more->step) = s;
@@ -621,9 +651,9 @@ static bool steps(const pl_lf_reader *r, json_t *root)
 static bool top(const pl_lf_reader *r, json_t *root)
 {
     static const char *const keys[] = {
-        "name",    "ptx",   "entry", "grid",          "block", "dynamic_shared",
-        "cluster", "stack", "args",  "deterministic", "tags",  "comment",
-        "bind",    "then",  "cooperative"};
+        "name",           "ptx",     "entry", "grid", "block",
+        "dynamic_shared", "cluster", "stack", "args", "deterministic",
+        "tags",           "comment", "bind",  "then", "cooperative"};
     pl_case *c = r->c;
     pl_lf_place at;
     json_t *v;
@@ -634,8 +664,10 @@ static bool top(const pl_lf_reader *r, json_t *root)
     }
     bool ok = pl_lf_only_keys(r, NULL, root, "a launch file", keys, sizeof keys / sizeof *keys);
     c->name = name_from_path(c);
-    if ((v = pl_lf_member(root, NULL, "name", &at)) && !(c->name = pl_lf_string(r, &at, v))) ok = false;
-    if ((v = pl_lf_member(root, NULL, "entry", &at)) && !(c->entry = pl_lf_string(r, &at, v))) ok = false;
+    if ((v = pl_lf_member(root, NULL, "name", &at)) && !(c->name = pl_lf_string(r, &at, v)))
+        ok = false;
+    if ((v = pl_lf_member(root, NULL, "entry", &at)) && !(c->entry = pl_lf_string(r, &at, v)))
+        ok = false;
     if (!(v = pl_lf_member(root, NULL, "ptx", &at))) {
         ok = pl_lf_missing(r, NULL, "the launch file", "ptx");
     } else {
@@ -645,8 +677,10 @@ static bool top(const pl_lf_reader *r, json_t *root)
     ok &= shape(r, NULL, root, "block", c->block);
     ok &= shape(r, NULL, root, "cluster", c->cluster);
     ok &= sizes(r, NULL, root, &c->dynamic_shared, &c->stack);
-    if ((v = pl_lf_member(root, NULL, "deterministic", &at))) ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
-    if ((v = pl_lf_member(root, NULL, "cooperative", &at))) ok &= pl_lf_boolean(r, &at, v, &c->more->cooperative);
+    if ((v = pl_lf_member(root, NULL, "deterministic", &at)))
+        ok &= pl_lf_boolean(r, &at, v, &c->deterministic);
+    if ((v = pl_lf_member(root, NULL, "cooperative", &at)))
+        ok &= pl_lf_boolean(r, &at, v, &c->more->cooperative);
     ok &= arguments(r, NULL, root) && steps(r, root);
     return ok && bindings(r, root);
 }

@@ -1,4 +1,5 @@
-/* launchfile.h - what the readers of launch files share: places in the file, and values with messages that point there.
+/* launchfile.h - what the readers of launch files share: places in the file, and values with
+ * messages that point there.
  *
  * Every function that returns bool has reported what is wrong when it returns false. */
 #ifndef PL_LIB_LAUNCHFILE_H

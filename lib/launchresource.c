@@ -1,8 +1,10 @@
-/* launchresource.c - arguments of launch files that are no numbers and no buffers: tensor maps, textures and surfaces.
+/* launchresource.c - arguments of launch files that are no numbers and no buffers: tensor maps,
+ * textures and surfaces.
  *
- * {"tensormap": "f16", "dims": [64, 32], "box": [64, 8], "swizzle": "128B", "init": "iota"} has memory of its own;
- * with "of": 1 it describes the buffer of argument 1. Textures and surfaces likewise: "of" names the argument whose array,
- * or for linear and pitch memory whose buffer, they read. */
+ * {"tensormap": "f16", "dims": [64, 32], "box": [64, 8], "swizzle": "128B", "init": "iota"} has
+ * memory of its own; with "of": 1 it describes the buffer of argument 1. Textures and surfaces
+ * likewise: "of" names the argument whose array, or for linear and pitch memory whose buffer, they
+ * read. */
 #include "lib/launchfile.h"
 #include <inttypes.h>
 #include <string.h>
@@ -29,9 +31,10 @@ static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
     return pl_lf_out_of_range(r, &at, list);
 }
 
-/* A list of `least` to `most` whole numbers; *n: how many. Absent: 0, unless `least` says that it is needed. */
-static bool whole_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
-                       size_t least, size_t most, uint64_t *out, size_t *n)
+/* A list of `least` to `most` whole numbers; *n: how many. Absent: 0, unless `least` says that it
+ * is needed. */
+static bool whole_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
+                       const char *key, size_t least, size_t most, uint64_t *out, size_t *n)
 {
     pl_lf_place at;
     json_t *v = pl_lf_member(object, of, key, &at), *x;
@@ -138,7 +141,7 @@ static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *objec
 static bool tensor_type(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a,
                         int *type)
 {
-    static const char *const names[] = {"u8",  "u16", "u32", "s32",  "u64",     "s64", "f16",
+    static const char *const names[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
                                         "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
     const char *name = pl_lf_string(r, at, v), *near;
     if (!name) return false;
@@ -167,7 +170,8 @@ static bool columns(const pl_lf_reader *r, const pl_lf_place *of, json_t *object
     d->mode = PL_TENSOR_IM2COL;
     if (!pl_lf_only_keys(r, &at, v, "im2col", keys, 4) ||
         !reals(r, &at, v, "lower", 3, corner[0]) || !reals(r, &at, v, "upper", 3, corner[1]) ||
-        !small(r, &at, v, "channels", 1, &d->channels) || !small(r, &at, v, "pixels", 1, &d->pixels))
+        !small(r, &at, v, "channels", 1, &d->channels) ||
+        !small(r, &at, v, "pixels", 1, &d->pixels))
         return false;
     for (unsigned k = 0; k < 3; k++) {
         d->lower[k] = (int)corner[0][k];
@@ -196,9 +200,10 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k)
 {
-    static const char *const keys[] = {"tensormap", "dims",    "strides", "box",    "element_strides",
-                                       "interleave", "swizzle", "l2",      "fill",   "im2col",
-                                       "of",         "offset",  "init",    "output", "save"};
+    static const char *const keys[] = {
+        "tensormap",  "dims",    "strides", "box",    "element_strides",
+        "interleave", "swizzle", "l2",      "fill",   "im2col",
+        "of",         "offset",  "init",    "output", "save"};
     static const word_list interleaves = {"none", "16B", "32B"}, fills = {"zero", "nan"};
     static const word_list swizzles = {"none", "32B", "64B", "128B"};
     static const word_list promotions = {"none", "64B", "128B", "256B"};
@@ -212,8 +217,7 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
     json_t *type = pl_lf_member(v, of, "tensormap", &type_at), *x;
     if (!pl_lf_only_keys(r, of, v, "a tensor map", keys, sizeof keys / sizeof *keys) ||
         !tensor_type(r, &type_at, type, a, &d->type) ||
-        !whole_list(r, of, v, "dims", 1, PL_TENSOR_DIMS, d->dim, &rank) ||
-        !columns(r, of, v, d) ||
+        !whole_list(r, of, v, "dims", 1, PL_TENSOR_DIMS, d->dim, &rank) || !columns(r, of, v, d) ||
         !whole_list(r, of, v, "strides", 0, PL_TENSOR_DIMS - 1, d->stride, &nstrides) ||
         !whole_list(r, of, v, "box", d->mode == PL_TENSOR_TILED ? rank : 0, rank, box, &nbox) ||
         !whole_list(r, of, v, "element_strides", 0, rank, steps, &nsteps) ||
@@ -234,7 +238,8 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
     if (nstrides && nstrides != rank - 1)
         return pl_lf_missing(r, of, "'strides'", "an element for every dimension but the first");
     for (size_t i = 0; !nstrides && i + 1 < rank; i++)
-        d->stride[i] = i ? product(d->stride[i - 1], d->dim[i]) : product(d->dim[0], a->element->bytes);
+        d->stride[i] =
+            i ? product(d->stride[i - 1], d->dim[i]) : product(d->dim[0], a->element->bytes);
     arg->type = a->element->name;
     uint64_t bytes = product(d->dim[0], a->element->bytes);
     for (size_t i = 1; i < rank; i++) {
@@ -303,7 +308,8 @@ static uint64_t texels(const pl_array_desc *d)
 {
     uint64_t n = 0;
     for (uint32_t k = 0; k < (d->levels ? d->levels : 1); k++) {
-        uint64_t w = d->width >> k, h = d->height >> k, z = d->layered || d->cubemap ? d->depth : d->depth >> k;
+        uint64_t w = d->width >> k, h = d->height >> k,
+                 z = d->layered || d->cubemap ? d->depth : d->depth >> k;
         n += (w ? w : 1) * (h ? h : 1) * (z ? z : 1);
     }
     return n;
@@ -318,7 +324,8 @@ static bool texel_format(const pl_lf_reader *r, const pl_lf_place *of, json_t *v
     if (!(a->element = pl_lf_element(r, &at, type))) return false;
     bool exact = a->element->bytes <= 4 && (a->element->kind != 'f' || a->element->mantissa == 10 ||
                                             a->element->mantissa == 23);
-    if (!exact) return pl_lf_out_of_range(r, &at, "texels are u8, s8, u16, s16, u32, s32, f16, f32");
+    if (!exact)
+        return pl_lf_out_of_range(r, &at, "texels are u8, s8, u16, s16, u32, s32, f16, f32");
     if (!small(r, of, v, "channels", 1, &channels)) return false;
     if (channels != 1 && channels != 2 && channels != 4) {
         pl_lf_member(v, of, "channels", &at);
@@ -332,15 +339,17 @@ static bool texel_format(const pl_lf_reader *r, const pl_lf_place *of, json_t *v
     return true;
 }
 
-static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k, const char *kind)
+static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k,
+                  const char *kind)
 {
     static const char *const texture_keys[] = {
-        "texture", "channels", "width",  "height",     "depth",  "layers",     "cube",    "levels",
-        "source",  "pitch",    "of",     "address",    "filter", "mip_filter", "read",    "normalized",
-        "srgb",    "seamless", "border", "anisotropy", "lod",    "init",       "output",  "save"};
-    static const char *const surface_keys[] = {"surface", "channels", "width", "height", "depth", "layers",
-                                               "cube",    "levels",   "level", "of",     "init",  "output",
-                                               "save"};
+        "texture", "channels",   "width",  "height",     "depth",  "layers",
+        "cube",    "levels",     "source", "pitch",      "of",     "address",
+        "filter",  "mip_filter", "read",   "normalized", "srgb",   "seamless",
+        "border",  "anisotropy", "lod",    "init",       "output", "save"};
+    static const char *const surface_keys[] = {"surface", "channels", "width",  "height", "depth",
+                                               "layers",  "cube",     "levels", "level",  "of",
+                                               "init",    "output",   "save"};
     static const word_list sources = {"array", "linear", "pitch"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
@@ -348,33 +357,41 @@ static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_
     pl_array_desc *d = &res->array;
     uint32_t layers = 0;
     bool texture = res->kind == PL_ARG_TEXTURE;
-    bool known = texture ? pl_lf_only_keys(r, of, v, "a texture", texture_keys, sizeof texture_keys / sizeof *texture_keys)
-                         : pl_lf_only_keys(r, of, v, "a surface", surface_keys, sizeof surface_keys / sizeof *surface_keys);
-    if (!known || !texel_format(r, of, v, kind, a, &d->format) || !other_argument(r, of, v, k, res) ||
-        !small(r, of, v, "width", 1, &d->width) || !small(r, of, v, "height", 1, &d->height) ||
-        !small(r, of, v, "depth", 1, &d->depth) || !small(r, of, v, "layers", 1, &layers) ||
-        !small(r, of, v, "levels", 1, &d->levels) || !small(r, of, v, "level", 0, &res->level) ||
-        !flag(r, of, v, "cube", &d->cubemap))
+    bool known = texture ? pl_lf_only_keys(r, of, v, "a texture", texture_keys,
+                                           sizeof texture_keys / sizeof *texture_keys)
+                         : pl_lf_only_keys(r, of, v, "a surface", surface_keys,
+                                           sizeof surface_keys / sizeof *surface_keys);
+    if (!known || !texel_format(r, of, v, kind, a, &d->format) ||
+        !other_argument(r, of, v, k, res) || !small(r, of, v, "width", 1, &d->width) ||
+        !small(r, of, v, "height", 1, &d->height) || !small(r, of, v, "depth", 1, &d->depth) ||
+        !small(r, of, v, "layers", 1, &layers) || !small(r, of, v, "levels", 1, &d->levels) ||
+        !small(r, of, v, "level", 0, &res->level) || !flag(r, of, v, "cube", &d->cubemap))
         return false;
     if (texture && (!sampler(r, of, v, &res->texture.sampler) ||
                     !choice(r, of, v, "source", sources, &res->texture.source) ||
                     !small(r, of, v, "pitch", 0, &res->texture.pitch)))
         return false;
     d->layered = layers > 0;
-    if (layers) d->depth = layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1); /* refused below */
-    else if (d->cubemap) d->depth = 6;
+    if (layers)
+        d->depth =
+            layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1); /* refused below */
+    else if (d->cubemap)
+        d->depth = 6;
     res->texture.format = d->format;
     res->texture.width = d->width;
     res->texture.height = d->height ? d->height : 1;
     arg->type = a->element->name;
     if (res->of) return true;
     if (!d->width) return pl_lf_missing(r, of, "the argument", "width");
-    if (d->width > 1u << 27 || d->height > 1u << 17 || d->depth > 1u << 14 || d->levels > PL_MIP_LEVELS)
-        return pl_lf_out_of_range(r, of, "a width up to 2^27, a height up to 2^17, a depth up to 2^14, and 17 levels");
+    if (d->width > 1u << 27 || d->height > 1u << 17 || d->depth > 1u << 14 ||
+        d->levels > PL_MIP_LEVELS)
+        return pl_lf_out_of_range(
+            r, of, "a width up to 2^27, a height up to 2^17, a depth up to 2^14, and 17 levels");
     if (res->texture.source != PL_TEXTURE_ARRAY && !res->texture.pitch)
         res->texture.pitch = d->width * d->format.channels * a->element->bytes;
-    arg->count = res->texture.source == PL_TEXTURE_ARRAY ? texels(d) * d->format.channels
-                                                        : (uint64_t)res->texture.pitch * res->texture.height / a->element->bytes;
+    arg->count = res->texture.source == PL_TEXTURE_ARRAY
+                     ? texels(d) * d->format.channels
+                     : (uint64_t)res->texture.pitch * res->texture.height / a->element->bytes;
     return contents(r, of, v, k);
 }
 

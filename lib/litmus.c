@@ -1,9 +1,10 @@
-/* litmus.c - litmus tests on the emulator: makes a kernel of a test, runs it under many schedules, and compares what comes out with
- * what the axioms allow.
+/* litmus.c - litmus tests on the emulator: makes a kernel of a test, runs it under many schedules,
+ * and compares what comes out with what the axioms allow.
  *
- * The kernel is the test's own text: statements stay where they are, line and column, so that the assembler's messages point into the
- * test; everything else becomes blank or turns into what surrounds them. A launch runs many instances of the test side by side, each with
- * blocks and variables of its own, as such tests are run on hardware. */
+ * The kernel is the test's own text: statements stay where they are, line and column, so that the
+ * assembler's messages point into the test; everything else becomes blank or turns into what
+ * surrounds them. A launch runs many instances of the test side by side, each with blocks and
+ * variables of its own, as such tests are run on hardware. */
 #include "lib/internal.h"
 #include "litmus/litmus.h"
 #include <inttypes.h>
@@ -11,9 +12,10 @@
 #include <string.h>
 
 enum {
-    INSTANCES = 256,  /* of a launch */
-    SLOT = 64,        /* bytes of a variable, so that no two share anything */
-    TURNS = 4,        /* a thread runs 2, 4, 8 or 16 instructions on its own, at most, one launch after the other */
+    INSTANCES = 256, /* of a launch */
+    SLOT = 64,       /* bytes of a variable, so that no two share anything */
+    TURNS = 4, /* a thread runs 2, 4, 8 or 16 instructions on its own, at most, one launch after the
+                  other */
     FIRST_BARRIER = 15 /* for shared variables: not the test's */
 };
 
@@ -26,7 +28,7 @@ struct pl_litmus {
     struct count {
         pl_litmus_outcome outcome;
         uint64_t n[2]; /* strong, weak */
-    } *count;
+    } * count;
     size_t counts, cap;
     uint64_t runs[2];
     const char *condition;
@@ -52,7 +54,8 @@ static void put(writer *w, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    for (const char *s = pl_arena_vprintf(w->arena, fmt, ap); s && *s; s++) *pl_push(w->arena, &w->out) = *s;
+    for (const char *s = pl_arena_vprintf(w->arena, fmt, ap); s && *s; s++)
+        *pl_push(w->arena, &w->out) = *s;
     va_end(ap);
 }
 
@@ -76,8 +79,10 @@ static bool any_shared(const pl_litmus_test *t)
 /* All threads of the test meet. */
 static void meet(writer *w, const pl_litmus_test *t)
 {
-    if (t->cluster > 1) put(w, "barrier.cluster.arrive; barrier.cluster.wait; ");
-    else put(w, "bar.sync %d; ", FIRST_BARRIER);
+    if (t->cluster > 1)
+        put(w, "barrier.cluster.arrive; barrier.cluster.wait; ");
+    else
+        put(w, "bar.sync %d; ", FIRST_BARRIER);
 }
 
 /* Addresses of the variables in registers of their names; initial values of shared ones. */
@@ -90,9 +95,15 @@ static void place_variables(writer *w, const pl_litmus_test *t)
             continue;
         }
         put(w, "mov.u32 %%w4, _shared; add.u32 %%w4, %%w4, %u; ", SLOT * k);
-        if (t->cluster > 1) put(w, "mapa.shared::cluster.u32 %s, %%w4, %u; ", v->name, (unsigned)v->cta % t->cluster);
-        else put(w, "mov.u32 %s, %%w4; ", v->name);
-        put(w, "setp.eq.u32 %%p, %%w2, %d; setp.eq.and.u32 %%p, %%w3, 0, %%p; @%%p st.shared.u32 [%%w4], %u; ", v->cta, v->init);
+        if (t->cluster > 1)
+            put(w, "mapa.shared::cluster.u32 %s, %%w4, %u; ", v->name,
+                (unsigned)v->cta % t->cluster);
+        else
+            put(w, "mov.u32 %s, %%w4; ", v->name);
+        put(w,
+            "setp.eq.u32 %%p, %%w2, %d; setp.eq.and.u32 %%p, %%w3, 0, %%p; @%%p st.shared.u32 "
+            "[%%w4], %u; ",
+            v->cta, v->init);
     }
     if (any_shared(t)) meet(w, t);
 }
@@ -100,49 +111,65 @@ static void place_variables(writer *w, const pl_litmus_test *t)
 static void begin(writer *w, const pl_litmus *l)
 {
     const pl_litmus_test *t = &l->test;
-    put(w, ".version 9.0 .target sm_90a .address_size 64 .visible .entry litmus(.param .u64 _memory, .param .u64 _results) { "
-           ".reg .pred %%p; .reg .b32 %%w<5>, r<%d>; .reg .b64 %%m, %%o; ", PL_LITMUS_REGS);
-    for (unsigned k = 0; k < t->nvars; k++) put(w, ".reg .%s %s; ", t->var[k].shared ? "b32" : "b64", t->var[k].name);
+    put(w,
+        ".version 9.0 .target sm_90a .address_size 64 .visible .entry litmus(.param .u64 _memory, "
+        ".param .u64 _results) { "
+        ".reg .pred %%p; .reg .b32 %%w<5>, r<%d>; .reg .b64 %%m, %%o; ",
+        PL_LITMUS_REGS);
+    for (unsigned k = 0; k < t->nvars; k++)
+        put(w, ".reg .%s %s; ", t->var[k].shared ? "b32" : "b64", t->var[k].name);
     if (any_shared(t)) put(w, ".shared .align %d .b8 _shared[%u]; ", SLOT, SLOT * t->nvars);
-    put(w, "mov.u32 %%w0, %%ctaid.x; div.u32 %%w1, %%w0, %u; mul.lo.u32 %%w2, %%w1, %u; sub.u32 %%w2, %%w0, %%w2; mov.u32 %%w3, %%tid.x; "
-           "ld.param.u64 %%m, [_memory]; mad.wide.u32 %%m, %%w1, %u, %%m; ld.param.u64 %%o, [_results]; mad.wide.u32 %%o, %%w1, %u, %%o; ",
+    put(w,
+        "mov.u32 %%w0, %%ctaid.x; div.u32 %%w1, %%w0, %u; mul.lo.u32 %%w2, %%w1, %u; sub.u32 %%w2, "
+        "%%w0, %%w2; mov.u32 %%w3, %%tid.x; "
+        "ld.param.u64 %%m, [_memory]; mad.wide.u32 %%m, %%w1, %u, %%m; ld.param.u64 %%o, "
+        "[_results]; mad.wide.u32 %%o, %%w1, %u, %%o; ",
         l->blocks, l->blocks, SLOT * t->nvars, l->result_bytes);
-    /* Blocks begin in the order of their numbers: in every instance another part of the test comes first. */
+    /* Blocks begin in the order of their numbers: in every instance another part of the test comes
+     * first. */
     put(w, "mad.lo.u32 %%w2, %%w1, %u, %%w2; rem.u32 %%w2, %%w2, %u; ", t->cluster, l->blocks);
     place_variables(w, t);
     for (unsigned k = 0; k < PL_LITMUS_REGS; k++) put(w, "mov.b32 r%u, 0; ", k);
     for (unsigned k = 0; k < t->nthreads; k++) {
         const pl_litmus_thread *th = &t->thread[k];
-        put(w, "setp.eq.u32 %%p, %%w2, %u; setp.eq.and.u32 %%p, %%w3, %u, %%p; @%%p bra $T%u; ", th->cta, 32 * th->warp + th->lane, k);
+        put(w, "setp.eq.u32 %%p, %%w2, %u; setp.eq.and.u32 %%p, %%w3, %u, %%p; @%%p bra $T%u; ",
+            th->cta, 32 * th->warp + th->lane, k);
     }
     put(w, "ret; ");
 }
 
-/* A thread ends: its registers, and the shared variables that nobody before it has taken care of, go to the results. */
+/* A thread ends: its registers, and the shared variables that nobody before it has taken care of,
+ * go to the results. */
 static void end_thread(writer *w, const pl_litmus_test *t, unsigned k)
 {
     for (unsigned n = 0; n < t->nobserved; n++)
         if (t->observed[n].thread == (int)k)
-            put(w, "st.global.u32 [%%o+%u], r%d; ", register_offset(k, (uint32_t)t->observed[n].reg), t->observed[n].reg);
+            put(w, "st.global.u32 [%%o+%u], r%d; ",
+                register_offset(k, (uint32_t)t->observed[n].reg), t->observed[n].reg);
     if (any_shared(t)) meet(w, t);
     for (unsigned n = 0; n < t->nvars; n++) {
         unsigned first = 0; /* of the threads that can reach the variable */
-        while (first < t->nthreads && t->thread[first].cta / t->cluster != (unsigned)t->var[n].cta / t->cluster) first++;
+        while (first < t->nthreads &&
+               t->thread[first].cta / t->cluster != (unsigned)t->var[n].cta / t->cluster)
+            first++;
         if (t->var[n].shared && first == k)
-            put(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ", t->var[n].name, shared_offset(t, n));
+            put(w, "ld.shared::cluster.u32 %%w4, [%s]; st.global.u32 [%%o+%u], %%w4; ",
+                t->var[n].name, shared_offset(t, n));
     }
     if (any_shared(t)) meet(w, t); /* no block may end before its memory has been read */
     put(w, "ret; ");
 }
 
-static const char *make_kernel(const pl_litmus *l, const char *text, size_t bytes, size_t *out_bytes)
+static const char *make_kernel(const pl_litmus *l, const char *text, size_t bytes,
+                               size_t *out_bytes)
 {
     const pl_litmus_test *t = &l->test;
     writer w = {.arena = l->arena};
     begin(&w, l);
     for (size_t at = 0, thread = 0, op = 0; at < bytes; at++) {
         const pl_litmus_thread *th = thread < t->nthreads ? &t->thread[thread] : NULL;
-        const char *label = th && at >= th->header ? pl_arena_printf(l->arena, "$T%zu: ", thread) : NULL;
+        const char *label =
+            th && at >= th->header ? pl_arena_printf(l->arena, "$T%zu: ", thread) : NULL;
         bool code = th && op < th->nops && at >= th->op[op].from && at < th->op[op].to;
         if (th && at == th->close) {
             end_thread(&w, t, (unsigned)thread);
@@ -163,8 +190,10 @@ static const char *make_kernel(const pl_litmus *l, const char *text, size_t byte
 
 static const char *base_name(pl_arena *a, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path, *dot = strrchr(from, '.');
-    return dot && dot > from ? pl_arena_strndup(a, from, (size_t)(dot - from)) : pl_arena_strdup(a, from);
+    const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path,
+               *dot = strrchr(from, '.');
+    return dot && dot > from ? pl_arena_strndup(a, from, (size_t)(dot - from))
+                             : pl_arena_strdup(a, from);
 }
 
 static void measure(pl_litmus *l)
@@ -193,15 +222,20 @@ static pl_status load(pl_litmus *l, const char *path, int opt_level, const char 
     pl_status st = pl_litmus_parse(&gpu->diags, file, text, bytes, &l->test);
     if (st != PL_OK) return st;
     measure(l);
-    l->condition = pl_arena_strndup(l->arena, text + l->test.condition, l->test.condition_end - l->test.condition);
-    for (char *p = (char *)(uintptr_t)l->condition + strlen(l->condition); p > l->condition && strchr(" \n\t\r", p[-1]);) *--p = '\0';
-    if (pl_litmus_allowed(&l->test, &l->allowed) != PL_OK || pl_litmus_sequential(&l->test, &l->sequential) != PL_OK)
+    l->condition = pl_arena_strndup(l->arena, text + l->test.condition,
+                                    l->test.condition_end - l->test.condition);
+    for (char *p = (char *)(uintptr_t)l->condition + strlen(l->condition);
+         p > l->condition && strchr(" \n\t\r", p[-1]);)
+        *--p = '\0';
+    if (pl_litmus_allowed(&l->test, &l->allowed) != PL_OK ||
+        pl_litmus_sequential(&l->test, &l->sequential) != PL_OK)
         return pl_gpu_no_memory(gpu, "while reading a litmus test");
     const char *kernel = make_kernel(l, text, bytes, &kernel_bytes);
     st = pl_module_load(gpu, path, kernel, kernel_bytes, &options, &l->module);
     uint64_t memory = (uint64_t)INSTANCES * SLOT * (l->test.nvars ? l->test.nvars : 1);
     if (st == PL_OK) st = pl_alloc_device(gpu, memory, "variables", &l->memory);
-    if (st == PL_OK) st = pl_alloc_device(gpu, (uint64_t)INSTANCES * l->result_bytes, "results", &l->results);
+    if (st == PL_OK)
+        st = pl_alloc_device(gpu, (uint64_t)INSTANCES * l->result_bytes, "results", &l->results);
     return st;
 }
 
@@ -222,8 +256,10 @@ pl_status pl_litmus_load(pl_gpu *gpu, const char *path, int opt_level, pl_litmus
     l->gpu = gpu;
     st = load(l, path, opt_level, text, bytes);
     free(text);
-    if (st == PL_OK) *out = l;
-    else pl_litmus_close(l);
+    if (st == PL_OK)
+        *out = l;
+    else
+        pl_litmus_close(l);
     return st;
 }
 
@@ -281,9 +317,16 @@ static pl_status launch(pl_litmus *l, bool weak, uint32_t instances, uint64_t se
         for (unsigned k = 0; k < t->nvars; k++)
             memcpy(memory + SLOT * ((size_t)i * t->nvars + k), &t->var[k].init, 4);
     memset(results, 0, (size_t)instances * l->result_bytes);
-    pl_launch x = {.kernel = "litmus", .grid = {instances * l->blocks, 1, 1}, .block = {32 * l->warps, 1, 1}, .cluster = {t->cluster, 1, 1},
-                   .params = params, .param_bytes = sizeof params, .random = true, .seed = seed,
-                   .turn = 2u << l->runs[weak] / INSTANCES % TURNS, .weak = weak};
+    pl_launch x = {.kernel = "litmus",
+                   .grid = {instances * l->blocks, 1, 1},
+                   .block = {32 * l->warps, 1, 1},
+                   .cluster = {t->cluster, 1, 1},
+                   .params = params,
+                   .param_bytes = sizeof params,
+                   .random = true,
+                   .seed = seed,
+                   .turn = 2u << l->runs[weak] / INSTANCES % TURNS,
+                   .weak = weak};
     if (t->cluster == 1) x.cluster[0] = x.cluster[1] = x.cluster[2] = 0;
     pl_result r;
     pl_status st = pl_launch_kernel(l->gpu, l->module, &x, &r);
@@ -292,9 +335,12 @@ static pl_status launch(pl_litmus *l, bool weak, uint32_t instances, uint64_t se
         pl_litmus_outcome o = {{0}};
         for (unsigned k = 0; k < t->nobserved; k++) {
             const pl_litmus_observed *p = &t->observed[k];
-            o.value[k] = p->thread >= 0 ? word_at(result + register_offset((uint32_t)p->thread, (uint32_t)p->reg))
-                         : t->var[p->var].shared ? word_at(result + shared_offset(t, (uint32_t)p->var))
-                                                 : word_at(memory + SLOT * ((size_t)i * t->nvars + (size_t)p->var));
+            o.value[k] =
+                p->thread >= 0
+                    ? word_at(result + register_offset((uint32_t)p->thread, (uint32_t)p->reg))
+                : t->var[p->var].shared
+                    ? word_at(result + shared_offset(t, (uint32_t)p->var))
+                    : word_at(memory + SLOT * ((size_t)i * t->nvars + (size_t)p->var));
         }
         st = count(l, &o, weak);
     }
@@ -319,8 +365,10 @@ static const char *describe(const pl_litmus *l, const pl_litmus_outcome *o)
     const char *s = "";
     for (unsigned k = 0; k < l->test.nobserved; k++) {
         const pl_litmus_observed *p = &l->test.observed[k];
-        s = p->thread >= 0 ? pl_arena_printf(l->report, "%s%s%d:r%d=%" PRIu32, s, k ? " " : "", p->thread, p->reg, o->value[k])
-                           : pl_arena_printf(l->report, "%s%s%s=%" PRIu32, s, k ? " " : "", l->test.var[p->var].name, o->value[k]);
+        s = p->thread >= 0 ? pl_arena_printf(l->report, "%s%s%d:r%d=%" PRIu32, s, k ? " " : "",
+                                             p->thread, p->reg, o->value[k])
+                           : pl_arena_printf(l->report, "%s%s%s=%" PRIu32, s, k ? " " : "",
+                                             l->test.var[p->var].name, o->value[k]);
     }
     return s;
 }
@@ -331,11 +379,19 @@ static bool describe_all(pl_litmus *l, const pl_litmus_set *all, pl_litmus_repor
     const pl_litmus_test *t = &l->test;
     bool everywhere = true;
     pl_litmus_row *row = pl_arena_array(l->report, pl_litmus_row, all->n);
-    *out = (pl_litmus_report){.name = l->name, .title = t->title, .condition = l->condition, .unseen = t->unseen, .row = row, .n = all->n,
-                              .runs_strong = l->runs[0], .runs_weak = l->runs[1]};
+    *out = (pl_litmus_report){.name = l->name,
+                              .title = t->title,
+                              .condition = l->condition,
+                              .unseen = t->unseen,
+                              .row = row,
+                              .n = all->n,
+                              .runs_strong = l->runs[0],
+                              .runs_weak = l->runs[1]};
     for (size_t k = 0; k < all->n; k++) {
         const pl_litmus_outcome *o = &all->at[k];
-        row[k] = (pl_litmus_row){.text = describe(l, o), .holds = pl_litmus_holds(t, o), .allowed = pl_litmus_set_has(&l->allowed, t, o),
+        row[k] = (pl_litmus_row){.text = describe(l, o),
+                                 .holds = pl_litmus_holds(t, o),
+                                 .allowed = pl_litmus_set_has(&l->allowed, t, o),
                                  .sequential = pl_litmus_set_has(&l->sequential, t, o)};
         for (size_t n = 0; n < l->counts; n++)
             if (same(t, &l->count[n].outcome, o)) {
@@ -348,7 +404,9 @@ static bool describe_all(pl_litmus *l, const pl_litmus_set *all, pl_litmus_repor
         out->forbidden += !row[k].allowed;
         out->never += row[k].allowed && !row[k].weak;
     }
-    out->agrees = t->quantifier == PL_LITMUS_EXISTS ? out->possible : t->quantifier == PL_LITMUS_NEVER ? !out->possible : everywhere;
+    out->agrees = t->quantifier == PL_LITMUS_EXISTS  ? out->possible
+                  : t->quantifier == PL_LITMUS_NEVER ? !out->possible
+                                                     : everywhere;
     return true;
 }
 
@@ -359,8 +417,10 @@ pl_status pl_litmus_result(pl_litmus *l, pl_litmus_report *out)
     pl_arena_close(l->report);
     l->report = pl_arena_open();
     bool ok = l->report != NULL;
-    for (size_t k = 0; k < l->allowed.n; k++) ok = ok && pl_litmus_set_add(&all, t, &l->allowed.at[k]);
-    for (size_t k = 0; k < l->counts; k++) ok = ok && pl_litmus_set_add(&all, t, &l->count[k].outcome);
+    for (size_t k = 0; k < l->allowed.n; k++)
+        ok = ok && pl_litmus_set_add(&all, t, &l->allowed.at[k]);
+    for (size_t k = 0; k < l->counts; k++)
+        ok = ok && pl_litmus_set_add(&all, t, &l->count[k].outcome);
     ok = ok && describe_all(l, &all, out);
     pl_litmus_set_free(&all);
     return ok ? PL_OK : pl_gpu_no_memory(l->gpu, "while running a litmus test");

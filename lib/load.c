@@ -1,4 +1,5 @@
-/* load.c - loading a module: PTX files are parsed, checked, linked and assembled; an object is read.
+/* load.c - loading a module: PTX files are parsed, checked, linked and assembled; an object is
+ * read.
  *
  * The texts and the trees live as long as the module, in its arena. */
 #include "emu/exec/bind.h"
@@ -32,7 +33,8 @@ static void settle_messages(pl_gpu *gpu, size_t first)
 {
     for (size_t i = first; i < gpu->diags.list.n; i++) {
         pl_diag *d = &gpu->diags.list.at[i];
-        if (d->help) d->help = pl_arena_strdup(gpu->messages, d->help); /* without memory there is none */
+        if (d->help)
+            d->help = pl_arena_strdup(gpu->messages, d->help); /* without memory there is none */
     }
     pl_diags_sort(&gpu->diags);
 }
@@ -40,12 +42,14 @@ static void settle_messages(pl_gpu *gpu, size_t first)
 static uint32_t count_lines(const char *text, size_t n)
 {
     uint32_t lines = 0;
-    for (const char *p = text, *end = text + n; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++) lines++;
+    for (const char *p = text, *end = text + n; p < end && (p = memchr(p, '\n', (size_t)(end - p)));
+         p++)
+        lines++;
     return lines;
 }
 
-/* The files one behind the other in the module, each starting on a line of its own, and two zeros behind them. A single one that was read stays
- * where it is, others are copied. */
+/* The files one behind the other in the module, each starting on a line of its own, and two zeros
+ * behind them. A single one that was read stays where it is, others are copied. */
 static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
 {
     size_t room = 1, at = 0;
@@ -76,7 +80,8 @@ static char *join_texts(pl_module *m, input *in, size_t n, size_t *bytes)
     return text;
 }
 
-/* A thread more for every so many bytes: less than that is assembled in the time that a thread needs to begin. */
+/* A thread more for every so many bytes: less than that is assembled in the time that a thread
+ * needs to begin. */
 #define BYTES_A_THREAD 65536
 
 static uint32_t threads_for(size_t bytes, const pl_load_options *options)
@@ -84,7 +89,9 @@ static uint32_t threads_for(size_t bytes, const pl_load_options *options)
     if (options && options->threads > 0) return (uint32_t)options->threads;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t useful = bytes / BYTES_A_THREAD + 1;
-    return processors < 1 ? 1 : (size_t)processors > useful ? (uint32_t)useful : (uint32_t)processors;
+    return processors < 1                ? 1
+           : (size_t)processors > useful ? (uint32_t)useful
+                                         : (uint32_t)processors;
 }
 
 static uint32_t lanes_of(const pl_module *m)
@@ -92,16 +99,23 @@ static uint32_t lanes_of(const pl_module *m)
     return m->gpu->machine ? m->gpu->machine->sm.lanes : PL_LANES;
 }
 
-static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes, const pl_load_options *options,
-                                   pl_pass_options *passes)
+static pl_assembly *begin_assembly(pl_module *m, const char *text, size_t bytes,
+                                   const pl_load_options *options, pl_pass_options *passes)
 {
     size_t n = m->source.n;
     pl_lower_source *source = pl_arena_array(m->arena, pl_lower_source, n);
     for (size_t k = 0; k < n; k++)
-        source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file, m->source.at[k].lines_before};
+        source[k] = (pl_lower_source){m->source.at[k].name, m->source.at[k].file,
+                                      m->source.at[k].lines_before};
     const pl_assemble_options o = {
-        .opt_level = options ? options->opt_level : 2, .text = text, .text_bytes = bytes, .source = source, .sources = n,
-        .threads = passes && (passes->print || passes->time) ? 1 : threads_for(bytes, options), .lanes = lanes_of(m), .passes = passes};
+        .opt_level = options ? options->opt_level : 2,
+        .text = text,
+        .text_bytes = bytes,
+        .source = source,
+        .sources = n,
+        .threads = passes && (passes->print || passes->time) ? 1 : threads_for(bytes, options),
+        .lanes = lanes_of(m),
+        .passes = passes};
     return pl_assembly_open(&o);
 }
 
@@ -120,20 +134,25 @@ static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assem
     PL_GUARD(return PL_NOMEM)
     const bool check_only = !assembly;
     pl_ast **ast = pl_arena_array(m->arena, pl_ast *, n), *whole = NULL;
-    const pl_parse_options parse = {
-        .lanes = lanes_of(m), .own = n == 1 ? text : NULL, .ready = n == 1 && assembly ? function_ready : NULL, .ctx = assembly};
+    const pl_parse_options parse = {.lanes = lanes_of(m),
+                                    .own = n == 1 ? text : NULL,
+                                    .ready = n == 1 && assembly ? function_ready : NULL,
+                                    .ctx = assembly};
     pl_status st = PL_OK;
     for (size_t k = 0; k < n; k++) {
-        pl_status one = pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &parse, &ast[k]);
+        pl_status one =
+            pl_ptx_parse(m->arena, &m->gpu->diags, m->source.at[k].file, &parse, &ast[k]);
         if (one == PL_OK && check_only) one = pl_assembly_check(ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
-    if (st == PL_OK && assembly) st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
+    if (st == PL_OK && assembly)
+        st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
     if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
     return st;
 }
 
-static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options, pl_pass_options *passes)
+static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_options *options,
+                              pl_pass_options *passes)
 {
     PL_GUARD(return PL_NOMEM)
     size_t bytes = 0;
@@ -162,7 +181,8 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     pl_diags *diags = &m->gpu->diags;
     const char *name = pl_arena_strdup(m->arena, o->name);
     /* No text: a message about an object has no line to show. */
-    pl_loc at = {.file = pl_diags_add_file(diags, pl_arena_strdup(m->gpu->messages, o->name), NULL, 0)};
+    pl_loc at = {.file =
+                     pl_diags_add_file(diags, pl_arena_strdup(m->gpu->messages, o->name), NULL, 0)};
     if (n > 1) {
         pl_report(diags, PL_E0614, at, name);
         return PL_INVALID;
@@ -181,7 +201,8 @@ static pl_status load_object(pl_module *m, const input *in, size_t n, size_t obj
     }
     for (size_t k = 0; st == PL_OK && k < m->program->sources.n; k++) {
         const pl_prog_source *s = &m->program->sources.at[k];
-        *pl_push(m->arena, &m->source) = (pl_module_source){.name = s->name, .lines_before = s->lines_before};
+        *pl_push(m->arena, &m->source) =
+            (pl_module_source){.name = s->name, .lines_before = s->lines_before};
     }
     return st;
 }
@@ -195,7 +216,8 @@ static pl_status load_guarded(pl_module *m, input *in, size_t n, const pl_load_o
     return object < n ? load_object(m, in, n, object) : load_ptx(m, in, n, options);
 }
 
-static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *options, pl_module **out)
+static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *options,
+                      pl_module **out)
 {
     PL_UNGUARDED;
     *out = NULL;
@@ -216,7 +238,8 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
     }
     if (st == PL_NOMEM) pl_diags_drop(&gpu->diags, before);
     if (st == PL_INTERRUPTED)
-        pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX}, pl_arena_printf(gpu->messages, "assembling '%s'", in[0].name));
+        pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX},
+                           pl_arena_printf(gpu->messages, "assembling '%s'", in[0].name));
     settle_messages(gpu, before);
     if (st == PL_NOMEM) pl_gpu_no_memory(gpu, "while loading a module");
     if (st == PL_OK && !(options && options->check_only))
@@ -290,7 +313,8 @@ static pl_status make(const pl_program *p, pl_save_form form, char **out, size_t
 pl_status pl_module_save(pl_module *m, pl_save_form form, const char **out, size_t *bytes)
 {
     char *made = NULL, *kept = NULL;
-    if (make(m->program, form, &made, bytes) == PL_OK) kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
+    if (make(m->program, form, &made, bytes) == PL_OK)
+        kept = pl_arena_alloc(m->gpu->messages, *bytes + 1);
     if (kept) memcpy(kept, made, *bytes);
     free(made);
     *out = kept;

@@ -1,4 +1,5 @@
-/* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c loads. */
+/* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c
+ * loads. */
 #include "isa/position.h"
 #include "isa/resources.h"
 #include "lib/internal.h"
@@ -47,7 +48,8 @@ static void initialise_variables(pl_module *m)
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         if (v->init)
-            memcpy(to, v->init, v->size); /* else it is zero, as all new memory: pages of it come when they are touched */
+            memcpy(to, v->init, v->size); /* else it is zero, as all new memory: pages of it come
+                                             when they are touched */
         for (size_t k = 0; k < v->reloc.n; k++) {
             const pl_prog_reloc *r = &v->reloc.at[k];
             uint64_t value = (symbol_address(p, r) + (uint64_t)r->addend) >> r->shift;
@@ -84,7 +86,9 @@ size_t pl_module_memory_needs(const pl_module *m, pl_need *out)
     for (size_t i = 0; i < m->program->vars.n; i++) {
         const pl_prog_var *v = &m->program->vars.at[i];
         if (v->space != PL_SP_GLOBAL) continue;
-        if (out) out[n] = (pl_need){pl_arena_printf(m->gpu->messages, "variable '%s'", v->name), v->size, "declare it smaller", v->address != 0};
+        if (out)
+            out[n] = (pl_need){pl_arena_printf(m->gpu->messages, "variable '%s'", v->name), v->size,
+                               "declare it smaller", v->address != 0};
         n++;
     }
     return n;
@@ -93,11 +97,14 @@ size_t pl_module_memory_needs(const pl_module *m, pl_need *out)
 static pl_status no_room(pl_module *m)
 {
     pl_need *need = pl_arena_array(m->gpu->messages, pl_need, pl_module_memory_needs(m, NULL) + 1);
-    const pl_status st = need ? pl_budget_check(m->gpu, pl_module_place(m, UINT32_MAX), "the module", need, pl_module_memory_needs(m, need)) : PL_OK;
+    const pl_status st = need ? pl_budget_check(m->gpu, pl_module_place(m, UINT32_MAX),
+                                                "the module", need, pl_module_memory_needs(m, need))
+                              : PL_OK;
     return st != PL_OK ? st : pl_gpu_no_memory(m->gpu, "while placing the module's variables");
 }
 
-/* Gives the global variables of the module and its constant bank their addresses; the assembler has placed the others. */
+/* Gives the global variables of the module and its constant bank their addresses; the assembler has
+ * placed the others. */
 pl_status pl_module_place_variables(pl_module *m)
 {
     pl_program *p = m->program;
@@ -292,7 +299,10 @@ bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
         m->control = d;
     }
     const pl_dec *d = &m->control->at[pc];
-    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues + d->empty, .stall = d->stall, .scoreboard = -1, .frees = -1};
+    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues + d->empty,
+                             .stall = d->stall,
+                             .scoreboard = -1,
+                             .frees = -1};
     out->waits = d->waits & ((1u << PL_SCOREBOARDS) - 1);
     if (d->sets != PL_SB_NONE) out->scoreboard = (int8_t)d->sets;
     if (d->frees != PL_SB_NONE) out->frees = (int8_t)d->frees;

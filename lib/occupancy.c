@@ -2,7 +2,8 @@
 #include "emu/sm/machine.h"
 #include "lib/internal.h"
 
-pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared, uint32_t barriers, pl_occupancy_info *out)
+pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,
+                           uint32_t barriers, pl_occupancy_info *out)
 {
     const pl_machine *m = gpu->machine;
     *out = (pl_occupancy_info){0};

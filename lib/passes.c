@@ -11,7 +11,8 @@ static bool unknown_pass(pl_gpu *gpu, const char *name, size_t n)
     for (int k = 0; k < PL_PASS_COUNT; k++) names[k] = pl_passes[k].name;
     const char *near = word ? pl_nearest(word, names, PL_PASS_COUNT) : NULL;
     pl_diag *d = pl_report(&gpu->diags, PL_E0012, no_place, word ? word : "?");
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0012);
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+                   : pl_diag_explanation(PL_E0012);
     return false;
 }
 
@@ -43,7 +44,8 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
 {
     static const pl_pass_control none;
     const pl_pass_control *c = control ? control : &none;
-    *out = (pl_pass_options){.verify = c->verify, .stop = gpu->stop, .to = c->to, .failed = ATOMIC_FLAG_INIT};
+    *out = (pl_pass_options){
+        .verify = c->verify, .stop = gpu->stop, .to = c->to, .failed = ATOMIC_FLAG_INIT};
 #ifdef PL_VERIFY_IR
     out->verify = true;
 #endif
@@ -53,7 +55,8 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
     else if (c->print && !read_names(gpu, c->print_after, &out->print_after))
         return PL_INVALID;
     if (out->print_after) out->print = c->print;
-    if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time))) return PL_NOMEM;
+    if (c->time && c->print && !(out->time = calloc(PL_PASS_COUNT, sizeof *out->time)))
+        return PL_NOMEM;
     return PL_OK;
 }
 
@@ -74,16 +77,20 @@ static void print_times(pl_gpu *gpu, const pl_pass_control *c, const pl_pass_tim
         if (time[k].runs) order[n++] = &time[k];
     }
     qsort(order, n, sizeof *order, slower);
-    const char *text = pl_arena_printf(gpu->messages, "%-28s %8s %12s %7s\n", "pass", "runs", "ms", "share");
+    const char *text =
+        pl_arena_printf(gpu->messages, "%-28s %8s %12s %7s\n", "pass", "runs", "ms", "share");
     for (size_t k = 0; k <= n && text; k++) {
         c->print(c->to, text, strlen(text));
         if (k < n)
-            text = pl_arena_printf(gpu->messages, "%-28s %8u %12.3f %6.1f%%\n", pl_passes[order[k] - time].name, order[k]->runs,
-                                   (double)order[k]->ns * 1e-6, all ? 100.0 * (double)order[k]->ns / (double)all : 0.0);
+            text = pl_arena_printf(gpu->messages, "%-28s %8u %12.3f %6.1f%%\n",
+                                   pl_passes[order[k] - time].name, order[k]->runs,
+                                   (double)order[k]->ns * 1e-6,
+                                   all ? 100.0 * (double)order[k]->ns / (double)all : 0.0);
     }
 }
 
-static pl_status report_passes(pl_gpu *gpu, const pl_pass_control *control, const pl_pass_options *o, pl_status st)
+static pl_status report_passes(pl_gpu *gpu, const pl_pass_control *control,
+                               const pl_pass_options *o, pl_status st)
 {
     PL_GUARD(return PL_NOMEM)
     if (o->finding[0]) {
@@ -94,7 +101,8 @@ static pl_status report_passes(pl_gpu *gpu, const pl_pass_control *control, cons
     return st;
 }
 
-pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o, pl_status st)
+pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o,
+                        pl_status st)
 {
     st = report_passes(gpu, control, o, st);
     free(o->time);

@@ -81,7 +81,8 @@ static pl_status check_launch(pl_gpu *gpu, const char *trace, sqlite3 *db, int64
     if (code == SQLITE_ROW) return PL_OK;
     if (code != SQLITE_DONE) return sql_failed(gpu, db);
     snprintf(number, sizeof number, "%lld", (long long)kernel);
-    report(gpu, PL_E0707, trace, kernel ? number : "to show")->help = "`ptxloom query FILE launches` lists them";
+    report(gpu, PL_E0707, trace, kernel ? number : "to show")->help =
+        "`ptxloom query FILE launches` lists them";
     return PL_INVALID;
 }
 
@@ -99,7 +100,8 @@ static int raised(void *flag)
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
                           const pl_report_options *o)
 {
-    pl_report_request r = {.path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
+    pl_report_request r = {
+        .path = trace, .name = base_name(trace), .kernel = o->launch, .slots = o->issue_slots};
     pl_status st = pl_trace_connect(gpu, trace, &r.db);
     if (st == PL_OK) st = check_launch(gpu, trace, r.db, r.kernel);
     if (st == PL_OK && o->baseline) {

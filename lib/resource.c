@@ -3,7 +3,8 @@
 #include "emu/exec/tensormap.h"
 #include <string.h>
 
-/* Alignments of the H200, by which the driver accepts memory as a texture (probe tex.linear_mem). */
+/* Alignments of the H200, by which the driver accepts memory as a texture (probe tex.linear_mem).
+ */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, MOST_TEXELS = 1 << 27 };
 
 pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why)
@@ -166,7 +167,8 @@ pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle)
     pl_object *o = &gpu->objects.at[handle - 1];
     if (o->kind == PL_OBJECT_ARRAY) pl_memory_release(&gpu->memory, o->images.level[0].address);
     o->kind = PL_OBJECT_NONE;
-    /* the numbers of the last ones are used again, so that a loop of launches does not fill the table */
+    /* the numbers of the last ones are used again, so that a loop of launches does not fill the
+     * table */
     while (gpu->objects.n && gpu->objects.at[gpu->objects.n - 1].kind == PL_OBJECT_NONE)
         gpu->objects.n--;
     return PL_OK;

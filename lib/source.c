@@ -1,8 +1,10 @@
-/* source.c - the PTX behind a module: places in it for messages, and the line an instruction came from.
+/* source.c - the PTX behind a module: places in it for messages, and the line an instruction came
+ * from.
  *
- * The program's text is all PTX files of the module, one behind the other; line numbers of the program count through. Messages and
- * listings give the file and the line within it. Diagnostics may outlive the module: when it goes away, what they still show of the
- * text is copied to where they live. */
+ * The program's text is all PTX files of the module, one behind the other; line numbers of the
+ * program count through. Messages and listings give the file and the line within it. Diagnostics
+ * may outlive the module: when it goes away, what they still show of the text is copied to where
+ * they live. */
 #include "lib/internal.h"
 #include <string.h>
 

@@ -16,7 +16,7 @@ struct pl_trace {
     uint64_t max_bytes;
     bool begun;
     uint64_t printed[2]; /* pl_print_buffer.ever of both buffers when the launch began */
-    pl_metric *metric; /* of pl_trace_metrics; owned */
+    pl_metric *metric;   /* of pl_trace_metrics; owned */
 };
 
 /* Says once what went wrong; the writer itself keeps the first failure. */
@@ -34,7 +34,8 @@ static pl_status failed(pl_trace *t, pl_status st, const char *path)
 static const pl_tracedb_value *machine_values(pl_gpu *gpu, size_t *n)
 {
     const pl_conf *c = gpu->machine ? gpu->machine->conf : NULL;
-    pl_tracedb_value *v = c ? pl_arena_array(gpu->messages, pl_tracedb_value, c->entry.n + 1) : NULL;
+    pl_tracedb_value *v =
+        c ? pl_arena_array(gpu->messages, pl_tracedb_value, c->entry.n + 1) : NULL;
     *n = v ? c->entry.n : 0;
     for (size_t i = 0; i < *n; i++) {
         const pl_conf_entry *e = &c->entry.at[i];
@@ -157,7 +158,8 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     memcpy(k.cluster, cluster, sizeof k.cluster);
     t->printed[0] = t->gpu->system.out.ever;
     t->printed[1] = t->gpu->system.err.ever;
-    t->begun = pl_tracedb_begin(t->db, &k) == PL_OK && !t->gpu->no_memory[0]; /* which its listing may lack */
+    t->begun = pl_tracedb_begin(t->db, &k) == PL_OK &&
+               !t->gpu->no_memory[0]; /* which its listing may lack */
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
 }
 
@@ -233,10 +235,11 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
 
 static void warn_of_limit(pl_trace *t, uint64_t dropped)
 {
-    PL_GUARD(return)
+    PL_GUARD(return )
     char limit[32], events[32];
     const bool kib = t->max_bytes < 1 << 20;
-    snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20), kib ? "KiB" : "MiB");
+    snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20),
+             kib ? "KiB" : "MiB");
     snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
     pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
 }
@@ -265,7 +268,8 @@ static pl_status unknown_metric(pl_gpu *gpu, const char *name)
     for (size_t i = 0; known && i < n; i++) known[i] = pl_tracedb_metrics[i].name;
     const char *near = known ? pl_nearest(name, known, n) : NULL;
     pl_diag *d = pl_report(&gpu->diags, PL_E0709, (pl_loc){.file = UINT32_MAX}, name);
-    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near) : pl_diag_explanation(PL_E0709);
+    d->help = near ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+                   : pl_diag_explanation(PL_E0709);
     return PL_INVALID;
 }
 
@@ -288,7 +292,8 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
             found = true;
             bool here = false; /* from a name before */
             for (size_t i = 0; i < *n && !here; i++) here = strcmp(v[i].name, m->name) == 0;
-            if (!here) v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
+            if (!here)
+                v[(*n)++] = (pl_metric){.name = m->name, .unit = m->unit, .meaning = m->meaning};
         }
         if (!found) return unknown_metric(t->gpu, name ? name : "");
         p += length;
@@ -296,7 +301,8 @@ pl_status pl_trace_metrics(pl_trace *t, const char *names, const pl_metric **out
     }
     size_t kept = 0;
     for (size_t i = 0; i < *n; i++) {
-        pl_status st = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name), &v[i].known, &v[i].value);
+        pl_status st = pl_tracedb_metric_value(t->db, pl_tracedb_metric_find(v[i].name),
+                                               &v[i].known, &v[i].value);
         if (st != PL_OK) return failed(t, st, t->path);
         if (v[i].known || !all) v[kept++] = v[i];
     }

@@ -1,9 +1,11 @@
 /* axioms.c - the outcomes that the axioms of the PTX memory model allow a litmus test.
  *
- * PTX ISA 9.0, chapter "Memory Consistency Model"; in relations: Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX
- * Memory Consistency Model", ASPLOS 2019. An execution is a choice of the write that every read returns (reads-from), of the order of
- * morally strong fence.sc (Fence-SC order), and of the order of morally strong writes to a location (coherence order, which is
- * partial: writes that race with each other stay unordered). All choices are tried; what survives the axioms gives the outcomes. */
+ * PTX ISA 9.0, chapter "Memory Consistency Model"; in relations: Lustig, Sahasrabuddhe, Giroux, "A
+ * Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS 2019. An execution is a
+ * choice of the write that every read returns (reads-from), of the order of morally strong fence.sc
+ * (Fence-SC order), and of the order of morally strong writes to a location (coherence order, which
+ * is partial: writes that race with each other stay unordered). All choices are tried; what
+ * survives the axioms gives the outcomes. */
 #include "litmus/litmus.h"
 
 #include <string.h>
@@ -15,7 +17,8 @@ _Static_assert(PL_LITMUS_EVENTS <= 64, "an event is a bit of a word");
 
 typedef struct event {
     int thread, var; /* thread: NOBODY for an initial value; var: NOBODY for fences and barriers */
-    uint8_t kind, order, scope, number; /* number: barriers of this kind and number before it in the thread */
+    uint8_t kind, order, scope,
+        number; /* number: barriers of this kind and number before it in the thread */
     bool read, write;
     bool async; /* of the asynchronous proxy */
     const pl_litmus_op *op;
@@ -29,11 +32,12 @@ typedef struct search {
     unsigned n;
     set po[PL_LITMUS_EVENTS], strong[PL_LITMUS_EVENTS]; /* program order; morally strong pairs */
     unsigned read[PL_LITMUS_EVENTS], nreads;
-    unsigned rf[PL_LITMUS_EVENTS];      /* by event: the write that it reads */
-    bool writes[PL_LITMUS_EVENTS];      /* in this execution: a compare-and-swap that fails does not */
+    unsigned rf[PL_LITMUS_EVENTS]; /* by event: the write that it reads */
+    bool writes[PL_LITMUS_EVENTS]; /* in this execution: a compare-and-swap that fails does not */
     uint32_t in[PL_LITMUS_EVENTS], stored[PL_LITMUS_EVENTS]; /* values read and written */
     uint32_t reg[PL_LITMUS_THREADS][PL_LITMUS_REGS];
-    set obs[PL_LITMUS_EVENTS], sync[PL_LITMUS_EVENTS], sc[PL_LITMUS_EVENTS], cause[PL_LITMUS_EVENTS];
+    set obs[PL_LITMUS_EVENTS], sync[PL_LITMUS_EVENTS], sc[PL_LITMUS_EVENTS],
+        cause[PL_LITMUS_EVENTS];
 } search;
 
 static bool has(const set *relation, unsigned a, unsigned b)
@@ -50,8 +54,7 @@ static void transitive(set *relation, unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
         for (unsigned a = 0; a < n; a++)
-            if (has(relation, a, k))
-                relation[a] |= relation[k];
+            if (has(relation, a, k)) relation[a] |= relation[k];
 }
 
 static bool acyclic(const set *relation, unsigned n)
@@ -60,8 +63,7 @@ static bool acyclic(const set *relation, unsigned n)
     memcpy(r, relation, n * sizeof *r);
     transitive(r, n);
     for (unsigned k = 0; k < n; k++)
-        if (has(r, k, k))
-            return false;
+        if (has(r, k, k)) return false;
     return true;
 }
 
@@ -70,43 +72,41 @@ static bool acyclic(const set *relation, unsigned n)
 static pl_litmus_scope distance(const pl_litmus_test *t, int a, int b)
 {
     uint32_t x = t->thread[a].cta, y = t->thread[b].cta;
-    return x == y ? PL_LITMUS_CTA : x / t->cluster == y / t->cluster ? PL_LITMUS_CLUSTER : PL_LITMUS_GPU;
+    return x == y                             ? PL_LITMUS_CTA
+           : x / t->cluster == y / t->cluster ? PL_LITMUS_CLUSTER
+                                              : PL_LITMUS_GPU;
 }
 
-/* Two operations of one thread; or both strong with scopes that include each other's threads. Memory operations: to one location and
- * through one proxy. */
+/* Two operations of one thread; or both strong with scopes that include each other's threads.
+ * Memory operations: to one location and through one proxy. */
 static bool morally_strong(const search *x, const event *a, const event *b)
 {
-    if (a->var != NOBODY && b->var != NOBODY && a->var != b->var)
-        return false;
-    if (a->thread == NOBODY || b->thread == NOBODY)
-        return true;
-    if (a->async != b->async && a->var != NOBODY && b->var != NOBODY)
-        return false;
-    if (a->thread == b->thread)
-        return true;
+    if (a->var != NOBODY && b->var != NOBODY && a->var != b->var) return false;
+    if (a->thread == NOBODY || b->thread == NOBODY) return true;
+    if (a->async != b->async && a->var != NOBODY && b->var != NOBODY) return false;
+    if (a->thread == b->thread) return true;
     pl_litmus_scope d = distance(x->t, a->thread, b->thread);
-    return a->order != PL_LITMUS_WEAK && b->order != PL_LITMUS_WEAK && a->scope >= d && b->scope >= d;
+    return a->order != PL_LITMUS_WEAK && b->order != PL_LITMUS_WEAK && a->scope >= d &&
+           b->scope >= d;
 }
 
-/* One more event of a thread, behind those from `first` on. What the asynchronous proxy does for a copy comes after the copy was issued,
- * and before what follows the wait for it. */
+/* One more event of a thread, behind those from `first` on. What the asynchronous proxy does for a
+ * copy comes after the copy was issued, and before what follows the wait for it. */
 static void make_event(search *x, unsigned first, event e)
 {
     unsigned n = x->n;
     for (unsigned q = first; q < n; q++) {
         bool waited = false;
-        for (unsigned m = q; m < n; m++)
-            waited |= x->e[m].kind == PL_LITMUS_DONE;
-        if (!x->e[q].async || waited || e.kind == PL_LITMUS_DONE || (e.async && e.write && q + 1 == n))
+        for (unsigned m = q; m < n; m++) waited |= x->e[m].kind == PL_LITMUS_DONE;
+        if (!x->e[q].async || waited || e.kind == PL_LITMUS_DONE ||
+            (e.async && e.write && q + 1 == n))
             add(x->po, q, n);
         uint8_t kind = e.kind == PL_LITMUS_WAIT ? PL_LITMUS_ARRIVE : e.kind;
-        e.number = (uint8_t)(e.number + (x->e[q].kind == kind && x->e[q].op->barrier == e.op->barrier));
+        e.number =
+            (uint8_t)(e.number + (x->e[q].kind == kind && x->e[q].op->barrier == e.op->barrier));
     }
-    if (e.kind == PL_LITMUS_WAIT)
-        e.number--; /* the number of its arrival */
-    if (e.read)
-        x->read[x->nreads++] = n;
+    if (e.kind == PL_LITMUS_WAIT) e.number--; /* the number of its arrival */
+    if (e.read) x->read[x->nreads++] = n;
     x->e[x->n++] = e;
 }
 
@@ -114,15 +114,24 @@ static void make_events(search *x)
 {
     const pl_litmus_test *t = x->t;
     for (unsigned k = 0; k < t->nvars; k++) {
-        x->e[x->n] = (event){.thread = NOBODY, .var = (int)k, .kind = PL_LITMUS_STORE, .order = PL_LITMUS_RELAXED,
-                             .scope = PL_LITMUS_SYS, .write = true};
+        x->e[x->n] = (event){.thread = NOBODY,
+                             .var = (int)k,
+                             .kind = PL_LITMUS_STORE,
+                             .order = PL_LITMUS_RELAXED,
+                             .scope = PL_LITMUS_SYS,
+                             .write = true};
         x->stored[x->n++] = t->var[k].init;
     }
     for (unsigned k = 0; k < t->nthreads; k++) {
         unsigned first = x->n;
         for (unsigned m = 0; m < t->thread[k].nops; m++) {
             const pl_litmus_op *o = &t->thread[k].op[m];
-            event e = {.thread = (int)k, .var = o->var, .kind = o->kind, .order = o->order, .scope = o->scope, .op = o};
+            event e = {.thread = (int)k,
+                       .var = o->var,
+                       .kind = o->kind,
+                       .order = o->order,
+                       .scope = o->scope,
+                       .op = o};
             bool atomic = o->kind == PL_LITMUS_ATOM || o->kind == PL_LITMUS_RED;
             e.read = o->kind == PL_LITMUS_LOAD || atomic;
             e.write = o->kind == PL_LITMUS_STORE || atomic || o->kind == PL_LITMUS_COPY;
@@ -134,38 +143,37 @@ static void make_events(search *x)
                 source.write = false;
                 make_event(x, first, source);
             }
-            if (o->kind != PL_LITMUS_ALU)
-                make_event(x, first, e);
+            if (o->kind != PL_LITMUS_ALU) make_event(x, first, e);
         }
     }
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++)
-            if (a != b && morally_strong(x, &x->e[a], &x->e[b]))
-                add(x->strong, a, b);
+            if (a != b && morally_strong(x, &x->e[a], &x->e[b])) add(x->strong, a, b);
 }
 
 /* ---- values ---- */
 
-/* Runs the threads as far as the values of their reads are known, until nothing changes. False: some never are, because they would
- * have to come out of thin air. */
+/* Runs the threads as far as the values of their reads are known, until nothing changes. False:
+ * some never are, because they would have to come out of thin air. */
 static bool evaluate(search *x)
 {
     const pl_litmus_test *t = x->t;
     bool known[PL_LITMUS_EVENTS] = {false}, changed = true, all = false;
-    for (unsigned k = 0; k < t->nvars; k++)
-        known[k] = x->writes[k] = true;
+    for (unsigned k = 0; k < t->nvars; k++) known[k] = x->writes[k] = true;
     while (changed && !all) {
         changed = false;
         all = true;
         unsigned at = t->nvars;
         for (unsigned k = 0; k < t->nthreads; k++) {
             uint32_t *reg = x->reg[k];
-            bool valid[PL_LITMUS_REGS]; /* a read whose value is not known yet does not stop the thread */
+            bool valid[PL_LITMUS_REGS]; /* a read whose value is not known yet does not stop the
+                                           thread */
             memset(valid, true, sizeof valid);
             memset(reg, 0, sizeof x->reg[k]);
             for (unsigned m = 0; m < t->thread[k].nops; m++) {
                 const pl_litmus_op *o = &t->thread[k].op[m];
-                uint32_t a = o->a.reg ? reg[o->a.bits] : o->a.bits, b = o->b.reg ? reg[o->b.bits] : o->b.bits;
+                uint32_t a = o->a.reg ? reg[o->a.bits] : o->a.bits,
+                         b = o->b.reg ? reg[o->b.bits] : o->b.bits;
                 bool ready = (!o->a.reg || valid[o->a.bits]) && (!o->b.reg || valid[o->b.bits]);
                 if (o->kind == PL_LITMUS_ALU) {
                     reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0);
@@ -190,15 +198,18 @@ static bool evaluate(search *x)
                     valid[o->dst] = got;
                 }
                 all &= got && ready;
-                if (known[e] || !ready || !got)
-                    continue;
+                if (known[e] || !ready || !got) continue;
                 known[e] = changed = true;
-                x->writes[e] = x->e[e].write && !(o->fn == PL_LITMUS_CAS && o->kind == PL_LITMUS_ATOM && x->in[e] != a);
-                x->stored[e] = o->kind == PL_LITMUS_STORE ? a : x->e[e].write ? pl_litmus_compute(o->fn, x->in[e], a, b) : 0;
+                x->writes[e] = x->e[e].write && !(o->fn == PL_LITMUS_CAS &&
+                                                  o->kind == PL_LITMUS_ATOM && x->in[e] != a);
+                x->stored[e] = o->kind == PL_LITMUS_STORE ? a
+                               : x->e[e].write            ? pl_litmus_compute(o->fn, x->in[e], a, b)
+                                                          : 0;
             }
         }
     }
-    for (unsigned k = 0; k < x->nreads; k++) /* a failed compare-and-swap has written nothing that could be read */
+    for (unsigned k = 0; k < x->nreads;
+         k++) /* a failed compare-and-swap has written nothing that could be read */
         all &= x->writes[x->rf[x->read[k]]];
     return all;
 }
@@ -210,8 +221,7 @@ static void find_observation(search *x)
     memset(x->obs, 0, sizeof x->obs);
     for (unsigned k = 0; k < x->nreads; k++) {
         unsigned r = x->read[k];
-        if (has(x->strong, x->rf[r], r))
-            add(x->obs, x->rf[r], r);
+        if (has(x->strong, x->rf[r], r)) add(x->obs, x->rf[r], r);
     }
     transitive(x->obs, x->n); /* only atomic operations read and write, so chains go through them */
 }
@@ -245,21 +255,22 @@ static void find_synchronisation(search *x)
     memset(x->sync, 0, sizeof x->sync);
     for (unsigned w = 0; w < x->n; w++)
         for (unsigned r = 0; r < x->n; r++) {
-            if (!has(x->obs, w, r) || x->e[w].thread == NOBODY)
-                continue;
+            if (!has(x->obs, w, r) || x->e[w].thread == NOBODY) continue;
             set from = releases(x, w), to = acquires(x, r);
             for (unsigned a = 0; a < x->n; a++)
-                if (from >> a & 1)
-                    x->sync[a] |= to & x->strong[a];
+                if (from >> a & 1) x->sync[a] |= to & x->strong[a];
         }
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++) {
             const event *p = &x->e[a], *q = &x->e[b];
-            if (p->thread == q->thread || p->thread == NOBODY || q->thread == NOBODY || p->number != q->number)
+            if (p->thread == q->thread || p->thread == NOBODY || q->thread == NOBODY ||
+                p->number != q->number)
                 continue;
             pl_litmus_scope d = distance(x->t, p->thread, q->thread);
-            if ((p->kind == PL_LITMUS_BARRIER && q->kind == PL_LITMUS_BARRIER && d == PL_LITMUS_CTA && p->op->barrier == q->op->barrier) ||
-                (p->kind == PL_LITMUS_ARRIVE && q->kind == PL_LITMUS_WAIT && d <= PL_LITMUS_CLUSTER && p->order == PL_LITMUS_RELEASE))
+            if ((p->kind == PL_LITMUS_BARRIER && q->kind == PL_LITMUS_BARRIER &&
+                 d == PL_LITMUS_CTA && p->op->barrier == q->op->barrier) ||
+                (p->kind == PL_LITMUS_ARRIVE && q->kind == PL_LITMUS_WAIT &&
+                 d <= PL_LITMUS_CLUSTER && p->order == PL_LITMUS_RELEASE))
                 add(x->sync, a, b);
         }
 }
@@ -275,22 +286,21 @@ static bool is_write(const search *x, unsigned k)
 static bool consistent(const search *x, const set *co)
 {
     set com[PL_LITMUS_EVENTS];
-    for (unsigned a = 0; a < x->n; a++) { /* communication between morally strong operations, with program order */
+    for (unsigned a = 0; a < x->n;
+         a++) { /* communication between morally strong operations, with program order */
         com[a] = co[a] & x->strong[a];
         for (unsigned b = 0; b < x->n; b++)
-            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var && x->e[a].async == x->e[b].async)
+            if (has(x->po, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var &&
+                x->e[a].async == x->e[b].async)
                 add(com, a, b);
     }
     for (unsigned k = 0; k < x->nreads; k++) {
         unsigned r = x->read[k], w = x->rf[r];
-        if (has(x->strong, w, r))
-            add(com, w, r);
+        if (has(x->strong, w, r)) add(com, w, r);
         com[r] |= co[w] & x->strong[r] & ~(1ull << r);
-        if (has(x->cause, r, w))
-            return false; /* causality: it reads what it causes */
+        if (has(x->cause, r, w)) return false; /* causality: it reads what it causes */
         for (unsigned v = 0; v < x->n; v++) {
-            if (!has(co, w, v) || v == r)
-                continue;
+            if (!has(co, w, v) || v == r) continue;
             if (has(x->cause, v, r))
                 return false; /* causality: it overlooks what it must have seen */
             if (x->writes[r] && has(x->strong, v, r) && has(co, v, r))
@@ -320,12 +330,14 @@ static void emit(search *x, const set *co, unsigned var, uint32_t final[PL_LITMU
         }
 }
 
-/* Orders the pairs of morally strong writes from pair (a, b) on in every way. co is closed and without cycles. */
+/* Orders the pairs of morally strong writes from pair (a, b) on in every way. co is closed and
+ * without cycles. */
 static void order_writes(search *x, const set *co, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
         for (; b < x->n; b++) {
-            if (!is_write(x, a) || !is_write(x, b) || x->e[a].var != x->e[b].var || !has(x->strong, a, b) || has(co, a, b) || has(co, b, a))
+            if (!is_write(x, a) || !is_write(x, b) || x->e[a].var != x->e[b].var ||
+                !has(x->strong, a, b) || has(co, a, b) || has(co, b, a))
                 continue;
             for (int way = 0; way < 2; way++) {
                 set next[PL_LITMUS_EVENTS];
@@ -337,23 +349,22 @@ static void order_writes(search *x, const set *co, unsigned a, unsigned b)
             return;
         }
     uint32_t final[PL_LITMUS_VARS];
-    if (consistent(x, co))
-        emit(x, co, 0, final);
+    if (consistent(x, co)) emit(x, co, 0, final);
 }
 
-/* Does a keep its place before b, which it precedes in base causality order, although they may go through different proxies? Both
- * through the generic one; both through the other in one block; or with a fence between the proxies on the way. The end of a copy is such
- * a fence for what it wrote. */
+/* Does a keep its place before b, which it precedes in base causality order, although they may go
+ * through different proxies? Both through the generic one; both through the other in one block; or
+ * with a fence between the proxies on the way. The end of a copy is such a fence for what it wrote.
+ */
 static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned b)
 {
     const event *p = &x->e[a], *q = &x->e[b];
-    if (!p->async && !q->async)
-        return true;
-    if (p->async && q->async && distance(x->t, p->thread, q->thread) == PL_LITMUS_CTA)
-        return true;
+    if (!p->async && !q->async) return true;
+    if (p->async && q->async && distance(x->t, p->thread, q->thread) == PL_LITMUS_CTA) return true;
     for (unsigned f = 0; f < x->n; f++)
         if (has(base, a, f) && has(base, f, b) &&
-            (x->e[f].kind == PL_LITMUS_PROXY || (x->e[f].kind == PL_LITMUS_DONE && p->async && p->thread == x->e[f].thread)))
+            (x->e[f].kind == PL_LITMUS_PROXY ||
+             (x->e[f].kind == PL_LITMUS_DONE && p->async && p->thread == x->e[f].thread)))
             return true;
     return false;
 }
@@ -362,8 +373,7 @@ static bool proxies_agree(const search *x, const set *base, unsigned a, unsigned
 static void order_by_cause(search *x)
 {
     set base[PL_LITMUS_EVENTS], same[PL_LITMUS_EVENTS], co[PL_LITMUS_EVENTS] = {0};
-    for (unsigned k = 0; k < x->n; k++)
-        base[k] = x->po[k] | x->sync[k] | x->sc[k];
+    for (unsigned k = 0; k < x->n; k++) base[k] = x->po[k] | x->sync[k] | x->sc[k];
     transitive(base, x->n);
     for (unsigned a = 0; a < x->n; a++)
         if (base[a] & 1ull << a && x->e[a].kind == PL_LITMUS_FENCE)
@@ -371,22 +381,21 @@ static void order_by_cause(search *x)
     for (unsigned a = 0; a < x->n; a++) {
         same[a] = 0;
         for (unsigned b = 0; b < x->n; b++)
-            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var && proxies_agree(x, base, a, b))
+            if (has(base, a, b) && x->e[a].var != NOBODY && x->e[a].var == x->e[b].var &&
+                proxies_agree(x, base, a, b))
                 add(same, a, b);
     }
     for (unsigned a = 0; a < x->n; a++) {
         x->cause[a] = same[a];
         for (unsigned z = 0; z < x->n; z++)
-            if (has(x->obs, a, z))
-                x->cause[a] |= same[z];
+            if (has(x->obs, a, z)) x->cause[a] |= same[z];
     }
     for (unsigned a = 0; a < x->n; a++)
         for (unsigned b = 0; b < x->n; b++)
             if (is_write(x, a) && is_write(x, b) && x->e[a].var == x->e[b].var &&
                 (has(x->cause, a, b) || (x->e[a].thread == NOBODY && a != b)))
                 add(co, a, b);
-    if (!acyclic(co, x->n))
-        return; /* coherence */
+    if (!acyclic(co, x->n)) return; /* coherence */
     transitive(co, x->n);
     order_writes(x, co, 0, 1);
 }
@@ -396,8 +405,8 @@ static void order_fences(search *x, unsigned a, unsigned b)
 {
     for (; a < x->n; a++, b = a + 1)
         for (; b < x->n; b++) {
-            if (x->e[a].order != PL_LITMUS_SC || x->e[b].order != PL_LITMUS_SC || !has(x->strong, a, b) ||
-                x->e[a].thread == x->e[b].thread)
+            if (x->e[a].order != PL_LITMUS_SC || x->e[b].order != PL_LITMUS_SC ||
+                !has(x->strong, a, b) || x->e[a].thread == x->e[b].thread)
                 continue;
             add(x->sc, a, b);
             order_fences(x, a, b + 1);
@@ -414,8 +423,7 @@ static void order_fences(search *x, unsigned a, unsigned b)
 static void choose_reads(search *x, unsigned k)
 {
     if (k == x->nreads) {
-        if (!evaluate(x))
-            return;
+        if (!evaluate(x)) return;
         find_observation(x);
         find_synchronisation(x);
         order_fences(x, 0, 1);

@@ -1,8 +1,10 @@
-/* litmus.h - litmus tests: programs of a few instructions whose outcomes tell one memory model from another.
+/* litmus.h - litmus tests: programs of a few instructions whose outcomes tell one memory model from
+ * another.
  *
- * A test is read from text (parse.c; ptxloom-litmus(5) has the format). Two functions answer what it may do: pl_litmus_allowed follows
- * the axioms of the PTX memory model (axioms.c), pl_litmus_sequential runs every interleaving of the threads on one memory (sc.c).
- * Neither knows the emulator; lib/litmus.c compares them with what the emulator does. Nothing here prints. */
+ * A test is read from text (parse.c; ptxloom-litmus(5) has the format). Two functions answer what
+ * it may do: pl_litmus_allowed follows the axioms of the PTX memory model (axioms.c),
+ * pl_litmus_sequential runs every interleaving of the threads on one memory (sc.c). Neither knows
+ * the emulator; lib/litmus.c compares them with what the emulator does. Nothing here prints. */
 #ifndef PL_LITMUS_LITMUS_H
 #define PL_LITMUS_LITMUS_H
 
@@ -12,11 +14,11 @@
 enum {
     PL_LITMUS_VARS = 8,
     PL_LITMUS_THREADS = 8,
-    PL_LITMUS_OPS = 12,   /* of a thread */
+    PL_LITMUS_OPS = 12, /* of a thread */
     PL_LITMUS_REGS = 16,
     PL_LITMUS_EVENTS = 48, /* instructions that touch or order memory, and initial values */
     PL_LITMUS_OBSERVED = 24,
-    PL_LITMUS_TERMS = 48  /* of the condition */
+    PL_LITMUS_TERMS = 48 /* of the condition */
 };
 
 typedef enum pl_litmus_kind {
@@ -28,17 +30,30 @@ typedef enum pl_litmus_kind {
     PL_LITMUS_BARRIER, /* bar.sync of the block */
     PL_LITMUS_ARRIVE,  /* barrier.cluster */
     PL_LITMUS_WAIT,
-    PL_LITMUS_COPY,    /* cp.async.bulk from one variable to another, which the asynchronous proxy does some time later */
-    PL_LITMUS_COMMIT,  /* cp.async.bulk.commit_group */
-    PL_LITMUS_DONE,    /* cp.async.bulk.wait_group 0 */
-    PL_LITMUS_PROXY,   /* fence.proxy.async */
-    PL_LITMUS_ALU      /* registers only */
+    PL_LITMUS_COPY, /* cp.async.bulk from one variable to another, which the asynchronous proxy does
+                       some time later */
+    PL_LITMUS_COMMIT, /* cp.async.bulk.commit_group */
+    PL_LITMUS_DONE,   /* cp.async.bulk.wait_group 0 */
+    PL_LITMUS_PROXY,  /* fence.proxy.async */
+    PL_LITMUS_ALU     /* registers only */
 } pl_litmus_kind;
 
 /* How an operation orders memory. PL_LITMUS_WEAK: it does not, and is not strong. */
-enum { PL_LITMUS_WEAK, PL_LITMUS_RELAXED, PL_LITMUS_ACQUIRE = 2, PL_LITMUS_RELEASE = 4, PL_LITMUS_ACQ_REL = 6, PL_LITMUS_SC = 14 };
+enum {
+    PL_LITMUS_WEAK,
+    PL_LITMUS_RELAXED,
+    PL_LITMUS_ACQUIRE = 2,
+    PL_LITMUS_RELEASE = 4,
+    PL_LITMUS_ACQ_REL = 6,
+    PL_LITMUS_SC = 14
+};
 
-typedef enum pl_litmus_scope { PL_LITMUS_CTA, PL_LITMUS_CLUSTER, PL_LITMUS_GPU, PL_LITMUS_SYS } pl_litmus_scope;
+typedef enum pl_litmus_scope {
+    PL_LITMUS_CTA,
+    PL_LITMUS_CLUSTER,
+    PL_LITMUS_GPU,
+    PL_LITMUS_SYS
+} pl_litmus_scope;
 
 typedef enum pl_litmus_fn {
     PL_LITMUS_MOV,
@@ -94,10 +109,15 @@ typedef struct pl_litmus_term {
     uint32_t value;
 } pl_litmus_term;
 
-typedef enum pl_litmus_quantifier { PL_LITMUS_EXISTS, PL_LITMUS_NEVER, PL_LITMUS_FORALL } pl_litmus_quantifier;
+typedef enum pl_litmus_quantifier {
+    PL_LITMUS_EXISTS,
+    PL_LITMUS_NEVER,
+    PL_LITMUS_FORALL
+} pl_litmus_quantifier;
 
 typedef struct pl_litmus_test {
-    char title[128], unseen[128]; /* unseen: why the condition's outcome will not be seen although it may be; or "" */
+    char title[128], unseen[128]; /* unseen: why the condition's outcome will not be seen although
+                                     it may be; or "" */
     pl_litmus_var var[PL_LITMUS_VARS];
     pl_litmus_thread thread[PL_LITMUS_THREADS];
     pl_litmus_observed observed[PL_LITMUS_OBSERVED];
@@ -118,7 +138,8 @@ typedef struct pl_litmus_set {
 } pl_litmus_set;
 
 /* Reads a test. PL_INVALID: see the diagnostics. */
-pl_status pl_litmus_parse(pl_diags *diags, uint32_t file, const char *text, size_t bytes, pl_litmus_test *out);
+pl_status pl_litmus_parse(pl_diags *diags, uint32_t file, const char *text, size_t bytes,
+                          pl_litmus_test *out);
 
 /* PL_NOMEM or PL_OK. The caller frees the set. */
 pl_status pl_litmus_allowed(const pl_litmus_test *t, pl_litmus_set *out);

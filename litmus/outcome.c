@@ -1,4 +1,5 @@
-/* outcome.c - outcomes of litmus tests: sets of them, conditions about them, and arithmetic on values. See litmus.h. */
+/* outcome.c - outcomes of litmus tests: sets of them, conditions about them, and arithmetic on
+ * values. See litmus.h. */
 #include "litmus/litmus.h"
 
 #include <stdlib.h>
@@ -7,8 +8,7 @@
 static int compare(const pl_litmus_test *t, const pl_litmus_outcome *a, const pl_litmus_outcome *b)
 {
     for (unsigned k = 0; k < t->nobserved; k++)
-        if (a->value[k] != b->value[k])
-            return a->value[k] < b->value[k] ? -1 : 1;
+        if (a->value[k] != b->value[k]) return a->value[k] < b->value[k] ? -1 : 1;
     return 0;
 }
 
@@ -35,13 +35,11 @@ bool pl_litmus_set_has(const pl_litmus_set *s, const pl_litmus_test *t, const pl
 bool pl_litmus_set_add(pl_litmus_set *s, const pl_litmus_test *t, const pl_litmus_outcome *o)
 {
     size_t k = find(s, t, o);
-    if (k < s->n && compare(t, &s->at[k], o) == 0)
-        return true;
+    if (k < s->n && compare(t, &s->at[k], o) == 0) return true;
     if (s->n == s->cap) {
         size_t cap = s->cap ? 2 * s->cap : 16;
         pl_litmus_outcome *p = realloc(s->at, cap * sizeof *p);
-        if (!p)
-            return false;
+        if (!p) return false;
         s->at = p;
         s->cap = cap;
     }
@@ -68,9 +66,7 @@ bool pl_litmus_holds(const pl_litmus_test *t, const pl_litmus_outcome *o)
         case PL_LITMUS_NE:
             stack[n++] = (o->value[x->observed] == x->value) == (x->op == PL_LITMUS_EQ);
             break;
-        case PL_LITMUS_NOT:
-            stack[n - 1] = !stack[n - 1];
-            break;
+        case PL_LITMUS_NOT: stack[n - 1] = !stack[n - 1]; break;
         case PL_LITMUS_BOTH:
             n--;
             stack[n - 1] = stack[n - 1] && stack[n];

@@ -1,7 +1,8 @@
 /* parse.c - reads a litmus test. The format is described in ptxloom-litmus(5).
  *
- * Statements are PTX, which the assembler checks later, in its place in the file; here they are only understood as far as the axioms need:
- * what is read and written, how strongly, and for whom. */
+ * Statements are PTX, which the assembler checks later, in its place in the file; here they are
+ * only understood as far as the axioms need: what is read and written, how strongly, and for whom.
+ */
 #include "litmus/litmus.h"
 
 #include <ctype.h>
@@ -59,7 +60,8 @@ static void skip(reader *r)
 
 static bool in_word(const char *p, size_t left, size_t n)
 {
-    return isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.' || (p[n] == ':' && n + 1 < left && p[n + 1] == ':') ||
+    return isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.' ||
+           (p[n] == ':' && n + 1 < left && p[n + 1] == ':') ||
            (p[n] == ':' && n > 0 && p[n - 1] == ':');
 }
 
@@ -69,32 +71,31 @@ static void advance(reader *r)
     const char *p = r->text + r->at;
     size_t left = r->bytes - r->at, n = 0;
     token *k = &r->next;
-    *k = (token){.kind = T_END, .from = r->at, .line = r->line, .column = (uint32_t)(r->at - r->line_start) + 1};
+    *k = (token){.kind = T_END,
+                 .from = r->at,
+                 .line = r->line,
+                 .column = (uint32_t)(r->at - r->line_start) + 1};
     if (left == 0)
         k->to = r->at;
     else if (isdigit((unsigned char)*p)) {
-        while (n < left && isalnum((unsigned char)p[n]))
-            n++;
+        while (n < left && isalnum((unsigned char)p[n])) n++;
         char digits[24], *end = digits;
         snprintf(digits, sizeof digits, "%.*s", (int)n, p);
         k->number = strtoull(digits, &end, 0);
         k->kind = n < sizeof digits && *end == '\0' ? T_NUMBER : T_MARK;
     } else if (isalpha((unsigned char)*p) || *p == '_') {
-        while (n < left && in_word(p, left, n))
-            n++;
+        while (n < left && in_word(p, left, n)) n++;
         k->kind = T_WORD;
     } else if (*p == '"') {
         n = 1;
-        while (n < left && p[n] != '"' && p[n] != '\n')
-            n++;
+        while (n < left && p[n] != '"' && p[n] != '\n') n++;
         k->kind = n < left && p[n] == '"' ? T_STRING : T_MARK;
         n += k->kind == T_STRING;
     } else {
         static const char *const pairs[] = {"==", "!=", "&&", "||"};
         n = 1;
         for (size_t q = 0; q < sizeof pairs / sizeof *pairs; q++)
-            if (left >= 2 && memcmp(p, pairs[q], 2) == 0)
-                n = 2;
+            if (left >= 2 && memcmp(p, pairs[q], 2) == 0) n = 2;
         k->kind = T_MARK;
     }
     k->to = r->at += n;
@@ -109,19 +110,22 @@ static bool is(const reader *r, const char *word)
 
 static pl_loc place(const reader *r, token k)
 {
-    return (pl_loc){.file = r->file, .line = k.line, .column = k.column, .length = (uint32_t)(k.to - k.from)};
+    return (pl_loc){
+        .file = r->file, .line = k.line, .column = k.column, .length = (uint32_t)(k.to - k.from)};
 }
 
 static const char *spelling(const reader *r, token k)
 {
-    return k.kind == T_END ? "the end of the file" : pl_arena_printf(r->diags->arena, "'%.*s'", (int)(k.to - k.from), r->text + k.from);
+    return k.kind == T_END
+               ? "the end of the file"
+               : pl_arena_printf(r->diags->arena, "'%.*s'", (int)(k.to - k.from), r->text + k.from);
 }
 
-/* Something else stands where `what` should. Only the first mistake is reported: what follows it is guesswork. */
+/* Something else stands where `what` should. Only the first mistake is reported: what follows it is
+ * guesswork. */
 static bool expected(reader *r, const char *what)
 {
-    if (!r->failed)
-        pl_report(r->diags, PL_E0901, place(r, r->next), what, spelling(r, r->next));
+    if (!r->failed) pl_report(r->diags, PL_E0901, place(r, r->next), what, spelling(r, r->next));
     r->failed = true;
     return false;
 }
@@ -130,23 +134,23 @@ static bool expected(reader *r, const char *what)
 static bool refuse(reader *r, token k, pl_diag_id id, const char *why)
 {
     if (!r->failed)
-        pl_report(r->diags, id, place(r, k), pl_arena_printf(r->diags->arena, "%.*s", (int)(k.to - k.from), r->text + k.from), why);
+        pl_report(r->diags, id, place(r, k),
+                  pl_arena_printf(r->diags->arena, "%.*s", (int)(k.to - k.from), r->text + k.from),
+                  why);
     r->failed = true;
     return false;
 }
 
 static bool too_many(reader *r, token k, const char *what, int most)
 {
-    if (!r->failed)
-        pl_report(r->diags, PL_E0904, place(r, k), what, most);
+    if (!r->failed) pl_report(r->diags, PL_E0904, place(r, k), what, most);
     r->failed = true;
     return false;
 }
 
 static bool take(reader *r, const char *word)
 {
-    if (!is(r, word))
-        return false;
+    if (!is(r, word)) return false;
     advance(r);
     return true;
 }
@@ -158,8 +162,7 @@ static bool need(reader *r, const char *word)
 
 static bool number(reader *r, const char *what, uint64_t most, uint32_t *out)
 {
-    if (r->next.kind != T_NUMBER || r->next.number > most)
-        return expected(r, what);
+    if (r->next.kind != T_NUMBER || r->next.number > most) return expected(r, what);
     *out = (uint32_t)r->next.number;
     advance(r);
     return true;
@@ -167,8 +170,7 @@ static bool number(reader *r, const char *what, uint64_t most, uint32_t *out)
 
 static bool string(reader *r, char *out, size_t size)
 {
-    if (r->next.kind != T_STRING)
-        return expected(r, "a text in quotation marks");
+    if (r->next.kind != T_STRING) return expected(r, "a text in quotation marks");
     snprintf(out, size, "%.*s", (int)(r->next.to - r->next.from - 2), r->text + r->next.from + 1);
     advance(r);
     return true;
@@ -181,7 +183,8 @@ static int register_number(const reader *r, token k)
 {
     const char *p = r->text + k.from;
     size_t n = k.to - k.from;
-    if (k.kind != T_WORD || p[0] != 'r' || n < 2 || n > 3 || !isdigit((unsigned char)p[1]) || (n == 3 && !isdigit((unsigned char)p[2])))
+    if (k.kind != T_WORD || p[0] != 'r' || n < 2 || n > 3 || !isdigit((unsigned char)p[1]) ||
+        (n == 3 && !isdigit((unsigned char)p[2])))
         return -1;
     int number = n == 2 ? p[1] - '0' : 10 * (p[1] - '0') + p[2] - '0';
     return number < PL_LITMUS_REGS ? number : -1;
@@ -191,7 +194,8 @@ static int variable(const reader *r, token k)
 {
     size_t bytes = k.to - k.from;
     for (unsigned n = 0; k.kind == T_WORD && n < r->t->nvars; n++)
-        if (strlen(r->t->var[n].name) == bytes && memcmp(r->t->var[n].name, r->text + k.from, bytes) == 0)
+        if (strlen(r->t->var[n].name) == bytes &&
+            memcmp(r->t->var[n].name, r->text + k.from, bytes) == 0)
             return (int)n;
     return -1;
 }
@@ -199,11 +203,9 @@ static int variable(const reader *r, token k)
 /* The part of a mnemonic from *at on, up to the next single dot. False: there is none. */
 static bool next_word(const reader *r, token k, size_t *at, char *out, size_t size)
 {
-    if (*at >= k.to)
-        return false;
+    if (*at >= k.to) return false;
     size_t from = *at + (r->text[*at] == '.'), to = from;
-    while (to < k.to && r->text[to] != '.')
-        to++;
+    while (to < k.to && r->text[to] != '.') to++;
     snprintf(out, size, "%.*s", (int)(to - from), r->text + from);
     *at = to;
     return true;
@@ -216,24 +218,24 @@ static bool declare(reader *r, bool shared)
     pl_litmus_test *t = r->t;
     do {
         token name = r->next;
-        if (r->next.kind != T_WORD)
-            return expected(r, "the name of a variable");
+        if (r->next.kind != T_WORD) return expected(r, "the name of a variable");
         size_t n = name.to - name.from;
-        if (register_number(r, name) >= 0 || memchr(r->text + name.from, '.', n) || n >= sizeof t->var->name || r->text[name.from] == '_')
-            return refuse(r, name, PL_E0903, "names of variables have up to 15 letters and digits, and are no registers (r0 to r15)");
-        if (variable(r, name) >= 0)
-            return refuse(r, name, PL_E0301, NULL);
-        if (t->nvars == PL_LITMUS_VARS)
-            return too_many(r, name, "variables", PL_LITMUS_VARS);
+        if (register_number(r, name) >= 0 || memchr(r->text + name.from, '.', n) ||
+            n >= sizeof t->var->name || r->text[name.from] == '_')
+            return refuse(r, name, PL_E0903,
+                          "names of variables have up to 15 letters and digits, and are no "
+                          "registers (r0 to r15)");
+        if (variable(r, name) >= 0) return refuse(r, name, PL_E0301, NULL);
+        if (t->nvars == PL_LITMUS_VARS) return too_many(r, name, "variables", PL_LITMUS_VARS);
         r->declared[t->nvars] = name;
         pl_litmus_var *v = &t->var[t->nvars++];
         *v = (pl_litmus_var){.shared = shared};
         memcpy(v->name, r->text + name.from, n);
         advance(r);
-        if (take(r, "=") && !number(r, "a value", UINT32_MAX, &v->init))
-            return false;
+        if (take(r, "=") && !number(r, "a value", UINT32_MAX, &v->init)) return false;
         uint32_t cta = 0;
-        if (shared && take(r, "@") && (!need(r, "cta") || !number(r, "the number of a block", 15, &cta)))
+        if (shared && take(r, "@") &&
+            (!need(r, "cta") || !number(r, "the number of a block", 15, &cta)))
             return false;
         v->cta = (int)cta;
     } while (take(r, ","));
@@ -248,9 +250,9 @@ static bool value(reader *r, pl_litmus_value *out)
     bool minus = reg < 0 && take(r, "-");
     if (reg < 0 && r->next.kind != T_NUMBER)
         return expected(r, "a register (r0 to r15) or a number");
-    *out = (pl_litmus_value){.reg = reg >= 0, .bits = reg >= 0 ? (uint32_t)reg : (uint32_t)r->next.number};
-    if (minus)
-        out->bits = 0u - out->bits;
+    *out = (pl_litmus_value){.reg = reg >= 0,
+                             .bits = reg >= 0 ? (uint32_t)reg : (uint32_t)r->next.number};
+    if (minus) out->bits = 0u - out->bits;
     advance(r);
     return true;
 }
@@ -258,8 +260,7 @@ static bool value(reader *r, pl_litmus_value *out)
 static bool destination(reader *r, pl_litmus_op *o)
 {
     int reg = register_number(r, r->next);
-    if (reg < 0)
-        return expected(r, "a register (r0 to r15)");
+    if (reg < 0) return expected(r, "a register (r0 to r15)");
     o->dst = (int8_t)reg;
     advance(r);
     return true;
@@ -267,11 +268,11 @@ static bool destination(reader *r, pl_litmus_op *o)
 
 static bool address(reader *r, int8_t *out)
 {
-    if (!need(r, "["))
-        return false;
+    if (!need(r, "[")) return false;
     int v = variable(r, r->next);
     if (v < 0)
-        return r->next.kind == T_WORD ? refuse(r, r->next, PL_E0302, NULL) : expected(r, "the name of a variable");
+        return r->next.kind == T_WORD ? refuse(r, r->next, PL_E0302, NULL)
+                                      : expected(r, "the name of a variable");
     *out = (int8_t)v;
     advance(r);
     return need(r, "]");
@@ -280,18 +281,23 @@ static bool address(reader *r, int8_t *out)
 static const struct {
     const char *name;
     int order;
-} orders[] = {{"weak", PL_LITMUS_WEAK},       {"relaxed", PL_LITMUS_RELAXED}, {"acquire", PL_LITMUS_ACQUIRE},
-              {"release", PL_LITMUS_RELEASE}, {"acq_rel", PL_LITMUS_ACQ_REL}, {"sc", PL_LITMUS_SC}};
+} orders[] = {{"weak", PL_LITMUS_WEAK},       {"relaxed", PL_LITMUS_RELAXED},
+              {"acquire", PL_LITMUS_ACQUIRE}, {"release", PL_LITMUS_RELEASE},
+              {"acq_rel", PL_LITMUS_ACQ_REL}, {"sc", PL_LITMUS_SC}};
 static const struct {
     const char *name;
     pl_litmus_scope scope;
-} scopes[] = {{"cta", PL_LITMUS_CTA}, {"cluster", PL_LITMUS_CLUSTER}, {"gpu", PL_LITMUS_GPU},
-              {"gl", PL_LITMUS_GPU},  {"sys", PL_LITMUS_SYS}};
+} scopes[] = {{"cta", PL_LITMUS_CTA},
+              {"cluster", PL_LITMUS_CLUSTER},
+              {"gpu", PL_LITMUS_GPU},
+              {"gl", PL_LITMUS_GPU},
+              {"sys", PL_LITMUS_SYS}};
 static const struct {
     const char *name;
     pl_litmus_fn fn;
-} functions[] = {{"mov", PL_LITMUS_MOV}, {"add", PL_LITMUS_ADD}, {"and", PL_LITMUS_AND}, {"or", PL_LITMUS_OR}, {"xor", PL_LITMUS_XOR},
-                 {"min", PL_LITMUS_MIN}, {"max", PL_LITMUS_MAX}, {"inc", PL_LITMUS_INC}, {"exch", PL_LITMUS_EXCH},
+} functions[] = {{"mov", PL_LITMUS_MOV}, {"add", PL_LITMUS_ADD}, {"and", PL_LITMUS_AND},
+                 {"or", PL_LITMUS_OR},   {"xor", PL_LITMUS_XOR}, {"min", PL_LITMUS_MIN},
+                 {"max", PL_LITMUS_MAX}, {"inc", PL_LITMUS_INC}, {"exch", PL_LITMUS_EXCH},
                  {"cas", PL_LITMUS_CAS}};
 
 /* What the words of a mnemonic say. */
@@ -327,46 +333,48 @@ static bool read_words(reader *r, token k, size_t at, words *w)
         else
             known = false;
         for (size_t q = 0; !known && q < sizeof orders / sizeof *orders && w->order < 0; q++)
-            if ((known = strcmp(word, orders[q].name) == 0))
-                w->order = orders[q].order;
+            if ((known = strcmp(word, orders[q].name) == 0)) w->order = orders[q].order;
         for (size_t q = 0; !known && q < sizeof scopes / sizeof *scopes && w->scope < 0; q++)
-            if ((known = strcmp(word, scopes[q].name) == 0))
-                w->scope = (int)scopes[q].scope;
+            if ((known = strcmp(word, scopes[q].name) == 0)) w->scope = (int)scopes[q].scope;
         for (size_t q = 0; !known && q < sizeof functions / sizeof *functions && w->fn < 0; q++)
-            if ((known = strcmp(word, functions[q].name) == 0))
-                w->fn = (int)functions[q].fn;
+            if ((known = strcmp(word, functions[q].name) == 0)) w->fn = (int)functions[q].fn;
         if (!known)
-            return refuse(r, k, PL_E0903, pl_arena_printf(r->diags->arena, "'.%s' is beyond what the axioms here describe", word));
+            return refuse(r, k, PL_E0903,
+                          pl_arena_printf(r->diags->arena,
+                                          "'.%s' is beyond what the axioms here describe", word));
     }
     return true;
 }
 
-static bool memory_operation(reader *r, token k, const words *w, const pl_litmus_thread *th, pl_litmus_op *o)
+static bool memory_operation(reader *r, token k, const words *w, const pl_litmus_thread *th,
+                             pl_litmus_op *o)
 {
     bool atomic = o->kind == PL_LITMUS_ATOM || o->kind == PL_LITMUS_RED;
-    if (!w->typed)
-        return refuse(r, k, PL_E0903, "variables have 32 bits: write .u32 or .b32");
-    if (o->kind != PL_LITMUS_STORE && o->kind != PL_LITMUS_RED && !(destination(r, o) && need(r, ",")))
+    if (!w->typed) return refuse(r, k, PL_E0903, "variables have 32 bits: write .u32 or .b32");
+    if (o->kind != PL_LITMUS_STORE && o->kind != PL_LITMUS_RED &&
+        !(destination(r, o) && need(r, ",")))
         return false;
-    if (!address(r, &o->var))
-        return false;
-    if (o->kind != PL_LITMUS_LOAD && !(need(r, ",") && value(r, &o->a)))
-        return false;
-    if (atomic && w->fn == PL_LITMUS_CAS && !(need(r, ",") && value(r, &o->b)))
-        return false;
+    if (!address(r, &o->var)) return false;
+    if (o->kind != PL_LITMUS_LOAD && !(need(r, ",") && value(r, &o->a))) return false;
+    if (atomic && w->fn == PL_LITMUS_CAS && !(need(r, ",") && value(r, &o->b))) return false;
     const pl_litmus_var *v = &r->t->var[o->var];
     if (v->shared && !w->shared)
-        return refuse(r, k, PL_E0903, "its variable is in shared memory: write .shared or .shared::cluster");
-    if (!v->shared && w->shared)
-        return refuse(r, k, PL_E0903, "its variable is in global memory");
+        return refuse(r, k, PL_E0903,
+                      "its variable is in shared memory: write .shared or .shared::cluster");
+    if (!v->shared && w->shared) return refuse(r, k, PL_E0903, "its variable is in global memory");
     if (v->shared && !w->cluster && (uint32_t)v->cta != th->cta)
-        return refuse(r, k, PL_E0903, "its variable is in the shared memory of another block: write .shared::cluster");
+        return refuse(
+            r, k, PL_E0903,
+            "its variable is in the shared memory of another block: write .shared::cluster");
     if (v->shared && (uint32_t)v->cta / r->t->cluster != th->cta / r->t->cluster)
         return refuse(r, k, PL_E0903, "its variable is in the shared memory of another cluster");
-    o->order = (uint8_t)(w->order >= 0 ? w->order : atomic || w->volatile_ ? PL_LITMUS_RELAXED : PL_LITMUS_WEAK);
+    o->order = (uint8_t)(w->order >= 0            ? w->order
+                         : atomic || w->volatile_ ? PL_LITMUS_RELAXED
+                                                  : PL_LITMUS_WEAK);
     o->scope = (uint8_t)(w->volatile_ ? PL_LITMUS_SYS : w->scope >= 0 ? w->scope : PL_LITMUS_GPU);
     if (atomic && w->fn < 0)
-        return refuse(r, k, PL_E0903, "it has no operation: exch, add, inc, and, or, xor, min, max or cas");
+        return refuse(r, k, PL_E0903,
+                      "it has no operation: exch, add, inc, and, or, xor, min, max or cas");
     o->fn = (uint8_t)(atomic ? w->fn : 0);
     return true;
 }
@@ -383,14 +391,17 @@ static bool synchronisation(reader *r, token k, const words *w, const char *name
     }
     if (w->scope == PL_LITMUS_CLUSTER && w->arrive != w->wait) {
         o->kind = w->arrive ? PL_LITMUS_ARRIVE : PL_LITMUS_WAIT;
-        o->order = (uint8_t)(w->order >= 0 ? w->order : w->arrive ? PL_LITMUS_RELEASE : PL_LITMUS_ACQUIRE);
+        o->order = (uint8_t)(w->order >= 0 ? w->order
+                             : w->arrive   ? PL_LITMUS_RELEASE
+                                           : PL_LITMUS_ACQUIRE);
         return true;
     }
     uint32_t number_of = 0;
     if (!w->sync)
-        return refuse(r, k, PL_E0903, "of barriers, a test can have bar.sync, barrier.cluster.arrive and barrier.cluster.wait");
-    if (!number(r, "the number of a barrier, 0 to 14", 14, &number_of))
-        return false;
+        return refuse(r, k, PL_E0903,
+                      "of barriers, a test can have bar.sync, barrier.cluster.arrive and "
+                      "barrier.cluster.wait");
+    if (!number(r, "the number of a barrier, 0 to 14", 14, &number_of)) return false;
     o->barrier = (uint8_t)number_of;
     return true;
 }
@@ -408,12 +419,12 @@ static bool spelled(const reader *r, token k, const char *text)
 static bool asynchronous(reader *r, token k, pl_litmus_thread *th, pl_litmus_op *o)
 {
     uint32_t n = 0;
-    if (o->kind == PL_LITMUS_PROXY || o->kind == PL_LITMUS_COMMIT)
-        return true;
-    if (o->kind == PL_LITMUS_DONE)
-        return number(r, "0, the groups that may go on", 0, &n);
+    if (o->kind == PL_LITMUS_PROXY || o->kind == PL_LITMUS_COMMIT) return true;
+    if (o->kind == PL_LITMUS_DONE) return number(r, "0, the groups that may go on", 0, &n);
     if (!spelled(r, k, "cp.async.bulk.global.shared::cta.bulk_group"))
-        return refuse(r, k, PL_E0903, "of bulk copies, a test can have cp.async.bulk.global.shared::cta.bulk_group");
+        return refuse(
+            r, k, PL_E0903,
+            "of bulk copies, a test can have cp.async.bulk.global.shared::cta.bulk_group");
     if (!address(r, &o->var) || !need(r, ",") || !address(r, &o->source) || !need(r, ","))
         return false;
     const pl_litmus_var *to = &r->t->var[o->var], *from = &r->t->var[o->source];
@@ -429,14 +440,15 @@ static bool alu(reader *r, token k, const words *w, const char *name, pl_litmus_
 {
     o->fn = PL_LITMUS_CAS;
     for (size_t q = 0; q < 5; q++) /* mov, add, and, or, xor */
-        if (strcmp(name, functions[q].name) == 0)
-            o->fn = (uint8_t)functions[q].fn;
+        if (strcmp(name, functions[q].name) == 0) o->fn = (uint8_t)functions[q].fn;
     if (o->fn == PL_LITMUS_CAS)
-        return refuse(r, k, PL_E0903, "the statements are ld, st, atom, red, fence, membar, bar.sync, barrier.cluster, cp.async.bulk, mov, add, "
-                                      "and, or, xor");
-    if (!w->typed)
-        return refuse(r, k, PL_E0903, "registers have 32 bits: write .u32 or .b32");
-    return destination(r, o) && need(r, ",") && value(r, &o->a) && (o->fn == PL_LITMUS_MOV || (need(r, ",") && value(r, &o->b)));
+        return refuse(r, k, PL_E0903,
+                      "the statements are ld, st, atom, red, fence, membar, bar.sync, "
+                      "barrier.cluster, cp.async.bulk, mov, add, "
+                      "and, or, xor");
+    if (!w->typed) return refuse(r, k, PL_E0903, "registers have 32 bits: write .u32 or .b32");
+    return destination(r, o) && need(r, ",") && value(r, &o->a) &&
+           (o->fn == PL_LITMUS_MOV || (need(r, ",") && value(r, &o->b)));
 }
 
 static bool statement(reader *r, pl_litmus_thread *th)
@@ -448,30 +460,30 @@ static bool statement(reader *r, pl_litmus_thread *th)
     static const struct {
         const char *name;
         pl_litmus_kind kind;
-    } kinds[] = {{"ld", PL_LITMUS_LOAD},     {"st", PL_LITMUS_STORE},      {"atom", PL_LITMUS_ATOM}, {"red", PL_LITMUS_RED},
-                 {"fence", PL_LITMUS_FENCE}, {"membar", PL_LITMUS_FENCE}, {"bar", PL_LITMUS_BARRIER}, {"barrier", PL_LITMUS_BARRIER}};
-    if (k.kind != T_WORD)
-        return expected(r, "a PTX statement or '}'");
-    if (th->nops == PL_LITMUS_OPS)
-        return too_many(r, k, "statements in a thread", PL_LITMUS_OPS);
+    } kinds[] = {{"ld", PL_LITMUS_LOAD},     {"st", PL_LITMUS_STORE},
+                 {"atom", PL_LITMUS_ATOM},   {"red", PL_LITMUS_RED},
+                 {"fence", PL_LITMUS_FENCE}, {"membar", PL_LITMUS_FENCE},
+                 {"bar", PL_LITMUS_BARRIER}, {"barrier", PL_LITMUS_BARRIER}};
+    if (k.kind != T_WORD) return expected(r, "a PTX statement or '}'");
+    if (th->nops == PL_LITMUS_OPS) return too_many(r, k, "statements in a thread", PL_LITMUS_OPS);
     pl_litmus_op *o = &th->op[th->nops++];
     *o = (pl_litmus_op){.kind = PL_LITMUS_ALU, .var = -1, .dst = -1, .source = -1, .from = k.from};
     next_word(r, k, &at, name, sizeof name);
     for (size_t q = 0; q < sizeof kinds / sizeof *kinds; q++)
-        if (strcmp(name, kinds[q].name) == 0)
-            o->kind = (uint8_t)kinds[q].kind;
+        if (strcmp(name, kinds[q].name) == 0) o->kind = (uint8_t)kinds[q].kind;
     bool proxy = spelled(r, k, "fence.proxy.async") || spelled(r, k, "fence.proxy.async.*");
     bool async = proxy || spelled(r, k, "cp.async.bulk.*");
-    if (!async && !read_words(r, k, at, &w))
-        return false;
+    if (!async && !read_words(r, k, at, &w)) return false;
     if (async)
-        o->kind = proxy ? PL_LITMUS_PROXY : spelled(r, k, "cp.async.bulk.commit_group") ? PL_LITMUS_COMMIT
-                  : spelled(r, k, "cp.async.bulk.wait_group") ? PL_LITMUS_DONE : PL_LITMUS_COPY;
+        o->kind = proxy                                         ? PL_LITMUS_PROXY
+                  : spelled(r, k, "cp.async.bulk.commit_group") ? PL_LITMUS_COMMIT
+                  : spelled(r, k, "cp.async.bulk.wait_group")   ? PL_LITMUS_DONE
+                                                                : PL_LITMUS_COPY;
     advance(r);
-    bool ok = async                          ? asynchronous(r, k, th, o)
-              : o->kind == PL_LITMUS_ALU       ? alu(r, k, &w, name, o)
-              : o->kind <= PL_LITMUS_RED     ? memory_operation(r, k, &w, th, o)
-                                             : synchronisation(r, k, &w, name, o);
+    bool ok = async                      ? asynchronous(r, k, th, o)
+              : o->kind == PL_LITMUS_ALU ? alu(r, k, &w, name, o)
+              : o->kind <= PL_LITMUS_RED ? memory_operation(r, k, &w, th, o)
+                                         : synchronisation(r, k, &w, name, o);
     o->to = r->next.to;
     return ok && need(r, ";");
 }
@@ -481,28 +493,25 @@ static bool thread(reader *r, size_t header)
     pl_litmus_test *t = r->t;
     token k = r->next;
     uint32_t n = 0;
-    if (t->nthreads == PL_LITMUS_THREADS)
-        return too_many(r, k, "threads", PL_LITMUS_THREADS);
+    if (t->nthreads == PL_LITMUS_THREADS) return too_many(r, k, "threads", PL_LITMUS_THREADS);
     if (r->next.kind != T_NUMBER || r->next.number != t->nthreads)
-        return expected(r, pl_arena_printf(r->diags->arena, "'%u' (threads are numbered from 0)", t->nthreads));
+        return expected(
+            r, pl_arena_printf(r->diags->arena, "'%u' (threads are numbered from 0)", t->nthreads));
     pl_litmus_thread *th = &t->thread[t->nthreads];
     *th = (pl_litmus_thread){.header = header};
     advance(r);
-    if (!need(r, "@") || !need(r, "cta") || !number(r, "the number of a block, 0 to 15", 15, &th->cta))
+    if (!need(r, "@") || !need(r, "cta") ||
+        !number(r, "the number of a block, 0 to 15", 15, &th->cta))
         return false;
     for (unsigned q = 0; q < t->nthreads; q++) /* its own warp, unless the test says otherwise */
-        if (t->thread[q].cta == th->cta && t->thread[q].warp >= n)
-            n = t->thread[q].warp + 1;
+        if (t->thread[q].cta == th->cta && t->thread[q].warp >= n) n = t->thread[q].warp + 1;
     th->warp = n;
-    if (take(r, "warp") && !number(r, "the number of a warp, 0 to 7", 7, &th->warp))
-        return false;
+    if (take(r, "warp") && !number(r, "the number of a warp, 0 to 7", 7, &th->warp)) return false;
     for (unsigned q = 0; q < t->nthreads; q++)
         th->lane += t->thread[q].cta == th->cta && t->thread[q].warp == th->warp;
-    if (!need(r, "{"))
-        return false;
+    if (!need(r, "{")) return false;
     while (!is(r, "}"))
-        if (!statement(r, th))
-            return false;
+        if (!statement(r, th)) return false;
     th->close = r->next.from;
     t->nthreads++;
     advance(r);
@@ -520,7 +529,8 @@ static bool observe(reader *r, pl_litmus_observed o, unsigned *out)
             return true;
     }
     if (t->nobserved == PL_LITMUS_OBSERVED)
-        return too_many(r, r->next, "registers that loads fill and variables in the condition", PL_LITMUS_OBSERVED);
+        return too_many(r, r->next, "registers that loads fill and variables in the condition",
+                        PL_LITMUS_OBSERVED);
     t->observed[t->nobserved++] = o;
     return true;
 }
@@ -539,23 +549,18 @@ static bool comparison(reader *r, unsigned depth)
 {
     pl_litmus_term x = {.op = PL_LITMUS_EQ};
     pl_litmus_observed o = {.thread = -1};
-    if (depth > 20)
-        return too_many(r, r->next, "levels of parentheses", 20);
+    if (depth > 20) return too_many(r, r->next, "levels of parentheses", 20);
     if (take(r, "!"))
         return comparison(r, depth + 1) && push(r, (pl_litmus_term){.op = PL_LITMUS_NOT});
-    if (take(r, "("))
-        return either(r, depth + 1) && need(r, ")");
+    if (take(r, "(")) return either(r, depth + 1) && need(r, ")");
     if (r->next.kind == T_NUMBER) {
         token k = r->next;
-        if (k.number >= r->t->nthreads)
-            return refuse(r, k, PL_E0902, "thread of this test");
+        if (k.number >= r->t->nthreads) return refuse(r, k, PL_E0902, "thread of this test");
         o.thread = (int)k.number;
         advance(r);
-        if (!need(r, ":"))
-            return false;
+        if (!need(r, ":")) return false;
         o.reg = register_number(r, r->next);
-        if (o.reg < 0)
-            return expected(r, "a register (r0 to r15)");
+        if (o.reg < 0) return expected(r, "a register (r0 to r15)");
     } else {
         o.var = variable(r, r->next);
         if (o.var < 0)
@@ -563,8 +568,7 @@ static bool comparison(reader *r, unsigned depth)
                                           : expected(r, "a register (1:r0) or a variable");
     }
     advance(r);
-    if (!observe(r, o, &x.observed))
-        return false;
+    if (!observe(r, o, &x.observed)) return false;
     if (take(r, "!="))
         x.op = PL_LITMUS_NE;
     else if (!need(r, "=="))
@@ -574,21 +578,17 @@ static bool comparison(reader *r, unsigned depth)
 
 static bool both(reader *r, unsigned depth)
 {
-    if (!comparison(r, depth))
-        return false;
+    if (!comparison(r, depth)) return false;
     while (take(r, "&&"))
-        if (!comparison(r, depth) || !push(r, (pl_litmus_term){.op = PL_LITMUS_BOTH}))
-            return false;
+        if (!comparison(r, depth) || !push(r, (pl_litmus_term){.op = PL_LITMUS_BOTH})) return false;
     return true;
 }
 
 static bool either(reader *r, unsigned depth)
 {
-    if (!both(r, depth))
-        return false;
+    if (!both(r, depth)) return false;
     while (take(r, "||"))
-        if (!both(r, depth) || !push(r, (pl_litmus_term){.op = PL_LITMUS_EITHER}))
-            return false;
+        if (!both(r, depth) || !push(r, (pl_litmus_term){.op = PL_LITMUS_EITHER})) return false;
     return true;
 }
 
@@ -602,21 +602,21 @@ static bool condition(reader *r)
     else if (!never && take(r, "forall"))
         t->quantifier = PL_LITMUS_FORALL;
     else
-        return expected(r, never ? "'exists'" : "'thread' or a condition: exists, ~exists or forall");
-    for (unsigned k = 0; k < t->nthreads; k++) /* what the threads have read belongs to an outcome */
+        return expected(r,
+                        never ? "'exists'" : "'thread' or a condition: exists, ~exists or forall");
+    for (unsigned k = 0; k < t->nthreads;
+         k++) /* what the threads have read belongs to an outcome */
         for (unsigned m = 0; m < t->thread[k].nops; m++) {
             const pl_litmus_op *o = &t->thread[k].op[m];
             unsigned unused;
-            if ((o->kind == PL_LITMUS_LOAD || o->kind == PL_LITMUS_ATOM) && !observe(r, (pl_litmus_observed){(int)k, o->dst, -1}, &unused))
+            if ((o->kind == PL_LITMUS_LOAD || o->kind == PL_LITMUS_ATOM) &&
+                !observe(r, (pl_litmus_observed){(int)k, o->dst, -1}, &unused))
                 return false;
         }
-    if (!either(r, 0))
-        return false;
+    if (!either(r, 0)) return false;
     t->condition_end = r->next.from;
-    if (take(r, "unseen") && !string(r, t->unseen, sizeof t->unseen))
-        return false;
-    if (!need(r, ";"))
-        return false;
+    if (take(r, "unseen") && !string(r, t->unseen, sizeof t->unseen)) return false;
+    if (!need(r, ";")) return false;
     return r->next.kind == T_END || expected(r, "the end of the file");
 }
 
@@ -625,8 +625,7 @@ static bool whole(reader *r)
     pl_litmus_test *t = r->t;
     unsigned events = 0;
     advance(r);
-    if (!need(r, "litmus") || !string(r, t->title, sizeof t->title) || !need(r, ";"))
-        return false;
+    if (!need(r, "litmus") || !string(r, t->title, sizeof t->title) || !need(r, ";")) return false;
     for (;;) {
         token k = r->next;
         bool ok = true;
@@ -642,8 +641,7 @@ static bool whole(reader *r)
             ok = thread(r, k.from);
         else
             break;
-        if (!ok)
-            return false;
+        if (!ok) return false;
     }
     for (unsigned k = 0; k < t->nthreads; k++) /* a copy reads and writes: two events */
         for (unsigned m = 0; m < t->thread[k].nops; m++)
@@ -654,13 +652,13 @@ static bool whole(reader *r)
         bool lives = !t->var[k].shared;
         for (unsigned m = 0; m < t->nthreads; m++)
             lives |= t->thread[m].cta == (uint32_t)t->var[k].cta;
-        if (!lives)
-            return refuse(r, r->declared[k], PL_E0905, NULL);
+        if (!lives) return refuse(r, r->declared[k], PL_E0905, NULL);
     }
     return t->nthreads ? condition(r) : expected(r, "'global', 'shared', 'cluster' or 'thread'");
 }
 
-pl_status pl_litmus_parse(pl_diags *diags, uint32_t file, const char *text, size_t bytes, pl_litmus_test *out)
+pl_status pl_litmus_parse(pl_diags *diags, uint32_t file, const char *text, size_t bytes,
+                          pl_litmus_test *out)
 {
     reader r = {.diags = diags, .file = file, .text = text, .bytes = bytes, .line = 1, .t = out};
     memset(out, 0, sizeof *out);

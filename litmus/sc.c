@@ -1,4 +1,5 @@
-/* sc.c - what a litmus test can do on one memory that every thread sees at once: all interleavings, each state visited once. */
+/* sc.c - what a litmus test can do on one memory that every thread sees at once: all interleavings,
+ * each state visited once. */
 #include "litmus/litmus.h"
 
 #include <stdlib.h>
@@ -23,8 +24,7 @@ static uint64_t hash(const state *s)
 {
     uint64_t h = 1469598103934665603ull;
     const unsigned char *p = (const unsigned char *)s;
-    for (size_t k = 0; k < sizeof *s; k++)
-        h = (h ^ p[k]) * 1099511628211ull;
+    for (size_t k = 0; k < sizeof *s; k++) h = (h ^ p[k]) * 1099511628211ull;
     return h ^ h >> 29;
 }
 
@@ -32,12 +32,10 @@ static bool rehash(search *x)
 {
     size_t size = x->size ? 2 * x->size : 1024;
     size_t *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
+    if (!table) return false;
     for (size_t k = 0; k < x->n; k++) {
         size_t h = hash(&x->seen[k]) % size;
-        while (table[h])
-            h = (h + 1) % size;
+        while (table[h]) h = (h + 1) % size;
         table[h] = k + 1;
     }
     free(x->table);
@@ -49,17 +47,14 @@ static bool rehash(search *x)
 /* False: out of memory. */
 static bool meet(search *x, const state *s)
 {
-    if (2 * (x->n + 1) > x->size && !rehash(x))
-        return false;
+    if (2 * (x->n + 1) > x->size && !rehash(x)) return false;
     size_t h = hash(s) % x->size;
     for (; x->table[h]; h = (h + 1) % x->size)
-        if (memcmp(&x->seen[x->table[h] - 1], s, sizeof *s) == 0)
-            return true;
+        if (memcmp(&x->seen[x->table[h] - 1], s, sizeof *s) == 0) return true;
     if (x->n == x->cap) {
         size_t cap = x->cap ? 2 * x->cap : 256;
         state *p = realloc(x->seen, cap * sizeof *p);
-        if (!p)
-            return false;
+        if (!p) return false;
         x->seen = p;
         x->cap = cap;
     }
@@ -69,15 +64,16 @@ static bool meet(search *x, const state *s)
 }
 
 /* How many barriers of this kind and number the thread has before place `at`. */
-static unsigned barriers_before(const pl_litmus_thread *th, unsigned at, uint8_t kind, uint8_t number)
+static unsigned barriers_before(const pl_litmus_thread *th, unsigned at, uint8_t kind,
+                                uint8_t number)
 {
     unsigned n = 0;
-    for (unsigned k = 0; k < at; k++)
-        n += th->op[k].kind == kind && th->op[k].barrier == number;
+    for (unsigned k = 0; k < at; k++) n += th->op[k].kind == kind && th->op[k].barrier == number;
     return n;
 }
 
-/* Has every thread that takes part come to its n-th barrier of this kind? Threads that have ended count as having come. */
+/* Has every thread that takes part come to its n-th barrier of this kind? Threads that have ended
+ * count as having come. */
 static bool all_there(const search *x, const state *s, unsigned thread, const pl_litmus_op *o)
 {
     const pl_litmus_test *t = x->t;
@@ -86,10 +82,15 @@ static bool all_there(const search *x, const state *s, unsigned thread, const pl
     unsigned mine = barriers_before(self, s->at[thread], kind, o->barrier) + (kind == o->kind);
     for (unsigned k = 0; k < t->nthreads; k++) {
         const pl_litmus_thread *other = &t->thread[k];
-        bool together = kind == PL_LITMUS_BARRIER ? other->cta == self->cta : other->cta / t->cluster == self->cta / t->cluster;
+        bool together = kind == PL_LITMUS_BARRIER
+                            ? other->cta == self->cta
+                            : other->cta / t->cluster == self->cta / t->cluster;
         unsigned here = s->at[k];
-        bool at_one = here < other->nops && other->op[here].kind == kind && other->op[here].barrier == o->barrier;
-        if (together && here < other->nops && barriers_before(other, here, kind, o->barrier) + (at_one && kind == PL_LITMUS_BARRIER) < mine)
+        bool at_one = here < other->nops && other->op[here].kind == kind &&
+                      other->op[here].barrier == o->barrier;
+        if (together && here < other->nops &&
+            barriers_before(other, here, kind, o->barrier) + (at_one && kind == PL_LITMUS_BARRIER) <
+                mine)
             return false;
     }
     return true;
@@ -106,37 +107,26 @@ static bool step(const search *x, state *s, unsigned thread)
     const pl_litmus_op *o = &x->t->thread[thread].op[s->at[thread]];
     uint32_t *reg = s->reg[thread], a = value_of(s, thread, o->a), b = value_of(s, thread, o->b);
     switch ((pl_litmus_kind)o->kind) {
-    case PL_LITMUS_LOAD:
-        reg[o->dst] = s->mem[o->var];
-        break;
-    case PL_LITMUS_STORE:
-        s->mem[o->var] = a;
-        break;
+    case PL_LITMUS_LOAD: reg[o->dst] = s->mem[o->var]; break;
+    case PL_LITMUS_STORE: s->mem[o->var] = a; break;
     case PL_LITMUS_ATOM:
     case PL_LITMUS_RED: {
         uint32_t old = s->mem[o->var];
         s->mem[o->var] = pl_litmus_compute(o->fn, old, a, b);
-        if (o->dst >= 0)
-            reg[o->dst] = old;
+        if (o->dst >= 0) reg[o->dst] = old;
         break;
     }
-    case PL_LITMUS_COPY:
-        s->mem[o->var] = s->mem[o->source];
-        break;
-    case PL_LITMUS_ALU:
-        reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0);
-        break;
+    case PL_LITMUS_COPY: s->mem[o->var] = s->mem[o->source]; break;
+    case PL_LITMUS_ALU: reg[o->dst] = pl_litmus_compute(o->fn, a, b, 0); break;
     case PL_LITMUS_BARRIER:
     case PL_LITMUS_WAIT:
-        if (!all_there(x, s, thread, o))
-            return false;
+        if (!all_there(x, s, thread, o)) return false;
         break;
     case PL_LITMUS_FENCE:
     case PL_LITMUS_ARRIVE:
     case PL_LITMUS_COMMIT:
     case PL_LITMUS_DONE:
-    case PL_LITMUS_PROXY:
-        break;
+    case PL_LITMUS_PROXY: break;
     }
     s->at[thread]++;
     return true;
@@ -157,22 +147,18 @@ pl_status pl_litmus_sequential(const pl_litmus_test *t, pl_litmus_set *out)
     search x = {.t = t, .out = out};
     state s;
     memset(&s, 0, sizeof s);
-    for (unsigned k = 0; k < t->nvars; k++)
-        s.mem[k] = t->var[k].init;
+    for (unsigned k = 0; k < t->nvars; k++) s.mem[k] = t->var[k].init;
     bool ok = meet(&x, &s);
     while (ok && x.done < x.n) {
         const state from = x.seen[x.done++];
         bool ended = true;
         for (unsigned k = 0; ok && k < t->nthreads; k++) {
-            if (from.at[k] == t->thread[k].nops)
-                continue;
+            if (from.at[k] == t->thread[k].nops) continue;
             ended = false;
             s = from;
-            if (step(&x, &s, k))
-                ok = meet(&x, &s);
+            if (step(&x, &s, k)) ok = meet(&x, &s);
         }
-        if (ok && ended)
-            ok = finish(&x, &from);
+        if (ok && ended) ok = finish(&x, &from);
     }
     free(x.seen);
     free(x.table);

@@ -2,7 +2,8 @@
 #include "memmodel/cache.h"
 #include <string.h>
 
-void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uint64_t bytes,
+                       uint32_t line_bytes, uint32_t ways, bool hashed)
 {
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
@@ -11,16 +12,24 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
     const uint32_t head = (ways * 2 * (uint32_t)sizeof(uint32_t) + unit - 1) / unit;
     const uint32_t each = head + ways, stride = n * each;
     pl_cache_line *line = pl_arena_alloc_aligned(tags, (size_t)sets * stride * sizeof *line, 64);
-    bool *known = pl_arena_array(a, bool, (size_t)n * sets);
+    bool *known = pl_arena_array(a, bool, (size_t)n *sets);
     uint32_t shift = 0;
     while ((1u << shift) < line_bytes) shift++;
     for (uint32_t k = 0; k < n && pl_arena_ok(a) && pl_arena_ok(tags); k++)
-        c[k] = (pl_cache){.line = line + (size_t)k * each, .known = known + (size_t)k * sets,
-                          .sets = sets, .ways = ways, .head = head, .stride = stride, .line_shift = shift,
-                          .hashed = hashed, .by_sets = pl_divider_of(sets), .last = 16 * ways};
+        c[k] = (pl_cache){.line = line + (size_t)k * each,
+                          .known = known + (size_t)k * sets,
+                          .sets = sets,
+                          .ways = ways,
+                          .head = head,
+                          .stride = stride,
+                          .line_shift = shift,
+                          .hashed = hashed,
+                          .by_sets = pl_divider_of(sets),
+                          .last = 16 * ways};
 }
 
-void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes, uint32_t ways, bool hashed)
+void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes,
+                   uint32_t ways, bool hashed)
 {
     pl_cache_init_all(c, 1, a, tags, bytes, line_bytes, ways, hashed);
 }
@@ -37,12 +46,15 @@ void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines)
     c->by_pieces = pl_divider_of(n * lines);
 }
 
-/* At the head of a set: the low halves of the tags, so that a search reads little, and behind them the time stamps of the last accesses, 0:
- * empty. */
-static uint32_t *low_of(const pl_cache *c, size_t set) { return (uint32_t *)(void *)(c->line + set); }
+/* At the head of a set: the low halves of the tags, so that a search reads little, and behind them
+ * the time stamps of the last accesses, 0: empty. */
+static uint32_t *low_of(const pl_cache *c, size_t set)
+{
+    return (uint32_t *)(void *)(c->line + set);
+}
 
-/* The number of the set of a line. Neighbouring lines fill the sets one after the other; hashing begins each such row one set later, so that
- * power-of-two strides do not pile up. */
+/* The number of the set of a line. Neighbouring lines fill the sets one after the other; hashing
+ * begins each such row one set later, so that power-of-two strides do not pile up. */
 static uint32_t number_of_set(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
@@ -50,14 +62,17 @@ static uint32_t number_of_set(const pl_cache *c, uint64_t number)
         index = pl_divide(number, &c->by_pieces) * c->turn + number % c->turn;
     } else if (c->slices) { /* the lines that this slice sees, without gaps */
         uint32_t each = pl_slices_together(c->slices);
-        uint64_t within = number % PL_PIECE_LINES, piece = pl_divide(number / PL_PIECE_LINES, &c->by_pieces);
-        index = each == 1 ? piece * PL_PIECE_LINES + within : piece * (PL_PIECE_LINES / 2) + ((within >> 1 & 2) | (within & 1));
+        uint64_t within = number % PL_PIECE_LINES,
+                 piece = pl_divide(number / PL_PIECE_LINES, &c->by_pieces);
+        index = each == 1 ? piece * PL_PIECE_LINES + within
+                          : piece * (PL_PIECE_LINES / 2) + ((within >> 1 & 2) | (within & 1));
     }
     if (c->hashed) index += pl_divide(index, &c->by_sets);
     return (uint32_t)pl_remainder(index, &c->by_sets);
 }
 
-/* Where the set of a line begins. One that nobody has looked at is made empty; a line of it gets its list when it is claimed. */
+/* Where the set of a line begins. One that nobody has looked at is made empty; a line of it gets
+ * its list when it is claimed. */
 static size_t set_of(pl_cache *c, uint64_t number)
 {
     const uint32_t k = number_of_set(c, number);
@@ -69,9 +84,15 @@ static size_t set_of(pl_cache *c, uint64_t number)
     return set;
 }
 
-uint32_t pl_cache_set(pl_cache *c, uint64_t address) { return (uint32_t)set_of(c, address >> c->line_shift); }
+uint32_t pl_cache_set(pl_cache *c, uint64_t address)
+{
+    return (uint32_t)set_of(c, address >> c->line_shift);
+}
 
-uint32_t pl_cache_find(pl_cache *c, uint64_t address) { return pl_cache_find_in(c, pl_cache_set(c, address), address); }
+uint32_t pl_cache_find(pl_cache *c, uint64_t address)
+{
+    return pl_cache_find_in(c, pl_cache_set(c, address), address);
+}
 
 uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address)
 {
@@ -86,14 +107,19 @@ uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address)
     return PL_NO_LINE;
 }
 
-void pl_cache_keep_last(pl_cache *c, double part) { c->last = (uint32_t)(part * 16 * c->ways + 0.5); }
+void pl_cache_keep_last(pl_cache *c, double part)
+{
+    c->last = (uint32_t)(part * 16 * c->ways + 0.5);
+}
 
-/* Changed lines that are to go first are not the first to go while they fill less than half a set: they must be written back before
- * (policy.tsv: 12 MiB of st.cs are there after 24 MiB of loads). */
+/* Changed lines that are to go first are not the first to go while they fill less than half a set:
+ * they must be written back before (policy.tsv: 12 MiB of st.cs are there after 24 MiB of loads).
+ */
 static int rank_of(const pl_cache *c, const pl_cache_line *line, uint32_t changed)
 {
     if (!line->tag) return PL_RANK_FIRST;
-    return line->rank == PL_RANK_FIRST && line->dirty && changed < c->ways / 2 ? PL_RANK_NORMAL : line->rank;
+    return line->rank == PL_RANK_FIRST && line->dirty && changed < c->ways / 2 ? PL_RANK_NORMAL
+                                                                               : line->rank;
 }
 
 /* The line of a set that goes next when lines differ in rank, or UINT32_MAX. */
@@ -101,7 +127,9 @@ static uint32_t lowest(const pl_cache *c, size_t first, const uint32_t *used)
 {
     uint32_t victim = UINT32_MAX, changed = 0;
     int least = 0;
-    for (uint32_t w = 0; w < c->ways; w++) changed += c->line[first + w].tag && c->line[first + w].rank == PL_RANK_FIRST && c->line[first + w].dirty;
+    for (uint32_t w = 0; w < c->ways; w++)
+        changed += c->line[first + w].tag && c->line[first + w].rank == PL_RANK_FIRST &&
+                   c->line[first + w].dirty;
     for (uint32_t w = 0; w < c->ways; w++) {
         const pl_cache_line *line = &c->line[first + w];
         const int rank = rank_of(c, line, changed);
@@ -143,10 +171,14 @@ uint32_t pl_cache_claim(pl_cache *c, uint64_t address, pl_mem_rank rank, pl_cach
     uint64_t number = address >> c->line_shift;
     size_t set = set_of(c, number), first = set + c->head;
     uint32_t *low = low_of(c, set), *used = low + c->ways, victim = UINT32_MAX;
-    if (c->ranked) victim = lowest(c, first, used);
+    if (c->ranked)
+        victim = lowest(c, first, used);
     else
-        for (uint32_t w = 0; w < c->ways; w++) /* one that was never used, or the longest unused one */
-            if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) && !c->line[first + w].pending) victim = w;
+        for (uint32_t w = 0; w < c->ways;
+             w++) /* one that was never used, or the longest unused one */
+            if ((victim == UINT32_MAX || (int32_t)(used[w] - used[victim]) < 0) &&
+                !c->line[first + w].pending)
+                victim = w;
     if (victim == UINT32_MAX) return PL_NO_LINE;
     *evicted = c->line[first + victim];
     c->line[first + victim] = (pl_cache_line){.tag = number + 1, .waiters = PL_NO_LINE};

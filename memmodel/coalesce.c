@@ -3,8 +3,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* n / d: sectors, words and banks are powers of two on every machine so far, and a division takes longer than the rest of their loop. */
-static inline uint64_t quotient(uint64_t n, uint32_t d) { return d & (d - 1) ? n / d : n >> __builtin_ctz(d); }
+/* n / d: sectors, words and banks are powers of two on every machine so far, and a division takes
+ * longer than the rest of their loop. */
+static inline uint64_t quotient(uint64_t n, uint32_t d)
+{
+    return d & (d - 1) ? n / d : n >> __builtin_ctz(d);
+}
 
 static void add(pl_lines *out, uint64_t line, uint8_t mask)
 {
@@ -22,35 +26,39 @@ static void add(pl_lines *out, uint64_t line, uint8_t mask)
     out->n++;
 }
 
-void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line, uint32_t sector)
+void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                 uint32_t line, uint32_t sector)
 {
     out->n = out->sectors = out->unique = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
         uint64_t first = address[__builtin_ctz(m)], last = first + (size ? size : 1) - 1;
         for (uint64_t l = first & ~(uint64_t)(line - 1); l <= last; l += line) {
-            uint64_t from = first > l ? first - l : 0, to = last - l < line - 1 ? last - l : line - 1;
+            uint64_t from = first > l ? first - l : 0,
+                     to = last - l < line - 1 ? last - l : line - 1;
             unsigned low = (unsigned)quotient(from, sector), high = (unsigned)quotient(to, sector);
             add(out, l, (uint8_t)((2u << high) - (1u << low)));
         }
     }
-    for (uint32_t i = 0; i < out->n; i++) out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
+    for (uint32_t i = 0; i < out->n; i++)
+        out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
 }
 
-uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low, uint32_t high)
+uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
+                      uint32_t high)
 {
-    if (!(low | high) || lines->n < 2)
-        return (lines->n + tags - 1) / tags;
+    if (!(low | high) || lines->n < 2) return (lines->n + tags - 1) / tags;
     uint32_t turns[4] = {0}, most = 0;
     for (uint32_t i = 0; i < lines->n; i++) {
         const uint32_t number = (uint32_t)quotient(lines->at[i].line, line);
-        const uint32_t bank = (unsigned)__builtin_parity(number & high) * 2u + (unsigned)__builtin_parity(number & low);
+        const uint32_t bank = (unsigned)__builtin_parity(number & high) * 2u +
+                              (unsigned)__builtin_parity(number & low);
         if (++turns[bank] > most) most = turns[bank];
     }
     return most;
 }
 
-void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size, uint32_t line,
-                        uint32_t sector)
+void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                        uint32_t line, uint32_t sector)
 {
     pl_coalesce(out, mask, address, size, line, sector);
     uint64_t seen[PL_COALESCE_LANES];
@@ -91,9 +99,10 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
     }
 }
 
-/* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it. Words are kept in one list for
- * each bank, so patterns without conflicts compare nothing. */
-static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, uint32_t rows)
+/* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it.
+ * Words are kept in one list for each bank, so patterns without conflicts compare nothing. */
+static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                             uint32_t width, uint32_t rows)
 {
     enum { BANKS = 64, END = 255 };
     uint64_t word[4 * PL_COALESCE_LANES];
@@ -106,7 +115,9 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
         const uint64_t last = quotient(a + size - 1, width);
         for (uint64_t at = quotient(a, width); at <= last && n < 4 * PL_COALESCE_LANES; at++) {
             const uint64_t bank = at - quotient(at, banks) * banks;
-            uint64_t w = rows == 1 ? at : quotient(at, banks * rows) * banks + bank; /* words of one pass count as one */
+            uint64_t w = rows == 1 ? at
+                                   : quotient(at, banks * rows) * banks +
+                                         bank; /* words of one pass count as one */
             uint32_t b = (uint32_t)bank % BANKS, k = head[b];
             while (k != END && word[k] != w) k = next[k];
             if (k != END) continue;
@@ -120,7 +131,8 @@ static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t si
     return most;
 }
 
-/* Lanes at consecutive words from an aligned first one: by far the most frequent pattern, and free of conflicts. */
+/* Lanes at consecutive words from an aligned first one: by far the most frequent pattern, and free
+ * of conflicts. */
 static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
 {
     if (mask != UINT32_MAX) return false;
@@ -148,8 +160,8 @@ static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
     return true;
 }
 
-uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width, uint32_t rows, bool load,
-                        uint32_t *extra)
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                        uint32_t width, uint32_t rows, bool load, uint32_t *extra)
 {
     uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
     *extra = 0;
@@ -171,13 +183,16 @@ uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, u
     return passes;
 }
 
-uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks, uint32_t width)
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                       uint32_t width)
 {
-    uint32_t rounds = 1, group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
+    uint32_t rounds = 1,
+             group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
     for (uint32_t first = 0; first < PL_COALESCE_LANES; first += group) {
         uint8_t lanes[64] = {0};
         uint32_t most = 1;
-        for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first); m; m &= m - 1) {
+        for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first);
+             m; m &= m - 1) {
             const uint64_t at = quotient(address[__builtin_ctz(m)], width);
             uint32_t n = ++lanes[(at - quotient(at, banks) * banks) % 64];
             most = n > most ? n : most;

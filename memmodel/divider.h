@@ -1,8 +1,8 @@
-/* divider.h - division by a number that stays the same, as a multiplication: addresses go to slices and sets by quotients and remainders, several
- * for each request.
+/* divider.h - division by a number that stays the same, as a multiplication: addresses go to slices
+ * and sets by quotients and remainders, several for each request.
  *
- * With m = floor(2^64 / d) + 1, n m / 2^64 is too large by n e / (d 2^64), where e = m d - 2^64 <= d. That is less than 1 / d, so that the floor is
- * right, as long as n d < 2^64. */
+ * With m = floor(2^64 / d) + 1, n m / 2^64 is too large by n e / (d 2^64), where e = m d - 2^64 <=
+ * d. That is less than 1 / d, so that the floor is right, as long as n d < 2^64. */
 #ifndef PL_MEMMODEL_DIVIDER_H
 #define PL_MEMMODEL_DIVIDER_H
 
@@ -28,6 +28,9 @@ static inline uint64_t pl_divide(uint64_t n, const pl_divider *d)
     return n / d->by;
 }
 
-static inline uint64_t pl_remainder(uint64_t n, const pl_divider *d) { return n - pl_divide(n, d) * d->by; }
+static inline uint64_t pl_remainder(uint64_t n, const pl_divider *d)
+{
+    return n - pl_divide(n, d) * d->by;
+}
 
 #endif

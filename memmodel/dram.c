@@ -8,8 +8,8 @@ void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config)
     d->bank = pl_arena_array(a, pl_dram_bank, (size_t)config->channels * config->banks);
 }
 
-/* Folds the higher bits of a number into its lower ones: real machines spread addresses over channels by such XOR trees, which are not
- * published. */
+/* Folds the higher bits of a number into its lower ones: real machines spread addresses over
+ * channels by such XOR trees, which are not published. */
 static uint64_t fold(uint64_t x)
 {
     x ^= x >> 5 ^ x >> 11;
@@ -19,21 +19,26 @@ static uint64_t fold(uint64_t x)
 
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 {
-    if (d->config->map == PL_MAP_TURNS) return (uint32_t)(address / PL_CHANNEL_BYTES % d->config->channels);
-    return (uint32_t)((fold(address / PL_CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) % d->config->channels);
+    if (d->config->map == PL_MAP_TURNS)
+        return (uint32_t)(address / PL_CHANNEL_BYTES % d->config->channels);
+    return (uint32_t)((fold(address / PL_CHANNEL_BYTES) * 0x9E3779B97F4A7C15ull >> 32) %
+                      d->config->channels);
 }
 
-/* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ from launch to launch. Here every bank has a
- * time of its own, so that a large launch sees what launches see on average; they fill the interval evenly, in steps of the golden section.
- * A launch that uses few regions most often meets none at rest, and the median of such launches is what counts: the first banks that a launch
- * uses are awake. Returns how long an access waits. */
+/* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ
+ * from launch to launch. Here every bank has a time of its own, so that a large launch sees what
+ * launches see on average; they fill the interval evenly, in steps of the golden section. A launch
+ * that uses few regions most often meets none at rest, and the median of such launches is what
+ * counts: the first banks that a launch uses are awake. Returns how long an access waits. */
 static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
 {
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
     if (!bank->rests) {
         const uint64_t part = (0x80000000u + d->used * 0x9E3779B9ull) & UINT32_MAX;
-        const bool awake = (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_awake && time < interval;
-        bank->rests = (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
+        const bool awake =
+            (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_awake && time < interval;
+        bank->rests =
+            (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
     }
     const uint64_t phase = (now + interval - (bank->rests - 1)) % interval;
     return phase < time ? time - phase : 0;
@@ -51,15 +56,17 @@ static uint64_t opened(const pl_dram_bank *bank, uint32_t planned, uint64_t row,
     return UINT64_MAX;
 }
 
-uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write)
+uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors,
+                        uint32_t sector_bytes, bool write)
 {
     const pl_dram_config *c = d->config;
     uint32_t ch = pl_dram_channel_of(d, address);
     pl_dram_channel *channel = &d->channel[ch];
     uint64_t row = address / c->row_bytes / c->channels;
     pl_dram_bank *bank = &d->bank[(size_t)ch * c->banks + fold(row) % c->banks];
-    uint64_t wait = c->refresh_interval ? rest(d, bank, now) : 0; /* for the bank; other banks use the bus meanwhile */
-    const uint64_t over = now + wait; /* the refresh */
+    uint64_t wait = c->refresh_interval ? rest(d, bank, now)
+                                        : 0; /* for the bank; other banks use the bus meanwhile */
+    const uint64_t over = now + wait;        /* the refresh */
     uint64_t open = opened(bank, c->planned, row, over);
     if (open != UINT64_MAX) {
         d->row_hits++;
@@ -79,13 +86,18 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
     uint64_t cost = pl_port_cost(bytes, width);
-    if (c->check) { /* of neighbours together, in another row of the bank: data that are read wait for them */
+    if (c->check) { /* of neighbours together, in another row of the bank: data that are read wait
+                       for them */
         cost += cost / c->check;
         if (!write) wait += c->row_cycle;
     }
-    if (write) d->sectors_written += bytes / sector_bytes;
-    else d->sectors_read += bytes / sector_bytes;
-    if (d->sink) d->sink->unit(d->sink->ctx, write ? PL_US_DRAM_WRITTEN : PL_US_DRAM_READ, ch, now, bytes / sector_bytes);
+    if (write)
+        d->sectors_written += bytes / sector_bytes;
+    else
+        d->sectors_read += bytes / sector_bytes;
+    if (d->sink)
+        d->sink->unit(d->sink->ctx, write ? PL_US_DRAM_WRITTEN : PL_US_DRAM_READ, ch, now,
+                      bytes / sector_bytes);
     channel->bus.latency = 1;
     if (write && c->writes) {
         channel->write_cost += cost;

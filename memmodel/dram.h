@@ -1,9 +1,11 @@
 /* dram.h - memory partitions: channels with a data bus each, banks with one open row each.
  *
- * An access to the open row of its bank waits for the column latency only; another row must be closed and opened first, and a bank
- * can open a row once in a row cycle. The bus moves one sector after the other, and what is written in batches, for which it turns round.
- * A controller takes accesses to rows that are open ahead of others. Here none has to wait in a queue for that: the openings of a bank are
- * planned when they are asked for, and an access to a row whose planned time is not over goes with it, whatever came to the bank since. */
+ * An access to the open row of its bank waits for the column latency only; another row must be
+ * closed and opened first, and a bank can open a row once in a row cycle. The bus moves one sector
+ * after the other, and what is written in batches, for which it turns round. A controller takes
+ * accesses to rows that are open ahead of others. Here none has to wait in a queue for that: the
+ * openings of a bank are planned when they are asked for, and an access to a row whose planned time
+ * is not over goes with it, whatever came to the bank since. */
 #ifndef PL_MEMMODEL_DRAM_H
 #define PL_MEMMODEL_DRAM_H
 
@@ -11,40 +13,43 @@
 #include "base/event.h"
 #include "memmodel/port.h"
 
-/* How addresses are spread over channels, and over the slices of the L2 in front of them: by a hash; or channels have them in turn, so that
- * strides of their number times 256 bytes meet one channel only ("partition camping", up to Kepler). */
+/* How addresses are spread over channels, and over the slices of the L2 in front of them: by a
+ * hash; or channels have them in turn, so that strides of their number times 256 bytes meet one
+ * channel only ("partition camping", up to Kepler). */
 enum { PL_MAP_HASHED, PL_MAP_TURNS };
 
 /* Neighbouring bytes in one channel. */
 enum { PL_CHANNEL_BYTES = 256 };
 
 typedef struct pl_dram_config {
-    uint32_t channels, banks;   /* banks of a channel */
-    int map;                    /* PL_MAP_HASHED, PL_MAP_TURNS */
+    uint32_t channels, banks; /* banks of a channel */
+    int map;                  /* PL_MAP_HASHED, PL_MAP_TURNS */
     uint32_t row_bytes;
-    uint32_t atom_bytes;        /* smallest transfer */
-    uint32_t check;             /* bytes of data for each one of check bits in the same memory; 0: there are none */
-    double bytes_per_cycle;     /* all channels together, SM cycles */
-    uint32_t latency;           /* controller and column access, SM cycles */
-    uint32_t row_miss;          /* further cycles to close and open a row */
-    uint32_t row_cycle;         /* cycles between two openings of one bank */
-    double activate;            /* cycles between two openings of rows in one channel */
+    uint32_t atom_bytes; /* smallest transfer */
+    uint32_t
+        check; /* bytes of data for each one of check bits in the same memory; 0: there are none */
+    double bytes_per_cycle; /* all channels together, SM cycles */
+    uint32_t latency;       /* controller and column access, SM cycles */
+    uint32_t row_miss;      /* further cycles to close and open a row */
+    uint32_t row_cycle;     /* cycles between two openings of one bank */
+    double activate;        /* cycles between two openings of rows in one channel */
     uint32_t refresh_interval, refresh_time; /* SM cycles; so long a bank stands still */
-    uint64_t refresh_awake;     /* bytes that a launch uses first: none of them rests then */
-    uint32_t turnaround;        /* bus cycles lost between reads and writes */
-    uint32_t planned;           /* openings of a bank that an access can go with: the last ones, which bounds how often another is overtaken; 0: one, and no access to it waits */
-    uint32_t writes;            /* accesses of a channel that are written together; 0: each as it comes */
+    uint64_t refresh_awake; /* bytes that a launch uses first: none of them rests then */
+    uint32_t turnaround;    /* bus cycles lost between reads and writes */
+    uint32_t planned; /* openings of a bank that an access can go with: the last ones, which bounds
+                         how often another is overtaken; 0: one, and no access to it waits */
+    uint32_t writes;  /* accesses of a channel that are written together; 0: each as it comes */
 } pl_dram_config;
 
 enum { PL_DRAM_PLANNED = 4 }; /* most openings of a bank that are known */
 
 typedef struct pl_dram_bank {
     struct {
-        uint64_t row;  /* plus one; 0: none yet */
-        uint64_t open; /* when it is opened; it closes when the next one is */
+        uint64_t row;           /* plus one; 0: none yet */
+        uint64_t open;          /* when it is opened; it closes when the next one is */
     } planned[PL_DRAM_PLANNED]; /* ring */
-    uint64_t ready; /* when another row may be opened */
-    uint32_t last;  /* of `planned` */
+    uint64_t ready;             /* when another row may be opened */
+    uint32_t last;              /* of `planned` */
     uint32_t rests; /* when it begins to rest, in its interval, plus one; 0: not used yet */
 } pl_dram_bank;
 
@@ -60,7 +65,7 @@ typedef struct pl_dram {
     const pl_dram_config *config; /* not owned */
     pl_dram_channel *channel;
     pl_dram_bank *bank;
-    uint32_t used;              /* banks so far */
+    uint32_t used; /* banks so far */
     uint64_t sectors_read, sectors_written, row_hits, row_misses;
     const pl_sink *sink; /* hears about channels; NULL: nobody */
 } pl_dram;
@@ -68,7 +73,9 @@ typedef struct pl_dram {
 void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config);
 /* Channel that holds an address. */
 uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address);
-/* Moves `sectors` sectors of the line at `address`, arriving at the channel at `now`; returns when the last is there. */
-uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors, uint32_t sector_bytes, bool write);
+/* Moves `sectors` sectors of the line at `address`, arriving at the channel at `now`; returns when
+ * the last is there. */
+uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sectors,
+                        uint32_t sector_bytes, bool write);
 
 #endif

@@ -2,10 +2,14 @@
 #include "memmodel/l1.h"
 #include <assert.h>
 
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
-                uint32_t misses, uint32_t waiters)
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
+                uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
+                uint32_t waiters)
 {
-    *l = (pl_l1){.sector_bytes = sector_bytes, .burst = PL_L1_BURST, .nmiss = misses + PL_L1_BURST, .nwaiter = waiters + PL_L1_BURST};
+    *l = (pl_l1){.sector_bytes = sector_bytes,
+                 .burst = PL_L1_BURST,
+                 .nmiss = misses + PL_L1_BURST,
+                 .nwaiter = waiters + PL_L1_BURST};
     pl_cache_init(&l->tags, a, tags, bytes, line_bytes, ways, true);
     l->miss = pl_arena_array(sparse, pl_l1_miss, l->nmiss);
     l->waiter = pl_arena_array(sparse, pl_l1_waiter, l->nwaiter);
@@ -13,15 +17,20 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
     l->free_miss = l->free_waiter = PL_NO_LINE;
 }
 
-static bool is_own(const pl_l1 *l, uint64_t line) { return line - l->own < l->own_bytes; }
+static bool is_own(const pl_l1 *l, uint64_t line)
+{
+    return line - l->own < l->own_bytes;
+}
 
 static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
 {
     pl_cache_line old;
     uint32_t slot = pl_cache_claim(&l->tags, line, rank, &old);
     if (slot == PL_NO_LINE || is_own(l, line)) return slot;
-    if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = slot;
-    else l->nrecent = PL_L1_RECENT + 1;
+    if (l->nrecent < PL_L1_RECENT)
+        l->recent[l->nrecent++] = slot;
+    else
+        l->nrecent = PL_L1_RECENT + 1;
     return slot;
 }
 
@@ -35,15 +44,19 @@ static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
     m->waiters = w;
 }
 
-/* An access finds a line (policy.tsv.xz): one that lets it go first or last says so, an ordinary one makes it ordinary unless it was to go last. */
+/* An access finds a line (policy.tsv.xz): one that lets it go first or last says so, an ordinary
+ * one makes it ordinary unless it was to go last. */
 static void use(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
 {
     if (rank == PL_RANK_NORMAL && !l->tags.ranked) return;
-    if (rank == PL_RANK_UNCHANGED || (rank == PL_RANK_NORMAL && l->tags.line[slot].rank == PL_RANK_LAST)) return;
+    if (rank == PL_RANK_UNCHANGED ||
+        (rank == PL_RANK_NORMAL && l->tags.line[slot].rank == PL_RANK_LAST))
+        return;
     pl_cache_rank(&l->tags, slot, rank);
 }
 
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way, pl_mem_rank rank, uint32_t *request, uint8_t *ask)
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way,
+                    pl_mem_rank rank, uint32_t *request, uint8_t *ask)
 {
     uint32_t fills = 0, slot = PL_NO_LINE;
     uint8_t missing = sectors;
@@ -75,7 +88,8 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
     l->used_miss++;
     l->misses += (uint32_t)__builtin_popcount(missing);
     l->asked += (uint32_t)__builtin_popcount(missing);
-    l->miss[i] = (pl_l1_miss){.line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
+    l->miss[i] = (pl_l1_miss){
+        .line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
     if (slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[slot];
         t->pending |= missing;
@@ -93,9 +107,12 @@ bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem
     uint32_t slot = pl_cache_find(&l->tags, line);
     const bool there = slot != PL_NO_LINE;
     if (way == PL_L1_PAST) return there;
-    if (there) use(l, slot, rank);
-    else if (way == PL_L1_KEEP) slot = claim(l, line, rank);
-    if (slot != PL_NO_LINE) l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
+    if (there)
+        use(l, slot, rank);
+    else if (way == PL_L1_KEEP)
+        slot = claim(l, line, rank);
+    if (slot != PL_NO_LINE)
+        l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
     return there;
 }
 
@@ -131,7 +148,8 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
     }
 }
 
-/* Forgets a line, but for those that nobody else writes; tells whether a fill is still to come for it. */
+/* Forgets a line, but for those that nobody else writes; tells whether a fill is still to come for
+ * it. */
 static bool forget(pl_l1 *l, uint32_t slot)
 {
     pl_cache_line *t = &l->tags.line[slot];
@@ -141,7 +159,8 @@ static bool forget(pl_l1 *l, uint32_t slot)
     return t->pending;
 }
 
-/* Warps that wait for others by looking at memory come here with each look, and few lines have been claimed since the last one. */
+/* Warps that wait for others by looking at memory come here with each look, and few lines have been
+ * claimed since the last one. */
 void pl_l1_invalidate(pl_l1 *l)
 {
     const uint32_t n = l->nrecent;
@@ -156,8 +175,10 @@ void pl_l1_invalidate(pl_l1 *l)
         const uint32_t first = set * c->stride + c->head;
         for (uint32_t k = first; c->known[set] && k < first + c->ways; k++) {
             if (!forget(l, k)) continue;
-            if (l->nrecent < PL_L1_RECENT) l->recent[l->nrecent++] = k;
-            else l->nrecent = PL_L1_RECENT + 1;
+            if (l->nrecent < PL_L1_RECENT)
+                l->recent[l->nrecent++] = k;
+            else
+                l->nrecent = PL_L1_RECENT + 1;
         }
     }
 }

@@ -1,9 +1,11 @@
 /* l1.h - the first-level cache of an SM: sectored tags, and a table of misses that are under way.
  *
- * A load asks for lines with sector masks. Present sectors answer at once. A missing sector sends one request; a second load that
- * needs a sector already under way waits for the same fill (a "merge"). Each load is known by a token of its owner, which is handed
- * back when the last of its sectors is there. Stores go through to the L2 and keep present sectors up to date; whether they also
- * take a place, so that later loads find what was stored, is the machine's choice (l1.allocate). */
+ * A load asks for lines with sector masks. Present sectors answer at once. A missing sector sends
+ * one request; a second load that needs a sector already under way waits for the same fill (a
+ * "merge"). Each load is known by a token of its owner, which is handed back when the last of its
+ * sectors is there. Stores go through to the L2 and keep present sectors up to date; whether they
+ * also take a place, so that later loads find what was stored, is the machine's choice
+ * (l1.allocate). */
 #ifndef PL_MEMMODEL_L1_H
 #define PL_MEMMODEL_L1_H
 
@@ -17,7 +19,8 @@ enum { PL_L1_BURST = 64 };
 /* Lines that are remembered as claimed since all were forgotten last. */
 enum { PL_L1_RECENT = 128 };
 
-/* How an access deals with lines: goes past them, looks whether they are there, or also gives those a place that are not. */
+/* How an access deals with lines: goes past them, looks whether they are there, or also gives those
+ * a place that are not. */
 typedef enum pl_l1_way { PL_L1_PAST, PL_L1_LOOK, PL_L1_KEEP } pl_l1_way;
 
 typedef struct pl_l1_miss {
@@ -38,27 +41,35 @@ typedef struct pl_l1 {
     pl_l1_waiter *waiter;
     uint32_t burst; /* most entries that an instruction takes */
     uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
-    uint32_t most, asked; /* sectors under way: so many may be for another access to start, 0: any; that are */
+    uint32_t most,
+        asked; /* sectors under way: so many may be for another access to start, 0: any; that are */
     uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
-    uint64_t own, own_bytes; /* these addresses are the threads' own: no fence forgets their lines */
-    uint32_t recent[PL_L1_RECENT], nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
+    uint64_t own,
+        own_bytes; /* these addresses are the threads' own: no fence forgets their lines */
+    uint32_t recent[PL_L1_RECENT],
+        nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
 } pl_l1;
 
-/* tags, sparse: for tables that are mostly empty and need not be zero; misses: entries of the miss table; waiters: loads that may wait, all together. */
-void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes, uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways,
-                uint32_t misses, uint32_t waiters);
+/* tags, sparse: for tables that are mostly empty and need not be zero; misses: entries of the miss
+ * table; waiters: loads that may wait, all together. */
+void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
+                uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
+                uint32_t waiters);
 /* May a new access start? False: tables are full, try after the next fill. */
 static inline bool pl_l1_room(const pl_l1 *l)
 {
-    return (!l->most || l->asked < l->most) && l->used_miss + l->burst <= l->nmiss && l->used_waiter + l->burst <= l->nwaiter;
+    return (!l->most || l->asked < l->most) && l->used_miss + l->burst <= l->nmiss &&
+           l->used_waiter + l->burst <= l->nwaiter;
 }
-/* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all present). For a new miss,
- * *request gets its number and *ask the sectors to fetch, else *ask is 0. rank: what a line gets
- * that is there, or takes a place. */
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way, pl_mem_rank rank, uint32_t *request, uint8_t *ask);
-/* A store passes: was its line there? PL_L1_KEEP: its sectors are there afterwards, PL_L1_LOOK: if the line was there. */
+/* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all
+ * present). For a new miss, *request gets its number and *ask the sectors to fetch, else *ask is 0.
+ * rank: what a line gets that is there, or takes a place. */
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way,
+                    pl_mem_rank rank, uint32_t *request, uint8_t *ask);
+/* A store passes: was its line there? PL_L1_KEEP: its sectors are there afterwards, PL_L1_LOOK: if
+ * the line was there. */
 bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem_rank rank);
 /* These sectors are not present any more. */
 void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);

@@ -3,12 +3,13 @@
  *     SM --outbox--> [request port of the SM] --> slice port --> L2 slice --> DRAM channel
  *     SM <--heap---- [reply port of the SM] <------ slice <------ fill <----------'
  *
- * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then pl_memsys_run plays all events up to
- * a cycle that no further request can precede, in the order of their cycles, and puts replies where the SMs find them.
- * The crossbar takes `xbar_latency` cycles each way, so a window may be that long, and the events up to the end of one window make replies
- * for the next one at the earliest: events may be played (pl_memsys_play) while the nodes run, by another thread. Events of one
- * cycle are played in the order of requesters, so the result does not depend on the order in which SMs ran, nor on how many threads
- * ran them. */
+ * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then
+ * pl_memsys_run plays all events up to a cycle that no further request can precede, in the order of
+ * their cycles, and puts replies where the SMs find them. The crossbar takes `xbar_latency` cycles
+ * each way, so a window may be that long, and the events up to the end of one window make replies
+ * for the next one at the earliest: events may be played (pl_memsys_play) while the nodes run, by
+ * another thread. Events of one cycle are played in the order of requesters, so the result does not
+ * depend on the order in which SMs ran, nor on how many threads ran them. */
 #ifndef PL_MEMMODEL_MEMSYS_H
 #define PL_MEMMODEL_MEMSYS_H
 
@@ -19,10 +20,12 @@
 #include "memmodel/request.h"
 
 typedef struct pl_memsys_config {
-    uint32_t nodes;              /* SMs */
-    uint32_t groups;             /* GPCs: SMs that share a port into the crossbar */
-    uint32_t coalescers;         /* sets of neighbouring SMs whose equal reads are joined; as many as SMs: none are */
-    uint32_t joined, code_joined; /* most SMs that share such a read, of data and of code or constants; 0: all of a set */
+    uint32_t nodes;      /* SMs */
+    uint32_t groups;     /* GPCs: SMs that share a port into the crossbar */
+    uint32_t coalescers; /* sets of neighbouring SMs whose equal reads are joined; as many as SMs:
+                            none are */
+    uint32_t joined, code_joined; /* most SMs that share such a read, of data and of code or
+                                     constants; 0: all of a set */
     uint32_t line_bytes, sector_bytes;
     /* crossbar */
     uint32_t xbar_latency;       /* one way */
@@ -32,39 +35,49 @@ typedef struct pl_memsys_config {
     uint32_t spread;             /* from the nearest slice to the farthest, both ways together */
     double up_bytes, down_bytes; /* per cycle and SM */
     double l1_down_bytes;        /* the same for what the L1 asked for */
-    double partial_packet;       /* least cycles of the up port for a write that fills its sectors only in part: so many for each, and once more */
-    double group_down_bytes;     /* per cycle and group */
-    uint32_t header_bytes;       /* of a request */
-    double up_atomic_bytes;      /* per cycle and SM, operands of atomics and reductions */
-    double atomic_packet, reduce_packet; /* cycles of the up port for each turn of an atomic or a reduction */
-    double atomic_apart;         /* the same of atomics on words in different banks; 0: as others */
+    double partial_packet; /* least cycles of the up port for a write that fills its sectors only in
+                              part: so many for each, and once more */
+    double group_down_bytes; /* per cycle and group */
+    uint32_t header_bytes;   /* of a request */
+    double up_atomic_bytes;  /* per cycle and SM, operands of atomics and reductions */
+    double atomic_packet,
+        reduce_packet;   /* cycles of the up port for each turn of an atomic or a reduction */
+    double atomic_apart; /* the same of atomics on words in different banks; 0: as others */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;
-    uint32_t l2_latency;         /* look-up and data of a hit */
-    double far_atomic_bytes;     /* per cycle, operands of atomics from one half to the other */
-    double slice_bytes;          /* per SM cycle and slice */
-    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an atomic */
-    double atomic_turn[PL_ALU_KINDS];   /* least cycles for an operation on some words of a sector */
-    double atomic_more;                 /* cycles for 4 bytes more that a turn of floating-point numbers works on */
-    uint32_t atomic_wait;               /* cycles of arithmetic that may wait in a slice before all that comes to it waits; 0: any */
-    double atomic_again;                /* cycles from the first operation of an atomic on a line until the next one can change it */
-    double atomic_same[PL_ALU_KINDS];   /* cycles between operations on one address */
-    double slice_request;        /* least cycles that a slice needs for a request */
-    double write;                /* least cycles that the slice that owns a line needs for each sector written; 0: as for reads */
-    double partial_write;        /* least cycles that it needs for a write that fills its sectors only in part */
-    uint32_t written;            /* cycles from a write's arrival until a read of its line leaves the slice; 0: as for any read */
-    double partial_next;         /* further cycles for each further sector of it */
-    double l2_fill;              /* cycles that the slice needs for each sector that comes to it */
-    uint32_t l2_fill_sectors;    /* sectors fetched together from DRAM */
-    uint64_t l2_persisting;      /* bytes that lines with the priority evict_last may keep */
+    uint32_t l2_latency;     /* look-up and data of a hit */
+    double far_atomic_bytes; /* per cycle, operands of atomics from one half to the other */
+    double slice_bytes;      /* per SM cycle and slice */
+    double atomic_sector[PL_ALU_KINDS]; /* cycles that a slice needs for each further sector of an
+                                           atomic */
+    double atomic_turn[PL_ALU_KINDS]; /* least cycles for an operation on some words of a sector */
+    double atomic_more; /* cycles for 4 bytes more that a turn of floating-point numbers works on */
+    uint32_t atomic_wait; /* cycles of arithmetic that may wait in a slice before all that comes to
+                             it waits; 0: any */
+    double atomic_again;  /* cycles from the first operation of an atomic on a line until the next
+                             one can change it */
+    double atomic_same[PL_ALU_KINDS]; /* cycles between operations on one address */
+    double slice_request;             /* least cycles that a slice needs for a request */
+    double write; /* least cycles that the slice that owns a line needs for each sector written; 0:
+                     as for reads */
+    double partial_write; /* least cycles that it needs for a write that fills its sectors only in
+                             part */
+    uint32_t written; /* cycles from a write's arrival until a read of its line leaves the slice; 0:
+                         as for any read */
+    double partial_next;      /* further cycles for each further sector of it */
+    double l2_fill;           /* cycles that the slice needs for each sector that comes to it */
+    uint32_t l2_fill_sectors; /* sectors fetched together from DRAM */
+    uint64_t l2_persisting;   /* bytes that lines with the priority evict_last may keep */
     pl_dram_config dram;
-    uint32_t in_flight;          /* most requests under way, all nodes together */
+    uint32_t in_flight; /* most requests under way, all nodes together */
 } pl_memsys_config;
 
 /* What requests cost on the way up from a node, in 1/PL_FINE cycles. */
 typedef struct pl_up_costs {
-    uint32_t header, sector, partial, atomic, line, packet[2], apart; /* line: operands for a whole line; packet: of an atomic, of a reduction; apart: of an atomic on words in different banks */
+    uint32_t header, sector, partial, atomic, line, packet[2],
+        apart; /* line: operands for a whole line; packet: of an atomic, of a reduction; apart: of
+                  an atomic on words in different banks */
     uint32_t sector_bytes;
 } pl_up_costs;
 
@@ -74,44 +87,60 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
 {
     if (r->op == PL_MEM_READ || r->op >= PL_MEM_DEMOTE) return u->header;
     if (r->op == PL_MEM_WRITE) {
-        uint32_t n = (uint32_t)__builtin_popcount(r->sectors), cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
-        return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * (n + 1) ? u->partial * (n + 1) : cost;
+        uint32_t n = (uint32_t)__builtin_popcount(r->sectors),
+                 cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
+        return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * (n + 1)
+                   ? u->partial * (n + 1)
+                   : cost;
     }
-    /* Lanes with one and the same address go one after the other, each with lanes of other addresses of the line. What is for one sector is a
-     * packet, what is for more takes a whole line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in one). */
-    const uint32_t sectors = (uint32_t)__builtin_popcount(r->sectors), later = r->turns > 1 ? r->turns - 1u : 0;
-    const uint32_t left = r->depth > sectors ? r->depth - sectors : 0, wide = left <= later ? 0 : left - later < later ? left - later : later;
+    /* Lanes with one and the same address go one after the other, each with lanes of other
+     * addresses of the line. What is for one sector is a packet, what is for more takes a whole
+     * line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in one). */
+    const uint32_t sectors = (uint32_t)__builtin_popcount(r->sectors),
+                   later = r->turns > 1 ? r->turns - 1u : 0;
+    const uint32_t left = r->depth > sectors ? r->depth - sectors : 0, wide = left <= later ? 0
+                                                                              : left - later < later
+                                                                                  ? left - later
+                                                                                  : later;
     const uint32_t cost = u->header + u->atomic * r->bytes * 4 / u->sector_bytes;
     const uint32_t packet = r->apart ? u->apart : u->packet[r->op == PL_MEM_REDUCE];
-    const uint32_t packets = sectors < 2 ? packet * (1 + later) : u->line * (1 + wide) + packet * (later - wide);
+    const uint32_t packets =
+        sectors < 2 ? packet * (1 + later) : u->line * (1 + wide) + packet * (later - wide);
     return packets > cost ? packets : cost;
 }
 
 typedef struct pl_memsys_stat {
     uint64_t requests, read_sectors, write_sectors, atomic_sectors, reduce_sectors;
     uint64_t hit_sectors, miss_sectors, fills;
-    uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node asks, for anything but code and constants */
-    uint64_t far_writes; /* of far_sectors */
-    uint64_t far_requests, far_sectors;              /* at the slice of the other half, for the slice that was asked */
+    uint64_t data_requests, data_sectors, data_hits; /* of these, at the slice that a node asks, for
+                                                        anything but code and constants */
+    uint64_t far_writes;                             /* of far_sectors */
+    uint64_t far_requests,
+        far_sectors;      /* at the slice of the other half, for the slice that was asked */
     uint64_t last_effect; /* cycle of the last write, reduction or atomic performed */
 } pl_memsys_stat;
 
 typedef struct pl_memsys pl_memsys;
 
-/* Allocates everything from the arenas; `sparse` gets what has room for the worst case, `tags` the sets of the caches, and neither need be
- * zero. NULL: out of memory. The configuration must outlive it. */
-pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *config);
+/* Allocates everything from the arenas; `sparse` gets what has room for the worst case, `tags` the
+ * sets of the caches, and neither need be zero. NULL: out of memory. The configuration must outlive
+ * it. */
+pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse,
+                          const pl_memsys_config *config);
 /* Tells a listener about slices and channels. */
 void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
-/* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for each node, in order. */
+/* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for
+ * each node, in order. */
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
 /* No request sent from now on leaves its node before this cycle. */
 void pl_memsys_from(pl_memsys *m, uint64_t cycle);
-/* Plays events before cycle `until`. Nodes may take replies meanwhile, in other threads: of those handed over before. */
+/* Plays events before cycle `until`. Nodes may take replies meanwhile, in other threads: of those
+ * handed over before. */
 void pl_memsys_play(pl_memsys *m, uint64_t until);
 /* Lets the nodes see the replies that have been made. Nobody may play or take replies meanwhile. */
 void pl_memsys_hand_over(pl_memsys *m);
-/* All three, for a caller who does one thing after the other: requests leave at the earliest a crossbar's latency before `until`. */
+/* All three, for a caller who does one thing after the other: requests leave at the earliest a
+ * crossbar's latency before `until`. */
 void pl_memsys_run(pl_memsys *m, uint64_t until);
 /* Earliest cycle with an event, or UINT64_MAX. */
 uint64_t pl_memsys_next(const pl_memsys *m);

@@ -1,12 +1,15 @@
-/* port.h - the clocked port: the only way by which values travel between components of the memory model.
+/* port.h - the clocked port: the only way by which values travel between components of the memory
+ * model.
  *
- * A port has one reader, a width and a latency of at least one cycle. A value that enters at cycle t leaves at t + latency, or later
- * when earlier values still occupy the port: each value holds it for the time its size takes. Nothing that enters in a cycle
- * can be seen in the same cycle, so the order in which components look at their ports cannot matter. Because a port is first
- * in, first out, the cycle at which a value leaves is known when it enters; no one has to tick the port meanwhile.
+ * A port has one reader, a width and a latency of at least one cycle. A value that enters at cycle
+ * t leaves at t + latency, or later when earlier values still occupy the port: each value holds it
+ * for the time its size takes. Nothing that enters in a cycle can be seen in the same cycle, so the
+ * order in which components look at their ports cannot matter. Because a port is first in, first
+ * out, the cycle at which a value leaves is known when it enters; no one has to tick the port
+ * meanwhile.
  *
- * Widths are seldom whole numbers of bytes a cycle (L2 and DRAM have clocks of their own), so occupation is counted in
- * 1/PL_FINE cycles. */
+ * Widths are seldom whole numbers of bytes a cycle (L2 and DRAM have clocks of their own), so
+ * occupation is counted in 1/PL_FINE cycles. */
 #ifndef PL_MEMMODEL_PORT_H
 #define PL_MEMMODEL_PORT_H
 
@@ -21,7 +24,8 @@ typedef struct pl_port {
     uint32_t latency; /* cycles */
 } pl_port;
 
-/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_FINE cycles) starts to pass. */
+/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_FINE cycles)
+ * starts to pass. */
 static inline uint64_t pl_port_enter(pl_port *p, uint64_t now, uint64_t cost)
 {
     uint64_t at = now * PL_FINE;
@@ -40,8 +44,8 @@ static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
     return (p->free + PL_FINE - 1) / PL_FINE + p->latency;
 }
 
-/* The same for a value of which `now` already knows that it will arrive at `at`: it takes its share of the width, and values that come
- * before it need not wait behind it. */
+/* The same for a value of which `now` already knows that it will arrive at `at`: it takes its share
+ * of the width, and values that come before it need not wait behind it. */
 static inline uint64_t pl_port_pass_later(pl_port *p, uint64_t now, uint64_t at, uint64_t cost)
 {
     pl_port_enter(p, now, cost);

@@ -1,7 +1,8 @@
 /* request.h - what the components of the memory model say to each other: plain values, no pointers.
  *
- * A request concerns one line (128 bytes on every machine so far) and some of its sectors. `token` belongs to the requester
- * and comes back in the reply. Nothing here knows which instruction, warp or lane is behind a request. */
+ * A request concerns one line (128 bytes on every machine so far) and some of its sectors. `token`
+ * belongs to the requester and comes back in the reply. Nothing here knows which instruction, warp
+ * or lane is behind a request. */
 #ifndef PL_MEMMODEL_REQUEST_H
 #define PL_MEMMODEL_REQUEST_H
 
@@ -20,42 +21,60 @@ typedef enum pl_mem_op {
 /* How hard the arithmetic of an atomic operation is for an L2 slice. */
 typedef enum pl_mem_alu { PL_ALU_INT, PL_ALU_WIDE, PL_ALU_FLOAT, PL_ALU_KINDS } pl_mem_alu;
 
-/* In which order the lines of a set give up their place; of equals, the one that was not used for longest goes first (policy.tsv.xz). */
+/* In which order the lines of a set give up their place; of equals, the one that was not used for
+ * longest goes first (policy.tsv.xz). */
 typedef enum pl_mem_rank {
-    PL_RANK_FIRST = -2,     /* evict_first, .cs */
-    PL_RANK_UNCHANGED = -1, /* evict_unchanged: an L1 lets these go before lines of ordinary accesses */
+    PL_RANK_FIRST = -2, /* evict_first, .cs */
+    PL_RANK_UNCHANGED =
+        -1, /* evict_unchanged: an L1 lets these go before lines of ordinary accesses */
     PL_RANK_NORMAL = 0,
     PL_RANK_LAST = 1, /* evict_last; as many of a set as may persist */
-    PL_RANK_RESET = 2 /* of an access, not of a line: evict_normal, spelt out, after which a line that was to go last is an ordinary one */
+    PL_RANK_RESET = 2 /* of an access, not of a line: evict_normal, spelt out, after which a line
+                         that was to go last is an ordinary one */
 } pl_mem_rank;
 
 /* Who in an SM asked, so that the reply finds its way. */
-typedef enum pl_mem_client { PL_CL_L1, PL_CL_STORE, PL_CL_ATOMIC, PL_CL_CODE, PL_CL_CONST, PL_CL_BULK } pl_mem_client;
+typedef enum pl_mem_client {
+    PL_CL_L1,
+    PL_CL_STORE,
+    PL_CL_ATOMIC,
+    PL_CL_CODE,
+    PL_CL_CONST,
+    PL_CL_BULK
+} pl_mem_client;
 
 typedef struct pl_mem_req {
     uint64_t time; /* cycle at which it leaves the requester */
     uint64_t line; /* address of the first byte of the line */
     uint32_t token;
-    uint16_t node;    /* requester: number of the SM */
-    uint8_t op;       /* pl_mem_op */
-    uint8_t client;   /* pl_mem_client */
-    uint8_t sectors;  /* mask */
-    uint8_t bytes;    /* writes: payload in units of 4 bytes; atomics: different addresses, in the same units */
-    uint8_t alu;      /* pl_mem_alu of an atomic */
-    uint8_t depth;    /* atomics: operations on the busiest address of each sector, all sectors together */
-    bool held;        /* reads: the L2 has had the line since before the launch; counted as the launch's, not here */
-    uint8_t turns;    /* atomics: operations on the busiest address of the line: each is a packet of its own */
-    uint8_t places;   /* atomics: which of the eight words of a sector they change, all sectors together */
-    uint8_t more;     /* atomics: operations beyond the first of each turn, in units of 4 bytes */
-    int8_t rank;      /* pl_mem_rank that the line gets in the L2 */
-    uint8_t around;   /* reads: sectors that are fetched with a missing one, 0: as many as the machine does */
-    bool home;        /* reads: the line is wanted in the half of the L2 that owns it, and no copy of it (prefetches) */
-    bool silent;      /* nobody waits for an answer */
-    bool apart;       /* atomics: the words of most lanes lie in different banks of the L1, where what comes back is put down */
+    uint16_t node;   /* requester: number of the SM */
+    uint8_t op;      /* pl_mem_op */
+    uint8_t client;  /* pl_mem_client */
+    uint8_t sectors; /* mask */
+    uint8_t bytes; /* writes: payload in units of 4 bytes; atomics: different addresses, in the same
+                      units */
+    uint8_t alu;   /* pl_mem_alu of an atomic */
+    uint8_t
+        depth; /* atomics: operations on the busiest address of each sector, all sectors together */
+    bool held; /* reads: the L2 has had the line since before the launch; counted as the launch's,
+                  not here */
+    uint8_t turns;  /* atomics: operations on the busiest address of the line: each is a packet of
+                       its own */
+    uint8_t places; /* atomics: which of the eight words of a sector they change, all sectors
+                       together */
+    uint8_t more;   /* atomics: operations beyond the first of each turn, in units of 4 bytes */
+    int8_t rank;    /* pl_mem_rank that the line gets in the L2 */
+    uint8_t around; /* reads: sectors that are fetched with a missing one, 0: as many as the machine
+                       does */
+    bool home;   /* reads: the line is wanted in the half of the L2 that owns it, and no copy of it
+                    (prefetches) */
+    bool silent; /* nobody waits for an answer */
+    bool apart;  /* atomics: the words of most lanes lie in different banks of the L1, where what
+                    comes back is put down */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {
-    uint64_t time; /* cycle at which it can be used */
+    uint64_t time;  /* cycle at which it can be used */
     uint64_t order; /* breaks ties in the order in which replies were made */
     uint64_t line;
     uint32_t token;

@@ -1,23 +1,32 @@
-/* ast.h - a checked PTX module as a tree: what the parser builds, sema completes, lower.c and fmt read.
+/* ast.h - a checked PTX module as a tree: what the parser builds, sema completes, lower.c and fmt
+ * read.
  *
- * Everything lives in the module's arena. Names are resolved by sema: an operand points at the register, variable, function or
- * label it means, never at text. Instruction statements point at the row of the instruction table and the words chosen
- * (pl_choice: one pl_word per slot of the form, W_none when absent), which equal instructions share. */
+ * Everything lives in the module's arena. Names are resolved by sema: an operand points at the
+ * register, variable, function or label it means, never at text. Instruction statements point at
+ * the row of the instruction table and the words chosen (pl_choice: one pl_word per slot of the
+ * form, W_none when absent), which equal instructions share. */
 #ifndef PL_PTX_AST_H
 #define PL_PTX_AST_H
 
 #include "base/arena.h"
 #include "base/diag.h"
 #include "isa/form.h"
-#include "isa/insn.h" /* pl_space */
+#include "isa/insn.h"    /* pl_space */
 #include "isa/program.h" /* pl_prog_inline */
 
-typedef enum pl_linkage { PL_LINK_NONE, PL_LINK_EXTERN, PL_LINK_VISIBLE, PL_LINK_WEAK, PL_LINK_COMMON } pl_linkage;
+typedef enum pl_linkage {
+    PL_LINK_NONE,
+    PL_LINK_EXTERN,
+    PL_LINK_VISIBLE,
+    PL_LINK_WEAK,
+    PL_LINK_COMMON
+} pl_linkage;
 
 struct pl_func;
 struct pl_var;
 
-/* A virtual register (one of `.reg .b32 %r<10>` is expanded lazily: one pl_reg per register that is named). */
+/* A virtual register (one of `.reg .b32 %r<10>` is expanded lazily: one pl_reg per register that is
+ * named). */
 typedef struct pl_reg {
     const char *name;
     pl_word type; /* W_b32, W_pred, W_f64, W_b128 ... */
@@ -25,7 +34,8 @@ typedef struct pl_reg {
     uint16_t vec; /* 0, or 2/4 for `.reg .v4 .f32 q` */
 } pl_reg;
 
-/* An address stored by an initialiser: `value` bytes at `offset` become address of var/func + addend. */
+/* An address stored by an initialiser: `value` bytes at `offset` become address of var/func +
+ * addend. */
 typedef struct pl_ast_reloc {
     uint64_t offset; /* bytes into the variable */
     uint8_t bytes;   /* 1 (mask), 2, 4 or 8 */
@@ -47,20 +57,29 @@ typedef struct pl_var {
     bool unsized;
     pl_linkage linkage;
     bool managed;
-    bool is_ptr;          /* .param .ptr */
-    pl_space ptr_space;   /* of .ptr */
+    bool is_ptr;        /* .param .ptr */
+    pl_space ptr_space; /* of .ptr */
     uint32_t ptr_align;
-    uint8_t *init;        /* size bytes, or NULL: zero */
-    struct { pl_ast_reloc *at; size_t n, cap; } reloc;
+    uint8_t *init; /* size bytes, or NULL: zero */
+    struct {
+        pl_ast_reloc *at;
+        size_t n, cap;
+    } reloc;
     struct pl_func *owner; /* NULL at module scope */
-    uint32_t block, depth; /* the { } that it is declared in: its number in the file and its nesting */
-    uint64_t offset;       /* in its space: set by lower.c */
-    uint32_t index;        /* among the program's variables: set by lower.c */
-    struct pl_var *link;   /* the definition that took this one's place, or NULL: set by link.c */
-    bool faulty;           /* link.c has reported it */
-    enum { PL_VAR_PLAIN, PL_VAR_INPUT, PL_VAR_RESULT } role; /* INPUT, RESULT: in a function's parameter lists */
+    uint32_t block,
+        depth;       /* the { } that it is declared in: its number in the file and its nesting */
+    uint64_t offset; /* in its space: set by lower.c */
+    uint32_t index;  /* among the program's variables: set by lower.c */
+    struct pl_var *link; /* the definition that took this one's place, or NULL: set by link.c */
+    bool faulty;         /* link.c has reported it */
+    enum {
+        PL_VAR_PLAIN,
+        PL_VAR_INPUT,
+        PL_VAR_RESULT
+    } role; /* INPUT, RESULT: in a function's parameter lists */
     pl_loc at;
-    pl_word from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
+    pl_word
+        from_reg_type; /* a `.reg` parameter of a .func: its type (space is PL_SP_REG), reg below */
     pl_reg *reg;
 } pl_var;
 
@@ -70,7 +89,8 @@ typedef enum pl_operand_kind {
     PL_O_SREG,  /* special register: sreg, component */
     PL_O_IMM,   /* imm: bits already in the width and format of the operand's type */
     PL_O_VEC,   /* elem[0..n): each REG, IMM or SINK */
-    PL_O_ADDR,  /* [base + imm]: base is reg, var or nothing (absolute); tex/tensor coordinates in elem */
+    PL_O_ADDR,  /* [base + imm]: base is reg, var or nothing (absolute); tex/tensor coordinates in
+                   elem */
     PL_O_VAR,   /* address of a variable + imm (mov, cvta, call arguments) */
     PL_O_FUNC,  /* address of a function, or direct callee */
     PL_O_LABEL, /* label */
@@ -80,8 +100,19 @@ typedef enum pl_operand_kind {
 } pl_operand_kind;
 
 /* Selector on a video operand or a vector component: %r1.b3, %r1.h0, %v.x */
-typedef enum pl_sel { PL_SEL_NONE, PL_SEL_B0, PL_SEL_B1, PL_SEL_B2, PL_SEL_B3, PL_SEL_H0, PL_SEL_H1,
-                      PL_SEL_X, PL_SEL_Y, PL_SEL_Z, PL_SEL_W } pl_sel;
+typedef enum pl_sel {
+    PL_SEL_NONE,
+    PL_SEL_B0,
+    PL_SEL_B1,
+    PL_SEL_B2,
+    PL_SEL_B3,
+    PL_SEL_H0,
+    PL_SEL_H1,
+    PL_SEL_X,
+    PL_SEL_Y,
+    PL_SEL_Z,
+    PL_SEL_W
+} pl_sel;
 
 typedef struct pl_label {
     const char *name;
@@ -94,13 +125,20 @@ typedef struct pl_label {
 typedef struct pl_table {
     const char *name;
     enum { PL_TAB_BRANCH, PL_TAB_CALL, PL_TAB_PROTO } kind;
-    struct { pl_label **at; size_t n, cap; } labels;
-    struct { struct pl_func **at; size_t n, cap; } funcs;
+    struct {
+        pl_label **at;
+        size_t n, cap;
+    } labels;
+    struct {
+        struct pl_func **at;
+        size_t n, cap;
+    } funcs;
     struct pl_func *proto; /* params and rets only */
     pl_loc at;
 } pl_table;
 
-/* A large module has millions of them: small on purpose. What it is checked with lies in pl_draft (operand.h). */
+/* A large module has millions of them: small on purpose. What it is checked with lies in pl_draft
+ * (operand.h). */
 typedef struct pl_operand {
     uint8_t kind;      /* pl_operand_kind */
     bool neg : 1;      /* ! before a predicate, or - before a register where a form allows it */
@@ -111,17 +149,19 @@ typedef struct pl_operand {
     uint16_t lanes;    /* their digits, four bits each, rightmost digit lowest */
     uint16_t n;        /* of elem */
     union {
-        pl_reg *reg;       /* REG; base of ADDR, or NULL */
-        pl_word sreg;      /* SREG: W_tid etc. (component in sel) */
+        pl_reg *reg;  /* REG; base of ADDR, or NULL */
+        pl_word sreg; /* SREG: W_tid etc. (component in sel) */
         pl_label *label;
         pl_table *table;
         struct pl_func *func;
-        pl_var *var;       /* VAR; base of ADDR */
+        pl_var *var;             /* VAR; base of ADDR */
         struct pl_operand *elem; /* VEC, ARGS, coordinates */
     };
     union {
-        int64_t imm;       /* IMM: bits; ADDR/VAR: byte offset */
-        struct { uint32_t line, column; }; /* FUNC: where it is named */
+        int64_t imm; /* IMM: bits; ADDR/VAR: byte offset */
+        struct {
+            uint32_t line, column;
+        }; /* FUNC: where it is named */
     };
 } pl_operand;
 
@@ -134,20 +174,23 @@ typedef struct pl_stmt {
     uint16_t length;       /* of the instruction, at most; */
     uint32_t line, column; /* and its place in the file of its function */
     union {
-        struct {                   /* PL_S_INSN */
-            const pl_choice *what; /* row of the instruction table, and words by slot of that form */
-            pl_reg *guard;         /* or NULL */
-            pl_operand *op;        /* as many as the form has; absent optional ones have kind NONE */
+        struct { /* PL_S_INSN */
+            const pl_choice
+                *what;      /* row of the instruction table, and words by slot of that form */
+            pl_reg *guard;  /* or NULL */
+            pl_operand *op; /* as many as the form has; absent optional ones have kind NONE */
         };
         const char *pragma; /* PL_S_PRAGMA */
         struct {
             uint32_t src_file, src_line; /* PL_S_LOC: source line for what follows, */
-            uint32_t inlined;            /* and 1 + index into pl_ast.inlines of the call that was inlined; 0: none */
+            uint32_t inlined; /* and 1 + index into pl_ast.inlines of the call that was inlined; 0:
+                                 none */
         };
     };
 } pl_stmt;
 
-/* An operand that names a function, or a variable of the module: who asks for those need not walk the body. */
+/* An operand that names a function, or a variable of the module: who asks for those need not walk
+ * the body. */
 typedef struct pl_use {
     pl_operand *op;
     bool called; /* a function: it is called here */
@@ -157,18 +200,34 @@ typedef struct pl_func {
     const char *name;
     bool entry, prototype_only, noreturn;
     pl_linkage linkage;
-    struct { pl_var **at; size_t n, cap; } params, rets, vars; /* vars: local, shared, call-site params, all blocks flattened */
-    struct { pl_reg **at; size_t n, cap; } regs;
-    struct { pl_stmt *at; size_t n, cap; } body;
-    struct { pl_use *at; size_t n, cap; } uses;
-    struct { pl_label **at; size_t n, cap; } labels;
-    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank; /* 0: not given */
+    struct {
+        pl_var **at;
+        size_t n, cap;
+    } params, rets, vars; /* vars: local, shared, call-site params, all blocks flattened */
+    struct {
+        pl_reg **at;
+        size_t n, cap;
+    } regs;
+    struct {
+        pl_stmt *at;
+        size_t n, cap;
+    } body;
+    struct {
+        pl_use *at;
+        size_t n, cap;
+    } uses;
+    struct {
+        pl_label **at;
+        size_t n, cap;
+    } labels;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3],
+        maxclusterrank; /* 0: not given */
     bool explicitcluster, blocksareclusters;
     struct pl_func *alias_of;
     struct pl_func *link; /* the definition that took this one's place, or NULL: set by link.c */
     bool faulty;          /* link.c has reported it */
     bool placed;          /* pl_place_own_shared has placed its shared variables */
-    uint32_t index; /* in module->funcs; of an alias: of the function it stands for */
+    uint32_t index;       /* in module->funcs; of an alias: of the function it stands for */
     pl_loc at;
     const char *local_maxnreg_pragma;
     uint32_t abi_preserve, abi_preserve_control;
@@ -177,17 +236,29 @@ typedef struct pl_func {
 typedef struct pl_ast {
     pl_arena *arena;
     pl_diags *diags;
-    uint32_t file;     /* in diags */
-    uint16_t ptx;      /* .version 9.0 = 90 */
-    uint16_t sm;       /* .target sm_90a = 90 */
-    char sm_suffix;    /* 'a', 'f' or 0 */
+    uint32_t file;      /* in diags */
+    uint16_t ptx;       /* .version 9.0 = 90 */
+    uint16_t sm;        /* .target sm_90a = 90 */
+    char sm_suffix;     /* 'a', 'f' or 0 */
     const char *target; /* "sm_90a" */
     bool texmode_independent, debug, map_f64_to_f32;
     uint16_t address_size; /* 32 or 64 */
-    struct { pl_func **at; size_t n, cap; } funcs;
-    struct { pl_var **at; size_t n, cap; } vars; /* module scope */
-    struct { pl_prog_inline *at; size_t n, cap; } inlines; /* calls that .loc names as inlined */
-    struct { const char **at; size_t n, cap; } files; /* .file index -> path (index 0 unused) */
+    struct {
+        pl_func **at;
+        size_t n, cap;
+    } funcs;
+    struct {
+        pl_var **at;
+        size_t n, cap;
+    } vars; /* module scope */
+    struct {
+        pl_prog_inline *at;
+        size_t n, cap;
+    } inlines; /* calls that .loc names as inlined */
+    struct {
+        const char **at;
+        size_t n, cap;
+    } files; /* .file index -> path (index 0 unused) */
 } pl_ast;
 
 /* The variable that an operand is or begins with, or NULL. */
@@ -201,19 +272,22 @@ static inline pl_loc pl_stmt_place(const pl_func *f, const pl_stmt *s)
     return (pl_loc){.file = f->at.file, .line = s->line, .column = s->column, .length = s->length};
 }
 
-/* Called for each function whose body was read, as long as there are no errors: nothing in it will change, but for its index. */
+/* Called for each function whose body was read, as long as there are no errors: nothing in it will
+ * change, but for its index. */
 typedef void pl_func_ready(void *ctx, const pl_ast *ast, pl_func *f);
 
 typedef struct pl_parse_options {
-    uint32_t lanes;       /* of a warp: the value of WARP_SZ */
-    char *own;            /* the text of the file, if it may be worked on and there is room for two zeros behind it: it is as it was in the end, but for these;
-                           * NULL: it is copied */
+    uint32_t lanes; /* of a warp: the value of WARP_SZ */
+    char *own;      /* the text of the file, if it may be worked on and there is room for two zeros
+                     * behind it: it is as it was in the end, but for these; NULL: it is copied */
     pl_func_ready *ready; /* or NULL */
     void *ctx;
 } pl_parse_options;
 
-/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On PL_OK *out is a module without errors; on
- * PL_INVALID at least one error was reported and *out may hold the recovered parts. */
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out);
+/* Parses and checks one module. Diagnostics go to diags (its file list already holds `file`). On
+ * PL_OK *out is a module without errors; on PL_INVALID at least one error was reported and *out may
+ * hold the recovered parts. */
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o,
+                       pl_ast **out);
 
 #endif

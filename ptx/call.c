@@ -26,7 +26,8 @@ bool pl_is_array(const pl_var *v)
 
 static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
 {
-    return vec ? pl_arena_printf(p->arena, "%s .v%u register", article, vec) : pl_arena_printf(p->arena, "%s single register", article);
+    return vec ? pl_arena_printf(p->arena, "%s .v%u register", article, vec)
+               : pl_arena_printf(p->arena, "%s single register", article);
 }
 
 /* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
@@ -43,7 +44,8 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
             pl_report(p->diags, PL_E0240, o->at, x->name);
             return false;
         }
-        if (!v->unsized && (x->size != v->size || pl_is_array(x) != pl_is_array(v) || !agree(x->type, v->type))) {
+        if (!v->unsized &&
+            (x->size != v->size || pl_is_array(x) != pl_is_array(v) || !agree(x->type, v->type))) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
                       (unsigned long long)x->size, v->name, pl_word_text[v->type],
                       (unsigned long long)v->size);
@@ -59,7 +61,8 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
     if (o->kind == PL_O_REG) {
         if (o->reg->vec != v->vec) {
             pl_report(p->diags, PL_E0211, o->at, "call", register_kind(p, "a", v->vec),
-                      pl_arena_printf(p->arena, "%s '%s'", register_kind(p, "the", o->reg->vec), o->reg->name));
+                      pl_arena_printf(p->arena, "%s '%s'", register_kind(p, "the", o->reg->vec),
+                                      o->reg->name));
             return false;
         }
         if (!pl_is_array(v) && agree(o->reg->type, v->type)) return true;
@@ -67,12 +70,14 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
                   pl_word_text[v->type]);
         return false;
     }
-    if (o->kind == PL_O_IMM && v->vec && v->vec * pl_word_bits[v->type] != 64) { /* as ptxas 13.0 has it */
+    if (o->kind == PL_O_IMM && v->vec &&
+        v->vec * pl_word_bits[v->type] != 64) { /* as ptxas 13.0 has it */
         pl_report(p->diags, PL_E0203, o->at, "call", register_kind(p, "a", v->vec), "a number");
         return false;
     }
     if (o->kind == PL_O_IMM && (pl_is_array(v) || v->type == W_pred)) {
-        pl_report(p->diags, PL_E0203, o->at, "call", pl_is_array(v) ? "a parameter" : "a predicate", "a number");
+        pl_report(p->diags, PL_E0203, o->at, "call", pl_is_array(v) ? "a parameter" : "a predicate",
+                  "a number");
         return false;
     }
     if (o->kind == PL_O_IMM && pl_word_kind[v->type] != 'b' &&
@@ -111,7 +116,7 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at)
 {
     if (!(form->effects & PL_EF_CALL)) return true;
     const pl_draft *callee = operand_of(form, op, PL_K_FUNC),
-                     *proto = operand_of(form, op, PL_K_PROTO);
+                   *proto = operand_of(form, op, PL_K_PROTO);
     pl_draft *args = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
     pl_draft *rets = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_RETS);
     if (!callee || p->doubtful) return true;
@@ -130,10 +135,13 @@ bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at)
         pl_report(p->diags, PL_E0242, proto->at, callee->func->name);
         return false;
     }
-    if (callee->kind != PL_O_FUNC && proto->table->kind == PL_TAB_CALL) /* the call must suit every target */
+    if (callee->kind != PL_O_FUNC &&
+        proto->table->kind == PL_TAB_CALL) /* the call must suit every target */
         for (size_t k = 1; k < proto->table->funcs.n; k++) {
             const pl_func *g = proto->table->funcs.at[k];
-            if (!list(p, at, g, g->rets.at, g->rets.n, rets, true) || !list(p, at, g, g->params.at, g->params.n, args, false)) return false;
+            if (!list(p, at, g, g->rets.at, g->rets.n, rets, true) ||
+                !list(p, at, g, g->params.at, g->params.n, args, false))
+                return false;
         }
     bool good = list(p, at, f, f->rets.at, f->rets.n, rets, true);
     return list(p, at, f, f->params.at, f->params.n, args, false) && good;

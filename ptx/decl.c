@@ -22,7 +22,8 @@ void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at)
     p->dims_open = false;
     if (p->lead_managed) {
         p->decl.managed = true;
-        if (space != PL_SP_GLOBAL) pl_report(p->diags, PL_E0345, p->lead_at, ".managed", "a .global variable");
+        if (space != PL_SP_GLOBAL)
+            pl_report(p->diags, PL_E0345, p->lead_at, ".managed", "a .global variable");
     }
     p->lead_managed = false;
     p->lead_at.line = 0;
@@ -79,9 +80,11 @@ void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at)
         d->vec_at = at;
         return;
     }
-    if (d->is_ptr && opaque(s->word)) { /* an old spelling: the parameter is the handle of a texture, a sampler or a surface */
+    if (d->is_ptr && opaque(s->word)) { /* an old spelling: the parameter is the handle of a
+                                           texture, a sampler or a surface */
         if (d->ptr_space != PL_SP_GENERIC || d->ptr_aligned)
-            pl_report(p->diags, PL_E0384, at, s->name, d->ptr_aligned ? "it comes before .align" : "a space was given before");
+            pl_report(p->diags, PL_E0384, at, s->name,
+                      d->ptr_aligned ? "it comes before .align" : "a space was given before");
         d->ptr_space = PL_SP_TEX;
         return;
     }
@@ -118,9 +121,11 @@ void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at)
         pl_report(p->diags, PL_E0344, at, (int)n->len, n->text);
         return;
     }
-    bool kernel_param = d->space == PL_SP_PARAM && p->func && p->func->entry && p->func->prototype_only;
+    bool kernel_param =
+        d->space == PL_SP_PARAM && p->func && p->func->entry && p->func->prototype_only;
     if (d->is_ptr ? d->ptr_aligned : d->vec && !d->type)
-        pl_report(p->diags, PL_E0384, at, ".align", d->is_ptr ? "it was given before" : "it comes before the vector's length");
+        pl_report(p->diags, PL_E0384, at, ".align",
+                  d->is_ptr ? "it was given before" : "it comes before the vector's length");
     else if (d->type && !kernel_param)
         pl_report(p->diags, PL_E0384, at, ".align", "it comes before the type");
     if (d->is_ptr) {
@@ -136,7 +141,8 @@ void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at)
 void pl_decl_ptr(pl_parse *p, pl_loc at)
 {
     if (!p->decl.type || p->decl.is_ptr || p->decl.aligned_late)
-        pl_report(p->diags, PL_E0384, at, ".ptr", p->decl.is_ptr ? "it was given before" : "it comes behind the type");
+        pl_report(p->diags, PL_E0384, at, ".ptr",
+                  p->decl.is_ptr ? "it was given before" : "it comes behind the type");
     p->decl.is_ptr = true;
     p->decl.ptr_at = at;
     p->decl.ptr_align = 4;
@@ -159,7 +165,8 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
 void pl_decl_hidden(pl_parse *p, pl_loc at)
 {
     pl_module_needs(p, at, ".hidden", 88, "sm_10");
-    if (!p->func || !p->func->entry) pl_report(p->diags, PL_E0345, at, ".hidden", "a kernel parameter");
+    if (!p->func || !p->func->entry)
+        pl_report(p->diags, PL_E0345, at, ".hidden", "a kernel parameter");
 }
 
 /* .const[3]: the banks of PTX 1.x */
@@ -191,7 +198,8 @@ void pl_decl_attribute(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
         p->decl.managed = true;
     } else if (!strcmp(s->name, ".unified")) {
         pl_module_needs(p, at, ".attribute(.unified)", 80, "sm_90");
-        if (!p->func && !p->leading && p->decl.space != PL_SP_GLOBAL) pl_report(p->diags, PL_E0345, at, ".unified", "a .global variable");
+        if (!p->func && !p->leading && p->decl.space != PL_SP_GLOBAL)
+            pl_report(p->diags, PL_E0345, at, ".unified", "a .global variable");
     } else {
         pl_report(p->diags, PL_E0347, at, s->name)->help =
             "attributes are .managed and .unified(a, b)";
@@ -218,9 +226,7 @@ void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at)
     p->dims[p->ndims++] = (uint64_t)n;
 }
 
-/* ---- registers
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- registers ---- */
 
 static bool register_type(pl_parse *p, pl_loc at)
 {
@@ -261,19 +267,21 @@ void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at)
 
 void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl_loc count_at)
 {
-    if (count->bits > UINT32_MAX) pl_report(p->diags, PL_E0316, count_at, (int)count->len, count->text, "the number of registers");
+    if (count->bits > UINT32_MAX)
+        pl_report(p->diags, PL_E0316, count_at, (int)count->len, count->text,
+                  "the number of registers");
     if (!register_type(p, at)) {
         p->doubtful = true;
         return;
     }
     pl_range *r = pl_arena_new(p->names, pl_range);
-    *r = (pl_range){.type = p->decl.type, .vec = p->decl.vec, .count = (uint32_t)(count->bits > UINT32_MAX ? UINT32_MAX : count->bits)};
+    *r = (pl_range){.type = p->decl.type,
+                    .vec = p->decl.vec,
+                    .count = (uint32_t)(count->bits > UINT32_MAX ? UINT32_MAX : count->bits)};
     pl_name_bind(p, s, (pl_binding){.kind = PL_B_RANGE, .range = r, .at = at});
 }
 
-/* ---- variables
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- variables ---- */
 
 static uint32_t element_bytes(const pl_decl *d)
 {
@@ -312,7 +320,8 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         d->bad = true;
         return NULL;
     }
-    if (d->vec && (opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 || (d->space == PL_SP_PARAM && !p->ndims))) {
+    if (d->vec && (opaque(d->type) || d->type == W_pred || d->vec * pl_type_bits(d->type) > 128 ||
+                   (d->space == PL_SP_PARAM && !p->ndims))) {
         pl_report(p->diags, PL_E0353, d->vec_at, d->vec, pl_word_text[d->type])->help =
             formal ? "declare the parameter as an array of bytes: .param .align 16 .b8 p[16]"
                    : NULL;
@@ -320,7 +329,8 @@ static pl_var *make_var(pl_parse *p, pl_sym *s, bool formal, pl_loc at)
         return NULL;
     }
     if (formal && p->ndims > 1) {
-        pl_report(p->diags, PL_E0348, p->dims_at[1], 1)->help = "fold the dimensions of the parameter into one";
+        pl_report(p->diags, PL_E0348, p->dims_at[1], 1)->help =
+            "fold the dimensions of the parameter into one";
         d->bad = true;
         return NULL;
     }
@@ -394,7 +404,8 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     if (d->space == PL_SP_PARAM && v->align > MOST_PARAM_ALIGN)
-        pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes", "kernel parameters and variables");
+        pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
+                  "kernel parameters and variables");
     pl_var *kept = redeclare(p, s, v, at);
     if (!kept) return;
     p->init.var = kept;
@@ -421,8 +432,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
 void pl_decl_var_done(pl_parse *p, pl_loc at)
 {
     const pl_var *v = p->init.var;
-    if (v && p->init.bad && !v->init)
-        pl_report(p->diags, PL_E0359, at, v->name);
+    if (v && p->init.bad && !v->init) pl_report(p->diags, PL_E0359, at, v->name);
     p->init.bad = false;
 }
 
@@ -461,7 +471,8 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     pl_binding b = {.kind = PL_B_VAR, .var = v, .at = at};
-    if (!s && !f->entry && !p->proto) pl_report(p->diags, PL_E0383, at, p->in_rets ? "a result" : "a parameter");
+    if (!s && !f->entry && !p->proto)
+        pl_report(p->diags, PL_E0383, at, p->in_rets ? "a result" : "a parameter");
     if (!f->entry && v->align > MOST_PARAM_ALIGN)
         pl_report(p->diags, PL_E0345, d->align_at, "an alignment of more than 128 bytes",
                   "kernel parameters and variables");
@@ -469,8 +480,10 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
         pl_report(p->diags, PL_E0352, d->type_at, pl_word_text[d->type], "a function's parameter");
     if (p->in_rets && d->space == PL_SP_PARAM && p->ndims && !v->size)
         pl_report(p->diags, PL_E0359, at, v->name);
-    const pl_var *before = p->in_rets || f->entry || !f->params.n ? NULL : f->params.at[f->params.n - 1];
-    if (before && before->unsized) pl_report(p->diags, PL_E0359, before->at, before->name); /* only the last one may be open */
+    const pl_var *before =
+        p->in_rets || f->entry || !f->params.n ? NULL : f->params.at[f->params.n - 1];
+    if (before && before->unsized)
+        pl_report(p->diags, PL_E0359, before->at, before->name); /* only the last one may be open */
     v->owner = f;
     v->role = p->in_rets ? PL_VAR_RESULT : PL_VAR_INPUT;
     if (d->space == PL_SP_REG) {
@@ -488,9 +501,7 @@ void pl_decl_param(pl_parse *p, pl_sym *s, pl_loc at)
     if (s && !p->proto) pl_name_bind(p, s, b);
 }
 
-/* ---- initial values
- * -----------------------------------------------------------------------------------------------------
- */
+/* ---- initial values ---- */
 
 void pl_init_begin(pl_parse *p, pl_loc at)
 {
@@ -571,7 +582,8 @@ void pl_init_close(pl_parse *p, pl_loc at)
     pl_init *i = &p->init;
     i->depth--;
     if (!i->var || i->bad || i->depth >= i->ndim || !i->dim[i->depth]) return;
-    if (i->var->vec && i->depth + 1 == i->ndim && !i->too_many && i->at != i->start[i->depth] + i->dim[i->depth]) {
+    if (i->var->vec && i->depth + 1 == i->ndim && !i->too_many &&
+        i->at != i->start[i->depth] + i->dim[i->depth]) {
         pl_report(p->diags, PL_E0389, at, i->var->vec);
         i->bad = true;
         return;
@@ -685,27 +697,48 @@ void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     p->init.bad = true;
 }
 
-/* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). Which kind has which property was asked of
- * ptxas 13.0. */
+/* `.global .samplerref s = { addr_mode_0 = wrap }` and the like (PTX ISA 9.0, section 5.3.2). Which
+ * kind has which property was asked of ptxas 13.0. */
 void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at)
 {
     enum { TEXTURE = 1, SAMPLER = 2, SURFACE = 4 };
-    static const struct { const char *name; unsigned of; } known[] = {
-        {"width", TEXTURE | SURFACE}, {"height", TEXTURE | SURFACE}, {"depth", TEXTURE | SURFACE}, {"array_size", TEXTURE | SURFACE},
-        {"channel_data_type", TEXTURE | SURFACE}, {"channel_order", TEXTURE | SURFACE}, {"memory_layout", TEXTURE | SURFACE},
-        {"normalized_coords", TEXTURE}, {"num_mipmap_levels", TEXTURE}, {"num_samples", TEXTURE}, {"force_unnormalized_coords", SAMPLER},
-        {"filter_mode", TEXTURE | SAMPLER}, {"addr_mode_0", TEXTURE | SAMPLER}, {"addr_mode_1", TEXTURE | SAMPLER}, {"addr_mode_2", TEXTURE | SAMPLER}};
-    static const char *const values[] = {"nearest", "linear", "wrap", "mirror", "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
+    static const struct {
+        const char *name;
+        unsigned of;
+    } known[] = {{"width", TEXTURE | SURFACE},
+                 {"height", TEXTURE | SURFACE},
+                 {"depth", TEXTURE | SURFACE},
+                 {"array_size", TEXTURE | SURFACE},
+                 {"channel_data_type", TEXTURE | SURFACE},
+                 {"channel_order", TEXTURE | SURFACE},
+                 {"memory_layout", TEXTURE | SURFACE},
+                 {"normalized_coords", TEXTURE},
+                 {"num_mipmap_levels", TEXTURE},
+                 {"num_samples", TEXTURE},
+                 {"force_unnormalized_coords", SAMPLER},
+                 {"filter_mode", TEXTURE | SAMPLER},
+                 {"addr_mode_0", TEXTURE | SAMPLER},
+                 {"addr_mode_1", TEXTURE | SAMPLER},
+                 {"addr_mode_2", TEXTURE | SAMPLER}};
+    static const char *const values[] = {"nearest",   "linear",        "wrap",           "mirror",
+                                         "clamp_ogl", "clamp_to_edge", "clamp_to_border"};
     const pl_node *n = &p->nodes.at[node];
     if (!p->init.var || p->init.bad) return;
-    unsigned kind = p->init.var->type == W_texref ? TEXTURE : p->init.var->type == W_samplerref ? SAMPLER : p->init.var->type == W_surfref ? SURFACE : 0;
+    unsigned kind = p->init.var->type == W_texref       ? TEXTURE
+                    : p->init.var->type == W_samplerref ? SAMPLER
+                    : p->init.var->type == W_surfref    ? SURFACE
+                                                        : 0;
     bool has = false, value = n->kind != PL_N_NAME;
-    for (size_t k = 0; k < sizeof known / sizeof *known; k++) has |= (known[k].of & kind) && !strcmp(known[k].name, name->name);
-    for (size_t k = 0; k < sizeof values / sizeof *values && !value; k++) value = !strcmp(values[k], n->sym->name);
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        has |= (known[k].of & kind) && !strcmp(known[k].name, name->name);
+    for (size_t k = 0; k < sizeof values / sizeof *values && !value; k++)
+        value = !strcmp(values[k], n->sym->name);
     if (!has)
         pl_report(p->diags, PL_E0373, at, name->name, p->init.var->name);
     else if (!value)
-        pl_report(p->diags, PL_E0302, n->at, n->sym->name)->help = "filters are nearest and linear; addresses wrap, mirror, clamp_ogl, clamp_to_edge or clamp_to_border";
+        pl_report(p->diags, PL_E0302, n->at, n->sym->name)->help =
+            "filters are nearest and linear; addresses wrap, mirror, clamp_ogl, clamp_to_edge or "
+            "clamp_to_border";
 }
 
 void pl_init_end(pl_parse *p, pl_loc at)

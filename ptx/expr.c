@@ -77,7 +77,9 @@ uint32_t pl_node_element(pl_parse *p, uint32_t name, uint32_t index, pl_loc at)
     x->at = at;
     if (y->kind == PL_N_WRONG) return wrong(p, name);
     if (y->kind != PL_N_INT) {
-        pl_report(p->diags, PL_E0106, y->at)->help = "the number of an element is a constant; add what a register holds to the address with an instruction";
+        pl_report(p->diags, PL_E0106, y->at)->help =
+            "the number of an element is a constant; add what a register holds to the address with "
+            "an instruction";
         return wrong(p, name);
     }
     x->element = x->has_offset = true;
@@ -108,7 +110,8 @@ static void set_double(pl_node *x, double d)
     memcpy(&x->value, &d, sizeof d);
 }
 
-/* The bits of a floating-point number (0f, 0d) are no part of an expression unless they stand in parentheses (ptxas 13.0). */
+/* The bits of a floating-point number (0f, 0d) are no part of an expression unless they stand in
+ * parentheses (ptxas 13.0). */
 static bool bare_bits(pl_parse *p, uint32_t n)
 {
     if (node(p, n)->kind != PL_N_FLOAT || !node(p, n)->bits_given) return false;
@@ -247,7 +250,9 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
     a = unwrap(p, a);
     b = unwrap(p, b);
     pl_node *x = node(p, a), *y = node(p, b);
-    if ((op == T_ANDAND || op == T_OROR) && (truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at))) return wrong(p, a);
+    if ((op == T_ANDAND || op == T_OROR) &&
+        (truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at)))
+        return wrong(p, a);
     bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) &&
                      (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
     if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return wrong(p, a);
@@ -267,7 +272,8 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
             pl_report(p->diags, PL_E0106, at);
         return wrong(p, a);
     }
-    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus && !x->element) {
+    if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus &&
+        !x->element) {
         x->value = (int64_t)((uint64_t)x->value + (uint64_t)y->value);
         x->has_offset = true;
         x->at = at;
@@ -297,7 +303,9 @@ uint32_t pl_node_ternary(pl_parse *p, uint32_t c, uint32_t a, uint32_t b, pl_loc
     a = unwrap(p, a);
     b = unwrap(p, b);
     const pl_node *x = node(p, c), *y = node(p, a), *z = node(p, b);
-    if (truth_needs_integer(p, c, at) || truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at)) return wrong(p, c);
+    if (truth_needs_integer(p, c, at) || truth_needs_integer(p, a, at) ||
+        truth_needs_integer(p, b, at))
+        return wrong(p, c);
     if (x->kind != PL_N_INT) return not_constant(p, c, at);
     bool u = y->is_unsigned || z->is_unsigned;
     if (y->kind != PL_N_INT || z->kind != PL_N_INT) return not_constant(p, a, at);

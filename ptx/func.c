@@ -12,7 +12,8 @@
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
 {
     pl_module_started(p, at);
-    if (p->lead_at.line) pl_report(p->diags, PL_E0345, p->lead_at, "an attribute in front", "variables");
+    if (p->lead_at.line)
+        pl_report(p->diags, PL_E0345, p->lead_at, "an attribute in front", "variables");
     p->lead_managed = false;
     p->lead_at.line = 0;
     pl_func *f = pl_arena_new(p->arena, pl_func);
@@ -90,7 +91,10 @@ static void declare(pl_parse *p, bool defines)
         pl_func *old = b->func;
         const char *what = pl_func_difference(old, f);
         if (!what && old->noreturn != f->noreturn) what = ".noreturn";
-        if (!what && old->linkage != f->linkage && ((old->linkage != PL_LINK_VISIBLE && (old->linkage != PL_LINK_WEAK || f->entry)) || f->linkage != PL_LINK_NONE)) what = "linkage";
+        if (!what && old->linkage != f->linkage &&
+            ((old->linkage != PL_LINK_VISIBLE && (old->linkage != PL_LINK_WEAK || f->entry)) ||
+             f->linkage != PL_LINK_NONE))
+            what = "linkage";
         if (old->entry != f->entry || !old->prototype_only) {
             pl_report(p->diags, PL_E0301, f->at, f->name)->help =
                 pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
@@ -118,7 +122,8 @@ static void declare(pl_parse *p, bool defines)
 
 enum { LARGE_BODY = 1 << 14 };
 
-/* The statements move to a place of their own, which holds just them; the next function may have the room. Many stay where they are. */
+/* The statements move to a place of their own, which holds just them; the next function may have
+ * the room. Many stay where they are. */
 static void settle_body(pl_parse *p)
 {
     pl_func *f = p->func;
@@ -162,10 +167,12 @@ static void check_param_space(pl_parse *p)
         const pl_var *v = f->params.at[k];
         size = (size + v->align - 1) / v->align * v->align + v->size;
     }
-    if (f->entry && size > most) pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
+    if (f->entry && size > most)
+        pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
 }
 
-/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory.h); a thread of a GPU has less. Objects have frames of up to 2^28 bytes (isa/check.c). */
+/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory.h); a thread of a GPU has
+ * less. Objects have frames of up to 2^28 bytes (isa/check.c). */
 enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
 
 static uint64_t place_behind(uint64_t at, const pl_var *v)
@@ -184,10 +191,16 @@ static void check_frame(pl_parse *p)
         else if (v->space == PL_SP_PARAM)
             arguments = place_behind(arguments, v);
     }
-    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MOST_ARGUMENTS; k++) arguments = place_behind(arguments, f->params.at[k]);
-    for (size_t k = 0; k < f->rets.n && arguments <= MOST_ARGUMENTS; k++) arguments = place_behind(arguments, f->rets.at[k]);
-    if (local > MOST_LOCAL) pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)local, "local variables", MOST_LOCAL);
-    if (arguments > MOST_ARGUMENTS) pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)arguments, "parameters", MOST_ARGUMENTS);
+    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MOST_ARGUMENTS; k++)
+        arguments = place_behind(arguments, f->params.at[k]);
+    for (size_t k = 0; k < f->rets.n && arguments <= MOST_ARGUMENTS; k++)
+        arguments = place_behind(arguments, f->rets.at[k]);
+    if (local > MOST_LOCAL)
+        pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)local, "local variables",
+                  MOST_LOCAL);
+    if (arguments > MOST_ARGUMENTS)
+        pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)arguments, "parameters",
+                  MOST_ARGUMENTS);
 }
 
 void pl_func_body(pl_parse *p, pl_loc at)
@@ -216,7 +229,8 @@ void pl_func_end(pl_parse *p, pl_loc at)
     (void)at;
     if (f) check_frame(p);
     leave(p);
-    if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p)) p->ready(p->ready_ctx, p->ast, f);
+    if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p))
+        p->ready(p->ready_ctx, p->ast, f);
 }
 
 void pl_func_broken(pl_parse *p)
@@ -268,7 +282,11 @@ static bool pragma_number(const char *s, size_t n, uint64_t least)
 /* Pragmas that ptxas 13.0 knows; a function may have unknown ones, which it passes over. */
 static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
 {
-    static const struct { const char *name; bool number; uint64_t least; } inside[] = {
+    static const struct {
+        const char *name;
+        bool number;
+        uint64_t least;
+    } inside[] = {
         {"used_bytes_mask", true, 0}, {"enable_smem_spilling", false, 0}, {"frequency", true, 1}};
     const char *shown = pl_arena_strndup(p->arena, text, n);
     size_t word = 0;
@@ -277,7 +295,8 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
         pl_report(p->diags, PL_E0379, at, shown, "is not for a module");
         return;
     }
-    if (word == 13 && !memcmp(text, "abi_param_reg", word)) pl_report(p->diags, PL_E0379, at, shown, "is only for compilers");
+    if (word == 13 && !memcmp(text, "abi_param_reg", word))
+        pl_report(p->diags, PL_E0379, at, shown, "is only for compilers");
     for (size_t k = 0; k < sizeof inside / sizeof *inside; k++) {
         if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
         if (p->in_directives)
@@ -293,15 +312,20 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
     pl_module_needs(p, at, ".pragma", 20, "sm_10");
     check_pragma(p, text, n, at);
     if (!p->func) return;
-    if (p->in_directives && !p->func->entry) pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
+    if (p->in_directives && !p->func->entry)
+        pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_PRAGMA, .line = at.line, .column = at.column, .pragma = pl_arena_strndup(p->arena, text, n)};
+    *s = (pl_stmt){.kind = PL_S_PRAGMA,
+                   .line = at.line,
+                   .column = at.column,
+                   .pragma = pl_arena_strndup(p->arena, text, n)};
 }
 
 /* ---- .maxntid and the like
- * ---------------------------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------- */
 
-/* Registers and predicates that a callee can preserve, as far as ptxas 13.0 takes them for sm_90. */
+/* Registers and predicates that a callee can preserve, as far as ptxas 13.0 takes them for sm_90.
+ */
 enum { MOST_PRESERVED = 239, MOST_PRESERVED_CONTROL = 8 };
 
 enum perf {
@@ -366,8 +390,10 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
          k++, e = p->nodes.at[e].next) {
         int64_t v = p->nodes.at[e].value;
-        int64_t most = which == MAXCLUSTERRANK ? UINT32_MAX : which == ABI_PRESERVE ? MOST_PRESERVED
-                       : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL : INT32_MAX;
+        int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
+                       : which == ABI_PRESERVE         ? MOST_PRESERVED
+                       : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
+                                                       : INT32_MAX;
         if (v < 0 || v > most ||
             (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL &&
              which != MAXCLUSTERRANK && which != REQNCTAPERCLUSTER)) {
@@ -380,7 +406,8 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     bool abi = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL;
     if ((abi || which == NORETURN) && (p->seen_perf & (1u << which)))
         pl_report(p->diags, PL_E0311, at, s->name);
-    else if (which == NORETURN && (p->seen_perf & (1u << ABI_PRESERVE | 1u << ABI_PRESERVE_CONTROL)))
+    else if (which == NORETURN &&
+             (p->seen_perf & (1u << ABI_PRESERVE | 1u << ABI_PRESERVE_CONTROL)))
         pl_report(p->diags, PL_E0310, at, "an ABI directive", ".noreturn");
     p->seen_perf |= 1u << which;
     switch ((enum perf)which) {
@@ -407,7 +434,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
 }
 
 /* ---- tables of targets, prototypes
- * -------------------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------- */
 
 void pl_table_begin(pl_parse *p, pl_sym *s, int kind, pl_loc at)
 {

@@ -14,9 +14,7 @@
 #include "isa/match.h"
 #include "ptx/ast.h"
 
-/* ---- names
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 typedef enum pl_bind_kind {
     PL_B_REG,
@@ -58,21 +56,21 @@ typedef struct pl_range {
 /* A distinct spelling in the text. What every mention of it looks at comes first. */
 typedef struct pl_sym {
     uint32_t len;
-    uint64_t ends[2];     /* its first and last bytes: all of it when it is short */
-    pl_binding *binding;  /* innermost meaning, or NULL */
-    const char *name;     /* NUL-terminated, in the arena of the tree */
-    int16_t token;        /* of a dotted word: its token in the grammar */
-    int16_t mnem;         /* index in pl_mnems, or -1 */
-    int16_t sreg;         /* index in the table of special registers, or -1 */
-    uint16_t word;        /* of a dotted word: the word of the instruction table, or W_none */
+    uint64_t ends[2];    /* its first and last bytes: all of it when it is short */
+    pl_binding *binding; /* innermost meaning, or NULL */
+    const char *name;    /* NUL-terminated, in the arena of the tree */
+    int16_t token;       /* of a dotted word: its token in the grammar */
+    int16_t mnem;        /* index in pl_mnems, or -1 */
+    int16_t sreg;        /* index in the table of special registers, or -1 */
+    uint16_t word;       /* of a dotted word: the word of the instruction table, or W_none */
     pl_binding *range;   /* innermost `name<N>` */
     struct pl_sym *stem; /* %r12: the symbol %r, once somebody asked */
     struct pl_sym *numbers, *sibling; /* of %r: the symbols %r<number> that know it */
     uint32_t nnumbers;
     uint32_t number; /* %r12: 12 */
     bool numbered;
-    bool bound;          /* `first` is in use */
-    pl_binding first;    /* room for a meaning: most names have one at a time */
+    bool bound;       /* `first` is in use */
+    pl_binding first; /* room for a meaning: most names have one at a time */
 } pl_sym;
 
 typedef struct pl_sym_slot {
@@ -104,9 +102,7 @@ typedef struct pl_scope {
     struct pl_scope *outer;
 } pl_scope;
 
-/* ---- values
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- values ---- */
 
 typedef struct pl_number {
     uint64_t bits;                      /* integer, or the bits of a double */
@@ -136,7 +132,7 @@ typedef struct pl_node {
     bool not_, minus; /* ! or - before a name */
     bool is_unsigned, single, bits_given, paren, generic;
     bool has_offset;
-    bool element; /* NAME[value]: the offset counts elements */
+    bool element;  /* NAME[value]: the offset counts elements */
     uint64_t mask; /* 0xff00(name): initialisers only */
     pl_loc at;
     pl_sym *sym;
@@ -161,7 +157,7 @@ typedef struct pl_draft {
         pl_table *table;
         pl_func *func;
     };
-    pl_var *var; /* VAR; base of ADDR */
+    pl_var *var;        /* VAR; base of ADDR */
     int64_t imm, given; /* of a number: what is used of it, and as it is written */
     struct pl_draft *elem;
 } pl_draft;
@@ -191,7 +187,8 @@ typedef struct pl_init {
     bool bad, too_many;
 } pl_init;
 
-/* An instruction's name with its words as it is written, and what it is: a module has few of them, and each again and again. */
+/* An instruction's name with its words as it is written, and what it is: a module has few of them,
+ * and each again and again. */
 enum { PL_OPCODES = 512, PL_OPCODE_LENGTH = 40, PL_OPCODE_WORDS = 6 };
 typedef struct pl_opcode {
     char text[PL_OPCODE_LENGTH];
@@ -221,7 +218,7 @@ typedef struct pl_parse {
     pl_arena *arena; /* of the tree */
     pl_arena *names; /* until the text is read: spellings, meanings, scopes */
     pl_diags *diags;
-    uint32_t lanes; /* of a warp: WARP_SZ */
+    uint32_t lanes;       /* of a warp: WARP_SZ */
     pl_func_ready *ready; /* or NULL */
     void *ready_ctx;
     size_t errors; /* before this module */
@@ -235,12 +232,13 @@ typedef struct pl_parse {
 
     /* names */
     struct {
-        pl_sym_slot *slot; /* open addressing, half of them free: mostly the first one that is looked at has it */
+        pl_sym_slot *slot; /* open addressing, half of them free: mostly the first one that is
+                              looked at has it */
         size_t n, cap;
     } syms;
     pl_scope *scope;
     pl_binding *free_bindings; /* of scopes that were left */
-    uint32_t nscopes; /* opened so far */
+    uint32_t nscopes;          /* opened so far */
     uint32_t depth;
     uint32_t max_depth_reported;
 
@@ -249,13 +247,17 @@ typedef struct pl_parse {
         pl_node *at;
         size_t n, cap;
     } nodes;
-    struct { pl_draft *at; size_t n, cap; } drafts; /* elements of its vectors and lists */
+    struct {
+        pl_draft *at;
+        size_t n, cap;
+    } drafts; /* elements of its vectors and lists */
     pl_match_word word[PL_MAX_WORDS];
     pl_loc word_at[PL_MAX_WORDS];
     unsigned nwords;
     bool word_overflow;
-    const pl_match *match; /* the forms that its words fit, where that is known already, else NULL */
-    pl_opcode *opcodes;    /* a table of PL_OPCODES that were read before */
+    const pl_match
+        *match;         /* the forms that its words fit, where that is known already, else NULL */
+    pl_opcode *opcodes; /* a table of PL_OPCODES that were read before */
 
     /* the declaration being read */
     pl_decl decl;
@@ -267,7 +269,7 @@ typedef struct pl_parse {
     pl_loc dims_at[8];
     unsigned ndims;
     bool dims_open; /* first dimension is [] */
-    bool leading;      /* attributes in front of a declaration are being read */
+    bool leading;   /* attributes in front of a declaration are being read */
     bool lead_managed;
     pl_loc lead_at;
 
@@ -277,20 +279,25 @@ typedef struct pl_parse {
     pl_sym *func_sym;
     pl_table *table; /* .branchtargets and the like being read */
     pl_table_use *table_uses;
-    struct { pl_stmt *at; size_t cap; } body; /* room for the statements of a function while it is read: kept from one to the next */
+    struct {
+        pl_stmt *at;
+        size_t cap;
+    } body; /* room for the statements of a function while it is read: kept from one to the next */
     bool in_rets, in_directives;
     bool doubtful; /* a syntax error was seen in this function: missing names are no news */
     uint32_t seen_perf;
 
     /* the module */
-    const char *newer; /* the version of the module, if it is later than those that are known; or NULL */
+    const char
+        *newer; /* the version of the module, if it is later than those that are known; or NULL */
     bool seen_version, seen_target, seen_address_size, seen_texmode;
-    bool broken;        /* a syntax error was seen outside functions */
-    bool begun;         /* something other than .version and .target was seen */
-    bool debug_section; /* .debug_info or .debug_abbrev */
+    bool broken;                 /* a syntax error was seen outside functions */
+    bool begun;                  /* something other than .version and .target was seen */
+    bool debug_section;          /* .debug_info or .debug_abbrev */
     pl_map section_labels, locs; /* labels of .section; positions that .loc has named */
     pl_map inlines;              /* of ast->inlines: entry -> its number */
-    uint32_t inlined;            /* what the .loc being read says about inlining: 1 + index into ast->inlines, or 0 */
+    uint32_t inlined; /* what the .loc being read says about inlining: 1 + index into ast->inlines,
+                         or 0 */
     pl_loc target_at;
     const char *section, *section_line_start; /* text of the .section being read */
     uint32_t section_line;
@@ -360,7 +367,8 @@ void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
 /* section.c: the text between .section and its closing brace. */
-void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start, uint32_t line);
+void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start,
+                      uint32_t line);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
 const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
 /* true when the module's .version and .target allow it; otherwise reports that `what` needs them.
@@ -412,7 +420,8 @@ void pl_table_end(pl_parse *p);
 
 /* stmt.c: instructions */
 void pl_stmt_words(pl_parse *p);
-/* The instruction whose name and words are the n bytes of text, if it was read before: its name, and its words are as if read now. Else NULL. */
+/* The instruction whose name and words are the n bytes of text, if it was read before: its name,
+ * and its words are as if read now. Else NULL. */
 pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n);
 /* Says what .version and .target are: what was read before may mean something else. */
 void pl_stmt_target(pl_parse *p);
@@ -422,8 +431,10 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
                   uint32_t operands);
 /* The attributes of .loc: function_name NAME, inlined_at FILE LINE COLUMN. */
-void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name, pl_loc name_at, pl_sym *inlined_at,
-                     pl_loc inlined_at_at, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at);
+void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name,
+                     pl_loc name_at, pl_sym *inlined_at, pl_loc inlined_at_at,
+                     const pl_number *file, const pl_number *line, const pl_number *column,
+                     pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
 /* call.c: a variable of more than one element, or of an open number. */

@@ -1,9 +1,11 @@
 /* link.c - joins modules before they are lowered: names that several modules know get one meaning.
  *
- * The rules are those of PTX ISA 9.0, section 11.6 (linking directives) as nvlink 13.0 applies them: a name has one strong
- * definition (.visible, or a kernel); a .weak one gives way to it, of several weak ones the first stays; of .common ones the
- * largest stays, unless there is a definition; names without a directive belong to their module alone. Linking trees
- * rather than machine programs lets one lowering place the shared memory of all kernels and optimise across the files. */
+ * The rules are those of PTX ISA 9.0, section 11.6 (linking directives) as nvlink 13.0 applies
+ * them: a name has one strong definition (.visible, or a kernel); a .weak one gives way to it, of
+ * several weak ones the first stays; of .common ones the largest stays, unless there is a
+ * definition; names without a directive belong to their module alone. Linking trees rather than
+ * machine programs lets one lowering place the shared memory of all kernels and optimise across the
+ * files. */
 #include "ptx/link.h"
 
 #include "base/map.h"
@@ -46,16 +48,20 @@ static const char *file_name(const linker *l, pl_loc at)
 /* The other place gets a note of its own, with its line of source; the error says where that is. */
 static void see_also(linker *l, pl_diag *d, pl_loc other, const char *name)
 {
-    d->help = pl_arena_printf(l->diags->arena, "see %s, line %u; rename one of the two, or leave one out",
-                              file_name(l, other), other.line);
+    d->help =
+        pl_arena_printf(l->diags->arena, "see %s, line %u; rename one of the two, or leave one out",
+                        file_name(l, other), other.line);
     pl_report(l->diags, PL_N0602, other, name);
 }
 
 static const char *var_difference(const pl_var *a, const pl_var *b)
 {
     if (a->space != b->space) return "state space";
-    if (pl_type_bits(a->type) != pl_type_bits(b->type) || (a->vec ? a->vec : 1) != (b->vec ? b->vec : 1)) return "type";
-    if (!a->unsized && !b->unsized && a->size != b->size && !(a->linkage == PL_LINK_COMMON && b->linkage == PL_LINK_COMMON))
+    if (pl_type_bits(a->type) != pl_type_bits(b->type) ||
+        (a->vec ? a->vec : 1) != (b->vec ? b->vec : 1))
+        return "type";
+    if (!a->unsized && !b->unsized && a->size != b->size &&
+        !(a->linkage == PL_LINK_COMMON && b->linkage == PL_LINK_COMMON))
         return "size";
     return NULL;
 }
@@ -70,8 +76,9 @@ static void mark(const symbol *s)
 static void differs(linker *l, pl_loc at, pl_loc other, const char *name, const char *what)
 {
     pl_diag *d = pl_report(l->diags, PL_E0603, at, name, what);
-    d->help = pl_arena_printf(l->diags->arena, "make it agree with %s, line %u, or rename one of the two",
-                              file_name(l, other), other.line);
+    d->help =
+        pl_arena_printf(l->diags->arena, "make it agree with %s, line %u, or rename one of the two",
+                        file_name(l, other), other.line);
     pl_report(l->diags, PL_N0602, other, name);
 }
 
@@ -105,7 +112,7 @@ static void add_func(linker *l, pl_func *f)
     int mine = strength(f->linkage, !reference);
     symbol *s = find(l, f->name, (symbol){.func = f, .strength = mine});
     if (!s) return;
-    const char *what = !s->func                    ? "kind"
+    const char *what = !s->func                     ? "kind"
                        : s->func->entry != f->entry ? "kind"
                                                     : pl_func_difference(s->func, f);
     if (what) {
@@ -128,7 +135,8 @@ static void add_func(linker *l, pl_func *f)
 static void add_var(linker *l, pl_var *v)
 {
     if (v->linkage == PL_LINK_NONE) return;
-    bool dynamic = v->space == PL_SP_SHARED && v->unsized; /* all of them are the launch's dynamic memory */
+    bool dynamic =
+        v->space == PL_SP_SHARED && v->unsized; /* all of them are the launch's dynamic memory */
     if (dynamic) return;
     int mine = strength(v->linkage, true);
     symbol *s = find(l, v->name, (symbol){.var = v, .strength = mine});
@@ -143,7 +151,8 @@ static void add_var(linker *l, pl_var *v)
     if (twice(l, s, mine, v->at, v->name)) return;
     l->rewrite = true;
     pl_var *stays = s->var, *goes = v;
-    if (mine > s->strength || (mine == s->strength && (v->size > stays->size || (stays->unsized && !v->unsized)))) {
+    if (mine > s->strength ||
+        (mine == s->strength && (v->size > stays->size || (stays->unsized && !v->unsized)))) {
         stays = v;
         goes = s->var;
         s->strength = mine;
@@ -180,7 +189,8 @@ static void report_missing(linker *l, pl_loc at, pl_func *f)
 {
     if (!f->prototype_only || f->alias_of || f->faulty || l->provided(f->name)) return;
     f->faulty = true;
-    pl_report(l->diags, PL_E0421, at, f->name)->help = "name the file that defines it as well, and give it .visible there";
+    pl_report(l->diags, PL_E0421, at, f->name)->help =
+        "name the file that defines it as well, and give it .visible there";
 }
 
 static void turn_uses(pl_ast *a)
@@ -195,7 +205,9 @@ static void missing_functions(linker *l, const pl_ast *a)
         for (size_t n = 0; n < a->funcs.at[k]->uses.n; n++) {
             const pl_operand *o = a->funcs.at[k]->uses.at[n].op;
             if (o->kind == PL_O_FUNC)
-                report_missing(l, (pl_loc){a->file, o->line, o->column, (uint32_t)strlen(o->func->name)}, o->func);
+                report_missing(
+                    l, (pl_loc){a->file, o->line, o->column, (uint32_t)strlen(o->func->name)},
+                    o->func);
         }
 }
 
@@ -215,7 +227,8 @@ static void missing_variables(linker *l, const pl_ast *a)
         const pl_var *v = a->vars.at[k];
         for (size_t r = 0; r < v->reloc.n; r++)
             if (v->reloc.at[r].func) report_missing(l, v->at, v->reloc.at[r].func);
-        if (v->linkage != PL_LINK_EXTERN || v->link || v->faulty || v->space == PL_SP_SHARED) continue;
+        if (v->linkage != PL_LINK_EXTERN || v->link || v->faulty || v->space == PL_SP_SHARED)
+            continue;
         pl_report(l->diags, PL_E0421, v->at, v->name)->help =
             "name the file that defines it as well, and give it .visible there";
     }
@@ -232,11 +245,13 @@ static void join_targets(linker *l, pl_ast *const *module, size_t n)
     for (size_t k = 0; k < n; k++) {
         const pl_ast *a = module[k];
         if (!pl_target_has(best->sm, best->sm_suffix, a->target))
-            pl_report(l->diags, PL_E0604, (pl_loc){.file = a->file}, "targets", a->target, best->target)->help =
-                "compile all modules for the same .target";
+            pl_report(l->diags, PL_E0604, (pl_loc){.file = a->file}, "targets", a->target,
+                      best->target)
+                ->help = "compile all modules for the same .target";
         if (a->address_size != module[0]->address_size)
-            pl_report(l->diags, PL_E0604, (pl_loc){.file = a->file}, "address sizes", a->address_size == 64 ? "64" : "32",
-                      a->address_size == 64 ? "32" : "64")->help = "compile all modules with the same .address_size";
+            pl_report(l->diags, PL_E0604, (pl_loc){.file = a->file}, "address sizes",
+                      a->address_size == 64 ? "64" : "32", a->address_size == 64 ? "32" : "64")
+                ->help = "compile all modules with the same .address_size";
         if (a->ptx > l->out->ptx) l->out->ptx = a->ptx;
     }
     l->out->sm = best->sm;
@@ -276,10 +291,12 @@ static void join(linker *l, pl_ast *a)
         if (!a->vars.at[k]->link) *pl_push(l->arena, &out->vars) = a->vars.at[k];
 }
 
-pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n, pl_provided_fn *provided, pl_ast **out)
+pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n,
+                      pl_provided_fn *provided, pl_ast **out)
 {
     size_t errors = diags->errors;
-    linker l = {.arena = arena, .diags = diags, .provided = provided, .out = pl_arena_new(arena, pl_ast)};
+    linker l = {
+        .arena = arena, .diags = diags, .provided = provided, .out = pl_arena_new(arena, pl_ast)};
     *out = l.out;
     *l.out = *module[0];
     l.out->files.at = NULL;
@@ -287,7 +304,8 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
     l.out->inlines.n = l.out->inlines.cap = 0;
     l.out->funcs.at = NULL;
     l.out->vars.at = NULL;
-    l.out->files.n = l.out->funcs.n = l.out->vars.n = l.out->files.cap = l.out->funcs.cap = l.out->vars.cap = 0;
+    l.out->files.n = l.out->funcs.n = l.out->vars.n = l.out->files.cap = l.out->funcs.cap =
+        l.out->vars.cap = 0;
     pl_map_init(&l.names, arena);
     join_targets(&l, module, n);
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) {

@@ -1,11 +1,14 @@
-/* lower.c - from a checked function to machine instructions: registers become rows, names become numbers.
+/* lower.c - from a checked function to machine instructions: registers become rows, names become
+ * numbers.
  *
- * One PTX instruction becomes one machine instruction (isa/insn.h). Every operand of a lane loop is a register row, so constants,
- * special registers and addresses get rows of their own, filled when a frame starts (pl_row_init). Function-local variables and the
- * .param variables of calls live in the frame's local memory; a call copies arguments between two frames (pl_prog_move).
+ * One PTX instruction becomes one machine instruction (isa/insn.h). Every operand of a lane loop is
+ * a register row, so constants, special registers and addresses get rows of their own, filled when
+ * a frame starts (pl_row_init). Function-local variables and the .param variables of calls live in
+ * the frame's local memory; a call copies arguments between two frames (pl_prog_move).
  *
- * Read next: ptx/assemble.c (the module as a whole), isa/part.c (what follows for each function), isa/cfg.c (meeting points), isa/live.c
- * (register allocation), emu/exec/warp.c (what a call does). */
+ * Read next: ptx/assemble.c (the module as a whole), isa/part.c (what follows for each function),
+ * isa/cfg.c (meeting points), isa/live.c (register allocation), emu/exec/warp.c (what a call does).
+ */
 #include "ptx/lower.h"
 
 #include <string.h>
@@ -25,22 +28,31 @@ typedef struct constant {
 
 typedef struct lower {
     const pl_lower_module *m;
-    pl_program *p;       /* the function's part of the program (isa/part.h) */
+    pl_program *p; /* the function's part of the program (isa/part.h) */
     pl_arena *scratch;
     const pl_func *func;
     pl_prog_func *out;
-    uint32_t *reg_row;   /* by register id: row, or predicate number */
-    struct { constant *at; size_t n, cap; } constants;
+    uint32_t *reg_row; /* by register id: row, or predicate number */
+    struct {
+        constant *at;
+        size_t n, cap;
+    } constants;
     uint32_t *slot; /* hash table over constants: position + 1, 0: free */
     size_t nslots;  /* a power of two */
     uint32_t rows, preds, scratch_row, scratch_pred;
-    uint32_t *stmt_pc;   /* code index of each statement */
-    struct { struct fixup { uint32_t pc, pool; const pl_label *label; } *at; size_t n, cap; } fixups;
-    uint32_t line;       /* index of the current line row */
+    uint32_t *stmt_pc; /* code index of each statement */
+    struct {
+        struct fixup {
+            uint32_t pc, pool;
+            const pl_label *label;
+        } * at;
+        size_t n, cap;
+    } fixups;
+    uint32_t line;         /* index of the current line row */
     uint32_t lines_before; /* in the program's text, in front of the function's module */
     uint32_t src_file, src_line, inlined; /* what the latest .loc says */
-    bool nounroll;       /* a pragma says so for the loop that starts here */
-    bool unsupported;    /* it has a form that cannot be executed */
+    bool nounroll;                        /* a pragma says so for the loop that starts here */
+    bool unsupported;                     /* it has a form that cannot be executed */
 } lower;
 
 static uint32_t type_width(pl_word t)
@@ -58,15 +70,16 @@ static uint32_t row_count(pl_word t)
 
 static bool same_constant(const constant *a, const constant *b)
 {
-    return a->bits == b->bits && a->width == b->width && a->sreg == b->sreg && a->reloc == b->reloc && a->sel == b->sel &&
-           a->symbol == b->symbol;
+    return a->bits == b->bits && a->width == b->width && a->sreg == b->sreg &&
+           a->reloc == b->reloc && a->sel == b->sel && a->symbol == b->symbol;
 }
 
-/* Slot of the hash table where this constant is, or belongs (multiplicative hashing, linear probing). */
+/* Slot of the hash table where this constant is, or belongs (multiplicative hashing, linear
+ * probing). */
 static uint32_t *constant_slot(const lower *c, const constant *k)
 {
-    uint64_t h = k->bits ^ ((uint64_t)k->symbol << 32) ^ ((uint64_t)k->sreg << 20) ^ ((uint64_t)k->width << 8) ^
-                 ((uint64_t)k->reloc << 4) ^ k->sel;
+    uint64_t h = k->bits ^ ((uint64_t)k->symbol << 32) ^ ((uint64_t)k->sreg << 20) ^
+                 ((uint64_t)k->width << 8) ^ ((uint64_t)k->reloc << 4) ^ k->sel;
     h = (h ^ h >> 31) * 0x9E3779B97F4A7C15u;
     size_t at = (size_t)(h >> 32) & (c->nslots - 1);
     while (c->slot[at] && !same_constant(&c->constants.at[c->slot[at] - 1], k))
@@ -89,37 +102,41 @@ static bool grow_slots(lower *c)
 
 static uint32_t constant_row(lower *c, constant k)
 {
-    if (c->constants.n * 2 >= c->nslots && !grow_slots(c))
-        return 0;
+    if (c->constants.n * 2 >= c->nslots && !grow_slots(c)) return 0;
     uint32_t *slot = constant_slot(c, &k);
-    if (*slot)
-        return c->constants.at[*slot - 1].row;
+    if (*slot) return c->constants.at[*slot - 1].row;
     k.row = c->rows;
     c->rows += k.width / 32u;
     *pl_push(c->scratch, &c->constants) = k;
     *slot = (uint32_t)c->constants.n;
-    *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = k.row, .width = k.width, .sreg = k.sreg, .sel = k.sel,
-                                                         .reloc = k.reloc, .symbol = k.symbol, .bits = k.bits};
+    *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = k.row,
+                                                         .width = k.width,
+                                                         .sreg = k.sreg,
+                                                         .sel = k.sel,
+                                                         .reloc = k.reloc,
+                                                         .symbol = k.symbol,
+                                                         .bits = k.bits};
     return k.row;
 }
 
 static uint32_t immediate_row(lower *c, uint64_t bits, uint32_t width)
 {
-    return constant_row(c, (constant){.bits = width == 32 ? (uint32_t)bits : bits, .width = (uint16_t)width});
+    return constant_row(
+        c, (constant){.bits = width == 32 ? (uint32_t)bits : bits, .width = (uint16_t)width});
 }
 
 static bool is_formal(const pl_func *f, const pl_var *v)
 {
     for (size_t k = 0; k < f->params.n; k++)
-        if (f->params.at[k] == v)
-            return true;
+        if (f->params.at[k] == v) return true;
     return false;
 }
 
 /* Does the variable live in the frame's local memory? */
 static bool in_frame(const lower *c, const pl_var *v)
 {
-    return v->space == PL_SP_LOCAL || (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
+    return v->space == PL_SP_LOCAL ||
+           (v->space == PL_SP_PARAM && !(c->func->entry && is_formal(c->func, v)));
 }
 
 static uint64_t shared_offset(const lower *c, const pl_var *v)
@@ -151,9 +168,12 @@ static uint32_t address_row(lower *c, const pl_var *v, int64_t offset, uint32_t 
 static pl_insn *emit(lower *c, uint16_t form)
 {
     pl_insn *i = pl_push(c->p->arena, &c->p->code);
-    *i = (pl_insn){.form = form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
-    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
-        i->op[k] = UINT32_MAX;
+    *i = (pl_insn){.form = form,
+                   .guard = PL_PT,
+                   .reconv = UINT32_MAX,
+                   .line = c->line,
+                   .more = (uint32_t)c->p->pool.n};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
     return i;
 }
 
@@ -163,14 +183,15 @@ static uint16_t machine_form(const char *name)
     return m < 0 ? 0 : pl_mnems[m].first;
 }
 
-/* A value between 32 and 64-bit registers: inserted machine instruction, guarded like its neighbour. */
-static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32_t a, const pl_insn *like)
+/* A value between 32 and 64-bit registers: inserted machine instruction, guarded like its
+ * neighbour. */
+static void convert(lower *c, const char *name, pl_word type, uint32_t d, uint32_t a,
+                    const pl_insn *like)
 {
     uint32_t guard = like->guard;
     uint16_t neg = like->flags & PL_IF_GUARD_NEG;
     pl_insn *i = emit(c, machine_form(name));
-    if (pl_forms[i->form].nslots)
-        i->mods[0] = (uint16_t)type;
+    if (pl_forms[i->form].nslots) i->mods[0] = (uint16_t)type;
     i->op[0] = d;
     i->op[1] = a;
     i->guard = guard;
@@ -184,26 +205,30 @@ static uint32_t reg_row(const lower *c, const pl_operand *o)
 {
     uint32_t row = c->reg_row[o->reg->id];
     if (o->reg->vec && o->sel >= PL_SEL_X)
-        row += (uint32_t)(o->sel - PL_SEL_X) * (o->reg->type == W_pred ? 1 : row_count(o->reg->type));
+        row +=
+            (uint32_t)(o->sel - PL_SEL_X) * (o->reg->type == W_pred ? 1 : row_count(o->reg->type));
     return row;
 }
 
 static bool changes(pl_word sreg)
 {
-    return sreg == W_clock || sreg == W_clock64 || sreg == W_clock_hi || sreg == W_globaltimer || sreg == W_globaltimer_lo ||
-           sreg == W_globaltimer_hi || sreg == W_smid;
+    return sreg == W_clock || sreg == W_clock64 || sreg == W_clock_hi || sreg == W_globaltimer ||
+           sreg == W_globaltimer_lo || sreg == W_globaltimer_hi || sreg == W_smid;
 }
 
 static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
 {
     uint8_t sel = (uint8_t)(o->sel >= PL_SEL_X ? o->sel - PL_SEL_X : 0);
-    return constant_row(c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
+    return constant_row(
+        c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
 }
 
-/* Row of the sum of a row and a number, by an instruction in front of `like` and guarded as it is. */
+/* Row of the sum of a row and a number, by an instruction in front of `like` and guarded as it is.
+ */
 static uint32_t sum_row(lower *c, uint32_t from, pl_word type, int64_t number, const pl_insn *like)
 {
-    const uint32_t guard = like->guard, by = immediate_row(c, (uint64_t)number, type_width(type)), row = c->rows;
+    const uint32_t guard = like->guard, by = immediate_row(c, (uint64_t)number, type_width(type)),
+                   row = c->rows;
     const uint16_t neg = like->flags & PL_IF_GUARD_NEG;
     c->rows += row_count(type);
     pl_insn *i = emit(c, 0);
@@ -220,11 +245,18 @@ static uint32_t sum_row(lower *c, uint32_t from, pl_word type, int64_t number, c
 static uint32_t register_row(lower *c, const pl_operand *o, const pl_insn *like)
 {
     const int bits = pl_type_bits(o->reg->type);
-    return o->imm ? sum_row(c, reg_row(c, o), bits == 64 ? W_s64 : bits == 16 ? W_s16 : W_s32, o->imm, like) : reg_row(c, o);
+    return o->imm ? sum_row(c, reg_row(c, o),
+                            bits == 64   ? W_s64
+                            : bits == 16 ? W_s16
+                                         : W_s32,
+                            o->imm, like)
+                  : reg_row(c, o);
 }
 
-/* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first. */
-static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like, bool keep_width)
+/* Row of one scalar value of the given type; 64-bit registers read as 32 bits are narrowed first.
+ */
+static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_insn *like,
+                          bool keep_width)
 {
     uint32_t width = type_width(type);
     switch (o->kind) {
@@ -237,19 +269,16 @@ static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_
         }
         return from;
     }
-    case PL_O_SREG:
-        return sreg_row(c, o, width);
-    case PL_O_VAR:
-        return address_row(c, o->var, o->imm, width);
-    case PL_O_FUNC:
-        return immediate_row(c, PL_CODE_BASE + 16ull * o->func->index, width);
-    case PL_O_SINK:
-        return c->scratch_row;
+    case PL_O_SREG: return sreg_row(c, o, width);
+    case PL_O_VAR: return address_row(c, o->var, o->imm, width);
+    case PL_O_FUNC: return immediate_row(c, PL_CODE_BASE + 16ull * o->func->index, width);
+    case PL_O_SINK: return c->scratch_row;
     default:
         if (width == 128) { /* both halves */
             uint32_t row = c->rows;
             c->rows += 4;
-            *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = row, .width = 64, .bits = (uint64_t)o->imm};
+            *pl_push(c->p->arena, &c->out->init) =
+                (pl_row_init){.row = row, .width = 64, .bits = (uint64_t)o->imm};
             return row;
         }
         return immediate_row(c, (uint64_t)o->imm, width);
@@ -258,12 +287,9 @@ static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_
 
 static uint32_t pred_number(lower *c, const pl_operand *o, pl_insn *i, unsigned k)
 {
-    if (o->kind == PL_O_SINK)
-        return c->scratch_pred;
-    if (o->kind != PL_O_REG)
-        return o->imm ? PL_PT : PL_PF;
-    if (o->neg)
-        i->neg |= (uint8_t)(1u << k);
+    if (o->kind == PL_O_SINK) return c->scratch_pred;
+    if (o->kind != PL_O_REG) return o->imm ? PL_PT : PL_PF;
+    if (o->neg) i->neg |= (uint8_t)(1u << k);
     return reg_row(c, o);
 }
 
@@ -278,7 +304,8 @@ static int64_t behind(uint64_t at, int64_t offset)
     return (int64_t)(at + (uint64_t)offset);
 }
 
-/* Address operand: base row, offset, whether the register is 32 bits wide, and the space for a variable's own address. */
+/* Address operand: base row, offset, whether the register is 32 bits wide, and the space for a
+ * variable's own address. */
 typedef struct place {
     uint32_t row;
     int64_t offset;
@@ -286,16 +313,16 @@ typedef struct place {
     pl_space space; /* PL_SP_REG: as the instruction says */
 } place;
 
-/* An offset that an address has no room for, or that passes could not add to: it becomes part of the base. Where there is none, in shared memory and
- * among parameters, nothing lies that far. */
+/* An offset that an address has no room for, or that passes could not add to: it becomes part of
+ * the base. Where there is none, in shared memory and among parameters, nothing lies that far. */
 static void bring_near(lower *c, place *p, const pl_operand *o, unsigned which, const pl_insn *like)
 {
     const int64_t most = which == 0 ? INT64_C(1) << 40 : INT32_MAX;
     const pl_var *v = pl_operand_var(o);
-    if (p->offset >= -most && p->offset <= most)
-        return;
+    if (p->offset >= -most && p->offset <= most) return;
     if (p->space == PL_SP_LOCAL)
-        p->row = constant_row(c, (constant){.bits = (uint64_t)p->offset, .width = 64, .reloc = PL_RELOC_FRAME});
+        p->row = constant_row(
+            c, (constant){.bits = (uint64_t)p->offset, .width = 64, .reloc = PL_RELOC_FRAME});
     else if (v && p->row != UINT32_MAX)
         p->row = address_row(c, v, p->offset, p->narrow ? 32 : 64);
     else if (p->row != UINT32_MAX)
@@ -316,7 +343,8 @@ static place address(lower *c, const pl_operand *o, unsigned which, const pl_ins
     } else if (v && v->space == PL_SP_PARAM) {
         r.offset = behind(v->offset, r.offset);
         r.space = PL_SP_PARAM;
-    } else if (v && v->space == PL_SP_SHARED && which == 0) { /* pl_addresses adds the start of shared memory */
+    } else if (v && v->space == PL_SP_SHARED &&
+               which == 0) { /* pl_addresses adds the start of shared memory */
         r.offset = behind(shared_offset(c, v), r.offset);
         r.space = PL_SP_SHARED;
     } else if (v && v->space == PL_SP_SHARED) {
@@ -332,7 +360,8 @@ static place address(lower *c, const pl_operand *o, unsigned which, const pl_ins
     return r;
 }
 
-/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*): what form and modifiers do not say. */
+/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*): what form and modifiers
+ * do not say. */
 static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -341,19 +370,18 @@ static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
     const pl_operand *o = data < f->noperands ? &s->op[data] : NULL;
     if (o && o->kind == PL_O_VEC && o->n) {
         const pl_operand *e = o->elem;
-        for (uint16_t k = 0; k < o->n; k++)
-            e = o->elem[k].kind == PL_O_REG ? &o->elem[k] : e;
+        for (uint16_t k = 0; k < o->n; k++) e = o->elem[k].kind == PL_O_REG ? &o->elem[k] : e;
         o = e;
     }
     if (o && o->kind == PL_O_REG && type_width(o->reg->type) == 64)
         i->sel[PL_M_FLAGS] |= PL_MF_WIDE;
-    if (i->sel[PL_M_SPACE] == PL_SP_PARAM && !c->func->entry)
-        i->sel[PL_M_SPACE] = PL_SP_LOCAL;
+    if (i->sel[PL_M_SPACE] == PL_SP_PARAM && !c->func->entry) i->sel[PL_M_SPACE] = PL_SP_LOCAL;
 }
 
 /* ---- calls ---- */
 
-/* A register passes in parts: one move for each vector element, two for each element of 128 bits. */
+/* A register passes in parts: one move for each vector element, two for each element of 128 bits.
+ */
 static uint32_t part_rows(pl_word type)
 {
     return row_count(type) > 2 ? 2 : row_count(type);
@@ -362,8 +390,7 @@ static uint32_t part_rows(pl_word type)
 /* Moves that a formal parameter or result takes. */
 static uint32_t part_count(const pl_var *formal)
 {
-    if (!formal || formal->space != PL_SP_REG)
-        return 1;
+    if (!formal || formal->space != PL_SP_REG) return 1;
     return (formal->vec ? formal->vec : 1u) * row_count(formal->type) / part_rows(formal->type);
 }
 
@@ -385,7 +412,8 @@ static pl_prog_move caller_side(lower *c, const pl_operand *o, uint32_t part, bo
         m.pred = o->reg->type == W_pred;
         m.bytes = 4 * part_rows(o->reg->type);
         at = reg_row(c, o) + part * part_rows(o->reg->type);
-    } else if (o->kind == PL_O_IMM && part) { /* ptxas passes the number in the first element, and 0 in the others */
+    } else if (o->kind == PL_O_IMM &&
+               part) { /* ptxas passes the number in the first element, and 0 in the others */
         at = immediate_row(c, 0, 64);
         m.reg = true;
         m.bytes = 8;
@@ -407,10 +435,8 @@ static const pl_func *signature(const pl_stmt *s)
     const pl_form *f = &pl_forms[s->what->form];
     for (unsigned k = 0; k < f->noperands; k++) {
         const pl_operand *o = &s->op[k];
-        if (o->kind == PL_O_FUNC)
-            return o->func;
-        if (o->kind == PL_O_TABLE && o->table->kind == PL_TAB_PROTO)
-            return o->table->proto;
+        if (o->kind == PL_O_FUNC) return o->func;
+        if (o->kind == PL_O_TABLE && o->table->kind == PL_TAB_PROTO) return o->table->proto;
         if (o->kind == PL_O_TABLE && o->table->kind == PL_TAB_CALL && o->table->funcs.n)
             return o->table->funcs.at[0];
     }
@@ -418,7 +444,8 @@ static const pl_func *signature(const pl_stmt *s)
 }
 
 /* The moves of all arguments or results on the caller's side; returns how many. */
-static uint32_t lower_moves(lower *c, const pl_operand *list, pl_var *const *formal, size_t formals, bool results)
+static uint32_t lower_moves(lower *c, const pl_operand *list, pl_var *const *formal, size_t formals,
+                            bool results)
 {
     uint32_t first = (uint32_t)c->p->moves.n;
     for (uint16_t e = 0; e < list->n; e++)
@@ -444,14 +471,15 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
             break;
         case PL_K_ARGS:
             call.first_arg = (uint32_t)c->p->moves.n;
-            call.nargs = lower_moves(c, o, callee ? callee->params.at : NULL, callee ? callee->params.n : 0, false);
+            call.nargs = lower_moves(c, o, callee ? callee->params.at : NULL,
+                                     callee ? callee->params.n : 0, false);
             break;
         case PL_K_RETS:
             call.first_ret = (uint32_t)c->p->moves.n;
-            call.nrets = lower_moves(c, o, callee ? callee->rets.at : NULL, callee ? callee->rets.n : 0, true);
+            call.nrets = lower_moves(c, o, callee ? callee->rets.at : NULL,
+                                     callee ? callee->rets.n : 0, true);
             break;
-        default:
-            break;
+        default: break;
         }
     }
     c->p->code.at[pc].target = (uint32_t)c->p->calls.n;
@@ -464,7 +492,11 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
     unsigned addresses = 0;
-    struct { uint32_t row; unsigned from; pl_word type; } widen = {UINT32_MAX, 0, W_none};
+    struct {
+        uint32_t row;
+        unsigned from;
+        pl_word type;
+    } widen = {UINT32_MAX, 0, W_none};
     uint32_t final_row = 0;
     bool memory = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) != 0;
     pl_insn t = *i; /* emit() below may move the code array */
@@ -472,11 +504,11 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *sp = &f->operand[k];
         const pl_operand *o = &s->op[k];
-        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR ? pl_operand_type(f, k, s->what->mods) : W_b64;
-        if (o->kind == PL_O_NONE)
-            continue;
-        if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory)
-            t.sel[k] = o->sel;
+        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR
+                           ? pl_operand_type(f, k, s->what->mods)
+                           : W_b64;
+        if (o->kind == PL_O_NONE) continue;
+        if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory) t.sel[k] = o->sel;
         if (o->neg && type != W_pred) /* -%r of vmad */
             t.neg |= (uint8_t)(1u << k);
         switch ((pl_okind)sp->kind) {
@@ -489,11 +521,12 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
             place a = address(c, o, addresses, &t);
             t.op[k] = a.row;
             if (a.narrow)
-                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0 ? PL_MF_ADDR32 : addresses == 1 ? PL_MF_ADDR32_2 : PL_MF_ADDR32_3);
+                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0   ? PL_MF_ADDR32
+                                               : addresses == 1 ? PL_MF_ADDR32_2
+                                                                : PL_MF_ADDR32_3);
             if (!addresses) {
                 t.imm = a.offset;
-                if (a.space != PL_SP_REG)
-                    t.sel[PL_M_SPACE] = (uint8_t)a.space;
+                if (a.space != PL_SP_REG) t.sel[PL_M_SPACE] = (uint8_t)a.space;
             } else if (addresses == 1)
                 t.target = (uint32_t)(int32_t)a.offset;
             else
@@ -501,9 +534,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
             addresses++;
             break;
         }
-        case PL_K_LABEL:
-            use_label(c, (uint32_t)(c->p->code.n), UINT32_MAX, o->label);
-            break;
+        case PL_K_LABEL: use_label(c, (uint32_t)(c->p->code.n), UINT32_MAX, o->label); break;
         case PL_K_LABELS:
             for (size_t n = 0; n < o->table->labels.n; n++) {
                 use_label(c, UINT32_MAX, (uint32_t)c->p->pool.n, o->table->labels.at[n]);
@@ -517,33 +548,31 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
             if (o->kind == PL_O_VEC) {
                 t.op[k] = npool;
                 for (uint16_t e = 0; e < o->n && npool < 256; e++)
-                    pool[npool++] = type == W_pred ? pred_number(c, &o->elem[e], &t, k) : value_row(c, &o->elem[e], type, &t, memory);
+                    pool[npool++] = type == W_pred ? pred_number(c, &o->elem[e], &t, k)
+                                                   : value_row(c, &o->elem[e], type, &t, memory);
             } else if (type == W_pred)
                 t.op[k] = pred_number(c, o, &t, k);
-            else if (o->kind == PL_O_REG && sp->written && !sp->read && !memory && type_width(type) == 32 && type_width(o->reg->type) == 64) {
+            else if (o->kind == PL_O_REG && sp->written && !sp->read && !memory &&
+                     type_width(type) == 32 && type_width(o->reg->type) == 64) {
                 widen.row = t.op[k] = c->rows++;
                 widen.type = pl_type_kind(type) == 's' ? W_s32 : W_u32;
                 final_row = reg_row(c, o);
             } else
                 t.op[k] = value_row(c, o, type, &t, memory);
             break;
-        default:
-            break;
+        default: break;
         }
     }
     if (npool) {
         t.more = (uint32_t)c->p->pool.n;
         t.nmore = (uint16_t)npool;
-        for (uint32_t k = 0; k < npool; k++)
-            *pl_push(c->p->arena, &c->p->pool) = pool[k];
+        for (uint32_t k = 0; k < npool; k++) *pl_push(c->p->arena, &c->p->pool) = pool[k];
     }
     i = emit(c, t.form);
     *i = t;
-    if (addresses)
-        memory_shape(c, i, s);
+    if (addresses) memory_shape(c, i, s);
     pl_insn_finish(i);
-    if (f->effects & PL_EF_CALL)
-        lower_call(c, i, s);
+    if (f->effects & PL_EF_CALL) lower_call(c, i, s);
     if (widen.row != UINT32_MAX) {
         pl_insn like = c->p->code.at[c->p->code.n - 1];
         convert(c, "~wide", widen.type, final_row, widen.row, &like);
@@ -554,14 +583,14 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
-    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) || s->op[0].kind != PL_O_REG)
+    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || !changes(s->op[1].sreg) ||
+        s->op[0].kind != PL_O_REG)
         return false;
     bool clock = s->op[1].sreg != W_smid;
     pl_insn *n = emit(c, machine_form(clock ? "~sreg" : "~s2ur"));
     n->guard = i->guard;
     n->flags = i->flags;
-    if (clock)
-        n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
+    if (clock) n->mods[0] = type_width(s->op[0].reg->type) == 64 ? W_u64 : W_u32;
     n->op[0] = reg_row(c, &s->op[0]);
     n->op[1] = (uint32_t)s->op[1].sreg;
     pl_insn_finish(n);
@@ -572,7 +601,8 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
 static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
-    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || s->op[0].kind != PL_O_REG || s->op[0].reg->type != W_pred)
+    if (f->noperands != 2 || s->op[1].kind != PL_O_SREG || s->op[0].kind != PL_O_REG ||
+        s->op[0].reg->type != W_pred)
         return false;
     uint32_t row = sreg_row(c, &s->op[1], 32);
     pl_insn *n = emit(c, machine_form("~spred"));
@@ -586,22 +616,20 @@ static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s
 
 static void lower_stmt(lower *c, const pl_stmt *s);
 
-/* A store that leaves elements of its vector out, `{%r1,_,%r3,_ ...}`: one of each element that is there. */
+/* A store that leaves elements of its vector out, `{%r1,_,%r3,_ ...}`: one of each element that is
+ * there. */
 static bool lower_sparse_store(lower *c, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
     const pl_operand *data = f->noperands > 1 ? &s->op[1] : NULL;
     bool sparse = false;
-    if (f->mnem != M_st || data->kind != PL_O_VEC)
-        return false;
-    for (uint16_t k = 0; k < data->n; k++)
-        sparse |= data->elem[k].kind == PL_O_SINK;
+    if (f->mnem != M_st || data->kind != PL_O_VEC) return false;
+    for (uint16_t k = 0; k < data->n; k++) sparse |= data->elem[k].kind == PL_O_SINK;
     for (uint16_t k = 0; sparse && k < data->n; k++) {
         pl_operand op[PL_INLINE_OPERANDS];
         pl_choice what = *s->what;
         pl_stmt one = *s;
-        if (data->elem[k].kind == PL_O_SINK)
-            continue;
+        if (data->elem[k].kind == PL_O_SINK) continue;
         memcpy(op, s->op, f->noperands * sizeof *op);
         op[0].imm = behind(k * (type_width(pl_operand_type(f, 1, what.mods)) / 8), op[0].imm);
         op[1] = data->elem[k];
@@ -615,34 +643,37 @@ static bool lower_sparse_store(lower *c, const pl_stmt *s)
 
 static void lower_stmt(lower *c, const pl_stmt *s)
 {
-    if (lower_sparse_store(c, s))
-        return;
+    if (lower_sparse_store(c, s)) return;
     if (pl_forms[s->what->form].unsupported) {
         c->unsupported = true;
         return;
     }
     const pl_prog_line *last = c->p->lines.n ? &c->p->lines.at[c->p->lines.n - 1] : NULL;
     uint32_t ptx_line = s->line + c->lines_before;
-    if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line || last->src_file != c->src_file ||
-        last->inlined != c->inlined)
-        *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){ptx_line, s->column, c->src_file, c->src_line, c->inlined};
+    if (!last || last->ptx_line != ptx_line || last->src_line != c->src_line ||
+        last->src_file != c->src_file || last->inlined != c->inlined)
+        *pl_push(c->p->arena, &c->p->lines) =
+            (pl_prog_line){ptx_line, s->column, c->src_file, c->src_line, c->inlined};
     c->line = (uint32_t)c->p->lines.n - 1;
-    pl_insn i = {.form = s->what->form, .guard = PL_PT, .reconv = UINT32_MAX, .line = c->line, .more = (uint32_t)c->p->pool.n};
-    for (int k = 0; k < PL_INLINE_OPERANDS; k++)
-        i.op[k] = UINT32_MAX;
+    pl_insn i = {.form = s->what->form,
+                 .guard = PL_PT,
+                 .reconv = UINT32_MAX,
+                 .line = c->line,
+                 .more = (uint32_t)c->p->pool.n};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++) i.op[k] = UINT32_MAX;
     memcpy(i.mods, s->what->mods, sizeof i.mods);
     if (s->guard) {
         i.guard = c->reg_row[s->guard->id];
         i.flags = s->guard_neg ? PL_IF_GUARD_NEG : 0;
     }
-    if (!lower_clock(c, &i, s) && !lower_special_predicate(c, &i, s))
-        lower_operands(c, &i, s);
+    if (!lower_clock(c, &i, s) && !lower_special_predicate(c, &i, s)) lower_operands(c, &i, s);
 }
 
 /* ---- functions ---- */
 
-/* Arguments and results of the calls that f makes. Those of calls in different { } share their place: a frame is no larger than the
- * largest call needs, which counts when functions call themselves. Returns the end. */
+/* Arguments and results of the calls that f makes. Those of calls in different { } share their
+ * place: a frame is no larger than the largest call needs, which counts when functions call
+ * themselves. Returns the end. */
 static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
 {
     struct {
@@ -653,9 +684,9 @@ static uint64_t place_arguments(lower *c, const pl_func *f, uint64_t at)
     uint64_t end = at;
     for (size_t k = 0; k < f->vars.n; k++) {
         pl_var *v = f->vars.at[k];
-        if (v->space != PL_SP_PARAM || !in_frame(c, v))
-            continue;
-        while (n && (open[n - 1].depth > v->depth || (open[n - 1].depth == v->depth && open[n - 1].block != v->block)))
+        if (v->space != PL_SP_PARAM || !in_frame(c, v)) continue;
+        while (n && (open[n - 1].depth > v->depth ||
+                     (open[n - 1].depth == v->depth && open[n - 1].block != v->block)))
             at = open[--n].start;
         if ((!n || open[n - 1].block != v->block) && n < sizeof open / sizeof *open) {
             open[n].block = v->block;
@@ -675,18 +706,17 @@ static void place_frame(lower *c, const pl_func *f)
     uint64_t at = 0;
     for (size_t k = 0; k < f->vars.n; k++) {
         pl_var *v = f->vars.at[k];
-        if (v->space != PL_SP_LOCAL)
-            continue;
+        if (v->space != PL_SP_LOCAL) continue;
         at = pl_align_up(at, v->align);
         v->offset = at;
         at += v->size;
-        c->out->local_bytes = (uint32_t)pl_align_up(pl_align_up(c->out->local_bytes, v->align) + v->size, 4);
+        c->out->local_bytes =
+            (uint32_t)pl_align_up(pl_align_up(c->out->local_bytes, v->align) + v->size, 4);
     }
     for (int which = 0; which < 2 && !f->entry; which++)
         for (size_t k = 0; k < (which ? f->rets.n : f->params.n); k++) {
             pl_var *v = which ? f->rets.at[k] : f->params.at[k];
-            if (v->space == PL_SP_REG)
-                continue;
+            if (v->space == PL_SP_REG) continue;
             at = pl_align_up(at, v->align);
             v->offset = at;
             at += v->size;
@@ -702,8 +732,8 @@ static void place_params(lower *c, const pl_func *f)
         pl_var *v = f->params.at[k];
         at = pl_align_up(at, v->align ? v->align : 1);
         v->offset = at;
-        *pl_push(c->p->arena, &c->out->params) =
-            (pl_prog_param){v->name, (uint32_t)at, (uint32_t)v->size, v->align, (uint16_t)v->type, v->is_ptr};
+        *pl_push(c->p->arena, &c->out->params) = (pl_prog_param){
+            v->name, (uint32_t)at, (uint32_t)v->size, v->align, (uint16_t)v->type, v->is_ptr};
         at += v->size;
     }
     c->out->param_bytes = (uint32_t)at;
@@ -727,8 +757,7 @@ static pl_prog_move callee_side(const lower *c, const pl_var *v, uint32_t part, 
 
 static bool ends_here(const lower *c)
 {
-    if (c->p->code.n == c->out->first)
-        return false;
+    if (c->p->code.n == c->out->first) return false;
     const pl_insn *i = &c->p->code.at[c->p->code.n - 1];
     uint32_t e = pl_forms[i->form].effects;
     return i->guard == PL_PT && (e & (PL_EF_EXIT | PL_EF_BRANCH));
@@ -736,10 +765,10 @@ static bool ends_here(const lower *c)
 
 static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
 {
-    pl_reserve(c->p->arena, &c->p->code, f->body.n + 8); /* mostly a statement is an instruction, or none */
+    pl_reserve(c->p->arena, &c->p->code,
+               f->body.n + 8); /* mostly a statement is an instruction, or none */
     for (size_t k = 0; k < c->m->sources; k++)
-        if (c->m->source[k].file == f->at.file)
-            c->lines_before = c->m->source[k].lines_before;
+        if (c->m->source[k].file == f->at.file) c->lines_before = c->m->source[k].lines_before;
     out->first = 0;
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
@@ -778,8 +807,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         else if (s->kind == PL_S_INSN) {
             size_t at = c->p->code.n;
             lower_stmt(c, s);
-            if (c->nounroll && at < c->p->code.n)
-                c->p->code.at[at].flags |= PL_IF_NOUNROLL;
+            if (c->nounroll && at < c->p->code.n) c->p->code.at[at].flags |= PL_IF_NOUNROLL;
             c->nounroll = false;
         }
     }
@@ -789,7 +817,8 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
         label_at_end |= c->stmt_pc[f->labels.at[k]->stmt] == c->p->code.n;
     if (!ends_here(c) || label_at_end) { /* running off the end returns */
         if (!c->p->lines.n)
-            *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){.ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};
+            *pl_push(c->p->arena, &c->p->lines) = (pl_prog_line){
+                .ptx_line = f->at.line + c->lines_before, .ptx_column = f->at.column};
         pl_insn *i = emit(c, machine_form("ret"));
         pl_insn_finish(i);
     }
@@ -812,10 +841,11 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     out->preds = c->preds;
 }
 
-
-bool pl_lower_function(const pl_lower_module *m, const pl_func *f, pl_arena *scratch, pl_program *part, pl_prog_func *out, uint32_t *fixed)
+bool pl_lower_function(const pl_lower_module *m, const pl_func *f, pl_arena *scratch,
+                       pl_program *part, pl_prog_func *out, uint32_t *fixed)
 {
-    lower c = {.m = m, .p = part, .scratch = scratch, .func = f, .out = out, .preds = 2 /* true, false */};
+    lower c = {
+        .m = m, .p = part, .scratch = scratch, .func = f, .out = out, .preds = 2 /* true, false */};
     lower_function(&c, f, out);
     *fixed = c.scratch_row;
     return !c.unsupported;

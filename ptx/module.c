@@ -1,9 +1,9 @@
 /* module.c - the entry of the PTX front end, and the directives that hold for a whole module.
  *
- * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in place), runs the grammar
- * and reports what only the end of the file can show. .version and .target decide what everything
- * else may use: pl_module_needs is the one place that compares. PTX ISA 9.0, sections 11.1 and 13
- * (release notes). */
+ * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in
+ * place), runs the grammar and reports what only the end of the file can show. .version and .target
+ * decide what everything else may use: pl_module_needs is the one place that compares. PTX ISA 9.0,
+ * sections 11.1 and 13 (release notes). */
 #include "ptx/internal.h"
 #include "base/guard.h"
 #include "ptx/parse.h"
@@ -42,12 +42,15 @@ static const struct target {
 
 #define NEWEST versions[sizeof versions / sizeof *versions - 1]
 
-/* 91 of "9.1"; 0 when the text is no version: one digit behind the dot, at most two in front of it. */
+/* 91 of "9.1"; 0 when the text is no version: one digit behind the dot, at most two in front of it.
+ */
 static unsigned version_number(const char *text, size_t n)
 {
     const char *digits = "0123456789";
     size_t before = strspn(text, digits);
-    if (n < 3 || *text == '0' || before > 2 || before + 2 != n || text[before] != '.' || !memchr(digits, text[n - 1], 10)) return 0;
+    if (n < 3 || *text == '0' || before > 2 || before + 2 != n || text[before] != '.' ||
+        !memchr(digits, text[n - 1], 10))
+        return 0;
     return (unsigned)strtoul(text, NULL, 10) * 10 + (unsigned)(text[n - 1] - '0');
 }
 
@@ -65,21 +68,27 @@ void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
     p->ast->ptx = NEWEST;
     for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
         if (versions[k] == version) p->ast->ptx = versions[k];
-    if (p->ast->ptx != version && version < NEWEST) pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
+    if (p->ast->ptx != version && version < NEWEST)
+        pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
 }
 
-/* The first error of a module of a later version may be something that the version brought. Messages from number `from` on are the module's. */
+/* The first error of a module of a later version may be something that the version brought.
+ * Messages from number `from` on are the module's. */
 static void blame_version(pl_parse *p, size_t from)
 {
     pl_diag *first = NULL;
     for (size_t k = from; k < p->diags->list.n; k++) {
         pl_diag *d = &p->diags->list.at[k];
-        if (d->severity == PL_ERROR && (!first || d->at.line < first->at.line || (d->at.line == first->at.line && d->at.column < first->at.column)))
+        if (d->severity == PL_ERROR &&
+            (!first || d->at.line < first->at.line ||
+             (d->at.line == first->at.line && d->at.column < first->at.column)))
             first = d;
     }
     if (!first) return;
-    first->help = pl_arena_printf(p->arena, "%s%sthe module has .version %s, which is newer than ptxloom knows (%u.%u)", first->help ? first->help : "",
-                                  first->help ? "; " : "", p->newer, NEWEST / 10u, NEWEST % 10u);
+    first->help = pl_arena_printf(
+        p->arena, "%s%sthe module has .version %s, which is newer than ptxloom knows (%u.%u)",
+        first->help ? first->help : "", first->help ? "; " : "", p->newer, NEWEST / 10u,
+        NEWEST % 10u);
 }
 
 /* "sm_90a", "compute_90a", "sm_090a": the entry of the table. */
@@ -103,7 +112,8 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     }
     p->target_at = at;
     const struct target *t = find_target(s->name);
-    if (!a->target && !t && !strcmp(s->name, "debug")) pl_report(p->diags, PL_E0310, at, "an option", "the architecture");
+    if (!a->target && !t && !strcmp(s->name, "debug"))
+        pl_report(p->diags, PL_E0310, at, "an option", "the architecture");
     if (!p->seen_version) {
         if (!p->broken) pl_report(p->diags, PL_E0310, at, ".target", ".version");
         p->seen_version = true;
@@ -130,8 +140,7 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
         a->target = t->name;
         a->sm = (uint16_t)strtoul(t->name + 3, &end, 10);
         a->sm_suffix = *end;
-        if (a->ptx < t->ptx)
-            pl_report(p->diags, PL_E0314, at, s->name, t->ptx / 10, t->ptx % 10);
+        if (a->ptx < t->ptx) pl_report(p->diags, PL_E0314, at, s->name, t->ptx / 10, t->ptx % 10);
         return;
     }
     pl_diag *d = pl_report(p->diags, PL_E0313, at, s->name);
@@ -169,7 +178,8 @@ bool pl_module_started(pl_parse *p, pl_loc at)
 {
     p->begun = true;
     if (p->seen_target) return true;
-    if (!p->broken) pl_report(p->diags, PL_E0310, at, "this", p->seen_version ? ".target" : ".version");
+    if (!p->broken)
+        pl_report(p->diags, PL_E0310, at, "this", p->seen_version ? ".target" : ".version");
     p->seen_version = p->seen_target = true;
     if (!p->ast->ptx) p->ast->ptx = NEWEST;
     if (!p->ast->target) p->ast->target = "sm_90a";
@@ -237,8 +247,10 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
         return;
     }
     if (x->func->alias_of || second->linkage == PL_LINK_WEAK) {
-        pl_report(p->diags, PL_E0387, x->func->alias_of ? a_at : b_at, x->func->alias_of ? a->name : b->name,
-                  x->func->alias_of ? "an alias already" : ".weak, and another module may replace it");
+        pl_report(p->diags, PL_E0387, x->func->alias_of ? a_at : b_at,
+                  x->func->alias_of ? a->name : b->name,
+                  x->func->alias_of ? "an alias already"
+                                    : ".weak, and another module may replace it");
         return;
     }
     const char *what = pl_func_difference(x->func, second);
@@ -253,7 +265,9 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
 {
     pl_module_started(p, at);
     if (p->linkage_set) pl_report(p->diags, PL_E0317, at);
-    if (p->lead_at.line) pl_report(p->diags, PL_E0384, p->lead_at, ".attribute", "it comes behind .visible and the like");
+    if (p->lead_at.line)
+        pl_report(p->diags, PL_E0384, p->lead_at, ".attribute",
+                  "it comes behind .visible and the like");
     p->linkage = l;
     p->linkage_at = at;
     p->linkage_set = true;
@@ -286,7 +300,8 @@ void pl_module_end(pl_parse *p)
     if (!p->broken && (!p->seen_version || !p->seen_target)) pl_report(p->diags, PL_E0318, whole);
     if (p->ast->debug && !p->debug_section) pl_report(p->diags, PL_E0388, p->target_at);
     for (const pl_loc_name *u = p->loc_names; u; u = u->next)
-        if (!pl_map_get(&p->section_labels, u->name, u->n)) pl_report(p->diags, PL_E0302, u->at, u->name);
+        if (!pl_map_get(&p->section_labels, u->name, u->n))
+            pl_report(p->diags, PL_E0302, u->at, u->name);
     for (size_t k = 0; k < p->ast->funcs.n; k++) {
         const pl_func *f = p->ast->funcs.at[k];
         if (f->entry && f->prototype_only && f->linkage != PL_LINK_EXTERN)
@@ -314,7 +329,8 @@ void pl_ptx_yyfree(void *at, yyscan_t scanner)
     (void)at, (void)scanner;
 }
 
-static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
+static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file,
+                       const pl_parse_options *o, pl_ast **out)
 {
     const struct pl_diag_file *source = &diags->file.at[file];
     PL_GUARD(return PL_NOMEM)
@@ -359,7 +375,8 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     return diags->errors > errors ? PL_INVALID : PL_OK;
 }
 
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o, pl_ast **out)
+pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o,
+                       pl_ast **out)
 {
     pl_arena *names = pl_arena_open();
     *out = NULL;

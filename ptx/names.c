@@ -73,7 +73,8 @@ static void grow_table(pl_parse *p)
     p->syms.cap = cap;
 }
 
-/* What a new spelling is: done once per distinct spelling. Special registers are known from the start (pl_names_begin). */
+/* What a new spelling is: done once per distinct spelling. Special registers are known from the
+ * start (pl_names_begin). */
 static void classify(pl_sym *s)
 {
     s->mnem = s->sreg = -1;
@@ -116,10 +117,13 @@ static void find_ends(const char *text, size_t n, uint64_t ends[2])
     } else if (n >= 4)
         ends[0] = four(text) << 32 | four(text + n - 4);
     else
-        ends[0] = n ? (uint64_t)(unsigned char)text[0] << 16 | (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1] : 0;
+        ends[0] = n ? (uint64_t)(unsigned char)text[0] << 16 |
+                          (uint64_t)(unsigned char)text[n / 2] << 8 | (unsigned char)text[n - 1]
+                    : 0;
 }
 
-/* Multiplicative hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), eight bytes a step. */
+/* Multiplicative hashing (Knuth, "The Art of Computer Programming", volume 3, section 6.4), eight
+ * bytes a step. */
 static uint32_t hash(const char *text, size_t n, const uint64_t ends[2])
 {
     const uint64_t factor = 0x9E3779B97F4A7C15u;
@@ -136,10 +140,13 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     find_ends(text, n, ends);
     uint32_t h = hash(text, n, ends);
     if (2 * p->syms.n >= p->syms.cap) grow_table(p);
-    pl_sym_slot *slot = p->syms.cap ? &p->syms.slot[h & (p->syms.cap - 1)] : NULL; /* NULL: out of memory */
-    for (; slot && slot->sym; slot = slot + 1 < p->syms.slot + p->syms.cap ? slot + 1 : p->syms.slot) {
+    pl_sym_slot *slot =
+        p->syms.cap ? &p->syms.slot[h & (p->syms.cap - 1)] : NULL; /* NULL: out of memory */
+    for (; slot && slot->sym;
+         slot = slot + 1 < p->syms.slot + p->syms.cap ? slot + 1 : p->syms.slot) {
         pl_sym *s = slot->sym;
-        if (slot->hash == h && s->len == n && s->ends[0] == ends[0] && s->ends[1] == ends[1] && (n <= 16 || !memcmp(s->name + 8, text + 8, n - 16)))
+        if (slot->hash == h && s->len == n && s->ends[0] == ends[0] && s->ends[1] == ends[1] &&
+            (n <= 16 || !memcmp(s->name + 8, text + 8, n - 16)))
             return s;
     }
     pl_sym *s = pl_arena_new(p->names, pl_sym);
@@ -147,7 +154,8 @@ pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n)
     s->len = (uint32_t)n;
     memcpy(s->ends, ends, sizeof ends);
     classify(s);
-    if (!pl_parse_ok(p)) return s; /* out of memory: it lies where the next one will, and must not be found again */
+    if (!pl_parse_ok(p))
+        return s; /* out of memory: it lies where the next one will, and must not be found again */
     *slot = (pl_sym_slot){h, s};
     p->syms.n++;
     return s;
@@ -164,9 +172,7 @@ void pl_names_begin(pl_parse *p)
     }
 }
 
-/* ---- bindings
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- bindings ---- */
 
 const char *pl_bind_noun(const pl_binding *b)
 {
@@ -190,7 +196,9 @@ static pl_scope *scope_at(pl_parse *p, uint32_t depth)
 
 static pl_binding *attach(pl_parse *p, pl_sym *s, const pl_binding *b, uint32_t depth)
 {
-    pl_binding *n = !s->bound ? &s->first : p->free_bindings ? p->free_bindings : pl_arena_new(p->names, pl_binding);
+    pl_binding *n = !s->bound          ? &s->first
+                    : p->free_bindings ? p->free_bindings
+                                       : pl_arena_new(p->names, pl_binding);
     pl_scope *scope = scope_at(p, depth);
     pl_binding **top = b->kind == PL_B_RANGE ? &s->range : &s->binding;
     if (n == p->free_bindings) p->free_bindings = n->next;
@@ -233,10 +241,12 @@ static void find_stem(pl_parse *p, pl_sym *s)
     s->stem->nnumbers++;
 }
 
-/* The symbol %r12 of the stem %r. Every range asks for many, so the name is put together by hand. */
+/* The symbol %r12 of the stem %r. Every range asks for many, so the name is put together by hand.
+ */
 static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
 {
-    char text[256], *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->names, stem->len + 10);
+    char text[256],
+        *name = stem->len + 10 <= sizeof text ? text : pl_arena_alloc(p->names, stem->len + 10);
     uint32_t digits = 1, n;
     for (n = number; n >= 10; n /= 10) digits++;
     if (!name) return pl_sym_intern(p, stem->name, stem->len);
@@ -308,9 +318,7 @@ void pl_name_bind_module(pl_parse *p, pl_sym *s, pl_binding b)
     attach(p, s, &b, 0);
 }
 
-/* ---- scopes and labels
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- scopes and labels ---- */
 
 void pl_scope_open(pl_parse *p, pl_loc at)
 {
@@ -389,7 +397,7 @@ void pl_label_refer(pl_parse *p, pl_sym *s, pl_loc at, pl_label **where)
 }
 
 /* ---- names that do not exist
- * -------------------------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------- */
 
 /* tid.x for %tid.x */
 static bool lacks_percent(const pl_sym *s)
@@ -417,7 +425,8 @@ void pl_name_undefined(pl_parse *p, pl_sym *s, pl_loc at)
             const pl_sym *o = p->syms.slot[k].sym;
             if (!o || !o->binding || o->binding->kind == PL_B_BAD) continue;
             unsigned distance = pl_edit_distance(s->name, s->len, o->name, o->len, best);
-            if (distance < best || (distance == best && near && best <= limit && strcmp(o->name, near->name) < 0)) {
+            if (distance < best ||
+                (distance == best && near && best <= limit && strcmp(o->name, near->name) < 0)) {
                 best = distance;
                 near = o;
             }

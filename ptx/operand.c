@@ -13,9 +13,7 @@ static const pl_node *node(const pl_parse *p, uint32_t n)
     return &p->nodes.at[n];
 }
 
-/* ---- types
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- types ---- */
 
 /* May a register of type r stand where an instruction of type t reads or writes? (PTX ISA 9.0,
  * section 9.2; ptxas 13.0 was asked about every pair.) Untyped registers fit any type of their
@@ -60,9 +58,7 @@ static bool untyped_only(pl_word t)
     }
 }
 
-/* ---- reports
- * ------------------------------------------------------------------------------------------------------------
- */
+/* ---- reports ---- */
 
 /* "add.rn.f32", as written */
 const char *pl_full_name(pl_parse *p, const pl_sym *opcode)
@@ -95,7 +91,8 @@ static const char *written(const pl_parse *p, const pl_node *n)
 static bool kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, const char *given)
 {
     if (a->aloud)
-        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, given)->help = pl_syntax_help(a->p, a->form);
+        pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, given)
+            ->help = pl_syntax_help(a->p, a->form);
     return false;
 }
 
@@ -106,14 +103,13 @@ static bool kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
 
 const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
 {
-    return low == high          ? pl_arena_printf(arena, "%lld", (long long)low)
-           : high == INT64_MAX ? pl_arena_printf(arena, "%lld or more", (long long)low)
-                               : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
+    return low == high ? pl_arena_printf(arena, "%lld", (long long)low)
+           : high == INT64_MAX
+               ? pl_arena_printf(arena, "%lld or more", (long long)low)
+               : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
 }
 
-/* ---- single operands
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- single operands ---- */
 
 /* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
 static bool component(pl_attempt *a, const pl_node *n, pl_draft *o)
@@ -157,7 +153,8 @@ static bool chosen(const pl_attempt *a, pl_word one, pl_word other)
 /* cvt takes wider registers only between the types that PTX has had from the start. */
 static bool relaxed(const pl_attempt *a)
 {
-    if (!a->form->relax || a->opcode->mnem != M_cvt || chosen(a, W_pack, W_pack)) return a->form->relax;
+    if (!a->form->relax || a->opcode->mnem != M_cvt || chosen(a, W_pack, W_pack))
+        return a->form->relax;
     for (unsigned k = 0; k < a->form->nslots; k++)
         switch (a->form->slot[k].type ? a->mods[k] : W_f32) {
         case W_u8:
@@ -176,7 +173,8 @@ static bool relaxed(const pl_attempt *a)
     return true;
 }
 
-/* Does ptxas 13.0 take registers of other kinds for this bf16? multimem does for loads and stores, sums with a float do for integers. */
+/* Does ptxas 13.0 take registers of other kinds for this bf16? multimem does for loads and stores,
+ * sums with a float do for integers. */
 static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word t)
 {
     if (t != W_bf16 && t != W_bf16x2) return false;
@@ -190,16 +188,18 @@ static bool any_bf16(const pl_attempt *a, const pl_ospec *s, pl_word r, pl_word 
     }
 }
 
-/* REGISTER+NUMBER as an operand that is read: the sum of integers of the register's width (ptxas 13.0). */
+/* REGISTER+NUMBER as an operand that is read: the sum of integers of the register's width
+ * (ptxas 13.0). */
 static bool may_be_sum(const pl_ospec *s, const pl_node *n, const pl_reg *r, bool in_vector)
 {
     int bits = pl_word_bits[r->type];
-    return (s->kind == PL_K_VALUE || s->kind == PL_K_VAR) && s->read && !s->written && !in_vector && !n->element && !n->sel && !n->minus && !n->not_ &&
-           pl_word_kind[r->type] != 'f' && pl_word_kind[r->type] != 'p' && bits >= 16 && bits <= 64;
+    return (s->kind == PL_K_VALUE || s->kind == PL_K_VAR) && s->read && !s->written && !in_vector &&
+           !n->element && !n->sel && !n->minus && !n->not_ && pl_word_kind[r->type] != 'f' &&
+           pl_word_kind[r->type] != 'p' && bits >= 16 && bits <= 64;
 }
 
-static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
-                             const pl_binding *b, pl_draft *o)
+static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector,
+                             const pl_node *n, const pl_binding *b, pl_draft *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
@@ -219,8 +219,9 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
     }
     if (any_bf16(a, s, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
     if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t)) ||
-        (a->opcode->mnem == M_cvt && !chosen(a, W_pack, W_pack) && !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
-         (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32))) ) {
+        (a->opcode->mnem == M_cvt && !chosen(a, W_pack, W_pack) &&
+         !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
+         (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32)))) {
         a->close = a->close ? a->close : 1;
         if (a->aloud) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
@@ -264,7 +265,9 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
         return false;
     }
     if (n->has_offset) {
-        if (a->aloud) pl_report(p->diags, PL_E0232, n->at, n->sym->name)->help = "add the number with an instruction";
+        if (a->aloud)
+            pl_report(p->diags, PL_E0232, n->at, n->sym->name)->help =
+                "add the number with an instruction";
         return false;
     }
     if (n->sel && info->vector && !component(a, n, o)) return false;
@@ -294,7 +297,8 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
 {
     pl_parse *p = a->p;
     char kind = pl_word_kind[t];
-    bool bf16_set = a->opcode->mnem == M_set && kind == 'p' && (chosen(a, W_bf16, W_bf16) || chosen(a, W_bf16x2, W_bf16x2));
+    bool bf16_set = a->opcode->mnem == M_set && kind == 'p' &&
+                    (chosen(a, W_bf16, W_bf16) || chosen(a, W_bf16x2, W_bf16x2));
     if (!s->read || s->written || s->reg_only || bf16_set)
         return kind_error(a, n, s->written ? "a register to write to" : "a register");
     o->kind = PL_O_IMM;
@@ -318,7 +322,9 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         }
         memcpy(&d, &n->value, sizeof d);
         if (a->opcode->mnem == M_createpolicy && !(d > 0 && d <= 1)) {
-            if (a->aloud) pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode), "the fraction is more than 0 and at most 1");
+            if (a->aloud)
+                pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode),
+                          "the fraction is more than 0 and at most 1");
             return false;
         }
         o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
@@ -344,10 +350,13 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
                       (long long)n->value);
         return false;
     }
-    if ((a->opcode->mnem == M_bfe || a->opcode->mnem == M_bfi) && t == W_u32 && n->kind == PL_N_INT &&
-        strcmp(s->name, "a") != 0 && (n->value > UINT32_MAX || n->value < INT32_MIN)) { /* a field of so many bits; see limits in stmt.c */
+    if ((a->opcode->mnem == M_bfe || a->opcode->mnem == M_bfi) && t == W_u32 &&
+        n->kind == PL_N_INT && strcmp(s->name, "a") != 0 &&
+        (n->value > UINT32_MAX ||
+         n->value < INT32_MIN)) { /* a field of so many bits; see limits in stmt.c */
         if (a->aloud)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), pl_range_text(p->arena, 0, 255), (long long)n->value);
+            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
+                      pl_range_text(p->arena, 0, 255), (long long)n->value);
         return false;
     }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
@@ -420,7 +429,8 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
     bool good;
     if (own == W_b64 && !space_of(a, &space)) {
         if (a->opcode->mnem != M_cp) return true;
-        space = W_global; /* a tensor map's generic address stands in a register; a name must be of global memory */
+        space = W_global; /* a tensor map's generic address stands in a register; a name must be of
+                             global memory */
     }
     switch (space) {
     case W_const: good = v->space == PL_SP_CONST; break;
@@ -437,21 +447,22 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
             good = v->space == PL_SP_GLOBAL;
             break;
         }
-        good = v->space == PL_SP_SHARED ||
-               (a->opcode->mnem != M_mbarrier && (v->space == PL_SP_GLOBAL || v->space == PL_SP_LOCAL));
+        good = v->space == PL_SP_SHARED || (a->opcode->mnem != M_mbarrier &&
+                                            (v->space == PL_SP_GLOBAL || v->space == PL_SP_LOCAL));
         break;
     }
     if (good) return true;
     if (a->aloud)
         pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
                   space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space])
-                  : a->opcode->mnem == M_mbarrier ? ".shared"
+                  : a->opcode->mnem == M_mbarrier  ? ".shared"
                   : a->opcode->mnem == M_prefetchu ? ".global"
-                                                  : "the generic space");
+                                                   : "the generic space");
     return false;
 }
 
-/* The offset of NAME+4 or, in elements, NAME[1]. As ptxas 13.0 has it, the elements of an array of vectors are its numbers. */
+/* The offset of NAME+4 or, in elements, NAME[1]. As ptxas 13.0 has it, the elements of an array of
+ * vectors are its numbers. */
 static bool offset(pl_attempt *a, const pl_node *n, const pl_binding *b, int64_t *bytes)
 {
     *bytes = n->value;
@@ -460,13 +471,13 @@ static bool offset(pl_attempt *a, const pl_node *n, const pl_binding *b, int64_t
         *bytes = (int64_t)((uint64_t)n->value * (unsigned)(pl_word_bits[b->var->type] / 8));
         return true;
     }
-    if (a->aloud) pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "an array");
+    if (a->aloud)
+        pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "an array");
     return false;
 }
 
 /* The address of a variable or function as a value: mov.u64 %rd1, var+4, mov.u64 %rd1, var[1]. */
-static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b,
-                       pl_draft *o)
+static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b, pl_draft *o)
 {
     pl_parse *p = a->p;
     int bits = pl_word_bits[t];
@@ -497,15 +508,20 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
         o->kind = PL_O_FUNC;
         o->func = b->func;
         if (n->has_offset || a->opcode->mnem == M_cvta)
-            return kind_error(a, n, a->opcode->mnem == M_cvta ? "a variable or a register" : "a function without offset");
+            return kind_error(a, n,
+                              a->opcode->mnem == M_cvta ? "a variable or a register"
+                                                        : "a function without offset");
     }
     return true;
 }
 
-/* ptxas takes the name of a function for its address wherever a number may stand, except where it looks at the number or converts it. */
-static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, const pl_binding *b)
+/* ptxas takes the name of a function for its address wherever a number may stand, except where it
+ * looks at the number or converts it. */
+static bool stands_for_number(const pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                              const pl_binding *b)
 {
-    if (b->kind != PL_B_FUNC || n->sel || n->has_offset || n->not_ || n->minus || !s->read || s->written || s->reg_only || s->lo <= s->hi)
+    if (b->kind != PL_B_FUNC || n->sel || n->has_offset || n->not_ || n->minus || !s->read ||
+        s->written || s->reg_only || s->lo <= s->hi)
         return false;
     switch (a->opcode->mnem) {
     case M_bar:
@@ -533,8 +549,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
-    if (n->kind == PL_N_VEC && n->n == 1 && braces_fit(a, s, t))
-        n = unwrap(p, node(p, n->first));
+    if (n->kind == PL_N_VEC && n->n == 1 && braces_fit(a, s, t)) n = unwrap(p, node(p, n->first));
     o->at = n->at;
     switch ((pl_node_kind)n->kind) {
     case PL_N_WRONG: return false;
@@ -593,16 +608,17 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
     return false;
 }
 
-/* Vectors of one element need no braces in texture and surface instructions, but for the coordinate behind a sampler and the
- * derivatives of tex.grad. */
+/* Vectors of one element need no braces in texture and surface instructions, but for the coordinate
+ * behind a sampler and the derivatives of tex.grad. */
 static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
 {
     if (a->opcode->mnem == M_tex && !s->written) {
         bool sampler = a->form->operand[3].kind == PL_K_OPAQUE; /* d|p, texture, sampler */
         if (s->name[0] == 'd' || (sampler && !strcmp(s->name, "c"))) return false;
     }
-    return s->rule && a->opcode->mnem != M_cp && a->opcode->mnem != M_tcgen05 && a->opcode->mnem != M_wmma &&
-           a->opcode->mnem != M_ldmatrix && a->opcode->mnem != M_stmatrix;
+    return s->rule && a->opcode->mnem != M_cp && a->opcode->mnem != M_tcgen05 &&
+           a->opcode->mnem != M_wmma && a->opcode->mnem != M_ldmatrix &&
+           a->opcode->mnem != M_stmatrix;
 }
 
 /* The elements of a vector agree with their neighbours: untyped ones with all, signed with unsigned
@@ -615,7 +631,7 @@ static char kind_class(pl_word type)
 
 static char element_kind(const pl_draft *o)
 {
-    return o->kind == PL_O_REG ? kind_class(o->reg->type)
+    return o->kind == PL_O_REG   ? kind_class(o->reg->type)
            : o->kind == PL_O_IMM ? (o->is_float ? 'f' : 'u')
                                  : 'b';
 }
@@ -627,8 +643,7 @@ static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         const pl_node *x = node(p, e);
-        const pl_binding *b =
-            x->kind == PL_N_NAME && !x->sel ? pl_name_lookup(a->p, x->sym) : NULL;
+        const pl_binding *b = x->kind == PL_N_NAME && !x->sel ? pl_name_lookup(a->p, x->sym) : NULL;
         if (b && b->kind == PL_B_REG && pl_word_kind[b->reg->type] == 'b' && !b->reg->vec &&
             n->n > 1)
             return bits == 8    ? W_b8
@@ -640,7 +655,8 @@ static pl_word common_type(const pl_attempt *a, const pl_node *n, pl_word t)
     return t;
 }
 
-/* ptxas takes vectors of two and four elements where a surface instruction needs fewer, and looks at those it needs. */
+/* ptxas takes vectors of two and four elements where a surface instruction needs fewer, and looks
+ * at those it needs. */
 static bool is_surface(const pl_attempt *a)
 {
     return a->opcode->mnem == M_suld || a->opcode->mnem == M_sust || a->opcode->mnem == M_sured;
@@ -660,14 +676,19 @@ static bool holds_register(const pl_attempt *a, const pl_node *n)
     return false;
 }
 
-/* A constant beside registers: an operand that must be a register may have it too, and a floating-point number stands for its bits in
- * untyped elements (ptxas 13.0). Only wmma.store takes registers alone. */
-static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
+/* A constant beside registers: an operand that must be a register may have it too, and a
+ * floating-point number stands for its bits in untyped elements (ptxas 13.0). Only wmma.store takes
+ * registers alone. */
+static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                             pl_draft *o)
 {
     pl_ospec free = *s;
     free.reg_only = s->reg_only && a->opcode->mnem == M_wmma && a->form->effects & PL_EF_STORE;
-    if ((a->opcode->mnem == M_mma || a->opcode->mnem == M_wmma) && pl_word_bits[t] == 32 && t != W_f32) t = W_b32;
-    if (n->kind == PL_N_FLOAT && pl_word_kind[t] == 'b' && (t == W_b32 || t == W_b64)) t = t == W_b32 ? W_f32 : W_f64;
+    if ((a->opcode->mnem == M_mma || a->opcode->mnem == M_wmma) && pl_word_bits[t] == 32 &&
+        t != W_f32)
+        t = W_b32;
+    if (n->kind == PL_N_FLOAT && pl_word_kind[t] == 'b' && (t == W_b32 || t == W_b64))
+        t = t == W_b32 ? W_f32 : W_f64;
     o->at = n->at;
     return immediate(a, &free, t, n, o);
 }
@@ -718,8 +739,8 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         if (!a->out) return true;
         o->elem = new_drafts(p, count);
         for (unsigned k = 0; o->elem && k < count; k++)
-            o->elem[k] = (pl_draft){
-                .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
+            o->elem[k] =
+                (pl_draft){.kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
         return true;
     }
     if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding &&
@@ -736,7 +757,8 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         }
         return true;
     }
-    bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written && s->slot < 0 && !strcmp(s->name, "c") &&
+    bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written &&
+                          s->slot < 0 && !strcmp(s->name, "c") &&
                           a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
     if (n->kind == PL_N_SINK && is_surface(a)) {
         if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
@@ -747,8 +769,10 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     }
     bool coordinate = is_surface(a) && !strcmp(s->name, "c");
     bool sampled = (a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4) && !strcmp(s->name, "c");
-    /* Coordinates beyond those of the geometry are ignored: nvcc once wrote four, whatever the texture. */
-    bool longer = (sampled || (is_surface(a) && (coordinate || count == 1))) && n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
+    /* Coordinates beyond those of the geometry are ignored: nvcc once wrote four, whatever the
+     * texture. */
+    bool longer = (sampled || (is_surface(a) && (coordinate || count == 1))) &&
+                  n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
     if (n->kind != PL_N_VEC || (n->n != count && !longer)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
@@ -768,9 +792,12 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     bool mixed = n->n > 1 && holds_register(a, n);
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         pl_draft scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
-        pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32 : k == 0 && layered ? W_u32 : common;
-        if (mixed && is_constant(p, node(p, e)) ? !constant_element(a, s, t, unwrap(p, node(p, e)), x)
-                                                : !value(a, s, own, true, node(p, e), x))
+        pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32
+                      : k == 0 && layered                              ? W_u32
+                                                                       : common;
+        if (mixed && is_constant(p, node(p, e))
+                ? !constant_element(a, s, t, unwrap(p, node(p, e)), x)
+                : !value(a, s, own, true, node(p, e), x))
             return false;
         if (x->kind == PL_O_SINK) continue;
         char kind = element_kind(x);
@@ -813,12 +840,13 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
     return true;
 }
 
-/* A 32-bit register with an address of global memory: what it held was cut off. ptxas 13.0 takes the module for one of 32-bit
- * addresses then, and refuses it as a whole. */
+/* A 32-bit register with an address of global memory: what it held was cut off. ptxas 13.0 takes
+ * the module for one of 32-bit addresses then, and refuses it as a whole. */
 static bool cuts_address(const pl_attempt *a, const pl_reg *r)
 {
     pl_word space;
-    if (a->p->ast->address_size != 64 || pl_word_bits[r->type] != 32 || !space_of(a, &space)) return false;
+    if (a->p->ast->address_size != 64 || pl_word_bits[r->type] != 32 || !space_of(a, &space))
+        return false;
     switch (a->opcode->mnem) {
     case M_mbarrier: return space == W_none;
     case M_ld:
@@ -831,13 +859,14 @@ static bool cuts_address(const pl_attempt *a, const pl_reg *r)
     case M_discard:
     case M_applypriority:
     case M_multimem:
-        return (space == W_none || space == W_global) && !chosen(a, W_async, W_async) && !chosen(a, W_bulk, W_bulk) &&
-               !chosen(a, W_tensormap, W_tensormap);
+        return (space == W_none || space == W_global) && !chosen(a, W_async, W_async) &&
+               !chosen(a, W_bulk, W_bulk) && !chosen(a, W_tensormap, W_tensormap);
     default: return false;
     }
 }
 
-/* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with them. */
+/* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with
+ * them. */
 static int least_address(const pl_attempt *a)
 {
     pl_word space;
@@ -898,7 +927,8 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
         return false;
     }
     char kind = pl_word_kind[b->reg->type];
-    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel || pl_word_bits[b->reg->type] < least_address(a)) {
+    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
+        pl_word_bits[b->reg->type] < least_address(a)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;
@@ -906,7 +936,8 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     if (cuts_address(a, b->reg)) {
         if (a->aloud)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type])->help =
-                "addresses of global memory and generic ones have 64 bits (.address_size 64): use a .b64 register";
+                "addresses of global memory and generic ones have 64 bits (.address_size 64): use "
+                "a .b64 register";
         return false;
     }
     o->reg = b->reg;
@@ -918,9 +949,11 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
     bool plain = n->kind == PL_N_NAME && !n->sel && !n->has_offset && !n->not_ && !n->minus;
     const pl_binding *b = plain ? resolve(a, n) : NULL;
     if (!plain)
-        return n->kind == PL_N_WRONG ? false : kind_error(a, n,
-                          s->kind == PL_K_LABELS ? "the name of a .branchtargets list"
-                                                 : "the name of a prototype");
+        return n->kind == PL_N_WRONG
+                   ? false
+                   : kind_error(a, n,
+                                s->kind == PL_K_LABELS ? "the name of a .branchtargets list"
+                                                       : "the name of a prototype");
     if (!b) return false;
     if (b->kind != PL_B_TABLE || (s->kind == PL_K_LABELS) != (b->table->kind == PL_TAB_BRANCH)) {
         if (a->aloud)
@@ -992,8 +1025,10 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_dra
             continue;
         }
         if (x->kind != PL_N_NAME || x->sel || x->not_ || x->minus || x->has_offset)
-            return kind_error(a, x, x->kind == PL_N_NAME && x->has_offset ? "a parameter or a register without offset"
-                                                                          : "a parameter or a register");
+            return kind_error(a, x,
+                              x->kind == PL_N_NAME && x->has_offset
+                                  ? "a parameter or a register without offset"
+                                  : "a parameter or a register");
         const pl_binding *b = resolve(a, x);
         if (!b) return false;
         if (b->kind == PL_B_VAR) {
@@ -1013,8 +1048,7 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_dra
 }
 
 /* Coordinates of a texture or tensor: a vector, or one register. */
-static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                        pl_draft *o)
+static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
 {
     if (n->kind != PL_N_VEC) {
         o->at = n->at;
@@ -1033,8 +1067,9 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
     const pl_binding *b = resolve(a, n);
     if (!b) return false;
     bool surface = a->opcode->name[0] == 's';
-    if (b->kind == PL_B_VAR && (surface ? b->var->type == W_surfref
-                                        : b->var->type == W_texref || b->var->type == W_samplerref)) {
+    if (b->kind == PL_B_VAR &&
+        (surface ? b->var->type == W_surfref
+                 : b->var->type == W_texref || b->var->type == W_samplerref)) {
         o->kind = PL_O_VAR;
         o->var = b->var;
         return true;
@@ -1043,7 +1078,8 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
         pl_word_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
-        return !a->aloud || pl_module_needs(p, n->at, "a texture or surface in a register", 31, "sm_20");
+        return !a->aloud ||
+               pl_module_needs(p, n->at, "a texture or surface in a register", 31, "sm_20");
     }
     if (a->aloud)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
@@ -1051,15 +1087,17 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
     return false;
 }
 
-/* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores take an element in the place of an address in brackets. */
+/* ld.global.u32 %r1, table[3] (PTX ISA 9.0, section 6.4.2): plain loads and stores take an element
+ * in the place of an address in brackets. */
 static bool takes_elements(const pl_attempt *a)
 {
     const int mnem = a->opcode->mnem;
-    return mnem == M_ld || mnem == M_ldu || (mnem == M_st && !chosen(a, W_async, W_async) && !chosen(a, W_bulk, W_bulk));
+    return mnem == M_ld || mnem == M_ldu ||
+           (mnem == M_st && !chosen(a, W_async, W_async) && !chosen(a, W_bulk, W_bulk));
 }
 
 /* ---- the choice by the form's specification
- * ----------------------------------------------------------------------------- */
+ * ---------------------------------------------------------------------------- */
 
 bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
 {
@@ -1070,10 +1108,13 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
     bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
                       (s->kind == PL_K_VALUE && s->rule && s->read);
     if ((it->bracket && !brackets) || (it->inside && !coordinate))
-        return n->kind == PL_N_WRONG ? false : kind_instead(a, n, s->written ? "a register" : "a value", "an address in brackets");
+        return n->kind == PL_N_WRONG ? false
+                                     : kind_instead(a, n, s->written ? "a register" : "a value",
+                                                    "an address in brackets");
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
-    if (s->kind == PL_K_ADDR && n->element && it->bracket) return kind_error(a, n, "NAME+BYTES inside the brackets, or NAME[NUMBER] without any");
+    if (s->kind == PL_K_ADDR && n->element && it->bracket)
+        return kind_error(a, n, "NAME+BYTES inside the brackets, or NAME[NUMBER] without any");
     if (s->kind == PL_K_ADDR && !it->bracket && !it->inside && !(n->element && takes_elements(a)))
         return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
     switch ((pl_okind)s->kind) {

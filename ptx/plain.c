@@ -1,14 +1,17 @@
 /* plain.c - reads plain statements without the grammar, which most of a module are made of.
  *
- * A statement is plain when it is an instruction with nothing but names, numbers, vectors, addresses and lists as operands:
+ * A statement is plain when it is an instruction with nothing but names, numbers, vectors,
+ * addresses and lists as operands:
  *
  *     $L__BB0_2:
  *     @%p1 ld.global.v2.f32 {%f1, %f2}, [%rd4+-16];   // and a comment
  *
- * The grammar (parse.y) calls pl_plain_statements where a statement may begin. What is met here gives the same nodes at the same
- * places as the grammar gives, in a third of the time. At anything else - an expression, a directive, a mistake - reading stops in
- * front of that statement, and the grammar reads it: nothing is reported here but what pl_stmt_insn says about the instruction, and a
- * statement is looked at to its end before anything is done with it. So the grammar alone decides what PTX is. */
+ * The grammar (parse.y) calls pl_plain_statements where a statement may begin. What is met here
+ * gives the same nodes at the same places as the grammar gives, in a third of the time. At anything
+ * else - an expression, a directive, a mistake - reading stops in front of that statement, and the
+ * grammar reads it: nothing is reported here but what pl_stmt_insn says about the instruction, and
+ * a statement is looked at to its end before anything is done with it. So the grammar alone decides
+ * what PTX is. */
 #include "ptx/plain.h"
 
 #include <string.h>
@@ -16,25 +19,43 @@
 #include "ptx/parse.h"
 
 /* What a byte may be part of. */
-enum { FOLLOW = 1, WORD = 2, BLANK = 4, DIGIT = 8, HEX = 16, START = 32, JOINT = 64 /* between words */ };
+enum {
+    FOLLOW = 1,
+    WORD = 2,
+    BLANK = 4,
+    DIGIT = 8,
+    HEX = 16,
+    START = 32,
+    JOINT = 64 /* between words */
+};
 
 #define DIGITS FOLLOW | WORD | DIGIT | HEX
 #define LETTER FOLLOW | WORD | START
 static const uint8_t kinds[256] = {
-    ['.'] = JOINT, [':'] = JOINT, [' '] = BLANK, ['\t'] = BLANK, ['\r'] = BLANK, ['\f'] = BLANK, ['\v'] = BLANK,
-    ['0'] = DIGITS, ['1'] = DIGITS, ['2'] = DIGITS, ['3'] = DIGITS, ['4'] = DIGITS,
-    ['5'] = DIGITS, ['6'] = DIGITS, ['7'] = DIGITS, ['8'] = DIGITS, ['9'] = DIGITS,
-    ['_'] = FOLLOW | WORD | START, ['$'] = FOLLOW | START, ['%'] = START,
-    ['A'] = LETTER | HEX, ['B'] = LETTER | HEX, ['C'] = LETTER | HEX, ['D'] = LETTER | HEX, ['E'] = LETTER | HEX, ['F'] = LETTER | HEX,
-    ['G'] = LETTER, ['H'] = LETTER, ['I'] = LETTER, ['J'] = LETTER, ['K'] = LETTER, ['L'] = LETTER, ['M'] = LETTER,
-    ['N'] = LETTER, ['O'] = LETTER, ['P'] = LETTER, ['Q'] = LETTER, ['R'] = LETTER, ['S'] = LETTER, ['T'] = LETTER,
-    ['U'] = LETTER, ['V'] = LETTER, ['W'] = LETTER, ['X'] = LETTER, ['Y'] = LETTER, ['Z'] = LETTER,
-    ['a'] = LETTER | HEX, ['b'] = LETTER | HEX, ['c'] = LETTER | HEX,
-    ['d'] = LETTER | HEX, ['e'] = LETTER | HEX, ['f'] = LETTER | HEX,
-    ['g'] = LETTER, ['h'] = LETTER, ['i'] = LETTER, ['j'] = LETTER, ['k'] = LETTER,
-    ['l'] = LETTER, ['m'] = LETTER, ['n'] = LETTER, ['o'] = LETTER, ['p'] = LETTER,
-    ['q'] = LETTER, ['r'] = LETTER, ['s'] = LETTER, ['t'] = LETTER, ['u'] = LETTER,
-    ['v'] = LETTER, ['w'] = LETTER, ['x'] = LETTER, ['y'] = LETTER, ['z'] = LETTER,
+    ['.'] = JOINT,          [':'] = JOINT,        [' '] = BLANK,
+    ['\t'] = BLANK,         ['\r'] = BLANK,       ['\f'] = BLANK,
+    ['\v'] = BLANK,         ['0'] = DIGITS,       ['1'] = DIGITS,
+    ['2'] = DIGITS,         ['3'] = DIGITS,       ['4'] = DIGITS,
+    ['5'] = DIGITS,         ['6'] = DIGITS,       ['7'] = DIGITS,
+    ['8'] = DIGITS,         ['9'] = DIGITS,       ['_'] = FOLLOW | WORD | START,
+    ['$'] = FOLLOW | START, ['%'] = START,        ['A'] = LETTER | HEX,
+    ['B'] = LETTER | HEX,   ['C'] = LETTER | HEX, ['D'] = LETTER | HEX,
+    ['E'] = LETTER | HEX,   ['F'] = LETTER | HEX, ['G'] = LETTER,
+    ['H'] = LETTER,         ['I'] = LETTER,       ['J'] = LETTER,
+    ['K'] = LETTER,         ['L'] = LETTER,       ['M'] = LETTER,
+    ['N'] = LETTER,         ['O'] = LETTER,       ['P'] = LETTER,
+    ['Q'] = LETTER,         ['R'] = LETTER,       ['S'] = LETTER,
+    ['T'] = LETTER,         ['U'] = LETTER,       ['V'] = LETTER,
+    ['W'] = LETTER,         ['X'] = LETTER,       ['Y'] = LETTER,
+    ['Z'] = LETTER,         ['a'] = LETTER | HEX, ['b'] = LETTER | HEX,
+    ['c'] = LETTER | HEX,   ['d'] = LETTER | HEX, ['e'] = LETTER | HEX,
+    ['f'] = LETTER | HEX,   ['g'] = LETTER,       ['h'] = LETTER,
+    ['i'] = LETTER,         ['j'] = LETTER,       ['k'] = LETTER,
+    ['l'] = LETTER,         ['m'] = LETTER,       ['n'] = LETTER,
+    ['o'] = LETTER,         ['p'] = LETTER,       ['q'] = LETTER,
+    ['r'] = LETTER,         ['s'] = LETTER,       ['t'] = LETTER,
+    ['u'] = LETTER,         ['v'] = LETTER,       ['w'] = LETTER,
+    ['x'] = LETTER,         ['y'] = LETTER,       ['z'] = LETTER,
 };
 
 enum { DEEPEST = 4 };
@@ -100,7 +121,8 @@ static pl_sym *take_name(reader *r, pl_loc *place)
     if (!is(*s, START)) return NULL;
     end = behind(s + 1, FOLLOW);
     size_t n = (size_t)(end - s);
-    if ((n == 1 && !is(*s, WORD)) || (n == 1 && *s == '_') || (n == 7 && !memcmp(s, "WARP_SZ", 7))) return NULL;
+    if ((n == 1 && !is(*s, WORD)) || (n == 1 && *s == '_') || (n == 7 && !memcmp(s, "WARP_SZ", 7)))
+        return NULL;
     *place = here(r, n);
     r->at = end;
     return pl_sym_intern(r->p, s, n);
@@ -144,7 +166,8 @@ static bool take_number(reader *r, pl_number *n, pl_loc *place)
     if (*s == '0' && (second == 'x' || second == 'f' || second == 'd')) {
         end = behind(s + 2, HEX);
         ptrdiff_t digits = end - s - 2;
-        if (second == 'x' ? digits < 1 || digits > 16 : digits != (second == 'f' ? 8 : 16)) return false;
+        if (second == 'x' ? digits < 1 || digits > 16 : digits != (second == 'f' ? 8 : 16))
+            return false;
     } else {
         end = behind(s, DIGIT);
         if (end - s > 18 || (*s == '0' && end > s + 1)) return false;
@@ -258,9 +281,16 @@ static uint32_t operand(reader *r, unsigned depth, pl_loc *place)
         *place = from_to(sign, *place);
         return pl_node_unary(r->p, '!', n, *place);
     case '-':
-    case '0': case '1': case '2': case '3': case '4':
-    case '5': case '6': case '7': case '8': case '9':
-        return integer(r, place);
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9': return integer(r, place);
     case '_':
         if (!is(r->at[1], FOLLOW)) {
             *place = here(r, 1);
@@ -322,7 +352,8 @@ static bool instruction(reader *r)
     }
     skip(r);
     if (*r->at != ';' && !list(r, 0, ';', &operands)) return false;
-    if (!*++r->at) return false; /* the lexer must have seen what the file ends with: messages point at it */
+    if (!*++r->at)
+        return false; /* the lexer must have seen what the file ends with: messages point at it */
     pl_stmt_insn(p, guard, neg, guard ? guard_at : at, opcode, at, operands);
     if (n) pl_stmt_remember(p, start, n, opcode);
     return true;
@@ -332,7 +363,8 @@ size_t pl_plain_statements(pl_parse *p, const char *text)
 {
     reader r = {p, text, p->line_start, p->line};
     while (p->func && pl_parse_ok(p)) {
-        const reader start = r; /* blanks in front of what is left to the grammar are left to the lexer: the end of the file lies behind them */
+        const reader start = r; /* blanks in front of what is left to the grammar are left to the
+                                   lexer: the end of the file lies behind them */
         skip(&r);
         if (!instruction(&r)) {
             r = start;

@@ -4,7 +4,8 @@
 
 #include "ptx/internal.h"
 
-/* Reads statements of the function from `text` on, which ends with a NUL; returns how many bytes it has read. */
+/* Reads statements of the function from `text` on, which ends with a NUL; returns how many bytes it
+ * has read. */
 size_t pl_plain_statements(pl_parse *p, const char *text);
 
 #endif

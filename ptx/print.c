@@ -38,9 +38,7 @@ typedef struct layout {
     bool gap;   /* a function has ended: a blank line follows */
 } layout;
 
-/* ---- tokens
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- tokens ---- */
 
 static bool is_follow(char c)
 {
@@ -170,9 +168,7 @@ static const token *next(const token *t)
     return t;
 }
 
-/* ---- output
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- output ---- */
 
 static void put(layout *l, const char *s, size_t n)
 {
@@ -231,9 +227,7 @@ static void comment(layout *l, const token *t, unsigned columns)
     if (t->kind == LINE_COMMENT || several || (t[1].breaks && t[1].kind != END)) new_line(l);
 }
 
-/* ---- statements
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- statements ---- */
 
 typedef struct statement {
     const token *opcode; /* of an instruction, else NULL */

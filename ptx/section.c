@@ -1,7 +1,9 @@
-/* section.c - .section: DWARF data of a debugger, which the assembler passes over (PTX ISA 9.0, section 11.5).
+/* section.c - .section: DWARF data of a debugger, which the assembler passes over (PTX ISA 9.0,
+ * section 11.5).
  *
- * The lexer hands over everything between `.section` and `}`. Nothing in it has a meaning for the program; it is checked all
- * the same, because a file that was cut or edited badly shows it here first. */
+ * The lexer hands over everything between `.section` and `}`. Nothing in it has a meaning for the
+ * program; it is checked all the same, because a file that was cut or edited badly shows it here
+ * first. */
 #include "ptx/internal.h"
 
 #include <ctype.h>
@@ -11,7 +13,7 @@ typedef struct reader {
     pl_parse *p;
     const char *s, *end, *line_start;
     uint32_t line;
-    bool wrong;      /* said once for a section */
+    bool wrong; /* said once for a section */
 } reader;
 
 /* A piece of text: a word, a number, or one character. */
@@ -49,7 +51,10 @@ static piece next(reader *r)
     while (r->s < r->end && is_word(*r->s)) r->s++;
     if (r->s == t.s && r->s < r->end) r->s++;
     t.n = (size_t)(r->s - t.s);
-    t.at = (pl_loc){.file = r->p->ast->file, .line = r->line, .column = (uint32_t)(t.s - r->line_start) + 1u, .length = (uint32_t)(t.n ? t.n : 1)};
+    t.at = (pl_loc){.file = r->p->ast->file,
+                    .line = r->line,
+                    .column = (uint32_t)(t.s - r->line_start) + 1u,
+                    .length = (uint32_t)(t.n ? t.n : 1)};
     return t;
 }
 
@@ -90,11 +95,13 @@ static bool number(reader *r, unsigned bits)
     if (pl_parse_number(r->p, t.s, t.n, t.at, &n) && n.is_float) return wrong(r, &t, "an integer");
     uint64_t most = UINT64_C(1) << (bits - 1);
     if (!negative) most += most - 1;
-    if (bits < 32 && n.bits > most) return wrong(r, &t, bits == 8 ? "a number of 8 bits" : "a number of 16 bits");
+    if (bits < 32 && n.bits > most)
+        return wrong(r, &t, bits == 8 ? "a number of 8 bits" : "a number of 16 bits");
     return true;
 }
 
-/* A number, or (where an address fits) a label or section, perhaps with a number added or a label subtracted: nothing else (ptxas 13.0). */
+/* A number, or (where an address fits) a label or section, perhaps with a number added or a label
+ * subtracted: nothing else (ptxas 13.0). */
 static bool value(reader *r, unsigned bits)
 {
     piece t = peek(r);
@@ -106,7 +113,9 @@ static bool value(reader *r, unsigned bits)
     bool add = is(&t, '+');
     next(r);
     t = peek(r);
-    if (add) return t.n && isdigit((unsigned char)*t.s) ? number(r, 64) : wrong(r, &t, "a number without a sign");
+    if (add)
+        return t.n && isdigit((unsigned char)*t.s) ? number(r, 64)
+                                                   : wrong(r, &t, "a number without a sign");
     if (!is_label(&t)) return wrong(r, &t, "a label");
     next(r);
     return true;
@@ -114,9 +123,13 @@ static bool value(reader *r, unsigned bits)
 
 static unsigned bits_of(const piece *t)
 {
-    static const struct { const char *name; unsigned bits; } types[] = {{".b8", 8}, {".b16", 16}, {".b32", 32}, {".b64", 64}};
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } types[] = {{".b8", 8}, {".b16", 16}, {".b32", 32}, {".b64", 64}};
     for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-        if (t->n == strlen(types[k].name) && !memcmp(t->s, types[k].name, t->n)) return types[k].bits;
+        if (t->n == strlen(types[k].name) && !memcmp(t->s, types[k].name, t->n))
+            return types[k].bits;
     return 0;
 }
 
@@ -144,19 +157,25 @@ static bool label(reader *r, const piece *t, pl_map *own)
     return true;
 }
 
-void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start, uint32_t line)
+void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start,
+                      uint32_t line)
 {
     reader r = {.p = p, .s = text, .end = text + n, .line_start = line_start, .line = line};
     pl_map own;
     pl_map_init(&own, p->arena);
     piece name = next(&r), brace = name.n && *name.s == '.' ? next(&r) : name;
     if (name.n == 0 || *name.s != '.' || !is(&brace, '{')) {
-        wrong(&r, &brace, name.n && *name.s == '.' ? "'{' behind its name" : "a name that begins with '.'");
+        wrong(&r, &brace,
+              name.n && *name.s == '.' ? "'{' behind its name" : "a name that begins with '.'");
         return;
     }
-    p->debug_section |= (name.n == 11 && !memcmp(name.s, ".debug_info", 11)) || (name.n == 13 && !memcmp(name.s, ".debug_abbrev", 13));
+    p->debug_section |= (name.n == 11 && !memcmp(name.s, ".debug_info", 11)) ||
+                        (name.n == 13 && !memcmp(name.s, ".debug_abbrev", 13));
     for (piece t = next(&r); t.n; t = next(&r)) {
         unsigned bits = bits_of(&t);
-        if (bits ? !values(&r, bits) : is_label(&t) ? !label(&r, &t, &own) : !wrong(&r, &t, ".b8, .b16, .b32, .b64 or a label")) return;
+        if (bits           ? !values(&r, bits)
+            : is_label(&t) ? !label(&r, &t, &own)
+                           : !wrong(&r, &t, ".b8, .b16, .b32, .b64 or a label"))
+            return;
     }
 }

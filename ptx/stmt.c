@@ -53,7 +53,8 @@ void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name)
 {
     pl_opcode *o = opcode_place(p, text, n);
     if (!o || !p->match || !p->match->n || p->nwords > PL_OPCODE_WORDS) return;
-    *o = (pl_opcode){.n = (uint8_t)n, .nwords = (uint8_t)p->nwords, .name = name, .match = p->match};
+    *o =
+        (pl_opcode){.n = (uint8_t)n, .nwords = (uint8_t)p->nwords, .name = name, .match = p->match};
     memcpy(o->text, text, n);
     memcpy(o->word, p->word, p->nwords * sizeof *o->word);
 }
@@ -66,7 +67,8 @@ void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at)
         return;
     }
     /* ptxas takes these twice without a word, and nothing can be misunderstood. */
-    for (unsigned k = 0; k < p->nwords; k++) switch (p->word[k].word == s->word ? s->word : W_none) {
+    for (unsigned k = 0; k < p->nwords; k++)
+        switch (p->word[k].word == s->word ? s->word : W_none) {
         case W_sat:
         case W_cc:
         case W_NaN:
@@ -90,7 +92,8 @@ typedef struct place {
 
 enum { PLACE_KEY = offsetof(place, inlined) };
 
-static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column)
+static place *place_of(pl_parse *p, const pl_number *file, const pl_number *line,
+                       const pl_number *column)
 {
     place *x = pl_arena_new(p->names, place);
     *x = (place){(uint32_t)file->bits, (uint32_t)line->bits, (uint32_t)column->bits, 0};
@@ -111,13 +114,18 @@ static uint32_t inlined_call(pl_parse *p, const place *at)
     return *number;
 }
 
-void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name, pl_loc name_at, pl_sym *inlined_at,
-                     pl_loc inlined_at_at, const pl_number *file, const pl_number *line, const pl_number *column, pl_loc at)
+void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at, pl_sym *name,
+                     pl_loc name_at, pl_sym *inlined_at, pl_loc inlined_at_at,
+                     const pl_number *file, const pl_number *line, const pl_number *column,
+                     pl_loc at)
 {
     pl_module_needs(p, function_name_at, "inlined_at", 72, "sm_10");
-    if (strcmp(function_name->name, "function_name")) pl_report(p->diags, PL_E0380, function_name_at, "function_name is missing");
-    if (strcmp(inlined_at->name, "inlined_at")) pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
-    const place *call = pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), PLACE_KEY);
+    if (strcmp(function_name->name, "function_name"))
+        pl_report(p->diags, PL_E0380, function_name_at, "function_name is missing");
+    if (strcmp(inlined_at->name, "inlined_at"))
+        pl_report(p->diags, PL_E0380, inlined_at_at, "inlined_at is missing");
+    const place *call =
+        pl_map_get(&p->locs, (const char *)place_of(p, file, line, column), PLACE_KEY);
     if (call)
         p->inlined = inlined_call(p, call);
     else
@@ -133,12 +141,18 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
     pl_module_started(p, at);
     const pl_number *const number[] = {file, line, column};
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
-        if (number[k]->bits > UINT32_MAX) pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text, ".loc");
+        if (number[k]->bits > UINT32_MAX)
+            pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text, ".loc");
     place *x = place_of(p, file, line, column);
     x->inlined = p->inlined;
     pl_map_put(&p->locs, (const char *)x, PLACE_KEY, x);
     pl_stmt *s = pl_push(p->arena, &p->func->body);
-    *s = (pl_stmt){.kind = PL_S_LOC, .line = at.line, .column = at.column, .src_file = (uint32_t)file->bits, .src_line = (uint32_t)line->bits, .inlined = p->inlined};
+    *s = (pl_stmt){.kind = PL_S_LOC,
+                   .line = at.line,
+                   .column = at.column,
+                   .src_file = (uint32_t)file->bits,
+                   .src_line = (uint32_t)line->bits,
+                   .inlined = p->inlined};
     p->inlined = 0;
 }
 
@@ -161,7 +175,8 @@ static bool policy_agrees(const pl_attempt *a)
     bool hint = false;
     for (unsigned k = 0; k < a->form->nslots; k++) hint |= a->mods[k] == W_L2__cache_hint;
     for (unsigned k = 1; k < a->form->noperands; k++)
-        if ((hint || a->form->operand[k].optional) && !strcmp(a->form->operand[k].name, "policy") && (a->out[k].kind != PL_O_NONE) != hint) {
+        if ((hint || a->form->operand[k].optional) && !strcmp(a->form->operand[k].name, "policy") &&
+            (a->out[k].kind != PL_O_NONE) != hint) {
             pl_report(a->p->diags, PL_E0234, a->at, pl_full_name(a->p, a->opcode))->help =
                 pl_syntax_help(a->p, a->form);
             return false;
@@ -174,18 +189,20 @@ static bool mask_agrees(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_cp) return true;
     for (unsigned k = 1; k < a->form->noperands; k++) {
-        if (!a->form->operand[k].optional || strcmp(a->form->operand[k].name, "mask") != 0) continue;
+        if (!a->form->operand[k].optional || strcmp(a->form->operand[k].name, "mask") != 0)
+            continue;
         bool given = a->out[k].kind != PL_O_NONE;
         if (given == has_word(a, "multicast::cluster")) continue;
-        pl_report(a->p->diags, PL_E0205, given ? a->out[k].at : a->at, pl_full_name(a->p, a->opcode), given ? "too many" : "too few")->help =
-            pl_syntax_help(a->p, a->form);
+        pl_report(a->p->diags, PL_E0205, given ? a->out[k].at : a->at,
+                  pl_full_name(a->p, a->opcode), given ? "too many" : "too few")
+            ->help = pl_syntax_help(a->p, a->form);
         return false;
     }
     return true;
 }
 
-/* d|p: elect and lop3 with a predicate operation always have p, those and textures never a sink in its place; of the others not both
- * results may be thrown away. */
+/* d|p: elect and lop3 with a predicate operation always have p, those and textures never a sink in
+ * its place; of the others not both results may be thrown away. */
 static bool pair_agrees(const pl_attempt *a)
 {
     for (unsigned k = 1; k < a->form->noperands; k++) {
@@ -196,7 +213,8 @@ static bool pair_agrees(const pl_attempt *a)
                 ->help = pl_syntax_help(a->p, a->form);
             return false;
         }
-        bool wanted = a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3 || a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4;
+        bool wanted = a->opcode->mnem == M_elect || a->opcode->mnem == M_lop3 ||
+                      a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4;
         if (wanted && a->out[k].kind == PL_O_SINK) {
             pl_report(a->p->diags, PL_E0207, a->out[k].at, pl_full_name(a->p, a->opcode));
             return false;
@@ -244,10 +262,12 @@ static const char *query_problem(const pl_attempt *a)
 {
     const pl_draft *o = &a->out[1];
     if (!a->p->ast->texmode_independent || o->kind != PL_O_VAR) return NULL;
-    bool of_sampler = has_word(a, "filter_mode") || has_word(a, "addr_mode_0") || has_word(a, "addr_mode_1") || has_word(a, "addr_mode_2") ||
+    bool of_sampler = has_word(a, "filter_mode") || has_word(a, "addr_mode_0") ||
+                      has_word(a, "addr_mode_1") || has_word(a, "addr_mode_2") ||
                       has_word(a, "force_unnormalized_coords");
     if (of_sampler == (o->var->type == W_samplerref)) return NULL;
-    return of_sampler ? "this is asked of a sampler (texmode_independent)" : "this is asked of a texture";
+    return of_sampler ? "this is asked of a sampler (texmode_independent)"
+                      : "this is asked of a texture";
 }
 
 /* A texture of a module with samplers of their own needs one. */
@@ -255,7 +275,9 @@ static bool lacks_sampler(const pl_attempt *a)
 {
     if (!a->p->ast->texmode_independent) return false;
     for (unsigned k = 0; k < a->form->noperands; k++)
-        if (a->form->operand[k].kind == PL_K_OPAQUE && !strcmp(a->form->operand[k].name, "b") && a->out[k].kind != PL_O_NONE) return false;
+        if (a->form->operand[k].kind == PL_K_OPAQUE && !strcmp(a->form->operand[k].name, "b") &&
+            a->out[k].kind != PL_O_NONE)
+            return false;
     return true;
 }
 
@@ -269,15 +291,18 @@ static bool texture_agrees(const pl_attempt *a)
     }
     if (a->opcode->mnem != M_tex && a->opcode->mnem != M_tld4) return true;
     if (lacks_sampler(a)) {
-        pl_report(a->p->diags, PL_E0218, a->at, pl_full_name(a->p, a->opcode), "a sampler stands behind the texture (texmode_independent)");
+        pl_report(a->p->diags, PL_E0218, a->at, pl_full_name(a->p, a->opcode),
+                  "a sampler stands behind the texture (texmode_independent)");
         return false;
     }
     const char *later = NULL; /* what tex has only had since 4.3 */
     for (unsigned k = 0; k < a->form->noperands && a->opcode->mnem == M_tex; k++) {
         const pl_ospec *s = &a->form->operand[k];
         if (a->out[k].kind == PL_O_NONE) continue;
-        if (s->kind == PL_K_OPAQUE && !strcmp(s->name, "b") && !a->p->ast->texmode_independent) later = "a sampler of its own";
-        if (!strcmp(s->name, "dy") && (has_word(a, "cube") || has_word(a, "acube"))) later = "a gradient of a cube";
+        if (s->kind == PL_K_OPAQUE && !strcmp(s->name, "b") && !a->p->ast->texmode_independent)
+            later = "a sampler of its own";
+        if (!strcmp(s->name, "dy") && (has_word(a, "cube") || has_word(a, "acube")))
+            later = "a gradient of a cube";
         if (!strcmp(s->name, "offset")) later = "an offset";
         if (!strcmp(s->name, "depth")) later = "a depth to compare with";
     }
@@ -287,8 +312,9 @@ static bool texture_agrees(const pl_attempt *a)
         if (a->out[k].kind == PL_O_NONE) continue;
         if (!strcmp(name, "offset") && (has_word(a, "cube") || has_word(a, "acube")))
             problem = "a cube takes no offset";
-        if (!strcmp(name, "depth") && (has_word(a, "3d") || has_word(a, "2dms") ||
-                                       has_word(a, "a2dms") || a->mods[a->form->nslots - 1] == W_s32))
+        if (!strcmp(name, "depth") &&
+            (has_word(a, "3d") || has_word(a, "2dms") || has_word(a, "a2dms") ||
+             a->mods[a->form->nslots - 1] == W_s32))
             problem = "only one- and two-dimensional textures and cubes with floating-point "
                       "coordinates are compared with a depth";
         if (problem) {
@@ -307,7 +333,7 @@ enum { WARP = -1 };
 static const struct {
     uint16_t mnem;
     const char *operand;
-    int64_t low, high, step; /* 0: a power of two; WARP: the lanes of a warp */
+    int64_t low, high, step;    /* 0: a power of two; WARP: the lanes of a warp */
     const char *with, *without; /* a modifier that the row asks for, that it excludes */
 } limits[] = {
     {M_bar, "b", 1, UINT32_MAX, WARP, "arrive", NULL},
@@ -334,7 +360,8 @@ static const struct {
 static bool limits_operand(const pl_attempt *a, size_t k, const char *operand)
 {
     return limits[k].mnem == a->opcode->mnem && !strcmp(limits[k].operand, operand) &&
-           (!limits[k].with || has_word(a, limits[k].with)) && (!limits[k].without || !has_word(a, limits[k].without));
+           (!limits[k].with || has_word(a, limits[k].with)) &&
+           (!limits[k].without || !has_word(a, limits[k].without));
 }
 
 static bool constants_agree(const pl_attempt *a)
@@ -345,24 +372,26 @@ static bool constants_agree(const pl_attempt *a)
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
         const pl_draft *o = &a->out[j];
         size_t k = 0;
-        while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name)) k++;
+        while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name))
+            k++;
         if (o->kind != PL_O_IMM || k == rows) continue;
         pl_word type = pl_operand_type(a->form, j, a->mods);
-        int64_t value = pl_word_bits[type] > 32        ? o->imm
+        int64_t value = pl_word_bits[type] > 32       ? o->imm
                         : limits[k].high == INT64_MAX ? o->given
-                        : limits[k].high > INT32_MAX ? (int64_t)(uint32_t)o->imm
-                                                     : (int32_t)o->imm;
+                        : limits[k].high > INT32_MAX  ? (int64_t)(uint32_t)o->imm
+                                                      : (int32_t)o->imm;
         if (value < limits[k].low || value > limits[k].high) {
             pl_report(a->p->diags, PL_E0209, o->at, pl_full_name(a->p, a->opcode),
-                      pl_range_text(a->p->arena, limits[k].low, limits[k].high),
-                      (long long)value);
+                      pl_range_text(a->p->arena, limits[k].low, limits[k].high), (long long)value);
             return false;
         }
-        int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16 : limits[k].step == WARP ? (int64_t)a->p->lanes : limits[k].step;
+        int64_t step = limits[k].step == 0 && has_word(a, "bulk") ? 16
+                       : limits[k].step == WARP                   ? (int64_t)a->p->lanes
+                                                                  : limits[k].step;
         if (step ? value % step != 0 : (value & (value - 1)) != 0) {
             pl_report(a->p->diags, PL_E0246, o->at, pl_full_name(a->p, a->opcode),
                       step ? pl_arena_printf(a->p->arena, "multiple of %d", (int)step)
-                          : "power of two",
+                           : "power of two",
                       (long long)value);
             return false;
         }
@@ -370,23 +399,29 @@ static bool constants_agree(const pl_attempt *a)
     return true;
 }
 
-/* Numbers that scale: a factor of wgmma is negated or not, and the accumulator of tcgen05.mma divided by a power of two only where
- * it is read as a wide floating-point number. */
+/* Numbers that scale: a factor of wgmma is negated or not, and the accumulator of tcgen05.mma
+ * divided by a power of two only where it is read as a wide floating-point number. */
 static bool scale_agrees(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name;
         const pl_draft *o = &a->out[k];
-        if (a->opcode->mnem == M_wgmma && (!strcmp(name, "na") || !strcmp(name, "nb")) && o->imm == 0) {
-            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode), "a factor is multiplied by 1 or by -1");
+        if (a->opcode->mnem == M_wgmma && (!strcmp(name, "na") || !strcmp(name, "nb")) &&
+            o->imm == 0) {
+            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode),
+                      "a factor is multiplied by 1 or by -1");
             return false;
         }
-        if (a->opcode->mnem != M_tcgen05 || strcmp(name, "scale") != 0 || o->kind == PL_O_NONE) continue;
+        if (a->opcode->mnem != M_tcgen05 || strcmp(name, "scale") != 0 || o->kind == PL_O_NONE)
+            continue;
         if (has_word(a, "kind::f8f6f4")) {
-            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode), "the accumulator of kind::f16 and kind::tf32 is scaled");
+            pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode),
+                      "the accumulator of kind::f16 and kind::tf32 is scaled");
             return false;
         }
-        if (!has_word(a, "kind::i8") && !pl_module_needs(a->p, o->at, "a scaled accumulator", 86, "sm_100f")) return false;
+        if (!has_word(a, "kind::i8") &&
+            !pl_module_needs(a->p, o->at, "a scaled accumulator", 86, "sm_100f"))
+            return false;
     }
     return true;
 }
@@ -397,13 +432,15 @@ static const struct {
     int64_t from;
     uint16_t ptx;
     const char *target;
-} newer[] = {{M_tensormap, W_elemtype, 13, 87, "sm_100f|sm_110f|sm_120f"}, {M_tensormap, W_swizzle_mode, 4, 88, "sm_103a"}};
+} newer[] = {{M_tensormap, W_elemtype, 13, 87, "sm_100f|sm_110f|sm_120f"},
+             {M_tensormap, W_swizzle_mode, 4, 88, "sm_103a"}};
 
 static bool numbers_agree(const pl_attempt *a)
 {
     for (size_t k = 0; k < sizeof newer / sizeof *newer; k++) {
         const pl_draft *value = &a->out[1];
-        if (a->opcode->mnem == newer[k].mnem && has_word(a, pl_word_text[newer[k].word]) && value->imm >= newer[k].from &&
+        if (a->opcode->mnem == newer[k].mnem && has_word(a, pl_word_text[newer[k].word]) &&
+            value->imm >= newer[k].from &&
             !pl_module_needs(a->p, value->at, "this number", newer[k].ptx, newer[k].target))
             return false;
     }
@@ -503,9 +540,7 @@ static unsigned take_apart(pl_parse *p, uint32_t operands, pl_item *items, bool 
     return n;
 }
 
-/* ---- the instruction
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the instruction ---- */
 
 static const char *wanted_words(pl_parse *p, const pl_match *m)
 {
@@ -595,7 +630,13 @@ static void undefined_names(pl_attempt *a)
 static void keep_operand(pl_parse *p, const pl_draft *d, bool called, pl_operand *o)
 {
     pl_func *f = p->func;
-    *o = (pl_operand){.kind = d->kind, .neg = d->neg, .is_float = d->is_float, .sel = d->sel, .nlanes = d->nlanes, .lanes = d->lanes, .imm = d->imm};
+    *o = (pl_operand){.kind = d->kind,
+                      .neg = d->neg,
+                      .is_float = d->is_float,
+                      .sel = d->sel,
+                      .nlanes = d->nlanes,
+                      .lanes = d->lanes,
+                      .imm = d->imm};
     switch ((pl_operand_kind)d->kind) {
     case PL_O_NONE:
     case PL_O_IMM:
@@ -620,23 +661,35 @@ static void keep_operand(pl_parse *p, const pl_draft *d, bool called, pl_operand
     case PL_O_VEC:
     case PL_O_ARGS:
         o->n = d->n;
-        o->elem = d->n ? pl_arena_alloc_aligned(p->arena, d->n * sizeof *o->elem, _Alignof(pl_operand)) : NULL;
+        o->elem =
+            d->n ? pl_arena_alloc_aligned(p->arena, d->n * sizeof *o->elem, _Alignof(pl_operand))
+                 : NULL;
         if (!o->elem) o->n = 0;
         for (unsigned k = 0; k < o->n; k++) keep_operand(p, &d->elem[k], false, &o->elem[k]);
         break;
     }
     const pl_var *v = pl_operand_var(o);
-    if (d->kind == PL_O_FUNC || (v && !v->owner)) *pl_push(p->arena, &f->uses) = (pl_use){o, called};
+    if (d->kind == PL_O_FUNC || (v && !v->owner))
+        *pl_push(p->arena, &f->uses) = (pl_use){o, called};
 }
 
 static void keep(const pl_attempt *a, const pl_choice *what, pl_reg *guard, bool neg)
 {
     pl_parse *p = a->p;
     unsigned n = a->form->noperands;
-    pl_operand *op = n ? pl_arena_alloc_aligned(p->arena, n * sizeof *op, _Alignof(pl_operand)) : NULL;
-    for (unsigned k = 0; k < n; k++) keep_operand(p, &a->out[k], a->form->operand[k].kind == PL_K_FUNC, &op[k]);
-    *pl_push(p->arena, &p->func->body) = (pl_stmt){.kind = PL_S_INSN, .guard_neg = neg, .line = a->at.line, .column = a->at.column,
-        .length = (uint16_t)(a->at.length < UINT16_MAX ? a->at.length : UINT16_MAX), .what = what, .guard = guard, .op = op};
+    pl_operand *op =
+        n ? pl_arena_alloc_aligned(p->arena, n * sizeof *op, _Alignof(pl_operand)) : NULL;
+    for (unsigned k = 0; k < n; k++)
+        keep_operand(p, &a->out[k], a->form->operand[k].kind == PL_K_FUNC, &op[k]);
+    *pl_push(p->arena, &p->func->body) =
+        (pl_stmt){.kind = PL_S_INSN,
+                  .guard_neg = neg,
+                  .line = a->at.line,
+                  .column = a->at.column,
+                  .length = (uint16_t)(a->at.length < UINT16_MAX ? a->at.length : UINT16_MAX),
+                  .what = what,
+                  .guard = guard,
+                  .op = op};
 }
 
 /* Labels that a mistaken statement names must exist all the same. */
@@ -644,7 +697,8 @@ static void look_for_labels(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++)
         if (a->out[k].kind == PL_O_LABEL && a->out[k].label)
-            pl_label_refer(a->p, a->out[k].label, a->out[k].at, pl_arena_new(a->p->names, pl_label *));
+            pl_label_refer(a->p, a->out[k].label, a->out[k].at,
+                           pl_arena_new(a->p->names, pl_label *));
 }
 
 void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym *opcode, pl_loc at,
@@ -667,7 +721,8 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
         return;
     }
     if (!p->match) add_aligned(p, opcode, at);
-    const pl_match *m = p->match ? p->match : pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
+    const pl_match *m =
+        p->match ? p->match : pl_match_words(p->matcher, opcode->mnem, p->word, p->nwords);
     p->match = m;
     if (!m->n) {
         if (!p->word_overflow) report_words(p, opcode, at, m);
@@ -705,8 +760,9 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);
     if (good && policy_agrees(&a) && mask_agrees(&a) && pair_agrees(&a) && mbarrier_agrees(&a) &&
-        texture_agrees(&a) && address_size_agrees(&a) && pl_video_signs_agree(&a) && scale_agrees(&a) &&
-        constants_agree(&a) && numbers_agree(&a) && pl_call_check(p, a.form, a.out, at) && (!guarded || g))
+        texture_agrees(&a) && address_size_agrees(&a) && pl_video_signs_agree(&a) &&
+        scale_agrees(&a) && constants_agree(&a) && numbers_agree(&a) &&
+        pl_call_check(p, a.form, a.out, at) && (!guarded || g))
         keep(&a, best, g, neg);
     else
         look_for_labels(&a);

@@ -1,9 +1,13 @@
-/* variables.c - where constants lie in their bank, and the variables of the machine program. See variables.h. */
+/* variables.c - where constants lie in their bank, and the variables of the machine program. See
+ * variables.h. */
 #include "ptx/variables.h"
 
 #include <stdlib.h>
 
-typedef struct constants { pl_var **at; size_t n, cap; } constants;
+typedef struct constants {
+    pl_var **at;
+    size_t n, cap;
+} constants;
 
 static void add_constants(pl_arena *arena, constants *list, pl_var *const *var, size_t n)
 {
@@ -12,17 +16,15 @@ static void add_constants(pl_arena *arena, constants *list, pl_var *const *var, 
             *pl_push(arena, list) = var[k];
 }
 
-/* ptxas 13.0 begins with the names that other modules may use; for the rest the order is that of the text. */
+/* ptxas 13.0 begins with the names that other modules may use; for the rest the order is that of
+ * the text. */
 static int in_bank_order(const void *a, const void *b)
 {
     const pl_var *x = *(pl_var *const *)a, *y = *(pl_var *const *)b;
     bool own_x = x->linkage == PL_LINK_NONE, own_y = y->linkage == PL_LINK_NONE;
-    if (own_x != own_y)
-        return own_x ? 1 : -1;
-    if (x->at.file != y->at.file)
-        return x->at.file < y->at.file ? -1 : 1;
-    if (x->at.line != y->at.line)
-        return x->at.line < y->at.line ? -1 : 1;
+    if (own_x != own_y) return own_x ? 1 : -1;
+    if (x->at.file != y->at.file) return x->at.file < y->at.file ? -1 : 1;
+    if (x->at.line != y->at.line) return x->at.line < y->at.line ? -1 : 1;
     return x->at.column < y->at.column ? -1 : x->at.column > y->at.column;
 }
 
@@ -32,8 +34,7 @@ void pl_place_constants(const pl_ast *ast, pl_arena *arena)
     add_constants(arena, &list, ast->vars.at, ast->vars.n);
     for (size_t k = 0; k < ast->funcs.n; k++)
         add_constants(arena, &list, ast->funcs.at[k]->vars.at, ast->funcs.at[k]->vars.n);
-    if (!list.n || !pl_arena_ok(arena))
-        return;
+    if (!list.n || !pl_arena_ok(arena)) return;
     qsort(list.at, list.n, sizeof *list.at, in_bank_order);
     uint64_t end = 0;
     for (size_t k = 0; k < list.n; k++) {
@@ -49,13 +50,19 @@ void pl_place_constants(const pl_ast *ast, pl_arena *arena)
 void pl_lower_variable(const pl_var *v, pl_program *p)
 {
     pl_prog_var *o = pl_push(p->arena, &p->vars);
-    *o = (pl_prog_var){.name = v->name, .space = (uint8_t)v->space, .linkage = (uint8_t)v->linkage, .managed = v->managed,
-                       .unsized = v->unsized, .align = v->align, .size = v->size, .init = v->init};
-    if (v->space == PL_SP_SHARED || v->space == PL_SP_CONST)
-        o->address = v->offset;
+    *o = (pl_prog_var){.name = v->name,
+                       .space = (uint8_t)v->space,
+                       .linkage = (uint8_t)v->linkage,
+                       .managed = v->managed,
+                       .unsized = v->unsized,
+                       .align = v->align,
+                       .size = v->size,
+                       .init = v->init};
+    if (v->space == PL_SP_SHARED || v->space == PL_SP_CONST) o->address = v->offset;
     for (size_t k = 0; k < v->reloc.n; k++) {
         const pl_ast_reloc *r = &v->reloc.at[k];
-        pl_prog_reloc x = {.offset = r->offset, .bytes = r->bytes, .shift = r->shift, .addend = r->addend};
+        pl_prog_reloc x = {
+            .offset = r->offset, .bytes = r->bytes, .shift = r->shift, .addend = r->addend};
         if (r->func) {
             x.kind = PL_RELOC_FUNC;
             x.symbol = r->func->index;

@@ -75,7 +75,8 @@ bool pl_video_negates(const pl_attempt *a, const pl_ospec *s)
     return a->opcode->mnem == M_vmad && !s->written;
 }
 
-/* Two negated factors are a product as it was. A negated one excludes a negated addend, and either of them .po, which adds one. */
+/* Two negated factors are a product as it was. A negated one excludes a negated addend, and either
+ * of them .po, which adds one. */
 bool pl_video_signs_agree(const pl_attempt *a)
 {
     if (a->opcode->mnem != M_vmad) return true;
@@ -83,6 +84,7 @@ bool pl_video_signs_agree(const pl_attempt *a)
     for (unsigned k = 0; k < a->form->nslots; k++) po |= a->mods[k] == W_po;
     unsigned wrong = a->out[3].neg && (product || po) ? 3 : product && po ? 1u + a->out[2].neg : 0;
     if (wrong)
-        pl_report(a->p->diags, PL_E0213, a->out[wrong].at, pl_full_name(a->p, a->opcode), "-")->help = "negate it with neg first";
+        pl_report(a->p->diags, PL_E0213, a->out[wrong].at, pl_full_name(a->p, a->opcode), "-")
+            ->help = "negate it with neg first";
     return !wrong;
 }

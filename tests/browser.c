@@ -2,7 +2,8 @@
  * its numbers, clicks and keys do what they say, nothing complains on the console, pictures have
  * content in light and in dark, and a trace of a million instructions is there within two seconds.
  *
- *     browser [PAGE.html ...]    looks at the panels of these reports instead (made with --baseline)
+ *     browser [PAGE.html ...]    looks at the panels of these reports instead (made with
+ * --baseline)
  *
  * Speaks the DevTools protocol over a pipe (--remote-debugging-pipe): one JSON message, ended by a
  * NUL, after the other on the browser's file descriptors 3 and 4. Without a browser every test is
@@ -341,7 +342,8 @@ static const char *make_wide_report(void)
     snprintf(html, sizeof html, "%s/wide.html", folder);
     snprintf(db, sizeof db, "%s/wide.db", folder);
     snprintf(launch, sizeof launch, "%s/examples/matmul.json", root ? root : ".");
-    return loom((const char *const[]){"run", launch, "--arch", "wave64", "--trace", db, "--trace-level", "mem", NULL}) &&
+    return loom((const char *const[]){"run", launch, "--arch", "wave64", "--trace", db,
+                                      "--trace-level", "mem", NULL}) &&
                    loom((const char *const[]){"report", db, "-o", html, NULL})
                ? html
                : NULL;
@@ -359,8 +361,9 @@ static void check_panels(browser *b, const char *name)
         {"overview", 10, ".tile"}, {"advice", 1, "article"},          {"speed", 8, ".bar i"},
         {"roofline", 3, "circle"}, {"occupancy", 6, "svg path.step"}, {"stalls", 4, ".stack i"},
         {"timeline", 1, "canvas"}, {"source", 20, ".row code s"},     {"memory", 20, "path.link"},
-        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},        {"units", 2, "canvas"},
-        {"compare", 10, "table"},  {"metrics", 100, "table"},         {"machine", 100, "table"}};
+        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},
+        {"units", 2, "canvas"},    {"compare", 10, "table"},          {"metrics", 100, "table"},
+        {"machine", 100, "table"}};
     eval(b, "drawAll()");
     for (size_t i = 0; i < sizeof panel / sizeof *panel; i++) {
         char code[400];
@@ -380,7 +383,8 @@ static void check_panels(browser *b, const char *name)
                 "[...document.querySelectorAll('.num[data-q]')].every(e => e.dataset.q === '' || "
                 "DATA.queries[e.dataset.q])"),
         "%s: every number names its query or metric", name);
-    tap(is_true(b, "L.units.length > 0 && L.units.every(u => u.windows.split(' ').reduce((s, w) => s + +w.split(':')[1], 0) === u.sectors)"),
+    tap(is_true(b, "L.units.length > 0 && L.units.every(u => u.windows.split(' ').reduce((s, w) => "
+                   "s + +w.split(':')[1], 0) === u.sectors)"),
         "%s: windows of slices and channels add up", name);
     tap(is_true(b, "[...document.querySelectorAll('#panel-overview .num[data-q=facts]')].filter(e "
                    "=> L.facts[e.dataset.c] !== undefined && e.dataset.c !== 'threads')"
@@ -392,15 +396,21 @@ static void check_panels(browser *b, const char *name)
         "%s: the numbers shown are those of the data", name);
 }
 
-/* What the page calculates by itself: occupancy as the model has it, and no more warps than there are slots. */
+/* What the page calculates by itself: occupancy as the model has it, and no more warps than there
+ * are slots. */
 static void check_occupancy(browser *b, const char *name)
 {
     eval(b, "drawAll()");
-    tap(is_true(b, "L.occupancy.theoretical > 0 && [...document.querySelectorAll('path.step')].every(e => Math.abs(e.dataset.here - "
-                   "L.occupancy.theoretical) < 1e-9) && document.querySelectorAll('path.step').length === 3"),
+    tap(is_true(b,
+                "L.occupancy.theoretical > 0 && "
+                "[...document.querySelectorAll('path.step')].every(e => Math.abs(e.dataset.here - "
+                "L.occupancy.theoretical) < 1e-9) && document.querySelectorAll('path.step').length "
+                "=== 3"),
         "%s: what other sizes would give starts from the model's occupancy", name);
-    tap(is_true(b, "(() => { const m = /At most ([0-9,]+) warps? at once, of ([0-9,]+) slots/.exec(document.querySelector('#alive')."
-                   "textContent), n = s => +s.replace(/,/g, ''); return n(m[1]) > 0 && n(m[1]) <= n(m[2]); })()"),
+    tap(is_true(b, "(() => { const m = /At most ([0-9,]+) warps? at once, of ([0-9,]+) "
+                   "slots/.exec(document.querySelector('#alive')."
+                   "textContent), n = s => +s.replace(/,/g, ''); return n(m[1]) > 0 && n(m[1]) <= "
+                   "n(m[2]); })()"),
         "%s: warps alive fit the slots", name);
 }
 
@@ -612,20 +622,25 @@ static const char *make_small_report(void)
     snprintf(html, sizeof html, "%s/small.html", folder);
     snprintf(db, sizeof db, "%s/small.db", folder);
     char *launch = data_path("../../examples/overlap.json");
-    bool good = loom((const char *const[]){"run", launch, "--trace", db, "--trace-level", "mem", NULL}) &&
-                loom((const char *const[]){"report", db, "-o", html, "--baseline", db, NULL});
+    bool good =
+        loom((const char *const[]){"run", launch, "--trace", db, "--trace-level", "mem", NULL}) &&
+        loom((const char *const[]){"report", db, "-o", html, "--baseline", db, NULL});
     free(launch);
     return good ? html : NULL;
 }
 
-/* Markup in the data of a report is shown as text, whichever column has it: of each query the text columns that the page compares
- * with words one by one, then all others, then all columns of numbers. Should some get through, the page's security policy keeps it from running. */
+/* Markup in the data of a report is shown as text, whichever column has it: of each query the text
+ * columns that the page compares with words one by one, then all others, then all columns of
+ * numbers. Should some get through, the page's security policy keeps it from running. */
 static void check_markup(browser *b)
 {
     static const char code[] =
-        "const X = '<i class=\"injected\">x</i>\">\\'<img src=x onerror=\"window.pwned = 1\">', data = DATA.launches[0];"
-        "const tables = [...Object.entries(data), ...Object.entries(data.baseline)].filter(([, v]) => v && v.columns);"
-        "let found = false; tip.show = html => { const t = document.createElement('template'); t.innerHTML = html; found ||= $('.injected', t.content) !== null; };"
+        "const X = '<i class=\"injected\">x</i>\">\\'<img src=x onerror=\"window.pwned = 1\">', "
+        "data = DATA.launches[0];"
+        "const tables = [...Object.entries(data), ...Object.entries(data.baseline)].filter(([, v]) "
+        "=> v && v.columns);"
+        "let found = false; tip.show = html => { const t = document.createElement('template'); "
+        "t.innerHTML = html; found ||= $('.injected', t.content) !== null; };"
         "const look = name => { ready.clear(); try { show(0); drawAll(); } catch (e) { }"
         "  found ||= document.querySelector('.injected') !== null;"
         "  for (const e of $$('.num')) tip.origin(e, 0, 0);"
@@ -633,12 +648,17 @@ static void check_markup(browser *b)
         "  const bad = found ? [name] : []; found = false; return bad; };"
         "const change = (t, columns, name) => { const old = t.rows.map(r => [...r]);"
         "  for (const r of t.rows) for (const c of columns) r[c] = String(r[c] ?? '') + X;"
-        "  const bad = look(name); t.rows.forEach((r, i) => r.splice(0, r.length, ...old[i])); return bad; };"
-        "const words = ['name', 'kind', 'space', 'language', 'side', 'component', 'level', 'status', 'family', 'windows'];"
+        "  const bad = look(name); t.rows.forEach((r, i) => r.splice(0, r.length, ...old[i])); "
+        "return bad; };"
+        "const words = ['name', 'kind', 'space', 'language', 'side', 'component', 'level', "
+        "'status', 'family', 'windows'];"
         "const checkTable = k => { const [q, t] = tables[k], numbers = [], others = [], bad = [];"
-        "  t.columns.forEach((c, i) => words.includes(c) ? bad.push(...change(t, [i], q + '.' + c)) : (TEXT.has(c) ? others : numbers).push(i));"
-        "  return [...bad, ...change(t, others, q + ': texts'), ...change(t, numbers, q + ': numbers')]; };"
-        "const checkRest = () => { for (const a of data.accesses) for (const s of a.samples) for (const k of ['space', 'kind', 'level']) s[k] += X;"
+        "  t.columns.forEach((c, i) => words.includes(c) ? bad.push(...change(t, [i], q + '.' + "
+        "c)) : (TEXT.has(c) ? others : numbers).push(i));"
+        "  return [...bad, ...change(t, others, q + ': texts'), ...change(t, numbers, q + ': "
+        "numbers')]; };"
+        "const checkRest = () => { for (const a of data.accesses) for (const s of a.samples) for "
+        "(const k of ['space', 'kind', 'level']) s[k] += X;"
         "  for (const r of data.baseline.lines) r[0] += X; return look('accesses and lines'); };";
     const int before = b->complaints;
     eval(b, code);
@@ -649,15 +669,19 @@ static void check_markup(browser *b)
         snprintf(call_of, sizeof call_of, i < n ? "checkTable(%d)" : "checkRest()", i);
         json_t *names = eval(b, call_of);
         if (!json_is_array(names)) bad++;
-        for (size_t k = 0; k < json_array_size(names); k++, bad++) tap_note("%s", json_string_value(json_array_get(names, k)));
+        for (size_t k = 0; k < json_array_size(names); k++, bad++)
+            tap_note("%s", json_string_value(json_array_get(names, k)));
         json_decref(names);
     }
     tap(n >= 20 && bad == 0 && !b->dead, "markup in any column of %d queries is shown as text", n);
-    eval(b, "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.pwned = 1\"><svg onload=\"window.pwned = 2\">');"
-            "{ const s = document.createElement('script'); s.textContent = 'window.pwned = 3'; document.body.append(s); } 0");
+    eval(b, "document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.pwned = "
+            "1\"><svg onload=\"window.pwned = 2\">');"
+            "{ const s = document.createElement('script'); s.textContent = 'window.pwned = 3'; "
+            "document.body.append(s); } 0");
     pause_ms(500);
     tap(is_true(b, "window.pwned === undefined"), "no other script runs");
-    tap(is_true(b, "new Promise(done => { document.addEventListener('securitypolicyviolation', e => done(e.effectiveDirective === 'connect-src'));"
+    tap(is_true(b, "new Promise(done => { document.addEventListener('securitypolicyviolation', e "
+                   "=> done(e.effectiveDirective === 'connect-src'));"
                    "fetch('http://127.0.0.1:9/').catch(() => 0); })"),
         "the network is out of reach");
     b->complaints = before; /* refusals are written to the console */
@@ -667,13 +691,16 @@ static void check_markup(browser *b)
 static void check_narrow(browser *b, const char *html)
 {
     json_decref(call(b, "Emulation.setDeviceMetricsOverride",
-                     json_pack("{s:i, s:i, s:i, s:b}", "width", 400, "height", 800, "deviceScaleFactor", 1, "mobile", 0)));
+                     json_pack("{s:i, s:i, s:i, s:b}", "width", 400, "height", 800,
+                               "deviceScaleFactor", 1, "mobile", 0)));
     double ms = open_page(b, html);
-    tap(ms >= 0 && is_true(b, "drawAll(), $$('main > section').every(e => $('.body', e).innerText.length > 10) && !document.querySelector('.body > "
+    tap(ms >= 0 && is_true(b, "drawAll(), $$('main > section').every(e => $('.body', "
+                              "e).innerText.length > 10) && !document.querySelector('.body > "
                               ".note:only-child')"),
         "every panel is drawn in 400 columns");
     json_decref(call(b, "Emulation.setDeviceMetricsOverride",
-                     json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000, "deviceScaleFactor", 1, "mobile", 0)));
+                     json_pack("{s:i, s:i, s:i, s:b}", "width", 1400, "height", 1000,
+                               "deviceScaleFactor", 1, "mobile", 0)));
 }
 
 static void check_all(browser *b)
@@ -715,7 +742,8 @@ static void check_page(browser *b, const char *path)
     char *whole = realpath(path, NULL);
     double ms = whole ? open_page(b, whole) : -1;
     free(whole);
-    tap(ms >= 0 && ms < 2000, "%s: %.0f instructions are on the screen after %.0f ms", path, ms >= 0 ? number(b, "L.time.rows") : 0, ms);
+    tap(ms >= 0 && ms < 2000, "%s: %.0f instructions are on the screen after %.0f ms", path,
+        ms >= 0 ? number(b, "L.time.rows") : 0, ms);
     if (ms < 0) return;
     check_panels(b, path);
     tap(b->complaints == 0 && !b->dead, "%s: the console stays silent", path);

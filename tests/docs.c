@@ -1,15 +1,17 @@
 /* docs.c - runs the sessions that the documentation shows and compares what they print.
  *
- * A fenced block that begins with ```console is a session: lines that begin with "$ " are commands, the lines after
- * each are what it prints (standard output and error together). A line "..." stands for any number of lines, "..." inside a
- * line for anything. A command whose last line is "[exit 2]" must end with that status, any other with 0.
- * In a block that begins with ```console figures, numbers and the width of columns may be others than shown: it shows what the
- * model says today, and `--update` brings it up to date.
- * All sessions of a page share one scratch folder, which has the tree's examples/ and labs/ in it and ptxloom in its path.
+ * A fenced block that begins with ```console is a session: lines that begin with "$ " are commands,
+ * the lines after each are what it prints (standard output and error together). A line "..." stands
+ * for any number of lines, "..." inside a line for anything. A command whose last line is "[exit
+ * 2]" must end with that status, any other with 0. In a block that begins with ```console figures,
+ * numbers and the width of columns may be others than shown: it shows what the model says today,
+ * and `--update` brings it up to date. All sessions of a page share one scratch folder, which has
+ * the tree's examples/ and labs/ in it and ptxloom in its path.
  *
  *     tests/docs              checks every Markdown file of the source tree, as `make check` does
  *     tests/docs --list       prints their names
- *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..." stay) */
+ *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..."
+ * stay) */
 #define _GNU_SOURCE /* FTW_ACTIONRETVAL */
 #include "tests/harness.h"
 #include <ftw.h>
@@ -75,7 +77,8 @@ static bool output_matches(const char *p, const char *s)
     return !*s;
 }
 
-/* In place: numbers become '#', runs of blanks and of the blocks of bars one blank, so that figures and columns may differ. */
+/* In place: numbers become '#', runs of blanks and of the blocks of bars one blank, so that figures
+ * and columns may differ. */
 static void blur(char *s)
 {
     char *to = s;
@@ -88,7 +91,9 @@ static void blur(char *s)
             while (to > s && to[-1] == ' ') to--;
             *to++ = *p++;
         } else if (*p >= '0' && *p <= '9') {
-            while ((*p >= '0' && *p <= '9') || ((*p == '.' || *p == ',') && p[1] >= '0' && p[1] <= '9')) p++;
+            while ((*p >= '0' && *p <= '9') ||
+                   ((*p == '.' || *p == ',') && p[1] >= '0' && p[1] <= '9'))
+                p++;
             *to++ = '#';
         } else if (*p == ' ' || *p == '-') {
             char first = ' ';
@@ -106,7 +111,8 @@ static char *shell_folder; /* where commands run */
 
 static run_result run_shell(const char *command)
 {
-    const char *const argv[] = {"sh", "-c", "cd \"$0\" && eval \"$1\" 2>&1", shell_folder, command, NULL};
+    const char *const argv[] = {"sh",         "-c",    "cd \"$0\" && eval \"$1\" 2>&1",
+                                shell_folder, command, NULL};
     return run_command(argv, COMMAND_SECONDS);
 }
 
@@ -127,13 +133,17 @@ static void run_session_command(page *g, const char *command, const char *expect
     int wanted_status = 0;
     append(&wanted, expected, strlen(expected));
     char *last = strstr(wanted.at, "[exit ");
-    if (last && (last == wanted.at || last[-1] == '\n') && sscanf(last, "[exit %d]", &wanted_status) == 1) *last = '\0';
+    if (last && (last == wanted.at || last[-1] == '\n') &&
+        sscanf(last, "[exit %d]", &wanted_status) == 1)
+        *last = '\0';
     run_result r = run_shell(command);
     g->sessions++;
     bool same = r.status == wanted_status;
     if (g->update) {
-        if (strstr(wanted.at, "...\n")) append(&g->rewritten, wanted.at, strlen(wanted.at));
-        else append(&g->rewritten, r.out, r.nout);
+        if (strstr(wanted.at, "...\n"))
+            append(&g->rewritten, wanted.at, strlen(wanted.at));
+        else
+            append(&g->rewritten, r.out, r.nout);
         if (r.status != 0) snprintf(status_line, sizeof status_line, "[exit %d]\n", r.status);
         append(&g->rewritten, status_line, strlen(status_line));
         free(wanted.at);
@@ -150,8 +160,10 @@ static void run_session_command(page *g, const char *command, const char *expect
     free(printed.at);
     if (!same) {
         g->failed++;
-        printf("# %s:%u: $ %s\n# ended with %d and printed:\n", g->name, g->line, command, r.status);
-        for (const char *p = r.out; *p; p = next_line(p)) printf("#   %.*s\n", (int)line_length(p), p);
+        printf("# %s:%u: $ %s\n# ended with %d and printed:\n", g->name, g->line, command,
+               r.status);
+        for (const char *p = r.out; *p; p = next_line(p))
+            printf("#   %.*s\n", (int)line_length(p), p);
     }
     free(wanted.at);
     run_free(&r);
@@ -204,7 +216,8 @@ static char *prepare(void)
     setenv("PATH", command, 1);
     setenv("SRC", root, 1);
     shell_folder = folder;
-    snprintf(command, sizeof command, "cp -r \"$SRC/examples\" \"$SRC/labs\" . && chmod -R u+w examples labs");
+    snprintf(command, sizeof command,
+             "cp -r \"$SRC/examples\" \"$SRC/labs\" . && chmod -R u+w examples labs");
     run_result r = run_shell(command);
     if (r.status != 0) { /* --update must not take this for the page */
         fprintf(stderr, "cannot copy examples: %s\n", r.out);
@@ -253,12 +266,16 @@ static int keep_page(const char *path, const struct stat *st, int type, struct F
     return FTW_CONTINUE;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void find_pages(void)
 {
     const char *root = getenv("abs_srcdir");
-    if (nftw(root ? root : ".", keep_page, 16, FTW_PHYS | FTW_ACTIONRETVAL) != 0) exit(EXIT_FAILURE);
+    if (nftw(root ? root : ".", keep_page, 16, FTW_PHYS | FTW_ACTIONRETVAL) != 0)
+        exit(EXIT_FAILURE);
     qsort(found.at, found.n, sizeof *found.at, by_name);
 }
 
@@ -282,7 +299,9 @@ int main(int argc, char **argv)
         const char *base = strrchr(g.name, '/');
         sessions += g.sessions;
         labs |= g.sessions > 0 && strstr(g.name, "labs/README.md");
-        if (g.sessions > 0) tap(g.failed == 0, "%d commands of %s do what the page shows", g.sessions, base ? base + 1 : g.name);
+        if (g.sessions > 0)
+            tap(g.failed == 0, "%d commands of %s do what the page shows", g.sessions,
+                base ? base + 1 : g.name);
     }
     if (argc > 1) return EXIT_SUCCESS;
     tap(sessions > 0, "the documentation shows %d commands in %zu files", sessions, found.n);

@@ -1,13 +1,15 @@
 /* faults.c - a fault of the system at every point of every command: no memory, no disk, a kill.
  *
- * Each command of the table runs as a child of this process, which holds the command (cli/main.c is compiled into it); the n-th allocation
- * or system call fails there (tests/inject.h). A command must end in time and without a signal. Either it has status 3 and says why, or
- * it has done what it does without the fault: status, standard output and output file are the same. A file with the name of the output
- * is complete, whatever happened.
+ * Each command of the table runs as a child of this process, which holds the command (cli/main.c is
+ * compiled into it); the n-th allocation or system call fails there (tests/inject.h). A command
+ * must end in time and without a signal. Either it has status 3 and says why, or it has done what
+ * it does without the fault: status, standard output and output file are the same. A file with the
+ * name of the output is complete, whatever happened.
  *
  *     tests/faults           some points of each command
- *     tests/faults --every N [COMMAND ...]    every N-th, of the commands whose name begins so; 1: all of them
- *     tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with a breakpoint at inject_fired */
+ *     tests/faults --every N [COMMAND ...]    every N-th, of the commands whose name begins so; 1:
+ * all of them tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with
+ * a breakpoint at inject_fired */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/harness.h"
 #include "tests/inject.h"
@@ -30,8 +32,9 @@ int cli_main(int argc, char **argv);
 
 enum { SECONDS = 60, FEW = 24, SKIP = 77 };
 
-#define SAXPY "run", "$/examples/saxpy.ptx", "-g", "2", "-b", "64", "--arch", "toy"
+#define SAXPY           "run", "$/examples/saxpy.ptx", "-g", "2", "-b", "64", "--arch", "toy"
 #define SAXPY_ARGUMENTS "u32:128", "f32:2", "f32[128]=iota", "out:f32[128]=iota"
+
 #define TRACED "run", "$/examples/tensor_copy.json", "--trace", "out.db", "--trace-level", "mem"
 
 static const struct trial {
@@ -40,39 +43,106 @@ static const struct trial {
     const char *output;    /* the file that it writes; NULL: none */
     const char *input;     /* what it reads from standard input; NULL: nothing */
     int status;
-    bool makes;            /* its output is the input of others */
+    bool makes; /* its output is the input of others */
 } trials[] = {
-    {"trace rows", {"run", "$/examples/tensor_copy.json", "--trace", "rows.db", "--trace-level", "mem"}, "rows.db", NULL, 0, true},
-    {"trace packed", {"run", "$/examples/tensor_copy.json", "--trace", "packed.db", "--trace-level", "mem", "--trace-format", "packed"}, "packed.db",
-     NULL, 0, true},
+    {"trace rows",
+     {"run", "$/examples/tensor_copy.json", "--trace", "rows.db", "--trace-level", "mem"},
+     "rows.db",
+     NULL,
+     0,
+     true},
+    {"trace packed",
+     {"run", "$/examples/tensor_copy.json", "--trace", "packed.db", "--trace-level", "mem",
+      "--trace-format", "packed"},
+     "packed.db",
+     NULL,
+     0,
+     true},
     {"trace over a trace", {TRACED}, "out.db", NULL, 0, false},
-    {"trace summary", {SAXPY, SAXPY_ARGUMENTS, "--trace", "out.db", "--trace-level", "summary"}, "out.db", NULL, 0, false},
+    {"trace summary",
+     {SAXPY, SAXPY_ARGUMENTS, "--trace", "out.db", "--trace-level", "summary"},
+     "out.db",
+     NULL,
+     0,
+     false},
     {"run timing", {SAXPY, SAXPY_ARGUMENTS}, NULL, NULL, 0, false},
     {"run functional", {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional"}, NULL, NULL, 0, false},
     {"run streams", {"run", "$/examples/overlap.json", "--arch", "toy"}, NULL, NULL, 0, false},
-    {"run textures", {"run", "$/examples/named_texture.json", "--mode", "functional"}, NULL, NULL, 0, false},
-    {"run threads", {"run", "$/examples/overlap.json", "--arch", "toy", "--threads", "2", "--json"}, NULL, NULL, 0, false},
-    {"run prints", {"run", "$/tests/ptx/exec/cuda/printf.ptx", "-k", "helloCUDA", "-g", "1", "-b", "5", "f32:1.5"}, NULL, NULL, 0, false},
-    {"run weak", {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional", "--consistency", "weak", "--schedule", "random:1"}, NULL, NULL, 0, false},
+    {"run textures",
+     {"run", "$/examples/named_texture.json", "--mode", "functional"},
+     NULL,
+     NULL,
+     0,
+     false},
+    {"run threads",
+     {"run", "$/examples/overlap.json", "--arch", "toy", "--threads", "2", "--json"},
+     NULL,
+     NULL,
+     0,
+     false},
+    {"run prints",
+     {"run", "$/tests/ptx/exec/cuda/printf.ptx", "-k", "helloCUDA", "-g", "1", "-b", "5",
+      "f32:1.5"},
+     NULL,
+     NULL,
+     0,
+     false},
+    {"run weak",
+     {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional", "--consistency", "weak", "--schedule",
+      "random:1"},
+     NULL,
+     NULL,
+     0,
+     false},
     {"run metrics", {SAXPY, SAXPY_ARGUMENTS, "--metrics", "all", "--json"}, NULL, NULL, 0, false},
-    {"run faults", {SAXPY, "u32:128", "f32:2", "f32[8]=iota", "out:f32[8]=iota"}, NULL, NULL, 1, false},
+    {"run faults",
+     {SAXPY, "u32:128", "f32:2", "f32[8]=iota", "out:f32[8]=iota"},
+     NULL,
+     NULL,
+     1,
+     false},
     {"dis", {"dis", "$/examples/matmul.ptx"}, NULL, NULL, 0, false},
     {"dis object", {"dis", "in.plo", "--asm"}, NULL, NULL, 0, false},
     {"check", {"check", "$/examples/matmul.ptx", "$/examples/blend.ptx"}, NULL, NULL, 0, false},
     {"check json", {"check", "wrong.ptx", "--json"}, NULL, NULL, 2, false},
     {"fmt", {"fmt", "$/examples/matmul.ptx"}, NULL, NULL, 0, false},
-    {"explain", {"explain", "add.f32", "E0402", "l1.latency", "achieved_occupancy", "hot_lines"}, NULL, NULL, 0, false},
+    {"explain",
+     {"explain", "add.f32", "E0402", "l1.latency", "achieved_occupancy", "hot_lines"},
+     NULL,
+     NULL,
+     0,
+     false},
     {"explain unknown", {"explain", "addd"}, NULL, NULL, 2, false},
     {"occupancy", {"occupancy", "-b", "256", "-r", "32"}, NULL, NULL, 0, false},
-    {"occupancy of a file", {"occupancy", "$/examples/matmul.ptx", "-b", "256"}, NULL, NULL, 0, false},
+    {"occupancy of a file",
+     {"occupancy", "$/examples/matmul.ptx", "-b", "256"},
+     NULL,
+     NULL,
+     0,
+     false},
     {"litmus", {"litmus", "$/examples/mp.litmus", "--runs", "100"}, NULL, NULL, 0, false},
     {"query", {"query", "rows.db", "hot_lines"}, NULL, NULL, 0, false},
-    {"query json", {"query", "packed.db", "SELECT * FROM inst LIMIT 20", "--json"}, NULL, NULL, 0, false},
+    {"query json",
+     {"query", "packed.db", "SELECT * FROM inst LIMIT 20", "--json"},
+     NULL,
+     NULL,
+     0,
+     false},
     {"query advice", {"query", "packed.db", "--advise"}, NULL, NULL, 0, false},
     {"report", {"report", "rows.db", "-o", "out.html"}, "out.html", NULL, 0, false},
-    {"report packed", {"report", "packed.db", "-o", "out.html", "--baseline", "rows.db"}, "out.html", NULL, 0, false},
+    {"report packed",
+     {"report", "packed.db", "-o", "out.html", "--baseline", "rows.db"},
+     "out.html",
+     NULL,
+     0,
+     false},
     {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false},
-    {"shell", {"shell", "rows.db"}, NULL, "hot_lines\n.schema\nSELECT count(*)\n FROM inst;\n", 0, false},
+    {"shell",
+     {"shell", "rows.db"},
+     NULL,
+     "hot_lines\n.schema\nSELECT count(*)\n FROM inst;\n",
+     0,
+     false},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
@@ -81,9 +151,12 @@ static const struct mode {
     inject_kind kind;
     int code, few;
 } modes[] = {
-    {"no memory once", INJECT_MEMORY, 0, 3 * FEW / 2}, {"no memory from there on", INJECT_MEMORY_FROM, 0, FEW / 2},
-    {"input/output error", INJECT_ERROR, EIO, FEW},    {"disk full from there on", INJECT_ERROR_FROM, ENOSPC, FEW / 2},
-    {"short transfers", INJECT_SHORT, 0, FEW / 4},     {"kill", INJECT_KILL, 0, FEW / 3},
+    {"no memory once", INJECT_MEMORY, 0, 3 * FEW / 2},
+    {"no memory from there on", INJECT_MEMORY_FROM, 0, FEW / 2},
+    {"input/output error", INJECT_ERROR, EIO, FEW},
+    {"disk full from there on", INJECT_ERROR_FROM, ENOSPC, FEW / 2},
+    {"short transfers", INJECT_SHORT, 0, FEW / 4},
+    {"kill", INJECT_KILL, 0, FEW / 3},
 };
 enum { MODES = sizeof modes / sizeof *modes };
 
@@ -122,20 +195,24 @@ static void redirect(int to, const char *path, int flags)
     close(fd);
 }
 
-static _Noreturn void child(const struct trial *t, inject_kind kind, long n, int code, const char *out)
+static _Noreturn void child(const struct trial *t, inject_kind kind, long n, int code,
+                            const char *out)
 {
-    char *argv[24] = {(char *)(uintptr_t)"ptxloom"}, paths[4096];
+    char *argv[24] = {(char *)(uintptr_t) "ptxloom"}, paths[4096];
     int argc = 1;
     size_t used = 0;
     for (; t->words[argc - 1]; argc++) {
         const char *w = t->words[argc - 1];
         argv[argc] = paths + used;
-        used += 1 + (size_t)snprintf(paths + used, sizeof paths - used, "%s%s", *w == '$' ? top : "", w + (*w == '$'));
+        used += 1 + (size_t)snprintf(paths + used, sizeof paths - used, "%s%s",
+                                     *w == '$' ? top : "", w + (*w == '$'));
     }
     redirect(STDIN_FILENO, t->input ? "stdin" : "/dev/null", O_RDONLY);
     redirect(STDERR_FILENO, "stderr", O_WRONLY | O_CREAT | O_TRUNC);
-    if (out) redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
-    else close(STDOUT_FILENO);
+    if (out)
+        redirect(STDOUT_FILENO, out, O_WRONLY | O_CREAT | O_TRUNC);
+    else
+        close(STDOUT_FILENO);
     alarm(SECONDS);
     if (!inject_arm(kind, n, code, counts)) _exit(SKIP);
     exit(cli_main(argc, argv));
@@ -146,7 +223,11 @@ static void prepare(const struct trial *t)
     if (t->output && strcmp(t->output, "unformed.ptx") != 0) remove(t->output);
     if (t->output && strcmp(t->output, "unformed.ptx") == 0) {
         FILE *f = fopen(t->output, "w");
-        if (!f || fputs(".version 9.0\n .target sm_90\n.address_size   64\n.visible .entry k(){ret;}\n", f) < 0 || fclose(f) != 0) exit(EXIT_FAILURE);
+        if (!f ||
+            fputs(".version 9.0\n .target sm_90\n.address_size   64\n.visible .entry k(){ret;}\n",
+                  f) < 0 ||
+            fclose(f) != 0)
+            exit(EXIT_FAILURE);
     }
     if (t->input) {
         FILE *f = fopen("stdin", "w");
@@ -201,17 +282,22 @@ static long long rows_of(const char *path)
     sqlite3_stmt *s = NULL, *c;
     long long sum = -1;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW &&
-        strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0)
+        sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0)
         sum = 0;
     sqlite3_finalize(s);
     s = NULL;
-    if (sum == 0 && sqlite3_prepare_v2(db, "SELECT 'SELECT count(*) FROM \"' || name || '\"' FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE "
-                                           "'%VIRTUAL%' UNION ALL SELECT 'PRAGMA user_version' UNION ALL SELECT 'SELECT sum(cycles) FROM kernel'",
+    if (sum == 0 && sqlite3_prepare_v2(db,
+                                       "SELECT 'SELECT count(*) FROM \"' || name || '\"' FROM "
+                                       "sqlite_schema WHERE type = 'table' AND sql NOT LIKE "
+                                       "'%VIRTUAL%' UNION ALL SELECT 'PRAGMA user_version' UNION "
+                                       "ALL SELECT 'SELECT sum(cycles) FROM kernel'",
                                        -1, &s, NULL) == SQLITE_OK)
         while (sum >= 0 && sqlite3_step(s) == SQLITE_ROW) {
             c = NULL;
-            if (sqlite3_prepare_v2(db, (const char *)sqlite3_column_text(s, 0), -1, &c, NULL) == SQLITE_OK && sqlite3_step(c) == SQLITE_ROW)
+            if (sqlite3_prepare_v2(db, (const char *)sqlite3_column_text(s, 0), -1, &c, NULL) ==
+                    SQLITE_OK &&
+                sqlite3_step(c) == SQLITE_ROW)
                 sum += sqlite3_column_int64(c, 0);
             else
                 sum = -1;
@@ -234,25 +320,30 @@ static bool same_file(const struct trial *t, const outcome *o, const outcome *go
     return o->nfile == good->nfile && memcmp(o->file, good->file, o->nfile) == 0;
 }
 
-/* What the output may be besides complete, when the command has failed: what it was before, which is nothing for all but one. */
+/* What the output may be besides complete, when the command has failed: what it was before, which
+ * is nothing for all but one. */
 static bool as_before(const struct trial *t, const outcome *o)
 {
     if (!t->output || !o->has_file) return true;
-    return strcmp(t->output, "unformed.ptx") == 0 && strncmp(o->file, ".version 9.0\n .target", 21) == 0;
+    return strcmp(t->output, "unformed.ptx") == 0 &&
+           strncmp(o->file, ".version 9.0\n .target", 21) == 0;
 }
 
 /* NULL: as it must be. */
-static const char *verdict(const struct trial *t, const struct mode *m, const outcome *o, const outcome *good, long long rows)
+static const char *verdict(const struct trial *t, const struct mode *m, const outcome *o,
+                           const outcome *good, long long rows)
 {
     static char text[80];
     const bool complete = !t->output || same_file(t, o, good, rows);
-    if (m->kind == INJECT_KILL && o->status == 128 + SIGKILL) return complete || as_before(t, o) ? NULL : "it left half an output";
+    if (m->kind == INJECT_KILL && o->status == 128 + SIGKILL)
+        return complete || as_before(t, o) ? NULL : "it left half an output";
     if (o->status > 127) {
         snprintf(text, sizeof text, "it died of signal %d", o->status - 128);
         return text;
     }
     if (o->status == good->status) {
-        if (o->nout != good->nout || memcmp(o->out, good->out, o->nout) != 0) return "other standard output, and no word of it";
+        if (o->nout != good->nout || memcmp(o->out, good->out, o->nout) != 0)
+            return "other standard output, and no word of it";
         if (good->status == 0 && !complete) return "another output file, and no word of it";
         return NULL;
     }
@@ -265,7 +356,8 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
     if (memory && !strstr(o->err, "memory")) return "the message does not name memory";
     if (m->code && !strstr(o->err, strerror(m->code))) return "the message does not name the error";
     if (t->output && !complete && !as_before(t, o)) return "it failed and left half an output";
-    if (t->output && is_trace(t) && access("out.db.part", F_OK) == 0) return "it left a part of an output";
+    if (t->output && is_trace(t) && access("out.db.part", F_OK) == 0)
+        return "it left a part of an output";
     return NULL;
 }
 
@@ -274,10 +366,13 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
 static long points(long most, long few, long k)
 {
     if (few >= most) return k;
-    return k < few / 2 ? k : few / 2 + (k - few / 2) * (most - few / 2) / (few - few / 2); /* the first ones, and some of the others */
+    return k < few / 2 ? k
+                       : few / 2 + (k - few / 2) * (most - few / 2) /
+                                       (few - few / 2); /* the first ones, and some of the others */
 }
 
-static void try_mode(const struct trial *t, const struct mode *m, const outcome *good, long long rows, long most, long every)
+static void try_mode(const struct trial *t, const struct mode *m, const outcome *good,
+                     long long rows, long most, long every)
 {
     const bool reads_only = m->kind == INJECT_KILL && !t->output;
     const long few = every ? (most + every - 1) / every : most < m->few ? most : m->few;
@@ -287,10 +382,13 @@ static void try_mode(const struct trial *t, const struct mode *m, const outcome 
         const long n = every ? k * every : points(most, few, k);
         outcome o = run_trial(t, m->kind, n, m->code);
         const char *why = verdict(t, m, &o, good, rows);
-        if (why && bad++ < 5) tap_note("%s, %s at %ld: %s; it said: %.200s", t->name, m->name, n, why, o.err ? o.err : "");
+        if (why && bad++ < 5)
+            tap_note("%s, %s at %ld: %s; it said: %.200s", t->name, m->name, n, why,
+                     o.err ? o.err : "");
         free_outcome(&o);
     }
-    tap(bad == 0, "%s: %s, %ld of %ld points%s", t->name, m->name, few, most, bad ? ", some not survived" : "");
+    tap(bad == 0, "%s: %s, %ld of %ld points%s", t->name, m->name, few, most,
+        bad ? ", some not survived" : "");
     if (bad) tap_note("%ld points of %ld", bad, few);
 }
 
@@ -302,7 +400,8 @@ static void try_standard_output(const struct trial *t)
         bool there;
         int status = run_child(t, INJECT_NONE, 0, 0, out[k]);
         char *err = read_if("stderr", &n, &there);
-        tap(status == 3 && err && strstr(err, strerror(out[k] ? ENOSPC : EBADF)), "%s: standard output is %s", t->name, out[k] ? out[k] : "closed");
+        tap(status == 3 && err && strstr(err, strerror(out[k] ? ENOSPC : EBADF)),
+            "%s: standard output is %s", t->name, out[k] ? out[k] : "closed");
         if (status != 3) tap_note("status %d, %s", status, err);
         free(err);
     }
@@ -317,9 +416,12 @@ static void try_trial(const struct trial *t, long every)
     }
     const long most[] = {counts->allocations, counts->calls};
     const long long rows = is_trace(t) ? rows_of(t->output) : 0;
-    tap(good.status == t->status && rows >= 0 && (!t->output || good.has_file), "%s: %ld allocations, %ld calls", t->name, most[0], most[1]);
+    tap(good.status == t->status && rows >= 0 && (!t->output || good.has_file),
+        "%s: %ld allocations, %ld calls", t->name, most[0], most[1]);
     if (good.status != t->status) tap_note("status %d: %s", good.status, good.err);
-    for (size_t k = 0; k < MODES; k++) try_mode(t, &modes[k], &good, rows, most[modes[k].kind >= INJECT_ERROR], modes[k].kind >= INJECT_ERROR && every ? 1 : every);
+    for (size_t k = 0; k < MODES; k++)
+        try_mode(t, &modes[k], &good, rows, most[modes[k].kind >= INJECT_ERROR],
+                 modes[k].kind >= INJECT_ERROR && every ? 1 : every);
     if (good.nout) try_standard_output(t);
     free_outcome(&good);
 }
@@ -330,7 +432,8 @@ static int one_point(char **argv)
         if (strcmp(trials[k].name, argv[4]) != 0) continue;
         prepare(&trials[k]);
         const int kind = atoi(argv[2]);
-        child(&trials[k], (inject_kind)kind, atol(argv[3]), kind == INJECT_ERROR ? EIO : ENOSPC, "stdout");
+        child(&trials[k], (inject_kind)kind, atol(argv[3]), kind == INJECT_ERROR ? EIO : ENOSPC,
+              "stdout");
     }
     return EXIT_FAILURE;
 }
@@ -338,13 +441,22 @@ static int one_point(char **argv)
 static void make_inputs(void)
 {
     static const struct trial before[] = {
-        {"", {SAXPY, "u32:128", "f32:2", "f32[128]=iota", "out=in.npy:f32[128]=iota"}, NULL, NULL, 0, false},
+        {"",
+         {SAXPY, "u32:128", "f32:2", "f32[128]=iota", "out=in.npy:f32[128]=iota"},
+         NULL,
+         NULL,
+         0,
+         false},
         {"", {"as", "$/examples/matmul.ptx", "-o", "in.plo"}, NULL, NULL, 0, false},
     };
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
         if (run_child(&before[k], INJECT_NONE, 0, 0, "stdout") != 0) exit(EXIT_FAILURE);
     FILE *f = fopen("wrong.ptx", "w");
-    if (!f || fputs(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { addd.u32 %r1, %r2, 3; rett; }\n", f) < 0 || fclose(f) != 0)
+    if (!f ||
+        fputs(".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() { addd.u32 %r1, "
+              "%r2, 3; rett; }\n",
+              f) < 0 ||
+        fclose(f) != 0)
         exit(EXIT_FAILURE);
 }
 
@@ -364,7 +476,8 @@ int main(int argc, char **argv)
     counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!top || counts == MAP_FAILED || chdir(folder) != 0) return EXIT_FAILURE;
     make_inputs();
-    for (size_t k = 0; argc == 5 && k < TRIALS && trials[k].makes; k++) run_child(&trials[k], INJECT_NONE, 0, 0, "stdout");
+    for (size_t k = 0; argc == 5 && k < TRIALS && trials[k].makes; k++)
+        run_child(&trials[k], INJECT_NONE, 0, 0, "stdout");
     if (argc == 5 && strcmp(argv[1], "--at") == 0) return one_point(argv);
     for (size_t k = 0; k < TRIALS; k++)
         if (trials[k].makes || asked_for(&trials[k], argc, argv)) {

@@ -1,4 +1,5 @@
-/* harness.c - see harness.h. Failures of the harness itself end the program: automake reports them as errors. */
+/* harness.c - see harness.h. Failures of the harness itself end the program: automake reports them
+ * as errors. */
 #include "tests/harness.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -101,10 +102,16 @@ run_result run_command(const char *const argv[], int seconds)
     int status;
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR) die("cannot wait for", argv[0]);
-    run_result r = {.out = s[0].text, .err = s[1].text, .nout = s[0].n, .nerr = s[1].n, .seconds = now() - start};
+    run_result r = {.out = s[0].text,
+                    .err = s[1].text,
+                    .nout = s[0].n,
+                    .nerr = s[1].n,
+                    .seconds = now() - start};
     r.interrupted = stops == 1;
-    if (stops == 2) r.status = RUN_TIMEOUT;
-    else r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (stops == 2)
+        r.status = RUN_TIMEOUT;
+    else
+        r.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return r;
 }
 

@@ -1,4 +1,5 @@
-/* harness.h - what the larger test programs share: running a command with a time limit, TAP lines, and reading tables. */
+/* harness.h - what the larger test programs share: running a command with a time limit, TAP lines,
+ * and reading tables. */
 #ifndef PL_TESTS_HARNESS_H
 #define PL_TESTS_HARNESS_H
 
@@ -12,12 +13,13 @@
 typedef struct run_result {
     int status;       /* exit status, 128 + signal, or RUN_TIMEOUT */
     bool interrupted; /* it was asked to stop for taking too long, and did */
-    char *out, *err; /* what it wrote, NUL-terminated; free with run_free */
+    char *out, *err;  /* what it wrote, NUL-terminated; free with run_free */
     size_t nout, nerr;
     double seconds;
 } run_result;
 
-/* Runs argv[0] with the arguments up to NULL. After `seconds` it gets SIGINT, ten seconds later SIGKILL. */
+/* Runs argv[0] with the arguments up to NULL. After `seconds` it gets SIGINT, ten seconds later
+ * SIGKILL. */
 run_result run_command(const char *const argv[], int seconds);
 void run_free(run_result *r);
 
@@ -41,7 +43,8 @@ int tap_done(void);
 
 /* ---- tables ---- */
 
-/* Tab-separated rows under a head line that begins with '#'; a name ending in .xz is unpacked with xz. */
+/* Tab-separated rows under a head line that begins with '#'; a name ending in .xz is unpacked with
+ * xz. */
 typedef struct table {
     char *text;
     char **head;

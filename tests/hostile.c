@@ -1,7 +1,7 @@
 /* hostile.c - trace files made to harm whoever opens them: each is refused, or shown as what it is.
  *
- * Every row of the table below changes a trace with SQL and gives it to a command. It must end with the status, and say or not say
- * the words. */
+ * Every row of the table below changes a trace with SQL and gives it to a command. It must end with
+ * the status, and say or not say the words. */
 #include "tests/harness.h"
 #include "traces/vtab.h"
 #include <dirent.h>
@@ -11,12 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Puts a view in the place of a table, which stays under another name. SQLite believes what stands in its schema. */
-#define REPLACE(table, query)                                                                                                  \
-    "UPDATE sqlite_schema SET name = 'real', tbl_name = 'real', sql = replace(sql, '" table "', 'real') WHERE name = '" table   \
-    "'; INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('view', '" table "', '" table                   \
-    "', 0, 'CREATE VIEW " table " AS " query "')"
-#define ENDLESS "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+/* Puts a view in the place of a table, which stays under another name. SQLite believes what stands
+ * in its schema. */
+#define REPLACE(table, query)                                                                      \
+    "UPDATE sqlite_schema SET name = 'real', tbl_name = 'real', sql = replace(sql, '" table        \
+    "', 'real') WHERE name = '" table                                                              \
+    "'; INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('view', '" table   \
+    "', '" table "', 0, 'CREATE VIEW " table " AS " query "')"
+#define ENDLESS                                                                                    \
+    "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 #define ESCAPES "char(27) || '[2Jx' || char(7) || char(155) || char(8238) || CAST(x'ff' AS TEXT)"
 
 static const struct {
@@ -24,77 +27,285 @@ static const struct {
     bool packed;
     const char *command[6]; /* behind the trace's name; the first word is the command */
     int status;
-    const char *says, *not; /* NULL: anything */
+    const char *says, *not ; /* NULL: anything */
 } hostile[] = {
     {"the directory of packed events reads packed events",
-     "UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = 'CREATE VIEW packed_block AS SELECT id, 0 stream, kernel, sm, 1 rows, "
-     "id first_id, id last_id, id first_inst, id last_inst, cycle first_cycle, cycle last_cycle, block first_block, block last_block, "
-     "warp first_warp, warp last_warp, pc first_pc, pc last_pc FROM inst' WHERE name = 'packed_block'",
-     true, {"query", "SELECT count(*) AS n FROM inst"}, 2, "no table packed_block", NULL},
-    {"packed data reads packed events", REPLACE("packed_data", "SELECT id, (SELECT hex(max(pc)) FROM inst) AS data FROM real"), true,
-     {"query", "SELECT sum(pc) AS n FROM inst"}, 2, "no table packed_data", NULL},
+     "UPDATE sqlite_schema SET type = 'view', rootpage = 0, sql = 'CREATE VIEW packed_block AS "
+     "SELECT id, 0 stream, kernel, sm, 1 rows, "
+     "id first_id, id last_id, id first_inst, id last_inst, cycle first_cycle, cycle last_cycle, "
+     "block first_block, block last_block, "
+     "warp first_warp, warp last_warp, pc first_pc, pc last_pc FROM inst' WHERE name = "
+     "'packed_block'",
+     true,
+     {"query", "SELECT count(*) AS n FROM inst"},
+     2,
+     "no table packed_block",
+     NULL},
+    {"packed data reads packed events",
+     REPLACE("packed_data", "SELECT id, (SELECT hex(max(pc)) FROM inst) AS data FROM real"),
+     true,
+     {"query", "SELECT sum(pc) AS n FROM inst"},
+     2,
+     "no table packed_data",
+     NULL},
     {"a view called a table",
-     "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', 'x', 'x', 0, 'CREATE VIEW x AS SELECT 1 AS one')", false,
-     {"query", "SELECT * FROM x"}, 2, "malformed", NULL},
-    {"views of the file do not run", "CREATE VIEW x AS SELECT 1 AS one", false, {"query", "x"}, 2, "prohibited", NULL},
-    {"those of ptxloom do beside them", "CREATE VIEW x AS SELECT 1", false, {"query", "SELECT value AS n FROM inst_executed", "--csv"}, 0, "n\n",
+     "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table', 'x', 'x', "
+     "0, 'CREATE VIEW x AS SELECT 1 AS one')",
+     false,
+     {"query", "SELECT * FROM x"},
+     2,
+     "malformed",
      NULL},
-    {"a view of ptxloom with another text is replaced", "DROP VIEW listing; CREATE VIEW listing AS " ENDLESS, false,
-     {"query", "SELECT count(*) > 5 AS good FROM listing", "--csv"}, 0, "good\n1\n", NULL},
-    {"a view in the place of a table", REPLACE("event", "SELECT * FROM real"), false, {"query", "events"}, 2, "prohibited", NULL},
+    {"views of the file do not run",
+     "CREATE VIEW x AS SELECT 1 AS one",
+     false,
+     {"query", "x"},
+     2,
+     "prohibited",
+     NULL},
+    {"those of ptxloom do beside them",
+     "CREATE VIEW x AS SELECT 1",
+     false,
+     {"query", "SELECT value AS n FROM inst_executed", "--csv"},
+     0,
+     "n\n",
+     NULL},
+    {"a view of ptxloom with another text is replaced",
+     "DROP VIEW listing; CREATE VIEW listing AS " ENDLESS,
+     false,
+     {"query", "SELECT count(*) > 5 AS good FROM listing", "--csv"},
+     0,
+     "good\n1\n",
+     NULL},
+    {"a view in the place of a table",
+     REPLACE("event", "SELECT * FROM real"),
+     false,
+     {"query", "events"},
+     2,
+     "prohibited",
+     NULL},
     {"views over each other",
-     "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('view', 'va', 'va', 0, 'CREATE VIEW va AS SELECT * FROM "
+     "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('view', 'va', 'va', "
+     "0, 'CREATE VIEW va AS SELECT * FROM "
      "vb'), ('view', 'vb', 'vb', 0, 'CREATE VIEW vb AS SELECT * FROM va')",
-     false, {"query", "va"}, 2, "SQL:", NULL},
-    {"another module of SQLite", "CREATE VIRTUAL TABLE f USING fts5 (a)", false, {"query", "f"}, 2, "no such module", NULL},
-    {"a named query without a name", "DROP TABLE query; CREATE TABLE query (name, title, sql); INSERT INTO query VALUES (NULL, NULL, NULL), "
-     "('x', 'y', NULL)", false, {"query", "nothing"}, 2, "E0705", NULL},
-    {"a trace without a level", "PRAGMA ignore_check_constraints = 1; DROP TABLE run; CREATE TABLE run (level)", false, {"query", "strides"},
-     0, NULL, NULL},
-    {"a named query is that of ptxloom", "UPDATE query SET sql = '" ENDLESS "' WHERE name = 'launches'", false, {"query", "launches"}, 0,
-     "saxpy", NULL},
-    {"a query of the file opens no other file", "INSERT INTO query VALUES ('mine', '', 'ATTACH ''b.db'' AS b; SELECT 1 AS opened')", false,
-     {"query", "mine"}, 2, "not authorized", "opened"},
-    {"nor changes a setting", "INSERT INTO query VALUES ('mine', '', 'PRAGMA trusted_schema = 1; SELECT 1 AS changed')", false,
-     {"query", "mine"}, 2, "not authorized", "changed"},
-    {"but it reads", "INSERT INTO query VALUES ('mine', '', 'SELECT count(*) AS n FROM kernel')", false, {"query", "mine", "--csv"}, 0,
-     "n\n1\n", NULL},
-    {"a text of a gigabyte", "INSERT INTO query VALUES ('mine', '', 'SELECT zeroblob(900000000) AS a')", false,
-     {"query", "mine"}, 2, "too big", NULL},
-    {"the version of tomorrow", "PRAGMA user_version = 1000", false, {"query", "launches"}, 2, "E0702", NULL},
-    {"a negative version", "PRAGMA user_version = -1", false, {"query", "launches"}, 2, "E0702", NULL},
-    {"an older version without its tables", "PRAGMA user_version = 1; DROP TABLE query; DROP TABLE rule", false, {"query", "launches"}, 0,
-     "saxpy", NULL},
-    {"write-ahead logging", "PRAGMA journal_mode = WAL", false, {"query", "launches"}, 0, "saxpy", NULL},
-    {"escapes in cells", "UPDATE kernel SET name = " ESCAPES, false, {"query", "SELECT name, 1 AS b FROM kernel"}, 0, "?[2Jx????  1", "\033"},
-    {"in comma-separated values", "UPDATE kernel SET name = " ESCAPES, false, {"query", "SELECT name FROM kernel", "--csv"}, 0, "?[2Jx????",
-     "\033"},
-    {"in JSON", "UPDATE kernel SET name = " ESCAPES, false, {"query", "SELECT name FROM kernel", "--json"}, 0,
-     "\"\\u001b[2Jx\\u0007\\u009b\\u202e\\ufffd\"", "\033"},
-    {"in advice", "UPDATE source_line SET text = " ESCAPES " || text; UPDATE instruction SET text = " ESCAPES " || text", false,
-     {"query", "--advise"}, 0, "kernel 1", "\033"},
-    {"in comparisons", "UPDATE kernel SET name = " ESCAPES ", entry = 'e'; UPDATE source_line SET text = " ESCAPES " || text", false,
-     {"diff", "b.db"}, 0, "?[2Jx", "\033"},
-    {"in messages", "INSERT INTO query VALUES ('mine', '', 'SELECT ' || " ESCAPES ")", false, {"query", "mine"}, 2, "SQL:", "\033"},
-    {"in names that are offered", "INSERT INTO query VALUES (" ESCAPES " || 'tables', '', '')", false, {"query", "tables"}, 2, "E0705", "\033"},
-    {"a table named as a path", "CREATE TABLE \"../../x/../escaped\" (a, b); INSERT INTO \"../../x/../escaped\" VALUES (1, 2)", false,
-     {"export", "-f", "csv", "-o", "out/tables"}, 0, NULL, NULL},
-    {"numbers at the ends", "UPDATE kernel SET cycles = 9223372036854775807, blocks = 9223372036854775807; UPDATE inst SET cycle = -cycle - "
-     "9223372036854775807, block = 9223372036854775807", false, {"export", "-o", "p.json"}, 0, NULL, NULL},
-    {"a multiprocessor of four thousand millions", "UPDATE block SET sm = 4000000000", false, {"report", "-o", "r.html"}, 2, "E0711", NULL},
-    {"a warp of four thousand millions", "UPDATE warp SET warp = warp + 4000000000", false, {"report", "-o", "r.html"}, 2, "is damaged", NULL},
-    {"negative cycles", "UPDATE kernel SET cycles = -1; UPDATE warp SET first_cycle = -5, last_cycle = -1; UPDATE inst SET stall_cycles = "
-     "9223372036854775807", false, {"report", "-o", "r.html"}, 0, NULL, NULL},
-    {"an instruction with the last number", "UPDATE instruction SET pc = 4294967295 WHERE pc = 1", false, {"report", "-o", "r.html"}, 0, NULL,
+     false,
+     {"query", "va"},
+     2,
+     "SQL:",
      NULL},
-    {"a stride that overflows", "UPDATE mem SET stride = 9223372036854775807, first_lane = -9223372036854775807, mask = -1", false,
-     {"report", "-o", "r.html"}, 0, NULL, NULL},
-    {"offsets that are none", "UPDATE mem SET stride = NULL, mask = -1, offsets = '[' || printf('%.*c', 100000, '[')", false,
-     {"report", "-o", "r.html"}, 0, NULL, NULL},
-    {"a directory that promises too much", "UPDATE packed_block SET rows = 9000000000000000000, last_id = 9223372036854775807, first_id = "
-     "-9223372036854775807", true, {"report", "-o", "r.html"}, 0, NULL, NULL},
-    {"packed data of the other table", "UPDATE packed_block SET stream = 1 - stream", true, {"query", "SELECT sum(latency) AS n FROM mem"}, 2,
-     "damaged", NULL},
+    {"another module of SQLite",
+     "CREATE VIRTUAL TABLE f USING fts5 (a)",
+     false,
+     {"query", "f"},
+     2,
+     "no such module",
+     NULL},
+    {"a named query without a name",
+     "DROP TABLE query; CREATE TABLE query (name, title, sql); INSERT INTO query VALUES (NULL, "
+     "NULL, NULL), "
+     "('x', 'y', NULL)",
+     false,
+     {"query", "nothing"},
+     2,
+     "E0705",
+     NULL},
+    {"a trace without a level",
+     "PRAGMA ignore_check_constraints = 1; DROP TABLE run; CREATE TABLE run (level)",
+     false,
+     {"query", "strides"},
+     0,
+     NULL,
+     NULL},
+    {"a named query is that of ptxloom",
+     "UPDATE query SET sql = '" ENDLESS "' WHERE name = 'launches'",
+     false,
+     {"query", "launches"},
+     0,
+     "saxpy",
+     NULL},
+    {"a query of the file opens no other file",
+     "INSERT INTO query VALUES ('mine', '', 'ATTACH ''b.db'' AS b; SELECT 1 AS opened')",
+     false,
+     {"query", "mine"},
+     2,
+     "not authorized",
+     "opened"},
+    {"nor changes a setting",
+     "INSERT INTO query VALUES ('mine', '', 'PRAGMA trusted_schema = 1; SELECT 1 AS changed')",
+     false,
+     {"query", "mine"},
+     2,
+     "not authorized",
+     "changed"},
+    {"but it reads",
+     "INSERT INTO query VALUES ('mine', '', 'SELECT count(*) AS n FROM kernel')",
+     false,
+     {"query", "mine", "--csv"},
+     0,
+     "n\n1\n",
+     NULL},
+    {"a text of a gigabyte",
+     "INSERT INTO query VALUES ('mine', '', 'SELECT zeroblob(900000000) AS a')",
+     false,
+     {"query", "mine"},
+     2,
+     "too big",
+     NULL},
+    {"the version of tomorrow",
+     "PRAGMA user_version = 1000",
+     false,
+     {"query", "launches"},
+     2,
+     "E0702",
+     NULL},
+    {"a negative version",
+     "PRAGMA user_version = -1",
+     false,
+     {"query", "launches"},
+     2,
+     "E0702",
+     NULL},
+    {"an older version without its tables",
+     "PRAGMA user_version = 1; DROP TABLE query; DROP TABLE rule",
+     false,
+     {"query", "launches"},
+     0,
+     "saxpy",
+     NULL},
+    {"write-ahead logging",
+     "PRAGMA journal_mode = WAL",
+     false,
+     {"query", "launches"},
+     0,
+     "saxpy",
+     NULL},
+    {"escapes in cells",
+     "UPDATE kernel SET name = " ESCAPES,
+     false,
+     {"query", "SELECT name, 1 AS b FROM kernel"},
+     0,
+     "?[2Jx????  1",
+     "\033"},
+    {"in comma-separated values",
+     "UPDATE kernel SET name = " ESCAPES,
+     false,
+     {"query", "SELECT name FROM kernel", "--csv"},
+     0,
+     "?[2Jx????",
+     "\033"},
+    {"in JSON",
+     "UPDATE kernel SET name = " ESCAPES,
+     false,
+     {"query", "SELECT name FROM kernel", "--json"},
+     0,
+     "\"\\u001b[2Jx\\u0007\\u009b\\u202e\\ufffd\"",
+     "\033"},
+    {"in advice",
+     "UPDATE source_line SET text = " ESCAPES " || text; UPDATE instruction SET text = " ESCAPES
+     " || text",
+     false,
+     {"query", "--advise"},
+     0,
+     "kernel 1",
+     "\033"},
+    {"in comparisons",
+     "UPDATE kernel SET name = " ESCAPES ", entry = 'e'; UPDATE source_line SET text = " ESCAPES
+     " || text",
+     false,
+     {"diff", "b.db"},
+     0,
+     "?[2Jx",
+     "\033"},
+    {"in messages",
+     "INSERT INTO query VALUES ('mine', '', 'SELECT ' || " ESCAPES ")",
+     false,
+     {"query", "mine"},
+     2,
+     "SQL:",
+     "\033"},
+    {"in names that are offered",
+     "INSERT INTO query VALUES (" ESCAPES " || 'tables', '', '')",
+     false,
+     {"query", "tables"},
+     2,
+     "E0705",
+     "\033"},
+    {"a table named as a path",
+     "CREATE TABLE \"../../x/../escaped\" (a, b); INSERT INTO \"../../x/../escaped\" VALUES (1, 2)",
+     false,
+     {"export", "-f", "csv", "-o", "out/tables"},
+     0,
+     NULL,
+     NULL},
+    {"numbers at the ends",
+     "UPDATE kernel SET cycles = 9223372036854775807, blocks = 9223372036854775807; UPDATE inst "
+     "SET cycle = -cycle - "
+     "9223372036854775807, block = 9223372036854775807",
+     false,
+     {"export", "-o", "p.json"},
+     0,
+     NULL,
+     NULL},
+    {"a multiprocessor of four thousand millions",
+     "UPDATE block SET sm = 4000000000",
+     false,
+     {"report", "-o", "r.html"},
+     2,
+     "E0711",
+     NULL},
+    {"a warp of four thousand millions",
+     "UPDATE warp SET warp = warp + 4000000000",
+     false,
+     {"report", "-o", "r.html"},
+     2,
+     "is damaged",
+     NULL},
+    {"negative cycles",
+     "UPDATE kernel SET cycles = -1; UPDATE warp SET first_cycle = -5, last_cycle = -1; UPDATE "
+     "inst SET stall_cycles = "
+     "9223372036854775807",
+     false,
+     {"report", "-o", "r.html"},
+     0,
+     NULL,
+     NULL},
+    {"an instruction with the last number",
+     "UPDATE instruction SET pc = 4294967295 WHERE pc = 1",
+     false,
+     {"report", "-o", "r.html"},
+     0,
+     NULL,
+     NULL},
+    {"a stride that overflows",
+     "UPDATE mem SET stride = 9223372036854775807, first_lane = -9223372036854775807, mask = -1",
+     false,
+     {"report", "-o", "r.html"},
+     0,
+     NULL,
+     NULL},
+    {"offsets that are none",
+     "UPDATE mem SET stride = NULL, mask = -1, offsets = '[' || printf('%.*c', 100000, '[')",
+     false,
+     {"report", "-o", "r.html"},
+     0,
+     NULL,
+     NULL},
+    {"a directory that promises too much",
+     "UPDATE packed_block SET rows = 9000000000000000000, last_id = 9223372036854775807, first_id "
+     "= "
+     "-9223372036854775807",
+     true,
+     {"report", "-o", "r.html"},
+     0,
+     NULL,
+     NULL},
+    {"packed data of the other table",
+     "UPDATE packed_block SET stream = 1 - stream",
+     true,
+     {"query", "SELECT sum(latency) AS n FROM mem"},
+     2,
+     "damaged",
+     NULL},
 };
 enum { CASES = sizeof hostile / sizeof *hostile };
 
@@ -108,7 +319,9 @@ static void change(const char *from, const char *to, const char *sql)
     int code = sqlite3_open(to, &db);
     if (code == SQLITE_OK) code = pl_tracedb_register(db);
     if (code == SQLITE_OK) code = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
-    if (code == SQLITE_OK) code = sqlite3_exec(db, "PRAGMA writable_schema = 1; PRAGMA foreign_keys = 0", NULL, NULL, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(db, "PRAGMA writable_schema = 1; PRAGMA foreign_keys = 0", NULL, NULL,
+                            NULL);
     if (code == SQLITE_OK) code = sqlite3_exec(db, sql, NULL, NULL, &why);
     if (code != SQLITE_OK) {
         printf("Bail out! %s: %s\n", sql, why ? why : sqlite3_errmsg(db));
@@ -127,8 +340,21 @@ static run_result loom(const char *const words[])
 static void record(const char *trace, const char *format)
 {
     char *kernel = data_path("../../examples/saxpy.ptx");
-    const char *const words[] = {"run", kernel, "-g", "2", "-b", "64", "u32:128", "f32:2", "f32[128]=iota", "f32[128]=1",
-                                 "--trace", trace, "--trace-level=mem", format, NULL};
+    const char *const words[] = {"run",
+                                 kernel,
+                                 "-g",
+                                 "2",
+                                 "-b",
+                                 "64",
+                                 "u32:128",
+                                 "f32:2",
+                                 "f32[128]=iota",
+                                 "f32[128]=1",
+                                 "--trace",
+                                 trace,
+                                 "--trace-level=mem",
+                                 format,
+                                 NULL};
     run_result r = loom(words);
     if (r.status != 0) {
         printf("Bail out! %s\n", r.err);
@@ -148,8 +374,9 @@ static void check(int i)
     if (!both) exit(EXIT_FAILURE);
     memcpy(both, r.out, r.nout);
     memcpy(both + r.nout, r.err, r.nerr + 1);
-    bool good = r.status == hostile[i].status && (!hostile[i].says || strstr(both, hostile[i].says)) &&
-                (!hostile[i].not || !strstr(both, hostile[i].not));
+    bool good = r.status == hostile[i].status &&
+                (!hostile[i].says || strstr(both, hostile[i].says)) &&
+                (!hostile[i].not || !strstr(both, hostile[i].not ));
     tap(good, "%s: %s", hostile[i].command[0], hostile[i].name);
     if (!good) tap_note("status %d: %.900s", r.status, both);
     free(both);
@@ -161,7 +388,8 @@ static void packed_in_itself(const char *name, const char *sql, const char *says
 {
     sqlite3 *db;
     change("p.db", "x.db", sql);
-    bool good = sqlite3_open_v2("x.db", &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK && pl_tracedb_register(db) == SQLITE_OK;
+    bool good = sqlite3_open_v2("x.db", &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
+                pl_tracedb_register(db) == SQLITE_OK;
     int code = sqlite3_exec(db, "SELECT sum(pc), count(*) FROM inst", NULL, NULL, NULL);
     tap(good && code != SQLITE_OK && strstr(sqlite3_errmsg(db), says), "module: %s", name);
     tap_note("%s", sqlite3_errmsg(db));
@@ -176,12 +404,18 @@ static void marked_up(void)
     int columns = 0;
     size_t n;
     change("b.db", "x.db", "SELECT 1");
-    bool good = sqlite3_open("x.db", &db) == SQLITE_OK && sqlite3_exec(db, "PRAGMA ignore_check_constraints = 1", NULL, NULL, NULL) == SQLITE_OK;
-    good = good && sqlite3_prepare_v2(db, "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table' AND "
-                                          "c.type = 'TEXT' AND t.name NOT IN ('space', 'mem_level')", -1, &s, NULL) == SQLITE_OK;
+    bool good =
+        sqlite3_open("x.db", &db) == SQLITE_OK &&
+        sqlite3_exec(db, "PRAGMA ignore_check_constraints = 1", NULL, NULL, NULL) == SQLITE_OK;
+    good = good && sqlite3_prepare_v2(db,
+                                      "SELECT t.name, c.name FROM sqlite_schema t, "
+                                      "pragma_table_info(t.name) c WHERE t.type = 'table' AND "
+                                      "c.type = 'TEXT' AND t.name NOT IN ('space', 'mem_level')",
+                                      -1, &s, NULL) == SQLITE_OK;
     while (good && sqlite3_step(s) == SQLITE_ROW) {
-        char *sql = sqlite3_mprintf("UPDATE \"%w\" SET \"%w\" = \"%w\" || '</script><!--<script><i class=injected>'", sqlite3_column_text(s, 0),
-                                    sqlite3_column_text(s, 1), sqlite3_column_text(s, 1));
+        char *sql = sqlite3_mprintf(
+            "UPDATE \"%w\" SET \"%w\" = \"%w\" || '</script><!--<script><i class=injected>'",
+            sqlite3_column_text(s, 0), sqlite3_column_text(s, 1), sqlite3_column_text(s, 1));
         good = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
         sqlite3_free(sql);
         columns++;
@@ -194,9 +428,11 @@ static void marked_up(void)
     char *page = r.status == 0 ? read_whole("marked.html", &n) : NULL;
     int ends = 0;
     for (const char *p = page; p && (p = strstr(p, "</script")) != NULL; p++) ends++;
-    tap(page && ends == 2 && !strstr(page, "<i class=injected") && !strstr(page, "<!--") && strstr(page, "\\u003ci class=injected"),
+    tap(page && ends == 2 && !strstr(page, "<i class=injected") && !strstr(page, "<!--") &&
+            strstr(page, "\\u003ci class=injected"),
         "none of it is markup of the page");
-    tap(page && strstr(page, "content=\"default-src 'none'; script-src 'sha256-"), "the page names the script that may run");
+    tap(page && strstr(page, "content=\"default-src 'none'; script-src 'sha256-"),
+        "the page names the script that may run");
     free(page);
     run_free(&r);
 }
@@ -205,45 +441,56 @@ static void marked_up(void)
 static void stopped(void)
 {
     static const char *const endless[][9] = {
-        {"query", "x.db", "SELECT sum(a.pc * b.pc * c.pc * d.pc) AS n FROM inst a, inst b, inst c, inst d"},
+        {"query", "x.db",
+         "SELECT sum(a.pc * b.pc * c.pc * d.pc) AS n FROM inst a, inst b, inst c, inst d"},
         {"query", "x.db", "mine"},
         {"report", "x.db", "-o", "stopped.html"},
         {"export", "x.db", "-o", "/dev/null", "-f", "csv", "-t", "listing"},
         {"diff", "x.db", "x.db"},
     };
     /* Joins of many millions of rows. */
-    change("b.db", "x.db", "INSERT INTO query VALUES ('mine', '', '" ENDLESS "');"
-           "CREATE TABLE w AS SELECT w.* FROM warp w, lane a, lane b, lane c; DROP TABLE warp; CREATE TABLE warp AS SELECT * FROM w;"
-           "CREATE TABLE p AS SELECT p.* FROM pc_stat p, lane a, lane b, lane c; DROP TABLE pc_stat; CREATE TABLE pc_stat AS SELECT * FROM p");
+    change("b.db", "x.db",
+           "INSERT INTO query VALUES ('mine', '', '" ENDLESS "');"
+           "CREATE TABLE w AS SELECT w.* FROM warp w, lane a, lane b, lane c; DROP TABLE warp; "
+           "CREATE TABLE warp AS SELECT * FROM w;"
+           "CREATE TABLE p AS SELECT p.* FROM pc_stat p, lane a, lane b, lane c; DROP TABLE "
+           "pc_stat; CREATE TABLE pc_stat AS SELECT * FROM p");
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
         const char *words[12] = {NULL};
         int n = 0;
         while (endless[i][n]) words[n] = endless[i][n], n++;
         words[n] = "--timeout=1";
         run_result r = loom(words);
-        tap(r.status == 3 && strstr(r.err, "stopped by the time limit [E0712]"), "%s --timeout", words[0]);
+        tap(r.status == 3 && strstr(r.err, "stopped by the time limit [E0712]"), "%s --timeout",
+            words[0]);
         tap_note("status %d %.300s", r.status, r.err);
         run_free(&r);
     }
     const char *const words[] = {loom_path(), "query", "x.db", "mine", NULL};
     run_result r = run_command(words, 1);
-    tap(r.status == 3 && r.interrupted && strstr(r.err, "stopped by an interrupt [E0712]"), "an interrupt ends a query");
+    tap(r.status == 3 && r.interrupted && strstr(r.err, "stopped by an interrupt [E0712]"),
+        "an interrupt ends a query");
     run_free(&r);
-    tap(access("stopped.html", F_OK) != 0 && access("stopped.html.part", F_OK) != 0, "no half of a report");
+    tap(access("stopped.html", F_OK) != 0 && access("stopped.html.part", F_OK) != 0,
+        "no half of a report");
 }
 
 /* Files of the folder and of the one above it, in which no table may have left one. */
 static void exported(void)
 {
-    bool inside = access("out/tables/kernel.csv", F_OK) == 0 && access("out/tables/%2E./../x/../escaped.csv", F_OK) != 0;
-    bool outside = access("escaped.csv", F_OK) == 0 || access("out/escaped.csv", F_OK) == 0 || access("../escaped.csv", F_OK) == 0;
+    bool inside = access("out/tables/kernel.csv", F_OK) == 0 &&
+                  access("out/tables/%2E./../x/../escaped.csv", F_OK) != 0;
+    bool outside = access("escaped.csv", F_OK) == 0 || access("out/escaped.csv", F_OK) == 0 ||
+                   access("../escaped.csv", F_OK) == 0;
     tap(inside && !outside, "export writes into its folder only");
-    tap(access("out/tables/%2E.%2F..%2Fx%2F..%2Fescaped.csv", F_OK) == 0, "under a name without slashes");
+    tap(access("out/tables/%2E.%2F..%2Fx%2F..%2Fescaped.csv", F_OK) == 0,
+        "under a name without slashes");
 }
 
 int main(void)
 {
-    char *folder = scratch_make(), *loom_file = realpath(loom_path(), NULL), *source = realpath(getenv("srcdir") ? getenv("srcdir") : ".", NULL);
+    char *folder = scratch_make(), *loom_file = realpath(loom_path(), NULL),
+         *source = realpath(getenv("srcdir") ? getenv("srcdir") : ".", NULL);
     if (!loom_file || !source || chdir(folder) != 0) return EXIT_FAILURE;
     setenv("PTXLOOM", loom_file, 1);
     setenv("srcdir", source, 1);

@@ -1,8 +1,9 @@
 /* inject.c - see inject.h.
  *
- * Allocations: the functions of the C library are defined here once more, and the program's own, those of SQLite, of jansson and of the
- * C library itself come here. System calls: a filter of seccomp turns those on files into a signal, whose handler makes the call with a mark that
- * lets it pass. So calls that the C library makes inside of itself are met as well. */
+ * Allocations: the functions of the C library are defined here once more, and the program's own,
+ * those of SQLite, of jansson and of the C library itself come here. System calls: a filter of
+ * seccomp turns those on files into a signal, whose handler makes the call with a mark that lets it
+ * pass. So calls that the C library makes inside of itself are met as well. */
 #define _GNU_SOURCE
 #include "tests/inject.h"
 #include "base/poison.h"
@@ -52,7 +53,8 @@ static bool memory_fails(void)
     if (kind == INJECT_NONE || !count) return false;
     const long n = atomic_fetch_add(&allocations, 1);
     count->allocations = n + 1;
-    const bool fails = (kind == INJECT_MEMORY && n == chosen) || (kind == INJECT_MEMORY_FROM && n >= chosen);
+    const bool fails =
+        (kind == INJECT_MEMORY && n == chosen) || (kind == INJECT_MEMORY_FROM && n >= chosen);
     if (fails) {
         inject_fired();
         errno = ENOMEM;
@@ -96,7 +98,8 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 }
 #endif
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *arg)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *arg)
 {
     typedef int function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     function *real;
@@ -110,12 +113,13 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 #if defined __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define REGISTER(c, k) ((c)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8}[k]])
+#define REGISTER(c, k)                                                                             \
+    ((c)->uc_mcontext.gregs[(const int[]){REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8}[k]])
 #define RESULT(c) ((c)->uc_mcontext.gregs[REG_RAX])
 #elif defined __aarch64__
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define ARCHITECTURE   AUDIT_ARCH_AARCH64
 #define REGISTER(c, k) ((c)->uc_mcontext.regs[k])
-#define RESULT(c) ((c)->uc_mcontext.regs[0])
+#define RESULT(c)      ((c)->uc_mcontext.regs[0])
 #endif
 
 #ifdef ARCHITECTURE
@@ -123,10 +127,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 
 static const int watched[] = {
 #ifdef SYS_open
-    SYS_open, SYS_rename, SYS_unlink,
+    SYS_open,      SYS_rename,   SYS_unlink,
 #endif
-    SYS_openat, SYS_read, SYS_pread64, SYS_readv, SYS_write, SYS_pwrite64, SYS_writev, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate,
-    SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_linkat, SYS_close, SYS_lseek, SYS_fcntl, SYS_fchmod, SYS_copy_file_range};
+    SYS_openat,    SYS_read,     SYS_pread64,   SYS_readv,     SYS_write,
+    SYS_pwrite64,  SYS_writev,   SYS_fsync,     SYS_fdatasync, SYS_ftruncate,
+    SYS_fallocate, SYS_renameat, SYS_renameat2, SYS_unlinkat,  SYS_linkat,
+    SYS_close,     SYS_lseek,    SYS_fcntl,     SYS_fchmod,    SYS_copy_file_range};
 
 static bool transfers(int call)
 {
@@ -135,7 +141,8 @@ static bool transfers(int call)
 
 static bool writes(int call)
 {
-    return call == SYS_write || call == SYS_pwrite64 || call == SYS_writev || call == SYS_fsync || call == SYS_fdatasync || call == SYS_ftruncate;
+    return call == SYS_write || call == SYS_pwrite64 || call == SYS_writev || call == SYS_fsync ||
+           call == SYS_fdatasync || call == SYS_ftruncate;
 }
 
 static void on_call(int sig, siginfo_t *info, void *context)
@@ -145,14 +152,16 @@ static void on_call(int sig, siginfo_t *info, void *context)
     const int call = info->si_syscall, saved = errno;
     long a[5], result;
     for (int k = 0; k < 5; k++) a[k] = (long)REGISTER(c, k);
-    const bool message = writes(call) && a[0] == STDERR_FILENO; /* what is said of the failure is not a part of it */
+    const bool message =
+        writes(call) && a[0] == STDERR_FILENO; /* what is said of the failure is not a part of it */
     const long n = message ? -1 : atomic_fetch_add(&calls, 1);
     if (!message) count->calls = n + 1;
     bool here = n == chosen;
     if (here || (kind == INJECT_ERROR_FROM && n > chosen && writes(call))) {
         if (kind == INJECT_KILL) kill(getpid(), SIGKILL);
         if (kind == INJECT_ERROR || kind == INJECT_ERROR_FROM) {
-            if (call == SYS_close) syscall(call, a[0], 0, 0, 0, 0, MARK); /* a descriptor is gone even then */
+            if (call == SYS_close)
+                syscall(call, a[0], 0, 0, 0, 0, MARK); /* a descriptor is gone even then */
             inject_fired();
             RESULT(c) = (__typeof__(RESULT(c)))-error_code;
             errno = saved;
@@ -173,14 +182,18 @@ static bool watch_calls(void)
     enum { N = sizeof watched / sizeof *watched };
     struct sock_filter f[N + 9];
     unsigned short n = 0;
-    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    f[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    f[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (unsigned k = 0; k < N; k++)
-        f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)watched[k], (unsigned char)(N - k), 0);
+        f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)watched[k],
+                                              (unsigned char)(N - k), 0);
     f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[5]));
+    f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                          offsetof(struct seccomp_data, args[5]));
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, MARK, 0, 1);
     f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);

@@ -1,6 +1,7 @@
 /* inject.h - faults of the system, injected into the process that calls it.
  *
- * Allocations (malloc and its kin, pages, threads) and system calls on files are counted from inject_arm on; the chosen one fails. */
+ * Allocations (malloc and its kin, pages, threads) and system calls on files are counted from
+ * inject_arm on; the chosen one fails. */
 #ifndef PL_TESTS_INJECT_H
 #define PL_TESTS_INJECT_H
 

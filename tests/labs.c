@@ -1,8 +1,9 @@
 /* labs.c - runs the labs (labs/README.md) and checks the rows of their tables, labs/rows.tsv.
  *
- * A row compares a quantity of one run or several (labs/runs.tsv) with a value: EXACT rows follow from addresses and shapes alone and
- * have to come out as they stand; REL rows say what is larger than what. A row whose state is "fail" must fail, so that the table
- * cannot outlive a fault. doc/labs.md lists all of it; --update writes that list anew. */
+ * A row compares a quantity of one run or several (labs/runs.tsv) with a value: EXACT rows follow
+ * from addresses and shapes alone and have to come out as they stand; REL rows say what is larger
+ * than what. A row whose state is "fail" must fail, so that the table cannot outlive a fault.
+ * doc/labs.md lists all of it; --update writes that list anew. */
 #include "base/sha256.h"
 #include "tests/harness.h"
 #include <jansson.h>
@@ -117,7 +118,8 @@ static double residence(const json_t *metrics)
     double least = INFINITY;
     json_object_foreach((json_t *)metrics, key, v)
     {
-        if (strncmp(key, "launch__occupancy_limit", 23) == 0 && json_number_value(v) < least) least = json_number_value(v);
+        if (strncmp(key, "launch__occupancy_limit", 23) == 0 && json_number_value(v) < least)
+            least = json_number_value(v);
     }
     return least;
 }
@@ -127,7 +129,8 @@ static double figure(lab_set *x, const lab_run *r, const char *name)
     const json_t *metrics = json_object_get(r->result, "metrics"), *v = NULL;
     if (strcmp(name, "status") == 0) return r->status;
     if (strcmp(name, "resident") == 0) return residence(metrics);
-    if (strcmp(name, "cycles") == 0 || strcmp(name, "shared") == 0) v = json_object_get(r->result, name);
+    if (strcmp(name, "cycles") == 0 || strcmp(name, "shared") == 0)
+        v = json_object_get(r->result, name);
     for (size_t k = 0; k < sizeof names / sizeof *names && !v; k++) {
         if (strcmp(name, names[k].word) == 0) v = json_object_get(metrics, names[k].metric);
     }
@@ -143,8 +146,10 @@ static double factor(lab_set *x, const char **at)
     if (*p == '(') {
         *at = p + 1;
         double v = sum(x, at);
-        if (**at == ')') ++*at;
-        else x->wrong = "a parenthesis is missing";
+        if (**at == ')')
+            ++*at;
+        else
+            x->wrong = "a parenthesis is missing";
         return v;
     }
     if (*p >= '0' && *p <= '9') {
@@ -213,9 +218,12 @@ static bool holds(const lab_run *r, int k, const char *list)
         p = end;
         int32_t i = (int32_t)v;
         float f = (float)v;
-        if (type[0] != 'f') pl_sha256_add(&h, &i, sizeof i);
-        else if (strcmp(type, "f64") == 0) pl_sha256_add(&h, &v, sizeof v);
-        else pl_sha256_add(&h, &f, sizeof f);
+        if (type[0] != 'f')
+            pl_sha256_add(&h, &i, sizeof i);
+        else if (strcmp(type, "f64") == 0)
+            pl_sha256_add(&h, &v, sizeof v);
+        else
+            pl_sha256_add(&h, &f, sizeof f);
     }
     pl_sha256_hex(&h, hex);
     size_t i;
@@ -232,7 +240,8 @@ static bool holds(const lab_run *r, int k, const char *list)
 static double count(const lab_run *r, const char *text, size_t n)
 {
     double found = 0;
-    const char *const place[] = {json_string_value(json_object_get(r->result, "printed")), r->messages};
+    const char *const place[] = {json_string_value(json_object_get(r->result, "printed")),
+                                 r->messages};
     for (size_t k = 0; k < sizeof place / sizeof *place; k++)
         for (const char *p = place[k]; p && *p; p++) found += strncmp(p, text, n) == 0;
     return found;
@@ -248,7 +257,8 @@ static bool equal(double v, const char *value)
 
 static bool true_row(lab_set *x, char *const *cell, double *got)
 {
-    const char *q = cell[3], *relation = cell[4], *value = cell[5], *dot = strchr(q, '.'), *open = strchr(q, '(');
+    const char *q = cell[3], *relation = cell[4], *value = cell[5], *dot = strchr(q, '.'),
+               *open = strchr(q, '(');
     x->wrong = NULL;
     *got = 0;
     if (dot && strncmp(dot, ".count(", 7) == 0) {
@@ -276,14 +286,21 @@ static void judge(lab_set *x, char *const *cell)
 {
     double got;
     bool ok = true_row(x, cell, &got), listed = strcmp(cell[6], "fail") == 0;
-    tap(ok != listed && !x->wrong, "%s %s %s: %s%s", cell[0], cell[1], cell[2], cell[7], listed ? " (known to fail)" : "");
-    if (x->wrong) tap_note("%s: %s", cell[3], x->wrong);
-    else if (ok == listed) tap_note("%s is %.6g; wanted: %s %.60s%s", cell[3], got, cell[4], cell[5], listed ? ": take the row's fail away" : "");
+    tap(ok != listed && !x->wrong, "%s %s %s: %s%s", cell[0], cell[1], cell[2], cell[7],
+        listed ? " (known to fail)" : "");
+    if (x->wrong)
+        tap_note("%s: %s", cell[3], x->wrong);
+    else if (ok == listed)
+        tap_note("%s is %.6g; wanted: %s %.60s%s", cell[3], got, cell[4], cell[5],
+                 listed ? ": take the row's fail away" : "");
 }
 
 /* --- doc/labs.md --- */
 
-static bool same_group(char *const *a, char *const *b) { return !strcmp(a[0], b[0]) && !strcmp(a[1], b[1]) && !strcmp(a[2], b[2]); }
+static bool same_group(char *const *a, char *const *b)
+{
+    return !strcmp(a[0], b[0]) && !strcmp(a[1], b[1]) && !strcmp(a[2], b[2]);
+}
 
 /* The list between the marks of doc/labs.md, in a buffer of its own. */
 static char *inventory(const lab_set *x)
@@ -307,8 +324,10 @@ static char *inventory(const lab_set *x)
         }
         fprintf(f, "| %s | %s | %s | %zu | %zu |\n", cell[0], cell[1], cell[2], n, good);
     }
-    fprintf(f, "\nEXACT: %zu of %zu. REL: %zu of %zu.\n\n| not runnable yet | kind | why |\n| --- | --- | --- |\n", total[0][1], total[0][0],
-            total[1][1], total[1][0]);
+    fprintf(f,
+            "\nEXACT: %zu of %zu. REL: %zu of %zu.\n\n| not runnable yet | kind | why |\n| --- | "
+            "--- | --- |\n",
+            total[0][1], total[0][0], total[1][1], total[1][0]);
     for (size_t i = 0; i < x->missing.rows; i++) {
         char **cell = x->missing.row[i];
         fprintf(f, "| %s | %s | %s |\n", cell[0], cell[1], cell[2]);
@@ -347,10 +366,14 @@ static void check_page(const lab_set *x, bool update)
 int main(int argc, char **argv)
 {
     bool update = argc > 1 && strcmp(argv[1], "--update") == 0;
-    lab_set x = {.runs = lab_table("labs/runs.tsv"), .rows = lab_table("labs/rows.tsv"), .missing = lab_table("labs/missing.tsv")};
+    lab_set x = {.runs = lab_table("labs/runs.tsv"),
+                 .rows = lab_table("labs/rows.tsv"),
+                 .missing = lab_table("labs/missing.tsv")};
     x.run = calloc(x.runs.rows, sizeof *x.run);
     if (!x.run) return EXIT_FAILURE;
-    for (size_t k = 0; k < x.runs.rows; k++) x.run[k] = (lab_run){.name = x.runs.row[k][0], .machine = x.runs.row[k][1], .command = x.runs.row[k][2]};
+    for (size_t k = 0; k < x.runs.rows; k++)
+        x.run[k] = (lab_run){
+            .name = x.runs.row[k][0], .machine = x.runs.row[k][1], .command = x.runs.row[k][2]};
     for (size_t i = 0; i < x.rows.rows && !update; i++) judge(&x, x.rows.row[i]);
     check_page(&x, update);
     for (size_t k = 0; k < x.runs.rows; k++) {

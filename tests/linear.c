@@ -1,8 +1,9 @@
 /* linear.c - assembling takes time and memory in proportion to the function, whatever its shape.
  *
- * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at -O2. What is compared is the number of
- * instructions that the processor executed, which does not depend on how busy the machine is; where it does not tell, processor time, with more
- * room. Something quadratic anywhere makes it FACTOR times what is allowed, nearly. */
+ * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at
+ * -O2. What is compared is the number of instructions that the processor executed, which does not
+ * depend on how busy the machine is; where it does not tell, processor time, with more room.
+ * Something quadratic anywhere makes it FACTOR times what is allowed, nearly. */
 #define _GNU_SOURCE /* syscall, wait4 */
 #include "tests/harness.h"
 
@@ -38,7 +39,9 @@ static void line(const char *fmt, ...)
 
 static void head(unsigned n)
 {
-    line(".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .b64 %%d<4>; .reg .b32 %%x<8>; .reg .b32 %%r<%u>; .reg .pred %%p<%u>;", n + 1, n + 1);
+    line(".visible .entry k(.param .u64 p, .param .u32 n)\n{\n.reg .b64 %%d<4>; .reg .b32 %%x<8>; "
+         ".reg .b32 %%r<%u>; .reg .pred %%p<%u>;",
+         n + 1, n + 1);
     line("ld.param.u64 %%d1, [p]; ld.param.u32 %%x1, [n]; mov.u32 %%x2, 0; mov.u32 %%x3, 1;");
 }
 
@@ -53,7 +56,9 @@ static void branches(unsigned n)
     head(n);
     for (unsigned k = 0; k < n; k++) {
         line("setp.gt.s32 %%p%u, %%x1, %u;\n@%%p%u bra L%u;", k, k, k, k);
-        line("mul.lo.u32 %%x2, %%x2, %%x3; add.u32 %%x3, %%x3, %%x2; st.global.u32 [%%d1+%u], %%x3;\nL%u:", 4 * k, k);
+        line("mul.lo.u32 %%x2, %%x2, %%x3; add.u32 %%x3, %%x3, %%x2; st.global.u32 [%%d1+%u], "
+             "%%x3;\nL%u:",
+             4 * k, k);
     }
     tail();
 }
@@ -75,8 +80,11 @@ static void blocks_in_a_loop(unsigned n)
     head(n);
     line("TOP:");
     for (unsigned k = 0; k < n; k++) {
-        line("setp.eq.u32 %%p%u, %%x2, %u;\n@%%p%u bra L%u;\nld.global.u32 %%r%u, [%%d1+%u];", k, k, k, k, k, 4 * k);
-        line("mul.lo.u32 %%x4, %%r%u, %%x3; add.u32 %%x3, %%x4, %%x2; st.global.u32 [%%d1+%u], %%x3;\nbar.sync 0;\nL%u:", k, 4 * k, k);
+        line("setp.eq.u32 %%p%u, %%x2, %u;\n@%%p%u bra L%u;\nld.global.u32 %%r%u, [%%d1+%u];", k, k,
+             k, k, k, 4 * k);
+        line("mul.lo.u32 %%x4, %%r%u, %%x3; add.u32 %%x3, %%x4, %%x2; st.global.u32 [%%d1+%u], "
+             "%%x3;\nbar.sync 0;\nL%u:",
+             k, 4 * k, k);
     }
     line("add.u32 %%x2, %%x2, 1; setp.lt.u32 %%p%u, %%x2, %%x1;\n@%%p%u bra TOP;", n, n);
     tail();
@@ -86,10 +94,12 @@ static void nested_branches(unsigned n)
 {
     head(n);
     for (unsigned k = 0; k < n; k++) {
-        line("ld.global.u32 %%r%u, [%%d1+%u]; setp.lt.u32 %%p%u, %%r%u, %%x1;\n@%%p%u bra E%u;", k, 4 * k, k, k, k, k);
+        line("ld.global.u32 %%r%u, [%%d1+%u]; setp.lt.u32 %%p%u, %%r%u, %%x1;\n@%%p%u bra E%u;", k,
+             4 * k, k, k, k, k);
         line("add.u32 %%x2, %%x2, %%r%u; st.global.u32 [%%d1+%u], %%x2;", k, 4 * k);
     }
-    for (unsigned k = n; k-- > 0;) line("add.u32 %%x2, %%x2, %%r%u; st.global.u32 [%%d1+%u], %%x2;\nE%u:", k, 4 * k, k);
+    for (unsigned k = n; k-- > 0;)
+        line("add.u32 %%x2, %%x2, %%r%u; st.global.u32 [%%d1+%u], %%x2;\nE%u:", k, 4 * k, k);
     tail();
 }
 
@@ -100,7 +110,9 @@ static void cases(unsigned n)
     for (unsigned k = 1; k < n; k++) fprintf(out, ", C%u", k);
     line(";\nTOP:\nbrx.idx %%x1, ts;");
     for (unsigned k = 0; k < n; k++)
-        line("C%u:\nld.global.u32 %%r%u, [%%d1+%u]; add.u32 %%x2, %%r%u, %u; st.global.u32 [%%d1+%u], %%x2;\nbra.uni END;", k, k, 4 * k, k, k, 4 * k);
+        line("C%u:\nld.global.u32 %%r%u, [%%d1+%u]; add.u32 %%x2, %%r%u, %u; st.global.u32 "
+             "[%%d1+%u], %%x2;\nbra.uni END;",
+             k, k, 4 * k, k, k, 4 * k);
     line("END:\nadd.u32 %%x1, %%x1, %%x2; setp.lt.u32 %%p1, %%x1, 100;\n@%%p1 bra TOP;");
     tail();
 }
@@ -111,23 +123,29 @@ static void values_at_once(unsigned n)
     head(n);
     for (unsigned k = 0; k < n; k++) line("ld.global.u32 %%r%u, [%%d1+%u];", k, 4 * k);
     line("bar.sync 0;");
-    for (unsigned k = 0; k < n; k++) line("mad.lo.u32 %%x2, %%r%u, %%r%u, %%x2;", k, (unsigned)((k * UINT64_C(7919) + 3) % n));
+    for (unsigned k = 0; k < n; k++)
+        line("mad.lo.u32 %%x2, %%r%u, %%r%u, %%x2;", k, (unsigned)((k * UINT64_C(7919) + 3) % n));
     tail();
 }
 
 static void calls(unsigned n)
 {
-    line(".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 %%r<4>;\nld.param.u32 %%r1, [a]; mul.lo.u32 %%r2, %%r1, %%r1; st.param.b32 [r], %%r2;\nret;\n}");
+    line(".func (.param .b32 r) f(.param .b32 a)\n{\n.reg .b32 %%r<4>;\nld.param.u32 %%r1, [a]; "
+         "mul.lo.u32 %%r2, %%r1, %%r1; st.param.b32 [r], %%r2;\nret;\n}");
     head(n);
     for (unsigned k = 0; k < n; k++)
-        line("{ .param .b32 a; .param .b32 r; st.param.b32 [a], %%x2; call.uni (r), f, (a); ld.param.b32 %%x2, [r]; }");
+        line("{ .param .b32 a; .param .b32 r; st.param.b32 [a], %%x2; call.uni (r), f, (a); "
+             "ld.param.b32 %%x2, [r]; }");
     tail();
 }
 
 static void functions(unsigned n)
 {
     for (unsigned k = 0; k < n; k++)
-        line(".visible .func (.param .b32 r) f%u(.param .b32 a)\n{\n.reg .b32 %%r<4>;\nld.param.u32 %%r1, [a]; add.u32 %%r2, %%r1, %u; st.param.b32 [r], %%r2;\nret;\n}", k, k);
+        line(
+            ".visible .func (.param .b32 r) f%u(.param .b32 a)\n{\n.reg .b32 %%r<4>;\nld.param.u32 "
+            "%%r1, [a]; add.u32 %%r2, %%r1, %u; st.param.b32 [r], %%r2;\nret;\n}",
+            k, k);
 }
 
 /* Set on one way and read on another, all in a loop: they live everywhere. */
@@ -136,9 +154,13 @@ static void undefined_ways(unsigned n)
     head(2 * n);
     line("TOP:");
     for (unsigned k = 0; k < n; k++)
-        line("setp.lt.u32 %%p%u, %%x1, %u;\n@%%p%u bra A%u;\nld.global.u32 %%r%u, [%%d1+%u]; bar.sync 0;\nA%u:", 2 * k, k, 2 * k, k, k, 4 * k, k);
+        line("setp.lt.u32 %%p%u, %%x1, %u;\n@%%p%u bra A%u;\nld.global.u32 %%r%u, [%%d1+%u]; "
+             "bar.sync 0;\nA%u:",
+             2 * k, k, 2 * k, k, k, 4 * k, k);
     for (unsigned k = 0; k < n; k++)
-        line("setp.gt.u32 %%p%u, %%x1, %u;\n@%%p%u bra B%u;\nadd.u32 %%x2, %%x2, %%r%u; bar.sync 0;\nB%u:", 2 * k + 1, k, 2 * k + 1, k, k, k);
+        line("setp.gt.u32 %%p%u, %%x1, %u;\n@%%p%u bra B%u;\nadd.u32 %%x2, %%x2, %%r%u; bar.sync "
+             "0;\nB%u:",
+             2 * k + 1, k, 2 * k + 1, k, k, k);
     line("add.u32 %%x1, %%x1, 1; setp.ne.u32 %%p%u, %%x1, %%x2;\n@%%p%u bra TOP;", 2 * n, 2 * n);
     tail();
 }
@@ -148,9 +170,12 @@ static void diamonds(unsigned n)
 {
     head(2 * n);
     for (unsigned k = 0; k < n; k++) {
-        line("setp.lt.u32 %%p%u, %%x1, %u;\n@%%p%u bra A%u;\nld.global.u32 %%r%u, [%%d1+%u]; bar.sync 0;\nmov.u32 %%r%u, %%r%u;\nbra.uni B%u;", k, k, k, k, 2 * k,
-             4 * k, 2 * k + 1, 2 * k, k);
-        line("A%u:\nld.global.u32 %%x4, [%%d1+%u]; bar.sync 1;\nmov.u32 %%r%u, %%x4;\nB%u:\nadd.u32 %%x2, %%r%u, %%x2;", k, 4 * k + 8, 2 * k + 1, k, 2 * k + 1);
+        line("setp.lt.u32 %%p%u, %%x1, %u;\n@%%p%u bra A%u;\nld.global.u32 %%r%u, [%%d1+%u]; "
+             "bar.sync 0;\nmov.u32 %%r%u, %%r%u;\nbra.uni B%u;",
+             k, k, k, k, 2 * k, 4 * k, 2 * k + 1, 2 * k, k);
+        line("A%u:\nld.global.u32 %%x4, [%%d1+%u]; bar.sync 1;\nmov.u32 %%r%u, "
+             "%%x4;\nB%u:\nadd.u32 %%x2, %%r%u, %%x2;",
+             k, 4 * k + 8, 2 * k + 1, k, 2 * k + 1);
     }
     tail();
 }
@@ -160,8 +185,10 @@ static void loads_in_loops(unsigned n)
 {
     head(n);
     for (unsigned k = 0; k < n; k++)
-        line("L%u:\nshfl.sync.bfly.b32 %%x4, %%x2, 1, 31, -1; ld.global.u32 %%r%u, [%%d1+%u]; mad.lo.u32 %%x2, %%x4, %%r%u, %%x2;\n"
-             "setp.lt.u32 %%p%u, %%x2, %%x1; @%%p%u bra L%u;", k, k, 4 * k, k, k, k, k);
+        line("L%u:\nshfl.sync.bfly.b32 %%x4, %%x2, 1, 31, -1; ld.global.u32 %%r%u, [%%d1+%u]; "
+             "mad.lo.u32 %%x2, %%x4, %%r%u, %%x2;\n"
+             "setp.lt.u32 %%p%u, %%x2, %%x1; @%%p%u bra L%u;",
+             k, k, 4 * k, k, k, k, k);
     tail();
 }
 
@@ -169,11 +196,17 @@ static const struct {
     const char *name;
     void (*make)(unsigned n);
     unsigned n;
-} shapes[] = {
-    {"short branches", branches, 2000}, {"one long block", straight, 2000}, {"many blocks in a loop", blocks_in_a_loop, 1500},
-    {"branches in branches", nested_branches, 1000}, {"a switch", cases, 2000}, {"many values at once", values_at_once, 1500},
-    {"many calls", calls, 2000}, {"many functions", functions, 2000}, {"values through undefined ways", undefined_ways, 1000},
-    {"copies in both arms", diamonds, 1500}, {"loads in loops", loads_in_loops, 1500}};
+} shapes[] = {{"short branches", branches, 2000},
+              {"one long block", straight, 2000},
+              {"many blocks in a loop", blocks_in_a_loop, 1500},
+              {"branches in branches", nested_branches, 1000},
+              {"a switch", cases, 2000},
+              {"many values at once", values_at_once, 1500},
+              {"many calls", calls, 2000},
+              {"many functions", functions, 2000},
+              {"values through undefined ways", undefined_ways, 1000},
+              {"copies in both arms", diamonds, 1500},
+              {"loads in loops", loads_in_loops, 1500}};
 
 /* ---- runs ---- */
 
@@ -187,7 +220,12 @@ typedef struct cost {
 static int open_counter(void)
 {
 #ifdef __linux__
-    struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE, .size = sizeof a, .config = PERF_COUNT_HW_INSTRUCTIONS, .inherit = 1, .exclude_kernel = 1, .exclude_hv = 1};
+    struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
+                                .size = sizeof a,
+                                .config = PERF_COUNT_HW_INSTRUCTIONS,
+                                .inherit = 1,
+                                .exclude_kernel = 1,
+                                .exclude_hv = 1};
     return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 #else
     return -1;
@@ -209,8 +247,10 @@ static cost assemble(const char *path)
     uint64_t n = 0;
     bool counted = counter >= 0 && read(counter, &n, sizeof n) == (ssize_t)sizeof n && n > 1000000;
     if (counter >= 0) close(counter);
-    double seconds = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-    return (cost){counted ? (double)n : seconds, 1024.0 * (double)u.ru_maxrss, counted, status == 0};
+    double seconds = (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                     1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    return (cost){counted ? (double)n : seconds, 1024.0 * (double)u.ru_maxrss, counted,
+                  status == 0};
 }
 
 static cost measure(const char *folder, size_t shape, unsigned n)
@@ -235,10 +275,14 @@ int main(void)
 {
     char *folder = scratch_make();
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-        cost small = measure(folder, k, shapes[k].n), large = measure(folder, k, FACTOR * shapes[k].n);
-        double work = large.work / small.work, memory = large.memory / small.memory, most = large.counted ? 1.5 * FACTOR : 2.25 * FACTOR;
-        tap(small.good && large.good && work <= most && memory <= 1.25 * FACTOR, "%s", shapes[k].name);
-        tap_note("%d times as large: %.1f times the %s, %.1f times the memory", FACTOR, work, large.counted ? "instructions" : "processor time", memory);
+        cost small = measure(folder, k, shapes[k].n),
+             large = measure(folder, k, FACTOR * shapes[k].n);
+        double work = large.work / small.work, memory = large.memory / small.memory,
+               most = large.counted ? 1.5 * FACTOR : 2.25 * FACTOR;
+        tap(small.good && large.good && work <= most && memory <= 1.25 * FACTOR, "%s",
+            shapes[k].name);
+        tap_note("%d times as large: %.1f times the %s, %.1f times the memory", FACTOR, work,
+                 large.counted ? "instructions" : "processor time", memory);
     }
     scratch_remove(folder);
     return tap_done();

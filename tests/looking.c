@@ -110,7 +110,8 @@ static void check_diff(void)
     tap(r.status == 0 && lines == 4, "diff shows as many lines as asked for");
     run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, trace_async, NULL});
-    tap(r.status == 0 && strstr(r.out, "two kernels, 'transpose_shared' and 'tma1d_copy'"), "diff says when the kernels are two");
+    tap(r.status == 0 && strstr(r.out, "two kernels, 'transpose_shared' and 'tma1d_copy'"),
+        "diff says when the kernels are two");
     run_free(&r);
     r = loom((const char *const[]){"diff", trace_a, NULL});
     tap(r.status == 2 && strstr(r.err, "E0007"), "diff needs two traces (E0007)");
@@ -354,7 +355,8 @@ static bool has_terminals(void)
 static void check_terminal(void)
 {
     if (!has_terminals()) {
-        tap(true, "completion and progress on a terminal # SKIP no pseudo-terminal can be opened here");
+        tap(true,
+            "completion and progress on a terminal # SKIP no pseudo-terminal can be opened here");
         return;
     }
     run_result r = run_command(

@@ -1,8 +1,10 @@
-/* objects.c - objects hold the whole program: through the ptxloom command, with the recorded kernels and the .ptx tests.
+/* objects.c - objects hold the whole program: through the ptxloom command, with the recorded
+ * kernels and the .ptx tests.
  *
- * Every module is assembled to an object, disassembled to text and assembled again, which must give the same bytes. Recorded launches
- * run from the object as from the PTX: same outputs, same cycles, same counts. Objects that were cut short or changed in one byte
- * are refused. Where readelf is installed, it must read every object without a warning. */
+ * Every module is assembled to an object, disassembled to text and assembled again, which must give
+ * the same bytes. Recorded launches run from the object as from the PTX: same outputs, same cycles,
+ * same counts. Objects that were cut short or changed in one byte are refused. Where readelf is
+ * installed, it must read every object without a warning. */
 #include "tests/harness.h"
 #include <glob.h>
 #include <jansson.h>
@@ -11,7 +13,7 @@
 #include <string.h>
 
 #define SECONDS 60
-#define NOTE 76 /* offset of the note's name: ELF header, note header (isa/object_layout.h) */
+#define NOTE    76 /* offset of the note's name: ELF header, note header (isa/object_layout.h) */
 
 static char *scratch;
 
@@ -27,7 +29,9 @@ static const char *in_scratch(const char *name)
 static bool succeeds(const char *const argv[])
 {
     run_result r = run_command(argv, SECONDS);
-    if (r.status != 0) tap_note("%s %s %s: status %d: %.600s", argv[0], argv[1], argv[2], r.status, r.err ? r.err : "");
+    if (r.status != 0)
+        tap_note("%s %s %s: status %d: %.600s", argv[0], argv[1], argv[2], r.status,
+                 r.err ? r.err : "");
     bool good = r.status == 0;
     run_free(&r);
     return good;
@@ -35,7 +39,8 @@ static bool succeeds(const char *const argv[])
 
 static bool assemble(const char *source, const char *object, const char *level, const char *threads)
 {
-    const char *const argv[] = {loom_path(), "as", source, "-o", object, level, "-j", threads, NULL};
+    const char *const argv[] = {loom_path(), "as", source,  "-o", object,
+                                level,       "-j", threads, NULL};
     return succeeds(argv);
 }
 
@@ -80,11 +85,13 @@ static bool readelf_is_content(const char *object)
 
 static bool round_trip(const char *ptx, const char *level, bool readelf)
 {
-    const char *first = in_scratch("first.plo"), *shared = in_scratch("shared.plo"), *text = in_scratch("text.pla"), *second = in_scratch("second.plo");
+    const char *first = in_scratch("first.plo"), *shared = in_scratch("shared.plo"),
+               *text = in_scratch("text.pla"), *second = in_scratch("second.plo");
     const char *const dis[] = {loom_path(), "dis", "--asm", first, "-o", text, NULL};
     if (!assemble(ptx, first, level, "1") || !assemble(ptx, shared, level, "3")) return false;
     if (!succeeds(dis) || !assemble(text, second, "-O2", "1")) return false;
-    return same_files(first, shared) && same_files(first, second) && (!readelf || readelf_is_content(first));
+    return same_files(first, shared) && same_files(first, second) &&
+           (!readelf || readelf_is_content(first));
 }
 
 static void round_trips(const char *pattern, bool readelf)
@@ -99,28 +106,43 @@ static void round_trips(const char *pattern, bool readelf)
                 tap_note("%s -O%d does not come back as it was", files.gl_pathv[k], level);
                 bad++;
             }
-    tap(bad == 0 && files.gl_pathc > 0, "%zu modules of %s are the same by one and three threads, and after disassembling and assembling", files.gl_pathc, pattern);
+    tap(bad == 0 && files.gl_pathc > 0,
+        "%zu modules of %s are the same by one and three threads, and after disassembling and "
+        "assembling",
+        files.gl_pathc, pattern);
     globfree(&files);
     free(path);
 }
 
 /* ---- functions that are assembled while the text is read ---- */
 
-/* Kernels that stand alone, with shared memory of their own, between others: one whose address is taken far behind it, users of variables of the
- * module and of a function, shared memory whose place a later declaration moves. */
+/* Kernels that stand alone, with shared memory of their own, between others: one whose address is
+ * taken far behind it, users of variables of the module and of a function, shared memory whose
+ * place a later declaration moves. */
 static void write_mixed(const char *path, const char *end)
 {
     enum { KERNELS = 60 };
     FILE *f = fopen(path, "w");
     if (!f) exit(EXIT_FAILURE);
-    fputs(".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 4 .b8 dyn[];\n.global .u32 counter;\n"
-          ".func (.reg .u32 %r) twice(.reg .u32 %x) { add.u32 %r, %x, %x; ret; }\n", f);
+    fputs(".version 8.0\n.target sm_90a\n.address_size 64\n.extern .shared .align 4 .b8 "
+          "dyn[];\n.global .u32 counter;\n"
+          ".func (.reg .u32 %r) twice(.reg .u32 %x) { add.u32 %r, %x, %x; ret; }\n",
+          f);
     for (int k = 0; k < KERNELS; k++) {
-        fprintf(f, ".visible .entry k%d(.param .u64 p)\n{\n.reg .b64 %%d<4>; .reg .b32 %%r<99>; .reg .pred %%q;\n", k);
-        fprintf(f, ".shared .align 8 .b8 odd[%d]; .shared .align 16 .f32 own[%d];\nld.param.u64 %%d1, [p];\nmov.u32 %%r1, %%tid.x;\n", k + 1, 16 + k);
-        for (int i = 2; i < 20 + k % 7 * 10; i++) fprintf(f, "mad.lo.u32 %%r%d, %%r%d, %d, %%r1;\n", i, i - 1, i + k);
-        fprintf(f, "st.shared.u32 [own+4], %%r9;\nst.shared.u8 [odd], %%r8;\nbar.sync 0;\nld.shared.u32 %%r2, [own];\n");
-        if (k % 5 == 1) fputs("st.shared.u32 [dyn], %r3;\natom.global.add.u32 %r4, [counter], %r2;\n", f);
+        fprintf(f,
+                ".visible .entry k%d(.param .u64 p)\n{\n.reg .b64 %%d<4>; .reg .b32 %%r<99>; .reg "
+                ".pred %%q;\n",
+                k);
+        fprintf(f,
+                ".shared .align 8 .b8 odd[%d]; .shared .align 16 .f32 own[%d];\nld.param.u64 %%d1, "
+                "[p];\nmov.u32 %%r1, %%tid.x;\n",
+                k + 1, 16 + k);
+        for (int i = 2; i < 20 + k % 7 * 10; i++)
+            fprintf(f, "mad.lo.u32 %%r%d, %%r%d, %d, %%r1;\n", i, i - 1, i + k);
+        fprintf(f, "st.shared.u32 [own+4], %%r9;\nst.shared.u8 [odd], %%r8;\nbar.sync "
+                   "0;\nld.shared.u32 %%r2, [own];\n");
+        if (k % 5 == 1)
+            fputs("st.shared.u32 [dyn], %r3;\natom.global.add.u32 %r4, [counter], %r2;\n", f);
         if (k % 5 == 2) fputs("call (%r2), twice, (%r5);\n", f);
         if (k == KERNELS - 3) fputs("mov.u64 %d2, k0;\nst.global.u64 [%d1+8], %d2;\n", f);
         fputs("st.global.u32 [%d1], %r2;\nret;\n}\n", f);
@@ -144,19 +166,23 @@ static char *messages(const char *ptx, const char *threads, int *status)
 static void early_functions(void)
 {
     enum { TIMES = 12 };
-    const char *ptx = in_scratch("mixed.ptx"), *one = in_scratch("one.plo"), *several = in_scratch("several.plo");
+    const char *ptx = in_scratch("mixed.ptx"), *one = in_scratch("one.plo"),
+               *several = in_scratch("several.plo");
     static const char *const threads[] = {"2", "3", "5"};
     int bad = 0;
     write_mixed(ptx, "");
     for (int level = 0; level <= 2; level += 2) {
         bad += !assemble(ptx, one, level ? "-O2" : "-O0", "1");
-        for (int k = 0; k < TIMES; k++) bad += !assemble(ptx, several, level ? "-O2" : "-O0", threads[k % 3]) || !same_files(one, several);
+        for (int k = 0; k < TIMES; k++)
+            bad += !assemble(ptx, several, level ? "-O2" : "-O0", threads[k % 3]) ||
+                   !same_files(one, several);
     }
     tap(bad == 0, "kernels that are begun while the module is read come out as those that are not");
     write_mixed(ptx, ".visible .entry bad() { add.u32 %nothing, 1, 2; }\n");
     int a, b;
     char *said = messages(ptx, "1", &a), *also = messages(ptx, "3", &b);
-    tap(a == 2 && b == 2 && strstr(said, "nothing") && strcmp(said, also) == 0, "a mistake in the last line is told in the same words by any number of threads");
+    tap(a == 2 && b == 2 && strstr(said, "nothing") && strcmp(said, also) == 0,
+        "a mistake in the last line is told in the same words by any number of threads");
     free(said);
     free(also);
 }
@@ -185,7 +211,8 @@ static char *run_launch(const char *launch, const char *mode)
 {
     const char *const argv[] = {loom_path(), "run", launch, "--mode", mode, "--json", NULL};
     run_result r = run_command(argv, 4 * SECONDS);
-    json_t *document = json_loads(r.out ? r.out : "", 0, NULL), *one = json_array_get(json_object_get(document, "cases"), 0);
+    json_t *document = json_loads(r.out ? r.out : "", 0, NULL),
+           *one = json_array_get(json_object_get(document, "cases"), 0);
     char *text = NULL;
     if (r.status == 0 && one) {
         json_object_del(one, "wall_seconds");
@@ -215,7 +242,8 @@ static void runs_alike(const char *name, const char *mode)
     snprintf(relative, sizeof relative, "suite/cases/%s.json", name);
     char *launch = data_path(relative), *ptx = module_of(launch), absolute[4096];
     if (!realpath(ptx, absolute)) absolute[0] = '\0';
-    const char *object = in_scratch("case.plo"), *from_ptx = in_scratch("case.json"), *from_object = in_scratch("object.json");
+    const char *object = in_scratch("case.plo"), *from_ptx = in_scratch("case.json"),
+               *from_object = in_scratch("object.json");
     bool made = assemble(absolute, object, "-O2", "1");
     write_launch(launch, absolute, from_ptx);
     write_launch(launch, object, from_object);
@@ -239,7 +267,8 @@ static bool refused(const char *object, const char *code)
     const char *const argv[] = {loom_path(), "dis", object, NULL};
     run_result r = run_command(argv, SECONDS);
     bool good = r.status == 2 && r.err && strstr(r.err, code);
-    if (!good) tap_note("status %d instead of 2 with %s: %.300s", r.status, code, r.err ? r.err : "");
+    if (!good)
+        tap_note("status %d instead of 2 with %s: %.300s", r.status, code, r.err ? r.err : "");
     run_free(&r);
     return good;
 }
@@ -303,7 +332,8 @@ static void wrong_text(const char *ptx)
         char *at = strstr(bytes, change[k].from), *copy = malloc(n + 64);
         size_t before = at ? (size_t)(at - bytes) : 0, length = strlen(change[k].from);
         if (!copy) exit(EXIT_FAILURE);
-        int m = snprintf(copy, n + 64, "%.*s%s%s", (int)before, bytes, change[k].to, at ? at + length : "");
+        int m = snprintf(copy, n + 64, "%.*s%s%s", (int)before, bytes, change[k].to,
+                         at ? at + length : "");
         write_file(broken, copy, (size_t)m);
         const char *const as[] = {loom_path(), "as", broken, NULL};
         run_result r = run_command(as, SECONDS);
@@ -318,9 +348,11 @@ static void wrong_text(const char *ptx)
 
 int main(void)
 {
-    static const char *const functional[] = {"fnptr_table", "noinline_calls", "recursion", "const_mem", "switch_divergent", "local_array",
-                                             "wgmma_bf16", "cluster_reduce", "f64_special", "hist_shared"};
-    static const char *const timing[] = {"vecadd", "tma1d_copy", "cluster_hist", "hgemm_wmma", "recursion", "vote_match_redux"};
+    static const char *const functional[] = {
+        "fnptr_table", "noinline_calls", "recursion",      "const_mem",   "switch_divergent",
+        "local_array", "wgmma_bf16",     "cluster_reduce", "f64_special", "hist_shared"};
+    static const char *const timing[] = {"vecadd",     "tma1d_copy", "cluster_hist",
+                                         "hgemm_wmma", "recursion",  "vote_match_redux"};
     scratch = scratch_make();
     bool readelf = has_readelf();
     round_trips("suite/kernels/*.ptx", readelf);
@@ -329,7 +361,8 @@ int main(void)
     round_trips("../ptx/accept/*.ptx", readelf);
     round_trips("../ptx/timing/*.ptx", readelf);
     early_functions();
-    for (size_t k = 0; k < sizeof functional / sizeof *functional; k++) runs_alike(functional[k], "functional");
+    for (size_t k = 0; k < sizeof functional / sizeof *functional; k++)
+        runs_alike(functional[k], "functional");
     for (size_t k = 0; k < sizeof timing / sizeof *timing; k++) runs_alike(timing[k], "timing");
     char *example = data_path("../../examples/saxpy.ptx");
     damage(example);

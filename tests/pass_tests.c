@@ -1,14 +1,17 @@
 /* pass_tests.c - tests of single passes of the assembler, as data: tests/passes/PASS/NAME.ptx.
  *
- *     // RUN: --print-after=PASS      options of `ptxloom as` for this file; --verify-ir is always on
- *     // CHECK: TEXT                  the output has a line with this text, after the line of the CHECK before
+ *     // RUN: --print-after=PASS      options of `ptxloom as` for this file; --verify-ir is always
+ * on
+ *     // CHECK: TEXT                  the output has a line with this text, after the line of the
+ * CHECK before
  *     // CHECK-NOT: TEXT              no line between the CHECKs around it has this text
  *     // CHECK-COUNT-3: TEXT          the output has exactly three lines with this text
  *
- * Runs of blanks count as one. A file needs a RUN and at least one CHECK line. Arguments: only the files of these passes, or these
- * files (if_convert, if_convert/short_body).
+ * Runs of blanks count as one. A file needs a RUN and at least one CHECK line. Arguments: only the
+ * files of these passes, or these files (if_convert, if_convert/short_body).
  *
- * The list of tests is the folder; the list of passes is `ptxloom explain passes`: a pass that has tests has at least two. */
+ * The list of tests is the folder; the list of passes is `ptxloom explain passes`: a pass that has
+ * tests has at least two. */
 #include "tests/harness.h"
 
 #include <ctype.h>
@@ -51,8 +54,7 @@ static lines split(const char *text)
 
 static void drop(lines *l)
 {
-    for (size_t k = 0; k < l->n; k++)
-        free(l->at[k]);
+    for (size_t k = 0; k < l->n; k++) free(l->at[k]);
     free(l->at);
 }
 
@@ -60,15 +62,13 @@ static void drop(lines *l)
 static const char *behind(const char *line, const char *word)
 {
     const size_t n = strlen(word);
-    if (strncmp(line, "// ", 3) != 0 || strncmp(line + 3, word, n) != 0)
-        return NULL;
+    if (strncmp(line, "// ", 3) != 0 || strncmp(line + 3, word, n) != 0) return NULL;
     return line + 3 + n + (line[3 + n] == ' ');
 }
 
 static size_t find(const lines *out, size_t from, const char *text)
 {
-    while (from < out->n && !strstr(out->at[from], text))
-        from++;
+    while (from < out->n && !strstr(out->at[from], text)) from++;
     return from;
 }
 
@@ -83,8 +83,7 @@ typedef struct checker {
 
 static void wrong(checker *c, const char *what, const char *text)
 {
-    if (c->good)
-        tap_note("%s: %s '%s', after output line %zu", c->file, what, text, c->at);
+    if (c->good) tap_note("%s: %s '%s', after output line %zu", c->file, what, text, c->at);
     c->good = false;
 }
 
@@ -92,17 +91,16 @@ static void wrong(checker *c, const char *what, const char *text)
 static void check_absent(checker *c, size_t end)
 {
     for (size_t k = 0; k < c->nno; k++)
-        if (find(c->out, c->at, c->no[k]) < end)
-            wrong(c, "there is a line with", c->no[k]);
+        if (find(c->out, c->at, c->no[k]) < end) wrong(c, "there is a line with", c->no[k]);
     c->nno = 0;
 }
 
 static void check_line(checker *c, const char *line)
 {
-    const char *text = behind(line, "CHECK:"), *none = behind(line, "CHECK-NOT:"), *counted = behind(line, "CHECK-COUNT-");
+    const char *text = behind(line, "CHECK:"), *none = behind(line, "CHECK-NOT:"),
+               *counted = behind(line, "CHECK-COUNT-");
     c->checks += text || none || counted;
-    if (none && c->nno < sizeof c->no / sizeof *c->no)
-        c->no[c->nno++] = none;
+    if (none && c->nno < sizeof c->no / sizeof *c->no) c->no[c->nno++] = none;
     if (text) {
         const size_t at = find(c->out, c->at, text);
         check_absent(c, at);
@@ -116,10 +114,8 @@ static void check_line(checker *c, const char *line)
         const unsigned long want = strtoul(counted, &end, 10);
         unsigned long is = 0;
         text = end + (*end == ':') + (end[0] == ':' && end[1] == ' ');
-        for (size_t k = find(c->out, 0, text); k < c->out->n; k = find(c->out, k + 1, text))
-            is++;
-        if (is != want)
-            wrong(c, is < want ? "fewer lines with" : "more lines with", text);
+        for (size_t k = find(c->out, 0, text); k < c->out->n; k = find(c->out, k + 1, text)) is++;
+        if (is != want) wrong(c, is < want ? "fewer lines with" : "more lines with", text);
     }
 }
 
@@ -127,9 +123,9 @@ static size_t read_options(const lines *source, const char **argv, size_t n)
 {
     for (size_t k = 0; k < source->n; k++) {
         const char *run = behind(source->at[k], "RUN:");
-        if (!run)
-            continue;
-        for (char *word = strtok(strdup(run), " "); word && n < MAX_OPTIONS; word = strtok(NULL, " "))
+        if (!run) continue;
+        for (char *word = strtok(strdup(run), " "); word && n < MAX_OPTIONS;
+             word = strtok(NULL, " "))
             argv[n++] = word;
         return n;
     }
@@ -143,19 +139,15 @@ static void test_file(const char *path, const char *name)
     const char *argv[MAX_OPTIONS + 1] = {loom_path(), "as", path, "--verify-ir"};
     const size_t fixed = 4, n = read_options(&source, argv, fixed);
     checker c = {.file = name, .good = n > fixed};
-    if (!c.good)
-        tap_note("%s has no RUN line", name);
+    if (!c.good) tap_note("%s has no RUN line", name);
     run_result r = run_command(argv, 60);
     lines out = split(r.out);
     c.out = &out;
-    for (size_t k = 0; k < source.n; k++)
-        check_line(&c, source.at[k]);
+    for (size_t k = 0; k < source.n; k++) check_line(&c, source.at[k]);
     check_absent(&c, out.n);
-    if (!c.checks)
-        wrong(&c, "has no CHECK line", "");
+    if (!c.checks) wrong(&c, "has no CHECK line", "");
     tap(c.good && r.status == 0, "%s", name);
-    if (r.status != 0)
-        tap_note("exit status %d: %s", r.status, r.err);
+    if (r.status != 0) tap_note("exit status %d: %s", r.status, r.err);
     drop(&out);
     drop(&source);
     run_free(&r);
@@ -165,8 +157,7 @@ static void test_file(const char *path, const char *name)
 static bool chosen(int argc, char **argv, const char *pass, const char *name)
 {
     bool any = argc < 2;
-    for (int k = 1; k < argc; k++)
-        any |= strcmp(argv[k], pass) == 0 || strcmp(argv[k], name) == 0;
+    for (int k = 1; k < argc; k++) any |= strcmp(argv[k], pass) == 0 || strcmp(argv[k], name) == 0;
     return any;
 }
 
@@ -186,8 +177,7 @@ static lines list(const char *folder, const char *suffix)
         if (e->d_name[0] != '.' && n > s && strcmp(e->d_name + n - s, suffix) == 0)
             l.at[l.n++] = squeeze(e->d_name, n - s);
     }
-    if (d)
-        closedir(d);
+    if (d) closedir(d);
     qsort(l.at, l.n, sizeof *l.at, by_name);
     return l;
 }
@@ -197,7 +187,8 @@ static void test_pass(const char *pass, const lines *tests)
 {
     const char *argv[] = {loom_path(), "explain", pass, NULL};
     run_result r = run_command(argv, 60);
-    tap(r.status == 0 && strstr(r.out, "pass of the assembler") && tests->n >= 2, "%s is a pass with tests", pass);
+    tap(r.status == 0 && strstr(r.out, "pass of the assembler") && tests->n >= 2,
+        "%s is a pass with tests", pass);
     run_free(&r);
 }
 
@@ -209,13 +200,11 @@ int main(int argc, char **argv)
     for (size_t p = 0; p < passes.n; p++) {
         snprintf(path, sizeof path, "%s/%s", root, passes.at[p]);
         lines tests = list(path, ".ptx");
-        if (chosen(argc, argv, passes.at[p], passes.at[p]))
-            test_pass(passes.at[p], &tests);
+        if (chosen(argc, argv, passes.at[p], passes.at[p])) test_pass(passes.at[p], &tests);
         for (size_t t = 0; t < tests.n; t++) {
             snprintf(name, sizeof name, "%s/%s", passes.at[p], tests.at[t]);
             snprintf(path, sizeof path, "%s/%s.ptx", root, name);
-            if (chosen(argc, argv, passes.at[p], name))
-                test_file(path, name);
+            if (chosen(argc, argv, passes.at[p], name)) test_file(path, name);
         }
         drop(&tests);
     }

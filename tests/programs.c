@@ -28,7 +28,9 @@ static const struct way {
     int level;
     pl_mode mode;
     const char *name;
-} ways[] = {{0, PL_MODE_FUNCTIONAL, "-O0"}, {2, PL_MODE_FUNCTIONAL, "-O2"}, {2, PL_MODE_TIMING, "-O2, timing mode"}};
+} ways[] = {{0, PL_MODE_FUNCTIONAL, "-O0"},
+            {2, PL_MODE_FUNCTIONAL, "-O2"},
+            {2, PL_MODE_TIMING, "-O2, timing mode"}};
 
 typedef uint64_t output[PROGRAMS_OUT / 8];
 
@@ -38,8 +40,12 @@ static bool run(pl_gpu *gpu, pl_module *m, const char *kernel, pl_mode mode, out
     static uint32_t in[PROGRAMS_IN / 4];
     pl_ptr params[2] = {0};
     pl_result r = {0};
-    const pl_launch l = {.kernel = kernel, .grid = {PROGRAMS_BLOCKS, 1, 1}, .block = {PROGRAMS_THREADS, 1, 1},
-                         .params = params, .param_bytes = sizeof params, .mode = mode};
+    const pl_launch l = {.kernel = kernel,
+                         .grid = {PROGRAMS_BLOCKS, 1, 1},
+                         .block = {PROGRAMS_THREADS, 1, 1},
+                         .params = params,
+                         .param_bytes = sizeof params,
+                         .mode = mode};
     memset(out, 0, sizeof(output));
     programs_input(in);
     bool ok = pl_alloc_device(gpu, sizeof in, "in", &params[0]) == PL_OK &&
@@ -69,7 +75,8 @@ static void check_module(const table *t, size_t from, size_t to, const struct wa
     const pl_load_options o = {.opt_level = way->level};
     pl_gpu *gpu;
     pl_module *m = NULL;
-    if (pl_gpu_open(&gpu, "h200") != PL_OK || pl_module_load(gpu, path, text, size, &o, &m) != PL_OK)
+    if (pl_gpu_open(&gpu, "h200") != PL_OK ||
+        pl_module_load(gpu, path, text, size, &o, &m) != PL_OK)
         note_diagnostics(gpu);
     for (size_t row = from; m && row < to; row++) {
         char kernel[32];
@@ -77,10 +84,13 @@ static void check_module(const table *t, size_t from, size_t to, const struct wa
         snprintf(kernel, sizeof kernel, "k%s", t->row[row][1]);
         bool ran = run(gpu, m, kernel, way->mode, out);
         bool equal = ran && programs_digest(out) == strtoull(t->row[row][2], NULL, 16);
-        if (!equal) printf("# %s of %s %s\n", kernel, name, ran ? "computes something else" : "failed");
+        if (!equal)
+            printf("# %s of %s %s\n", kernel, name, ran ? "computes something else" : "failed");
         same += equal;
     }
-    tap(same == to - from && from < to, "%s, %s: %zu of %zu kernels leave what they left on the H200", name, way->name, same, to - from);
+    tap(same == to - from && from < to,
+        "%s, %s: %zu of %zu kernels leave what they left on the H200", name, way->name, same,
+        to - from);
     pl_module_close(m);
     pl_gpu_close(gpu);
     free(text);
@@ -155,7 +165,8 @@ int main(int argc, char **argv)
     table t = table_read(path);
     for (size_t from = 0, to; from < t.rows; from = to) {
         for (to = from + 1; to < t.rows && strcmp(t.row[to][0], t.row[from][0]) == 0;) to++;
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) check_module(&t, from, to, &ways[i]);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+            check_module(&t, from, to, &ways[i]);
     }
     table_free(&t);
     free(path);

@@ -1,5 +1,5 @@
-/* programs.h - the launches of random programs (tests/data/programs/generate.py): sizes, input and digest, for the test and for the
- * program that recorded them. */
+/* programs.h - the launches of random programs (tests/data/programs/generate.py): sizes, input and
+ * digest, for the test and for the program that recorded them. */
 #ifndef PL_TESTS_PROGRAMS_H
 #define PL_TESTS_PROGRAMS_H
 
@@ -23,7 +23,8 @@ static inline uint64_t programs_mix(uint64_t z)
 
 static inline void programs_input(uint32_t *in)
 {
-    for (size_t i = 0; i < PROGRAMS_IN / 4; i++) in[i] = (uint32_t)programs_mix(77 * 0x9E3779B97F4A7C15u + i + 1);
+    for (size_t i = 0; i < PROGRAMS_IN / 4; i++)
+        in[i] = (uint32_t)programs_mix(77 * 0x9E3779B97F4A7C15u + i + 1);
 }
 
 static inline uint64_t programs_digest(const uint64_t *out)

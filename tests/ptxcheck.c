@@ -1,20 +1,26 @@
-/* ptxcheck.c - runs one .ptx file as one test; what it must do stands in comments of the file itself.
+/* ptxcheck.c - runs one .ptx file as one test; what it must do stands in comments of the file
+ * itself.
  *
- *     // LAUNCH: add grid=1 block=32             a kernel to run; also cluster=, shared=, stack=, arch=
+ *     // LAUNCH: add grid=1 block=32             a kernel to run; also cluster=, shared=, stack=,
+ * arch=
  *     // IN: u32 a[32] = iota(5)                 its parameters in order: buffers ...
  *     // IN: u32 n = 32                          ... and scalars
  *     // OUT: u32 sum[32]                        a buffer of zeros
  *     // ARG: image {"texture": "f32", ...}      a parameter as launch files describe it
  *     // EXPECT: u32 sum[0..3] = 5 6 7 8         compared bit by bit after the launch
  *     // EXPECT-SAME: functional timing          run in each of these ways: same bytes every time
- *     // METRIC: inst_executed = 12              a figure of the run, or a counter; LO..HI is a range
+ *     // METRIC: inst_executed = 12              a figure of the run, or a counter; LO..HI is a
+ * range
  *     // FAULT: CUDA_ERROR_ILLEGAL_ADDRESS       the launch must fail with this error
  *     // PRINTS: 3 hello\n                       what the kernel prints
- *     // LINK: helpers.part                   linked with these files of the same folder (or with none)
- *     // ERROR @+1:12 E0214: takes no            the file is refused: place (from this line, or absolute), id, words
+ *     // LINK: helpers.part                   linked with these files of the same folder (or with
+ * none)
+ *     // ERROR @+1:12 E0214: takes no            the file is refused: place (from this line, or
+ * absolute), id, words
  *
  * A file without LAUNCH and ERROR must be accepted. tests/ptx/README.md has the whole list.
- * The program uses the public interface only, apart from the element types and random numbers that launch files also use. */
+ * The program uses the public interface only, apart from the element types and random numbers that
+ * launch files also use. */
 #include "base/arena.h"
 #include "lib/element.h"
 #include "lib/fill.h"
@@ -27,7 +33,7 @@
 #include <unistd.h>
 
 #define TIME_LIMIT_SECONDS 300
-#define BAD_TEST 99 /* automake: an error in the test itself */
+#define BAD_TEST           99 /* automake: an error in the test itself */
 
 typedef struct parameter {
     const char *name; /* NULL-terminated copy */
@@ -41,7 +47,13 @@ typedef struct parameter {
     unsigned line;
 } parameter;
 
-typedef enum check_kind { CHECK_BYTES, CHECK_METRIC, CHECK_FAULT, CHECK_PRINTS, CHECK_MESSAGE } check_kind;
+typedef enum check_kind {
+    CHECK_BYTES,
+    CHECK_METRIC,
+    CHECK_FAULT,
+    CHECK_PRINTS,
+    CHECK_MESSAGE
+} check_kind;
 
 typedef struct check {
     check_kind kind;
@@ -58,16 +70,25 @@ typedef struct launch {
     const char *kernel, *arch;
     uint32_t grid[3], block[3], cluster[3], shared, stack;
     bool cooperative;
-    bool after; /* goes on with what the launch before has left */
+    bool after;           /* goes on with what the launch before has left */
     unsigned char *first; /* what its buffers held the first way */
-    struct { parameter *at; size_t n, cap; } parameter;
-    struct { check *at; size_t n, cap; } check;
-    struct { const char **at; size_t n, cap; } variant;
+    struct {
+        parameter *at;
+        size_t n, cap;
+    } parameter;
+    struct {
+        check *at;
+        size_t n, cap;
+    } check;
+    struct {
+        const char **at;
+        size_t n, cap;
+    } variant;
     unsigned line;
 } launch;
 
 typedef struct expected_error {
-    const char *file; /* of LINK, or NULL: the test itself */
+    const char *file;                  /* of LINK, or NULL: the test itself */
     unsigned line, column, written_at; /* column 0: any */
     const char *code, *words;
     bool found;
@@ -78,9 +99,18 @@ typedef struct test {
     const char *path;
     char *text;
     size_t size;
-    struct { launch *at; size_t n, cap; } launch;
-    struct { expected_error *at; size_t n, cap; } error;
-    struct { const char **at; size_t n, cap; } file; /* paths: the test, then those of LINK */
+    struct {
+        launch *at;
+        size_t n, cap;
+    } launch;
+    struct {
+        expected_error *at;
+        size_t n, cap;
+    } error;
+    struct {
+        const char **at;
+        size_t n, cap;
+    } file; /* paths: the test, then those of LINK */
     bool linked;
     int failures;
 } test;
@@ -96,7 +126,8 @@ __attribute__((format(printf, 3, 4))) static void fail(test *t, unsigned line, c
     t->failures++;
 }
 
-__attribute__((format(printf, 3, 4), noreturn)) static void bad_test(const test *t, unsigned line, const char *fmt, ...)
+__attribute__((format(printf, 3, 4), noreturn)) static void bad_test(const test *t, unsigned line,
+                                                                     const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -173,7 +204,8 @@ static uint64_t value_bits(cursor *c, const pl_element *e)
     return bits;
 }
 
-/* Numbers, iota(FIRST[,STEP]), fill(V) and hash(SEED), as many as needed; "..." repeats the number before it. */
+/* Numbers, iota(FIRST[,STEP]), fill(V) and hash(SEED), as many as needed; "..." repeats the number
+ * before it. */
 static unsigned char *values(cursor *c, const pl_element *e, uint64_t count)
 {
     unsigned char *bytes = pl_arena_alloc(c->t->arena, count * e->bytes + 8);
@@ -223,15 +255,24 @@ static void read_launch(cursor *c)
     *l = (launch){.line = c->line, .grid = {1, 1, 1}, .block = {32, 1, 1}, .arch = "h200"};
     l->kernel = word(c, "");
     for (skip_blanks(c); *c->p; skip_blanks(c)) {
-        if (accept(c, "grid=")) read_dim(c, l->grid, 1);
-        else if (accept(c, "block=")) read_dim(c, l->block, 1);
-        else if (accept(c, "cluster=")) read_dim(c, l->cluster, 1);
-        else if (accept(c, "shared=")) l->shared = (uint32_t)integer(c);
-        else if (accept(c, "stack=")) l->stack = (uint32_t)integer(c);
-        else if (accept(c, "arch=")) l->arch = word(c, "");
-        else if (accept(c, "cooperative")) l->cooperative = true;
-        else if (accept(c, "after")) l->after = c->t->launch.n > 1;
-        else bad_test(c->t, c->line, "unknown launch setting '%s'", c->p);
+        if (accept(c, "grid="))
+            read_dim(c, l->grid, 1);
+        else if (accept(c, "block="))
+            read_dim(c, l->block, 1);
+        else if (accept(c, "cluster="))
+            read_dim(c, l->cluster, 1);
+        else if (accept(c, "shared="))
+            l->shared = (uint32_t)integer(c);
+        else if (accept(c, "stack="))
+            l->stack = (uint32_t)integer(c);
+        else if (accept(c, "arch="))
+            l->arch = word(c, "");
+        else if (accept(c, "cooperative"))
+            l->cooperative = true;
+        else if (accept(c, "after"))
+            l->after = c->t->launch.n > 1;
+        else
+            bad_test(c->t, c->line, "unknown launch setting '%s'", c->p);
     }
 }
 
@@ -279,14 +320,16 @@ static void read_expect(cursor *c)
     const parameter *p = NULL;
     for (size_t i = 0; i < l->parameter.n; i++)
         if (strcmp(l->parameter.at[i].name, k.name) == 0) p = &l->parameter.at[i];
-    if (!p || (p->type && p->count == 0)) bad_test(c->t, c->line, "no buffer '%s' in this launch", k.name);
+    if (!p || (p->type && p->count == 0))
+        bad_test(c->t, c->line, "no buffer '%s' in this launch", k.name);
     uint64_t available = p->type ? p->bytes / k.type->bytes : UINT32_MAX;
     k.count = p->type ? available : 0;
     if (accept(c, "[")) {
         k.first = integer(c);
         uint64_t last = accept(c, "..") ? integer(c) : k.first;
         expect(c, "]");
-        if (last < k.first || last >= available) bad_test(c->t, c->line, "'%s' has no element %" PRIu64, k.name, last);
+        if (last < k.first || last >= available)
+            bad_test(c->t, c->line, "'%s' has no element %" PRIu64, k.name, last);
         k.count = last - k.first + 1;
     }
     if (k.count == 0) bad_test(c->t, c->line, "say which elements: %s[FIRST..LAST]", k.name);
@@ -350,7 +393,8 @@ static void read_variants(cursor *c)
     for (skip_blanks(c); *c->p; skip_blanks(c)) *pl_push(c->t->arena, &l->variant) = word(c, "");
 }
 
-/* A directive is a comment line that begins with one of the words below and a colon (ERROR: an '@'). */
+/* A directive is a comment line that begins with one of the words below and a colon (ERROR: an
+ * '@'). */
 static void read_directive(cursor *c)
 {
     check k = {.line = c->line};
@@ -393,7 +437,8 @@ static void read_directive(cursor *c)
         const char *slash = strrchr(c->t->path, '/');
         for (skip_blanks(c); *c->p; skip_blanks(c))
             *pl_push(c->t->arena, &c->t->file) =
-                pl_arena_printf(c->t->arena, "%.*s/%s", slash ? (int)(slash - c->t->path) : 1, slash ? c->t->path : ".", word(c, ""));
+                pl_arena_printf(c->t->arena, "%.*s/%s", slash ? (int)(slash - c->t->path) : 1,
+                                slash ? c->t->path : ".", word(c, ""));
         c->t->linked = true;
     } else if (strncmp(c->p, "ERROR @", 7) == 0) {
         c->p += 6;
@@ -420,16 +465,19 @@ static void read_test(test *t)
         if (accept(&c, "//")) read_directive(&c);
         p += n + (newline != NULL);
     }
-    if (t->launch.n > 0 && t->error.n > 0) bad_test(t, 0, "a file is launched or refused, not both");
+    if (t->launch.n > 0 && t->error.n > 0)
+        bad_test(t, 0, "a file is launched or refused, not both");
     for (size_t i = 0; i < t->launch.n; i++)
-        if (t->launch.at[i].check.n == 0) bad_test(t, t->launch.at[i].line, "this launch asserts nothing");
+        if (t->launch.at[i].check.n == 0)
+            bad_test(t, t->launch.at[i].line, "this launch asserts nothing");
 }
 
 /* ---- running ---- */
 
 static void print_messages(pl_gpu *gpu)
 {
-    for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) fputs(pl_gpu_diag(gpu, i, false).rendered, stdout);
+    for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++)
+        fputs(pl_gpu_diag(gpu, i, false).rendered, stdout);
 }
 
 static pl_status load(test *t, pl_gpu *gpu, const pl_load_options *o, pl_module **m)
@@ -461,7 +509,9 @@ static void check_refusal(test *t)
         bool known = false;
         for (size_t k = 0; k < t->error.n && !known; k++) {
             expected_error *e = &t->error.at[k];
-            if (e->found || !in_file(t, e, d.file) || e->line != d.line || strcmp(e->code, d.code) != 0) continue;
+            if (e->found || !in_file(t, e, d.file) || e->line != d.line ||
+                strcmp(e->code, d.code) != 0)
+                continue;
             if ((e->column && e->column != d.column) || !strstr(d.text, e->words)) continue;
             known = e->found = true;
         }
@@ -469,7 +519,9 @@ static void check_refusal(test *t)
     }
     for (size_t k = 0; k < t->error.n; k++) {
         const expected_error *e = &t->error.at[k];
-        if (!e->found) fail(t, e->written_at, "expected %s at %u:%u '%s'", e->code, e->line, e->column, e->words);
+        if (!e->found)
+            fail(t, e->written_at, "expected %s at %u:%u '%s'", e->code, e->line, e->column,
+                 e->words);
     }
     pl_gpu_close(gpu);
 }
@@ -528,7 +580,8 @@ static void check_bytes(test *t, const check *k, const unsigned char *got, const
     char is[64], should[64];
     int shown = 0;
     for (uint64_t i = 0; i < k->count; i++) {
-        const unsigned char *a = got + (k->first + i) * k->type->bytes, *b = k->bytes + i * k->type->bytes;
+        const unsigned char *a = got + (k->first + i) * k->type->bytes,
+                            *b = k->bytes + i * k->type->bytes;
         if (memcmp(a, b, k->type->bytes) == 0) continue;
         if (++shown > 8) break;
         uint64_t bits_is = 0, bits_should = 0;
@@ -536,8 +589,8 @@ static void check_bytes(test *t, const check *k, const unsigned char *got, const
         memcpy(&bits_should, b, k->type->bytes);
         pl_element_print(k->type, a, is, sizeof is);
         pl_element_print(k->type, b, should, sizeof should);
-        fail(t, k->line, "%s[%" PRIu64 "] is %s (0x%" PRIx64 "), should be %s (0x%" PRIx64 ") [%s]", k->name, k->first + i,
-             is, bits_is, should, bits_should, w->name);
+        fail(t, k->line, "%s[%" PRIu64 "] is %s (0x%" PRIx64 "), should be %s (0x%" PRIx64 ") [%s]",
+             k->name, k->first + i, is, bits_is, should, bits_should, w->name);
     }
 }
 
@@ -545,12 +598,18 @@ static void check_metric(test *t, const check *k, const pl_result *r, const way 
 {
     double v = 0;
     bool known = true;
-    if (strcmp(k->name, "cycles") == 0) v = (double)r->cycles;
-    else if (strcmp(k->name, "inst_executed") == 0) v = (double)r->inst_executed;
-    else if (strcmp(k->name, "thread_inst_executed") == 0) v = (double)r->thread_inst_executed;
-    else if (strcmp(k->name, "registers") == 0) v = r->registers;
-    else if (strcmp(k->name, "local_bytes") == 0) v = r->local_bytes;
-    else if (strcmp(k->name, "static_shared") == 0) v = r->static_shared;
+    if (strcmp(k->name, "cycles") == 0)
+        v = (double)r->cycles;
+    else if (strcmp(k->name, "inst_executed") == 0)
+        v = (double)r->inst_executed;
+    else if (strcmp(k->name, "thread_inst_executed") == 0)
+        v = (double)r->thread_inst_executed;
+    else if (strcmp(k->name, "registers") == 0)
+        v = r->registers;
+    else if (strcmp(k->name, "local_bytes") == 0)
+        v = r->local_bytes;
+    else if (strcmp(k->name, "static_shared") == 0)
+        v = r->static_shared;
     else {
         known = false;
         for (size_t i = 0; i < r->ncounters; i++) {
@@ -559,8 +618,10 @@ static void check_metric(test *t, const check *k, const pl_result *r, const way 
             known = true;
         }
     }
-    if (!known) fail(t, k->line, "no figure '%s' [%s]", k->name, w->name);
-    else if (v < k->low || v > k->high) fail(t, k->line, "%s is %.10g [%s]", k->name, v, w->name);
+    if (!known)
+        fail(t, k->line, "no figure '%s' [%s]", k->name, w->name);
+    else if (v < k->low || v > k->high)
+        fail(t, k->line, "%s is %.10g [%s]", k->name, v, w->name);
 }
 
 /* What the launches of one run share. */
@@ -591,10 +652,12 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
     for (size_t i = 0; i < l->parameter.n; i++) {
         parameter *p = &l->parameter.at[i];
         pl_kernel_param slot = pl_module_param(s->m, l->kernel, (uint32_t)i);
-        if (slot.offset + slot.size > bytes) return fail(t, p->line, "parameter %zu lies outside the block", i), false;
+        if (slot.offset + slot.size > bytes)
+            return fail(t, p->line, "parameter %zu lies outside the block", i), false;
         if (p->json) return fail(t, p->line, "a launch with an ARG has no other parameters"), false;
         if (p->type && p->count == 0) {
-            if (slot.size != p->type->bytes) return fail(t, p->line, "parameter %zu has %u bytes", i, slot.size), false;
+            if (slot.size != p->type->bytes)
+                return fail(t, p->line, "parameter %zu has %u bytes", i, slot.size), false;
             memcpy(block + slot.offset, p->initial, slot.size);
             continue;
         }
@@ -610,7 +673,8 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
     return true;
 }
 
-/* Parameters in the notation of launch files: the library reads them, and makes what they describe. */
+/* Parameters in the notation of launch files: the library reads them, and makes what they describe.
+ */
 static bool make_parameters(test *t, launch *l, session *s, pl_launch *request)
 {
     pl_case *c;
@@ -626,7 +690,8 @@ static bool make_parameters(test *t, launch *l, session *s, pl_launch *request)
     c->stack = l->stack;
     bool ok = true;
     for (size_t i = 0; i < l->parameter.n && ok; i++) {
-        if (!l->parameter.at[i].json) bad_test(t, l->parameter.at[i].line, "a launch with an ARG has no other parameters");
+        if (!l->parameter.at[i].json)
+            bad_test(t, l->parameter.at[i].line, "a launch with an ARG has no other parameters");
         ok = pl_case_add_arg(c, l->parameter.at[i].json) == PL_OK;
     }
     if (!ok || pl_case_prepare(c, s->m, request) != PL_OK) return false;
@@ -638,7 +703,8 @@ static bool make_parameters(test *t, launch *l, session *s, pl_launch *request)
 }
 
 /* Checks what was said and printed; false when the launch failed although it should not have. */
-static bool check_end(test *t, launch *l, const way *w, session *s, pl_status status, const pl_result *r)
+static bool check_end(test *t, launch *l, const way *w, session *s, pl_status status,
+                      const pl_result *r)
 {
     const char *fault = NULL, *printed = pl_gpu_printed(s->gpu), *prints = "";
     bool refused = false;
@@ -648,7 +714,8 @@ static bool check_end(test *t, launch *l, const way *w, session *s, pl_status st
         if (k->kind == CHECK_FAULT) fault = k->name;
         if (k->kind == CHECK_MESSAGE) {
             refused |= status == PL_INVALID;
-            pl_message d = pl_gpu_diag_count(s->gpu) ? pl_gpu_diag(s->gpu, 0, false) : (pl_message){.text = "no message"};
+            pl_message d = pl_gpu_diag_count(s->gpu) ? pl_gpu_diag(s->gpu, 0, false)
+                                                     : (pl_message){.text = "no message"};
             if (strcmp(d.text, k->name) != 0 || (k->at && k->at != d.line))
                 fail(t, k->line, "said '%s' at line %u [%s]", d.text, d.line, w->name);
         }
@@ -657,15 +724,17 @@ static bool check_end(test *t, launch *l, const way *w, session *s, pl_status st
         prints_line = k->line;
     }
     if (fault && (status != PL_FAULT || !r->error || strcmp(r->error, fault) != 0))
-        fail(t, l->line, "expected %s, got status %d, %s [%s]", fault, (int)status, r->error ? r->error : "no error", w->name);
+        fail(t, l->line, "expected %s, got status %d, %s [%s]", fault, (int)status,
+             r->error ? r->error : "no error", w->name);
     if (!fault && status != PL_OK && !refused) {
-        fail(t, l->line, "the launch failed: status %d, %s, %s [%s]", (int)status, r->error ? r->error : "-",
-             r->error_text ? r->error_text : "-", w->name);
+        fail(t, l->line, "the launch failed: status %d, %s, %s [%s]", (int)status,
+             r->error ? r->error : "-", r->error_text ? r->error_text : "-", w->name);
         print_messages(s->gpu);
         return false;
     }
     if (prints_line && strcmp(printed ? printed : "", prints) != 0)
-        fail(t, prints_line, "printed '%s' instead of '%s' [%s]", printed ? printed : "", prints, w->name);
+        fail(t, prints_line, "printed '%s' instead of '%s' [%s]", printed ? printed : "", prints,
+             w->name);
     return true;
 }
 
@@ -678,7 +747,8 @@ static void check_buffers(test *t, launch *l, const way *w, session *s)
     for (size_t i = 0; i < l->parameter.n; i++) {
         const parameter *p = &l->parameter.at[i];
         if (p->bytes == 0) continue;
-        if (pl_copy_from_device(s->gpu, at, p->device, p->bytes) != PL_OK) fail(t, p->line, "cannot read '%s' back", p->name);
+        if (pl_copy_from_device(s->gpu, at, p->device, p->bytes) != PL_OK)
+            fail(t, p->line, "cannot read '%s' back", p->name);
         for (size_t k = 0; k < l->check.n; k++) {
             const check *e = &l->check.at[k];
             if (e->kind != CHECK_BYTES || strcmp(e->name, p->name) != 0) continue;
@@ -698,28 +768,43 @@ static void check_buffers(test *t, launch *l, const way *w, session *s)
 static bool run_launch(test *t, launch *l, const way *w, session *s)
 {
     pl_kernel_info info;
-    if (pl_module_kernel(s->m, l->kernel, &info) != PL_OK) bad_test(t, l->line, "no kernel '%s'", l->kernel);
+    if (pl_module_kernel(s->m, l->kernel, &info) != PL_OK)
+        bad_test(t, l->line, "no kernel '%s'", l->kernel);
     if (info.nparams != l->parameter.n)
-        bad_test(t, l->line, "the kernel has %u parameters, the test %zu", info.nparams, l->parameter.n);
+        bad_test(t, l->line, "the kernel has %u parameters, the test %zu", info.nparams,
+                 l->parameter.n);
     unsigned char *block = pl_arena_alloc(t->arena, info.param_bytes + 8);
-    pl_launch request = {.kernel = l->kernel, .dynamic_shared = l->shared, .stack = l->stack, .params = block,
-                         .param_bytes = info.param_bytes, .mode = w->mode, .threads = w->threads,
-                         .async_eager = w->eager, .async_late = w->late, .async_timed = w->timed, .simt_stack = w->stack, .cooperative = l->cooperative,
-                         .random = w->seed != 0 && !w->weak, .weak = w->weak, .seed = w->seed};
+    pl_launch request = {.kernel = l->kernel,
+                         .dynamic_shared = l->shared,
+                         .stack = l->stack,
+                         .params = block,
+                         .param_bytes = info.param_bytes,
+                         .mode = w->mode,
+                         .threads = w->threads,
+                         .async_eager = w->eager,
+                         .async_late = w->late,
+                         .async_timed = w->timed,
+                         .simt_stack = w->stack,
+                         .cooperative = l->cooperative,
+                         .random = w->seed != 0 && !w->weak,
+                         .weak = w->weak,
+                         .seed = w->seed};
     memcpy(request.grid, l->grid, sizeof l->grid);
     memcpy(request.block, l->block, sizeof l->block);
     memcpy(request.cluster, l->cluster, sizeof l->cluster);
     pl_result r = {0};
     pl_status status = PL_INVALID;
     bool given = l->parameter.n > 0 && l->parameter.at[0].json;
-    if (given ? make_parameters(t, l, s, &request) : store_parameters(t, l, s, block, info.param_bytes))
+    if (given ? make_parameters(t, l, s, &request)
+              : store_parameters(t, l, s, block, info.param_bytes))
         status = pl_launch_kernel(s->gpu, s->m, &request, &r);
     else if (!given)
         return false;
     if (!check_end(t, l, w, s, status, &r)) return false;
     check_buffers(t, l, w, s);
     for (size_t k = 0; k < l->check.n; k++)
-        if (l->check.at[k].kind == CHECK_METRIC && (w->mode == PL_MODE_TIMING || strcmp(l->check.at[k].name, "cycles") != 0))
+        if (l->check.at[k].kind == CHECK_METRIC &&
+            (w->mode == PL_MODE_TIMING || strcmp(l->check.at[k].name, "cycles") != 0))
             check_metric(t, &l->check.at[k], &r, w);
     return true;
 }
@@ -728,7 +813,8 @@ static bool run_launch(test *t, launch *l, const way *w, session *s)
 static void run_one_way(test *t, launch *head, const way *w)
 {
     session s = {0};
-    if (pl_gpu_open(&s.gpu, head->arch) != PL_OK) bad_test(t, head->line, "cannot open the machine %s", head->arch);
+    if (pl_gpu_open(&s.gpu, head->arch) != PL_OK)
+        bad_test(t, head->line, "cannot open the machine %s", head->arch);
     pl_load_options o = {.opt_level = w->opt_level};
     if (load(t, s.gpu, &o, &s.m) != PL_OK) {
         fail(t, head->line, "refused [%s]:", w->name);
@@ -746,7 +832,8 @@ static void run_one_way(test *t, launch *head, const way *w)
 static void check_launch(test *t, launch *head)
 {
     if (head->variant.n == 0) *pl_push(t->arena, &head->variant) = "functional";
-    for (size_t v = 0; v < head->variant.n; v++) run_one_way(t, head, find_way(t, head, head->variant.at[v]));
+    for (size_t v = 0; v < head->variant.n; v++)
+        run_one_way(t, head, find_way(t, head, head->variant.at[v]));
 }
 
 int main(int argc, char **argv)

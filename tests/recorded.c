@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 8
-#define MOST_OPTIONS 8
+#define BATCH         8
+#define MOST_OPTIONS  8
 #define BATCH_SECONDS 300
 #define ALONE_SECONDS 120
 
@@ -36,7 +36,8 @@ static json_t *find_case(const json_t *document, const char *name)
     return NULL;
 }
 
-static json_t *run_files(char *const *file, size_t n, const char *mode, const char *const *options, int seconds, run_result *r)
+static json_t *run_files(char *const *file, size_t n, const char *mode, const char *const *options,
+                         int seconds, run_result *r)
 {
     const char *argv[BATCH + MOST_OPTIONS + 8] = {loom_path(), "run"};
     for (size_t i = 0; i < n; i++) argv[2 + i] = file[i];
@@ -47,12 +48,14 @@ static json_t *run_files(char *const *file, size_t n, const char *mode, const ch
     return json_loads(r->out ? r->out : "", 0, NULL);
 }
 
-void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each, void *ctx)
+void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each,
+                  void *ctx)
 {
     recorded_run_with(folder, results, mode, NULL, each, ctx);
 }
 
-void recorded_run_with(const char *folder, const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx)
+void recorded_run_with(const char *folder, const table *results, const char *mode,
+                       const char *const *options, recorded_each *each, void *ctx)
 {
     size_t name = table_column(results, "case");
     for (size_t first = 0; first < results->rows; first += BATCH) {
@@ -60,7 +63,8 @@ void recorded_run_with(const char *folder, const table *results, const char *mod
         size_t n = results->rows - first < BATCH ? results->rows - first : BATCH;
         for (size_t i = 0; i < n; i++) {
             char relative[256];
-            snprintf(relative, sizeof relative, "%s/cases/%s.json", folder, results->row[first + i][name]);
+            snprintf(relative, sizeof relative, "%s/cases/%s.json", folder,
+                     results->row[first + i][name]);
             file[i] = data_path(relative);
         }
         run_result r;

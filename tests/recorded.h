@@ -1,18 +1,22 @@
-/* recorded.h - runs recorded kernels (the folders suite and unseen of tests/data) through the ptxloom command. */
+/* recorded.h - runs recorded kernels (the folders suite and unseen of tests/data) through the
+ * ptxloom command. */
 #ifndef PL_TESTS_RECORDED_H
 #define PL_TESTS_RECORDED_H
 
 #include "tests/harness.h"
 #include <jansson.h>
 
-/* Called once for each row of results.tsv, in order. result is the case's object of --json, or NULL when there was none. */
+/* Called once for each row of results.tsv, in order. result is the case's object of --json, or NULL
+ * when there was none. */
 typedef void recorded_each(void *ctx, size_t row, const json_t *result, const run_result *r);
 
 table recorded_results(const char *folder);
 /* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
-void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each, void *ctx);
+void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each,
+                  void *ctx);
 /* The same with further options for `ptxloom run`, ended by NULL; at most 8. */
-void recorded_run_with(const char *folder, const table *results, const char *mode, const char *const *options, recorded_each *each, void *ctx);
+void recorded_run_with(const char *folder, const table *results, const char *mode,
+                       const char *const *options, recorded_each *each, void *ctx);
 /* A number of the result, 0 when it is missing. */
 double recorded_number(const json_t *result, const char *key);
 

@@ -473,16 +473,36 @@ static void check_fault(const char *ptx)
     char db_path[4096], page[4096];
     snprintf(db_path, sizeof db_path, "%s", in_folder("f.db"));
     snprintf(page, sizeof page, "%s", in_folder("f.html"));
-    const char *const run[] = {loom_path(), "run", ptx, "-k", "k", "-g", "2", "-b", "32", "u32[64]=0", "--trace", db_path, "--trace-level", "mem", NULL};
-    run_result a = run_command(run, SECONDS), b = loom((const char *const[]){"report", db_path, "-o", page, NULL});
+    const char *const run[] = {loom_path(),
+                               "run",
+                               ptx,
+                               "-k",
+                               "k",
+                               "-g",
+                               "2",
+                               "-b",
+                               "32",
+                               "u32[64]=0",
+                               "--trace",
+                               db_path,
+                               "--trace-level",
+                               "mem",
+                               NULL};
+    run_result a = run_command(run, SECONDS),
+               b = loom((const char *const[]){"report", db_path, "-o", page, NULL});
     json_t *data = b.status == 0 ? page_data(page) : NULL;
-    const json_t *timeline = json_object_get(json_array_get(json_object_get(data, "launches"), 0), "timeline");
+    const json_t *timeline =
+        json_object_get(json_array_get(json_object_get(data, "launches"), 0), "timeline");
     sqlite3 *db = NULL;
     warp *list = NULL;
     sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READONLY, NULL);
-    tap(a.status == 1 && timeline && member(timeline, "width") * member(timeline, "windows") > value(db, 1, "SELECT max(cycle) FROM inst") &&
-            windows_agree(db, 1, timeline) && warps_agree(db, 1, timeline, &list) && issues_agree(db, 1, timeline, list),
-        "a launch that fails has a timeline of its %" PRId64 " instructions", member(timeline, "rows"));
+    tap(a.status == 1 && timeline &&
+            member(timeline, "width") * member(timeline, "windows") >
+                value(db, 1, "SELECT max(cycle) FROM inst") &&
+            windows_agree(db, 1, timeline) && warps_agree(db, 1, timeline, &list) &&
+            issues_agree(db, 1, timeline, list),
+        "a launch that fails has a timeline of its %" PRId64 " instructions",
+        member(timeline, "rows"));
     free(list);
     sqlite3_close(db);
     json_decref(data);
@@ -714,9 +734,9 @@ static void check_refusals(void)
 int main(void)
 {
     char matmul[4096], device[4096], *shared = data_path("suite/cases/transpose_shared.json"),
-                       *padded = data_path("suite/cases/transpose_padded.json"),
-                       *gather = data_path("suite/cases/gather_idx.json"),
-                       *divergent = data_path("suite/cases/switch_divergent.json");
+                                     *padded = data_path("suite/cases/transpose_padded.json"),
+                                     *gather = data_path("suite/cases/gather_idx.json"),
+                                     *divergent = data_path("suite/cases/switch_divergent.json");
     const char *root = getenv("srcdir");
     snprintf(matmul, sizeof matmul, "%s/examples/matmul.json", root ? root : ".");
     folder = scratch_make();
@@ -725,7 +745,8 @@ int main(void)
     /* Several grids, with blocks of other sizes. */
     snprintf(device, sizeof device, "%s/tests/ptx/exec/programs/cdp.ptx", root ? root : ".");
     check_report("launches from the device",
-                 (const char *const[]){device, "-k", "kernel", "-g", "1", "-b", "4", "u32[1024]=hash:1", "u32[256]", "s32:1024", NULL});
+                 (const char *const[]){device, "-k", "kernel", "-g", "1", "-b", "4",
+                                       "u32[1024]=hash:1", "u32[256]", "s32:1024", NULL});
     snprintf(device, sizeof device, "%s/tests/ptx/fault/atomic_misaligned.ptx", root ? root : ".");
     check_fault(device);
     check_packed(matmul);

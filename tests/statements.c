@@ -1,10 +1,12 @@
 /* statements.c - accepts what ptxas accepts and refuses what it refuses, statement by statement.
  *
- * tests/data/ptxas holds some 40,000 statements with the verdict of ptxas 13.0, each for one .version and .target. Those of
- * statements.tsv and targets.tsv stand in frame.ptx at the line @STATEMENT@; those of generated.tsv, made from the instruction
- * table by tests/fuzz/generate, in the frame that grammar_frame() writes. Known disagreements are listed in disagreements.tsv;
- * the test holds the tree to exactly that list. `tests/statements --list` prints the list as it would have to be;
- * `tests/statements FILE` judges the rows of a file (version, target, statement) for tools/ptxas/judge.py. */
+ * tests/data/ptxas holds some 40,000 statements with the verdict of ptxas 13.0, each for one
+ * .version and .target. Those of statements.tsv and targets.tsv stand in frame.ptx at the line
+ * @STATEMENT@; those of generated.tsv, made from the instruction table by tests/fuzz/generate, in
+ * the frame that grammar_frame() writes. Known disagreements are listed in disagreements.tsv; the
+ * test holds the tree to exactly that list. `tests/statements --list` prints the list as it would
+ * have to be; `tests/statements FILE` judges the rows of a file (version, target, statement) for
+ * tools/ptxas/judge.py. */
 #include "ptxloom.h"
 #include "tests/fuzz/grammar.h"
 #include "tests/harness.h"
@@ -14,7 +16,7 @@
 #include <string.h>
 
 #define ROWS_PER_GPU 500 /* diagnostics live as long as their pl_gpu */
-#define SHOWN 40
+#define SHOWN        40
 
 typedef struct frame {
     char *text;
@@ -39,7 +41,8 @@ static void replace(frame *f, const char *from, const char *to)
 }
 
 /* The module around a statement; without a pattern, the one that generated statements stand in. */
-static frame make_module(const frame *pattern, const char *version, const char *target, const char *statement)
+static frame make_module(const frame *pattern, const char *version, const char *target,
+                         const char *statement)
 {
     char line[128];
     if (!pattern) {
@@ -61,8 +64,8 @@ static frame make_module(const frame *pattern, const char *version, const char *
 }
 
 /* The text of a row without line breaks, "version\ttarget\taccepted\tstatement". */
-static const char *key_of(const char *which, const char *version, const char *target, const char *verdict, const char *statement,
-                          char *buffer, size_t size)
+static const char *key_of(const char *which, const char *version, const char *target,
+                          const char *verdict, const char *statement, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s\t%s\t%s\t%s\t%s", which, version, target, verdict, statement);
     return buffer;
@@ -103,11 +106,13 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
     free(path);
     bool by_target = strcmp(which, "statements") != 0;
     size_t statement = table_column(&t, "statement"), accepted = table_column(&t, "accepted");
-    size_t version = by_target ? table_column(&t, "version") : 0, target = by_target ? table_column(&t, "target") : 0;
+    size_t version = by_target ? table_column(&t, "version") : 0,
+           target = by_target ? table_column(&t, "target") : 0;
     size_t total[2] = {0}, agreed[2] = {0}, surprises = 0;
     pl_gpu *gpu = NULL;
     for (size_t i = 0; i < t.rows; i++) {
-        const char *v = by_target ? t.row[i][version] : "9.0", *g = by_target ? t.row[i][target] : "sm_90a";
+        const char *v = by_target ? t.row[i][version] : "9.0",
+                   *g = by_target ? t.row[i][target] : "sm_90a";
         bool wanted = t.row[i][accepted][0] == '1';
         frame f = make_module(pattern, v, g, t.row[i][statement]);
         if (i % ROWS_PER_GPU == 0) {
@@ -120,21 +125,26 @@ static void check_table(const char *which, const frame *pattern, known *k, bool 
         free(f.text);
         total[wanted]++;
         agreed[wanted] += agrees;
-        const char *row = key_of(which, v, g, t.row[i][accepted], t.row[i][statement], key, sizeof key);
+        const char *row =
+            key_of(which, v, g, t.row[i][accepted], t.row[i][statement], key, sizeof key);
         bool listed = k->n > 0 && bsearch(&row, k->row, k->n, sizeof *k->row, compare_strings);
         k->used += listed && !agrees;
         if (list && !agrees) puts(row);
         if (!list && agrees == listed && surprises++ < SHOWN) {
-            if (listed) tap_note("agrees now, take it off the list: %s", row);
-            else tap_note("wrongly %s: %s%s%s", wanted ? "refused" : "taken", row, wanted ? ": " : "",
-                          wanted && pl_gpu_diag_count(gpu) > 0 ? pl_gpu_diag(gpu, 0, false).text : "");
+            if (listed)
+                tap_note("agrees now, take it off the list: %s", row);
+            else
+                tap_note(
+                    "wrongly %s: %s%s%s", wanted ? "refused" : "taken", row, wanted ? ": " : "",
+                    wanted && pl_gpu_diag_count(gpu) > 0 ? pl_gpu_diag(gpu, 0, false).text : "");
         }
         pl_gpu_diag_clear(gpu);
     }
     if (gpu) pl_gpu_close(gpu);
     if (!list) {
-        tap(surprises == 0, "%s: %zu of %zu accepted and %zu of %zu refused as by ptxas, the rest is listed", which, agreed[1],
-            total[1], agreed[0], total[0]);
+        tap(surprises == 0,
+            "%s: %zu of %zu accepted and %zu of %zu refused as by ptxas, the rest is listed", which,
+            agreed[1], total[1], agreed[0], total[0]);
     }
     table_free(&t);
 }
@@ -160,7 +170,8 @@ static int judge(const char *path)
         pl_load_options o = {.opt_level = 2, .check_only = true};
         pl_module *m = NULL;
         bool good = pl_module_load(gpu, "frame.ptx", f.text, f.size, &o, &m) == PL_OK;
-        printf("%d\t%s\n", good, good || !pl_gpu_diag_count(gpu) ? "" : pl_gpu_diag(gpu, 0, false).text);
+        printf("%d\t%s\n", good,
+               good || !pl_gpu_diag_count(gpu) ? "" : pl_gpu_diag(gpu, 0, false).text);
         free(f.text);
         pl_gpu_diag_clear(gpu);
     }

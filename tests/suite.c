@@ -1,8 +1,10 @@
-/* suite.c - runs recorded kernels through the ptxloom command and compares every output with the hardware's.
+/* suite.c - runs recorded kernels through the ptxloom command and compares every output with the
+ * hardware's.
  *
- * Compiled once for each folder of tests/data with kernels (FOLDER), mode (MODE is "functional" or "timing") and further options
- * (EXTRA). A case that this version cannot run stands in FOLDER/unsupported.tsv with the reason that ptxloom gives; such a case
- * must fail for exactly that reason, so that the list can neither hide a wrong result nor outlive the feature. */
+ * Compiled once for each folder of tests/data with kernels (FOLDER), mode (MODE is "functional" or
+ * "timing") and further options (EXTRA). A case that this version cannot run stands in
+ * FOLDER/unsupported.tsv with the reason that ptxloom gives; such a case must fail for exactly that
+ * reason, so that the list can neither hide a wrong result nor outlive the feature. */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 
 typedef struct suite {
     table results, unsupported;
-    size_t name, sums, status; /* columns of results */
+    size_t name, sums, status;  /* columns of results */
     const char *const *options; /* of `ptxloom run`, ended by NULL */
 } suite;
 
@@ -29,7 +31,8 @@ static const char *sum_of(const json_t *result, int arg)
     json_array_foreach(json_object_get(result, "outputs"), i, o)
     {
         json_t *a = json_object_get(o, "arg");
-        if (json_is_integer(a) && json_integer_value(a) == arg) return json_string_value(json_object_get(o, "sha256"));
+        if (json_is_integer(a) && json_integer_value(a) == arg)
+            return json_string_value(json_object_get(o, "sha256"));
     }
     return NULL;
 }
@@ -40,7 +43,8 @@ static bool outputs_equal(const json_t *result, const char *sums)
     bool equal = true;
     int arg, used;
     char sum[65];
-    for (const char *p = sums; sscanf(p, "arg%d=%64[0-9a-f]%n", &arg, sum, &used) == 2; p += *p == ',') {
+    for (const char *p = sums; sscanf(p, "arg%d=%64[0-9a-f]%n", &arg, sum, &used) == 2;
+         p += *p == ',') {
         const char *got = sum_of(result, arg);
         p += used;
         if (got && strcmp(got, sum) == 0) continue;
@@ -53,9 +57,11 @@ static bool outputs_equal(const json_t *result, const char *sums)
 static const char *unsupported_reason(const suite *s, const char *name)
 {
     const table *t = &s->unsupported;
-    size_t name_column = table_column(t, "case"), mode = table_column(t, "mode"), reason = table_column(t, "reason");
+    size_t name_column = table_column(t, "case"), mode = table_column(t, "mode"),
+           reason = table_column(t, "reason");
     for (size_t i = 0; i < t->rows; i++)
-        if (strcmp(t->row[i][name_column], name) == 0 && strcmp(t->row[i][mode], MODE) == 0) return t->row[i][reason];
+        if (strcmp(t->row[i][name_column], name) == 0 && strcmp(t->row[i][mode], MODE) == 0)
+            return t->row[i][reason];
     return NULL;
 }
 
@@ -64,8 +70,10 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     const suite *s = ctx;
     const char *name = s->results.row[row][s->name], *reason = unsupported_reason(s, name);
     const char *sums = s->results.row[row][s->sums];
-    bool free_order = strcmp(s->results.row[row][s->status], "OK") != 0 && (!*sums || (s->options[0] && strncmp(s->options[0], "--schedule", 10) == 0));
-    if (free_order) { /* its result depends on the order, on hardware too: it must end, that is all */
+    bool free_order = strcmp(s->results.row[row][s->status], "OK") != 0 &&
+                      (!*sums || (s->options[0] && strncmp(s->options[0], "--schedule", 10) == 0));
+    if (free_order) { /* its result depends on the order, on hardware too: it must end, that is all
+                       */
         tap(result != NULL, "%s %s ends in any order", MODE, name);
         return;
     }
@@ -78,16 +86,21 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     char *text = result ? json_dumps(result, 0) : NULL;
     bool named = (text && strstr(text, reason)) || (r->err && strstr(r->err, reason));
     tap(!equal && named, "%s %s is not supported: %s", MODE, name, reason);
-    if (equal) tap_note("it works: take it off tests/data/" FOLDER "/unsupported.tsv");
-    else if (!named) tap_note("it fails for another reason; exit status %d; %.2000s", r->status, r->err ? r->err : "");
+    if (equal)
+        tap_note("it works: take it off tests/data/" FOLDER "/unsupported.tsv");
+    else if (!named)
+        tap_note("it fails for another reason; exit status %d; %.2000s", r->status,
+                 r->err ? r->err : "");
     free(text);
 }
 
-/* Options on the command line go to `ptxloom run`: suite_functional -O0. Those of a program of its own are in EXTRA. */
+/* Options on the command line go to `ptxloom run`: suite_functional -O0. Those of a program of its
+ * own are in EXTRA. */
 int main(int argc, char **argv)
 {
     static const char *const extra[] = {EXTRA NULL};
-    suite s = {.results = recorded_results(FOLDER), .options = argc > 1 ? (const char *const *)argv + 1 : extra};
+    suite s = {.results = recorded_results(FOLDER),
+               .options = argc > 1 ? (const char *const *)argv + 1 : extra};
     char *path = data_path(FOLDER "/unsupported.tsv");
     s.unsupported = table_read(path);
     free(path);

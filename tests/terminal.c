@@ -1,4 +1,5 @@
-/* terminal.c - what ptxloom prints fits the terminal: no line is longer than its columns, at 60, 80 and 120 of them.
+/* terminal.c - what ptxloom prints fits the terminal: no line is longer than its columns, at 60, 80
+ * and 120 of them.
  *
  * Commands run on a pseudo-terminal. Not on a terminal the same commands print whole lines. */
 #define _GNU_SOURCE /* posix_openpt, ptsname */
@@ -87,7 +88,8 @@ static void check(const char *const words[], const char *name)
         const char *at = "";
         char *text = on_terminal(words, widths[i], &status);
         int columns = text ? longest(text, &at, &length) : 0;
-        bool good = text && WIFEXITED(status) && WEXITSTATUS(status) == 0 && columns > 0 && columns <= widths[i];
+        bool good = text && WIFEXITED(status) && WEXITSTATUS(status) == 0 && columns > 0 &&
+                    columns <= widths[i];
         tap(good, "%s at %d columns", name, widths[i]);
         if (!good) tap_note("status %d, %d columns: %.*s", status, columns, length, at);
         free(text);
@@ -97,20 +99,47 @@ static void check(const char *const words[], const char *name)
 int main(void)
 {
     static const char *const command[][MOST_WORDS] = {
-        {"help"}, {"run", "--help"}, {"query", "--help"}, {"as", "--help"}, {"check", "--help"}, {"dis", "--help"}, {"diff", "--help"},
-        {"explain", "--help"}, {"report", "--help"}, {"export", "--help"}, {"occupancy", "--help"},
-        {"explain", "ld.global"}, {"explain", "E0214"}, {"explain", "l1.latency"}, {"explain", "l1"}, {"explain", "achieved_occupancy"}, {"explain", "small_grid"},
-        {"run", "matmul.json"}, {"run", "matmul.json", "--summary"}, {"run", "matmul.json", "--metrics", "branch,gld_efficiency"},
-        {"dis", "matmul.ptx"}, {"dis", "matmul.ptx", "--arch", "h200"},
-        {"query", "t.db"}, {"query", "t.db", "listing"}, {"query", "t.db", "hot_lines"}, {"query", "t.db", "memory"}, {"query", "t.db", "checks"},
-        {"query", "t.db", "--list"}, {"query", "t.db", "--advise"}, {"query", "t.db", "counters"}, {"query", "t.db", "launches"},
-        {"query", "t.db", "stall_table"}, {"query", "t.db", "machine"}, {"diff", "t.db", "u.db"}};
+        {"help"},
+        {"run", "--help"},
+        {"query", "--help"},
+        {"as", "--help"},
+        {"check", "--help"},
+        {"dis", "--help"},
+        {"diff", "--help"},
+        {"explain", "--help"},
+        {"report", "--help"},
+        {"export", "--help"},
+        {"occupancy", "--help"},
+        {"explain", "ld.global"},
+        {"explain", "E0214"},
+        {"explain", "l1.latency"},
+        {"explain", "l1"},
+        {"explain", "achieved_occupancy"},
+        {"explain", "small_grid"},
+        {"run", "matmul.json"},
+        {"run", "matmul.json", "--summary"},
+        {"run", "matmul.json", "--metrics", "branch,gld_efficiency"},
+        {"dis", "matmul.ptx"},
+        {"dis", "matmul.ptx", "--arch", "h200"},
+        {"query", "t.db"},
+        {"query", "t.db", "listing"},
+        {"query", "t.db", "hot_lines"},
+        {"query", "t.db", "memory"},
+        {"query", "t.db", "checks"},
+        {"query", "t.db", "--list"},
+        {"query", "t.db", "--advise"},
+        {"query", "t.db", "counters"},
+        {"query", "t.db", "launches"},
+        {"query", "t.db", "stall_table"},
+        {"query", "t.db", "machine"},
+        {"diff", "t.db", "u.db"}};
     char line[20000];
     const char *root = getenv("abs_srcdir");
     if (!realpath(loom_path(), loom)) return EXIT_FAILURE;
     folder = scratch_make();
     snprintf(line, sizeof line,
-             "cd \"%s\" && cp \"%s\"/examples/matmul.* . && \"%s\" run matmul.json --trace t.db && \"%s\" run matmul.json --arch h100 --trace u.db",
+             "cd \"%s\" && cp \"%s\"/examples/matmul.* . && \"%s\" run matmul.json --trace t.db && "
+             "\"%s\" run matmul.json --arch h100 --trace u.db",
              folder, root ? root : ".", loom, loom);
     const char *const argv[] = {"sh", "-c", line, NULL};
     run_result r = run_command(argv, SECONDS);
@@ -119,7 +148,9 @@ int main(void)
     run_free(&r);
     for (size_t i = 0; i < sizeof command / sizeof *command; i++) {
         char name[200] = "";
-        for (int k = 0; command[i][k]; k++) snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", k ? " " : "", command[i][k]);
+        for (int k = 0; command[i][k]; k++)
+            snprintf(name + strlen(name), sizeof name - strlen(name), "%s%s", k ? " " : "",
+                     command[i][k]);
         check(command[i], name);
     }
     scratch_remove(folder);

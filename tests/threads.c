@@ -1,16 +1,19 @@
-/* threads.c - timing mode with several host threads gives what one thread gives: outputs, cycles and every metric, of recorded cases
- * in which blocks do a great deal to each other (atomics, locks, grid barriers, clusters, look-back scans, copies) or nothing.
+/* threads.c - timing mode with several host threads gives what one thread gives: outputs, cycles
+ * and every metric, of recorded cases in which blocks do a great deal to each other (atomics,
+ * locks, grid barriers, clusters, look-back scans, copies) or nothing.
  *
- * Also the reports of launches that fail and of one that hangs. With an argument: all recorded cases. */
+ * Also the reports of launches that fail and of one that hangs. With an argument: all recorded
+ * cases. */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const chosen[] = {"atomic_same",   "atomic_strided",    "cluster_hist",    "cluster_reduce", "copy_strided_8",
-                                     "grid_barrier",  "handshake",         "hist_global_16", "hist_shared",    "recursion",      "reduce_atomic",
-                                     "scan_lookback", "spinlock",          "switch_divergent", "tiny_blocks",  "tma1d_copy",     "transpose_padded",
-                                     "vecadd",        "vote_match_redux"};
+static const char *const chosen[] = {
+    "atomic_same",   "atomic_strided",   "cluster_hist",   "cluster_reduce",   "copy_strided_8",
+    "grid_barrier",  "handshake",        "hist_global_16", "hist_shared",      "recursion",
+    "reduce_atomic", "scan_lookback",    "spinlock",       "switch_divergent", "tiny_blocks",
+    "tma1d_copy",    "transpose_padded", "vecadd",         "vote_match_redux"};
 
 /* The case's result with so many threads, without the time it took; NULL: there was none. */
 static json_t *run_case(const char *name, const char *threads)
@@ -20,7 +23,8 @@ static json_t *run_case(const char *name, const char *threads)
     char *path = data_path(relative);
     const char *argv[] = {loom_path(), "run", path, "--json", "--threads", threads, NULL};
     run_result r = run_command(argv, 300);
-    json_t *document = json_loads(r.out ? r.out : "", 0, NULL), *result = json_deep_copy(json_array_get(json_object_get(document, "cases"), 0));
+    json_t *document = json_loads(r.out ? r.out : "", 0, NULL),
+           *result = json_deep_copy(json_array_get(json_object_get(document, "cases"), 0));
     json_object_del(result, "wall_seconds");
     json_decref(document);
     run_free(&r);
@@ -37,7 +41,8 @@ static void explain(const json_t *one, const json_t *many)
     {
         const json_t *other = json_object_get(json_object_get(many, "metrics"), key);
         if (json_equal(v, other)) continue;
-        tap_note("%s: %g with one thread, %g with more", key, json_number_value(v), json_number_value(other));
+        tap_note("%s: %g with one thread, %g with more", key, json_number_value(v),
+                 json_number_value(other));
         return;
     }
     json_object_foreach((json_t *)one, key, v)
@@ -62,11 +67,15 @@ static void same_words(const char *what, const char *folder, const char *body)
     snprintf(path, sizeof path, "%s/k.ptx", folder);
     FILE *f = fopen(path, "w");
     if (!f) exit(EXIT_FAILURE);
-    fprintf(f, ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred %%p;\n.reg .b32 %%r<4>;\n.reg .b64 %%a;\n%s"
-               "ret;\n}\n", body);
+    fprintf(f,
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred "
+            "%%p;\n.reg .b32 %%r<4>;\n.reg .b64 %%a;\n%s"
+            "ret;\n}\n",
+            body);
     fclose(f);
     for (int k = 0; k < 2; k++) {
-        const char *argv[] = {loom_path(), "run", path, "-g", "400", "-b", "64", "--threads", threads[k], NULL};
+        const char *argv[] = {loom_path(), "run", path,        "-g",       "400",
+                              "-b",        "64",  "--threads", threads[k], NULL};
         r[k] = run_command(argv, 60);
     }
     bool same = r[0].status == 1 && r[1].status == 1 && strcmp(r[0].err, r[1].err) == 0;
@@ -79,9 +88,12 @@ static void same_words(const char *what, const char *folder, const char *body)
 static void failures(void)
 {
     char *folder = scratch_make();
-    same_words("many blocks fail", folder, "mov.u32 %r1, %ctaid.x;\nrem.u32 %r2, %r1, 7;\nsetp.eq.u32 %p, %r2, 3;\ncvt.u64.u32 %a, %r1;\n"
-                                           "@%p st.global.u32 [%a], %r1;\n");
-    same_words("many blocks trap", folder, "mov.u32 %r1, %ctaid.x;\nsetp.gt.u32 %p, %r1, 100;\n@%p trap;\n");
+    same_words("many blocks fail", folder,
+               "mov.u32 %r1, %ctaid.x;\nrem.u32 %r2, %r1, 7;\nsetp.eq.u32 %p, %r2, 3;\ncvt.u64.u32 "
+               "%a, %r1;\n"
+               "@%p st.global.u32 [%a], %r1;\n");
+    same_words("many blocks trap", folder,
+               "mov.u32 %r1, %ctaid.x;\nsetp.gt.u32 %p, %r1, 100;\n@%p trap;\n");
     same_words("blocks wait for warps that never come", folder, "bar.sync 0, 96;\n");
     scratch_remove(folder);
 }

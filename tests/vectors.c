@@ -1,8 +1,10 @@
-/* vectors.c - one-instruction kernels against what an H200 computed, bit by bit (tests/data/README.md).
+/* vectors.c - one-instruction kernels against what an H200 computed, bit by bit
+ * (tests/data/README.md).
  *
- * Each family of instructions is one module and runs in a process of its own, so that a crash costs one family, once with
- * the lane loops for any processor and once with those for each set of vector instructions. An entry
- * that this version cannot run stands in tests/data/vectors/unsupported.tsv and must then really fail. */
+ * Each family of instructions is one module and runs in a process of its own, so that a crash costs
+ * one family, once with the lane loops for any processor and once with those for each set of vector
+ * instructions. An entry that this version cannot run stands in tests/data/vectors/unsupported.tsv
+ * and must then really fail. */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdint.h>
@@ -12,15 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCK 128
-#define PADDING 0xAA
-#define MAX_FAMILIES 32
+#define BLOCK          128
+#define PADDING        0xAA
+#define MAX_FAMILIES   32
 #define FAMILY_SECONDS 600
-#define SHOWN 20 /* entries that are described when they differ */
+#define SHOWN          20 /* entries that are described when they differ */
 
 typedef struct vectors {
     table rows, unsupported;
-    size_t family, entry, instruction, in_types, in_stride, out_stride, count, in_offset, out_offset;
+    size_t family, entry, instruction, in_types, in_stride, out_stride, count, in_offset,
+        out_offset;
     unsigned char *in, *out;
 } vectors;
 
@@ -43,7 +46,8 @@ static void hex(char *to, const unsigned char *bytes, uint64_t n)
     for (uint64_t i = 0; i < n; i++) sprintf(to + 2 * i, "%02x", bytes[i]);
 }
 
-static void describe(const vectors *v, size_t row, const unsigned char *got, const unsigned char *want)
+static void describe(const vectors *v, size_t row, const unsigned char *got,
+                     const unsigned char *want)
 {
     uint64_t in_stride = number(v, row, v->in_stride), stride = number(v, row, v->out_stride);
     uint64_t count = number(v, row, v->count), different = 0, first = count;
@@ -55,7 +59,8 @@ static void describe(const vectors *v, size_t row, const unsigned char *got, con
     hex(operands, v->in + number(v, row, v->in_offset) + first * in_stride, in_stride);
     hex(is, got + first * stride, stride);
     hex(should, want + first * stride, stride);
-    printf("# %s: %u of %u differ; thread %u, operands (%s, bytes in memory order) %s: %s instead of %s\n",
+    printf("# %s: %u of %u differ; thread %u, operands (%s, bytes in memory order) %s: %s instead "
+           "of %s\n",
            v->rows.row[row][v->instruction], (unsigned)different, (unsigned)count, (unsigned)first,
            v->rows.row[row][v->in_types], operands, is, should);
 }
@@ -64,7 +69,8 @@ static void describe(const vectors *v, size_t row, const unsigned char *got, con
 static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_module *m)
 {
     uint64_t count = number(v, row, v->count);
-    uint64_t in_bytes = count * number(v, row, v->in_stride), out_bytes = count * number(v, row, v->out_stride);
+    uint64_t in_bytes = count * number(v, row, v->in_stride),
+             out_bytes = count * number(v, row, v->out_stride);
     struct {
         pl_ptr in, out;
         uint32_t n;
@@ -73,15 +79,20 @@ static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_mo
     if (!out) return NULL;
     memset(out, PADDING, out_bytes);
     pl_result r = {0};
-    pl_launch l = {.kernel = v->rows.row[row][v->entry], .block = {BLOCK, 1, 1}, .params = &params, .param_bytes = 20,
+    pl_launch l = {.kernel = v->rows.row[row][v->entry],
+                   .block = {BLOCK, 1, 1},
+                   .params = &params,
+                   .param_bytes = 20,
                    .mode = PL_MODE_FUNCTIONAL};
     l.grid[0] = (uint32_t)((count + BLOCK - 1) / BLOCK);
     l.grid[1] = l.grid[2] = 1;
     bool ok = pl_alloc_device(gpu, in_bytes, "in", &params.in) == PL_OK &&
               pl_alloc_device(gpu, out_bytes, "out", &params.out) == PL_OK &&
-              pl_copy_to_device(gpu, params.in, v->in + number(v, row, v->in_offset), in_bytes) == PL_OK &&
+              pl_copy_to_device(gpu, params.in, v->in + number(v, row, v->in_offset), in_bytes) ==
+                  PL_OK &&
               pl_copy_to_device(gpu, params.out, out, out_bytes) == PL_OK &&
-              pl_launch_kernel(gpu, m, &l, &r) == PL_OK && pl_copy_from_device(gpu, out, params.out, out_bytes) == PL_OK;
+              pl_launch_kernel(gpu, m, &l, &r) == PL_OK &&
+              pl_copy_from_device(gpu, out, params.out, out_bytes) == PL_OK;
     if (params.in) pl_free_device(gpu, params.in);
     if (params.out) pl_free_device(gpu, params.out);
     if (ok) return out;
@@ -89,7 +100,8 @@ static unsigned char *run_entry(const vectors *v, size_t row, pl_gpu *gpu, pl_mo
     return NULL;
 }
 
-/* In the child: all entries of a family. Returns how many did not behave as the recording and the list say. */
+/* In the child: all entries of a family. Returns how many did not behave as the recording and the
+ * list say. */
 static int run_family(const vectors *v, const char *family, pl_host host)
 {
     char name[128];
@@ -101,19 +113,25 @@ static int run_family(const vectors *v, const char *family, pl_host host)
     pl_module *m = NULL;
     const pl_load_options o = {.opt_level = 2, .host = host};
     alarm(FAMILY_SECONDS);
-    if (pl_gpu_open(&gpu, "h200") != PL_OK || pl_module_load(gpu, path, text, size, &o, &m) != PL_OK) {
-        for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++) printf("# %s\n", pl_gpu_diag(gpu, i, false).text);
+    if (pl_gpu_open(&gpu, "h200") != PL_OK ||
+        pl_module_load(gpu, path, text, size, &o, &m) != PL_OK) {
+        for (size_t i = 0; i < pl_gpu_diag_count(gpu); i++)
+            printf("# %s\n", pl_gpu_diag(gpu, i, false).text);
         bad = 1;
     }
     for (size_t row = 0; m && row < v->rows.rows; row++) {
         if (strcmp(v->rows.row[row][v->family], family) != 0) continue;
         const unsigned char *want = v->out + number(v, row, v->out_offset);
         unsigned char *got = run_entry(v, row, gpu, m);
-        bool same = got && memcmp(got, want, number(v, row, v->count) * number(v, row, v->out_stride)) == 0;
+        bool same =
+            got && memcmp(got, want, number(v, row, v->count) * number(v, row, v->out_stride)) == 0;
         if (same == is_unsupported(v, v->rows.row[row][v->entry]) && bad++ < SHOWN) {
-            if (same) printf("# %s works: take it off unsupported.tsv\n", v->rows.row[row][v->entry]);
-            else if (got) describe(v, row, got, want);
-            else printf("# %s: the launch failed\n", v->rows.row[row][v->entry]);
+            if (same)
+                printf("# %s works: take it off unsupported.tsv\n", v->rows.row[row][v->entry]);
+            else if (got)
+                describe(v, row, got, want);
+            else
+                printf("# %s: the launch failed\n", v->rows.row[row][v->entry]);
         }
         free(got);
     }
@@ -124,7 +142,8 @@ static int run_family(const vectors *v, const char *family, pl_host host)
     return bad;
 }
 
-/* The lane loops are compiled several times: the results must not depend on which of them the processor can use. */
+/* The lane loops are compiled several times: the results must not depend on which of them the
+ * processor can use. */
 static const struct host {
     pl_host level;
     const char *name;
@@ -141,8 +160,8 @@ static void check_family(const vectors *v, const char *family, size_t entries, c
         _exit(bad > 0);
     }
     waitpid(pid, &status, 0);
-    tap(pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0, "vectors of family %s (%zu entries, %s or below)",
-        family, entries, h->name);
+    tap(pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        "vectors of family %s (%zu entries, %s or below)", family, entries, h->name);
     if (WIFSIGNALED(status)) tap_note("ended by signal %d", WTERMSIG(status));
 }
 
@@ -180,8 +199,10 @@ int main(void)
         if (families == MAX_FAMILIES) break;
         seen[families++] = family;
         size_t entries = 0;
-        for (size_t k = row; k < v.rows.rows; k++) entries += strcmp(v.rows.row[k][v.family], family) == 0;
-        for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++) check_family(&v, family, entries, &hosts[h]);
+        for (size_t k = row; k < v.rows.rows; k++)
+            entries += strcmp(v.rows.row[k][v.family], family) == 0;
+        for (size_t h = 0; h < sizeof hosts / sizeof *hosts; h++)
+            check_family(&v, family, entries, &hosts[h]);
     }
     tap(families > 5 && families < MAX_FAMILIES, "%zu families", families);
     table_free(&v.rows);

@@ -1,7 +1,8 @@
 /* connect.c - opens finished traces for reading, and says why a file is none.
  *
- * The tables of a trace are data, its views are code. Views run only when they are all ours, word for word. Otherwise SQLite
- * disables those of the file, and ours of today are made in the temporary schema of the connection. */
+ * The tables of a trace are data, its views are code. Views run only when they are all ours, word
+ * for word. Otherwise SQLite disables those of the file, and ours of today are made in the
+ * temporary schema of the connection. */
 #include "traces/internal.h"
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,9 @@ static pl_status cannot_read(pl_diags *d, const char *path, sqlite3 *db)
     int why;
     const pl_status st = pl_tracedb_failure(db, &why);
     if (st == PL_NOMEM) return st;
-    return refuse(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) == PL_NOMEM ? PL_NOMEM : st;
+    return refuse(d, PL_E0001, path, why ? strerror(why) : sqlite3_errmsg(db), NULL) == PL_NOMEM
+               ? PL_NOMEM
+               : st;
 }
 
 static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
@@ -38,20 +41,24 @@ static sqlite3_int64 pragma(sqlite3 *db, const char *sql)
     return v;
 }
 
-/* Puts the views, metrics, rules and named queries of this program before those of the file: SQLite's code. An older trace
- * also gets the tables that it lacks; `from` is its schema. */
+/* Puts the views, metrics, rules and named queries of this program before those of the file:
+ * SQLite's code. An older trace also gets the tables that it lacks; `from` is its schema. */
 static int put_beside(sqlite3 *db, sqlite3_int64 from)
 {
     char step[32];
     snprintf(step, sizeof step, "-- from %lld\n", (long long)from);
     const char *sql = strstr(pl_tracedb_migrate, step);
-    int code = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL); /* of the file; not those in temp */
+    int code = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0,
+                                 NULL); /* of the file; not those in temp */
     if (code == SQLITE_OK) code = sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
-    if (code == SQLITE_OK && sql) code = sqlite3_exec(db, sql, NULL, NULL, NULL); /* this step and those after it */
+    if (code == SQLITE_OK && sql)
+        code = sqlite3_exec(db, sql, NULL, NULL, NULL); /* this step and those after it */
     if (code == SQLITE_OK)
-        code = sqlite3_exec(db, "CREATE TEMP TABLE metric_info (name, family, unit, meaning);"
-                                "CREATE TEMP TABLE query (name, title, sql);"
-                                "CREATE TEMP TABLE rule (name, title, of, \"check\", sql)", NULL, NULL, NULL);
+        code = sqlite3_exec(db,
+                            "CREATE TEMP TABLE metric_info (name, family, unit, meaning);"
+                            "CREATE TEMP TABLE query (name, title, sql);"
+                            "CREATE TEMP TABLE rule (name, title, of, \"check\", sql)",
+                            NULL, NULL, NULL);
     if (code == SQLITE_OK) code = pl_tracedb_put_views(db, true);
     return code == SQLITE_OK ? pl_tracedb_put_texts(db, "temp") : code;
 }
@@ -83,17 +90,19 @@ static bool begins(const char *sql, const char *words)
     return strncmp(sql, words, strlen(words)) == 0;
 }
 
-/* Whether the only views of the file are ours, and all of them. SQLite looks only at the text of a statement, so neither do
- * we believe the column `type`. SQLite's code. */
+/* Whether the only views of the file are ours, and all of them. SQLite looks only at the text of a
+ * statement, so neither do we believe the column `type`. SQLite's code. */
 static int has_our_views(sqlite3 *db, bool *ours)
 {
     sqlite3_stmt *s = NULL;
     size_t found = 0, all = 0, at = 0;
     bool others = false;
     while (pl_tracedb_views[all].name) all++;
-    int code = sqlite3_prepare_v2(db, "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL", -1, &s, NULL);
+    int code = sqlite3_prepare_v2(
+        db, "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL", -1, &s, NULL);
     while (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(s, 0), *sql = (const char *)sqlite3_column_text(s, 1);
+        const char *name = (const char *)sqlite3_column_text(s, 0),
+                   *sql = (const char *)sqlite3_column_text(s, 1);
         code = SQLITE_OK;
         if (!name || !sql)
             others = true;
@@ -118,13 +127,15 @@ static pl_status check(pl_diags *d, const char *path, sqlite3 *db, int code)
     if (code == SQLITE_NOMEM) return PL_NOMEM;
     if (code == SQLITE_NOTADB || (code == SQLITE_OK && application != PL_TRACEDB_APPLICATION))
         return no_trace(d, path);
-    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE) return cannot_read(d, path, db);
+    if (code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE)
+        return cannot_read(d, path, db);
     sqlite3_int64 version = pragma(db, "PRAGMA user_version");
     if (sqlite3_errcode(db) != SQLITE_OK) return cannot_read(d, path, db);
     if (version > 0 && version <= PL_TRACEDB_SCHEMA) {
         bool ours = false;
         code = has_our_views(db, &ours);
-        if (code == SQLITE_OK && (!ours || version < PL_TRACEDB_SCHEMA)) code = put_beside(db, version);
+        if (code == SQLITE_OK && (!ours || version < PL_TRACEDB_SCHEMA))
+            code = put_beside(db, version);
         if (code == SQLITE_OK) return PL_OK;
         return code == SQLITE_NOMEM ? PL_NOMEM : cannot_read(d, path, db);
     }
@@ -142,7 +153,8 @@ pl_status pl_tracedb_connect(pl_diags *diags, const char *path, sqlite3 **out)
 {
     struct stat file;
     *out = NULL;
-    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) /* opening a pipe would wait */
+    if (stat(path, &file) == 0 && !S_ISREG(file.st_mode) &&
+        !S_ISDIR(file.st_mode)) /* opening a pipe would wait */
         return no_trace(diags, path);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_READ, out);
     if (code == SQLITE_OK) code = pl_tracedb_register(*out);

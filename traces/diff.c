@@ -181,7 +181,8 @@ void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
     *d = (pl_tracedb_diff_lines){0};
 }
 
-/* The first column of the first row, 0 without one, or -1 when SQLite fails. Parameters: ?1 an entry or NULL, ?2 a number. */
+/* The first column of the first row, 0 without one, or -1 when SQLite fails. Parameters: ?1 an
+ * entry or NULL, ?2 a number. */
 static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number)
 {
     sqlite3_stmt *s = NULL;
@@ -193,14 +194,16 @@ static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t num
     return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
 }
 
-/* The launch of b that comes at the place of launch `kernel` among those of a, with that entry or, when b has none, with any. */
+/* The launch of b that comes at the place of launch `kernel` among those of a, with that entry or,
+ * when b has none, with any. */
 static int64_t find_same_place(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
 {
     static const char before[] =
         "SELECT count(*) FROM kernel WHERE (?1 IS NULL OR entry = ?1) AND id < ?2";
     static const char at[] =
         "SELECT id FROM kernel WHERE ?1 IS NULL OR entry = ?1 ORDER BY id LIMIT 1 OFFSET ?2";
-    const int64_t any = find(b, at, entry, 0), place = any < 0 ? any : find(a, before, any ? entry : NULL, kernel);
+    const int64_t any = find(b, at, entry, 0),
+                  place = any < 0 ? any : find(a, before, any ? entry : NULL, kernel);
     return place < 0 ? place : find(b, at, any ? entry : NULL, place);
 }
 
@@ -208,9 +211,11 @@ int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
 {
     sqlite3_stmt *s = NULL;
     int64_t found = 0;
-    if (sqlite3_prepare_v2(a, "SELECT entry FROM kernel WHERE id = ?", -1, &s, NULL) != SQLITE_OK) return -1;
+    if (sqlite3_prepare_v2(a, "SELECT entry FROM kernel WHERE id = ?", -1, &s, NULL) != SQLITE_OK)
+        return -1;
     sqlite3_bind_int64(s, 1, kernel);
-    if (sqlite3_step(s) == SQLITE_ROW) found = find_same_place(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
+    if (sqlite3_step(s) == SQLITE_ROW)
+        found = find_same_place(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
     if (found < 0) { /* with what SQLite says of that */
         sqlite3_finalize(s);
         return found;

@@ -1,5 +1,5 @@
-/* filter.c - which rows of inst and mem a trace keeps: reads what the user wrote for each part of the
- * filter, and answers for each event.
+/* filter.c - which rows of inst and mem a trace keeps: reads what the user wrote for each part of
+ * the filter, and answers for each event.
  *
  * Numbers are lists of single values and ranges with both ends in them: "0,4,8:11"; an end may be
  * left out: "1000:". What depends on the instruction alone (pc, PTX line, class) is worked out once
@@ -153,9 +153,9 @@ pl_status pl_tracedb_filter_check(const pl_tracedb_filter *f, pl_tracedb_mistake
 
 void pl_tracedb_filter_words(const pl_tracedb_filter *f, char *buf, size_t size)
 {
-    const char *const part[][2] = {{"kernel", f->kernel}, {"sm", f->sm},         {"block", f->block},
-                                   {"warp", f->warp},     {"pc", f->pc},         {"cycles", f->cycles},
-                                   {"class", f->cls},     {"sample", f->sample}};
+    const char *const part[][2] = {
+        {"kernel", f->kernel}, {"sm", f->sm},         {"block", f->block}, {"warp", f->warp},
+        {"pc", f->pc},         {"cycles", f->cycles}, {"class", f->cls},   {"sample", f->sample}};
     size_t n = 0;
     buf[0] = '\0';
     for (size_t i = 0; i < sizeof part / sizeof *part && n < size; i++)

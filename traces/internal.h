@@ -13,7 +13,8 @@
 #include <stddef.h>
 
 /* What the build makes of schema.sql, metrics.list and queries/ (gen_sql.c). */
-extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[], pl_tracedb_migrate[]; /* of schema.sql, rows.sql, packed.sql, migrate.sql */
+extern const char pl_tracedb_schema[], pl_tracedb_rows[], pl_tracedb_packed[],
+    pl_tracedb_migrate[]; /* of schema.sql, rows.sql, packed.sql, migrate.sql */
 
 /* A metric as a view, or the view `metric` over all of them. */
 typedef struct pl_tracedb_view {
@@ -21,7 +22,8 @@ typedef struct pl_tracedb_view {
 } pl_tracedb_view;
 extern const pl_tracedb_view pl_tracedb_views[]; /* ends with a NULL name */
 
-/* The pages of an empty trace (maketemplate.c); 0 bytes where the build could not make them, for another machine. */
+/* The pages of an empty trace (maketemplate.c); 0 bytes where the build could not make them, for
+ * another machine. */
 enum { PL_TRACEDB_SMALL_PAGE = 4096 };
 extern const unsigned char pl_tracedb_template[];
 extern const size_t pl_tracedb_template_bytes;
@@ -80,9 +82,10 @@ enum {
     PL_TRACEDB_UNIT_WINDOWS = 64, /* the same, of single units */
     PL_TRACEDB_FIRST_WINDOW = 4,  /* a window has 1 << 4 cycles at first */
     PL_TRACEDB_SIZE_CHECK = 8192, /* most rows between two looks at the size of the file */
-    PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier one; packed: of their block */
-    PL_TRACEDB_ROW_BYTES = 48, /* of inst, at most as a rule */
-    PL_TRACEDB_EFFECTS = 11       /* bits of pl_effect_bits */
+    PL_TRACEDB_MOST_WAITING = 1 << 19, /* instructions that may wait for the result of an earlier
+                                          one; packed: of their block */
+    PL_TRACEDB_ROW_BYTES = 48,         /* of inst, at most as a rule */
+    PL_TRACEDB_EFFECTS = 11            /* bits of pl_effect_bits */
 };
 
 /* What the event side needs to know about an instruction. */
@@ -117,7 +120,7 @@ struct pl_tracedb {
     pl_tracedb_level level;
     uint64_t max_bytes, size_check; /* rows between two looks at the size of the file */
     pl_tracedb_choice filter;
-    pl_status status;         /* of the first failure; everything stops then */
+    pl_status status; /* of the first failure; everything stops then */
     char error[1024];
     pl_arena *arena; /* texts and maps of the whole file */
     int64_t machine;
@@ -129,15 +132,18 @@ struct pl_tracedb {
     bool views_known; /* this connection has loaded the views of metrics */
     bool packed;
     pl_packer *packer; /* packed: ... */
-    pl_packed_block **bucket[2]; /* by stream and multiprocessor: the block in the making, or NULL */
+    pl_packed_block *
+        *bucket[2]; /* by stream and multiprocessor: the block in the making, or NULL */
     size_t nbuckets[2];
     int64_t next_block;
     uint64_t packed_rows, packed_bytes, pending_rows; /* written, and in the making */
     pl_packed_block **block; /* all blocks of instructions, by their places */
     size_t nblocks, cap_blocks;
-    pl_packed_block *spare, *waiting_block; /* lists of them: not in use; full, but some result is not there yet, the oldest first */
+    pl_packed_block *spare, *waiting_block; /* lists of them: not in use; full, but some result is
+                                               not there yet, the oldest first */
     size_t nfull;
-    struct { /* by the low bits of the id, or behind; at most half of it in use, its capacity a power of two */
+    struct { /* by the low bits of the id, or behind; at most half of it in use, its capacity a
+                power of two */
         pl_tracedb_late *at; /* owned */
         size_t n, cap;
     } late;
@@ -154,17 +160,18 @@ struct pl_tracedb {
     struct {
         pl_tracedb_grid *at;
         size_t n, cap;
-    } grid;                    /* in the order of their blocks; owned */
+    } grid; /* in the order of their blocks; owned */
     uint64_t nwarps;
-    pl_tracedb_warp *warp;     /* owned; NULL at PL_TRACEDB_SUMMARY */
-    const uint8_t *insn_is;    /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
+    pl_tracedb_warp *warp;  /* owned; NULL at PL_TRACEDB_SUMMARY */
+    const uint8_t *insn_is; /* by pc: PL_TRACEDB_BARRIER and PL_TRACEDB_WANTED; in the arena */
     uint32_t ninsns;
     pl_tracedb_window *window; /* owned */
     pl_tracedb_units units[PL_US_COUNT];
     unsigned unit_shift;
     unsigned window_shift; /* a window has 1 << so many cycles */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
-    struct { /* instructions from the first one whose result is not there yet: a ring, its capacity a power of two */
+    struct { /* instructions from the first one whose result is not there yet: a ring, its capacity
+                a power of two */
         pl_inst_event *at; /* owned */
         size_t first, n, cap;
     } waiting;
@@ -195,9 +202,10 @@ void pl_tracedb_units_begin(pl_tracedb *t);
 void pl_tracedb_on_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n);
 void pl_tracedb_units_end(pl_tracedb *t);
 void pl_tracedb_units_close(pl_tracedb *t);
-/* texts.c: metrics, rules and named queries of this program, in the file ("main"), or beside it in tables and views of the connection
- * ("temp"). SQLite's code. The connection knows views in the file only once it loads the schema again, so that writing loses no time
- * with them. */
+/* texts.c: metrics, rules and named queries of this program, in the file ("main"), or beside it in
+ * tables and views of the connection
+ * ("temp"). SQLite's code. The connection knows views in the file only once it loads the schema
+ * again, so that writing loses no time with them. */
 int pl_tracedb_put_texts(sqlite3 *db, const char *schema);
 int pl_tracedb_put_views(sqlite3 *db, bool beside);
 /* empty.c: the tables of a new file, and all rows that do not depend on the run. SQLite's code. */
@@ -214,7 +222,8 @@ bool pl_tracedb_within(const pl_tracedb_ranges *r, uint64_t v);
 bool pl_tracedb_wants_kernel(const pl_tracedb_choice *c, const char *name, const char *entry);
 bool pl_tracedb_wants_insn(const pl_tracedb_choice *c, uint32_t pc, const pl_tracedb_insn *i);
 
-/* Addresses of an access: of the first lane, and the distance between neighbours where there is one. */
+/* Addresses of an access: of the first lane, and the distance between neighbours where there is
+ * one. */
 typedef struct pl_tracedb_lanes {
     bool known, regular;
     uint64_t first;

@@ -1,4 +1,5 @@
-/* maketemplate.c - part of the build: writes the pages of an empty trace (empty.c) as an array of C.
+/* maketemplate.c - part of the build: writes the pages of an empty trace (empty.c) as an array of
+ * C.
  *
  *     maketemplate FILE >gen_template.c
  *
@@ -11,7 +12,9 @@ static int make(const char *path)
 {
     sqlite3 *db = NULL;
     char sql[160];
-    snprintf(sql, sizeof sql, "PRAGMA page_size = %d; PRAGMA application_id = %d; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
+    snprintf(sql, sizeof sql,
+             "PRAGMA page_size = %d; PRAGMA application_id = %d; PRAGMA journal_mode = OFF; PRAGMA "
+             "synchronous = OFF",
              PL_TRACEDB_SMALL_PAGE, PL_TRACEDB_APPLICATION);
     int code = pl_tracedb_open_file(path, PL_TRACEDB_CREATE, &db);
     if (code == SQLITE_OK) code = sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -28,7 +31,8 @@ int main(int argc, char **argv)
     if (make(argv[1]) != SQLITE_OK) return EXIT_FAILURE;
     FILE *f = fopen(argv[1], "rb");
     if (!f) return EXIT_FAILURE;
-    printf("/* Written by traces/maketemplate.c: the pages of an empty trace. */\n#include \"traces/internal.h\"\n\n"
+    printf("/* Written by traces/maketemplate.c: the pages of an empty trace. */\n#include "
+           "\"traces/internal.h\"\n\n"
            "const unsigned char pl_tracedb_template[] = {");
     size_t n = 0;
     for (int c; (c = getc(f)) != EOF; n++) printf("%s%d,", n % 64 == 0 ? "\n" : "", c);

@@ -1,11 +1,13 @@
 /* open.c - opens SQLite connections.
  *
  * What holds for every connection:
- *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call harmless functions only;
+ *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call harmless
+ * functions only;
  *   - no text or blob is longer than LONGEST_VALUE, whatever the file or a function says;
- *   - pages are checked as they are read, and are read rather than mapped, so that a file that shrinks is an error.
- * A connection for reading also
- *   - has no virtual tables but those of ptxloom and JSON, so that a file cannot reach the other modules of SQLite;
+ *   - pages are checked as they are read, and are read rather than mapped, so that a file that
+ * shrinks is an error. A connection for reading also
+ *   - has no virtual tables but those of ptxloom and JSON, so that a file cannot reach the other
+ * modules of SQLite;
  *   - takes no locks and looks at no journal, unless another program has one beside the file. */
 #include "traces/open.h"
 #include <errno.h>
@@ -16,7 +18,8 @@
 
 enum { LONGEST_VALUE = 64 << 20, LONGEST_SQL = 4 << 20 };
 
-/* Whether a journal that belongs to the file exists: another program is changing it, or has died doing so. */
+/* Whether a journal that belongs to the file exists: another program is changing it, or has died
+ * doing so. */
 static int has_journal(const char *path)
 {
     static const char *const suffix[] = {"-journal", "-wal"};
@@ -50,8 +53,10 @@ static void set_limits(sqlite3 *db)
 {
     static const struct {
         int id, most;
-    } limit[] = {{SQLITE_LIMIT_LENGTH, LONGEST_VALUE},        {SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL},
-                 {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+    } limit[] = {{SQLITE_LIMIT_LENGTH, LONGEST_VALUE},
+                 {SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL},
+                 {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+                 {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
                  {SQLITE_LIMIT_WORKER_THREADS, 0}};
     for (size_t i = 0; i < sizeof limit / sizeof *limit; i++)
         sqlite3_limit(db, limit[i].id, limit[i].most);
@@ -68,9 +73,9 @@ static int set_options(sqlite3 *db)
     int code = SQLITE_OK;
     for (size_t i = 0; i < sizeof option / sizeof *option && code == SQLITE_OK; i++)
         code = sqlite3_db_config(db, option[i].option, option[i].on, NULL);
-    return code == SQLITE_OK
-               ? sqlite3_exec(db, "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON", NULL, NULL, NULL)
-               : code;
+    return code == SQLITE_OK ? sqlite3_exec(db, "PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON",
+                                            NULL, NULL, NULL)
+                             : code;
 }
 
 /* Removes the modules of virtual tables that a trace has no use for. */
@@ -96,7 +101,8 @@ int pl_tracedb_open_file(const char *path, pl_tracedb_mode mode, sqlite3 **out)
     const int why = errno;
     sqlite3_free(uri);
     if (code != SQLITE_OK) return code;
-    if ((mode == PL_TRACEDB_WRITE || mode == PL_TRACEDB_CREATE) && sqlite3_db_readonly(*out, "main") == 1) {
+    if ((mode == PL_TRACEDB_WRITE || mode == PL_TRACEDB_CREATE) &&
+        sqlite3_db_readonly(*out, "main") == 1) {
         errno = why ? why : EACCES; /* SQLite opens it for reading when the system refuses more */
         return SQLITE_READONLY;
     }
@@ -113,10 +119,15 @@ pl_status pl_tracedb_failure(sqlite3 *db, int *why)
     if (code == SQLITE_NOMEM || !db) return PL_NOMEM;
     if (code == SQLITE_FULL) *why = ENOSPC;
     if (code == SQLITE_CANTOPEN) *why = sqlite3_system_errno(db);
-    if (code == SQLITE_IOERR || code == SQLITE_CORRUPT) { /* SQLite says "malformed" when the system cannot read a sector */
+    if (code == SQLITE_IOERR ||
+        code == SQLITE_CORRUPT) { /* SQLite says "malformed" when the system cannot read a sector */
         sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &file);
-        *why = file ? file : code == SQLITE_CORRUPT ? 0 : sqlite3_system_errno(db) ? sqlite3_system_errno(db) : EIO;
+        *why = file                       ? file
+               : code == SQLITE_CORRUPT   ? 0
+               : sqlite3_system_errno(db) ? sqlite3_system_errno(db)
+                                          : EIO;
     }
-    const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES || *why == EISDIR; /* the user's mistake */
+    const bool path = *why == ENOENT || *why == ENOTDIR || *why == EACCES ||
+                      *why == EISDIR; /* the user's mistake */
     return *why && !path ? PL_IO : PL_INVALID;
 }

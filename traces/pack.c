@@ -1,15 +1,17 @@
-/* pack.c - writes blocks of packed events: predictions, then as few bits as most rows need. packed.h
- * describes the format; unpack.c is the other direction. */
+/* pack.c - writes blocks of packed events: predictions, then as few bits as most rows need.
+ * packed.h describes the format; unpack.c is the other direction. */
 #include "traces/packed.h"
 #include "isa/insn.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct pl_packer {
-    uint64_t column[PL_PACKED_COLUMNS][PL_PACKED_ROWS + 1]; /* the last: what is before the first row */
-    uint16_t before_insn[PL_PACKED_ROWS], before_warp[PL_PACKED_ROWS]; /* latest row of the same, or that */
+    uint64_t column[PL_PACKED_COLUMNS]
+                   [PL_PACKED_ROWS + 1]; /* the last: what is before the first row */
+    uint16_t before_insn[PL_PACKED_ROWS],
+        before_warp[PL_PACKED_ROWS];      /* latest row of the same, or that */
     uint64_t residual[2][PL_PACKED_ROWS]; /* of the best prediction so far, and of the one tried */
-    uint64_t seen[PL_PACKED_ROWS]; /* by warp, or by instruction, of which there are fewer */
+    uint64_t seen[PL_PACKED_ROWS];        /* by warp, or by instruction, of which there are fewer */
     uint64_t step[PL_PACKED_INSNS];
     uint16_t where[PL_PACKED_ROWS + 1]; /* rows of a column that need more bits than most */
     uint8_t *bytes;
@@ -18,18 +20,21 @@ struct pl_packer {
 
 /* What may predict each column; the packer takes the first, or the best where two are given. */
 static const uint8_t inst_predictions[PL_PI_COUNT][2] = {
-    [PL_PI_WARP] = {PL_PRED_NONE},      [PL_PI_PC] = {PL_PRED_NEXT_PC},
-    [PL_PI_CYCLE] = {PL_PRED_PREVIOUS}, [PL_PI_ID] = {PL_PRED_PREVIOUS},
-    [PL_PI_MASK] = {PL_PRED_WARP},      [PL_PI_STALL] = {PL_PRED_INSN},
+    [PL_PI_WARP] = {PL_PRED_NONE},
+    [PL_PI_PC] = {PL_PRED_NEXT_PC},
+    [PL_PI_CYCLE] = {PL_PRED_PREVIOUS},
+    [PL_PI_ID] = {PL_PRED_PREVIOUS},
+    [PL_PI_MASK] = {PL_PRED_WARP},
+    [PL_PI_STALL] = {PL_PRED_INSN},
     [PL_PI_WAITED] = {PL_PRED_WAITED, PL_PRED_INSN},
-    [PL_PI_LATENCY] = {PL_PRED_INSN},   [PL_PI_WEIGHT] = {PL_PRED_INSN},
+    [PL_PI_LATENCY] = {PL_PRED_INSN},
+    [PL_PI_WEIGHT] = {PL_PRED_INSN},
 };
 static const uint8_t mem_predictions[PL_PM_COUNT][2] = {
     [PL_PM_WARP] = {PL_PRED_NONE},       [PL_PM_PC] = {PL_PRED_NEXT_PC},
     [PL_PM_CYCLE] = {PL_PRED_PREVIOUS},  [PL_PM_ID] = {PL_PRED_PREVIOUS},
     [PL_PM_INST] = {PL_PRED_PREVIOUS},   [PL_PM_MASK] = {PL_PRED_WARP},
-    [PL_PM_ACCESS] = {PL_PRED_INSN},
-    [PL_PM_ADDRESS] = {PL_PRED_INSN, PL_PRED_INSN_STEP},
+    [PL_PM_ACCESS] = {PL_PRED_INSN},     [PL_PM_ADDRESS] = {PL_PRED_INSN, PL_PRED_INSN_STEP},
     [PL_PM_STRIDE] = {PL_PRED_INSN},     [PL_PM_SECTORS] = {PL_PRED_INSN},
     [PL_PM_WAVEFRONTS] = {PL_PRED_INSN}, [PL_PM_LEVEL] = {PL_PRED_INSN},
     [PL_PM_LATENCY] = {PL_PRED_INSN},
@@ -139,7 +144,8 @@ static uint8_t *put_spread(uint8_t *to, size_t most, const uint64_t *step, unsig
     }
     for (unsigned i = 0; i < n; i++) any |= v[i] -= (uint64_t)least;
     if (any == 0) return NULL;
-    const unsigned zeros = (unsigned)__builtin_ctzll(any), bits = 64 - (unsigned)__builtin_clzll(any) - zeros;
+    const unsigned zeros = (unsigned)__builtin_ctzll(any),
+                   bits = 64 - (unsigned)__builtin_clzll(any) - zeros;
     uint8_t head[12], *end = head;
     *end++ = (uint8_t)bits;
     *end++ = (uint8_t)zeros;
@@ -231,11 +237,12 @@ static void residuals(pl_packer *p, const pl_packed_block *b, unsigned column, p
     }
 }
 
-/* The number of bits for the rows of a column that makes it shortest, exceptions included, judged by every fifth row of a long
- * column; *bytes is about how long the column then is. */
+/* The number of bits for the rows of a column that makes it shortest, exceptions included, judged
+ * by every fifth row of a long column; *bytes is about how long the column then is. */
 static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
 {
-    uint32_t length[4][65] = {{0}}; /* four, so that equal lengths in a row do not wait for each other */
+    uint32_t length[4][65] = {
+        {0}}; /* four, so that equal lengths in a row do not wait for each other */
     uint64_t any = 0;
     unsigned best = 64;
     *bytes = 0;
@@ -243,12 +250,14 @@ static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
     if (!any) return 0;
     const uint32_t step = n >= 1024 ? 5 : 1; /* odd: what repeats, does so in powers of two */
     n /= step;
-    for (uint32_t i = 0; i < n; i++) length[i % 4][64 - __builtin_clzll(v[i * step] | 1) - (v[i * step] == 0)]++;
+    for (uint32_t i = 0; i < n; i++)
+        length[i % 4][64 - __builtin_clzll(v[i * step] | 1) - (v[i * step] == 0)]++;
     for (unsigned l = 0; l <= 64; l++) length[0][l] += length[1][l] + length[2][l] + length[3][l];
     *bytes = (size_t)n * 8;
     for (unsigned bits = 0; bits < 64; bits++) {
         size_t size = ((size_t)n * bits + 7) / 8;
-        for (unsigned l = bits + 1; l <= 64; l++) size += (size_t)length[0][l] * (1 + (l - bits + 6) / 7);
+        for (unsigned l = bits + 1; l <= 64; l++)
+            size += (size_t)length[0][l] * (1 + (l - bits + 6) / 7);
         if (size < *bytes) {
             *bytes = size;
             best = bits;
@@ -262,7 +271,8 @@ static unsigned best_bits(const uint64_t *v, uint32_t n, size_t *bytes)
 static uint8_t *put_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32_t n, unsigned bits)
 {
     uint32_t last = 0, found = 0;
-    /* Which rows are exceptions, without a branch that depends on the values: nobody can foresee it. */
+    /* Which rows are exceptions, without a branch that depends on the values: nobody can foresee
+     * it. */
     for (uint32_t i = 0; i < n && bits < 64; i++) {
         p->where[found] = (uint16_t)i;
         found += v[i] >> bits != 0;
@@ -280,8 +290,8 @@ static uint8_t *put_numbers(pl_packer *p, uint8_t *to, const uint64_t *v, uint32
 
 static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, unsigned column)
 {
-    const uint8_t *how = b->stream == PL_PACKED_INST_STREAM ? inst_predictions[column]
-                                                            : mem_predictions[column];
+    const uint8_t *how =
+        b->stream == PL_PACKED_INST_STREAM ? inst_predictions[column] : mem_predictions[column];
     size_t size, other;
     unsigned chosen = how[0], which = 0;
     residuals(p, b, column, (pl_prediction)how[0], p->residual[0]);
@@ -305,7 +315,8 @@ static uint8_t *put_column(pl_packer *p, uint8_t *to, const pl_packed_block *b, 
     return to;
 }
 
-/* Rows become columns. They were written one by one between those of other multiprocessors, and are not in the near caches any more. */
+/* Rows become columns. They were written one by one between those of other multiprocessors, and are
+ * not in the near caches any more. */
 static void turn(pl_packer *p, const pl_packed_block *b)
 {
     enum { AHEAD = 24 };
@@ -370,7 +381,8 @@ static pl_packed_span span_of(const uint64_t *v, uint32_t n)
     return s;
 }
 
-static void find_spans(const pl_packer *p, const pl_packed_block *b, pl_packed_span span[PL_SPAN_COUNT])
+static void find_spans(const pl_packer *p, const pl_packed_block *b,
+                       pl_packed_span span[PL_SPAN_COUNT])
 {
     bool inst = b->stream == PL_PACKED_INST_STREAM;
     span[PL_SPAN_ID] = span_of(p->column[inst ? (int)PL_PI_ID : (int)PL_PM_ID], b->n);
@@ -389,11 +401,12 @@ static void find_spans(const pl_packer *p, const pl_packed_block *b, pl_packed_s
     }
 }
 
-const uint8_t *pl_packer_pack(pl_packer *p, const pl_packed_block *b, pl_packed_span span[PL_SPAN_COUNT],
-                              size_t *bytes)
+const uint8_t *pl_packer_pack(pl_packer *p, const pl_packed_block *b,
+                              pl_packed_span span[PL_SPAN_COUNT], size_t *bytes)
 {
     unsigned columns = pl_packed_ncolumns(b->stream);
-    size_t most = 64 + (size_t)b->nwarps * 15 + columns * ((size_t)b->n * 14 + 64) + b->offset_bytes; /* 14: an exception without any low bit */
+    size_t most = 64 + (size_t)b->nwarps * 15 + columns * ((size_t)b->n * 14 + 64) +
+                  b->offset_bytes; /* 14: an exception without any low bit */
     if (most > p->cap) {
         uint8_t *more = realloc(p->bytes, most);
         if (!more) return NULL;

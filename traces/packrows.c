@@ -1,7 +1,9 @@
-/* packrows.c - the event side of a packed trace: collects events by multiprocessor and writes full blocks.
+/* packrows.c - the event side of a packed trace: collects events by multiprocessor and writes full
+ * blocks.
  *
- * Events of one multiprocessor belong together: their times and warps are close, and a query about one
- * of them can skip the others. So there is a block in the making for each multiprocessor and stream. */
+ * Events of one multiprocessor belong together: their times and warps are close, and a query about
+ * one of them can skip the others. So there is a block in the making for each multiprocessor and
+ * stream. */
 #include "isa/insn.h"
 #include "traces/internal.h"
 #include <stdlib.h>
@@ -17,7 +19,8 @@ bool pl_tracedb_packed_open(pl_tracedb *t)
     return t->status == PL_OK;
 }
 
-/* An empty block; NULL after a failure. Those of instructions have places, by which their rows are found again. */
+/* An empty block; NULL after a failure. Those of instructions have places, by which their rows are
+ * found again. */
 static pl_packed_block *new_block(pl_tracedb *t, pl_packed_stream stream, uint32_t sm)
 {
     pl_packed_block *b = NULL;
@@ -113,7 +116,9 @@ static bool room_for_late(pl_tracedb *t)
     if (t->late.n * 2 < t->late.cap) return true;
     const size_t cap = t->late.cap ? t->late.cap * 2 : 8192;
     pl_tracedb_late *more = calloc(cap, sizeof *more);
-    if (!more) return pl_tracedb_fail(t, PL_NOMEM, "out of memory for instructions that wait for their results");
+    if (!more)
+        return pl_tracedb_fail(t, PL_NOMEM,
+                               "out of memory for instructions that wait for their results");
     for (size_t i = 0; i < t->late.cap; i++) {
         if (!t->late.at[i].id) continue;
         size_t k = t->late.at[i].id & (cap - 1);
@@ -132,7 +137,8 @@ static void add_late(pl_tracedb *t, const pl_packed_block *b, uint32_t row)
     const uint64_t id = b->row.inst[row].id;
     size_t k = id & (t->late.cap - 1);
     while (t->late.at[k].id) k = (k + 1) & (t->late.cap - 1);
-    t->late.at[k] = (pl_tracedb_late){id, b->epoch, b->place & 0x1fffff, row & (PL_PACKED_ROWS - 1)};
+    t->late.at[k] =
+        (pl_tracedb_late){id, b->epoch, b->place & 0x1fffff, row & (PL_PACKED_ROWS - 1)};
     t->late.n++;
 }
 
@@ -150,7 +156,8 @@ static void remove_late(pl_tracedb *t, size_t hole)
     t->late.n--;
 }
 
-/* Writes the block, whose missing results will not be waited for. It is in none of the lists, and then a spare one. */
+/* Writes the block, whose missing results will not be waited for. It is in none of the lists, and
+ * then a spare one. */
 static void finish_block(pl_tracedb *t, pl_packed_block *b)
 {
     for (uint32_t i = 0; b->late > 0 && i < b->n; i++) {
@@ -237,8 +244,10 @@ void pl_tracedb_packed_inst(pl_tracedb *t, const pl_inst_event *e)
                                            .warp = warp_number(t, b, e->block, e->warp, e->subcore),
                                            .stall = e->stall};
     if (e->latency == PL_LATENCY_LATER) add_late(t, b, b->n - 1);
-    if (b->n == PL_PACKED_ROWS) close_block(t, b);
-    else __builtin_prefetch((const char *)&b->row.inst[b->n + 1] - 1, 1);
+    if (b->n == PL_PACKED_ROWS)
+        close_block(t, b);
+    else
+        __builtin_prefetch((const char *)&b->row.inst[b->n + 1] - 1, 1);
 }
 
 void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_tracedb_lanes *l)
@@ -267,8 +276,10 @@ void pl_tracedb_packed_mem(pl_tracedb *t, const pl_mem_event *e, const pl_traced
                                          .sectors = e->sectors,
                                          .wavefronts = e->wavefronts,
                                          .level = (uint8_t)e->level};
-    if (b->n == PL_PACKED_ROWS) write_block(t, b);
-    else __builtin_prefetch((const char *)&b->row.mem[b->n + 1] - 1, 1);
+    if (b->n == PL_PACKED_ROWS)
+        write_block(t, b);
+    else
+        __builtin_prefetch((const char *)&b->row.mem[b->n + 1] - 1, 1);
 }
 
 void pl_tracedb_packed_end(pl_tracedb *t)
@@ -298,7 +309,8 @@ void pl_tracedb_packed_close(pl_tracedb *t)
     t->late.at = NULL;
     t->late.n = t->late.cap = 0;
     for (int stream = 0; stream < 2; stream++) {
-        for (size_t sm = 0; stream == PL_PACKED_MEM_STREAM && sm < t->nbuckets[stream]; sm++) pl_packed_free(t->bucket[stream][sm]);
+        for (size_t sm = 0; stream == PL_PACKED_MEM_STREAM && sm < t->nbuckets[stream]; sm++)
+            pl_packed_free(t->bucket[stream][sm]);
         free(t->bucket[stream]);
         t->bucket[stream] = NULL;
         t->nbuckets[stream] = 0;

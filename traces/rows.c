@@ -13,10 +13,11 @@ bool pl_tracedb_rows_open(pl_tracedb *t)
     if (t->packed) {
         if (!pl_tracedb_packed_open(t)) return false;
     } else {
-    t->add_inst =
-        pl_tracedb_prepare(t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    t->add_mem = pl_tracedb_prepare(
-        t, "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        t->add_inst = pl_tracedb_prepare(
+            t, "INSERT INTO inst VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        t->add_mem = pl_tracedb_prepare(
+            t,
+            "INSERT INTO mem VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     }
     t->add_barrier = pl_tracedb_prepare(t, "INSERT INTO barrier VALUES (NULL, ?, ?, ?, ?, ?, ?)");
     t->add_event = pl_tracedb_prepare(t, "INSERT INTO event VALUES (NULL, ?, ?, ?)");
@@ -34,9 +35,12 @@ static bool has_room(pl_tracedb *t)
     if (sqlite3_step(t->page_count) == SQLITE_ROW)
         pages = (uint64_t)sqlite3_column_int64(t->page_count, 0);
     sqlite3_reset(t->page_count);
-    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need some 200 KiB. Blocks in the making count as what others took, and so do rows that wait. */
-    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t) : t->waiting.n * PL_TRACEDB_ROW_BYTES);
-    const uint64_t third = t->max_bytes / 3, sixth = t->max_bytes / 6, statistics = third < 256 << 10 ? third : 256 << 10;
+    /* The index on mem, made at the end, takes about an eighth of the rows' size; statistics need
+     * some 200 KiB. Blocks in the making count as what others took, and so do rows that wait. */
+    uint64_t bytes = pages * t->page_size + (t->packed ? pl_tracedb_packed_pending(t)
+                                                       : t->waiting.n * PL_TRACEDB_ROW_BYTES);
+    const uint64_t third = t->max_bytes / 3, sixth = t->max_bytes / 6,
+                   statistics = third < 256 << 10 ? third : 256 << 10;
     t->full = bytes > t->max_bytes - (sixth > statistics ? sixth : statistics);
     return !t->full;
 }
@@ -117,7 +121,10 @@ static void write_barrier(pl_tracedb *t, uint64_t block, uint64_t warp, const pl
     pl_tracedb_step(t, t->add_barrier);
 }
 
-static unsigned lanes_in(uint64_t mask) { return mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(mask); }
+static unsigned lanes_in(uint64_t mask)
+{
+    return mask == UINT32_MAX ? PL_LANES : (unsigned)__builtin_popcountll(mask);
+}
 
 static void count_warp(pl_tracedb *t, const pl_inst_event *e, unsigned lanes)
 {
@@ -170,16 +177,18 @@ static void write_inst(pl_tracedb *t, const pl_inst_event *e)
 
 /* --- instructions whose result comes later ---
  *
- * A load that misses has its latency hundreds of cycles after its issue. Rows are written once and in the order of their ids, so that
- * full pages follow each other: what cannot be written yet waits here, and everything after it does too. (Packed rows are in memory until
- * their block is full, so they get it there: packrows.c.) */
+ * A load that misses has its latency hundreds of cycles after its issue. Rows are written once and
+ * in the order of their ids, so that full pages follow each other: what cannot be written yet waits
+ * here, and everything after it does too. (Packed rows are in memory until their block is full, so
+ * they get it there: packrows.c.) */
 
 static pl_inst_event *waiting_at(const pl_tracedb *t, size_t k)
 {
     return &t->waiting.at[(t->waiting.first + k) & (t->waiting.cap - 1)];
 }
 
-/* Writes the first ones: those that are complete, and of the others what is beyond `most`, without a latency. */
+/* Writes the first ones: those that are complete, and of the others what is beyond `most`, without
+ * a latency. */
 static void write_waiting(pl_tracedb *t, size_t most)
 {
     while (t->waiting.n > 0) {
@@ -201,7 +210,8 @@ static void wait_for_result(pl_tracedb *t, const pl_inst_event *e)
         size_t cap = t->waiting.cap ? 2 * t->waiting.cap : 1024;
         pl_inst_event *more = malloc(cap * sizeof *more);
         if (!more) {
-            pl_tracedb_fail(t, PL_NOMEM, "out of memory for instructions that wait for their results");
+            pl_tracedb_fail(t, PL_NOMEM,
+                            "out of memory for instructions that wait for their results");
             return;
         }
         for (size_t k = 0; k < t->waiting.n; k++) more[k] = *waiting_at(t, k);
@@ -224,7 +234,8 @@ static void on_done(void *ctx, uint64_t seq, uint32_t latency)
     if (t->waiting.n == 0) return;
     size_t low = 0, high = t->waiting.n;
     uint64_t away = seq - waiting_at(t, 0)->seq;
-    if (away < high && waiting_at(t, away)->seq == seq) low = away; /* so it is without a filter */
+    if (away < high && waiting_at(t, away)->seq == seq)
+        low = away; /* so it is without a filter */
     else
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;
@@ -246,7 +257,8 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     if (t->timing) {
         pl_tracedb_window *w = window_of(t, e->cycle);
         w->sum[PL_SERIES_inst_executed] += e->weight;
-        w->sum[PL_SERIES_thread_inst_executed] += (uint64_t)e->weight * (e->active ? e->active : lanes);
+        w->sum[PL_SERIES_thread_inst_executed] +=
+            (uint64_t)e->weight * (e->active ? e->active : lanes);
         w->sum[PL_SERIES_stall_cycles] += e->stall_cycles;
     }
     if (!wanted(t, e->sm, e->block, e->warp, e->pc, e->cycle)) return;
@@ -257,8 +269,10 @@ static void on_inst(void *ctx, const pl_inst_event *e)
     if (t->packed) {
         pl_tracedb_packed_inst(t, e);
         t->inst_rows++;
-    } else if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER) wait_for_result(t, e);
-    else write_inst(t, e);
+    } else if (t->waiting.n > 0 || e->latency == PL_LATENCY_LATER)
+        wait_for_result(t, e);
+    else
+        write_inst(t, e);
 }
 
 /* Whether the active lanes' addresses lie at equal distances. */
@@ -292,7 +306,8 @@ static pl_tracedb_lanes lanes_of(const pl_mem_event *e)
 static size_t put_offsets(char *buf, const pl_mem_event *e, uint64_t first)
 {
     int64_t offset[PL_TRACED_LANES] = {0};
-    for (unsigned i = 0; i < PL_LANES; i++) offset[e->half * PL_LANES + i] = (int64_t)(e->addr[i] - first);
+    for (unsigned i = 0; i < PL_LANES; i++)
+        offset[e->half * PL_LANES + i] = (int64_t)(e->addr[i] - first);
     return pl_packed_offsets_text(buf, pl_tracedb_mask(e), offset);
 }
 
@@ -369,8 +384,11 @@ void pl_tracedb_rows_free(pl_tracedb *t)
 static void on_grid(void *ctx, const pl_grid_event *e)
 {
     pl_tracedb *t = ctx;
-    uint64_t threads = (uint64_t)e->block[0] * e->block[1] * e->block[2], blocks = (uint64_t)e->grid[0] * e->grid[1] * e->grid[2];
-    pl_tracedb_grid g = {.first_block = e->first_block, .warps = (uint32_t)((threads + t->lanes - 1) / t->lanes), .first_warp = t->nwarps};
+    uint64_t threads = (uint64_t)e->block[0] * e->block[1] * e->block[2],
+             blocks = (uint64_t)e->grid[0] * e->grid[1] * e->grid[2];
+    pl_tracedb_grid g = {.first_block = e->first_block,
+                         .warps = (uint32_t)((threads + t->lanes - 1) / t->lanes),
+                         .first_warp = t->nwarps};
     memcpy(g.shape, e->grid, sizeof g.shape);
     uint64_t n = t->nwarps + blocks * g.warps;
     pl_tracedb_warp *warp = realloc(t->warp, (n ? n : 1) * sizeof *warp);
@@ -408,10 +426,13 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
     t->window_shift = PL_TRACEDB_FIRST_WINDOW;
     t->window = calloc(PL_TRACEDB_WINDOWS, sizeof *t->window);
     if (t->status != PL_OK) return false;
-    if (!t->window)
-        return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
-    t->sink =
-        (pl_sink){.ctx = t, .inst = on_inst, .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL, .done = on_done, .grid = on_grid, .unit = pl_tracedb_on_unit};
+    if (!t->window) return pl_tracedb_fail(t, PL_NOMEM, "out of memory for sums per warp");
+    t->sink = (pl_sink){.ctx = t,
+                        .inst = on_inst,
+                        .mem = t->level == PL_TRACEDB_MEM ? on_mem : NULL,
+                        .done = on_done,
+                        .grid = on_grid,
+                        .unit = pl_tracedb_on_unit};
     pl_tracedb_units_begin(t);
     return true;
 }
@@ -419,14 +440,15 @@ bool pl_tracedb_rows_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
 /* The blocks of a grid and their warps. */
 static void write_warps(pl_tracedb *t, const pl_tracedb_grid *g)
 {
-    const uint64_t last = g->first_warp + (uint64_t)g->shape[0] * g->shape[1] * g->shape[2] * g->warps;
+    const uint64_t last =
+        g->first_warp + (uint64_t)g->shape[0] * g->shape[1] * g->shape[2] * g->warps;
     sqlite3_stmt *b =
         pl_tracedb_prepare(t, "INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     sqlite3_stmt *s =
         pl_tracedb_prepare(t, "INSERT INTO warp VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (uint64_t first = g->first_warp; b && s && first < last; first += g->warps) {
-        uint64_t linear = (first - g->first_warp) / g->warps, block = g->first_block + linear, begin = UINT64_MAX, end = 0, executed = 0,
-                 ran = 0, sm = 0;
+        uint64_t linear = (first - g->first_warp) / g->warps, block = g->first_block + linear,
+                 begin = UINT64_MAX, end = 0, executed = 0, ran = 0, sm = 0;
         for (uint64_t i = first; i < first + g->warps; i++) {
             const pl_tracedb_warp *w = &t->warp[i];
             if (w->executed == 0) continue;

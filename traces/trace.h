@@ -44,7 +44,8 @@ typedef struct pl_tracedb_value {
 /* Which inst and mem rows to write, in the user's words; NULL: all. A row must fit every part.
  * Statistics, warps, blocks, barriers and windows of time cover everything that ran in any case. */
 typedef struct pl_tracedb_filter {
-    const char *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
+    const char
+        *kernel; /* launches of this kernel function or launch file; * and ? may stand in it */
     const char *sm, *block, *warp; /* numbers and ranges: "0,4,8:11" */
     const char *pc;                /* machine instructions "10:20", or PTX lines "line:41:45" */
     const char *cycles;            /* "1000:2000" */
@@ -60,7 +61,7 @@ typedef struct pl_tracedb_mistake {
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
-    bool packed; /* inst and mem as packed columns behind virtual tables */
+    bool packed;        /* inst and mem as packed columns behind virtual tables */
     uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
                            instead of written */
     pl_tracedb_filter filter;
@@ -89,7 +90,7 @@ typedef struct pl_tracedb_insn {
     const char *src_file; /* through .loc, or NULL */
     uint32_t src_line;
     const char *cuda; /* that position in words, with the calls that were inlined; or NULL */
-    uint32_t form; /* row of the instruction table */
+    uint32_t form;    /* row of the instruction table */
     const char *mnemonic, *syntax, *cls;
     uint32_t effects; /* pl_effect_bits of isa/form.h */
 } pl_tracedb_insn;
@@ -157,8 +158,8 @@ const char *pl_tracedb_error(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
 
-/* Opens a finished trace for reading. PL_INVALID with a diagnostic when the file cannot be read, is no
- * trace, is unfinished or has another schema; PL_NOMEM; *out is then NULL. Close it with
+/* Opens a finished trace for reading. PL_INVALID with a diagnostic when the file cannot be read, is
+ * no trace, is unfinished or has another schema; PL_NOMEM; *out is then NULL. Close it with
  * sqlite3_close. */
 struct sqlite3;
 pl_status pl_tracedb_connect(pl_diags *diags, const char *path, struct sqlite3 **out);
@@ -176,13 +177,15 @@ typedef struct pl_tracedb_query {
     const char *name, *title, *sql;
 } pl_tracedb_query;
 extern const pl_tracedb_query pl_tracedb_queries[]; /* ends with a NULL name */
-/* A rule: what its share is a share of, what to try, and SQL that needs the common part of the query advice. */
+/* A rule: what its share is a share of, what to try, and SQL that needs the common part of the
+ * query advice. */
 typedef struct pl_tracedb_rule {
     const char *name, *title, *of, *check, *sql;
 } pl_tracedb_rule;
 extern const pl_tracedb_rule pl_tracedb_rules[]; /* ends with a NULL name */
 
 /* The value of a metric of the latest launch, if it has one. */
-pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known, double *value);
+pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known,
+                                  double *value);
 
 #endif

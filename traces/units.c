@@ -1,7 +1,7 @@
 /* units.c - sums of single units of the memory system over time: the table unit_time.
  *
- * Every sum has a row of windows for each of its units. When a launch outgrows its last window, neighbours are added up and windows
- * become twice as long, as in rows.c. */
+ * Every sum has a row of windows for each of its units. When a launch outgrows its last window,
+ * neighbours are added up and windows become twice as long, as in rows.c. */
 #include "traces/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,8 @@ static void halve(pl_tracedb_units *u)
     for (uint32_t k = 0; k < u->units; k++) {
         for (size_t i = 0; i < PL_TRACEDB_UNIT_WINDOWS; i++) {
             const size_t from = 2 * i;
-            u->sum[k][i] = from < PL_TRACEDB_UNIT_WINDOWS ? u->sum[k][from] + u->sum[k][from + 1] : 0;
+            u->sum[k][i] =
+                from < PL_TRACEDB_UNIT_WINDOWS ? u->sum[k][from] + u->sum[k][from + 1] : 0;
         }
     }
 }
@@ -45,7 +46,8 @@ void pl_tracedb_units_begin(pl_tracedb *t)
 {
     t->unit_shift = PL_TRACEDB_FIRST_WINDOW;
     for (int k = 0; k < PL_US_COUNT; k++)
-        if (t->units[k].sum) memset(t->units[k].sum, 0, t->units[k].units * sizeof *t->units[k].sum);
+        if (t->units[k].sum)
+            memset(t->units[k].sum, 0, t->units[k].units * sizeof *t->units[k].sum);
 }
 
 void pl_tracedb_units_end(pl_tracedb *t)

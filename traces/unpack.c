@@ -1,7 +1,7 @@
 /* unpack.c - reads blocks of packed events, a column at a time. packed.h describes the format.
  *
- * The bytes come from a file that anybody may have damaged: every read is checked against the end of
- * its part, every count against what the block can hold. */
+ * The bytes come from a file that anybody may have damaged: every read is checked against the end
+ * of its part, every count against what the block can hold. */
 #include "traces/packed.h"
 #include "isa/insn.h"
 #include <stdlib.h>
@@ -62,7 +62,8 @@ static bool read_frame(pl_unpacker *u)
         at += n;
         u->end[c] = at;
     }
-    if (u->stream == PL_PACKED_INST_STREAM && at == end) { /* of schema 2, whose rows have no weight */
+    if (u->stream == PL_PACKED_INST_STREAM &&
+        at == end) { /* of schema 2, whose rows have no weight */
         u->offsets_at = u->offsets_end = end;
         return true;
     }
@@ -235,7 +236,8 @@ static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64
     const size_t size = ((size_t)n * bits + 7) / 8;
     if ((size_t)(end - *at) < size || !get_bits(*at, *at + size, v, n, bits)) return false;
     *at += size;
-    for (unsigned i = 0; value && i < n; i++) value[i] = (int64_t)(pl_unzigzag(least) + (v[i] << zeros));
+    for (unsigned i = 0; value && i < n; i++)
+        value[i] = (int64_t)(pl_unzigzag(least) + (v[i] << zeros));
     return true;
 }
 
@@ -259,7 +261,9 @@ static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *a
         u->row_offsets[i] = latest[k] = at;
         u->row_spread[i] = spread[k] = shape == PL_SHAPE_BITS;
         if (shape == PL_SHAPE_BITS) {
-            if (!mask[i] || !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[i]) - 1, NULL)) return false;
+            if (!mask[i] ||
+                !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[i]) - 1, NULL))
+                return false;
             continue;
         }
         for (uint64_t m = mask[i] & (mask[i] - 1); m; m &= m - 1)
@@ -286,7 +290,9 @@ bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset, const char
     offset[__builtin_ctzll(mask[row])] = 0;
     int64_t value[PL_PACKED_LANES];
     unsigned k = 0;
-    if (u->row_spread[row] && !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[row]) - 1, value)) return false;
+    if (u->row_spread[row] &&
+        !get_spread(&at, u->offsets_end, (unsigned)__builtin_popcountll(mask[row]) - 1, value))
+        return false;
     for (uint64_t m = mask[row] & (mask[row] - 1); m; m &= m - 1) {
         if (u->row_spread[row]) {
             offset[__builtin_ctzll(m)] = value[k++];

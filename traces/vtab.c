@@ -1,10 +1,13 @@
-/* vtab.c - the SQL tables inst and mem of a packed trace: SQLite's virtual tables over packed blocks.
+/* vtab.c - the SQL tables inst and mem of a packed trace: SQLite's virtual tables over packed
+ * blocks.
  *
- * A query's conditions on kernel, sm, block, warp, pc, cycle and numbers become ranges. Blocks whose
- * ranges in packed_block do not meet them are skipped; of the others only the columns that the query
- * looks at are unpacked. SQLite checks every row again, so ranges may be too wide, never too narrow.
+ * A query's conditions on kernel, sm, block, warp, pc, cycle and numbers become ranges. Blocks
+ * whose ranges in packed_block do not meet them are skipped; of the others only the columns that
+ * the query looks at are unpacked. SQLite checks every row again, so ranges may be too wide, never
+ * too narrow.
  *
- * Compiled twice: into the library, and with PL_LOADABLE into the module that other programs load. */
+ * Compiled twice: into the library, and with PL_LOADABLE into the module that other programs load.
+ */
 #include "traces/vtab.h"
 #include "isa/insn.h"
 #include <stdio.h>
@@ -20,7 +23,19 @@ enum { CACHED_BLOCKS = 256 };
 typedef enum field { F_KERNEL, F_SM, F_ID, F_INST, F_CYCLE, F_BLOCK, F_WARP, F_PC, F_COUNT } field;
 
 /* Where the values of an SQL column come from. */
-typedef enum source { S_FIELD, S_COLUMN, S_SPACE, S_KIND, S_SIZE, S_SUBCORE, S_LANES, S_FIRST_LANE, S_ADDRESS, S_STRIDE, S_OFFSETS } source;
+typedef enum source {
+    S_FIELD,
+    S_COLUMN,
+    S_SPACE,
+    S_KIND,
+    S_SIZE,
+    S_SUBCORE,
+    S_LANES,
+    S_FIRST_LANE,
+    S_ADDRESS,
+    S_STRIDE,
+    S_OFFSETS
+} source;
 
 typedef struct sql_column {
     const char *name, *type;
@@ -71,7 +86,8 @@ typedef struct range {
     sqlite3_int64 first, last;
 } range;
 
-/* An unpacked block, and its rows in the order of id and of inst once a query asked for one of them. */
+/* An unpacked block, and its rows in the order of id and of inst once a query asked for one of
+ * them. */
 typedef struct loaded_block {
     pl_unpacker u;
     uint16_t *order[2];
@@ -110,8 +126,8 @@ typedef struct cursor {
     range wanted[F_COUNT];
     size_t entry; /* the directory's row it stands on; nentries: at the end */
     loaded_block *block;
-    const uint16_t *order; /* rows of the block by id or inst; NULL: as they are */
-    uint32_t at, end, row; /* places in that order; row at the present one */
+    const uint16_t *order;  /* rows of the block by id or inst; NULL: as they are */
+    uint32_t at, end, row;  /* places in that order; row at the present one */
     uint8_t check[F_COUNT]; /* fields that differ within the block and matter */
     unsigned nchecks;
     const uint64_t *value[F_COUNT]; /* columns of these; F_BLOCK and F_WARP: numbers of warps */
@@ -125,12 +141,14 @@ static int failed(table *t, const char *why, sqlite3_int64 block)
     return SQLITE_CORRUPT;
 }
 
-/* Whether packed_block and packed_data are tables. A view could read inst or mem, and so itself, without end. */
+/* Whether packed_block and packed_data are tables. A view could read inst or mem, and so itself,
+ * without end. */
 static int check_tables(table *t)
 {
     static const char *const name[] = {"packed_block", "packed_data"};
     for (int i = 0; i < 2; i++) {
-        int code = sqlite3_table_column_metadata(t->db, t->schema, name[i], NULL, NULL, NULL, NULL, NULL, NULL);
+        int code = sqlite3_table_column_metadata(t->db, t->schema, name[i], NULL, NULL, NULL, NULL,
+                                                 NULL, NULL);
         if (code == SQLITE_OK) continue;
         sqlite3_free(t->base.zErrMsg);
         t->base.zErrMsg = sqlite3_mprintf("the trace has no table %s", name[i]);
@@ -160,8 +178,8 @@ static int disconnect(sqlite3_vtab *base)
     return SQLITE_OK;
 }
 
-static int connect_table(sqlite3 *db, void *ctx, int argc, const char *const *argv, sqlite3_vtab **out,
-                         char **error)
+static int connect_table(sqlite3 *db, void *ctx, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **error)
 {
     (void)ctx;
     bool inst = argc == 4 && strcmp(argv[3], "inst") == 0;
@@ -196,11 +214,12 @@ static int connect_table(sqlite3 *db, void *ctx, int argc, const char *const *ar
 
 static int read_entries(table *t)
 {
-    static const char columns[] = "id, rows, kernel, kernel, sm, sm, first_id, last_id, first_inst, last_inst, "
-                                  "first_cycle, last_cycle, first_block, last_block, first_warp, last_warp, "
-                                  "first_pc, last_pc";
-    char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\".packed_block WHERE stream = %d ORDER BY id", columns,
-                                t->schema, (int)t->stream);
+    static const char columns[] =
+        "id, rows, kernel, kernel, sm, sm, first_id, last_id, first_inst, last_inst, "
+        "first_cycle, last_cycle, first_block, last_block, first_warp, last_warp, "
+        "first_pc, last_pc";
+    char *sql = sqlite3_mprintf("SELECT %s FROM \"%w\".packed_block WHERE stream = %d ORDER BY id",
+                                columns, t->schema, (int)t->stream);
     char *read = sqlite3_mprintf("SELECT data FROM \"%w\".packed_data WHERE id = ?", t->schema);
     sqlite3_stmt *s = NULL;
     size_t cap = 0;
@@ -219,7 +238,8 @@ static int read_entries(table *t)
         entry *e = &t->entry[t->nentries++];
         *e = (entry){.id = sqlite3_column_int64(s, 0), .rows = sqlite3_column_int64(s, 1)};
         for (int f = 0; f < F_COUNT; f++)
-            e->span[f] = (range){sqlite3_column_int64(s, 2 + 2 * f), sqlite3_column_int64(s, 3 + 2 * f)};
+            e->span[f] =
+                (range){sqlite3_column_int64(s, 2 + 2 * f), sqlite3_column_int64(s, 3 + 2 * f)};
         t->rows += (double)e->rows;
         code = SQLITE_OK;
     }
@@ -262,22 +282,26 @@ static bool field_of(const table *t, int column, field *f)
     return true;
 }
 
-/* The plan is a text: a letter for the field, then one for the condition, for each condition used. */
+/* The plan is a text: a letter for the field, then one for the condition, for each condition used.
+ */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     /* What an equality leaves, roughly. */
-    static const double left[F_COUNT] = {[F_KERNEL] = 0.5,   [F_SM] = 0.02,   [F_ID] = 0,    [F_INST] = 0,
-                                         [F_CYCLE] = 0.001, [F_BLOCK] = 0.01, [F_WARP] = 0.1, [F_PC] = 0.02};
+    static const double left[F_COUNT] = {
+        [F_KERNEL] = 0.5,  [F_SM] = 0.02,    [F_ID] = 0,     [F_INST] = 0,
+        [F_CYCLE] = 0.001, [F_BLOCK] = 0.01, [F_WARP] = 0.1, [F_PC] = 0.02};
     table *t = (table *)base;
     char plan[2 * 64 + 1];
     int n = 0, code = read_directory(t);
     double part = 1;
     bool single = false;
-    if (code != SQLITE_OK && base->zErrMsg) return code; /* what the system refuses is asked again by filter, whose code SQLite keeps */
+    if (code != SQLITE_OK && base->zErrMsg)
+        return code; /* what the system refuses is asked again by filter, whose code SQLite keeps */
     for (int i = 0; i < info->nConstraint && n < 64; i++) {
         field f;
         char op;
-        if (!info->aConstraint[i].usable || !field_of(t, info->aConstraint[i].iColumn, &f)) continue;
+        if (!info->aConstraint[i].usable || !field_of(t, info->aConstraint[i].iColumn, &f))
+            continue;
         switch (info->aConstraint[i].op) {
         case SQLITE_INDEX_CONSTRAINT_EQ: op = '='; break;
         case SQLITE_INDEX_CONSTRAINT_GT: op = '>'; break;
@@ -360,7 +384,8 @@ static unsigned column_of(const table *t, field f)
 {
     switch (f) {
     case F_ID: return t->stream == PL_PACKED_INST_STREAM ? (unsigned)PL_PI_ID : (unsigned)PL_PM_ID;
-    case F_INST: return t->stream == PL_PACKED_INST_STREAM ? (unsigned)PL_PI_ID : (unsigned)PL_PM_INST;
+    case F_INST:
+        return t->stream == PL_PACKED_INST_STREAM ? (unsigned)PL_PI_ID : (unsigned)PL_PM_INST;
     case F_CYCLE: return PL_PI_CYCLE;
     case F_PC: return PL_PI_PC;
     default: return PL_PI_WARP;
@@ -406,7 +431,8 @@ static const uint16_t *order_by(loaded_block *b, field f, const uint64_t *v)
 }
 
 /* The first place of the order with a value of at least `least`. */
-static uint32_t lower_bound(const uint16_t *order, const uint64_t *v, uint32_t n, sqlite3_int64 least)
+static uint32_t lower_bound(const uint16_t *order, const uint64_t *v, uint32_t n,
+                            sqlite3_int64 least)
 {
     uint32_t lo = 0, hi = n;
     while (lo < hi) {
@@ -459,7 +485,8 @@ static int enter_block(cursor *c)
     c->end = b->u.n;
     c->nchecks = 0;
     for (int f = F_ID; f < F_COUNT; f++) {
-        if (e->span[f].first >= c->wanted[f].first && e->span[f].last <= c->wanted[f].last) continue;
+        if (e->span[f].first >= c->wanted[f].first && e->span[f].last <= c->wanted[f].last)
+            continue;
         const uint64_t *v = pl_unpack_column(&b->u, column_of(t, (field)f), &why);
         if (!v) return failed(t, why, e->id);
         c->check[c->nchecks++] = (uint8_t)f;
@@ -475,8 +502,9 @@ static int enter_block(cursor *c)
     return SQLITE_OK;
 }
 
-/* Goes on from place `at` to the next row within the ranges. Where the block entered last has none, the cursor stays on one of
- * its rows, which SQLite passes over: between two blocks a query can be interrupted. */
+/* Goes on from place `at` to the next row within the ranges. Where the block entered last has none,
+ * the cursor stays on one of its rows, which SQLite passes over: between two blocks a query can be
+ * interrupted. */
 static int settle(cursor *c)
 {
     table *t = (table *)c->base.pVtab;
@@ -518,7 +546,8 @@ static int settle(cursor *c)
     }
 }
 
-static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc, sqlite3_value **argv)
+static int filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
+                  sqlite3_value **argv)
 {
     (void)number;
     cursor *c = (cursor *)base;
@@ -587,13 +616,14 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *ctx, int k)
     } else if (column->source == S_SUBCORE) {
         from = PL_PI_WARP;
     }
-    if (column->source == S_FIRST_LANE || column->source == S_ADDRESS || column->source == S_STRIDE ||
-        column->source == S_OFFSETS) {
+    if (column->source == S_FIRST_LANE || column->source == S_ADDRESS ||
+        column->source == S_STRIDE || column->source == S_OFFSETS) {
         const uint64_t *access = pl_unpack_column(&c->block->u, PL_PM_ACCESS, &why);
         if (!access) return failed(t, why, e->id);
         uint64_t shape = access[c->row] >> 32;
         bool regular = shape == PL_SHAPE_STRIDE, none = shape == PL_SHAPE_NONE;
-        if (none || (column->source == S_STRIDE && !regular) || (column->source == S_OFFSETS && regular))
+        if (none || (column->source == S_STRIDE && !regular) ||
+            (column->source == S_OFFSETS && regular))
             return SQLITE_OK; /* NULL */
         if (column->source == S_OFFSETS)
             return offsets_result(c, ctx, &why) == SQLITE_OK ? SQLITE_OK : failed(t, why, e->id);

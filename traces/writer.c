@@ -60,7 +60,8 @@ bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
 void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
 {
     if (s)
-        sqlite3_bind_text(stmt, column, s, -1, SQLITE_STATIC); /* no copy, so that it cannot fail: the step follows */
+        sqlite3_bind_text(stmt, column, s, -1,
+                          SQLITE_STATIC); /* no copy, so that it cannot fail: the step follows */
     else
         sqlite3_bind_null(stmt, column);
 }
@@ -161,7 +162,8 @@ static bool write_spaces(pl_tracedb *t, const pl_tracedb_options *o)
 /* The lanes of wide warps that the empty trace lacks. */
 static bool write_lanes(pl_tracedb *t)
 {
-    sqlite3_stmt *s = t->lanes > PL_LANES ? pl_tracedb_prepare(t, "INSERT INTO lane VALUES (?)") : NULL;
+    sqlite3_stmt *s =
+        t->lanes > PL_LANES ? pl_tracedb_prepare(t, "INSERT INTO lane VALUES (?)") : NULL;
     for (uint32_t i = PL_LANES; s && i < t->lanes; i++) {
         sqlite3_bind_int64(s, 1, i);
         pl_tracedb_step(t, s);
@@ -212,19 +214,22 @@ static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
                                       v->unit,
                                       v->provenance,
                                       v->source};
-        for (int c = 0; c < 6; c++) sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC); /* NULL stays NULL */
+        for (int c = 0; c < 6; c++)
+            sqlite3_bind_text(s, c + 1, column[c], -1, SQLITE_STATIC); /* NULL stays NULL */
         pl_tracedb_step(t, s);
     }
     sqlite3_finalize(s);
     return t->status == PL_OK;
 }
 
-/* What an empty trace holds: with small pages the build has made it already (template.c), and claim has written it. */
+/* What an empty trace holds: with small pages the build has made it already (template.c), and claim
+ * has written it. */
 static bool write_schema(pl_tracedb *t)
 {
     char sql[100];
     if (template_fits(t)) return true;
-    snprintf(sql, sizeof sql, "PRAGMA page_size = %u; PRAGMA application_id = %d", (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
+    snprintf(sql, sizeof sql, "PRAGMA page_size = %u; PRAGMA application_id = %d",
+             (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
     return pl_tracedb_exec(t, sql) && (pl_tracedb_fill(t->db) == SQLITE_OK || database_failed(t));
 }
 
@@ -232,7 +237,8 @@ static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 {
     if (sqlite3_busy_timeout(t->db, 0) != SQLITE_OK || pl_tracedb_register(t->db) != SQLITE_OK)
         return database_failed(t);
-    return pl_tracedb_exec(t, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+    return pl_tracedb_exec(t, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA "
+                              "synchronous = OFF;"
                               "PRAGMA foreign_keys = OFF") &&
            write_schema(t) && pl_tracedb_exec(t, "BEGIN EXCLUSIVE") &&
            pl_tracedb_exec(t, t->packed ? pl_tracedb_packed : pl_tracedb_rows) && write_views(t) &&
@@ -244,7 +250,8 @@ static bool read_filter(pl_tracedb *t, const pl_tracedb_filter *f)
 {
     PL_GUARD(return pl_tracedb_fail(t, PL_NOMEM, "out of memory"))
     pl_tracedb_mistake bad;
-    if (!pl_tracedb_filter_read(t->arena, f, &t->filter, &bad)) return pl_tracedb_fail(t, PL_INVALID, bad.expected);
+    if (!pl_tracedb_filter_read(t->arena, f, &t->filter, &bad))
+        return pl_tracedb_fail(t, PL_INVALID, bad.expected);
     if (t->filter.kernel) t->filter.kernel = pl_arena_strdup(t->arena, t->filter.kernel);
     if (t->filter.cls) t->filter.cls = pl_arena_strdup(t->arena, t->filter.cls);
     return true;
@@ -257,12 +264,14 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     if (!t) return PL_NOMEM;
     t->level = o->level;
     t->packed = o->packed;
-    /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one that may not grow, some
-     * forty small tables, would be 3 MB instead of 0.2. */
-    bool small = o->level == PL_TRACEDB_SUMMARY || o->packed || (o->max_bytes && o->max_bytes < 64 << 20);
+    /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one
+     * that may not grow, some forty small tables, would be 3 MB instead of 0.2. */
+    bool small =
+        o->level == PL_TRACEDB_SUMMARY || o->packed || (o->max_bytes && o->max_bytes < 64 << 20);
     t->page_size = small ? PL_TRACEDB_SMALL_PAGE : 65536;
     t->max_bytes = o->max_bytes;
-    t->size_check = o->max_bytes / 1024; /* rows are about 60 bytes: the limit is missed by a sixteenth at most */
+    t->size_check = o->max_bytes /
+                    1024; /* rows are about 60 bytes: the limit is missed by a sixteenth at most */
     if (t->size_check < 16) t->size_check = 16;
     if (t->size_check > PL_TRACEDB_SIZE_CHECK) t->size_check = PL_TRACEDB_SIZE_CHECK;
     t->clock_mhz = o->clock_mhz;
@@ -296,7 +305,8 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
         free(t->part);
         t->part = NULL;
     }
-    const int code = pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db);
+    const int code =
+        pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db);
     if (code == SQLITE_READONLY) pl_tracedb_fail(t, PL_IO, strerror(errno));
     if (code != SQLITE_OK) database_failed(t);
     if (t->status == PL_OK) create(t, o);
@@ -441,9 +451,11 @@ static void write_event(pl_tracedb *t, const char *kind, const char *text)
 static void write_fault(pl_tracedb *t, const pl_tracedb_result *r)
 {
     const pl_tracedb_fault *f = r->fault;
-    sqlite3_stmt *s = pl_tracedb_prepare(
-        t, "INSERT INTO fault SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, i.pc, i.ptx_line, f.name, i.src_line, i.cuda, ?10 "
-           "FROM (SELECT 1) LEFT JOIN instruction i ON i.module = ?11 AND i.pc = ?12 LEFT JOIN source f ON f.id = i.src_source");
+    sqlite3_stmt *s =
+        pl_tracedb_prepare(t, "INSERT INTO fault SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, "
+                              "i.pc, i.ptx_line, f.name, i.src_line, i.cuda, ?10 "
+                              "FROM (SELECT 1) LEFT JOIN instruction i ON i.module = ?11 AND i.pc "
+                              "= ?12 LEFT JOIN source f ON f.id = i.src_source");
     if (!s) return;
     sqlite3_bind_int64(s, 1, t->kernel);
     pl_tracedb_text(s, 2, r->error);
@@ -514,16 +526,18 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
     return t->status;
 }
 
-/* The index comes last: one sort of all rows instead of one tree descent per row. So does the version,
- * without which the file is not taken for a complete trace, whatever its name. */
+/* The index comes last: one sort of all rows instead of one tree descent per row. So does the
+ * version, without which the file is not taken for a complete trace, whatever its name. */
 static bool finish(pl_tracedb *t)
 {
     char sql[120];
     if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE")) return false;
-    if (t->level == PL_TRACEDB_MEM && !t->packed && !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
+    if (t->level == PL_TRACEDB_MEM && !t->packed &&
+        !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
         return false;
     snprintf(sql, sizeof sql, "%sPRAGMA user_version = %d; COMMIT",
-             t->level == PL_TRACEDB_SUMMARY ? "" : "PRAGMA analysis_limit = 400; ANALYZE; ", PL_TRACEDB_SCHEMA);
+             t->level == PL_TRACEDB_SUMMARY ? "" : "PRAGMA analysis_limit = 400; ANALYZE; ",
+             PL_TRACEDB_SCHEMA);
     return pl_tracedb_exec(t, sql);
 }
 
@@ -594,12 +608,15 @@ uint64_t pl_tracedb_dropped(const pl_tracedb *t)
     return t->dropped_total;
 }
 
-pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known, double *value)
+pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, bool *known,
+                                  double *value)
 {
     int code = SQLITE_NOMEM;
     *known = false;
-    if (!t->views_known) t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* texts.c */
-    char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name, (long long)t->kernel);
+    if (!t->views_known)
+        t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* texts.c */
+    char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name,
+                                (long long)t->kernel);
     sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;
     if (s && (code = sqlite3_step(s)) == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL) {
         *value = sqlite3_column_double(s, 0);

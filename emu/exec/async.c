@@ -1,11 +1,11 @@
 /* async.c - pending asynchronous operations of a warp, and mbarrier objects. See async.h.
  *
- * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200, driver 580.159.04, 2026-11, probes async.*:
- * the tokens that arrive returns, and words read back by loads after the object was evicted from the unit that works on it):
- *     bit 63      phase, flips at completion
- *     bits 62..43 pending arrivals, counted up from -count (20 bits)
- *     bits 41..21 transaction count, negated (21 bits, two's complement)
- *     bits 20..1  expected arrivals of a phase, as -count (20 bits) */
+ * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200, driver
+ * 580.159.04, 2026-11, probes async.*: the tokens that arrive returns, and words read back by loads
+ * after the object was evicted from the unit that works on it): bit 63      phase, flips at
+ * completion bits 62..43 pending arrivals, counted up from -count (20 bits) bits 41..21 transaction
+ * count, negated (21 bits, two's complement) bits 20..1  expected arrivals of a phase, as -count
+ * (20 bits) */
 #include "emu/exec/async.h"
 
 #include <stdlib.h>
@@ -16,8 +16,10 @@
 #include "emu/exec/weak.h"
 
 enum {
-    TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect, about a DRAM latency */
-    TIMED_LOOKS = 8    /* looks of others after which it has happened: their clocks may lag in functional mode */
+    TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect,
+                          about a DRAM latency */
+    TIMED_LOOKS =
+        8 /* looks of others after which it has happened: their clocks may lag in functional mode */
 };
 
 /* ---- mbarrier objects ---- */
@@ -38,7 +40,8 @@ pl_mbar pl_mbar_unpack(uint64_t v)
 uint64_t pl_mbar_pack(pl_mbar b)
 {
     const uint64_t count = (1u << PL_MBAR_COUNT_BITS) - 1, tx = (1u << TX_BITS) - 1;
-    return (uint64_t)b.phase << 63 | ((0ull - b.pending) & count) << PENDING_AT | ((uint64_t)(-(int64_t)b.tx) & tx) << TX_AT |
+    return (uint64_t)b.phase << 63 | ((0ull - b.pending) & count) << PENDING_AT |
+           ((uint64_t)(-(int64_t)b.tx) & tx) << TX_AT |
            ((0ull - b.expected) & count) << EXPECTED_AT;
 }
 
@@ -63,10 +66,10 @@ const char *pl_mbar_transact(uint8_t *p, int64_t bytes)
 {
     pl_mbar b = pl_mbar_read(p);
     int64_t tx = b.tx + bytes;
-    if (bytes > PL_MBAR_TX_MAX || bytes < -PL_MBAR_TX_MAX || tx > PL_MBAR_TX_MAX || tx < -PL_MBAR_TX_MAX)
+    if (bytes > PL_MBAR_TX_MAX || bytes < -PL_MBAR_TX_MAX || tx > PL_MBAR_TX_MAX ||
+        tx < -PL_MBAR_TX_MAX)
         return "the transaction count of an mbarrier leaves its range of -1048575 to 1048575";
-    if (!bytes)
-        return NULL;
+    if (!bytes) return NULL;
     b.tx = (int32_t)tx;
     pl_mbar_write(p, b);
     return NULL;
@@ -75,13 +78,10 @@ const char *pl_mbar_transact(uint8_t *p, int64_t bytes)
 const char *pl_mbar_arrive(uint8_t *p, uint32_t count, bool drop)
 {
     pl_mbar b = pl_mbar_read(p);
-    if (count > b.pending)
-        return "more arrivals at an mbarrier than its phase expects";
-    if (!count)
-        return NULL;
+    if (count > b.pending) return "more arrivals at an mbarrier than its phase expects";
+    if (!count) return NULL;
     b.pending -= count;
-    if (drop)
-        b.expected -= count < b.expected ? count : b.expected;
+    if (drop) b.expected -= count < b.expected ? count : b.expected;
     pl_mbar_write(p, b);
     return NULL;
 }
@@ -96,7 +96,8 @@ static void reduce(const pl_async_op *o)
         uint64_t have = 0, b = 0;
         memcpy(&have, o->to + k, n);
         memcpy(&b, from + k, n);
-        have = pl_atomic_step(o->op, o->type, o->global ? PL_ATOMIC_BULK : PL_ATOMIC_SHARED, have, b, 0);
+        have = pl_atomic_step(o->op, o->type, o->global ? PL_ATOMIC_BULK : PL_ATOMIC_SHARED, have,
+                              b, 0);
         memcpy(o->to + k, &have, n);
     }
 }
@@ -106,24 +107,18 @@ static const char *apply(pl_async_op *o)
     const uint8_t *from = o->from ? o->from : (const uint8_t *)o->value;
     switch ((pl_async_kind)o->kind) {
     case PL_ASYNC_COPY:
-        if (o->mask == 0xffff)
-            memmove(o->to, from, o->bytes);
+        if (o->mask == 0xffff) memmove(o->to, from, o->bytes);
         for (uint32_t k = 0; o->mask != 0xffff && k < o->bytes; k++)
-            if (o->mask >> (k & 15u) & 1u)
-                o->to[k] = from[k];
+            if (o->mask >> (k & 15u) & 1u) o->to[k] = from[k];
         memset(o->to + o->bytes, 0, o->fill);
         break;
-    case PL_ASYNC_REDUCE:
-        reduce(o);
-        break;
-    case PL_ASYNC_TENSOR:
-        pl_tma_apply(o->tensor);
-        break;
-    case PL_ASYNC_ARRIVE:
-        return pl_mbar_arrive(o->bar, 1, false);
+    case PL_ASYNC_REDUCE: reduce(o); break;
+    case PL_ASYNC_TENSOR: pl_tma_apply(o->tensor); break;
+    case PL_ASYNC_ARRIVE: return pl_mbar_arrive(o->bar, 1, false);
     }
     if (o->weak)
-        pl_weak_written(o->weak, o->to, o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
+        pl_weak_written(o->weak, o->to,
+                        o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
     return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
 }
 
@@ -139,35 +134,29 @@ static void disown(pl_async_op *o)
 
 void pl_async_reset(struct pl_async *a)
 {
-    if (!a)
-        return;
-    for (size_t k = 0; k < a->n; k++)
-        disown(&a->at[k]);
+    if (!a) return;
+    for (size_t k = 0; k < a->n; k++) disown(&a->at[k]);
     a->n = a->group[0] = a->group[1] = 0;
 }
 
 void pl_async_free(struct pl_async *a)
 {
     pl_async_reset(a);
-    if (a)
-        free(a->at);
+    if (a) free(a->at);
     free(a);
 }
 
 const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
     w->wrote = true;
-    if (!o.mask)
-        o.mask = 0xffff;
-    if (w->grid->weak)
-        pl_weak_source(w, &o);
+    if (!o.mask) o.mask = 0xffff;
+    if (w->grid->weak) pl_weak_source(w, &o);
     if (w->grid->async_mode == PL_ASYNC_EAGER) {
         const char *wrong = apply(&o);
         free(o.own);
         return wrong;
     }
-    if (!w->async)
-        w->async = calloc(1, sizeof *w->async);
+    if (!w->async) w->async = calloc(1, sizeof *w->async);
     struct pl_async *a = w->async;
     if (a && a->n == a->cap) {
         size_t cap = a->cap ? a->cap * 2 : 64;
@@ -178,7 +167,8 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
         }
     }
     pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
-    if (!a || a->n == a->cap || (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
+    if (!a || a->n == a->cap ||
+        (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
         const char *wrong = apply(&o);
         free(tensor);
         free(o.own);
@@ -196,8 +186,7 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
 
 void pl_async_commit(pl_warp *w, pl_async_family family)
 {
-    if (w->async)
-        w->async->group[family]++;
+    if (w->async) w->async->group[family]++;
 }
 
 /* Takes the operations marked with kind UINT8_MAX out of the list. */
@@ -205,8 +194,7 @@ static void sweep(struct pl_async *a)
 {
     size_t keep = 0;
     for (size_t k = 0; k < a->n; k++)
-        if (a->at[k].kind != UINT8_MAX)
-            a->at[keep++] = a->at[k];
+        if (a->at[k].kind != UINT8_MAX) a->at[keep++] = a->at[k];
     a->n = keep;
 }
 
@@ -223,8 +211,7 @@ static const char *land(pl_async_op *o)
 static void read_tile(pl_async_op *o)
 {
     uint32_t bytes = pl_tma_extent(o->tensor);
-    if (o->own || (o->own = malloc(bytes)) == NULL)
-        return;
+    if (o->own || (o->own = malloc(bytes)) == NULL) return;
     memcpy(o->own, o->tensor->tile, bytes);
     o->tensor->tile = o->own;
 }
@@ -235,7 +222,8 @@ const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, boo
     const char *wrong = NULL;
     for (size_t k = 0; a && k < a->n; k++) {
         pl_async_op *o = &a->at[k];
-        if (o->family != family || o->kind == PL_ASYNC_ARRIVE || a->group[family] - o->group <= keep)
+        if (o->family != family || o->kind == PL_ASYNC_ARRIVE ||
+            a->group[family] - o->group <= keep)
             continue;
         if (!reads_only)
             wrong = wrong ? wrong : land(o);
@@ -246,8 +234,7 @@ const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, boo
             o->from = o->own;
         }
     }
-    if (a)
-        sweep(a);
+    if (a) sweep(a);
     return wrong;
 }
 
@@ -258,30 +245,28 @@ static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
     bool timed = w->grid->async_mode == PL_ASYNC_TIMED;
     for (size_t k = 0; a && k < a->n && !wrong; k++) {
         pl_async_op *o = &a->at[k];
-        if (o->kind == UINT8_MAX || o->bar != bar)
-            continue;
-        if (timed && o->due > looker->clock && ++o->looks < TIMED_LOOKS)
-            continue;
-        for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k; j++) /* it waits for the cp.async operations before it */
+        if (o->kind == UINT8_MAX || o->bar != bar) continue;
+        if (timed && o->due > looker->clock && ++o->looks < TIMED_LOOKS) continue;
+        for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k;
+             j++) /* it waits for the cp.async operations before it */
             if (a->at[j].family == PL_ASYNC_GROUP && a->at[j].kind == PL_ASYNC_COPY)
                 land(&a->at[j]);
         wrong = land(o);
     }
-    if (a)
-        sweep(a);
+    if (a) sweep(a);
     return wrong;
 }
 
 const char *pl_async_look(pl_warp *w, const uint8_t *bar)
 {
-    if (w->grid->async_mode == PL_ASYNC_EAGER || (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->modelled))
+    if (w->grid->async_mode == PL_ASYNC_EAGER ||
+        (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->modelled))
         return NULL;
     const char *wrong = NULL;
     pl_cluster *x = w->cta->cluster;
     for (uint32_t r = 0; r < (x ? x->size : 1) && !wrong; r++) {
         pl_cta *c = x ? x->cta[r] : w->cta;
-        for (uint32_t k = 0; c && k < c->nwarps && !wrong; k++)
-            wrong = look(w, &c->warp[k], bar);
+        for (uint32_t k = 0; c && k < c->nwarps && !wrong; k++) wrong = look(w, &c->warp[k], bar);
     }
     return wrong;
 }
@@ -289,21 +274,22 @@ const char *pl_async_look(pl_warp *w, const uint8_t *bar)
 void pl_async_tick(pl_warp *w)
 {
     struct pl_async *a = w->async;
-    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->modelled || a->at[0].due > w->clock)
+    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->modelled ||
+        a->at[0].due > w->clock)
         return;
     const char *wrong = NULL;
     for (size_t k = 0; k < a->n && a->at[k].due <= w->clock; k++)
         wrong = wrong ? wrong : land(&a->at[k]);
     sweep(a);
-    if (wrong)
-        pl_fault(w, pl_of_half(w, w->all), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+    if (wrong) pl_fault(w, pl_of_half(w, w->all), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
 }
 
 bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
 {
     struct pl_async *a = w->async;
     bool any = false;
-    for (size_t k = a ? a->n : 0; k > 0 && !a->at[k - 1].token && a->at[k - 1].due == PL_ASYNC_UNKNOWN; k--) {
+    for (size_t k = a ? a->n : 0;
+         k > 0 && !a->at[k - 1].token && a->at[k - 1].due == PL_ASYNC_UNKNOWN; k--) {
         any = true;
         if (a->at[k - 1].kind == PL_ASYNC_ARRIVE) /* when the copies before it have happened */
             a->at[k - 1].due = 0;
@@ -319,8 +305,7 @@ void pl_async_done(pl_warp *w, uint64_t token, uint64_t due)
 {
     struct pl_async *a = w->async;
     for (size_t k = 0; a && k < a->n; k++)
-        if (a->at[k].token == token)
-            a->at[k].due = due;
+        if (a->at[k].token == token) a->at[k].due = due;
 }
 
 uint64_t pl_async_land(pl_warp *w, uint64_t clock)
@@ -337,13 +322,10 @@ uint64_t pl_async_land(pl_warp *w, uint64_t clock)
             continue;
         }
         copies |= o->family == PL_ASYNC_GROUP && !arrival;
-        if (!arrival && o->due < next)
-            next = o->due;
+        if (!arrival && o->due < next) next = o->due;
     }
-    if (a)
-        sweep(a);
-    if (wrong)
-        pl_fault(w, pl_alive(w), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+    if (a) sweep(a);
+    if (wrong) pl_fault(w, pl_alive(w), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
     return next;
 }
 
@@ -352,9 +334,7 @@ void pl_async_finish(pl_cta *c)
     for (uint32_t k = 0; k < c->nwarps; k++) {
         struct pl_async *a = c->warp[k].async;
         for (size_t n = 0; a && n < a->n; n++)
-            if (a->at[n].kind != UINT8_MAX)
-                land(&a->at[n]);
-        if (a)
-            a->n = 0;
+            if (a->at[n].kind != UINT8_MAX) land(&a->at[n]);
+        if (a) a->n = 0;
     }
 }

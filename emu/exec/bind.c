@@ -1,4 +1,5 @@
-/* bind.c - choosing the compiled lane loop of every instruction. See bind.h and isa/isagen.c (write_exec). */
+/* bind.c - choosing the compiled lane loop of every instruction. See bind.h and isa/isagen.c
+ * (write_exec). */
 #include "emu/exec/bind.h"
 
 #include "config.h"
@@ -9,12 +10,14 @@ static const pl_exec_form *best(int level)
 {
 #if defined(__x86_64__)
 #ifdef PL_HAVE_EXEC_AVX512
-    if ((level < 0 || level >= 2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
+    if ((level < 0 || level >= 2) && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd"))
         return pl_exec_forms_avx512;
 #endif
 #ifdef PL_HAVE_EXEC_AVX2
-    if ((level < 0 || level >= 1) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    if ((level < 0 || level >= 1) && __builtin_cpu_supports("avx2") &&
+        __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
         return pl_exec_forms_avx2;
 #endif
 #endif
@@ -26,16 +29,14 @@ static const pl_exec_form *best(int level)
 static unsigned choice(const pl_slot *s, uint16_t word)
 {
     for (unsigned k = 0; k < s->n; k++)
-        if (s->word[k] == word)
-            return k + s->optional;
+        if (s->word[k] == word) return k + s->optional;
     return 0;
 }
 
 void pl_bind_system(pl_program *p)
 {
     for (size_t n = 0; n < p->funcs.n; n++)
-        if (!p->funcs.at[n].count)
-            p->funcs.at[n].system = pl_system_find(p->funcs.at[n].name);
+        if (!p->funcs.at[n].count) p->funcs.at[n].system = pl_system_find(p->funcs.at[n].name);
 }
 
 void pl_bind(pl_program *p, int level)

@@ -1,7 +1,10 @@
-/* cta.c - blocks and clusters: starting and ending them, barriers between their warps, special registers.
+/* cta.c - blocks and clusters: starting and ending them, barriers between their warps, special
+ * registers.
  *
- * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch allocates no more than its resident
- * blocks need. All that a block needs lies together; what few warps ever need, in pages that nobody touches until then. A register frame starts as a copy of a template (constants in place, everything else zero). */
+ * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch
+ * allocates no more than its resident blocks need. All that a block needs lies together; what few
+ * warps ever need, in pages that nobody touches until then. A register frame starts as a copy of a
+ * template (constants in place, everything else zero). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +24,7 @@ typedef struct pl_exec_pool {
     pl_cluster **cluster;
     size_t nclusters, capclusters;
     pl_arena *storage, *sparse; /* of blocks; sparse: what is mostly not touched */
-    uint32_t *image;   /* register frame of the entry function with its constants */
+    uint32_t *image;            /* register frame of the entry function with its constants */
     uint32_t nwarps, nthreads;
     uint32_t shared_bytes;
     bool system_shared; /* the program asks for its part of the shared memory */
@@ -54,8 +57,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
         return;
     }
     case W_laneid:
-        for (unsigned l = 0; l < PL_LANES; l++)
-            out[l] = pl_first_lane(w) + l;
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = pl_first_lane(w) + l;
         return;
     case W_lanemask_eq:
     case W_lanemask_le:
@@ -64,8 +66,11 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_lanemask_gt:
         for (unsigned l = 0; l < PL_LANES; l++) {
             uint32_t eq = 1u << l, lt = eq - 1u;
-            out[l] = sreg == W_lanemask_eq ? eq : sreg == W_lanemask_lt ? lt : sreg == W_lanemask_le ? lt | eq
-                     : sreg == W_lanemask_ge ? ~lt : ~(lt | eq);
+            out[l] = sreg == W_lanemask_eq   ? eq
+                     : sreg == W_lanemask_lt ? lt
+                     : sreg == W_lanemask_le ? lt | eq
+                     : sreg == W_lanemask_ge ? ~lt
+                                             : ~(lt | eq);
         }
         return;
     case W_ntid: v = k < 3 ? g->block[k] : 0; break;
@@ -93,19 +98,23 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_total_smem_size: v = (c->shared_end - c->shared_start + 127u) & ~127u; break;
     case W_aggr_smem_size: v = c->shared_end; break;
     case W_reserved_smem_offset_cap: v = c->shared_start; break;
-    case W_reserved_smem_offset_end: v = c->shared_start ? 0x120 : 0; break; /* H200, driver 580.159.04, 2026-11 */
-    case W_envreg1: v = g->workspace >> 32; break; /* cooperative groups: where the grid's barrier is */
+    case W_reserved_smem_offset_end:
+        v = c->shared_start ? 0x120 : 0;
+        break; /* H200, driver 580.159.04, 2026-11 */
+    case W_envreg1:
+        v = g->workspace >> 32;
+        break; /* cooperative groups: where the grid's barrier is */
     case W_envreg2: v = g->workspace; break;
     default: break; /* %pm, %current_graph_exec: zero */
     }
-    for (unsigned l = 0; l < PL_LANES; l++)
-        out[l] = v;
+    for (unsigned l = 0; l < PL_LANES; l++) out[l] = v;
 }
 
 /* ---- faults ---- */
 
 /* All of a fault but `set`; lanes: of the half. */
-static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address, const char *error, const char *fmt, va_list ap)
+static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address,
+                     const char *error, const char *fmt, va_list ap)
 {
     f->kernel = w->grid->entry->name;
     f->error = error;
@@ -126,8 +135,7 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     w->stop = true;
     if (g->in_order) /* of several faults the first counts */
         g->in_order(w->cta);
-    if (g->fault.set)
-        return;
+    if (g->fault.set) return;
     va_list ap;
     va_start(ap, fmt);
     describe(w, &g->fault, lanes, address, error, fmt, ap);
@@ -135,10 +143,10 @@ void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, c
     __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);
 }
 
-void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt, ...)
+void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt,
+                   ...)
 {
-    if (f->set)
-        return;
+    if (f->set) return;
     va_list ap;
     va_start(ap, fmt);
     describe(w, f, lanes, 0, error, fmt, ap);
@@ -153,13 +161,13 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
 {
     const pl_insn *i = &w->code[s->pc - 1];
     const pl_form *f = &pl_forms[i->form];
-    if (!f->noperands || !f->operand[0].written)
-        return;
+    if (!f->noperands || !f->operand[0].written) return;
     const unsigned from = w->half;
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
         uint32_t *preds = pl_warp_preds(w, s), guard = preds[i->guard];
-        const uint32_t lanes = pl_of_half(w, s->mask) & (i->flags & PL_IF_GUARD_NEG ? ~guard : guard);
+        const uint32_t lanes =
+            pl_of_half(w, s->mask) & (i->flags & PL_IF_GUARD_NEG ? ~guard : guard);
         if (f->operand[0].type == W_pred) {
             bool v = pl_mod(f, i->mods, G_op) == W_and ? b->all : b->any;
             uint32_t *p = preds + i->op[0];
@@ -168,13 +176,13 @@ static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
         }
         uint32_t *d = pl_warp_frame(w, s) + (size_t)i->op[0] * PL_LANES;
         for (unsigned l = 0; l < PL_LANES; l++)
-            if ((lanes >> l) & 1u)
-                d[l] = b->popc;
+            if ((lanes >> l) & 1u) d[l] = b->popc;
     }
     pl_warp_half(w, from);
 }
 
-/* Lanes of warps that have arrived go on; those of a warp of which others have not come yet belong to the next round. */
+/* Lanes of warps that have arrived go on; those of a warp of which others have not come yet belong
+ * to the next round. */
 static void release(pl_cta *c, uint32_t id)
 {
     ++*c->advances;
@@ -183,16 +191,14 @@ static void release(pl_cta *c, uint32_t id)
     c->barrier[id] = (pl_barrier){0};
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
-        w->arrived &= (uint16_t)~(1u << id);
-        if (w->nsplits > 1)
-            pl_warp_meet(w, (uint8_t)id);
+        w->arrived &= (uint16_t) ~(1u << id);
+        if (w->nsplits > 1) pl_warp_meet(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
             pl_split *s = &w->split[k];
             if (s->wait == PL_SPLIT_BARRIER && s->barrier == id && !(s->mask & w->came[id])) {
                 deliver(w, s, &b);
                 s->wait = PL_SPLIT_READY;
-                if (w->state == PL_WARP_BARRIER)
-                    w->state = PL_WARP_READY;
+                if (w->state == PL_WARP_BARRIER) w->state = PL_WARP_READY;
             }
         }
     }
@@ -203,31 +209,33 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
     return b->arrived && b->arrived >= (b->expected ? b->expected : c->live);
 }
 
-/* The warp arrives at a barrier once all its lanes that have not ended have come, as a whole warp if threads are counted (H100, tests/data/sync:
- * half a warp never fills a barrier of 32 threads while the other half runs). */
+/* The warp arrives at a barrier once all its lanes that have not ended have come, as a whole warp
+ * if threads are counted (H100, tests/data/sync: half a warp never fills a barrier of 32 threads
+ * while the other half runs). */
 static void count_warp(pl_warp *w, uint32_t id)
 {
     pl_barrier *b = &w->cta->barrier[id];
     const pl_lanes left = w->lanes & ~w->exited;
-    if (!w->came[id] || left & ~w->came[id])
-        return;
+    if (!w->came[id] || left & ~w->came[id]) return;
     b->arrived += b->expected ? w->grid->width : (uint32_t)__builtin_popcountll(left);
     w->came[id] = 0;
     w->arrived |= (uint16_t)(1u << id);
-    if (complete(w->cta, b))
-        release(w->cta, id);
+    if (complete(w->cta, b)) release(w->cta, id);
 }
 
 /* What others that are at the barrier rule out; true: nothing. */
 static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 {
     if (b->open && b->expected != a->threads)
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u for %u threads, but others wait there for %u (0: all)", a->id, a->threads,
-                 b->expected);
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "barrier %u for %u threads, but others wait there for %u (0: all)", a->id,
+                 a->threads, b->expected);
     else if (b->open && b->reduces != a->reduces)
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u is used by bar.red and by bar.sync or bar.arrive at once", a->id);
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "barrier %u is used by bar.red and by bar.sync or bar.arrive at once", a->id);
     else if (a->threads % w->grid->width)
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "barrier %u: %u threads is no multiple of the warp size", a->id, a->threads);
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "barrier %u: %u threads is no multiple of the warp size", a->id, a->threads);
     else
         return true;
     return false;
@@ -236,11 +244,11 @@ static bool fits(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
 {
     pl_arrival a = *arrival;
-    a.id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04, 2026-11, probes async.barrier_faults) */
+    a.id %= PL_NAMED_BARRIERS; /* only these bits of the register count (H200, driver 580.159.04,
+                                  2026-11, probes async.barrier_faults) */
     a.threads %= 4096;
     pl_barrier *b = &w->cta->barrier[a.id];
-    if (!fits(w, b, &a))
-        return;
+    if (!fits(w, b, &a)) return;
     if (!b->open)
         *b = (pl_barrier){.expected = a.threads, .all = true, .open = true, .reduces = a.reduces};
     b->popc += (uint32_t)__builtin_popcountll(a.value & w->all);
@@ -258,8 +266,7 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
 /* Without clusters the cluster barrier is one of the block. */
 static void finish_alone(pl_cta *c)
 {
-    if (!c->alone_arrived || c->alone_arrived < c->live)
-        return;
+    if (!c->alone_arrived || c->alone_arrived < c->live) return;
     ++*c->advances;
     c->releases++;
     c->alone_arrived = 0;
@@ -267,12 +274,10 @@ static void finish_alone(pl_cta *c)
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         for (unsigned k = 0; k < w->nsplits; k++) {
-            if (w->split[k].wait != PL_SPLIT_CLUSTER)
-                continue;
+            if (w->split[k].wait != PL_SPLIT_CLUSTER) continue;
             w->split[k].wait = PL_SPLIT_READY;
             w->split[k].cluster_arrived = false;
-            if (w->state == PL_WARP_BARRIER)
-                w->state = PL_WARP_READY;
+            if (w->state == PL_WARP_BARRIER) w->state = PL_WARP_READY;
         }
     }
 }
@@ -281,8 +286,7 @@ void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
 {
     pl_cta *c = w->cta;
     c->live -= threads;
-    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
-        count_warp(w, id);
+    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++) count_warp(w, id);
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;
@@ -294,16 +298,14 @@ void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
         finish_alone(c);
     }
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
-        if (!c->barrier[id].expected && complete(c, &c->barrier[id]))
-            release(c, id);
+        if (!c->barrier[id].expected && complete(c, &c->barrier[id])) release(c, id);
 }
 
 /* Something that the PTX manual leaves open and hardware lets pass. */
 static void doubt(pl_warp *w, const char *what)
 {
     pl_grid *g = w->grid->head;
-    if (g->doubt.set)
-        return;
+    if (g->doubt.set) return;
     if (g->in_order) /* of several the first counts */
         g->in_order(w->cta);
     pl_fault_note(w, &g->doubt, w->exec, NULL, "%s", what);
@@ -349,23 +351,20 @@ void pl_cluster_wait(pl_warp *w)
 /* Several threads may say so for their blocks at once. */
 static void let_go(pl_cta *c)
 {
-    if (!c->let_go)
-        __atomic_fetch_add(&c->grid->let_go, 1, __ATOMIC_RELAXED);
+    if (!c->let_go) __atomic_fetch_add(&c->grid->let_go, 1, __ATOMIC_RELAXED);
     c->let_go = true;
 }
 
 void pl_grid_let_go(pl_warp *w)
 {
-    if (!w->grid->next || w->cta->let_go)
-        return;
+    if (!w->grid->next || w->cta->let_go) return;
     let_go(w->cta);
     w->yield = true; /* functional mode: what may start now does, as on a GPU with room */
 }
 
 void pl_grid_wait(pl_warp *w)
 {
-    if (w->grid->before && !w->grid->before->complete)
-        pl_warp_wait(w, PL_SPLIT_GRID);
+    if (w->grid->before && !w->grid->before->complete) pl_warp_wait(w, PL_SPLIT_GRID);
 }
 
 pl_grid *pl_grid_startable(pl_grid *head)
@@ -373,8 +372,7 @@ pl_grid *pl_grid_startable(pl_grid *head)
     for (pl_grid *g = head; g; g = g->next) {
         if (g->before && g->before->let_go + g->before->cancelled < pl_grid_blocks(g->before))
             return NULL;
-        if (g->next_block < pl_grid_blocks(g))
-            return g;
+        if (g->next_block < pl_grid_blocks(g)) return g;
     }
     return NULL;
 }
@@ -393,14 +391,10 @@ static void free_cta(pl_cta *c)
 {
     for (uint32_t k = 0; c->filled && k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
-        if (w->grown & PL_GROWN_FILE)
-            free(w->file);
-        if (w->grown & PL_GROWN_PREDS)
-            free(w->predfile);
-        if (w->grown & PL_GROWN_LOCAL)
-            free(w->local);
-        if (w->grown & PL_GROWN_CALL)
-            free(w->call);
+        if (w->grown & PL_GROWN_FILE) free(w->file);
+        if (w->grown & PL_GROWN_PREDS) free(w->predfile);
+        if (w->grown & PL_GROWN_LOCAL) free(w->local);
+        if (w->grown & PL_GROWN_CALL) free(w->call);
         free(w->device_error);
         pl_async_free(w->async);
     }
@@ -415,7 +409,7 @@ typedef struct layout {
     size_t file, preds, calls, local; /* of the first warp */
     size_t each;                      /* from there to those of the next */
     size_t shared, bytes;
-    uint32_t rows, npreds;            /* of a half */
+    uint32_t rows, npreds; /* of a half */
 } layout;
 
 static size_t add_part(size_t *bytes, size_t more)
@@ -445,8 +439,10 @@ static layout layout_of(const pl_cta *c)
 uint64_t pl_grid_block_bytes(const pl_grid *g)
 {
     const uint32_t threads = g->block[0] * g->block[1] * g->block[2];
-    const pl_cta c = {.grid = (pl_grid *)(uintptr_t)g, .nwarps = (threads + g->width - 1) / g->width,
-                      .shared_end = g->shared_reserved + g->entry->static_shared + g->dynamic_shared};
+    const pl_cta c = {.grid = (pl_grid *)(uintptr_t)g,
+                      .nwarps = (threads + g->width - 1) / g->width,
+                      .shared_end =
+                          g->shared_reserved + g->entry->static_shared + g->dynamic_shared};
     return layout_of(&c).bytes;
 }
 
@@ -459,18 +455,15 @@ static pl_cta *make_cta(pl_grid *g)
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 16;
         pl_cta **a = realloc(p->cta, cap * sizeof *a);
-        if (!a)
-            return NULL;
+        if (!a) return NULL;
         p->cta = a;
         a = realloc(p->idle, cap * sizeof *a);
-        if (!a)
-            return NULL;
+        if (!a) return NULL;
         p->idle = a;
         p->cap = cap;
     }
     pl_cta *c = calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     c->grid = g;
     c->nwarps = p->nwarps;
     c->shared_start = g->shared_reserved;
@@ -509,7 +502,8 @@ static void fill_cta(pl_cta *c)
     c->filled = true;
 }
 
-/* The entry function's frame in the registers of one half: the template, and what differs from block to block and lane to lane. */
+/* The entry function's frame in the registers of one half: the template, and what differs from
+ * block to block and lane to lane. */
 static void fill_half(pl_warp *w, unsigned h)
 {
     const pl_grid *g = w->grid;
@@ -521,20 +515,17 @@ static void fill_half(pl_warp *w, unsigned h)
     w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
-        bool moved = r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
-        if (!r->sreg && !moved)
-            continue;
+        bool moved =
+            r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
+        if (!r->sreg && !moved) continue;
         uint64_t v[PL_LANES];
-        for (unsigned l = 0; l < PL_LANES; l++)
-            v[l] = c->shared_base + c->shared_start + r->bits;
-        if (r->sreg)
-            pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
+        for (unsigned l = 0; l < PL_LANES; l++) v[l] = c->shared_base + c->shared_start + r->bits;
+        if (r->sreg) pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
         uint32_t *d = file + (size_t)r->row * PL_LANES;
         if (r->width == 64)
             memcpy(d, v, sizeof v);
         else
-            for (unsigned l = 0; l < PL_LANES; l++)
-                d[l] = (uint32_t)v[l];
+            for (unsigned l = 0; l < PL_LANES; l++) d[l] = (uint32_t)v[l];
     }
 }
 
@@ -543,7 +534,8 @@ static void start_warp(pl_cta *c, uint32_t index)
     pl_grid *g = c->grid;
     const pl_prog_func *f = g->entry;
     pl_warp *w = &c->warp[index];
-    uint32_t first = index * g->width, n = c->nthreads - first < g->width ? c->nthreads - first : g->width;
+    uint32_t first = index * g->width,
+             n = c->nthreads - first < g->width ? c->nthreads - first : g->width;
     w->lanes = n == 64 ? UINT64_MAX : (1ull << n) - 1u;
     w->program = g->program;
     w->code = g->program->code.at;
@@ -569,10 +561,12 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->births = 0;
     memset(w->came, 0, sizeof w->came);
     w->arrived = 0;
-    for (uint32_t k = 0; k < w->ncalls; k++)
-        w->call[k].used = false;
-    w->call[0] = (pl_callnode){.func = (uint32_t)(f - g->program->funcs.at), .local_top = f->frame_bytes,
-                               .aside = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0, .used = true};
+    for (uint32_t k = 0; k < w->ncalls; k++) w->call[k].used = false;
+    w->call[0] = (pl_callnode){
+        .func = (uint32_t)(f - g->program->funcs.at),
+        .local_top = f->frame_bytes,
+        .aside = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0,
+        .used = true};
     w->nsplits = 1;
     w->current = 0;
     w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};
@@ -583,19 +577,15 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->all = w->exec = w->wide = 0;
     memset(w->mask, 0, sizeof w->mask);
     memset(w->predfile, 0, w->halves * w->pred_rows * sizeof *w->predfile);
-    if (w->local)
-        memset(w->local, 0, (size_t)g->width * w->local_bytes);
-    for (unsigned h = w->halves; h-- > 0;)
-        fill_half(w, h);
-    if (w->device_error)
-        memset(w->device_error, 0, g->width * sizeof *w->device_error);
+    if (w->local) memset(w->local, 0, (size_t)g->width * w->local_bytes);
+    for (unsigned h = w->halves; h-- > 0;) fill_half(w, h);
+    if (w->device_error) memset(w->device_error, 0, g->width * sizeof *w->device_error);
     pl_async_reset(w->async);
 }
 
 static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
 {
-    if (!g->cluster[0])
-        return NULL;
+    if (!g->cluster[0]) return NULL;
     uint32_t size = g->cluster[0] * g->cluster[1] * g->cluster[2];
     uint32_t rank[3], base[3];
     for (unsigned d = 0; d < 3; d++) {
@@ -608,7 +598,8 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
         pl_cluster *x = p->cluster[k];
         for (uint32_t r = 0; x->used && r < x->size; r++) {
             const pl_cta *o = x->cta[r];
-            if (o && o->id[0] - o->id[0] % g->cluster[0] == base[0] && o->id[1] - o->id[1] % g->cluster[1] == base[1] &&
+            if (o && o->id[0] - o->id[0] % g->cluster[0] == base[0] &&
+                o->id[1] - o->id[1] % g->cluster[1] == base[1] &&
                 o->id[2] - o->id[2] % g->cluster[2] == base[2]) {
                 x->cta[c->cluster_rank] = c;
                 return x;
@@ -616,20 +607,17 @@ static pl_cluster *cluster_of(pl_grid *g, pl_cta *c)
         }
     }
     pl_cluster *x = NULL;
-    for (size_t k = 0; k < p->nclusters && !x; k++)
-        x = p->cluster[k]->used ? NULL : p->cluster[k];
+    for (size_t k = 0; k < p->nclusters && !x; k++) x = p->cluster[k]->used ? NULL : p->cluster[k];
     if (!x) {
         if (p->nclusters == p->capclusters) {
             size_t cap = p->capclusters ? 2 * p->capclusters : 16;
             pl_cluster **a = realloc(p->cluster, cap * sizeof *a);
-            if (!a)
-                return NULL;
+            if (!a) return NULL;
             p->cluster = a;
             p->capclusters = cap;
         }
         x = malloc(sizeof *x);
-        if (!x)
-            return NULL;
+        if (!x) return NULL;
         p->cluster[p->nclusters++] = x;
     }
     *x = (pl_cluster){.size = size, .used = true, .live = size * c->nthreads};
@@ -644,7 +632,8 @@ void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3])
         size[d] = g->cluster[0] ? g->cluster[d] : 1;
         count[d] = g->grid[d] / size[d];
     }
-    uint32_t blocks = size[0] * size[1] * size[2], n = (uint32_t)(order / blocks), r = (uint32_t)(order % blocks);
+    uint32_t blocks = size[0] * size[1] * size[2], n = (uint32_t)(order / blocks),
+             r = (uint32_t)(order % blocks);
     id[0] = n % count[0] * size[0] + r % size[0];
     id[1] = n / count[0] % count[1] * size[1] + r / size[0] % size[1];
     id[2] = n / count[0] / count[1] * size[2] + r / size[0] / size[1];
@@ -653,8 +642,7 @@ void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3])
 bool pl_block_cancel(pl_grid *g, uint32_t id[3])
 {
     uint64_t blocks = g->cluster[0] ? (uint64_t)g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
-    if (g->next_block + blocks > (uint64_t)g->grid[0] * g->grid[1] * g->grid[2])
-        return false;
+    if (g->next_block + blocks > (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]) return false;
     pl_block_id(g, g->next_block, id);
     g->next_block += blocks;
     g->cancelled += blocks;
@@ -665,8 +653,7 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
 {
     pl_exec_pool *p = g->pool;
     pl_cta *c = p->nidle ? p->idle[--p->nidle] : make_cta(g);
-    if (!c)
-        return NULL;
+    if (!c) return NULL;
     pl_block_id(g, linear, c->id);
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->number = g->first_block + c->linear;
@@ -680,8 +667,7 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     c->alone_phase = 0;
     c->releases = 0;
     c->cluster = cluster_of(g, c);
-    if (g->cluster[0] && !c->cluster)
-        return NULL;
+    if (g->cluster[0] && !c->cluster) return NULL;
     c->cluster_rank = c->cluster ? c->cluster_rank : 0;
     c->shared_base = c->cluster_rank * PL_SHARED_SLICE;
     return c;
@@ -690,18 +676,17 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
 bool pl_cta_begin(pl_cta *c)
 {
     const pl_grid *g = c->grid;
-    if (!c->filled)
-        fill_cta(c);
+    if (!c->filled) fill_cta(c);
     memset(c->shared, 0, c->shared_end);
-    for (size_t k = 0; k < g->program->vars.n; k++) { /* initialised shared variables of the module */
+    for (size_t k = 0; k < g->program->vars.n;
+         k++) { /* initialised shared variables of the module */
         const pl_prog_var *v = &g->program->vars.at[k];
-        if (v->space == PL_SP_SHARED && v->init && c->shared_start + v->address + v->size <= c->shared_end)
+        if (v->space == PL_SP_SHARED && v->init &&
+            c->shared_start + v->address + v->size <= c->shared_end)
             memcpy(c->shared + c->shared_start + v->address, v->init, v->size);
     }
-    if (g->weak && !pl_weak_start(c))
-        return false;
-    for (uint32_t k = 0; k < c->nwarps; k++)
-        start_warp(c, k);
+    if (g->weak && !pl_weak_start(c)) return false;
+    for (uint32_t k = 0; k < c->nwarps; k++) start_warp(c, k);
     return true;
 }
 
@@ -735,8 +720,7 @@ void pl_cta_end(pl_cta *c)
         pl_cluster *x = c->cluster;
         if (++x->ended == x->size) {
             for (uint32_t r = 0; r < x->size; r++)
-                if (x->cta[r])
-                    give_back(x->cta[r]);
+                if (x->cta[r]) give_back(x->cta[r]);
             x->used = false;
         }
         return;
@@ -750,8 +734,7 @@ pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind)
 {
     pl_arena *a = *kept;
     *kept = NULL;
-    if (!a)
-        return kind == PL_STOCK_SPARSE ? pl_arena_open_sparse() : pl_arena_open();
+    if (!a) return kind == PL_STOCK_SPARSE ? pl_arena_open_sparse() : pl_arena_open();
     if (kind == PL_STOCK_ZEROED)
         pl_arena_reset(a);
     else
@@ -780,14 +763,16 @@ void pl_stock_close(pl_stock *s)
 
 /* ---- grids ---- */
 
-/* Cooperative groups of several warps meet in the part of shared memory that the system keeps, of which 288 bytes are theirs
+/* Cooperative groups of several warps meet in the part of shared memory that the system keeps, of
+ * which 288 bytes are theirs
  * (%reserved_smem_offset_1). Who does not ask where that lies gets there by mistake only. */
 static bool asks_for_system_shared(const pl_program *p)
 {
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
             int sreg = p->funcs.at[f].init.at[k].sreg;
-            if (sreg == W_reserved_smem_offset_begin || sreg == W_reserved_smem_offset_0 || sreg == W_reserved_smem_offset_1)
+            if (sreg == W_reserved_smem_offset_begin || sreg == W_reserved_smem_offset_0 ||
+                sreg == W_reserved_smem_offset_1)
                 return true;
         }
     return false;
@@ -797,8 +782,7 @@ pl_status pl_grid_open(pl_grid *g)
 {
     const pl_prog_func *f = g->entry;
     pl_exec_pool *p = calloc(1, sizeof *p);
-    if (!p)
-        return PL_NOMEM;
+    if (!p) return PL_NOMEM;
     g->pool = p;
     p->nthreads = g->block[0] * g->block[1] * g->block[2];
     p->nwarps = (p->nthreads + g->width - 1) / g->width;
@@ -815,21 +799,17 @@ pl_status pl_grid_open(pl_grid *g)
     memset(p->image, 0, (size_t)f->rows * PL_LANES * 4);
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_row_init *r = &f->init.at[k];
-        if (r->sreg)
-            continue;
+        if (r->sreg) continue;
         uint64_t bits = r->bits;
-        if (r->reloc == PL_RELOC_VAR)
-            bits += g->program->vars.at[r->symbol].address;
-        if (r->reloc == PL_RELOC_SHARED)
-            bits += g->shared_reserved;
+        if (r->reloc == PL_RELOC_VAR) bits += g->program->vars.at[r->symbol].address;
+        if (r->reloc == PL_RELOC_SHARED) bits += g->shared_reserved;
         for (unsigned l = 0; l < PL_LANES; l++)
             if (r->width == 64)
                 ((uint64_t *)(void *)(p->image + (size_t)r->row * PL_LANES))[l] = bits;
             else
                 p->image[(size_t)r->row * PL_LANES + l] = (uint32_t)bits;
     }
-    if (!g->head)
-        g->head = g;
+    if (!g->head) g->head = g;
     g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
     g->ran = g->grown = 0;
@@ -837,7 +817,8 @@ pl_status pl_grid_open(pl_grid *g)
     return PL_OK;
 }
 
-bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live, size_t n)
+bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live,
+                  size_t n)
 {
     pl_stop *s = &head->stopped;
     if (head->cancel && *head->cancel)
@@ -854,11 +835,15 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
         for (uint32_t j = 0; j < live[k]->nwarps && !s->placed; j++) {
             const pl_warp *w = &live[k]->warp[j];
             const pl_grid *g = live[k]->grid;
-            if (w->state == PL_WARP_DONE || !w->nsplits)
-                continue;
+            if (w->state == PL_WARP_DONE || !w->nsplits) continue;
             const pl_lanes lanes = w->active ? w->active : w->lanes;
-            const uint32_t t = j * g->width + (uint32_t)__builtin_ctzll(lanes), x = g->block[0], y = g->block[1];
-            *s = (pl_stop){.cause = s->cause, .placed = true, .pc = w->pc, .kernel = g->entry->name, .thread = {t % x, t / x % y, t / x / y}};
+            const uint32_t t = j * g->width + (uint32_t)__builtin_ctzll(lanes), x = g->block[0],
+                           y = g->block[1];
+            *s = (pl_stop){.cause = s->cause,
+                           .placed = true,
+                           .pc = w->pc,
+                           .kernel = g->entry->name,
+                           .thread = {t % x, t / x % y, t / x / y}};
             memcpy(s->block, live[k]->id, sizeof s->block);
         }
     return true;
@@ -867,12 +852,9 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
 void pl_grid_close(pl_grid *g)
 {
     pl_exec_pool *p = g->pool;
-    if (!p)
-        return;
-    for (size_t k = 0; k < p->n; k++)
-        free_cta(p->cta[k]);
-    for (size_t k = 0; k < p->nclusters; k++)
-        free(p->cluster[k]);
+    if (!p) return;
+    for (size_t k = 0; k < p->n; k++) free_cta(p->cta[k]);
+    for (size_t k = 0; k < p->nclusters; k++) free(p->cluster[k]);
     free(p->cta);
     free(p->idle);
     free(p->cluster);

@@ -1,13 +1,16 @@
-/* exec.h - the architectural state of a running grid: warps, blocks, memory; and the two ways to advance a warp.
+/* exec.h - the architectural state of a running grid: warps, blocks, memory; and the two ways to
+ * advance a warp.
  *
- * This is the functional half of the machine: what instructions mean. Time is decided in emu/sm, which calls pl_warp_step
- * for one instruction at a time and looks at the recorded effect; functional mode calls pl_warp_run, which runs a warp until it
- * must wait. Divergence follows sm_70 independent thread scheduling: a warp is a set of splits (pc, lanes), one of which is
- * current. Lanes that part at a branch meet again at its reconvergence point; a split that waits there is released after a while
- * so that spinning lanes cannot starve it.
+ * This is the functional half of the machine: what instructions mean. Time is decided in emu/sm,
+ * which calls pl_warp_step for one instruction at a time and looks at the recorded effect;
+ * functional mode calls pl_warp_run, which runs a warp until it must wait. Divergence follows sm_70
+ * independent thread scheduling: a warp is a set of splits (pc, lanes), one of which is current.
+ * Lanes that part at a branch meet again at its reconvergence point; a split that waits there is
+ * released after a while so that spinning lanes cannot starve it.
  *
- * A warp has PL_LANES lanes, or twice as many: then it consists of two halves that share one program counter, and an instruction executes
- * for one half after the other (wave.c). Sets of lanes of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
+ * A warp has PL_LANES lanes, or twice as many: then it consists of two halves that share one
+ * program counter, and an instruction executes for one half after the other (wave.c). Sets of lanes
+ * of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
 #ifndef PL_EMU_EXEC_H
 #define PL_EMU_EXEC_H
 
@@ -16,7 +19,10 @@
 #include "emu/exec/memory.h"
 #include "isa/program.h"
 
-enum { PL_IDLE_STEP = 16, PL_IDLE_HANG = 64 * PL_IDLE_STEP }; /* a warp spins for nothing when its `idle` is so large */
+enum {
+    PL_IDLE_STEP = 16,
+    PL_IDLE_HANG = 64 * PL_IDLE_STEP
+}; /* a warp spins for nothing when its `idle` is so large */
 
 enum { PL_MAX_SPLITS = PL_LANES * PL_MAX_HALVES, PL_MAX_FRAMES = 64, PL_NAMED_BARRIERS = 16 };
 enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
@@ -25,10 +31,18 @@ enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
 typedef uint64_t pl_lanes;
 
 /* How many there are: mostly all of a warp, which nobody needs to count. */
-static inline uint32_t pl_count_lanes(pl_lanes set) { return set == UINT32_MAX ? PL_LANES : (uint32_t)__builtin_popcountll(set); }
+static inline uint32_t pl_count_lanes(pl_lanes set)
+{
+    return set == UINT32_MAX ? PL_LANES : (uint32_t)__builtin_popcountll(set);
+}
 
 /* Work of the driver's functions that takes time. */
-typedef enum pl_driver_work { PL_DRIVER_NONE, PL_DRIVER_PRINT, PL_DRIVER_ALLOC, PL_DRIVER_FREE } pl_driver_work;
+typedef enum pl_driver_work {
+    PL_DRIVER_NONE,
+    PL_DRIVER_PRINT,
+    PL_DRIVER_ALLOC,
+    PL_DRIVER_FREE
+} pl_driver_work;
 
 typedef enum pl_warp_state {
     PL_WARP_READY,
@@ -39,19 +53,23 @@ typedef enum pl_warp_state {
     PL_WARP_FAULT
 } pl_warp_state;
 
-/* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when asked for. */
+/* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when
+ * asked for. */
 typedef struct pl_effect {
-    uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
-    uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
-    uint8_t kind;    /* pl_access_kind */
-    uint16_t size;   /* bytes a lane */
-    bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
-    uint64_t policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
-    uint64_t object; /* of textures and surfaces: the handle */
-    bool sampled, filtered, gathered; /* of textures: by coordinates that need not be whole; the mean of neighbours; one component of four texels */
-    bool between;    /* the same: the mean of neighbours in two planes */
-    uint8_t slots;   /* of cp.async: slots of 32 bytes in shared memory, counted for each line that they come from */
-    uint8_t moves;   /* of cp.async: sectors, counted for each slot that they go to */
+    uint32_t mask;  /* lanes of the half that accessed memory; 0: none did */
+    uint8_t space;  /* resolved pl_space number (generic addresses are resolved) */
+    uint8_t kind;   /* pl_access_kind */
+    uint16_t size;  /* bytes a lane */
+    bool bypass_l1; /* .cg, volatile, relaxed/acquire beyond the block, atomics */
+    uint64_t
+        policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
+    uint64_t object;                  /* of textures and surfaces: the handle */
+    bool sampled, filtered, gathered; /* of textures: by coordinates that need not be whole; the
+                                         mean of neighbours; one component of four texels */
+    bool between;                     /* the same: the mean of neighbours in two planes */
+    uint8_t slots; /* of cp.async: slots of 32 bytes in shared memory, counted for each line that
+                      they come from */
+    uint8_t moves; /* of cp.async: sectors, counted for each slot that they go to */
     uint64_t addr[PL_LANES]; /* in the resolved space */
 } pl_effect;
 
@@ -64,16 +82,20 @@ typedef struct pl_split {
     uint8_t wait;    /* PL_SPLIT_* */
     uint8_t barrier; /* which barrier, when it waits at one */
     bool yielded;    /* has let others go first since it was last chosen */
-    bool synced;     /* the lanes of a _sync instruction or an aligned barrier have met: it may execute */
-    bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase `cluster_phase` */
+    bool synced; /* the lanes of a _sync instruction or an aligned barrier have met: it may execute
+                  */
+    bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase
+                             `cluster_phase` */
     uint64_t cluster_phase;
-    uint32_t ran;    /* instructions since it was last chosen */
-    uint32_t look;   /* behind the instruction that last looked at memory others may change, 0: none has */
-    uint64_t look_at; /* its address, of the first lane */
-    uint32_t born;   /* --simt stack: the youngest goes first */
-    uint64_t wake;   /* clock when a sleeping split goes on */
+    uint32_t ran; /* instructions since it was last chosen */
+    uint32_t
+        look; /* behind the instruction that last looked at memory others may change, 0: none has */
+    uint64_t look_at;  /* its address, of the first lane */
+    uint32_t born;     /* --simt stack: the youngest goes first */
+    uint64_t wake;     /* clock when a sleeping split goes on */
     uint32_t barriers; /* BSSY without their BSYNC so far */
-    uint64_t regained; /* by the number of the BSSY, of the latest 64: a call has saved and given back its barrier */
+    uint64_t regained; /* by the number of the BSSY, of the latest 64: a call has saved and given
+                          back its barrier */
 } pl_split;
 
 enum {
@@ -81,18 +103,20 @@ enum {
     PL_SPLIT_CONVERGE,  /* at a reconvergence point */
     PL_SPLIT_BARRIER,   /* at a block barrier */
     PL_SPLIT_CLUSTER,   /* at a cluster barrier */
-    PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its mask */
-    PL_SPLIT_ALIGNED,   /* at an aligned barrier instruction, waiting for all other lanes of the warp to come to it */
-    PL_SPLIT_SLEEP,     /* nanosleep */
-    PL_SPLIT_GRID       /* until the grid before this one has ended */
+    PL_SPLIT_WARP_SYNC, /* at bar.warp.sync or another _sync instruction, waiting for lanes of its
+                           mask */
+    PL_SPLIT_ALIGNED, /* at an aligned barrier instruction, waiting for all other lanes of the warp
+                         to come to it */
+    PL_SPLIT_SLEEP,   /* nanosleep */
+    PL_SPLIT_GRID     /* until the grid before this one has ended */
 };
 
 /* A place where parted lanes meet: created at a divergent branch. */
 typedef struct pl_conv {
     pl_lanes members; /* lanes still expected, arrived ones included */
     pl_lanes arrived;
-    uint32_t pc;      /* reconvergence point */
-    uint16_t parent;  /* frame of the split that parted */
+    uint32_t pc;     /* reconvergence point */
+    uint16_t parent; /* frame of the split that parted */
     uint16_t call;
     bool used;
 } pl_conv;
@@ -107,12 +131,13 @@ enum { PL_GROWN_FILE = 1, PL_GROWN_PREDS = 2, PL_GROWN_CALL = 4, PL_GROWN_LOCAL 
 
 /* An active call of some lanes. */
 typedef struct pl_callnode {
-    uint32_t ret_pc, site;  /* call instruction */
+    uint32_t ret_pc, site; /* call instruction */
     uint32_t func;
-    uint32_t row, pred;     /* start of the callee's register frame */
-    uint32_t local;         /* start of the callee's local frame, bytes */
-    uint32_t local_top;     /* first free byte after it (alloca moves it) */
-    uint32_t aside;         /* bytes below it that take no stack on hardware: parameters, which are in registers there */
+    uint32_t row, pred; /* start of the callee's register frame */
+    uint32_t local;     /* start of the callee's local frame, bytes */
+    uint32_t local_top; /* first free byte after it (alloca moves it) */
+    uint32_t aside;     /* bytes below it that take no stack on hardware: parameters, which are in
+                           registers there */
     uint16_t parent;
     bool used;
 } pl_callnode;
@@ -122,77 +147,87 @@ struct pl_grid;
 
 typedef struct pl_warp {
     /* hot: read by every lane loop */
-    uint32_t *regs;   /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
-    uint32_t *pred;   /* current frame's predicate masks */
+    uint32_t
+        *regs; /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
+    uint32_t *pred;          /* current frame's predicate masks */
     uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
-    uint32_t exec;    /* the same as bits: active and guard */
-    uint32_t wide;    /* what mask[] currently holds */
-    uint8_t half;     /* whose turn it is: regs, pred, mask, exec and carry are its own */
-    uint8_t halves;   /* of the warp: 1, or 2 */
-    pl_lanes all;     /* lanes executing now, of all halves */
-    pl_lanes active;  /* lanes of the current split */
-    uint32_t pc;      /* of the current split; branch functions set next */
+    uint32_t exec;           /* the same as bits: active and guard */
+    uint32_t wide;           /* what mask[] currently holds */
+    uint8_t half;            /* whose turn it is: regs, pred, mask, exec and carry are its own */
+    uint8_t halves;          /* of the warp: 1, or 2 */
+    pl_lanes all;            /* lanes executing now, of all halves */
+    pl_lanes active;         /* lanes of the current split */
+    uint32_t pc;             /* of the current split; branch functions set next */
     uint32_t next;
-    pl_effect *fx;    /* NULL: nobody asks */
+    pl_effect *fx; /* NULL: nobody asks */
     const pl_insn *code;
     const pl_program *program;
     struct pl_cta *cta; /* not owned */
     struct pl_grid *grid;
-    uint64_t clock;   /* %clock as this warp sees it: cycles (timing) or instructions */
+    uint64_t clock; /* %clock as this warp sees it: cycles (timing) or instructions */
     /* cold */
-    uint32_t *file;   /* register files: all frames of a half, then those of the next */
+    uint32_t *file; /* register files: all frames of a half, then those of the next */
     uint32_t *predfile;
     uint32_t file_rows, pred_rows; /* of a half */
-    uint8_t *local;   /* lanes x local_bytes */
-    uint32_t local_bytes; /* a lane */
-    pl_lanes lanes;   /* lanes that exist (partial last warp) */
+    uint8_t *local;                /* lanes x local_bytes */
+    uint32_t local_bytes;          /* a lane */
+    pl_lanes lanes;                /* lanes that exist (partial last warp) */
     pl_lanes exited;
-    uint32_t index;   /* in the block */
-    uint8_t state;    /* pl_warp_state */
-    uint8_t current;  /* index of the current split */
+    uint32_t index;  /* in the block */
+    uint8_t state;   /* pl_warp_state */
+    uint8_t current; /* index of the current split */
     uint8_t nsplits;
-    bool stop;        /* the run loop must look at the splits again */
+    bool stop;       /* the run loop must look at the splits again */
     pl_split *split; /* few_splits, or those of `parted` from when they were too few */
     pl_conv *conv;   /* the same */
     pl_split few_splits[PL_FEW_SPLITS];
     pl_conv few_convs[PL_FEW_FRAMES];
     struct pl_parted *parted; /* untouched memory until it is needed */
-    pl_callnode *call; /* call[0] is the kernel */
+    pl_callnode *call;        /* call[0] is the kernel */
     uint32_t ncalls;
-    uint8_t grown;    /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself */
-    uint32_t carry;   /* condition-code carry flag, one bit a lane */
+    uint8_t
+        grown; /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself */
+    uint32_t carry;                 /* condition-code carry flag, one bit a lane */
     uint32_t put_by[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
-    uint64_t executed, lane_executed; /* instructions, thread instructions (as issued by the program) */
-    uint32_t polls;   /* volatile loads, atomics and failed waits since the warp was last chosen: how a spin loop shows */
-    uint32_t spins;   /* pauses for polling since lanes last met */
-    bool yield;       /* the current split asked to let others run */
-    bool way;         /* the current split makes way for one that is ready */
-    bool paused;      /* the last step ended in a pause for polling: other warps should get their turn */
-    bool wrote;       /* has written to memory since the last pause */
+    uint64_t executed,
+        lane_executed; /* instructions, thread instructions (as issued by the program) */
+    uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last chosen: how
+                       a spin loop shows */
+    uint32_t spins; /* pauses for polling since lanes last met */
+    bool yield;     /* the current split asked to let others run */
+    bool way;       /* the current split makes way for one that is ready */
+    bool paused; /* the last step ended in a pause for polling: other warps should get their turn */
+    bool wrote;  /* has written to memory since the last pause */
     struct {
         uint8_t what, lanes; /* pl_driver_work, 0: nothing */
         uint64_t bytes;      /* that its lanes want at most, each */
-    } asked;          /* of the driver, by the last call of one of its functions; whoever counts time takes it away */
-    uint8_t values;   /* that the lanes brought to the last comparison of all with all, each one looked up by itself; whoever counts time takes it away */
-    bool timed;       /* has read a clock since the last pause: the loop may end with the time */
-    bool patient;     /* had done so at the last pause */
-    uint32_t ended_at;   /* instruction that ended the last of its lanes that have */
+    } asked; /* of the driver, by the last call of one of its functions; whoever counts time takes
+                it away */
+    uint8_t values;    /* that the lanes brought to the last comparison of all with all, each one
+                          looked up by itself; whoever counts time takes it away */
+    bool timed;        /* has read a clock since the last pause: the loop may end with the time */
+    bool patient;      /* had done so at the last pause */
+    uint32_t ended_at; /* instruction that ended the last of its lanes that have */
     uint8_t nlooked;
-    uint64_t looked[4];  /* addresses polled last: those who poll others are getting on */
-    uint64_t advances;   /* grid->advances at the last pause */
-    uint64_t pause_at;   /* instructions executed until then */
-    uint32_t idle;       /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a clock is read in between */
-    const pl_alloc *hit; /* allocation of the last global access */
-    uint16_t conv_used;  /* highest conv index in use + 1 */
-    uint32_t births;     /* splits ever made */
-    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not arrived */
-    uint16_t arrived;    /* by barrier, a bit each: it has arrived there, and the barrier has not been complete since */
-    uint32_t *device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
+    uint64_t looked[4]; /* addresses polled last: those who poll others are getting on */
+    uint64_t advances;  /* grid->advances at the last pause */
+    uint64_t pause_at;  /* instructions executed until then */
+    uint32_t idle; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a clock is
+                      read in between */
+    const pl_alloc *hit;              /* allocation of the last global access */
+    uint16_t conv_used;               /* highest conv index in use + 1 */
+    uint32_t births;                  /* splits ever made */
+    pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not
+                                         arrived */
+    uint16_t arrived; /* by barrier, a bit each: it has arrived there, and the barrier has not been
+                         complete since */
+    uint32_t *
+        device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
     struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
 } pl_warp;
 
-/* A named barrier. Warps arrive at it: one arrives when all its lanes that have not ended have come. Threads that have ended count as arrived
- * when no explicit number of threads was given. */
+/* A named barrier. Warps arrive at it: one arrives when all its lanes that have not ended have
+ * come. Threads that have ended count as arrived when no explicit number of threads was given. */
 typedef struct pl_barrier {
     uint32_t arrived;  /* threads of the warps that have arrived */
     uint32_t expected; /* 0: all live threads of the block */
@@ -206,47 +241,53 @@ typedef struct pl_barrier {
 typedef struct pl_cluster {
     struct pl_cta *cta[16]; /* by rank; NULL when it has not started or has ended */
     uint32_t size, ended;
-    uint32_t arrived;       /* threads at the cluster barrier */
-    uint64_t phase;         /* completed phases */
-    uint32_t live;          /* threads of all its blocks that have not exited */
+    uint32_t arrived; /* threads at the cluster barrier */
+    uint64_t phase;   /* completed phases */
+    uint32_t live;    /* threads of all its blocks that have not exited */
     bool used;
 } pl_cluster;
 
 typedef struct pl_cta {
     struct pl_grid *grid;
     uint32_t id[3], linear;
-    uint32_t nwarps, done;      /* done: warps finished */
-    uint32_t nthreads, live;    /* live: threads not exited */
-    pl_warp *warp;              /* nwarps */
-    uint8_t *shared;            /* from offset 0: the system's part comes first */
-    uint8_t *storage;           /* of the pool: warps with their registers, shared memory */
-    pl_parted *parted;          /* of the pool: for each warp */
-    bool filled;                /* the storage has been divided */
-    uint32_t shared_start;      /* offset of the first byte of the kernel's own */
-    uint32_t shared_first;      /* of the first that it may use: the system's part too if the program asks where that lies */
-    uint32_t shared_end;        /* offset behind the last */
-    uint64_t shared_base;       /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
+    uint32_t nwarps, done;   /* done: warps finished */
+    uint32_t nthreads, live; /* live: threads not exited */
+    pl_warp *warp;           /* nwarps */
+    uint8_t *shared;         /* from offset 0: the system's part comes first */
+    uint8_t *storage;        /* of the pool: warps with their registers, shared memory */
+    pl_parted *parted;       /* of the pool: for each warp */
+    bool filled;             /* the storage has been divided */
+    uint32_t shared_start;   /* offset of the first byte of the kernel's own */
+    uint32_t shared_first;   /* of the first that it may use: the system's part too if the program
+                                asks where that lies */
+    uint32_t shared_end;     /* offset behind the last */
+    uint64_t shared_base;    /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
-    pl_cluster *cluster; /* NULL without clusters: then the block is one of its own, as far as barriers go */
-    uint32_t alone_arrived; /* threads at the cluster barrier */
-    uint64_t alone_phase;   /* completed phases */
-    uint32_t releases;      /* times that warps of the block were released from a barrier of it */
-    uint32_t sm;                /* where it runs (timing), for %smid */
-    uint64_t number;            /* of the block among those of all grids of the launch: for events */
-    bool let_go;                /* the grid behind this one need not wait for it to start */
-    struct pl_weak_cta *weak;   /* weak consistency: what its warps have seen; owned */
-    void *place;                /* timing with several threads: for pl_grid.in_order */
-    uint64_t *advances;         /* where its signs of life count: pl_grid.advances, or in timing mode a counter of its SM, added up later */
+    pl_cluster *cluster;      /* NULL without clusters: then the block is one of its own, as far as
+                                 barriers go */
+    uint32_t alone_arrived;   /* threads at the cluster barrier */
+    uint64_t alone_phase;     /* completed phases */
+    uint32_t releases;        /* times that warps of the block were released from a barrier of it */
+    uint32_t sm;              /* where it runs (timing), for %smid */
+    uint64_t number;          /* of the block among those of all grids of the launch: for events */
+    bool let_go;              /* the grid behind this one need not wait for it to start */
+    struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
+    void *place;              /* timing with several threads: for pl_grid.in_order */
+    uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a
+                           counter of its SM, added up later */
 } pl_cta;
 
 /* Phases of its cluster barrier that are complete. */
-static inline uint64_t pl_cluster_phase(const pl_cta *c) { return c->cluster ? c->cluster->phase : c->alone_phase; }
+static inline uint64_t pl_cluster_phase(const pl_cta *c)
+{
+    return c->cluster ? c->cluster->phase : c->alone_phase;
+}
 
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {
-    const char *kernel;  /* whose thread it was; NULL: nobody's */
-    const char *error;   /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
+    const char *kernel; /* whose thread it was; NULL: nobody's */
+    const char *error;  /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
     char text[2048];
     uint32_t pc, block[3], thread[3];
     uint64_t address;
@@ -254,7 +295,13 @@ typedef struct pl_fault_info {
 } pl_fault_info;
 
 /* Why a launch ended before its end, and where it was then. */
-typedef enum pl_stop_cause { PL_STOP_NONE, PL_STOP_FLAG, PL_STOP_CYCLES, PL_STOP_INSTRUCTIONS, PL_STOP_OUTPUT } pl_stop_cause;
+typedef enum pl_stop_cause {
+    PL_STOP_NONE,
+    PL_STOP_FLAG,
+    PL_STOP_CYCLES,
+    PL_STOP_INSTRUCTIONS,
+    PL_STOP_OUTPUT
+} pl_stop_cause;
 typedef struct pl_stop {
     pl_stop_cause cause;
     bool placed; /* the rest is known: a thread that was running */
@@ -271,75 +318,87 @@ typedef struct pl_limits {
 
 /* One launch. Filled by lib/ before, read afterwards.
  *
- * Several may run at once, in a row: a grid with `before` starts when every block of that grid has executed
- * griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The first of the row, `head`, keeps what they share:
- * the fault, the numbers of events, the signs of life, the state of random draws. */
+ * Several may run at once, in a row: a grid with `before` starts when every block of that grid has
+ * executed griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The first
+ * of the row, `head`, keeps what they share: the fault, the numbers of events, the signs of life,
+ * the state of random draws. */
 typedef struct pl_grid {
     const pl_program *program; /* not owned */
     const pl_prog_func *entry;
-    pl_memory *memory;         /* not owned: global, constant */
+    pl_memory *memory;                /* not owned: global, constant */
     const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared;
-    const uint8_t *params;     /* entry->param_bytes */
-    uint32_t stack_limit;      /* local bytes a thread may use */
-    uint32_t max_resident;     /* blocks that may be resident at once (functional mode keeps them interleavable) */
-    const pl_sink *sink;       /* or NULL */
-    pl_pc_stat *pc_stat;       /* program->code.n entries, or NULL */
+    const uint8_t *params;      /* entry->param_bytes */
+    uint32_t stack_limit;       /* local bytes a thread may use */
+    uint32_t max_resident;      /* blocks that may be resident at once (functional mode keeps them
+                                   interleavable) */
+    const pl_sink *sink;        /* or NULL */
+    pl_pc_stat *pc_stat;        /* program->code.n entries, or NULL */
     const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
-    pl_limits most;            /* those of the head count */
-    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions); /* or NULL */
+    pl_limits most;             /* those of the head count */
+    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks,
+                     uint64_t instructions); /* or NULL */
     void *progress_ctx;
-    uint32_t threads;          /* host threads of timing mode; the result does not depend on it */
-    void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does before it is done; or NULL */
-    uint32_t nsm;              /* %nsmid */
-    uint32_t width;            /* lanes of a warp: PL_LANES, or twice as many */
-    uint32_t warp_slots;       /* %nwarpid */
-    uint32_t capability;       /* compute capability of the machine times ten: the tensor cores' arithmetic */
-    uint32_t shared_reserved;  /* bytes that the system keeps at the start of every block's shared memory */
-    struct pl_stock *stock;    /* where memory comes from and goes to, or NULL; not owned */
-    struct pl_system *system;  /* printf, heap, launches from the device; not owned */
-    uint64_t driver_free;      /* cycle until which warps that asked before hold what the driver does for one after the other */
-    uint64_t workspace;        /* %envreg1, 2: device address of the grid barrier of a cooperative launch, 0 without */
-    uint64_t launch_id;        /* %gridid */
-    int async_mode;            /* PL_ASYNC_* */
-    bool modelled;             /* timing mode: a model says how long things take */
+    uint32_t threads; /* host threads of timing mode; the result does not depend on it */
+    void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
+                                           before it is done; or NULL */
+    uint32_t nsm;                       /* %nsmid */
+    uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
+    uint32_t warp_slots;                /* %nwarpid */
+    uint32_t
+        capability; /* compute capability of the machine times ten: the tensor cores' arithmetic */
+    uint32_t shared_reserved; /* bytes that the system keeps at the start of every block's shared
+                                 memory */
+    struct pl_stock *stock;   /* where memory comes from and goes to, or NULL; not owned */
+    struct pl_system *system; /* printf, heap, launches from the device; not owned */
+    uint64_t driver_free; /* cycle until which warps that asked before hold what the driver does for
+                             one after the other */
+    uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
+                           0 without */
+    uint64_t launch_id; /* %gridid */
+    int async_mode;     /* PL_ASYNC_* */
+    bool modelled;      /* timing mode: a model says how long things take */
     bool simt_stack;
-    bool random;               /* functional mode: warps and splits in random order */
-    uint64_t draw;             /* state of the generator */
-    uint64_t next_block;       /* blocks that have started or were cancelled, in the order of starting */
-    uint32_t turn;             /* random: most instructions of a turn, 0: default */
-    struct pl_weak *weak;      /* weak consistency, or NULL; not owned */
-    struct pl_grid *head;      /* of the row; the grid itself when it runs alone */
+    bool random;          /* functional mode: warps and splits in random order */
+    uint64_t draw;        /* state of the generator */
+    uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
+    uint32_t turn;        /* random: most instructions of a turn, 0: default */
+    struct pl_weak *weak; /* weak consistency, or NULL; not owned */
+    struct pl_grid *head; /* of the row; the grid itself when it runs alone */
     struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
-    uint64_t first_block;      /* blocks of grids of the launch that were made before */
-    uint64_t let_go;           /* blocks that the next grid need not wait for any more */
-    bool complete;             /* it and all before it have ended */
+    uint64_t first_block;          /* blocks of grids of the launch that were made before */
+    uint64_t let_go;               /* blocks that the next grid need not wait for any more */
+    bool complete;                 /* it and all before it have ended */
     /* results */
-    pl_fault_info failed;      /* an assertion: the launch runs on and fails at its end */
-    pl_fault_info doubt;       /* something whose result is undefined: the launch runs on */
+    pl_fault_info failed; /* an assertion: the launch runs on and fails at its end */
+    pl_fault_info doubt;  /* something whose result is undefined: the launch runs on */
     pl_fault_info fault;
-    pl_stop stopped;           /* of the head */
-    uint64_t ran;              /* of the head, functional mode: instructions so far */
-    uint64_t grown;            /* of the head: bytes by which the storage of its warps has grown; threads add to it */
+    pl_stop stopped; /* of the head */
+    uint64_t ran;    /* of the head, functional mode: instructions so far */
+    uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; threads add
+                        to it */
     uint64_t executed, lane_executed, cycles;
     uint64_t blocks_done;
-    uint64_t cancelled;        /* blocks that never start because another took their work (clusterlaunchcontrol) */
-    uint64_t seq;              /* next event number */
-    uint64_t advances;         /* lanes that ended, phases passed, memory written: a sign of life for spinning launches */
+    uint64_t cancelled; /* blocks that never start because another took their work
+                           (clusterlaunchcontrol) */
+    uint64_t seq;       /* next event number */
+    uint64_t advances;  /* lanes that ended, phases passed, memory written: a sign of life for
+                           spinning launches */
     struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
 } pl_grid;
 
-/* What a launch leaves for later ones: memory whose pages the system has given already, and host threads. Their contents are no one's, each is NULL
- * at first and while somebody uses it. */
+/* What a launch leaves for later ones: memory whose pages the system has given already, and host
+ * threads. Their contents are no one's, each is NULL at first and while somebody uses it. */
 typedef struct pl_stock {
     pl_arena *blocks, *rest;          /* of blocks (cta.c) */
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
-    struct pl_team *team;    /* its threads, */
-    uint32_t threads;        /* of which so many were wanted */
+    struct pl_team *team;             /* its threads, */
+    uint32_t threads;                 /* of which so many were wanted */
 } pl_stock;
 
-/* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as pl_arena_open_sparse makes it. */
+/* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as
+ * pl_arena_open_sparse makes it. */
 typedef enum pl_stock_kind { PL_STOCK_ZEROED, PL_STOCK_ANY, PL_STOCK_SPARSE } pl_stock_kind;
 /* The arena that is kept there, or a new one; NULL: out of memory. */
 pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind);
@@ -347,57 +406,81 @@ void pl_stock_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
 void pl_stock_close(pl_stock *s);
 
 /* Has the launch failed? Threads ask while another one says so. */
-static inline bool pl_failed(const pl_grid *g) { return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED); }
+static inline bool pl_failed(const pl_grid *g)
+{
+    return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED);
+}
 
-static inline uint64_t pl_grid_blocks(const pl_grid *g) { return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2]; }
+static inline uint64_t pl_grid_blocks(const pl_grid *g)
+{
+    return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+}
 
 /* --- blocks (cta.c) --- */
-pl_status pl_grid_open(pl_grid *g);  /* checks the launch, prepares storage */
-uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes; before pl_grid_open, too */
-/* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills g->stopped of the head. */
-bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live, size_t n);
+pl_status pl_grid_open(pl_grid *g);             /* checks the launch, prepares storage */
+uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;
+                                                   before pl_grid_open, too */
+/* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills
+ * g->stopped of the head. */
+bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live,
+                  size_t n);
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
-/* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after the other. */
+/* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after
+ * the other. */
 void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
-/* The next cluster (or block) that has not started never does; id: of its first block. False: all have started. */
+/* The next cluster (or block) that has not started never does; id: of its first block. False: all
+ * have started. */
 bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
-/* The same in two steps. The second, which is most of the work, may be done by different threads for different blocks at once; the
- * blocks of a cluster see each other from the first step on. */
+/* The same in two steps. The second, which is most of the work, may be done by different threads
+ * for different blocks at once; the blocks of a cluster see each other from the first step on. */
 pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
 bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
-void pl_cta_end(pl_cta *c);          /* all warps done: storage goes back to the pool */
-/* The first grid of the row whose blocks have not all started; NULL: there is none, or it has to wait for the one before. */
+void pl_cta_end(pl_cta *c); /* all warps done: storage goes back to the pool */
+/* The first grid of the row whose blocks have not all started; NULL: there is none, or it has to
+ * wait for the one before. */
 pl_grid *pl_grid_startable(pl_grid *head);
 /* Blocks of the row that have not ended. */
 uint64_t pl_grid_left(const pl_grid *head);
 
 /* --- halves of a warp --- */
 /* Number of lane 0 of the half in the warp, and in the block. */
-static inline uint32_t pl_first_lane(const pl_warp *w) { return (uint32_t)w->half * PL_LANES; }
-static inline uint32_t pl_first_thread(const pl_warp *w) { return (w->index * w->halves + w->half) * PL_LANES; }
+static inline uint32_t pl_first_lane(const pl_warp *w)
+{
+    return (uint32_t)w->half * PL_LANES;
+}
+static inline uint32_t pl_first_thread(const pl_warp *w)
+{
+    return (w->index * w->halves + w->half) * PL_LANES;
+}
 /* The half's part of a set of lanes, and the set that a half's lanes are. */
-static inline uint32_t pl_of_half(const pl_warp *w, pl_lanes set) { return (uint32_t)(set >> pl_first_lane(w)); }
-static inline pl_lanes pl_from_half(const pl_warp *w, uint32_t lanes) { return (pl_lanes)lanes << pl_first_lane(w); }
+static inline uint32_t pl_of_half(const pl_warp *w, pl_lanes set)
+{
+    return (uint32_t)(set >> pl_first_lane(w));
+}
+static inline pl_lanes pl_from_half(const pl_warp *w, uint32_t lanes)
+{
+    return (pl_lanes)lanes << pl_first_lane(w);
+}
 
 /* Those of the lanes whose value in the row is this one. */
 static inline uint32_t pl_lanes_with(const uint32_t *row, uint32_t value, uint32_t lanes)
 {
     uint32_t with = 0;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        with |= (uint32_t)(row[l] == value) << l;
+    for (unsigned l = 0; l < PL_LANES; l++) with |= (uint32_t)(row[l] == value) << l;
     return with & lanes;
 }
 /* Lanes of the half that have not ended. */
-static inline uint32_t pl_alive(const pl_warp *w) { return pl_of_half(w, w->lanes & ~w->exited); }
+static inline uint32_t pl_alive(const pl_warp *w)
+{
+    return pl_of_half(w, w->lanes & ~w->exited);
+}
 /* Lanes of the current split that instruction i would execute for: its guard leaves them. */
 static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
 {
-    if (i->guard == PL_PT)
-        return w->active;
+    if (i->guard == PL_PT) return w->active;
     pl_lanes p = w->pred[i->guard];
-    if (w->halves > 1)
-        p |= (pl_lanes)w->pred[w->pred_rows + i->guard] << PL_LANES;
+    if (w->halves > 1) p |= (pl_lanes)w->pred[w->pred_rows + i->guard] << PL_LANES;
     return w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
 }
 
@@ -408,20 +491,26 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i);
 uint32_t pl_member_mask_operand(const pl_insn *i);
 
 /* --- warps (warp.c) --- */
-/* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state. */
+/* Runs until the warp must wait, ends, faults or `limit` instructions are done. Returns its state.
+ */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
-/* The instruction that pl_warp_step would execute next and the lanes it would run for, or NULL when the warp cannot go on now. */
+/* The instruction that pl_warp_step would execute next and the lanes it would run for, or NULL when
+ * the warp cannot go on now. */
 const pl_insn *pl_warp_peek(pl_warp *w);
-/* Executes exactly one instruction. fx: one effect for each half, or NULL; its mask is 0 when the half did not touch memory. */
+/* Executes exactly one instruction. fx: one effect for each half, or NULL; its mask is 0 when the
+ * half did not touch memory. */
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
-/* The lanes of the half that execute, for an instruction that is executed at another time than its own. */
+/* The lanes of the half that execute, for an instruction that is executed at another time than its
+ * own. */
 void pl_warp_widen(pl_warp *w, uint32_t exec);
 /* It is the turn of half h. A warp whose instruction is done stands at half 0. */
 void pl_warp_half(pl_warp *w, unsigned h);
-/* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at `reconv`. */
+/* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at
+ * `reconv`. */
 void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
 
-/* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31 lanes on either side, H200, 2026-11). */
+/* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31
+ * lanes on either side, H200, 2026-11). */
 void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv);
 /* The warp looks at memory that others may change, at the first lane's address. */
 void pl_warp_look(pl_warp *w, uint64_t address);
@@ -432,18 +521,21 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
 
-/* Lanes that wait at this barrier of the block in the same place go on together (machine code for sm_90 has WARPSYNC in front of it). */
+/* Lanes that wait at this barrier of the block in the same place go on together (machine code for
+ * sm_90 has WARPSYNC in front of it). */
 void pl_warp_meet(pl_warp *w, uint8_t barrier);
 
-/* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that have made way. */
+/* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that
+ * have made way. */
 void pl_warp_yield(pl_warp *w);
-/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they get. Masks of _sync instructions name
- * lanes of the half. */
+/* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they
+ * get. Masks of _sync instructions name lanes of the half. */
 void pl_warp_doubt(pl_warp *w, uint32_t mask);
-/* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the split waits or parts. */
+/* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the
+ * split waits or parts. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
-/* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and each group has executed it by itself
- * or will. */
+/* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and
+ * each group has executed it by itself or will. */
 bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k);
 /* Enters a function with the executing lanes (all of the current split) / leaves it. */
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
@@ -454,10 +546,15 @@ uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
 /* Frame size, start of the local frame and its end for the current split. */
 pl_callnode *pl_warp_node(pl_warp *w);
 /* The end of what the lanes of the current split have of local memory: frames, spills, alloca. */
-static inline uint32_t pl_local_top(const pl_warp *w) { return w->call[w->split[w->current].call].local_top; }
-/* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the limit was reached and the launch has failed. */
+static inline uint32_t pl_local_top(const pl_warp *w)
+{
+    return w->call[w->split[w->current].call].local_top;
+}
+/* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the
+ * limit was reached and the launch has failed. */
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
-/* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the low half). */
+/* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the
+ * low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
 
 /* An arrival at a named barrier. */
@@ -469,8 +566,8 @@ typedef struct pl_arrival {
 } pl_arrival;
 /* Lanes of the current split come to a barrier (cta.c). */
 void pl_bar_arrive(pl_warp *w, const pl_arrival *a);
-/* Whether the barrier instruction may execute now for the current split; otherwise that waits or parts. An aligned one executes when all lanes
- * of the warp that have not ended stand at it. */
+/* Whether the barrier instruction may execute now for the current split; otherwise that waits or
+ * parts. An aligned one executes when all lanes of the warp that have not ended stand at it. */
 bool pl_bar_gathered(pl_warp *w, const pl_insn *i);
 /* bar and barrier.aligned. */
 bool pl_bar_is_aligned(const pl_insn *i);
@@ -478,21 +575,25 @@ bool pl_bar_is_aligned(const pl_insn *i);
 void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);
-/* griddepcontrol: the next grid need not wait for this block any more; the warp waits until the grid before has ended. */
+/* griddepcontrol: the next grid need not wait for this block any more; the warp waits until the
+ * grid before has ended. */
 void pl_grid_let_go(pl_warp *w);
 void pl_grid_wait(pl_warp *w);
 
-/* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run again. */
+/* Re-examines a waiting warp (barrier released, copy landed, time passed); true when it can run
+ * again. */
 bool pl_warp_poll(pl_warp *w, uint64_t clock);
 
 /* --- functional mode (grid.c) --- */
 pl_status pl_grid_run(pl_grid *g);
 
-/* Stops the launch; lanes: of the half. error is CUDA's name; the text gets block, thread, line and address added. */
+/* Stops the launch; lanes: of the half. error is CUDA's name; the text gets block, thread, line and
+ * address added. */
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same for a fault that does not stop the launch: only fills `f`, unless that is set already. */
-void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+/* The same for a fault that does not stop the launch: only fills `f`, unless that is set already.
+ */
+void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt,
+                   ...) __attribute__((format(printf, 5, 6)));
 
 #endif

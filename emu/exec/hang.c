@@ -37,18 +37,20 @@ typedef struct hang {
 
 /* ---- places ---- */
 
-/* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who look at memory stand where they look. */
+/* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who
+ * look at memory stand where they look. */
 static uint32_t place(const pl_warp *w, const pl_split *s)
 {
-    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->look)
-        return s->look - 1;
-    if (s->wait == PL_SPLIT_READY && s == &w->split[w->current])
-        return w->pc;
-    return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP || s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
-               ? s->pc - (s->pc > 0) : s->pc;
+    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->look) return s->look - 1;
+    if (s->wait == PL_SPLIT_READY && s == &w->split[w->current]) return w->pc;
+    return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP ||
+                   s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
+               ? s->pc - (s->pc > 0)
+               : s->pc;
 }
 
-/* "line 22", with the file where the program has several, and the source line that the compiler noted: "line 22 (kernel.cu:7)". */
+/* "line 22", with the file where the program has several, and the source line that the compiler
+ * noted: "line 22 (kernel.cu:7)". */
 static void put_line(text *t, const pl_grid *g, uint32_t pc)
 {
     const pl_program *p = g->program;
@@ -57,18 +59,17 @@ static void put_line(text *t, const pl_grid *g, uint32_t pc)
     size_t source = 0;
     while (source + 1 < p->sources.n && p->sources.at[source + 1].lines_before < line->ptx_line)
         source++;
-    if (p->sources.n > 1)
-        put(t, "%s ", p->sources.at[source].name);
+    if (p->sources.n > 1) put(t, "%s ", p->sources.at[source].name);
     put(t, "line %u", line->ptx_line - (p->sources.n ? p->sources.at[source].lines_before : 0));
-    if (!line->src_line || line->src_file >= p->files.n || !p->files.at[line->src_file])
-        return;
+    if (!line->src_line || line->src_file >= p->files.n || !p->files.at[line->src_file]) return;
     const char *file = p->files.at[line->src_file], *slash = strrchr(file, '/');
     put(t, " (%s:%u)", slash ? slash + 1 : file, line->src_line);
 }
 
 static const char *word_of(const pl_grid *g, uint32_t pc)
 {
-    return pc < g->program->code.n ? pl_mnems[pl_forms[g->program->code.at[pc].form].mnem].name : "the end";
+    return pc < g->program->code.n ? pl_mnems[pl_forms[g->program->code.at[pc].form].mnem].name
+                                   : "the end";
 }
 
 static void put_lanes(text *t, const pl_warp *w, pl_lanes lanes)
@@ -106,8 +107,10 @@ static uint32_t operand_of(pl_warp *w, const pl_split *s, uint32_t pc, unsigned 
 /* Which barrier a split waits at, or, before an aligned instruction, is about to. */
 static uint32_t barrier_of(pl_warp *w, const pl_split *s)
 {
-    return s->wait == PL_SPLIT_BARRIER ? s->barrier
-                                       : operand_of(w, s, s->pc, pl_forms[w->code[s->pc].form].operand[0].written) % PL_NAMED_BARRIERS;
+    return s->wait == PL_SPLIT_BARRIER
+               ? s->barrier
+               : operand_of(w, s, s->pc, pl_forms[w->code[s->pc].form].operand[0].written) %
+                     PL_NAMED_BARRIERS;
 }
 
 /* Does the split look at the barrier that cooperative groups keep for the grid? */
@@ -128,13 +131,11 @@ static void missing_blocks(hang *h, const pl_grid *g)
             for (unsigned m = 0; m < c->warp[n].nsplits; m++)
                 looks |= looks_at_grid(g, &c->warp[n].split[m]);
         absent += !looks;
-        if (looks || shown++ >= MISSING_SHOWN)
-            continue;
+        if (looks || shown++ >= MISSING_SHOWN) continue;
         put(&h->t, shown == 1 ? ", missing " : ", ");
         put_block(&h->t, c);
     }
-    if (absent > MISSING_SHOWN)
-        put(&h->t, " and %zu other blocks", absent - MISSING_SHOWN);
+    if (absent > MISSING_SHOWN) put(&h->t, " and %zu other blocks", absent - MISSING_SHOWN);
     if (pl_grid_blocks(g) > h->n)
         put(&h->t, ", and %llu blocks do not run", (unsigned long long)(pl_grid_blocks(g) - h->n));
 }
@@ -144,14 +145,14 @@ static void mbarrier_state(text *t, pl_warp *w, const pl_split *s, const pl_insn
     pl_space real;
     uint64_t in;
     const unsigned lane = first_lane(w, s);
-    const uint8_t *p = pl_resolve(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC, s->look_at, 8, &real, &in);
+    const uint8_t *p =
+        pl_resolve(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC,
+                   s->look_at, 8, &real, &in);
     put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->look_at);
-    if (!p)
-        return;
+    if (!p) return;
     const pl_mbar b = pl_mbar_read(p);
     put(t, ", whose phase %d lacks %u of %u arrivals", b.phase, b.pending, b.expected);
-    if (b.tx)
-        put(t, " and %d bytes", b.tx);
+    if (b.tx) put(t, " and %d bytes", b.tx);
 }
 
 /* Lanes that look at memory again and again: for what. */
@@ -172,9 +173,9 @@ static void looking(hang *h, pl_warp *w, const pl_split *s)
     uint64_t in = s->look_at;
     pl_resolve(w, first_lane(w, s), real, s->look_at, 1, &real, &in);
     const pl_alloc *a = real == PL_SP_GLOBAL ? pl_memory_find(g->memory, in) : NULL;
-    put(&h->t, "spin, looking at %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global", in);
-    if (a && a->name)
-        put(&h->t, " (%s + %" PRIu64 ")", a->name, in - a->address);
+    put(&h->t, "spin, looking at %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global",
+        in);
+    if (a && a->name) put(&h->t, " (%s + %" PRIu64 ")", a->name, in - a->address);
     put(&h->t, ", which nobody writes");
 }
 
@@ -185,7 +186,8 @@ static void at_barrier(text *t, pl_warp *w, const pl_split *s)
     uint32_t came = b->arrived;
     for (uint32_t k = 0; k < c->nwarps; k++)
         came += (uint32_t)__builtin_popcountll(c->warp[k].came[s->barrier]);
-    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, came, b->expected ? b->expected : c->live);
+    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, came,
+        b->expected ? b->expected : c->live);
 }
 
 /* What a group of lanes waits for. */
@@ -194,14 +196,16 @@ static void reason(hang *h, pl_warp *w, const pl_split *s)
     text *t = &h->t;
     const pl_cta *c = w->cta;
     switch (s->wait) {
-    case PL_SPLIT_BARRIER:
-        at_barrier(t, w, s);
-        return;
+    case PL_SPLIT_BARRIER: at_barrier(t, w, s); return;
     case PL_SPLIT_ALIGNED:
-        put(t, "wait at barrier %u, which is aligned, for the other lanes of their warp to come to the same instruction", barrier_of(w, s));
+        put(t,
+            "wait at barrier %u, which is aligned, for the other lanes of their warp to come to "
+            "the same instruction",
+            barrier_of(w, s));
         return;
     case PL_SPLIT_CLUSTER:
-        put(t, "wait at the cluster barrier, where %u of %u threads have arrived", c->cluster ? c->cluster->arrived : c->alone_arrived,
+        put(t, "wait at the cluster barrier, where %u of %u threads have arrived",
+            c->cluster ? c->cluster->arrived : c->alone_arrived,
             c->cluster ? c->cluster->live : c->live);
         return;
     case PL_SPLIT_WARP_SYNC: {
@@ -209,20 +213,24 @@ static void reason(hang *h, pl_warp *w, const pl_split *s)
         put(t, "wait for other lanes of their _sync mask");
         if (k != UINT32_MAX) {
             const uint32_t mask = operand_of(w, s, s->pc, k);
-            put(t, " 0x%08x, missing lanes 0x%08x", mask, mask & pl_alive(w) & ~pl_of_half(w, s->mask));
+            put(t, " 0x%08x, missing lanes 0x%08x", mask,
+                mask & pl_alive(w) & ~pl_of_half(w, s->mask));
         }
         return;
     }
     case PL_SPLIT_GRID:
-        put(t, "wait for the grid before theirs, of which %llu of %llu blocks have ended", (unsigned long long)w->grid->before->blocks_done,
+        put(t, "wait for the grid before theirs, of which %llu of %llu blocks have ended",
+            (unsigned long long)w->grid->before->blocks_done,
             (unsigned long long)pl_grid_blocks(w->grid->before));
         return;
     case PL_SPLIT_CONVERGE:
-        put(t, "wait where the lanes of their warp meet again%s", w->grid->simt_stack ? " (with --simt its they would be let go)" : "");
+        put(t, "wait where the lanes of their warp meet again%s",
+            w->grid->simt_stack ? " (with --simt its they would be let go)" : "");
         return;
     default:
         if (w->grid->simt_stack && s != &w->split[w->current])
-            put(t, "wait until the lanes that parted last have come to where they meet (with --simt its they would go on)");
+            put(t, "wait until the lanes that parted last have come to where they meet (with "
+                   "--simt its they would go on)");
         else if (s->look)
             looking(h, w, s);
         else
@@ -247,7 +255,8 @@ static void doing(hang *h, pl_warp *w, const pl_split *s)
     else if (s->wait == PL_SPLIT_WARP_SYNC || s->wait == PL_SPLIT_CONVERGE)
         put(t, ": waits for lanes of its warp");
     else if (s->look)
-        put(t, pl_forms[w->code[s->look - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier" : ": spins");
+        put(t, pl_forms[w->code[s->look - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier"
+                                                                      : ": spins");
     put(t, ")");
 }
 
@@ -257,10 +266,8 @@ static void name_warp(hang *h, pl_warp *w, pl_lanes away)
     put(&h->t, " warp %u", w->index);
     for (unsigned m = 0; m < w->nsplits; m++) {
         const pl_lanes lanes = w->split[m].mask & away;
-        if (!lanes)
-            continue;
-        if (lanes != lanes_left(w))
-            put_lanes(&h->t, w, lanes);
+        if (!lanes) continue;
+        if (lanes != lanes_left(w)) put_lanes(&h->t, w, lanes);
         doing(h, w, &w->split[m]);
     }
 }
@@ -271,8 +278,7 @@ static void ended(hang *h, pl_cta *c, uint32_t threads)
     put(&h->t, ", and %u threads that should come have ended or do not exist", threads);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         const pl_warp *w = &c->warp[k];
-        if (lanes_left(w))
-            continue;
+        if (lanes_left(w)) continue;
         put(&h->t, " (warp %u ended at ", k);
         put_line(&h->t, c->grid, w->ended_at);
         put(&h->t, ")");
@@ -291,16 +297,13 @@ static void missing_warps(hang *h, pl_cta *c, const pl_split *s)
         came += (uint32_t)__builtin_popcountll(w->came[s->barrier]);
         const pl_lanes away = lanes_left(w) & ~there;
         absent += (uint32_t)__builtin_popcountll(away);
-        if (!away || shown++ >= MISSING_SHOWN)
-            continue;
+        if (!away || shown++ >= MISSING_SHOWN) continue;
         put(&h->t, shown == 1 ? ", missing" : ",");
         name_warp(h, w, away);
     }
-    if (shown > MISSING_SHOWN)
-        put(&h->t, " and %u other warps", shown - MISSING_SHOWN);
+    if (shown > MISSING_SHOWN) put(&h->t, " and %u other warps", shown - MISSING_SHOWN);
     const uint32_t wanted = b->expected ? b->expected : c->live;
-    if (wanted > came + absent)
-        ended(h, c, wanted - came - absent);
+    if (wanted > came + absent) ended(h, c, wanted - came - absent);
 }
 
 /* Who has not come to the cluster barrier. */
@@ -311,15 +314,17 @@ static void missing_in_cluster(hang *h, pl_cta *c)
     for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
         pl_cta *o = x ? x->cta[r] : c;
         if (!o) {
-            put(&h->t, shown++ ? ", block %u of the cluster (it has not started)" : ", missing block %u of the cluster (it has not started)", r);
+            put(&h->t,
+                shown++ ? ", block %u of the cluster (it has not started)"
+                        : ", missing block %u of the cluster (it has not started)",
+                r);
             continue;
         }
         for (uint32_t k = 0; k < o->nwarps && shown < MISSING_SHOWN; k++) {
             pl_lanes away = 0;
             for (unsigned m = 0; m < o->warp[k].nsplits; m++)
                 away |= o->warp[k].split[m].cluster_arrived ? 0 : o->warp[k].split[m].mask;
-            if (!away)
-                continue;
+            if (!away) continue;
             put(&h->t, shown++ ? ", " : ", missing ");
             put_block(&h->t, o);
             name_warp(h, &o->warp[k], away);
@@ -332,8 +337,9 @@ static void missing_in_cluster(hang *h, pl_cta *c)
 /* Do the lanes of warp w that are left all stand as split s of warp v does? */
 static bool same(const pl_warp *w, const pl_warp *v, const pl_split *s)
 {
-    return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc && w->split[0].barrier == s->barrier &&
-           w->split[0].look == s->look && w->split[0].look_at == s->look_at && v->nsplits == 1;
+    return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc &&
+           w->split[0].barrier == s->barrier && w->split[0].look == s->look &&
+           w->split[0].look_at == s->look_at && v->nsplits == 1;
 }
 
 static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
@@ -342,8 +348,7 @@ static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
     text *t = &h->t;
     for (uint32_t k = 0; k < c->nwarps; k++) {
         pl_warp *w = &c->warp[k];
-        if (w->state == PL_WARP_DONE)
-            continue;
+        if (w->state == PL_WARP_DONE) continue;
         uint32_t last = k;
         for (unsigned m = 0; m < w->nsplits; m++) {
             const pl_split *s = &w->split[m];
@@ -351,31 +356,27 @@ static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
                 *first = w;
                 *at = s;
             }
-            while (last + 1 < c->nwarps && c->warp[last + 1].state != PL_WARP_DONE && same(&c->warp[last + 1], w, s))
+            while (last + 1 < c->nwarps && c->warp[last + 1].state != PL_WARP_DONE &&
+                   same(&c->warp[last + 1], w, s))
                 last++;
-            if (groups++ >= GROUPS_SHOWN)
-                continue;
+            if (groups++ >= GROUPS_SHOWN) continue;
             put(t, "; ");
             put_block(t, c);
             if (last > k)
                 put(t, " warps %u to %u", k, last);
             else
                 put(t, " warp %u", k);
-            if (s->mask != lanes_left(w))
-                put_lanes(t, w, s->mask);
+            if (s->mask != lanes_left(w)) put_lanes(t, w, s->mask);
             put(t, " at ");
             put_line(t, w->grid, place(w, s));
             put(t, ", %s: ", word_of(w->grid, place(w, s)));
             reason(h, w, s);
-            if (s->wait == PL_SPLIT_BARRIER)
-                missing_warps(h, c, s);
-            if (s->wait == PL_SPLIT_CLUSTER)
-                missing_in_cluster(h, c);
+            if (s->wait == PL_SPLIT_BARRIER) missing_warps(h, c, s);
+            if (s->wait == PL_SPLIT_CLUSTER) missing_in_cluster(h, c);
         }
         k = last;
     }
-    if (groups > GROUPS_SHOWN)
-        put(t, "; and %u other groups of this block", groups - GROUPS_SHOWN);
+    if (groups > GROUPS_SHOWN) put(t, "; and %u other groups of this block", groups - GROUPS_SHOWN);
 }
 
 static int by_number(const void *a, const void *b)
@@ -384,39 +385,40 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* The lanes of a warp in the order of their numbers: which split is where depends on the order in which they ran. */
+/* The lanes of a warp in the order of their numbers: which split is where depends on the order in
+ * which they ran. */
 static void sort_splits(pl_warp *w)
 {
     const pl_lanes running = w->split[w->current].mask;
-    w->split[w->current].pc = w->split[w->current].wait == PL_SPLIT_READY ? w->pc : w->split[w->current].pc;
+    w->split[w->current].pc =
+        w->split[w->current].wait == PL_SPLIT_READY ? w->pc : w->split[w->current].pc;
     for (unsigned k = 1; k < w->nsplits; k++)
-        for (unsigned m = k; m > 0 && (w->split[m].mask & (0ull - w->split[m].mask)) < (w->split[m - 1].mask & (0ull - w->split[m - 1].mask)); m--) {
+        for (unsigned m = k; m > 0 && (w->split[m].mask & (0ull - w->split[m].mask)) <
+                                          (w->split[m - 1].mask & (0ull - w->split[m - 1].mask));
+             m--) {
             const pl_split s = w->split[m];
             w->split[m] = w->split[m - 1];
             w->split[m - 1] = s;
         }
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].mask == running)
-            w->current = (uint8_t)k;
+        if (w->split[k].mask == running) w->current = (uint8_t)k;
 }
 
 void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
 {
-    static const char *const head[] = {"deadlock: nothing can run any more", "hang: nothing happens but looking at memory that nobody changes"};
+    static const char *const head[] = {
+        "deadlock: nothing can run any more",
+        "hang: nothing happens but looking at memory that nobody changes"};
     pl_warp *first = NULL;
     const pl_split *at = NULL;
     char space[sizeof g->fault.text];
     hang h = {.t = {.at = space, .cap = sizeof space}, .live = live, .n = n};
-    if (n)
-        qsort(live, n, sizeof *live, by_number);
+    if (n) qsort(live, n, sizeof *live, by_number);
     for (size_t k = 0; k < n; k++)
-        for (uint32_t m = 0; m < live[k]->nwarps; m++)
-            sort_splits(&live[k]->warp[m]);
+        for (uint32_t m = 0; m < live[k]->nwarps; m++) sort_splits(&live[k]->warp[m]);
     put(&h.t, "%s", head[spinning]);
-    for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++)
-        block(&h, live[k], &first, &at);
-    if (n > BLOCKS_SHOWN)
-        put(&h.t, "; and %zu other blocks", n - BLOCKS_SHOWN);
+    for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++) block(&h, live[k], &first, &at);
+    if (n > BLOCKS_SHOWN) put(&h.t, "; and %zu other blocks", n - BLOCKS_SHOWN);
     if (!first) {
         g->fault = (pl_fault_info){.error = "CUDA_ERROR_LAUNCH_TIMEOUT", .set = true};
         return;

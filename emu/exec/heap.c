@@ -9,14 +9,10 @@
 /* What a block costs: the distances between blocks that an H200 hands out. */
 static uint64_t cost_of(uint64_t size)
 {
-    if (size <= 64)
-        return 80;
-    if (size <= 128)
-        return 160;
-    if (size <= 256)
-        return 320;
-    if (size <= 4096)
-        return size + 320;
+    if (size <= 64) return 80;
+    if (size <= 128) return 160;
+    if (size <= 256) return 320;
+    if (size <= 4096) return size + 320;
     return size + size / 1000 * 279 + 64;
 }
 
@@ -44,7 +40,8 @@ static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
 {
     for (uint64_t at = 0; h->valid && at < b->cost; at += PL_GRANULE) {
         const uint64_t left = at < size ? size - at : 0;
-        __atomic_store_n(&h->valid[(b->offset + at) / PL_GRANULE], (uint8_t)(left < PL_GRANULE ? left : PL_GRANULE), __ATOMIC_RELAXED);
+        __atomic_store_n(&h->valid[(b->offset + at) / PL_GRANULE],
+                         (uint8_t)(left < PL_GRANULE ? left : PL_GRANULE), __ATOMIC_RELAXED);
     }
 }
 
@@ -52,8 +49,7 @@ static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
 {
     for (uint32_t *at = &h->free_list[class_of(cost)]; *at; at = &h->block[*at - 1].next) {
         pl_heap_block *b = &h->block[*at - 1];
-        if (b->cost != cost || (h->base + b->offset) % align)
-            continue;
+        if (b->cost != cost || (h->base + b->offset) % align) continue;
         *at = b->next;
         return b;
     }
@@ -66,8 +62,7 @@ static pl_heap_block *any(pl_heap *h, uint64_t cost, uint64_t align)
     for (unsigned c = 0; c < PL_HEAP_CLASSES; c++)
         for (uint32_t *at = &h->free_list[c]; *at; at = &h->block[*at - 1].next) {
             pl_heap_block *b = &h->block[*at - 1];
-            if (b->cost < cost || (h->base + b->offset) % align)
-                continue;
+            if (b->cost < cost || (h->base + b->offset) % align) continue;
             *at = b->next;
             return b;
         }
@@ -76,8 +71,7 @@ static pl_heap_block *any(pl_heap *h, uint64_t cost, uint64_t align)
 
 uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
 {
-    if (!h->base || size > h->size)
-        return 0;
+    if (!h->base || size > h->size) return 0;
     uint64_t cost = (cost_of(size) + 15) & ~15ull;
     pl_heap_block *b = reuse(h, cost, align);
     if (!b) {
@@ -88,8 +82,7 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
             if (h->n == h->cap) {
                 size_t cap = h->cap ? 2 * h->cap : 256;
                 pl_heap_block *p = realloc(h->block, cap * sizeof *p);
-                if (!p)
-                    return 0;
+                if (!p) return 0;
                 h->block = p;
                 h->cap = cap;
             }
@@ -98,8 +91,7 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
             h->top = start + cost;
         }
     }
-    if (!b)
-        return 0;
+    if (!b) return 0;
     b->used = true;
     b->size = size;
     b->next = 0;
@@ -124,8 +116,7 @@ const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
 bool pl_heap_free(pl_heap *h, uint64_t address)
 {
     const pl_heap_block *found = pl_heap_block_at(h, address);
-    if (!found || h->base + found->offset != address || !found->used)
-        return false;
+    if (!found || h->base + found->offset != address || !found->used) return false;
     const size_t k = (size_t)(found - h->block);
     pl_heap_block *b = &h->block[k];
     allow(h, b, 0);

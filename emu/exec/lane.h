@@ -1,9 +1,11 @@
-/* lane.h - what the generated lane loops are made of: rows, masks, blends, and the helpers their expressions call.
+/* lane.h - what the generated lane loops are made of: rows, masks, blends, and the helpers their
+ * expressions call.
  *
- * This header is included by gen_exec_*.c, which isagen writes from the instruction table, and by the warp-level files op_*.c.
- * All of them are compiled once per vector extension of the host (PL_EXEC_SUFFIX is _base, _avx2 or _avx512), so exported names go
- * through PL_X. An instruction computes all lanes and blends the result by the execution mask: measured on an AVX2 host that
- * is three times faster than testing each lane, and as fast as a separate loop for full masks. */
+ * This header is included by gen_exec_*.c, which isagen writes from the instruction table, and by
+ * the warp-level files op_*.c. All of them are compiled once per vector extension of the host
+ * (PL_EXEC_SUFFIX is _base, _avx2 or _avx512), so exported names go through PL_X. An instruction
+ * computes all lanes and blends the result by the execution mask: measured on an AVX2 host that is
+ * three times faster than testing each lane, and as fast as a separate loop for full masks. */
 #ifndef PL_EMU_EXEC_LANE_H
 #define PL_EMU_EXEC_LANE_H
 
@@ -16,7 +18,7 @@ typedef struct pl_u128 {
 } pl_u128;
 
 #define PL_CAT_(a, b) a##b
-#define PL_CAT(a, b) PL_CAT_(a, b)
+#define PL_CAT(a, b)  PL_CAT_(a, b)
 #ifndef PL_EXEC_SUFFIX
 #define PL_EXEC_SUFFIX _base
 #endif
@@ -28,7 +30,8 @@ typedef struct pl_u128 {
 /* An absent optional operand. */
 #define PL_NO_OPERAND UINT32_MAX
 
-/* How to find the specialised function of a form: index = sum of choice(slot[k]) * product of the choices before k. */
+/* How to find the specialised function of a form: index = sum of choice(slot[k]) * product of the
+ * choices before k. */
 typedef struct pl_exec_form {
     pl_exec_fn *const *fn; /* NULL: not executed */
     uint8_t nspec;
@@ -64,16 +67,14 @@ static inline uint32_t pl_pred_read(const pl_warp *w, const pl_insn *i, unsigned
 
 static inline void pl_pred_write(pl_warp *w, uint32_t p, uint32_t value)
 {
-    if (p != PL_NO_OPERAND)
-        w->pred[p] = (w->pred[p] & ~w->exec) | (value & w->exec);
+    if (p != PL_NO_OPERAND) w->pred[p] = (w->pred[p] & ~w->exec) | (value & w->exec);
 }
 
 /* Inactive lanes keep their value. */
 PL_LANE_INLINE void pl_blend32(const pl_warp *w, uint32_t *restrict d, const uint32_t *restrict v)
 {
     const uint32_t *restrict m = w->mask;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        d[l] = (v[l] & m[l]) | (d[l] & ~m[l]);
+    for (unsigned l = 0; l < PL_LANES; l++) d[l] = (v[l] & m[l]) | (d[l] & ~m[l]);
 }
 
 PL_LANE_INLINE void pl_blend64(const pl_warp *w, uint64_t *restrict d, const uint64_t *restrict v)

@@ -1,8 +1,10 @@
-/* memory.h - the functional memory image: one 64-bit global address space of allocations, and the windows of the other spaces.
+/* memory.h - the functional memory image: one 64-bit global address space of allocations, and the
+ * windows of the other spaces.
  *
- * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each rank's in its own slice), the local
- * window the thread's local memory; everything else is global (a module's constant bank lies in global memory, and addresses of the
- * constant space count from its start). Functional access is never timed: that is emu/sm's business. */
+ * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each
+ * rank's in its own slice), the local window the thread's local memory; everything else is global
+ * (a module's constant bank lies in global memory, and addresses of the constant space count from
+ * its start). Functional access is never timed: that is emu/sm's business. */
 #ifndef PL_EMU_MEMORY_H
 #define PL_EMU_MEMORY_H
 
@@ -12,24 +14,30 @@
 
 #include "base/status.h"
 
-/* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can tell. */
+/* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can
+ * tell. */
 #define PL_SHARED_WINDOW 0x00007f8f00000000ull
-#define PL_SHARED_SLICE 0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice, as on the H200 */
+#define PL_SHARED_SLICE                                                                            \
+    0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice, as on the  \
+                             H200 */
 #define PL_SHARED_RANKS 64u
 #define PL_LOCAL_WINDOW 0x00007f8e00000000ull
-#define PL_LOCAL_SIZE 0x0000000001000000ull
-#define PL_PARAM_WINDOW 0x00007f8d00000000ull /* kernel parameters seen through generic addresses */
+#define PL_LOCAL_SIZE   0x0000000001000000ull
+#define PL_PARAM_WINDOW                                                                            \
+    0x00007f8d00000000ull /* kernel parameters seen through generic addresses                      \
+                           */
 #define PL_GLOBAL_BASE 0x00007fa000000000ull
 
 typedef struct pl_alloc {
     uint64_t address, size;
     uint8_t *bytes;
-    const char *name; /* "arg2", a variable's name, or NULL; not owned */
-    const char *type; /* of its elements, for messages ("f32"), or NULL; not owned */
-    uint32_t element; /* bytes of an element, 0 without a type */
-    bool constant; /* a constant bank */
-    bool written;  /* by the host, so that the system has given its pages */
-    const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first on; NULL: all. Not owned */
+    const char *name;     /* "arg2", a variable's name, or NULL; not owned */
+    const char *type;     /* of its elements, for messages ("f32"), or NULL; not owned */
+    uint32_t element;     /* bytes of an element, 0 without a type */
+    bool constant;        /* a constant bank */
+    bool written;         /* by the host, so that the system has given its pages */
+    const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
+                             on; NULL: all. Not owned */
 } pl_alloc;
 
 enum { PL_GRANULE = 16, PL_GAP = 4096 };
@@ -81,7 +89,8 @@ uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
 static inline bool pl_alloc_holds(const pl_alloc *a, uint64_t address, uint64_t bytes)
 {
     const uint64_t at = address - a->address;
-    return at < a->size && bytes <= a->size - at && (!a->valid || pl_memory_valid(a->valid, at, bytes));
+    return at < a->size && bytes <= a->size - at &&
+           (!a->valid || pl_memory_valid(a->valid, at, bytes));
 }
 
 #endif

@@ -59,7 +59,7 @@ MUFU_INLINE bool mufu_is_large(uint32_t a)
     return (a & PL_F32_MAG) - (MUFU_2_126 + 1) <= PL_F32_INF - (MUFU_2_126 + 1);
 }
 
-/* ---- f32 ------------------------------------------------------------------------------------- */
+/* ---- f32 ---- */
 
 /* s = 1, or 1/4 for |a| > 2^126, or 2^24 for |a| < 2^-126;  d = RCP(a * s) * s */
 MUFU_INLINE uint32_t f32_rcp_approx(uint32_t a, bool ftz)
@@ -96,7 +96,8 @@ MUFU_INLINE uint32_t f32_lg2_approx(uint32_t a, bool ftz)
     return blend32(small, mufu_fadd(y, MUFU_MINUS_24), y);
 }
 
-/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. First the operand of EX2, then what is made of its result y. */
+/* Below -126 the unit would flush the result: d = EX2(a / 2)^2. First the operand of EX2, then what
+ * is made of its result y. */
 MUFU_INLINE bool mufu_ex2_is_low(uint32_t a)
 {
     return a - (MUFU_MINUS_126 + 1) < (PL_F32_SIGN | PL_F32_INF) - MUFU_MINUS_126;
@@ -165,8 +166,9 @@ MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
     return mufu_fmul(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)));
 }
 
-/* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that reads it (isa/opt.c): a / b + c, 1 / a + c. H200,
- * 2026-11: __fdividef in h200/suite f32_special matches only so. */
+/* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that reads it
+ * (isa/opt.c): a / b + c, 1 / a + c. H200, 2026-11: __fdividef in h200/suite f32_special matches
+ * only so. */
 MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
 {
     if (ftz) return f32_fma(a, mufu_rcp(b), c, PL_RN, true, sat);
@@ -177,7 +179,8 @@ MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool
 MUFU_INLINE uint32_t f32_div_full_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
 {
     uint32_t s = blend32(mufu_is_large(b), MUFU_2_M2, PL_F32_ONE);
-    if (ftz) return f32_fma(mufu_fmul_ftz(a, s), mufu_rcp(mufu_fmul_ftz(b, s)), c, PL_RN, true, sat);
+    if (ftz)
+        return f32_fma(mufu_fmul_ftz(a, s), mufu_rcp(mufu_fmul_ftz(b, s)), c, PL_RN, true, sat);
     s = blend32(mufu_is_small(b), MUFU_2_24, s);
     return f32_fma(mufu_fmul(a, s), mufu_rcp(mufu_fmul(b, s)), c, PL_RN, false, sat);
 }
@@ -189,7 +192,7 @@ MUFU_INLINE uint32_t f32_rcp_approx_add(uint32_t a, uint32_t c, bool sat)
     return f32_fma(mufu_rcp(mufu_fmul(a, s)), s, c, PL_RN, false, sat);
 }
 
-/* ---- f64 ------------------------------------------------------------------------------------- */
+/* ---- f64 ---- */
 
 /* The unit sees the high word only, and the low word of the result is zero. */
 MUFU_INLINE uint64_t f64_rcp_approx_ftz(uint64_t a)
@@ -226,7 +229,7 @@ MUFU_INLINE uint64_t f64_rsqrt_approx(uint64_t a, bool ftz)
     return f64_mul(y, 0x41a0000000000000u /* 2^27 */, PL_RN);
 }
 
-/* ---- f16, bf16 ------------------------------------------------------------------------------- */
+/* ---- f16, bf16 ---- */
 
 /* One MUFU for each half, on the exact f32 of the operand. The result is cut off to the short
  * format, not rounded, but a number too large for f16 is infinite. Only f16 has subnormals here.

@@ -122,7 +122,7 @@ MUFU_INLINE bool mufu_is_subnormal(uint32_t a)
     return (a & PL_F32_INF) == 0; /* or zero */
 }
 
-/* ---- 1/x ------------------------------------------------------------------------------------- */
+/* ---- 1/x ---- */
 
 /* 1/m for the fraction of m in [1, 2), as 2^23 to 2^24 units of 2^-24. */
 MUFU_INLINE uint32_t mufu_rcp_fraction(uint32_t fraction)
@@ -153,7 +153,7 @@ MUFU_INLINE uint32_t mufu_rcp64h(uint32_t hi)
     return blend32(m > 0x7ff00000u, PL_F32_NAN, v);
 }
 
-/* ---- 1/sqrt(x), sqrt(x) ---------------------------------------------------------------------- */
+/* ---- 1/sqrt(x), sqrt(x) ---- */
 
 /* 1/sqrt(m) for m in [1, 2), or in [2, 4) when the exponent is odd. The square root of a power
  * of four is exact: its row alone would give the next lower number. */
@@ -200,7 +200,7 @@ MUFU_INLINE uint32_t mufu_sqrt(uint32_t a)
     return blend32(mufu_is_subnormal(a), sign, v);
 }
 
-/* ---- 2^x ------------------------------------------------------------------------------------- */
+/* ---- 2^x ---- */
 
 /* x as a fixed-point number with 23 fraction bits, cut off towards zero. A negative one is
  * complemented, which is one unit less than its negation; only a whole number is negated. Numbers
@@ -208,7 +208,8 @@ MUFU_INLINE uint32_t mufu_sqrt(uint32_t a)
 MUFU_INLINE int32_t mufu_ex2_fixed(uint32_t a)
 {
     bool large = (a & PL_F32_MAG) >= 0x43800000u;
-    int32_t fixed = (int32_t)(f32_value(blend32(large, (a & PL_F32_SIGN) | 0x437f0000u, a)) * 0x1p23f); /* exact */
+    int32_t fixed = (int32_t)(f32_value(blend32(large, (a & PL_F32_SIGN) | 0x437f0000u, a)) *
+                              0x1p23f); /* exact */
     return fixed - ((fixed < 0) & ((fixed & 0x7fffff) != 0));
 }
 
@@ -221,7 +222,8 @@ MUFU_INLINE uint32_t mufu_ex2_row(int32_t fixed)
 MUFU_INLINE uint32_t mufu_ex2_result(uint32_t a, int32_t fixed, int32_t c0, int32_t c12)
 {
     int32_t whole = fixed >> 23;
-    uint32_t y = mufu_packed(c0, c12, MUFU_C2_BITS, MUFU_K_EX2, (uint32_t)fixed & 0x1ffff).high >> 6;
+    uint32_t y =
+        mufu_packed(c0, c12, MUFU_C2_BITS, MUFU_K_EX2, (uint32_t)fixed & 0x1ffff).high >> 6;
     uint32_t v = (uint32_t)(whole + 126) * 0x800000u + y;
     v = blend32(whole > 127, PL_F32_INF, v);
     v = blend32(whole < -126, 0, v);
@@ -234,7 +236,7 @@ MUFU_INLINE uint32_t mufu_ex2(uint32_t a)
     return mufu_ex2_result(a, fixed, pl_mufu_c0[row], pl_mufu_c12[row]);
 }
 
-/* ---- log2(x) --------------------------------------------------------------------------------- */
+/* ---- log2(x) ---- */
 
 /* Exponent plus interpolated fraction, a fixed-point number whose last bit is 2^-36 (T has two
  * bits more, which are dropped). A negative sum is complemented, not negated. Then the first 24
@@ -256,7 +258,7 @@ MUFU_INLINE uint32_t mufu_lg2(uint32_t a)
     return blend32(mufu_is_subnormal(a), PL_F32_SIGN | PL_F32_INF, v);
 }
 
-/* ---- sin(2 pi x), cos(2 pi x) ---------------------------------------------------------------- */
+/* ---- sin(2 pi x), cos(2 pi x) ---- */
 
 /* The argument counts turns. |x| is cut to 25 fraction bits and the whole turns are dropped:  [
  * quadrant 2 | row 6 | x 17 ]. Odd quadrants run backwards, by complement. `shift` is 0 for the
@@ -287,7 +289,7 @@ MUFU_INLINE uint32_t mufu_cos(uint32_t p)
     return mufu_turn(p, 1);
 }
 
-/* ---- tanh(x) --------------------------------------------------------------------------------- */
+/* ---- tanh(x) ---- */
 
 /* Rows follow the exponent: each binade from [2^-8, 2^-7) to [4, 8) has its own first row,
  * number of rows and unit, packed by MUFU_BINADE. Smaller arguments come back unchanged, larger

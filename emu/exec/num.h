@@ -19,8 +19,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For the functions that most lane loops call: a compiler that has inlined enough in one file leaves calls, and a loop
- * with a call is no vector code (measured: f32_fma called, kernels of fma ran at a third of their speed). */
+/* For the functions that most lane loops call: a compiler that has inlined enough in one file
+ * leaves calls, and a loop with a call is no vector code (measured: f32_fma called, kernels of fma
+ * ran at a third of their speed). */
 #define PL_LANE_INLINE static inline __attribute__((always_inline))
 
 /* Rounding modifiers. The integer roundings .rni .rzi .rmi .rpi use the same four names. PL_RNA is
@@ -118,7 +119,7 @@ static inline uint64_t blend64(bool first, uint64_t a, uint64_t b)
     return (a & mask) | (b & ~mask);
 }
 
-/* ---- NaN, subnormals, saturation ------------------------------------------------------------- */
+/* ---- NaN, subnormals, saturation ---- */
 
 static inline bool f32_is_nan(uint32_t a)
 {
@@ -163,7 +164,7 @@ static inline uint32_t f32_finish(uint32_t r, bool ftz, bool sat)
     return sat ? f32_clamp01(r) : r;
 }
 
-/* ---- exact sums and directed rounding -------------------------------------------------------- */
+/* ---- exact sums and directed rounding ---- */
 
 /* p + c rounded to odd. Knuth's two-sum gives the rounding error e exactly; when e is not zero and
  * the sum's last bit is 0, the neighbour on e's side is the odd one. Exact as long as nothing

@@ -94,7 +94,7 @@ static inline uint32_t b32_fns(uint32_t mask, uint32_t base, int32_t n)
     return UINT32_MAX;
 }
 
-/* ---- shifts: amounts beyond the width give 0 or copies of the sign --------------------------- */
+/* ---- shifts: amounts beyond the width give 0 or copies of the sign ---- */
 
 static inline uint16_t b16_shl(uint16_t a, uint32_t n)
 {
@@ -154,7 +154,7 @@ static inline uint32_t b32_shf_r(uint32_t a, uint32_t b, uint32_t n, bool wrap)
     return (uint32_t)(((uint64_t)b << 32 | a) >> n);
 }
 
-/* ---- bit fields --------------------------------------------------------------------------------
+/* ---- bit fields ----
  * Position and length are the low bytes of their operands in the 32-bit forms, and the whole words
  * in the 64-bit forms, which the hardware runs as shifts (measured). */
 
@@ -258,10 +258,12 @@ static inline uint32_t b32_lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t tab
 
 static inline uint64_t b64_lop3(uint64_t a, uint64_t b, uint64_t c, uint32_t table)
 {
-    return (uint64_t)b32_lop3((uint32_t)(a >> 32), (uint32_t)(b >> 32), (uint32_t)(c >> 32), table) << 32 | b32_lop3((uint32_t)a, (uint32_t)b, (uint32_t)c, table);
+    return (uint64_t)b32_lop3((uint32_t)(a >> 32), (uint32_t)(b >> 32), (uint32_t)(c >> 32), table)
+               << 32 |
+           b32_lop3((uint32_t)a, (uint32_t)b, (uint32_t)c, table);
 }
 
-/* ---- prmt: build a word from the bytes of b:a ------------------------------------------------ */
+/* ---- prmt: build a word from the bytes of b:a ---- */
 
 enum {
     PL_PRMT_INDEX,

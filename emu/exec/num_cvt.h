@@ -12,7 +12,7 @@
 #include "num_f64.h"
 #include "num_half2.h"
 
-/* ---- rounding to an integer, still as a float ------------------------------------------------ */
+/* ---- rounding to an integer, still as a float ---- */
 
 /* Adding and subtracting 2^52 leaves no room for a fraction, so the host rounds it away (to nearest
  * even); comparing with the operand then tells which way the other modes must step. */
@@ -48,7 +48,7 @@ static inline uint64_t f64_to_integral(uint64_t a, int rnd, bool sat)
     return sat ? f64_clamp01(r) : r;
 }
 
-/* ---- float to integer --------------------------------------------------------------------------
+/* ---- float to integer ----
  * Every operand fits in a double. `lo` and `hi` are the limits of the destination, at most 32 bits
  * wide. */
 
@@ -138,7 +138,7 @@ static inline uint64_t u64_from_f32(uint32_t a, int rnd, bool ftz)
     return u64_from_f64(f64_bits((double)f32_value(f32_ftz(a, ftz))), rnd);
 }
 
-/* ---- integer to integer with saturation ------------------------------------------------------ */
+/* ---- integer to integer with saturation ---- */
 
 static inline int64_t clamp_s64(int64_t x, int64_t lo, int64_t hi)
 {
@@ -151,7 +151,7 @@ static inline uint64_t clamp_u64(uint64_t x, uint64_t hi)
     return x > hi ? hi : x;
 }
 
-/* ---- integer to float ----------------------------------------------------------------------- */
+/* ---- integer to float ---- */
 
 static inline uint32_t f32_from_s32(int32_t a, int rnd)
 {
@@ -243,7 +243,7 @@ static inline uint16_t f16_clamp01(uint16_t h)
     return (uint16_t)(low > 0x3c00 ? 0x3c00 : low);
 }
 
-/* ---- float to float ------------------------------------------------------------------------- */
+/* ---- float to float ---- */
 
 /* cvt.f32.f32: a move, unless .ftz or .sat make it an operation. */
 static inline uint32_t f32_from_f32(uint32_t a, bool ftz, bool sat)

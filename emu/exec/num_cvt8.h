@@ -91,7 +91,7 @@ static inline uint16_t f16_from_e2m1(uint32_t h)
     return f16_from_f32(f32_from_small(h, 2, 1), PL_RN);
 }
 
-/* ---- pairs: the first of two operands goes to the upper half --------------------------------- */
+/* ---- pairs: the first of two operands goes to the upper half ---- */
 
 typedef uint32_t pl_small_from(uint32_t a, bool relu);
 typedef uint16_t pl_small_to(uint32_t h);
@@ -158,11 +158,12 @@ static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
     return join_halves(bf16_from_ue8m0(a & 0xffu), bf16_from_ue8m0((uint32_t)a >> 8));
 }
 
-/* ---- stochastic rounding (cvt.rs): a random number decides between the two neighbours ---------- */
+/* ---- stochastic rounding (cvt.rs): a random number decides between the two neighbours ---- */
 
-/* `a` on the grid of a format with `mbits` fraction bits and smallest normal exponent `emin`, as f32: the random number, `rbits`
- * bits wide, is added to the top of the bits that are cut off, and a carry rounds away from zero. Below the format's smallest
- * number the neighbours are zero and that number. */
+/* `a` on the grid of a format with `mbits` fraction bits and smallest normal exponent `emin`, as
+ * f32: the random number, `rbits` bits wide, is added to the top of the bits that are cut off, and
+ * a carry rounds away from zero. Below the format's smallest number the neighbours are zero and
+ * that number. */
 PL_LANE_INLINE uint32_t f32_stochastic(uint32_t a, uint32_t random, int rbits, int mbits, int emin)
 {
     uint32_t m = a & PL_F32_MAG, sign = a ^ m;
@@ -175,36 +176,43 @@ PL_LANE_INLINE uint32_t f32_stochastic(uint32_t a, uint32_t random, int rbits, i
 }
 
 /* The manual's layout for pairs: 13 bits at 16 and 0 for f16, halves for bf16. */
-static inline uint32_t f16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite, bool relu)
+static inline uint32_t f16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite,
+                                        bool relu)
 {
-    uint32_t x = f32_stochastic(a, rbits >> 16 & 0x1fff, 13, 10, -14), y = f32_stochastic(b, rbits & 0x1fff, 13, 10, -14);
+    uint32_t x = f32_stochastic(a, rbits >> 16 & 0x1fff, 13, 10, -14),
+             y = f32_stochastic(b, rbits & 0x1fff, 13, 10, -14);
     return join_halves(half_relu(half_finite(f16_from_f32(y, PL_RN), satfinite, 0x7c00), relu),
                        half_relu(half_finite(f16_from_f32(x, PL_RN), satfinite, 0x7c00), relu));
 }
 
-static inline uint32_t bf16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite, bool relu)
+static inline uint32_t bf16x2_stochastic(uint32_t a, uint32_t b, uint32_t rbits, bool satfinite,
+                                         bool relu)
 {
-    uint32_t x = f32_stochastic(a, rbits >> 16, 16, 7, -126), y = f32_stochastic(b, rbits & 0xffff, 16, 7, -126);
+    uint32_t x = f32_stochastic(a, rbits >> 16, 16, 7, -126),
+             y = f32_stochastic(b, rbits & 0xffff, 16, 7, -126);
     return join_halves(half_relu(half_finite(bf16_from_f32(y, PL_RN), satfinite, 0x7f80), relu),
                        half_relu(half_finite(bf16_from_f32(x, PL_RN), satfinite, 0x7f80), relu));
 }
 
-/* The 16 bits for value i of four. The manual shows them as a figure only; two public measurements on B200s agree: each pair of
- * values shares 16 bits, which the first of the pair reads in reverse. For e2m1x4 a pair takes one byte of each half. */
+/* The 16 bits for value i of four. The manual shows them as a figure only; two public measurements
+ * on B200s agree: each pair of values shares 16 bits, which the first of the pair reads in reverse.
+ * For e2m1x4 a pair takes one byte of each half. */
 static inline uint32_t stochastic_bits(uint32_t rbits, int i, bool bytes)
 {
     int pair = i < 2 ? 8 : 0;
-    uint32_t r = bytes ? (rbits >> pair & 0xff) | (rbits >> (pair + 16) & 0xff) << 8 : rbits >> 2 * pair & 0xffff;
+    uint32_t r = bytes ? (rbits >> pair & 0xff) | (rbits >> (pair + 16) & 0xff) << 8
+                       : rbits >> 2 * pair & 0xffff;
     return i & 1 ? r : b32_brev(r) >> 16;
 }
 
 /* Four values to a format of `mbits` fraction bits, the first to the top; `wide` bits for each. */
-static inline uint32_t small_x4_stochastic(pl_small_from *from, const uint32_t *a, uint32_t rbits, int wide, int mbits, int emin,
-                                           bool relu)
+static inline uint32_t small_x4_stochastic(pl_small_from *from, const uint32_t *a, uint32_t rbits,
+                                           int wide, int mbits, int emin, bool relu)
 {
     uint32_t d = 0;
     for (int i = 0; i < 4; i++)
-        d = d << wide | from(f32_stochastic(a[i], stochastic_bits(rbits, i, wide == 4), 16, mbits, emin), relu);
+        d = d << wide |
+            from(f32_stochastic(a[i], stochastic_bits(rbits, i, wide == 4), 16, mbits, emin), relu);
     return d;
 }
 

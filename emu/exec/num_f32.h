@@ -172,7 +172,7 @@ static inline bool f32_testp(uint32_t a, int test)
     }
 }
 
-/* ---- f32x2: two floats in a 64-bit register (sm_100 and later) ------------------------------- */
+/* ---- f32x2: two floats in a 64-bit register (sm_100 and later) ---- */
 
 static inline uint64_t f32x2_add(uint64_t a, uint64_t b, int rnd, bool ftz)
 {

@@ -42,7 +42,7 @@ static inline uint32_t float_shrink(uint32_t a, int ebits, int mbits, int rnd)
     return (uint32_t)(base + kept + up);
 }
 
-/* ---- f16 ------------------------------------------------------------------------------------ */
+/* ---- f16 ---- */
 
 PL_LANE_INLINE uint32_t f32_from_f16(uint16_t h)
 {
@@ -131,7 +131,7 @@ PL_LANE_INLINE uint16_t f16_fma(uint16_t a, uint16_t b, uint16_t c, bool ftz, bo
     return f16_finish(f32_sum_odd(p, f16_value(f16_ftz(c, ftz))), ftz, sat, relu);
 }
 
-/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ---------------------- */
+/* ---- .oob: what TMA fills in outside a tensor when told to ask for zero ---- */
 
 /* The value is the same for f16 and bf16 (read back from copies with that fill mode; H200, driver
  * 580.159.04, 2026-11). */
@@ -143,8 +143,9 @@ static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
     return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
 }
 
-/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16: the operands are taken for f16 and
- * rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver 580.159.04, 2026-11; tests/forms). */
+/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16: the operands
+ * are taken for f16 and rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver
+ * 580.159.04, 2026-11; tests/forms). */
 static inline uint16_t half_fma_mistaken(uint16_t a, uint16_t b, uint16_t c, bool down)
 {
     const uint16_t r = f16_fma(a, b, c, false, false, false);
@@ -152,7 +153,7 @@ static inline uint16_t half_fma_mistaken(uint16_t a, uint16_t b, uint16_t c, boo
     return down && r == 0 && product_zero && ((a ^ b) | c) >> 15 ? 0x8000 : r;
 }
 
-/* ---- bf16: the upper half of an f32 ---------------------------------------------------------- */
+/* ---- bf16: the upper half of an f32 ---- */
 
 static inline uint32_t f32_from_bf16(uint16_t h)
 {
@@ -215,8 +216,8 @@ static inline uint16_t bf16_fma(uint16_t a, uint16_t b, uint16_t c, bool relu)
 }
 
 /* ---- what f16 and bf16 share: sign, order, comparison
- * ---------------------------------------------------------------------- `inf` is the format's
- * infinity pattern, 0x7c00 or 0x7f80. */
+ * ---------------------------------------------------------------------------- `inf` is the
+ * format's infinity pattern, 0x7c00 or 0x7f80. */
 
 static inline uint16_t half_canon(uint32_t a, uint32_t inf)
 {

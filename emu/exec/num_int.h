@@ -10,7 +10,7 @@
 
 #include "num.h"
 
-/* ---- products ------------------------------------------------------------------------------- */
+/* ---- products ---- */
 
 static inline uint16_t u16_mulhi(uint16_t a, uint16_t b)
 {
@@ -107,7 +107,7 @@ static inline int32_t s32_mul24(int32_t a, int32_t b, bool hi)
     return (int32_t)(uint32_t)(hi ? p >> 16 : p);
 }
 
-/* ---- sums with carry ---------------------------------------------------------------------------
+/* ---- sums with carry ----
  * CC.CF is one bit per thread. Subtraction adds the complement of b, so that after sub.cc the flag
  * is the carry (no borrow): sub.cc is addc(a, ~b, true), subc is addc(a, ~b, flag). A following
  * addc shows it (measured). */
@@ -126,7 +126,7 @@ static inline uint64_t u64_addc(uint64_t a, uint64_t b, bool carry_in, bool *car
     return t;
 }
 
-/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike ---------------- */
+/* ---- quotients: dividing by zero gives all ones, quotient and remainder alike ---- */
 
 static inline uint32_t u32_div(uint32_t a, uint32_t b)
 {
@@ -188,7 +188,7 @@ static inline int16_t s16_rem(int16_t a, int16_t b)
     return (int16_t)s32_rem(a, b);
 }
 
-/* ---- magnitudes ----------------------------------------------------------------------------- */
+/* ---- magnitudes ---- */
 
 static inline int16_t s16_abs(int16_t a)
 {
@@ -250,7 +250,7 @@ static inline int32_t s32_max(int32_t a, int32_t b, bool relu)
     return relu && r < 0 ? 0 : r;
 }
 
-/* ---- two 16-bit numbers in a word ------------------------------------------------------------ */
+/* ---- two 16-bit numbers in a word ---- */
 
 static inline uint32_t u16x2_add(uint32_t a, uint32_t b)
 {
@@ -283,7 +283,7 @@ static inline uint32_t s16x2_max(uint32_t a, uint32_t b, bool relu)
     return (uint32_t)high << 16 | ((uint32_t)low & 0xffffu);
 }
 
-/* ---- dot products --------------------------------------------------------------------------- */
+/* ---- dot products ---- */
 
 static inline int32_t byte_of(uint32_t x, int i, bool is_signed)
 {

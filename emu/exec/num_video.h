@@ -58,10 +58,10 @@ static inline int64_t video_op(int op, int64_t a, int64_t b)
     }
 }
 
-/* .sat as GPUs without video units do it (measured, H200, driver 580.159.04, 2026-11; tests/forms): shifted
- * values are judged by their low 34 bits and as words; what goes into a byte or half is compared as an
- * unsigned number, so that negative values become the largest; sums for an unsigned word are only kept
- * from falling below 0, and absolute differences for one are cut. */
+/* .sat as GPUs without video units do it (measured, H200, driver 580.159.04, 2026-11; tests/forms):
+ * shifted values are judged by their low 34 bits and as words; what goes into a byte or half is
+ * compared as an unsigned number, so that negative values become the largest; sums for an unsigned
+ * word are only kept from falling below 0, and absolute differences for one are cut. */
 static inline int64_t video_saturate(int op, int64_t t, int width, bool d_signed)
 {
     const bool word = width == 32;
@@ -75,8 +75,8 @@ static inline int64_t video_saturate(int op, int64_t t, int width, bool d_signed
 }
 
 /* Whether t is taken for smaller than c by a secondary min or max. Sums and saturated shifts are
- * compared as words, and of two unsigned words from 2^31 on the first counts as the larger; the other
- * results keep all their bits (measured like the above). */
+ * compared as words, and of two unsigned words from 2^31 on the first counts as the larger; the
+ * other results keep all their bits (measured like the above). */
 static inline bool video_less(int op, int64_t t, uint32_t c, bool d_signed, bool sat)
 {
     const bool words = op == PL_VADD || op == PL_VSUB || (sat && (op == PL_VSHL || op == PL_VSHR));
@@ -137,7 +137,8 @@ static inline uint32_t video_mad(uint32_t a, uint32_t b, uint32_t c, int asel, i
                                  bool a_signed, bool b_signed, bool neg_product, bool neg_c,
                                  bool plus_one, bool sat, int scale)
 {
-    const int64_t x = (int32_t)video_part(a, asel, a_signed), y = (int32_t)video_part(b, bsel, b_signed);
+    const int64_t x = (int32_t)video_part(a, asel, a_signed),
+                  y = (int32_t)video_part(b, bsel, b_signed);
     const uint64_t product = (uint64_t)(x * y), addend = (uint64_t)(int64_t)(int32_t)c;
     const uint64_t sum = (neg_product ? -product : product) + (neg_c ? -addend : addend) + plus_one;
     const int64_t t = (int64_t)sum >> scale;
@@ -147,7 +148,7 @@ static inline uint32_t video_mad(uint32_t a, uint32_t b, uint32_t c, int asel, i
     return sum >> scale > UINT32_MAX ? UINT32_MAX : (uint32_t)t;
 }
 
-/* ---- SIMD --------------------------------------------------------------------------------------
+/* ---- SIMD ----
  * `asel` and `bsel` hold one hexadecimal digit a lane, as in .b7654 or .h32; `mask` one bit a lane.
  */
 

@@ -129,7 +129,7 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
     return (high ? one << 16 : 0) | (low ? one : 0);
 }
 
-/* ---- integers of any type ------------------------------------------------------------------- */
+/* ---- integers of any type ---- */
 
 /* Sums and products wrap: they are formed without sign and cut to the type of a. */
 #define ADD(a, b) ((__typeof__(a))((uint64_t)(a) + (uint64_t)(b)))
@@ -183,7 +183,7 @@ static inline uint32_t set_true2(int dtype, bool low, bool high)
     ((__typeof__(a))(sizeof(a) == 8 ? u64_addc((uint64_t)(a), (uint64_t)(b), carry, flag)          \
                                     : u32_addc((uint32_t)(a), (uint32_t)(b), carry, flag)))
 
-/* ---- conversions by word -------------------------------------------------------------------- */
+/* ---- conversions by word ---- */
 
 static inline int64_t int_low(int dtype)
 {

@@ -1,4 +1,5 @@
-/* op_async.c - cp.async and mbarrier instructions. What is pending, and the objects themselves: async.c.
+/* op_async.c - cp.async and mbarrier instructions. What is pending, and the objects themselves:
+ * async.c.
  *
  * Read next: op_bulk.c (bulk copies, stores and reductions that complete at an mbarrier). */
 #include "emu/exec/async.h"
@@ -15,20 +16,23 @@ static uint32_t lane_u32(const pl_warp *w, uint32_t row, unsigned l)
 /* The count of an mbarrier object has gone wrong: the H200 reports a launch failure. */
 static void broken(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
 {
-    pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "%s (object at shared address 0x%llx)", wrong,
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
+             "%s (object at shared address 0x%llx)", wrong,
              (unsigned long long)(address % PL_SHARED_SLICE));
 }
 
 /* ---- cp.async ---- */
 
-/* Bytes that are read: a source size above the copy's counts modulo the copy (H200, driver 580.159.04, 2026-11). */
+/* Bytes that are read: a source size above the copy's counts modulo the copy (H200, driver
+ * 580.159.04, 2026-11). */
 static uint32_t read_bytes(uint32_t size, uint32_t n)
 {
     return n > size ? n % size : n;
 }
 
-/* What a copy past the L1 brings (copies.tsv: H200, driver 580.159.04, 2026-11): sectors to slots of 32 bytes of shared memory. A sector whose halves
- * go to two slots comes twice; the tags count the slots, once for each line that something in them comes from. */
+/* What a copy past the L1 brings (copies.tsv: H200, driver 580.159.04, 2026-11): sectors to slots
+ * of 32 bytes of shared memory. A sector whose halves go to two slots comes twice; the tags count
+ * the slots, once for each line that something in them comes from. */
 static void count_slots(pl_effect *fx, uint32_t lanes, const uint64_t *from, const uint64_t *to)
 {
     enum { SLOT = 32, LINE = 128 };
@@ -36,7 +40,8 @@ static void count_slots(pl_effect *fx, uint32_t lanes, const uint64_t *from, con
     for (uint32_t m = lanes; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         bool slot = true, move = true;
-        for (uint32_t k = lanes & ((1u << l) - 1); k && move; k &= ~(1u << (31 - __builtin_clz(k)))) { /* neighbours first */
+        for (uint32_t k = lanes & ((1u << l) - 1); k && move;
+             k &= ~(1u << (31 - __builtin_clz(k)))) { /* neighbours first */
             const unsigned before = 31u - (unsigned)__builtin_clz(k);
             const bool same = to[before] / SLOT == to[l] / SLOT;
             slot &= !(same && from[before] / LINE == from[l] / LINE);
@@ -60,14 +65,18 @@ static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
         uint32_t n = sized ? read_bytes(size, lane_u32(w, i->op[3], l)) : size;
         n = (ignored >> l) & 1u ? 0 : n;
         uint8_t *d = pl_access(w, l, PL_SP_SHARED, to[l], size, size, "asynchronous copy");
-        const uint8_t *s = d && n ? pl_access(w, l, PL_SP_GLOBAL, from[l], n, size, "asynchronous copy") : d;
-        if (!s)
-            return;
-        pl_async_start(w, (pl_async_op){.kind = PL_ASYNC_COPY, .family = PL_ASYNC_GROUP, .to = d, .from = s, .bytes = n, .fill = size - n});
+        const uint8_t *s =
+            d && n ? pl_access(w, l, PL_SP_GLOBAL, from[l], n, size, "asynchronous copy") : d;
+        if (!s) return;
+        pl_async_start(w, (pl_async_op){.kind = PL_ASYNC_COPY,
+                                        .family = PL_ASYNC_GROUP,
+                                        .to = d,
+                                        .from = s,
+                                        .bytes = n,
+                                        .fill = size - n});
     }
     pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, size, w->exec, from, flags);
-    if (w->fx)
-        count_slots(w->fx, w->exec, from, to);
+    if (w->fx) count_slots(w->fx, w->exec, from, to);
 }
 
 void exec_cp_async(pl_warp *w, const pl_insn *i)
@@ -103,7 +112,8 @@ void exec_cp_wait_all(pl_warp *w, const pl_insn *i)
 
 static uint8_t *object(pl_warp *w, unsigned lane, const pl_insn *i, const uint64_t *addr)
 {
-    return pl_access(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC, addr[lane], 8, 8, "mbarrier operation");
+    return pl_access(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC,
+                     addr[lane], 8, 8, "mbarrier operation");
 }
 
 static void addresses(pl_warp *w, const pl_insn *i, unsigned a, uint64_t *addr)
@@ -120,10 +130,10 @@ void exec_mbarrier_init(pl_warp *w, const pl_insn *i)
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
         uint32_t n = lane_u32(w, i->op[1], l);
-        if (!p)
-            return;
+        if (!p) return;
         if (!n || n >= 1u << PL_MBAR_COUNT_BITS) { /* the H200 fails at the first arrival */
-            pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_LAUNCH_FAILED", "mbarrier.init with a count of %u; 1 to %u are allowed", n,
+            pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_LAUNCH_FAILED",
+                     "mbarrier.init with a count of %u; 1 to %u are allowed", n,
                      (1u << PL_MBAR_COUNT_BITS) - 1);
             return;
         }
@@ -137,11 +147,11 @@ void exec_mbarrier_inval(pl_warp *w, const pl_insn *i)
     uint64_t addr[PL_LANES];
     addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1)
-        if (!object(w, (unsigned)__builtin_ctz(m), i, addr))
-            return;
+        if (!object(w, (unsigned)__builtin_ctz(m), i, addr)) return;
 }
 
-/* The token is the upper half of the object before the arrival; the H200 leaves the lower half of the register alone, here it is 0. */
+/* The token is the upper half of the object before the arrival; the H200 leaves the lower half of
+ * the register alone, here it is 0. */
 static uint64_t token(const uint8_t *p)
 {
     uint64_t v;
@@ -157,20 +167,17 @@ void exec_mbarrier_arrive(pl_warp *w, const pl_insn *i, int expect, int drop)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
-        if (!p)
-            return;
+        if (!p) return;
         uint32_t n = i->op[2] == PL_NO_OPERAND ? 1 : lane_u32(w, i->op[2], l);
         old[l] = token(p);
         const char *wrong = expect ? pl_mbar_transact(p, n) : NULL;
-        if (!wrong)
-            wrong = pl_mbar_arrive(p, expect ? 1 : n, drop);
+        if (!wrong) wrong = pl_mbar_arrive(p, expect ? 1 : n, drop);
         if (wrong) {
             broken(w, l, addr[l], wrong);
             return;
         }
     }
-    if (i->op[0] != PL_NO_OPERAND)
-        pl_blend64(w, pl_row64(w, i->op[0]), old);
+    if (i->op[0] != PL_NO_OPERAND) pl_blend64(w, pl_row64(w, i->op[0]), old);
 }
 
 void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
@@ -180,8 +187,7 @@ void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
-        if (!p)
-            return;
+        if (!p) return;
         int64_t n = lane_u32(w, i->op[1], l);
         const char *wrong = pl_mbar_transact(p, which == W_expect_tx ? n : -n);
         if (wrong) {
@@ -201,8 +207,7 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
-        if (!p)
-            return;
+        if (!p) return;
         const char *wrong = pl_async_look(w, p);
         if (wrong) {
             broken(w, l, addr[l], wrong);
@@ -231,7 +236,8 @@ void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)
     pl_blend32(w, pl_row32(w, i->op[0]), v);
 }
 
-/* An arrival that happens once the cp.async operations of the thread have: without .noinc the phase expects it in addition. */
+/* An arrival that happens once the cp.async operations of the thread have: without .noinc the phase
+ * expects it in addition. */
 void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
 {
     uint64_t addr[PL_LANES];
@@ -240,14 +246,14 @@ void exec_cp_mbarrier_arrive(pl_warp *w, const pl_insn *i)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
-        if (!p)
-            return;
+        if (!p) return;
         if (!noinc) {
             pl_mbar b = pl_mbar_read(p);
             b.pending++;
             pl_mbar_write(p, b);
         }
-        const char *wrong = pl_async_start(w, (pl_async_op){.kind = PL_ASYNC_ARRIVE, .family = PL_ASYNC_GROUP, .bar = p});
+        const char *wrong = pl_async_start(
+            w, (pl_async_op){.kind = PL_ASYNC_ARRIVE, .family = PL_ASYNC_GROUP, .bar = p});
         if (wrong) {
             broken(w, l, addr[l], wrong);
             return;

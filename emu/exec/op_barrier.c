@@ -20,7 +20,8 @@ static bool agreed(pl_warp *w, uint32_t row, uint32_t value)
     return row == PL_NO_OPERAND || same == w->all;
 }
 
-/* The lanes arrive whose guard is true, at an aligned barrier all of the warp (H100, tests/data/sync: "guarded"). */
+/* The lanes arrive whose guard is true, at an aligned barrier all of the warp (H100,
+ * tests/data/sync: "guarded"). */
 static void arrive(pl_warp *w, const pl_insn *i, unsigned k, bool counted, pl_arrival a)
 {
     const uint32_t id = i->op[k], threads = counted ? i->op[k + 1] : PL_NO_OPERAND;
@@ -28,7 +29,8 @@ static void arrive(pl_warp *w, const pl_insn *i, unsigned k, bool counted, pl_ar
     a.threads = uniform(w, threads);
     a.lanes = pl_bar_is_aligned(i) ? w->active : w->all;
     if (!agreed(w, id, a.id) || !agreed(w, threads, a.threads)) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "lanes of a warp execute a barrier instruction with different %s",
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "lanes of a warp execute a barrier instruction with different %s",
                  agreed(w, id, a.id) ? "numbers of threads" : "barriers");
         return;
     }
@@ -37,22 +39,19 @@ static void arrive(pl_warp *w, const pl_insn *i, unsigned k, bool counted, pl_ar
 
 void exec_bar_sync(pl_warp *w, const pl_insn *i)
 {
-    if (pl_bar_gathered(w, i))
-        arrive(w, i, 0, true, (pl_arrival){.wait = true});
+    if (pl_bar_gathered(w, i)) arrive(w, i, 0, true, (pl_arrival){.wait = true});
 }
 
 void exec_bar_arrive(pl_warp *w, const pl_insn *i)
 {
-    if (pl_bar_gathered(w, i))
-        arrive(w, i, 0, true, (pl_arrival){0});
+    if (pl_bar_gathered(w, i)) arrive(w, i, 0, true, (pl_arrival){0});
 }
 
 void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
 {
     unsigned c = pl_forms[i->form].noperands - 1u;
     (void)op;
-    if (!pl_bar_gathered(w, i))
-        return;
+    if (!pl_bar_gathered(w, i)) return;
     const unsigned from = w->half;
     pl_lanes value = 0;
     for (unsigned h = 0; h < w->halves; h++) {
@@ -65,8 +64,7 @@ void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
 
 void exec_bar_warp(pl_warp *w, const pl_insn *i)
 {
-    if (pl_warp_groups(w, i, 0))
-        return;
+    if (pl_warp_groups(w, i, 0)) return;
     uint32_t mask = uniform(w, i->op[0]);
     pl_warp_doubt(w, mask);
     pl_warp_sync(w, mask);

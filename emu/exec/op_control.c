@@ -1,4 +1,5 @@
-/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp (warp.c). */
+/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp (warp.c).
+ */
 #include "emu/exec/access.h"
 
 /* Lanes part. Several threads may say so at once. */
@@ -24,7 +25,8 @@ void exec_bra(pl_warp *w, const pl_insn *i)
     branch_to(w, i, i->target);
 }
 
-/* Lanes that execute the instruction and whose register holds `value`; wide: a register of 64 bits. */
+/* Lanes that execute the instruction and whose register holds `value`; wide: a register of 64 bits.
+ */
 static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 {
     const unsigned from = w->half;
@@ -42,7 +44,8 @@ static pl_lanes lanes_with(pl_warp *w, uint32_t row, bool wide, uint64_t value)
 
 void exec_brx(pl_warp *w, const pl_insn *i)
 {
-    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
+    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
+                                  instruction as a split */
         count_divergence(w);
         pl_warp_part(w, w->all, w->pc, w->pc + 1, i->reconv);
         return;
@@ -50,7 +53,8 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nmore;
     const pl_lanes same = lanes_with(w, i->op[0], false, first);
     if (first >= n) {
-        pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "brx.idx with index %u; the table has %u labels", first, n);
+        pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "brx.idx with index %u; the table has %u labels", first, n);
         return;
     }
     uint32_t target = pl_more(w, i, first);
@@ -59,7 +63,9 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         return;
     }
     count_divergence(w);
-    pl_warp_part(w, same, target, w->pc, i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
+    pl_warp_part(
+        w, same, target, w->pc,
+        i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
 }
 
 void exec_call(pl_warp *w, const pl_insn *i)
@@ -67,7 +73,8 @@ void exec_call(pl_warp *w, const pl_insn *i)
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
     if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
-        pl_warp_part(w, w->all, w->pc, w->pc + 1, pl_meeting_place(w->program, w->pc + 1, (uint32_t)w->program->code.n));
+        pl_warp_part(w, w->all, w->pc, w->pc + 1,
+                     pl_meeting_place(w->program, w->pc + 1, (uint32_t)w->program->code.n));
         return;
     }
     if (callee == UINT32_MAX) {
@@ -81,11 +88,13 @@ void exec_call(pl_warp *w, const pl_insn *i)
         }
         callee = pl_program_func_at(w->program, first);
         if (callee == UINT32_MAX) {
-            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is no function", (unsigned long long)first);
+            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC",
+                     "indirect call to 0x%llx, which is no function", (unsigned long long)first);
             return;
         }
         if (w->program->funcs.at[callee].entry) {
-            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC", "indirect call to 0x%llx, which is kernel '%s': kernels are launched",
+            pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_INVALID_PC",
+                     "indirect call to 0x%llx, which is kernel '%s': kernels are launched",
                      (unsigned long long)first, w->program->funcs.at[callee].name);
             return;
         }
@@ -125,19 +134,23 @@ void exec_yield(pl_warp *w, const pl_insn *i)
 
 /* ---- convergence barriers across calls ----
  *
- * A function that a call of itself may come back to saves the barriers that its callers have named (BMOV), and gives them back. The BSYNC
- * of one that came back executes twice: trees of calls show one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/unseen).
- * A split knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them came back. */
+ * A function that a call of itself may come back to saves the barriers that its callers have named
+ * (BMOV), and gives them back. The BSYNC of one that came back executes twice: trees of calls show
+ * one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/unseen). A split
+ * knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them
+ * came back. */
 
 static uint64_t barrier_of(const pl_split *s, uint32_t further_out)
 {
     return 1ull << ((s->barriers - further_out) & 63u);
 }
 
-/* The lanes with the mask of the first one go on, the others come here again: each time it is executed once more. */
+/* The lanes with the mask of the first one go on, the others come here again: each time it is
+ * executed once more. */
 void exec_groups(pl_warp *w, const pl_insn *i)
 {
-    const uint32_t *mask = pl_row32(w, i->op[0]), same = pl_lanes_with(mask, mask[__builtin_ctz(w->exec)], w->exec);
+    const uint32_t *mask = pl_row32(w, i->op[0]),
+                   same = pl_lanes_with(mask, mask[__builtin_ctz(w->exec)], w->exec);
     if (same != w->exec && w->halves == 1)
         pl_warp_part(w, pl_from_half(w, same), w->pc + 1, w->pc, i->reconv);
 }
@@ -165,6 +178,5 @@ void exec_bsync(pl_warp *w, const pl_insn *i)
 void exec_regain(pl_warp *w, const pl_insn *i)
 {
     pl_split *s = &w->split[w->current];
-    if (s->barriers > i->op[0])
-        s->regained |= barrier_of(s, i->op[0]);
+    if (s->barriers > i->op[0]) s->regained |= barrier_of(s, i->op[0]);
 }

@@ -10,8 +10,7 @@ void exec_nop(pl_warp *w, const pl_insn *i)
 void exec_nanosleep(pl_warp *w, const pl_insn *i)
 {
     uint32_t ns = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)];
-    if (ns > 1000000)
-        ns = 1000000; /* the manual's limit: one millisecond */
+    if (ns > 1000000) ns = 1000000; /* the manual's limit: one millisecond */
     if (w->all != w->active) {
         w->yield = true;
         return;
@@ -32,15 +31,13 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
 void exec_sreg(pl_warp *w, const pl_insn *i, int type)
 {
     uint64_t v[PL_LANES];
-    if (i->op[1] != W_smid)
-        w->timed = true;
+    if (i->op[1] != W_smid) w->timed = true;
     pl_warp_sreg(w, (pl_word)i->op[1], 0, v);
     if (type == W_u64) {
         pl_blend64(w, pl_row64(w, i->op[0]), v);
         return;
     }
     uint32_t t[PL_LANES];
-    for (unsigned l = 0; l < PL_LANES; l++)
-        t[l] = (uint32_t)v[l];
+    for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)v[l];
     pl_blend32(w, pl_row32(w, i->op[0]), t);
 }

@@ -1,8 +1,10 @@
-/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each other.
+/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each
+ * other.
  *
- * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for (pl_warp_sync): each of them
- * will come to this instruction, and the last one lets all go on together. Lanes that have called the function that it stands in
- * apart from each other keep their registers in different frames: for the one instruction they are brought into one. */
+ * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for
+ * (pl_warp_sync): each of them will come to this instruction, and the last one lets all go on
+ * together. Lanes that have called the function that it stands in apart from each other keep their
+ * registers in different frames: for the one instruction they are brought into one. */
 #include "emu/exec/access.h"
 #include "isa/operands.h"
 
@@ -24,10 +26,8 @@ static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     exchange *x = ctx;
     const uint64_t which = (uint64_t)(use & PL_USE_PRED) << 32 | *row;
     for (unsigned k = 0; k < x->n; k++)
-        if (x->seen[k] == which)
-            return;
-    if (*row == PL_NO_OPERAND)
-        return;
+        if (x->seen[k] == which) return;
+    if (*row == PL_NO_OPERAND) return;
     x->seen[x->n++] = which;
     if (use & PL_USE_PRED) {
         uint32_t *a = &x->preds[0][*row], *b = &x->preds[1][*row], differ = (*a ^ *b) & x->lanes;
@@ -47,11 +47,12 @@ static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool called_apart(const pl_warp *w, unsigned k)
 {
     const pl_split *s = &w->split[w->current], *o = &w->split[k];
-    return k != w->current && o->synced && o->pc == w->pc && o->call != s->call && w->call[o->call].func == w->call[s->call].func;
+    return k != w->current && o->synced && o->pc == w->pc && o->call != s->call &&
+           w->call[o->call].func == w->call[s->call].func;
 }
 
-/* The registers that the instruction names of the lanes that have come here by other calls: into the frame of the split that executes
- * it for all, or back. */
+/* The registers that the instruction names of the lanes that have come here by other calls: into
+ * the frame of the split that executes it for all, or back. */
 static uint32_t lend(pl_warp *w, const pl_insn *i)
 {
     uint32_t lanes = 0;
@@ -59,7 +60,8 @@ static uint32_t lend(pl_warp *w, const pl_insn *i)
         if (called_apart(w, k)) {
             pl_program none = {0};
             pl_insn copy = *i; /* nothing is changed, but the walk could */
-            exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])}, .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
+            exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])},
+                          .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
                           .lanes = pl_of_half(w, w->split[k].mask)};
             pl_insn_uses(&none, &copy, change_places, &x);
             lanes |= x.lanes;
@@ -67,15 +69,15 @@ static uint32_t lend(pl_warp *w, const pl_insn *i)
     return lanes;
 }
 
-/* All lanes of the mask have come. Those that other calls have brought execute the instruction here, and go on behind it. */
+/* All lanes of the mask have come. Those that other calls have brought execute the instruction
+ * here, and go on behind it. */
 static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     const uint32_t ours = w->exec;
     if (w->halves > 1 || !(mask & ~ours)) /* a wide warp keeps to what each call has brought */
         return true;
     const uint32_t lent = lend(w, i);
-    if (!lent)
-        return true;
+    if (!lent) return true;
     pl_warp_widen(w, ours | lent);
     w->split[w->current].synced = false;
     i->exec(w, i);
@@ -94,39 +96,44 @@ static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     pl_warp_doubt(w, mask);
     mask &= pl_alive(w);
-    if (mask & ~w->exec)
-        return pl_warp_sync(w, mask) && execute_for_all(w, i, mask);
+    if (mask & ~w->exec) return pl_warp_sync(w, mask) && execute_for_all(w, i, mask);
     w->split[w->current].synced = false;
     return true;
 }
 
-/* The lane that each lane reads, and which of them lie inside their segment. MODE is a constant in each copy, and nothing branches,
- * so that the loop becomes vectors. */
-__attribute__((always_inline)) static inline uint32_t sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
+/* The lane that each lane reads, and which of them lie inside their segment. MODE is a constant in
+ * each copy, and nothing branches, so that the loop becomes vectors. */
+__attribute__((always_inline)) static inline uint32_t
+sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
 {
     uint32_t inside = 0;
     for (uint32_t l = 0; l < PL_LANES; l++) {
         uint32_t n = b[l] & 31u, clamp = c[l] & 31u, seg = (c[l] >> 8) & 31u;
         uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg;
-        uint32_t j = mode == W_up ? l - n : mode == W_down ? l + n : mode == W_bfly ? l ^ n : min | (n & ~seg);
-        uint32_t in = mode == W_up ? -(uint32_t)((int32_t)j >= (int32_t)max) : -(uint32_t)((int32_t)j <= (int32_t)max);
+        uint32_t j = mode == W_up     ? l - n
+                     : mode == W_down ? l + n
+                     : mode == W_bfly ? l ^ n
+                                      : min | (n & ~seg);
+        uint32_t in = mode == W_up ? -(uint32_t)((int32_t)j >= (int32_t)max)
+                                   : -(uint32_t)((int32_t)j <= (int32_t)max);
         from[l] = ((j & in) | (l & ~in)) & 31u;
         inside |= 1u << l & in;
     }
     return inside;
 }
 
-/* In a wide warp a lane number or distance of 32 and more means another half to whoever counts 64 lanes, and nothing to whoever counts 32 (PTX takes
- * it modulo 32): no result is right for both. */
+/* In a wide warp a lane number or distance of 32 and more means another half to whoever counts 64
+ * lanes, and nothing to whoever counts 32 (PTX takes it modulo 32): no result is right for both. */
 static bool beyond_half(pl_warp *w, const pl_insn *i)
 {
     const uint32_t *b = pl_row32(w, i->op[3]);
     for (uint32_t m = w->halves > 1 ? w->exec : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        if (b[l] < PL_LANES)
-            continue;
+        if (b[l] < PL_LANES) continue;
         pl_fault(w, 1u << l, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "shfl with lane operand %u: in a warp of 64 lanes shuffles work in each half of 32, so that it must be below 32", b[l]);
+                 "shfl with lane operand %u: in a warp of 64 lanes shuffles work in each half of "
+                 "32, so that it must be below 32",
+                 b[l]);
         return true;
     }
     return false;
@@ -135,11 +142,11 @@ static bool beyond_half(pl_warp *w, const pl_insn *i)
 void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (beyond_half(w, i))
-        return;
+    if (beyond_half(w, i)) return;
     if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
         return;
-    const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
+    const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]),
+                   *c = pl_row32(w, i->op[4]);
     uint32_t v[PL_LANES], from[PL_LANES], p;
     switch (mode) {
     case W_up: p = sources(W_up, b, c, from); break;
@@ -147,27 +154,22 @@ void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
     case W_bfly: p = sources(W_bfly, b, c, from); break;
     default: p = sources(W_idx, b, c, from); break;
     }
-    for (unsigned l = 0; l < PL_LANES; l++)
-        v[l] = a[from[l]];
-    if (i->op[0] != PL_NO_OPERAND)
-        pl_blend32(w, pl_row32(w, i->op[0]), v);
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = a[from[l]];
+    if (i->op[0] != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, i->op[0]), v);
     pl_pred_write(w, i->op[1], p);
 }
 
 static void put_all(pl_warp *w, uint32_t row, uint32_t value)
 {
     uint32_t v[PL_LANES];
-    for (unsigned l = 0; l < PL_LANES; l++)
-        v[l] = value;
-    if (row != PL_NO_OPERAND)
-        pl_blend32(w, pl_row32(w, row), v);
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = value;
+    if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v);
 }
 
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
-        return;
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
         put_all(w, i->op[0], p);
@@ -182,8 +184,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     const pl_form *f = &pl_forms[i->form];
     unsigned k = f->noperands - 2u;
     uint32_t mask = member_mask(w, i, k + 1);
-    if (pl_warp_groups(w, i, k + 1) || !gather(w, i, mask))
-        return;
+    if (pl_warp_groups(w, i, k + 1) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, v[PL_LANES] = {0};
     uint64_t x[PL_LANES];
     for (unsigned l = 0; l < PL_LANES; l++)
@@ -191,8 +192,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     bool all = true;
     unsigned first = (unsigned)__builtin_ctz(w->exec);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        if (!((in >> l) & 1u))
-            continue;
+        if (!((in >> l) & 1u)) continue;
         all &= x[l] == x[first];
         for (unsigned j = 0; j < PL_LANES; j++)
             v[l] |= (uint32_t)(((in >> j) & 1u) && x[j] == x[l]) << j;
@@ -216,8 +216,7 @@ void exec_activemask(pl_warp *w, const pl_insn *i)
 void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
-        return;
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
     for (uint32_t m = in & (in - 1); m; m &= m - 1) {
@@ -239,13 +238,14 @@ void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
-        return;
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
     const uint32_t *a = pl_row32(w, i->op[1]);
-    uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX, r = a[__builtin_ctz(in ? in : w->exec)] & sign;
+    uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX,
+             r = a[__builtin_ctz(in ? in : w->exec)] & sign;
     for (uint32_t m = in & (in - 1); m; m &= m - 1) {
         uint32_t x = a[__builtin_ctz(m)] & sign;
-        r = op == W_min ? f32_min(r, x, false, nan != 0, false) : f32_max(r, x, false, nan != 0, false);
+        r = op == W_min ? f32_min(r, x, false, nan != 0, false)
+                        : f32_max(r, x, false, nan != 0, false);
     }
     put_all(w, i->op[0], r);
 }
@@ -254,8 +254,7 @@ void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 void exec_elect(pl_warp *w, const pl_insn *i)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask))
-        return;
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
     put_all(w, i->op[0], lane);
     pl_pred_write(w, i->op[1], 1u << lane);

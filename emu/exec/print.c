@@ -20,16 +20,14 @@ static bool room(pl_print_buffer *b, size_t n)
     if (b->n + n + 1 > b->cap) {
         size_t cap = (b->n + n + 1) * 2 + 256;
         char *p = realloc(b->text, cap);
-        if (!p)
-            return false;
+        if (!p) return false;
         b->text = p;
         b->cap = cap;
     }
     if (b->first + b->records == b->cap_records) {
         size_t cap = b->cap_records ? b->cap_records * 2 : 64;
         struct pl_print_record *p = realloc(b->record, cap * sizeof *p);
-        if (!p)
-            return false;
+        if (!p) return false;
         b->record = p;
         b->cap_records = cap;
     }
@@ -86,14 +84,12 @@ typedef struct line {
 static char *space(line *t, size_t n)
 {
     t->full |= t->n + n > t->most;
-    if (t->full || t->lost)
-        return NULL;
+    if (t->full || t->lost) return NULL;
     if (t->n + n + 1 > t->cap) {
         size_t cap = t->n + n + (t->n + n) / 2 + 128;
         char *p = realloc(t->at, cap);
         t->lost = !p;
-        if (!p)
-            return NULL;
+        if (!p) return NULL;
         t->at = p;
         t->cap = cap;
     }
@@ -103,8 +99,7 @@ static char *space(line *t, size_t n)
 static void put(line *t, const char *s, size_t n)
 {
     char *to = n ? space(t, n) : NULL;
-    if (!to)
-        return;
+    if (!to) return;
     memcpy(to, s, n);
     t->n += n;
 }
@@ -115,27 +110,25 @@ static void putf(line *t, const char *format, ...)
 {
     char small[512];
     va_list ap;
-    if (t->full || t->lost)
-        return;
+    if (t->full || t->lost) return;
     va_start(ap, format);
     int n = vsnprintf(small, sizeof small, format, ap);
     va_end(ap);
-    if (n < 0)
-        return;
+    if (n < 0) return;
     if ((size_t)n < sizeof small) {
         put(t, small, (size_t)n);
         return;
     }
     char *large = space(t, (size_t)n);
-    if (!large)
-        return;
+    if (!large) return;
     va_start(ap, format);
     vsnprintf(large, (size_t)n + 1, format, ap);
     va_end(ap);
     t->n += (size_t)n;
 }
 
-/* The arguments of a call: what the buffer holds, then, since the format's text follows in the record, pieces of that. */
+/* The arguments of a call: what the buffer holds, then, since the format's text follows in the
+ * record, pieces of that. */
 typedef struct arguments {
     const pl_print_source *from;
     const char *format;
@@ -176,8 +169,7 @@ static const char *parse(const char *p, spec *s)
 {
     *s = (spec){.width = -1, .precision = -1};
     for (size_t n = 0; *p && strchr("#+- 0", *p); p++)
-        if (n < sizeof s->flags - 1 && !strchr(s->flags, *p))
-            s->flags[n++] = *p;
+        if (n < sizeof s->flags - 1 && !strchr(s->flags, *p)) s->flags[n++] = *p;
     if (*p == '*') {
         s->width = -2;
         p++;
@@ -203,17 +195,18 @@ static const char *parse(const char *p, spec *s)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
-enum { WIDE = 4096 }; /* the C library takes seconds for fields of some hundred million characters */
+enum {
+    WIDE = 4096
+}; /* the C library takes seconds for fields of some hundred million characters */
 
-/* The field that begins at `start` of the line was made WIDE characters wide, or is longer; it gets the width that was asked for. */
+/* The field that begins at `start` of the line was made WIDE characters wide, or is longer; it gets
+ * the width that was asked for. */
 static void widen(line *t, size_t start, uint64_t width, bool left, bool zeros)
 {
     const size_t n = t->n - start;
-    if (t->full || t->lost || width <= n)
-        return;
+    if (t->full || t->lost || width <= n) return;
     const size_t more = (size_t)(width - n);
-    if (!space(t, more))
-        return;
+    if (!space(t, more)) return;
     char *field = t->at + start;
     size_t place = 0; /* where the padding grows */
     char fill = ' ';
@@ -236,7 +229,8 @@ static void convert(line *t, const spec *s, arguments *a);
 static void convert_wide(line *t, const spec *s, arguments *a)
 {
     const int64_t given = s->width == -2 ? (int32_t)next(a, 4, true) : s->width;
-    const bool left = strchr(s->flags, '-') || (s->width == -2 && given < 0); /* a negative one is a flag and a width */
+    const bool left = strchr(s->flags, '-') ||
+                      (s->width == -2 && given < 0); /* a negative one is a flag and a width */
     const uint64_t width = given < 0 ? (uint64_t)(s->width == -2 ? -given : 0) : (uint64_t)given;
     spec plain = *s;
     const size_t start = t->n;
@@ -244,20 +238,18 @@ static void convert_wide(line *t, const spec *s, arguments *a)
     plain.left = left;
     t->full |= width > t->most;
     convert(t, &plain, a);
-    if (width > WIDE)
-        widen(t, start, width, left, strchr(s->flags, '0') != NULL);
+    if (width > WIDE) widen(t, start, width, left, strchr(s->flags, '0') != NULL);
 }
 
 /* A width is at most WIDE. */
 static void convert(line *t, const spec *s, arguments *a)
 {
     char f[40];
-    bool wide = s->size == 'l' || s->size == 'L', known = s->size != 'H'; /* the device's parser does not know hh */
+    bool wide = s->size == 'l' || s->size == 'L',
+         known = s->size != 'H'; /* the device's parser does not know hh */
     int n = snprintf(f, sizeof f, "%%%s%s", s->left ? "-" : "", s->flags);
-    if (s->width >= 0)
-        n += snprintf(f + n, sizeof f - (size_t)n, "%d", s->width);
-    if (s->precision >= 0)
-        n += snprintf(f + n, sizeof f - (size_t)n, ".%d", s->precision);
+    if (s->width >= 0) n += snprintf(f + n, sizeof f - (size_t)n, "%d", s->width);
+    if (s->precision >= 0) n += snprintf(f + n, sizeof f - (size_t)n, ".%d", s->precision);
     const char *size = s->size == 'H' ? "hh" : s->size == 'h' ? "h" : wide ? "ll" : "";
     switch (s->type) {
     case 'd':
@@ -312,8 +304,7 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
         size_t plain = strcspn(p, "%");
         put(&t, p, plain);
         p += plain;
-        if (!*p)
-            break;
+        if (!*p) break;
         spec s;
         const char *end = parse(p + 1, &s);
         if (end) {
@@ -328,7 +319,8 @@ int pl_print_format(pl_print_buffer *b, const char *format, const pl_print_sourc
     b->full |= t.full;
     b->lost |= t.lost;
     if (!a.failed && !t.full)
-        pl_print_add(b, t.at ? t.at : "", t.n, (16 + 8 * (uint64_t)a.taken + strlen(format) + 1 + 7) & ~7ull);
+        pl_print_add(b, t.at ? t.at : "", t.n,
+                     (16 + 8 * (uint64_t)a.taken + strlen(format) + 1 + 7) & ~7ull);
     free(t.at);
     return a.taken;
 }

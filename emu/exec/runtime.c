@@ -1,7 +1,8 @@
-/* runtime.c - the device runtime: what device code asks about the device and its functions, copies that it makes, names of errors, and
- * conditionals of graphs.
+/* runtime.c - the device runtime: what device code asks about the device and its functions, copies
+ * that it makes, names of errors, and conditionals of graphs.
  *
- * Copies belong to a stream, as launches do: they happen after their parent, in the order in which they were made (lib/launch.c). */
+ * Copies belong to a stream, as launches do: they happen after their parent, in the order in which
+ * they were made (lib/launch.c). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,15 @@
 
 enum { VERSION = 13000 }; /* of the CUDA runtime that goes with PTX ISA 9.0 */
 enum { KIND_DEVICE_TO_DEVICE = 3, KIND_DEFAULT = 4 }; /* cudaMemcpyKind */
-enum { STATIC_SHARED = 49152, REGISTERS = 65536 };    /* of a block without an opt-in; of a multiprocessor */
+enum {
+    STATIC_SHARED = 49152,
+    REGISTERS = 65536
+}; /* of a block without an opt-in; of a multiprocessor */
 
 /* ---- copies ---- */
 
-/* May an asynchronous operation use this address? Memory of the block or the thread is gone when it happens. */
+/* May an asynchronous operation use this address? Memory of the block or the thread is gone when it
+ * happens. */
 static bool lasting(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
 {
     pl_space real;
@@ -41,8 +46,10 @@ static void add_copy(const pl_call *k, unsigned lane, pl_child_copy x, uint64_t 
         return;
     }
     uint64_t bytes = 0;
-    const bool wraps = __builtin_mul_overflow(x.to_pitch, x.height, &bytes) || (x.depth > 1 && x.to_slice < bytes);
-    if (wraps || (!x.set && (__builtin_mul_overflow(x.from_pitch, x.height, &bytes) || (x.depth > 1 && x.from_slice < bytes)))) {
+    const bool wraps =
+        __builtin_mul_overflow(x.to_pitch, x.height, &bytes) || (x.depth > 1 && x.to_slice < bytes);
+    if (wraps || (!x.set && (__builtin_mul_overflow(x.from_pitch, x.height, &bytes) ||
+                             (x.depth > 1 && x.from_slice < bytes)))) {
         pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
@@ -52,14 +59,16 @@ static void add_copy(const pl_call *k, unsigned lane, pl_child_copy x, uint64_t 
     x.thread[1] = t / g->block[0] % g->block[1];
     x.thread[2] = t / g->block[0] / g->block[1];
     memcpy(x.block, w->cta->id, sizeof x.block);
-    const pl_child c = {.func = (uint32_t)(g->entry - g->program->funcs.at), .copies = true, .copy = x, .tail = stream == PL_TAIL_LAUNCH};
+    const pl_child c = {.func = (uint32_t)(g->entry - g->program->funcs.at),
+                        .copies = true,
+                        .copy = x,
+                        .tail = stream == PL_TAIL_LAUNCH};
     pl_call_fail(k, lane, pl_call_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
 }
 
 static bool right_kind(const pl_call *k, unsigned lane, uint64_t kind)
 {
-    if (kind == KIND_DEVICE_TO_DEVICE || kind == KIND_DEFAULT)
-        return true;
+    if (kind == KIND_DEVICE_TO_DEVICE || kind == KIND_DEFAULT) return true;
     pl_call_fail(k, lane, PL_CUDA_INVALID_DIRECTION);
     return false;
 }
@@ -68,17 +77,27 @@ static bool right_kind(const pl_call *k, unsigned lane, uint64_t kind)
 void pl_call_memcpy(const pl_call *k, unsigned lane)
 {
     if (right_kind(k, lane, pl_call_argument(k, 3, lane)))
-        add_copy(k, lane, (pl_child_copy){.to = pl_call_argument(k, 0, lane), .from = pl_call_argument(k, 1, lane),
-                                          .width = pl_call_argument(k, 2, lane), .height = 1, .depth = 1}, pl_call_argument(k, 4, lane));
+        add_copy(k, lane,
+                 (pl_child_copy){.to = pl_call_argument(k, 0, lane),
+                                 .from = pl_call_argument(k, 1, lane),
+                                 .width = pl_call_argument(k, 2, lane),
+                                 .height = 1,
+                                 .depth = 1},
+                 pl_call_argument(k, 4, lane));
 }
 
 /* (dst, dpitch, src, spitch, width, height, kind, stream) */
 void pl_call_memcpy2d(const pl_call *k, unsigned lane)
 {
     if (right_kind(k, lane, pl_call_argument(k, 6, lane)))
-        add_copy(k, lane, (pl_child_copy){.to = pl_call_argument(k, 0, lane), .to_pitch = pl_call_argument(k, 1, lane),
-                                          .from = pl_call_argument(k, 2, lane), .from_pitch = pl_call_argument(k, 3, lane),
-                                          .width = pl_call_argument(k, 4, lane), .height = pl_call_argument(k, 5, lane), .depth = 1},
+        add_copy(k, lane,
+                 (pl_child_copy){.to = pl_call_argument(k, 0, lane),
+                                 .to_pitch = pl_call_argument(k, 1, lane),
+                                 .from = pl_call_argument(k, 2, lane),
+                                 .from_pitch = pl_call_argument(k, 3, lane),
+                                 .width = pl_call_argument(k, 4, lane),
+                                 .height = pl_call_argument(k, 5, lane),
+                                 .depth = 1},
                  pl_call_argument(k, 7, lane));
 }
 
@@ -122,25 +141,44 @@ void pl_call_memcpy3d(const pl_call *k, unsigned lane)
         return;
     }
     if (right_kind(k, lane, p.kind))
-        add_copy(k, lane, (pl_child_copy){.to = start_of(&p.to, p.to_pos), .to_pitch = p.to.pitch, .to_slice = p.to.pitch * p.to.ysize,
-                                          .from = start_of(&p.from, p.from_pos), .from_pitch = p.from.pitch,
-                                          .from_slice = p.from.pitch * p.from.ysize, .width = p.size.width, .height = p.size.height,
-                                          .depth = p.size.depth}, pl_call_argument(k, 1, lane));
+        add_copy(k, lane,
+                 (pl_child_copy){.to = start_of(&p.to, p.to_pos),
+                                 .to_pitch = p.to.pitch,
+                                 .to_slice = p.to.pitch * p.to.ysize,
+                                 .from = start_of(&p.from, p.from_pos),
+                                 .from_pitch = p.from.pitch,
+                                 .from_slice = p.from.pitch * p.from.ysize,
+                                 .width = p.size.width,
+                                 .height = p.size.height,
+                                 .depth = p.size.depth},
+                 pl_call_argument(k, 1, lane));
 }
 
 /* (dst, value, count, stream) */
 void pl_call_memset(const pl_call *k, unsigned lane)
 {
-    add_copy(k, lane, (pl_child_copy){.set = true, .to = pl_call_argument(k, 0, lane), .value = (uint8_t)pl_call_argument(k, 1, lane),
-                                      .width = pl_call_argument(k, 2, lane), .height = 1, .depth = 1}, pl_call_argument(k, 3, lane));
+    add_copy(k, lane,
+             (pl_child_copy){.set = true,
+                             .to = pl_call_argument(k, 0, lane),
+                             .value = (uint8_t)pl_call_argument(k, 1, lane),
+                             .width = pl_call_argument(k, 2, lane),
+                             .height = 1,
+                             .depth = 1},
+             pl_call_argument(k, 3, lane));
 }
 
 /* (dst, pitch, value, width, height, stream) */
 void pl_call_memset2d(const pl_call *k, unsigned lane)
 {
-    add_copy(k, lane, (pl_child_copy){.set = true, .to = pl_call_argument(k, 0, lane), .to_pitch = pl_call_argument(k, 1, lane),
-                                      .value = (uint8_t)pl_call_argument(k, 2, lane), .width = pl_call_argument(k, 3, lane),
-                                      .height = pl_call_argument(k, 4, lane), .depth = 1}, pl_call_argument(k, 5, lane));
+    add_copy(k, lane,
+             (pl_child_copy){.set = true,
+                             .to = pl_call_argument(k, 0, lane),
+                             .to_pitch = pl_call_argument(k, 1, lane),
+                             .value = (uint8_t)pl_call_argument(k, 2, lane),
+                             .width = pl_call_argument(k, 3, lane),
+                             .height = pl_call_argument(k, 4, lane),
+                             .depth = 1},
+             pl_call_argument(k, 5, lane));
 }
 
 /* (cudaPitchedPtr, value, cudaExtent, stream) */
@@ -150,20 +188,28 @@ void pl_call_memset3d(const pl_call *k, unsigned lane)
     extent e;
     pl_call_copy_argument(k, 0, lane, &p, sizeof p);
     pl_call_copy_argument(k, 2, lane, &e, sizeof e);
-    add_copy(k, lane, (pl_child_copy){.set = true, .to = p.at, .to_pitch = p.pitch, .to_slice = p.pitch * p.ysize,
-                                      .value = (uint8_t)pl_call_argument(k, 1, lane), .width = e.width, .height = e.height, .depth = e.depth},
+    add_copy(k, lane,
+             (pl_child_copy){.set = true,
+                             .to = p.at,
+                             .to_pitch = p.pitch,
+                             .to_slice = p.pitch * p.ysize,
+                             .value = (uint8_t)pl_call_argument(k, 1, lane),
+                             .width = e.width,
+                             .height = e.height,
+                             .depth = e.depth},
              pl_call_argument(k, 3, lane));
 }
 
-/* Address of the first piece of a copy that the memory does not hold, UINT64_MAX: it holds them all. */
-static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_t slice, const pl_child_copy *x, bool write)
+/* Address of the first piece of a copy that the memory does not hold, UINT64_MAX: it holds them
+ * all. */
+static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_t slice,
+                        const pl_child_copy *x, bool write)
 {
     for (uint64_t z = 0; z < x->depth; z++)
         for (uint64_t y = 0; y < x->height; y++) {
             const uint64_t row = at + z * slice + y * pitch;
             const pl_alloc *a = pl_memory_find(m, row);
-            if (!a || (write && a->constant) || !pl_alloc_holds(a, row, x->width))
-                return row;
+            if (!a || (write && a->constant) || !pl_alloc_holds(a, row, x->width)) return row;
         }
     return UINT64_MAX;
 }
@@ -179,7 +225,9 @@ uint64_t pl_child_copy_run(const pl_memory *m, const pl_child_copy *x)
             if (x->set)
                 memset(to, x->value, x->width);
             else
-                memmove(to, pl_memory_at(m, x->from + z * x->from_slice + y * x->from_pitch, x->width), x->width);
+                memmove(to,
+                        pl_memory_at(m, x->from + z * x->from_slice + y * x->from_pitch, x->width),
+                        x->width);
         }
     return wrong;
 }
@@ -222,7 +270,9 @@ void pl_call_get_limit(const pl_call *k, unsigned lane)
     switch (pl_call_argument(k, 1, lane)) {
     case STACK: pl_call_store(k, lane, g->stack_limit, 8); break;
     case PRINT: pl_call_store(k, lane, g->system->out.limit, 8); break;
-    case HEAP: pl_call_store(k, lane, g->system->heap.size ? g->system->heap.size : PL_HEAP_DEFAULT, 8); break;
+    case HEAP:
+        pl_call_store(k, lane, g->system->heap.size ? g->system->heap.size : PL_HEAP_DEFAULT, 8);
+        break;
     case PENDING: pl_call_store(k, lane, PENDING_LAUNCHES, 8); break;
     default: pl_call_fail(k, lane, PL_CUDA_UNSUPPORTED_LIMIT); break;
     }
@@ -248,7 +298,8 @@ void pl_call_runtime_version(const pl_call *k, unsigned lane)
 /* cudaFuncAttributes */
 typedef struct attributes {
     uint64_t shared, constant, local;
-    int32_t most_threads, registers, ptx, binary, cached, most_dynamic, carveout, cluster_set, cluster[3], scheduling, large_cluster, reserved[16];
+    int32_t most_threads, registers, ptx, binary, cached, most_dynamic, carveout, cluster_set,
+        cluster[3], scheduling, large_cluster, reserved[16];
 } attributes;
 
 static const pl_prog_func *function_at(const pl_call *k, uint64_t address)
@@ -261,10 +312,8 @@ static const pl_prog_func *function_at(const pl_call *k, uint64_t address)
 static int32_t most_threads(const pl_prog_func *f)
 {
     uint64_t most = 1024, bound = f->maxntid[0];
-    for (int d = 1; d < 3; d++)
-        bound *= f->maxntid[d] ? f->maxntid[d] : 1;
-    if (f->registers)
-        most = REGISTERS / ((f->registers + 7u) / 8u * 8u) / PL_LANES * PL_LANES;
+    for (int d = 1; d < 3; d++) bound *= f->maxntid[d] ? f->maxntid[d] : 1;
+    if (f->registers) most = REGISTERS / ((f->registers + 7u) / 8u * 8u) / PL_LANES * PL_LANES;
     most = most > 1024 ? 1024 : most;
     return (int32_t)(bound && bound < most ? bound : most);
 }
@@ -273,7 +322,9 @@ static int32_t most_threads(const pl_prog_func *f)
 void pl_call_func_attributes(const pl_call *k, unsigned lane)
 {
     const pl_prog_func *f = function_at(k, pl_call_argument(k, 1, lane));
-    attributes a = {.shared = f ? f->static_shared : 0, .constant = k->w->program->bank.size, .local = f ? f->local_bytes : 0};
+    attributes a = {.shared = f ? f->static_shared : 0,
+                    .constant = k->w->program->bank.size,
+                    .local = f ? f->local_bytes : 0};
     uint8_t *to = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), sizeof a);
     if (!f || !f->entry || !to) {
         pl_call_fail(k, lane, to ? PL_CUDA_INVALID_FUNCTION : PL_CUDA_INVALID_VALUE);
@@ -282,11 +333,11 @@ void pl_call_func_attributes(const pl_call *k, unsigned lane)
     a.most_threads = most_threads(f);
     a.registers = (int32_t)f->registers;
     a.ptx = a.binary = k->w->program->sm;
-    a.most_dynamic = f->static_shared < STATIC_SHARED ? STATIC_SHARED - (int32_t)f->static_shared : 0;
+    a.most_dynamic =
+        f->static_shared < STATIC_SHARED ? STATIC_SHARED - (int32_t)f->static_shared : 0;
     a.carveout = -1;
     a.cluster_set = f->reqnctapercluster[0] != 0;
-    for (int d = 0; d < 3; d++)
-        a.cluster[d] = (int32_t)f->reqnctapercluster[d];
+    for (int d = 0; d < 3; d++) a.cluster[d] = (int32_t)f->reqnctapercluster[d];
     memcpy(to, &a, sizeof a);
     pl_call_return(k, lane, 0);
 }
@@ -297,12 +348,15 @@ void pl_call_occupancy(const pl_call *k, unsigned lane)
     const pl_program *p = k->w->program;
     const pl_system *s = k->w->grid->system;
     const pl_prog_func *f = function_at(k, pl_call_argument(k, 1, lane));
-    const uint64_t shared = pl_call_argument(k, 3, lane), threads = (uint32_t)pl_call_argument(k, 2, lane);
+    const uint64_t shared = pl_call_argument(k, 3, lane),
+                   threads = (uint32_t)pl_call_argument(k, 2, lane);
     if (!f || !f->entry || !threads || threads > 1024 || !s->launchable) {
         pl_call_fail(k, lane, f && f->entry ? PL_CUDA_INVALID_VALUE : PL_CUDA_INVALID_FUNCTION);
         return;
     }
-    const pl_child c = {.func = (uint32_t)(f - p->funcs.at), .grid = {1, 1, 1}, .block = {(uint32_t)threads, 1, 1},
+    const pl_child c = {.func = (uint32_t)(f - p->funcs.at),
+                        .grid = {1, 1, 1},
+                        .block = {(uint32_t)threads, 1, 1},
                         .shared = shared > UINT32_MAX ? UINT32_MAX : (uint32_t)shared};
     pl_call_store(k, lane, s->launchable(s->ctx, &c), 4);
 }
@@ -327,8 +381,7 @@ size_t pl_runtime_texts(uint8_t *to)
         for (int which = 0; which < 2; which++) {
             const char *s = e < ERRORS ? errors[e].text[which] : unknown[which];
             const size_t bytes = strlen(s) + 1;
-            if (to)
-                memcpy(to + n, s, bytes);
+            if (to) memcpy(to + n, s, bytes);
             n += bytes;
         }
     return n;
@@ -366,13 +419,13 @@ void pl_call_set_conditional(const pl_call *k, unsigned lane)
     pl_system *s = k->w->grid->system;
     const uint64_t handle = pl_call_argument(k, 0, lane);
     size_t n = 0;
-    while (n < s->conditional.n && s->conditional.at[n].handle != handle)
-        n++;
+    while (n < s->conditional.n && s->conditional.at[n].handle != handle) n++;
     if (n == s->conditional.cap) {
         const size_t cap = n ? 2 * n : 8;
         pl_conditional *p = realloc(s->conditional.at, cap * sizeof *p);
         if (!p) {
-            pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_OUT_OF_MEMORY", "no memory for a conditional of a graph");
+            pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_OUT_OF_MEMORY",
+                     "no memory for a conditional of a graph");
             return;
         }
         s->conditional.at = p;

@@ -1,4 +1,5 @@
-/* syscall.h - a call of a function of the driver or of the device runtime, as their implementations see it: system.c, runtime.c. */
+/* syscall.h - a call of a function of the driver or of the device runtime, as their implementations
+ * see it: system.c, runtime.c. */
 #ifndef PL_EMU_SYSCALL_H
 #define PL_EMU_SYSCALL_H
 
@@ -32,7 +33,8 @@ void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to
 void pl_call_return(const pl_call *k, unsigned lane, uint64_t value);
 /* The bytes at a generic address of a lane, to be read or written; NULL: they are not all there. */
 uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes);
-/* Stores `bytes` bytes of a value where argument 0 points; the result says whether that was possible. */
+/* Stores `bytes` bytes of a value where argument 0 points; the result says whether that was
+ * possible. */
 void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes);
 /* A cudaError_t is the result, and the last error of the lane unless it is 0. */
 void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error);
@@ -41,8 +43,10 @@ bool pl_call_child(pl_warp *w, const pl_child *c);
 
 /* runtime.c: queries, copies and conditionals of the device runtime. */
 typedef void pl_call_fn(const pl_call *k, unsigned lane);
-pl_call_fn pl_call_memcpy, pl_call_memcpy2d, pl_call_memcpy3d, pl_call_memset, pl_call_memset2d, pl_call_memset3d, pl_call_device_count,
-    pl_call_get_device, pl_call_get_attribute, pl_call_get_limit, pl_call_cache_config, pl_call_bank_config, pl_call_func_attributes,
-    pl_call_occupancy, pl_call_runtime_version, pl_call_error_name, pl_call_error_string, pl_call_set_conditional;
+pl_call_fn pl_call_memcpy, pl_call_memcpy2d, pl_call_memcpy3d, pl_call_memset, pl_call_memset2d,
+    pl_call_memset3d, pl_call_device_count, pl_call_get_device, pl_call_get_attribute,
+    pl_call_get_limit, pl_call_cache_config, pl_call_bank_config, pl_call_func_attributes,
+    pl_call_occupancy, pl_call_runtime_version, pl_call_error_name, pl_call_error_string,
+    pl_call_set_conditional;
 
 #endif

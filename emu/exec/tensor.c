@@ -25,24 +25,29 @@ pl_tensor_gen pl_tensor_gen_of(int sm)
 static const struct {
     int8_t frac, bytes;
 } width[] = {
-    [PL_TG_V100] = { 23, 8 },   [PL_TG_T4] = { 24, 16 },   [PL_TG_A100] = { 24, 16 },
-    [PL_TG_RTX40] = { 24, 16 }, [PL_TG_H100] = { 25, 32 }, [PL_TG_B200] = { 25, 32 },
-    [PL_TG_RTX50] = { 25, 32 },
+    [PL_TG_V100] = {23, 8},   [PL_TG_T4] = {24, 16},   [PL_TG_A100] = {24, 16},
+    [PL_TG_RTX40] = {24, 16}, [PL_TG_H100] = {25, 32}, [PL_TG_B200] = {25, 32},
+    [PL_TG_RTX50] = {25, 32},
 };
 
 pl_tensor_num pl_tensor_number(const pl_tensor_op *op)
 {
-    pl_tensor_num num = { .a = op->a, .b = op->b, .c = op->c, .d = op->d,
-                          .rule = PL_TR_FUSED,
-                          .round = op->d == PL_TT_F16 ? PL_TO_F16_RN : PL_TO_F32_RZ,
-                          .saturate = op->saturate, .bits_and = op->bits_and };
+    pl_tensor_num num = {.a = op->a,
+                         .b = op->b,
+                         .c = op->c,
+                         .d = op->d,
+                         .rule = PL_TR_FUSED,
+                         .round = op->d == PL_TT_F16 ? PL_TO_F16_RN : PL_TO_F32_RZ,
+                         .saturate = op->saturate,
+                         .bits_and = op->bits_and};
     const bool fp8 = op->a == PL_TT_E4M3 || op->a == PL_TT_E5M2;
     switch (op->a) {
     case PL_TT_F64: num.rule = PL_TR_F64; return num;
     case PL_TT_B1: num.rule = PL_TR_BITS; return num;
-    case PL_TT_S8: case PL_TT_U8: case PL_TT_S4: case PL_TT_U4:
-        num.rule = PL_TR_INT;
-        return num;
+    case PL_TT_S8:
+    case PL_TT_U8:
+    case PL_TT_S4:
+    case PL_TT_U4: num.rule = PL_TR_INT; return num;
     default: break;
     }
     num.frac = width[op->gen].frac;
@@ -75,10 +80,12 @@ static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
 {
     s->count = from->count;
     for (int i = 0; i < lines; i++) {
-        const int lane = lines == N ? 4 * i + from->lane : 4 * (i % 8) + 2 * (from->lane & 1) + i / 8;
+        const int lane =
+            lines == N ? 4 * i + from->lane : 4 * (i % 8) + 2 * (from->lane & 1) + i / 8;
         s->nan[i] = false;
         for (int c = 0; c < from->count; c++) {
-            const uint32_t x = from->row[lane] >> 8 * ((from->byte + c) & 3) & (from->ue4m3 ? 0x7f : 0xff);
+            const uint32_t x =
+                from->row[lane] >> 8 * ((from->byte + c) & 3) & (from->ue4m3 ? 0x7f : 0xff);
             const int e = (int)(x >> 3), m = (int)(x & 7);
             s->nan[i] |= x == (from->ue4m3 ? 0x7f : 0xff);
             s->sig[i][c] = from->ue4m3 ? (e ? 8 + m : m) : 1;
@@ -88,7 +95,8 @@ static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
 }
 
 /* Multiplies the element of row ROW of LEFT that is stored at I and belongs to place AT of K. */
-static void scale_left(pl_tensor_left *left, int row, int i, const scales *s, int line, int at, int k)
+static void scale_left(pl_tensor_left *left, int row, int i, const scales *s, int line, int at,
+                       int k)
 {
     const int c = at * s->count / k;
     left->sig[row * left->k + i] *= s->sig[line][c];
@@ -115,10 +123,9 @@ static void scale_nans(const scales *a, const scales *b, int m, uint32_t (*d)[N]
 
 /* The elements of a quad-layout matrix of LINES rows and K elements along k into OUT[line][k], or
  * OUT[k][line] for the right-hand side. PER is a constant in each of the copies below. */
-__attribute__((always_inline)) static inline void unpack_per(uint32_t *out,
-                                                             const void *const *regs, int lines,
-                                                             int k, int per, int line_step,
-                                                             int k_step)
+__attribute__((always_inline)) static inline void unpack_per(uint32_t *out, const void *const *regs,
+                                                             int lines, int k, int per,
+                                                             int line_step, int k_step)
 {
     const int tall = lines == 16 ? 2 : 1, count = lines * k / (LANES * per), bits = 32 / per;
     const uint32_t mask = ~0u >> (32 - bits);
@@ -156,8 +163,7 @@ static void unpack_sum(uint32_t (*out)[N], const void *const *regs, int m, pl_te
     } else {
         for (int r = 0; r < m / 4; r++) {
             const uint32_t *row = regs[r];
-            for (int l = 0; l < LANES; l++)
-                out[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)] = row[l];
+            for (int l = 0; l < LANES; l++) out[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)] = row[l];
         }
     }
 }
@@ -173,8 +179,7 @@ static void pack_sum(void *const *regs, const uint32_t (*in)[N], int m, pl_tenso
     } else {
         for (int r = 0; r < m / 4; r++) {
             uint32_t *row = regs[r];
-            for (int l = 0; l < LANES; l++)
-                row[l] = in[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
+            for (int l = 0; l < LANES; l++) row[l] = in[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
         }
     }
 }
@@ -185,8 +190,8 @@ static int tile_k(const pl_tensor_num *num, int k)
     return num->a == PL_TT_B1 ? k / 32 : k;
 }
 
-static void quad_f64(int rounding, int m, int k, void *const *d, const void *const *a, const void *const *b,
-                     const void *const *c)
+static void quad_f64(int rounding, int m, int k, void *const *d, const void *const *a,
+                     const void *const *b, const void *const *c)
 {
     uint64_t left[16 * 16], right[16][N], sum[16][N];
     for (int l = 0; l < LANES; l++) {
@@ -199,7 +204,8 @@ static void quad_f64(int rounding, int m, int k, void *const *d, const void *con
         for (int r = 0; r < m / 4; r++)
             sum[line + 8 * (r >> 1)][2 * place + (r & 1)] = ((const uint64_t *)c[r])[l];
     }
-    pl_tensor_tile_f64(rounding, m, k, left, (const uint64_t(*)[N])right, (const uint64_t(*)[N])sum, sum);
+    pl_tensor_tile_f64(rounding, m, k, left, (const uint64_t(*)[N])right, (const uint64_t(*)[N])sum,
+                       sum);
     for (int l = 0; l < LANES; l++)
         for (int r = 0; r < m / 4; r++)
             ((uint64_t *)d[r])[l] = sum[l / 4 + 8 * (r >> 1)][l % 4 * 2 + (r & 1)];
@@ -421,10 +427,13 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
         num.b = op->a;
     }
     const void *const *left = flip ? b : a, *const *right = flip ? a : b;
-    const int steps = op->a == PL_TT_TF32 ? 2 : 1; /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200) */
+    const int steps = op->a == PL_TT_TF32
+                          ? 2
+                          : 1; /* HMMA.1684 (ptxas 13.0 for sm_90, and the bytes of an H200) */
     for (int t = 0; t < tiles; t++)
         for (int s = 0; s < steps; s++)
-            quad(op, &num, m, op->k / steps, rows + t * d_regs, left + (tall ? t * left_regs : 0) + s * left_regs / steps,
+            quad(op, &num, m, op->k / steps, rows + t * d_regs,
+                 left + (tall ? t * left_regs : 0) + s * left_regs / steps,
                  right + (tall ? 0 : t * right_regs) + s * right_regs / steps,
                  s ? (const void *const *)(rows + t * d_regs) : c + t * c_regs);
     const size_t bytes = LANES * (op->d == PL_TT_F64 ? sizeof(uint64_t) : sizeof(uint32_t));

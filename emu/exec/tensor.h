@@ -65,8 +65,9 @@ int pl_tensor_bits(pl_tensor_type t);
 
 /* How one output element is computed. */
 typedef enum pl_tensor_rule {
-    PL_TR_FUSED,   /* products aligned to the largest, truncated, added exactly (see tensor_dot.c) */
-    PL_TR_FP8_F16, /* fp8 as f16: two fused sums, then an IEEE addition of C (mma on sm_90, sm_100) */
+    PL_TR_FUSED, /* products aligned to the largest, truncated, added exactly (see tensor_dot.c) */
+    PL_TR_FP8_F16, /* fp8 as f16: two fused sums, then an IEEE addition of C (mma on sm_90, sm_100)
+                    */
     PL_TR_FMA4,    /* m8n8k4 on sm_80 and later: ordinary FFMA instructions */
     PL_TR_F64,     /* a chain of IEEE fused multiply-adds in k order */
     PL_TR_INT,     /* exact integers modulo 2^32, or clamped once at the end */
@@ -122,8 +123,9 @@ void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_
                            const uint32_t (*c)[PL_TENSOR_N], uint32_t (*d)[PL_TENSOR_N]);
 
 /* The same for f64; A is packed. Every product is added with one rounding: PL_RN, PL_RZ ... */
-void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a, const uint64_t (*b)[PL_TENSOR_N],
-                        const uint64_t (*c)[PL_TENSOR_N], uint64_t (*d)[PL_TENSOR_N]);
+void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a,
+                        const uint64_t (*b)[PL_TENSOR_N], const uint64_t (*c)[PL_TENSOR_N],
+                        uint64_t (*d)[PL_TENSOR_N]);
 
 /* ------------------------------------------------------------------ mma and wmma */
 
@@ -142,12 +144,12 @@ typedef struct pl_tensor_op {
     pl_tensor_gen gen;
     int m, n, k; /* as in the name: m16n8k16 (for mma.sp, k counts the zeros too) */
     pl_tensor_type a, b, c, d;
-    bool a_col, b_row;  /* only m8n8k4 f16 has a choice: false is .row.col */
-    bool saturate;      /* .satfinite on integers */
-    bool bits_and;      /* .and.popc instead of .xor.popc */
-    int rounding;       /* of f64, PL_RN ...: after every product that is added */
-    bool sparse;        /* mma.sp */
-    int selector;       /* mma.sp: which lanes of a quad hold metadata */
+    bool a_col, b_row; /* only m8n8k4 f16 has a choice: false is .row.col */
+    bool saturate;     /* .satfinite on integers */
+    bool bits_and;     /* .and.popc instead of .xor.popc */
+    int rounding;      /* of f64, PL_RN ...: after every product that is added */
+    bool sparse;       /* mma.sp */
+    int selector;      /* mma.sp: which lanes of a quad hold metadata */
     const pl_tensor_scale *scale_a, *scale_b; /* mma.block_scale, else NULL */
 } pl_tensor_op;
 
@@ -219,7 +221,10 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
 
 /* ldmatrix and stmatrix: which lane's address serves row ROW of matrix MATRIX, and which row and
  * element lane LANE receives. Each lane holds two 16-bit elements (or four bytes) of one row. */
-static inline int pl_ldmatrix_source(int matrix, int row) { return matrix * 8 + row; }
+static inline int pl_ldmatrix_source(int matrix, int row)
+{
+    return matrix * 8 + row;
+}
 
 /* movmatrix.m8n8.trans.b16: the transpose of an 8x8 matrix of 16-bit elements. */
 void pl_movmatrix(uint32_t d[PL_TENSOR_LANES], const uint32_t a[PL_TENSOR_LANES]);

@@ -28,14 +28,15 @@
 #include <math.h>
 #include <string.h>
 
-/* The whole path is inlined into two copies, one for any processor and one with vectors of eight. */
+/* The whole path is inlined into two copies, one for any processor and one with vectors of eight.
+ */
 #define INLINE __attribute__((always_inline))
 
 enum {
     N = PL_TENSOR_N,
-    ZERO_EXP = -8192,  /* exponent of a zero operand: below every real one, even summed */
-    GROUP = 8          /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27; with block
-                        * scales of ue4m3 at most 3 * 3 * 15 * 15 * 2^(frac-8), and 8 of these fit */
+    ZERO_EXP = -8192, /* exponent of a zero operand: below every real one, even summed */
+    GROUP = 8         /* terms that fit an int32 sum: each is below 2^(frac+2) = 2^27; with block
+                       * scales of ue4m3 at most 3 * 3 * 15 * 15 * 2^(frac-8), and 8 of these fit */
 };
 
 /* Floating-point formats. fraction and exponent bits, bias, and what the top exponent means. */
@@ -47,16 +48,12 @@ typedef struct format {
 } format;
 
 static const format formats[PL_TT_COUNT] = {
-    [PL_TT_F16]  = { 10, 5, 15, IEEE, 0 },
-    [PL_TT_BF16] = { 7, 8, 127, IEEE, 0 },
-    [PL_TT_TF32] = { 10, 8, 127, IEEE, 13 },
-    [PL_TT_F32]  = { 23, 8, 127, IEEE, 0 },
-    [PL_TT_E4M3] = { 3, 4, 7, ONE_NAN, 0 },
-    [PL_TT_E5M2] = { 2, 5, 15, IEEE, 0 },
-    [PL_TT_E3M2] = { 2, 3, 3, FINITE, 0 },
-    [PL_TT_E2M3] = { 3, 2, 1, FINITE, 0 },
-    [PL_TT_E2M1] = { 1, 2, 1, FINITE, 2 }, /* bits 2-5 of its byte; not recorded */
-    [PL_TT_E2M1X2] = { 1, 2, 1, FINITE, 0 },
+    [PL_TT_F16] = {10, 5, 15, IEEE, 0},    [PL_TT_BF16] = {7, 8, 127, IEEE, 0},
+    [PL_TT_TF32] = {10, 8, 127, IEEE, 13}, [PL_TT_F32] = {23, 8, 127, IEEE, 0},
+    [PL_TT_E4M3] = {3, 4, 7, ONE_NAN, 0},  [PL_TT_E5M2] = {2, 5, 15, IEEE, 0},
+    [PL_TT_E3M2] = {2, 3, 3, FINITE, 0},   [PL_TT_E2M3] = {3, 2, 1, FINITE, 0},
+    [PL_TT_E2M1] = {1, 2, 1, FINITE, 2}, /* bits 2-5 of its byte; not recorded */
+    [PL_TT_E2M1X2] = {1, 2, 1, FINITE, 0},
 };
 
 /* The decoded right-hand matrix or addend of one tile. */
@@ -67,8 +64,8 @@ typedef struct plane {
 /* ------------------------------------------------------------------ decoding */
 
 /* COUNT floats to signed significands and exponents; true when one is an infinity or a NaN. */
-INLINE static inline bool decode_floats(const format *f, int count, const uint32_t *raw, int32_t *sig,
-                          int32_t *exp)
+INLINE static inline bool decode_floats(const format *f, int count, const uint32_t *raw,
+                                        int32_t *sig, int32_t *exp)
 {
     const int frac = f->fraction, drop = f->dropped, bias = f->bias;
     const int32_t exp_mask = (1 << f->exponent) - 1, frac_mask = (1 << frac) - 1;
@@ -90,7 +87,8 @@ INLINE static inline bool decode_floats(const format *f, int count, const uint32
     return false;
 }
 
-INLINE static inline void decode_ints(pl_tensor_type t, int count, const uint32_t *raw, int32_t *sig)
+INLINE static inline void decode_ints(pl_tensor_type t, int count, const uint32_t *raw,
+                                      int32_t *sig)
 {
     const int bits = pl_tensor_bits(t), up = 32 - bits;
     const bool is_signed = t == PL_TT_S8 || t == PL_TT_S4;
@@ -183,8 +181,8 @@ INLINE static inline uint32_t finish(const pl_tensor_num *num, int64_t sum, int 
 
 /* One block of a fused sum for every element of a tile. */
 typedef struct block {
-    int m, stride;             /* rows, and elements from one row of A to the next */
-    int first, count;          /* the products k = first .. first+count-1 */
+    int m, stride;    /* rows, and elements from one row of A to the next */
+    int first, count; /* the products k = first .. first+count-1 */
     const int32_t *asig, *aexp;
     const plane *b;
     const int32_t (*csig)[N], (*cexp)[N];
@@ -227,8 +225,7 @@ INLINE static inline void fused_block(const block *x)
             for (int g = i; g < stop; g++) {
                 const int32_t *bs = x->b->sig[x->first + g], *be = x->b->exp[x->first + g];
                 const int32_t s = as[g], e = ae[g];
-                for (int j = 0; j < N; j++)
-                    part[j] += aligned(s * bs[j], top[j] - e - be[j], up);
+                for (int j = 0; j < N; j++) part[j] += aligned(s * bs[j], top[j] - e - be[j], up);
             }
             for (int j = 0; j < N; j++) sum[j] += part[j];
         }
@@ -267,7 +264,8 @@ static bool special_sum(const pl_tensor_num *num, int first, int count, const ui
 }
 
 INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_left *left,
-                       const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+                                     const uint32_t (*b)[N], const uint32_t (*c)[N],
+                                     uint32_t (*d)[N])
 {
     const format *fa = &formats[num->a], *fb = &formats[num->b];
     const int m = left->m, k = left->k;
@@ -290,9 +288,19 @@ INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_l
         const format *fc = &formats[ct];
         const int count = k - first < num->block ? k - first : num->block;
         const bool bc_special = decode_floats(fc, m * N, value[0], csig[0], cexp[0]) || b_special;
-        const block x = { m, k, first, count, left->sig, left->exp, &right, csig, cexp,
-                          num->frac - fa->fraction - fb->fraction - num->factor_frac,
-                          num->frac - fc->fraction, sum, top };
+        const block x = {m,
+                         k,
+                         first,
+                         count,
+                         left->sig,
+                         left->exp,
+                         &right,
+                         csig,
+                         cexp,
+                         num->frac - fa->fraction - fb->fraction - num->factor_frac,
+                         num->frac - fc->fraction,
+                         sum,
+                         top};
         fused_block(&x);
         for (int r = 0; r < m; r++) {
             const bool special = bc_special || left->special[r];
@@ -308,7 +316,8 @@ INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_l
     memcpy(d, value, sizeof(uint32_t) * N * (size_t)m);
 }
 
-/* ------------------------------------------------------------------ sums made of other instructions */
+/* ------------------------------------------------------------------ sums made of other
+ * instructions */
 
 /* The bits of X, every NaN being the canonical one. */
 static uint32_t canonical(float f)
@@ -345,8 +354,8 @@ static int low_first(int i, int k)
 /* fp8 to f16, exactly. E5M2 is the upper half of an f16; E4M3's subnormals become normal. */
 INLINE static inline uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
 {
-    static const uint16_t subnormal[8] = { 0,      0x1800, 0x1c00, 0x1e00,
-                                           0x2000, 0x2100, 0x2200, 0x2300 };
+    static const uint16_t subnormal[8] = {0,      0x1800, 0x1c00, 0x1e00,
+                                          0x2000, 0x2100, 0x2200, 0x2300};
     if (t == PL_TT_E5M2) return x << 8;
     uint32_t sign = (x & 0x80) << 8, magnitude = x & 0x7f;
     if (magnitude == 0x7f) return f16_nan;
@@ -358,12 +367,13 @@ INLINE static inline uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
  * bytes with the f16 unit, starting from zero, and adds C with an ordinary addition. LEFT holds
  * f16 already (pl_tensor_prepare). */
 INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_tensor_left *left,
-                            const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
+                                          const uint32_t (*b)[N], const uint32_t (*c)[N],
+                                          uint32_t (*d)[N])
 {
     const int m = left->m, k = left->k;
     const bool half = num->round == PL_TO_F16_RN;
     pl_tensor_num fused = *num;
-    uint32_t right[PL_TENSOR_MAX_K][N], sum[PL_TENSOR_MAX_M][N] = { { 0 } };
+    uint32_t right[PL_TENSOR_MAX_K][N], sum[PL_TENSOR_MAX_M][N] = {{0}};
     fused.a = fused.b = PL_TT_F16;
     fused.block = k / 2;
     for (int i = 0; i < k; i++)
@@ -403,15 +413,16 @@ static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, cons
 
 /* ------------------------------------------------------------------ integers and f64 */
 
-INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
-                     const uint32_t (*c)[N], uint32_t (*d)[N])
+INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_left *left,
+                                   const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     int32_t right[PL_TENSOR_MAX_K][N];
     const int m = left->m, k = left->k;
     decode_ints(num->b, k * N, b[0], right[0]);
     for (int r = 0; r < m; r++) {
-        int32_t sum[N] = { 0 }; /* at most 128 products of 2^16: no overflow */
-        for (int i = 0; i < k; i += 4) { /* k is 16 or more; four at once keep the sum in a register */
+        int32_t sum[N] = {0}; /* at most 128 products of 2^16: no overflow */
+        for (int i = 0; i < k;
+             i += 4) { /* k is 16 or more; four at once keep the sum in a register */
             const int32_t *x = left->sig + r * k + i;
             for (int j = 0; j < N; j++)
                 sum[j] += x[0] * right[i][j] + x[1] * right[i + 1][j] + x[2] * right[i + 2][j] +
@@ -426,8 +437,9 @@ INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_lef
     }
 }
 
-INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
-                      const uint32_t (*c)[N], uint32_t (*d)[N])
+INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_tensor_left *left,
+                                    const uint32_t (*b)[N], const uint32_t (*c)[N],
+                                    uint32_t (*d)[N])
 {
     for (int r = 0; r < left->m; r++) {
         for (int j = 0; j < N; j++) {
@@ -445,7 +457,7 @@ INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_tensor_le
  * b, c, a, made quiet, or the default NaN (measured, H200, driver 580.159.04, 2026-11). */
 static uint64_t f64_fma(uint64_t a, uint64_t b, uint64_t c, int rounding)
 {
-    const uint64_t order[3] = { b, c, a };
+    const uint64_t order[3] = {b, c, a};
     for (int i = 0; i < 3; i++)
         if ((order[i] & INT64_MAX) > 0x7ff0000000000000ull) return order[i] | 1ull << 51;
     const uint64_t r = f64_bits(fma(f64_value(a), f64_value(b), f64_value(c)));
@@ -470,10 +482,10 @@ void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a, const uin
 int pl_tensor_bits(pl_tensor_type t)
 {
     static const uint8_t bits[PL_TT_COUNT] = {
-        [PL_TT_F16] = 16, [PL_TT_BF16] = 16, [PL_TT_TF32] = 32, [PL_TT_F32] = 32,
-        [PL_TT_F64] = 64, [PL_TT_E4M3] = 8,  [PL_TT_E5M2] = 8,  [PL_TT_E3M2] = 8,
+        [PL_TT_F16] = 16, [PL_TT_BF16] = 16, [PL_TT_TF32] = 32,  [PL_TT_F32] = 32,
+        [PL_TT_F64] = 64, [PL_TT_E4M3] = 8,  [PL_TT_E5M2] = 8,   [PL_TT_E3M2] = 8,
         [PL_TT_E2M3] = 8, [PL_TT_E2M1] = 8,  [PL_TT_E2M1X2] = 4, [PL_TT_S8] = 8,
-        [PL_TT_U8] = 8,   [PL_TT_S4] = 4,    [PL_TT_U4] = 4,    [PL_TT_B1] = 1,
+        [PL_TT_U8] = 8,   [PL_TT_S4] = 4,    [PL_TT_U4] = 4,     [PL_TT_B1] = 1,
         [PL_TT_S32] = 32,
     };
     return bits[t];
@@ -494,8 +506,8 @@ INLINE static inline void prepare(const pl_tensor_num *num, pl_tensor_left *left
             }
         }
         for (int r = 0; r < left->m; r++)
-            left->special[r] = decode_floats(f, k, left->raw + r * k, left->sig + r * k,
-                                             left->exp + r * k);
+            left->special[r] =
+                decode_floats(f, k, left->raw + r * k, left->sig + r * k, left->exp + r * k);
     }
 }
 
@@ -534,7 +546,7 @@ static bool have_avx2(void)
 }
 #else
 #define prepare_avx2 prepare
-#define tile_avx2 tile
+#define tile_avx2    tile
 
 static bool have_avx2(void)
 {

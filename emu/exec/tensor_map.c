@@ -45,10 +45,11 @@ static int quad_regs(int lines, int k, pl_tensor_type t)
 int pl_tensor_regs(const pl_tensor_op *op, pl_tensor_operand which)
 {
     const int k = op->sparse && which == PL_TM_A ? op->k / 2 : op->k;
-    const pl_tensor_type t = which == PL_TM_A ? op->a : which == PL_TM_B ? op->b
-                           : which == PL_TM_C ? op->c : op->d;
-    if (volta_layout(op))
-        return which == PL_TM_A || which == PL_TM_B ? 2 : t == PL_TT_F16 ? 4 : 8;
+    const pl_tensor_type t = which == PL_TM_A   ? op->a
+                             : which == PL_TM_B ? op->b
+                             : which == PL_TM_C ? op->c
+                                                : op->d;
+    if (volta_layout(op)) return which == PL_TM_A || which == PL_TM_B ? 2 : t == PL_TT_F16 ? 4 : 8;
     if (which == PL_TM_C || which == PL_TM_D)
         return op->m * op->n / (PL_TENSOR_LANES * per_register(t));
     if (op->family == PL_TF_WMMA && t == PL_TT_F16) return 8;
@@ -86,20 +87,22 @@ static pl_tensor_cell volta_where(const pl_tensor_op *op, pl_tensor_operand whic
 static pl_tensor_cell quad_piece(int lane, int reg, int j, int per, bool tall)
 {
     const int half = tall ? reg & 1 : 0, piece = tall ? reg >> 1 : reg;
-    return (pl_tensor_cell){ lane / 4 + 8 * half, lane % 4 * per + j + 4 * per * piece };
+    return (pl_tensor_cell){lane / 4 + 8 * half, lane % 4 * per + j + 4 * per * piece};
 }
 
 static pl_tensor_cell quad_sum(int lane, int reg, int j, int per)
 {
     const int i = reg * per + j;
-    return (pl_tensor_cell){ lane / 4 + 8 * (i >> 1), lane % 4 * 2 + (i & 1) };
+    return (pl_tensor_cell){lane / 4 + 8 * (i >> 1), lane % 4 * 2 + (i & 1)};
 }
 
 pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, int lane, int reg,
                                int j)
 {
-    const pl_tensor_type t = which == PL_TM_A ? op->a : which == PL_TM_B ? op->b
-                           : which == PL_TM_C ? op->c : op->d;
+    const pl_tensor_type t = which == PL_TM_A   ? op->a
+                             : which == PL_TM_B ? op->b
+                             : which == PL_TM_C ? op->c
+                                                : op->d;
     const int per = per_register(t), k = op->sparse && which == PL_TM_A ? op->k / 2 : op->k;
     pl_tensor_cell at;
     if (volta_layout(op)) return volta_where(op, which, lane, reg, j);
@@ -107,9 +110,11 @@ pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, 
         const int tile_regs = op->m == 8 && op->n == 8 ? 2 / (per > 1 ? 2 : 1) : 4 / per;
         const int tile = reg / tile_regs;
         at = quad_sum(lane, reg % tile_regs, j, per);
-        if (flipped(op)) return (pl_tensor_cell){ at.col, at.row + 16 * tile };
-        if (op->m == 32) at.row += 16 * tile;
-        else at.col += 8 * tile;
+        if (flipped(op)) return (pl_tensor_cell){at.col, at.row + 16 * tile};
+        if (op->m == 32)
+            at.row += 16 * tile;
+        else
+            at.col += 8 * tile;
         return at;
     }
     const int lines = which == PL_TM_A ? op->m : op->n;
@@ -119,7 +124,7 @@ pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, 
     at = quad_piece(lane, reg % tile_regs, j, per, tall);
     at.row += tile_lines * (reg / tile_regs);
     if (which == PL_TM_A) return at;
-    return (pl_tensor_cell){ at.col, at.row };
+    return (pl_tensor_cell){at.col, at.row};
 }
 
 /* ------------------------------------------------------------------ 8x8 matrix moves */

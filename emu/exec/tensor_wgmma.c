@@ -36,7 +36,7 @@ pl_wgmma_desc pl_wgmma_decode(uint64_t x)
 
 uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, int mn, int k)
 {
-    static const uint32_t widths[] = { 16, 128, 64, 32 }, masks[] = { 0, 7, 3, 1 };
+    static const uint32_t widths[] = {16, 128, 64, 32}, masks[] = {0, 7, 3, 1};
     const uint32_t width = widths[desc->swizzle], mask = masks[desc->swizzle];
     const uint32_t along = (uint32_t)((transposed ? mn : k) * bits) / 8; /* bytes along the lines */
     const uint32_t line = (uint32_t)(transposed ? k : mn);
@@ -122,18 +122,34 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
                    const uint32_t *meta, const uint8_t *shared, uint32_t shared_size,
                    uint32_t *fault)
 {
-    const pl_tensor_op as_mma = { .family = PL_TF_WGMMA, .gen = op->gen, .m = 64, .n = op->n,
-                                  .k = op->k, .a = op->a, .b = op->b, .c = op->d, .d = op->d,
-                                  .saturate = op->saturate, .bits_and = true };
+    const pl_tensor_op as_mma = {.family = PL_TF_WGMMA,
+                                 .gen = op->gen,
+                                 .m = 64,
+                                 .n = op->n,
+                                 .k = op->k,
+                                 .a = op->a,
+                                 .b = op->b,
+                                 .c = op->d,
+                                 .d = op->d,
+                                 .saturate = op->saturate,
+                                 .bits_and = true};
     const pl_tensor_num num = pl_tensor_number(&as_mma);
     const int bits_a = fetched_bits(op->a), bits_b = fetched_bits(op->b);
     const int k = op->a == PL_TT_B1 ? op->k / 32 : op->k, ka = op->sparse ? k / 2 : k;
     const bool half = op->d == PL_TT_F16;
     const int per_tile = half ? 2 : 4;
-    const source a = { pl_wgmma_decode(a_desc), bits_a, op->a_trans,
-                       op->negate_a ? 1u << (bits_a - 1) : 0, shared, shared_size };
-    const source b = { pl_wgmma_decode(b_desc), bits_b, op->b_trans,
-                       op->negate_b ? 1u << (bits_b - 1) : 0, shared, shared_size };
+    const source a = {pl_wgmma_decode(a_desc),
+                      bits_a,
+                      op->a_trans,
+                      op->negate_a ? 1u << (bits_a - 1) : 0,
+                      shared,
+                      shared_size};
+    const source b = {pl_wgmma_decode(b_desc),
+                      bits_b,
+                      op->b_trans,
+                      op->negate_b ? 1u << (bits_b - 1) : 0,
+                      shared,
+                      shared_size};
     pl_tensor_left left;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
 

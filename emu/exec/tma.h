@@ -1,7 +1,9 @@
-/* tma.h - copies of tensor tiles between global and shared memory, as the copy engine of the SM makes them.
+/* tma.h - copies of tensor tiles between global and shared memory, as the copy engine of the SM
+ * makes them.
  *
- * pl_tma_walk lists the 16-byte pieces of a copy in the order of the tile; pl_tma_apply moves them. Both know nothing of warps;
- * op_tensor.c brings the operands, the timing model walks to know which lines are touched. */
+ * pl_tma_walk lists the 16-byte pieces of a copy in the order of the tile; pl_tma_apply moves them.
+ * Both know nothing of warps; op_tensor.c brings the operands, the timing model walks to know which
+ * lines are touched. */
 #ifndef PL_EMU_TMA_H
 #define PL_EMU_TMA_H
 
@@ -16,20 +18,20 @@ typedef enum pl_tma_wide { PL_TMA_NOT_WIDE, PL_TMA_WIDE, PL_TMA_WIDE_128 } pl_tm
 /* One copy. Self-contained, so that it can happen later than it was asked for. */
 typedef struct pl_tma_copy {
     pl_tensormap map;
-    uint8_t kind;    /* pl_tma_kind */
-    bool rows4;      /* gather4, scatter4: coord[1..4] are the rows */
+    uint8_t kind; /* pl_tma_kind */
+    bool rows4;   /* gather4, scatter4: coord[1..4] are the rows */
     int32_t coord[PL_TENSOR_DIMS];
-    uint32_t offset[3];   /* im2col: added to the position in the image */
-    uint8_t wide;         /* pl_tma_wide */
-    uint32_t halo;        /* wide: further pixels */
+    uint32_t offset[3]; /* im2col: added to the position in the image */
+    uint8_t wide;       /* pl_tma_wide */
+    uint32_t halo;      /* wide: further pixels */
     const pl_memory *memory;
-    uint8_t *tile;        /* its bytes */
-    uint32_t at;          /* where in shared memory the tile starts, a multiple of 128 */
-    int op;               /* reductions: the word of the instruction */
+    uint8_t *tile; /* its bytes */
+    uint32_t at;   /* where in shared memory the tile starts, a multiple of 128 */
+    int op;        /* reductions: the word of the instruction */
 } pl_tma_copy;
 
-/* A piece of 16 bytes: where in shared memory (swizzled), the address of its first byte in global memory, and how many of
- * its bytes lie inside of the tensor. */
+/* A piece of 16 bytes: where in shared memory (swizzled), the address of its first byte in global
+ * memory, and how many of its bytes lie inside of the tensor. */
 typedef struct pl_tma_piece {
     uint32_t shared;
     uint32_t valid;

@@ -1,12 +1,15 @@
 /* warp.c - running a warp: the instruction loop, and splits that part and meet again.
  *
- * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a convergence frame: who belongs to
- * it, who has arrived at the meeting point. A split that arrives early waits; when all members have arrived (or exited) they go
- * on as one split. Volta's forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands in loops
- * that do, or it has looked often enough) while others wait at a meeting point, the waiting ones are let go, since one of them may
- * hold the lock that is polled for. Those that come to the same YIELD again go on as one split from there.
+ * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a
+ * convergence frame: who belongs to it, who has arrived at the meeting point. A split that arrives
+ * early waits; when all members have arrived (or exited) they go on as one split. Volta's
+ * forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands
+ * in loops that do, or it has looked often enough) while others wait at a meeting point, the
+ * waiting ones are let go, since one of them may hold the lock that is polled for. Those that come
+ * to the same YIELD again go on as one split from there.
  *
- * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions below). */
+ * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions
+ * below). */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,18 +22,17 @@
 enum {
     SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */
     POLL_YIELD = 24,      /* polls after which other warps get their turn */
-    PAUSE_WORK = 1 << 12, /* a warp that executes more between two pauses does more than look (timing mode; else it has a turn) */
+    PAUSE_WORK = 1 << 12, /* a warp that executes more between two pauses does more than look
+                             (timing mode; else it has a turn) */
     SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
 };
 
 static inline void widen(pl_warp *w, uint32_t exec)
 {
     w->exec = exec;
-    if (w->wide == exec)
-        return;
+    if (w->wide == exec) return;
     w->wide = exec;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        w->mask[l] = 0u - ((exec >> l) & 1u);
+    for (unsigned l = 0; l < PL_LANES; l++) w->mask[l] = 0u - ((exec >> l) & 1u);
 }
 
 void pl_warp_widen(pl_warp *w, uint32_t exec)
@@ -50,8 +52,7 @@ uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s)
 
 void pl_warp_half(pl_warp *w, unsigned h)
 {
-    if (h == w->half)
-        return;
+    if (h == w->half) return;
     w->put_by[w->half] = w->carry;
     w->half = (uint8_t)h;
     w->carry = w->put_by[h];
@@ -88,10 +89,8 @@ static void leave(pl_warp *w)
 static void remove_split(pl_warp *w, unsigned k)
 {
     w->nsplits--;
-    if (k != w->nsplits)
-        w->split[k] = w->split[w->nsplits];
-    if (w->current == w->nsplits)
-        w->current = (uint8_t)k;
+    if (k != w->nsplits) w->split[k] = w->split[w->nsplits];
+    if (w->current == w->nsplits) w->current = (uint8_t)k;
 }
 
 /* Splits or frames do not fit the warp's own few any more. */
@@ -107,9 +106,11 @@ static void move_out(pl_warp *w)
 static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame, uint16_t call)
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
-    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits)
-        move_out(w);
-    w->split[w->nsplits] = (pl_split){.pc = pc, .mask = mask, .frame = frame, .call = call,
+    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) move_out(w);
+    w->split[w->nsplits] = (pl_split){.pc = pc,
+                                      .mask = mask,
+                                      .frame = frame,
+                                      .call = call,
                                       .cluster_arrived = w->split[w->current].cluster_arrived,
                                       .cluster_phase = w->split[w->current].cluster_phase,
                                       .barriers = w->split[w->current].barriers,
@@ -124,20 +125,18 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
 static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
 {
     for (; f; f = w->conv[f].parent)
-        if (f == a)
-            return true;
+        if (f == a) return true;
     return a == 0;
 }
 
 static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
     for (uint16_t k = 1; k < PL_MAX_FRAMES; k++) {
-        if (k == PL_FEW_FRAMES && w->conv == w->few_convs)
-            move_out(w);
+        if (k == PL_FEW_FRAMES && w->conv == w->few_convs) move_out(w);
         if (!w->conv[k].used) {
-            w->conv[k] = (pl_conv){.pc = pc, .members = members, .parent = parent, .call = call, .used = true};
-            if (k >= w->conv_used)
-                w->conv_used = (uint16_t)(k + 1);
+            w->conv[k] = (pl_conv){
+                .pc = pc, .members = members, .parent = parent, .call = call, .used = true};
+            if (k >= w->conv_used) w->conv_used = (uint16_t)(k + 1);
             return k;
         }
     }
@@ -151,8 +150,7 @@ static void merge(pl_warp *w, uint16_t f)
     unsigned keep = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *s = &w->split[k];
-        if (s->frame != f || s->wait != PL_SPLIT_CONVERGE)
-            continue;
+        if (s->frame != f || s->wait != PL_SPLIT_CONVERGE) continue;
         if (keep == PL_MAX_SPLITS) {
             keep = k;
             continue;
@@ -174,15 +172,12 @@ static void settle(pl_warp *w)
 {
     for (uint16_t f = 1; f < w->conv_used; f++) {
         pl_conv *c = &w->conv[f];
-        if (!c->used)
-            continue;
+        if (!c->used) continue;
         if (!c->members) {
             for (unsigned k = 0; k < w->nsplits; k++)
-                if (w->split[k].frame == f)
-                    w->split[k].frame = c->parent;
+                if (w->split[k].frame == f) w->split[k].frame = c->parent;
             for (uint16_t g = 1; g < w->conv_used; g++)
-                if (w->conv[g].used && w->conv[g].parent == f)
-                    w->conv[g].parent = c->parent;
+                if (w->conv[g].used && w->conv[g].parent == f) w->conv[g].parent = c->parent;
             c->used = false;
         } else if (c->arrived == c->members)
             merge(w, f);
@@ -192,12 +187,12 @@ static void settle(pl_warp *w)
 /* The frame that waits at this place, of those around a split; 0: none. */
 static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t call)
 {
-    while (f && (w->conv[f].pc != pc || w->conv[f].call != call))
-        f = w->conv[f].parent;
+    while (f && (w->conv[f].pc != pc || w->conv[f].call != call)) f = w->conv[f].parent;
     return f;
 }
 
-/* Nobody waits any more for these lanes of a split at the meeting points from its own out to the one that is its own now. */
+/* Nobody waits any more for these lanes of a split at the meeting points from its own out to the
+ * one that is its own now. */
 static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
 {
     for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
@@ -207,7 +202,8 @@ static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
     s->frame = to;
 }
 
-/* The current split has come to a meeting point of lanes around it without those further inside: nobody waits for it there any more. */
+/* The current split has come to a meeting point of lanes around it without those further inside:
+ * nobody waits for it there any more. */
 static void leave_frames(pl_warp *w, uint16_t to)
 {
     pl_split *s = &w->split[w->current];
@@ -222,36 +218,33 @@ static bool release_waiting(pl_warp *w)
     bool any = false;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *s = &w->split[k];
-        if (s->wait != PL_SPLIT_CONVERGE)
-            continue;
+        if (s->wait != PL_SPLIT_CONVERGE) continue;
         withdraw(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
         any = true;
     }
-    if (any)
-        settle(w);
+    if (any) settle(w);
     return any;
 }
 
-/* When nobody runs any more who has not yielded, meeting points wait no longer for those who have: lanes leave a loop of compare-and-swap
- * one by one and execute what stands behind it, but meet at the next point with others that left it meanwhile (H200, 2026-11,
- * tests/data/probes/parting; a patent of the maker describes it, "Execution of divergent threads using a convergence barrier"). */
+/* When nobody runs any more who has not yielded, meeting points wait no longer for those who have:
+ * lanes leave a loop of compare-and-swap one by one and execute what stands behind it, but meet at
+ * the next point with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting; a
+ * patent of the maker describes it, "Execution of divergent threads using a convergence barrier").
+ */
 static bool release_from_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;
     for (unsigned k = 0; k < w->nsplits; k++) {
         const pl_split *s = &w->split[k];
-        if (s->wait == PL_SPLIT_READY && !s->yielded)
-            return false;
+        if (s->wait == PL_SPLIT_READY && !s->yielded) return false;
         yielded |= s->yielded ? s->mask : 0;
     }
-    if (!yielded)
-        return false;
+    if (!yielded) return false;
     bool any = false;
     for (uint16_t f = 1; f < w->conv_used; f++) {
         pl_conv *c = &w->conv[f];
-        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded)
-            continue;
+        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded) continue;
         const pl_lanes rest = c->members & ~c->arrived;
         merge(w, f);
         c->members = rest;
@@ -259,12 +252,12 @@ static bool release_from_yielded(pl_warp *w)
         c->used = rest != 0;
         any = true;
     }
-    for (unsigned k = 0; any && k < w->nsplits; k++)
-        w->split[k].yielded = false;
+    for (unsigned k = 0; any && k < w->nsplits; k++) w->split[k].yielded = false;
     return any;
 }
 
-/* The lanes of split k are waited for where those of `with` are, up to the frame that they have in common. */
+/* The lanes of split k are waited for where those of `with` are, up to the frame that they have in
+ * common. */
 static void follow(pl_warp *w, unsigned k, unsigned with)
 {
     for (uint16_t f = w->split[with].frame; f != w->split[k].frame; f = w->conv[f].parent)
@@ -272,16 +265,17 @@ static void follow(pl_warp *w, unsigned k, unsigned with)
     w->split[k].frame = w->split[with].frame;
 }
 
-/* Who is chosen behind a YIELD takes all with it who stand there too: lanes that left a loop at different times and came back to it
- * go round together (H200, 2026-11, tests/data/micro/groups.tsv). */
+/* Who is chosen behind a YIELD takes all with it who stand there too: lanes that left a loop at
+ * different times and came back to it go round together (H200, 2026-11,
+ * tests/data/micro/groups.tsv). */
 static void gather(pl_warp *w)
 {
-    if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield)
-        return;
+    if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *s = &w->split[w->current], *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_READY || o->pc != s->pc || o->call != s->call || o->synced != s->synced || o->barriers != s->barriers ||
-            o->regained != s->regained || o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
+        if (k == w->current || o->wait != PL_SPLIT_READY || o->pc != s->pc || o->call != s->call ||
+            o->synced != s->synced || o->barriers != s->barriers || o->regained != s->regained ||
+            o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
             continue;
         if (encloses(w, o->frame, s->frame))
             follow(w, k, w->current);
@@ -298,22 +292,21 @@ static void gather(pl_warp *w)
 
 void pl_warp_yield(pl_warp *w)
 {
-    if (w->nsplits == 1 || w->grid->simt_stack)
-        return;
+    if (w->nsplits == 1 || w->grid->simt_stack) return;
     leave(w);
     w->split[w->current].yielded = true;
     release_from_yielded(w);
     w->way = true;
 }
 
-/* The current split stands at pc: if this is the meeting point of its frame it waits or merges. Returns false when it must wait. */
+/* The current split stands at pc: if this is the meeting point of its frame it waits or merges.
+ * Returns false when it must wait. */
 static bool converge(pl_warp *w)
 {
     for (;;) {
         pl_split *s = &w->split[w->current];
         uint16_t f = frame_at(w, s->frame, w->pc, s->call);
-        if (!f)
-            return true;
+        if (!f) return true;
         if (f != s->frame) {
             leave_frames(w, f);
             continue;
@@ -336,7 +329,8 @@ static bool converge(pl_warp *w)
     }
 }
 
-/* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out. */
+/* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out.
+ */
 static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     uint32_t place[8];
@@ -346,8 +340,7 @@ static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
         const pl_insn *sync = pc ? &w->code[pc - 1] : NULL;
         pc = sync && pl_forms[sync->form].mnem == M__bsync ? sync->reconv : UINT32_MAX;
     }
-    while (n--)
-        frame = new_frame(w, place[n], w->active, frame, call);
+    while (n--) frame = new_frame(w, place[n], w->active, frame, call);
     return frame;
 }
 
@@ -355,7 +348,8 @@ static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     for (uint16_t f = 1; f < w->conv_used; f++)
-        if (w->conv[f].used && w->conv[f].pc == pc && w->conv[f].call == call && w->conv[f].parent == frame) {
+        if (w->conv[f].used && w->conv[f].pc == pc && w->conv[f].call == call &&
+            w->conv[f].parent == frame) {
             w->conv[f].members |= w->active;
             return f;
         }
@@ -363,12 +357,14 @@ static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 }
 
 /* `there_first`: those who leave go on at once. */
-static void part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv, bool there_first)
+static void part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv,
+                 bool there_first)
 {
     pl_split *s = &w->split[w->current];
     pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
-    if (reconv == UINT32_MAX && call) { /* they part until the function returns: meet behind the call */
+    if (reconv == UINT32_MAX &&
+        call) { /* they part until the function returns: meet behind the call */
         reconv = w->call[call].ret_pc;
         where = w->call[call].parent;
     }
@@ -383,7 +379,8 @@ static void part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_
     w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
 }
 
-/* Has who goes on at `from` come to where all meet? The lanes that have further to go run first then. */
+/* Has who goes on at `from` come to where all meet? The lanes that have further to go run first
+ * then. */
 static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
 {
     return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
@@ -396,8 +393,10 @@ void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32
 
 void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
 {
-    unsigned leave = (unsigned)__builtin_popcountll(there), stay = (unsigned)__builtin_popcountll(w->active & ~there);
-    part(w, there, to, w->pc + 1, reconv, w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
+    unsigned leave = (unsigned)__builtin_popcountll(there),
+             stay = (unsigned)__builtin_popcountll(w->active & ~there);
+    part(w, there, to, w->pc + 1, reconv,
+         w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
 }
 
 void pl_warp_exit(pl_warp *w, pl_lanes lanes)
@@ -412,7 +411,8 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
             w->conv[f].members &= ~lanes;
             w->conv[f].arrived &= ~lanes;
         }
-    for (unsigned k = 0; k < w->nsplits; k++) /* nobody waits for lanes that have ended: look again */
+    for (unsigned k = 0; k < w->nsplits;
+         k++) /* nobody waits for lanes that have ended: look again */
         if (w->split[k].wait == PL_SPLIT_WARP_SYNC || w->split[k].wait == PL_SPLIT_ALIGNED)
             w->split[k].wait = PL_SPLIT_READY;
     if (!w->active) {
@@ -438,20 +438,23 @@ void pl_warp_doubt(pl_warp *w, uint32_t mask)
 {
     pl_grid *g = w->grid->head;
     uint32_t left_out = w->exec & ~mask;
-    if (!left_out || g->doubt.set)
-        return;
+    if (!left_out || g->doubt.set) return;
     if (g->in_order) /* of several the first counts */
         g->in_order(w->cta);
-    pl_fault_note(w, &g->doubt, left_out, NULL, "lane %u executes %s with the mask 0x%08x, which leaves it out",
-                  pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out), pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
+    pl_fault_note(w, &g->doubt, left_out, NULL,
+                  "lane %u executes %s with the mask 0x%08x, which leaves it out",
+                  pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),
+                  pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
 }
 
 /* Does split k wait so, where split `with` is? */
-static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier, pl_lanes ours)
+static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier,
+                         pl_lanes ours)
 {
     const pl_split *s = &w->split[k], *o = &w->split[with];
-    return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) && s->pc == o->pc && s->call == o->call &&
-           s->cluster_arrived == o->cluster_arrived && s->cluster_phase == o->cluster_phase && s->mask & ours;
+    return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) &&
+           s->pc == o->pc && s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
+           s->cluster_phase == o->cluster_phase && s->mask & ours;
 }
 
 /* Splits that wait beside split `keep` become part of it. */
@@ -461,22 +464,17 @@ static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_l
     uint16_t frame = w->split[keep].frame;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (waits_beside(w, k, keep, wait, barrier, ours))
-            for (any = true; !encloses(w, frame, w->split[k].frame);)
-                frame = w->conv[frame].parent;
-    if (!any)
-        return;
+            for (any = true; !encloses(w, frame, w->split[k].frame);) frame = w->conv[frame].parent;
+    if (!any) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *o = &w->split[k];
-        if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours))
-            continue;
+        if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours)) continue;
         withdraw(w, o, o->mask, frame);
     }
     for (unsigned k = 0; k < w->nsplits; k++) {
-        if (!waits_beside(w, k, keep, wait, barrier, ours))
-            continue;
+        if (!waits_beside(w, k, keep, wait, barrier, ours)) continue;
         w->split[keep].mask |= w->split[k].mask;
-        if (keep == w->nsplits - 1u)
-            keep = k;
+        if (keep == w->nsplits - 1u) keep = k;
         remove_split(w, k);
         k--;
     }
@@ -494,30 +492,33 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 {
     pl_split *s = &w->split[w->current];
     uint32_t pc = w->pc;
-    const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)), ours = pl_from_half(w, UINT32_MAX);
+    const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)),
+                   ours = pl_from_half(w, UINT32_MAX);
     if (s->synced || !(mask & ~w->all)) {
         s->synced = false;
         return true;
     }
-    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this instruction as a split */
+    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
+                                  instruction as a split */
         pl_warp_part(w, w->all, pc, pc + 1, UINT32_MAX);
         return false;
     }
     pl_lanes here = w->active;
     leave(w);
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC)
-            here |= w->split[k].mask;
+        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC) here |= w->split[k].mask;
     if (mask & ~here) {
         w->next = pc;
         pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
         return false;
     }
-    /* all are here: those at the same instruction become one split, others (bar.warp.sync elsewhere) just go on */
+    /* all are here: those at the same instruction become one split, others (bar.warp.sync
+     * elsewhere) just go on */
     unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_split *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC || !(o->mask & ours)) /* lanes of another half wait for their own */
+        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC ||
+            !(o->mask & ours)) /* lanes of another half wait for their own */
             continue;
         o->wait = PL_SPLIT_READY;
         o->synced = true;
@@ -532,8 +533,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 static bool gather_all(pl_warp *w)
 {
     const pl_lanes alive = w->lanes & ~w->exited;
-    if (w->active == alive || w->split[w->current].synced)
-        return true;
+    if (w->active == alive || w->split[w->current].synced) return true;
     pl_lanes here = w->active;
     leave(w);
     for (unsigned k = 0; k < w->nsplits; k++)
@@ -545,7 +545,8 @@ static bool gather_all(pl_warp *w)
         return false;
     }
     unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
-    for (unsigned k = 0; k < w->nsplits; k++) { /* lanes of other calls of the function stay apart */
+    for (unsigned k = 0; k < w->nsplits;
+         k++) { /* lanes of other calls of the function stay apart */
         w->split[k].synced = true;
         w->split[k].wait = PL_SPLIT_READY;
     }
@@ -560,24 +561,22 @@ bool pl_bar_is_aligned(const pl_insn *i)
 
 bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
 {
-    if (pl_bar_is_aligned(i))
-        return gather_all(w);
-    if (w->all == w->active)
-        return true;
+    if (pl_bar_is_aligned(i)) return gather_all(w);
+    if (w->all == w->active) return true;
     pl_warp_part(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
     return false;
 }
 
-/* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every group of lanes has its own. Where
- * all groups are complete they execute one after the other in place, else they part. */
+/* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every
+ * group of lanes has its own. Where all groups are complete they execute one after the other in
+ * place, else they part. */
 bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
 {
-    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec, first = row[__builtin_ctz(all)], alive = pl_alive(w);
+    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec,
+                   first = row[__builtin_ctz(all)], alive = pl_alive(w);
     uint32_t differ = 0, group[PL_LANES], n = 0;
-    for (unsigned l = 0; l < PL_LANES; l++)
-        differ |= (row[l] ^ first) & w->mask[l];
-    if (!differ)
-        return false;
+    for (unsigned l = 0; l < PL_LANES; l++) differ |= (row[l] ^ first) & w->mask[l];
+    if (!differ) return false;
     bool complete = true;
     for (uint32_t left = all; left; left &= ~group[n++]) {
         uint32_t mask = row[__builtin_ctz(left)];
@@ -585,7 +584,8 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
         complete &= group[n] == (mask & alive);
     }
     if (!complete) {
-        w->split[w->current].synced = false; /* some may have come together, others that stand here still wait for theirs */
+        w->split[w->current].synced =
+            false; /* some may have come together, others that stand here still wait for theirs */
         pl_warp_part(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
         return true;
     }
@@ -603,22 +603,22 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
 /* What was there before it grew is freed, unless it is part of the block's storage. */
 static void replace(pl_warp *w, uint8_t what, void *old)
 {
-    if (w->grown & what)
-        free(old);
+    if (w->grown & what) free(old);
     w->grown |= what;
 }
 
-/* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that have parted must not overlap,
- * since lane l of a 64-bit row pair is not where lane l of a 32-bit row is. Returns 0 when there is no memory. */
+/* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that
+ * have parted must not overlap, since lane l of a 64-bit row pair is not where lane l of a 32-bit
+ * row is. Returns 0 when there is no memory. */
 static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 {
-    for (uint32_t k = 1; k < w->ncalls; k++)
-        w->call[k].used = false;
+    for (uint32_t k = 1; k < w->ncalls; k++) w->call[k].used = false;
     for (unsigned k = 0; k < w->nsplits; k++)
         for (uint16_t c = w->split[k].call; c && !w->call[c].used; c = w->call[c].parent)
             w->call[c].used = true;
     for (uint16_t k = 1; k < w->conv_used; k++)
-        for (uint16_t c = w->conv[k].used ? w->conv[k].call : 0; c && !w->call[c].used; c = w->call[c].parent)
+        for (uint16_t c = w->conv[k].used ? w->conv[k].call : 0; c && !w->call[c].used;
+             c = w->call[c].parent)
             w->call[c].used = true;
     uint16_t spare = 0;
     *row = *pred = 0;
@@ -632,12 +632,10 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
         *row = c->row + f->rows > *row ? c->row + f->rows : *row;
         *pred = c->pred + f->preds > *pred ? c->pred + f->preds : *pred;
     }
-    if (spare)
-        return spare;
+    if (spare) return spare;
     uint32_t n = w->ncalls * 2;
     pl_callnode *c = n <= 65536 ? calloc(n, sizeof *c) : NULL;
-    if (!c)
-        return 0;
+    if (!c) return 0;
     memcpy(c, w->call, w->ncalls * sizeof *c);
     replace(w, PL_GROWN_CALL, w->call);
     w->call = c;
@@ -656,23 +654,27 @@ static bool may_grow(pl_warp *w, uint64_t bytes)
 
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 {
-    enum { ASIDE = 64 }; /* no depth without an end, even of functions that save nothing: `aside` counts a 64th */
+    enum {
+        ASIDE = 64
+    }; /* no depth without an end, even of functions that save nothing: `aside` counts a 64th */
     const uint32_t limit = w->grid->stack_limit;
     const bool deep = bytes - aside > limit;
     if (deep || bytes / ASIDE > limit) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "stack overflow: %u bytes of %s needed, the limit is %" PRIu64,
-                 deep ? bytes - aside : bytes, deep ? "local memory" : "parameters and local memory", deep ? (uint64_t)limit : (uint64_t)limit * ASIDE + ASIDE - 1);
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "stack overflow: %u bytes of %s needed, the limit is %" PRIu64,
+                 deep ? bytes - aside : bytes,
+                 deep ? "local memory" : "parameters and local memory",
+                 deep ? (uint64_t)limit : (uint64_t)limit * ASIDE + ASIDE - 1);
         return false;
     }
-    if (bytes <= w->local_bytes)
-        return true;
+    if (bytes <= w->local_bytes) return true;
     uint32_t n = w->local_bytes ? w->local_bytes * 2 : 256;
-    while (n < bytes)
-        n *= 2;
+    while (n < bytes) n *= 2;
     const unsigned lanes = w->halves * PL_LANES;
     uint8_t *p = may_grow(w, (uint64_t)lanes * (n - w->local_bytes)) ? calloc(lanes, n) : NULL;
     if (!p) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY", "no memory for %u bytes of local memory a thread", n);
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY",
+                 "no memory for %u bytes of local memory a thread", n);
         return false;
     }
     for (unsigned l = 0; w->local && l < lanes; l++)
@@ -684,7 +686,8 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
 }
 
 /* A file of rows of `unit` words for each half gets more rows, zeroed; NULL: no memory. */
-static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint32_t more, size_t unit)
+static uint32_t *grow_file(uint32_t *file, unsigned halves, uint32_t rows, uint32_t more,
+                           size_t unit)
 {
     uint32_t *p = aligned_alloc(64, (halves * more * unit * sizeof *p + 63) / 64 * 64);
     for (unsigned h = 0; p && h < halves; h++) {
@@ -702,8 +705,7 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
         if (!may_grow(w, (uint64_t)(n - w->file_rows) * w->halves * PL_LANES * sizeof *w->file))
             return false;
         uint32_t *p = grow_file(w->file, w->halves, w->file_rows, n, PL_LANES);
-        if (!p)
-            return false;
+        if (!p) return false;
         replace(w, PL_GROWN_FILE, w->file);
         w->file = p;
         w->file_rows = n;
@@ -711,8 +713,7 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
     if (preds > w->pred_rows) {
         uint32_t n = w->pred_rows * 2 > preds ? w->pred_rows * 2 : preds;
         uint32_t *p = grow_file(w->predfile, w->halves, w->pred_rows, n, 1);
-        if (!p)
-            return false;
+        if (!p) return false;
         replace(w, PL_GROWN_PREDS, w->predfile);
         w->predfile = p;
         w->pred_rows = n;
@@ -740,8 +741,7 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
                 bits += node->local;
             else if (r->reloc == PL_RELOC_SHARED)
                 bits += w->cta->shared_base + w->cta->shared_start;
-            for (unsigned l = 0; l < PL_LANES; l++)
-                v[l] = bits;
+            for (unsigned l = 0; l < PL_LANES; l++) v[l] = bits;
         }
         uint32_t *d = rows + (size_t)r->row * PL_LANES;
         uint64_t *d64 = (uint64_t *)(void *)d;
@@ -755,10 +755,11 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
 }
 
 /* Copies arguments or results between two frames for the given lanes of the half. */
-static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move *to, uint32_t n, const pl_callnode *a,
-                       const pl_callnode *b, uint32_t lanes)
+static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move *to, uint32_t n,
+                       const pl_callnode *a, const pl_callnode *b, uint32_t lanes)
 {
-    uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES, *preds = w->predfile + (size_t)w->half * w->pred_rows;
+    uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES,
+             *preds = w->predfile + (size_t)w->half * w->pred_rows;
     uint8_t *local = w->local ? w->local + (size_t)pl_first_lane(w) * w->local_bytes : NULL;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t bytes = from[k].bytes < to[k].bytes ? from[k].bytes : to[k].bytes;
@@ -768,13 +769,13 @@ static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move 
             continue;
         }
         for (unsigned l = 0; l < PL_LANES; l++) {
-            if (!((lanes >> l) & 1u))
-                continue;
+            if (!((lanes >> l) & 1u)) continue;
             uint8_t *s, *d;
             uint8_t *fa = (uint8_t *)(file + (size_t)(a->row + from[k].from) * PL_LANES);
             uint8_t *fb = (uint8_t *)(file + (size_t)(b->row + to[k].to) * PL_LANES);
             size_t ea = from[k].bytes > 4 ? 8 : 4, eb = to[k].bytes > 4 ? 8 : 4;
-            s = from[k].reg ? fa + l * ea : local + (size_t)l * w->local_bytes + a->local + from[k].from;
+            s = from[k].reg ? fa + l * ea
+                            : local + (size_t)l * w->local_bytes + a->local + from[k].from;
             d = to[k].reg ? fb + l * eb : local + (size_t)l * w->local_bytes + b->local + to[k].to;
             memcpy(d, s, bytes);
         }
@@ -790,30 +791,40 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
         pl_system_call(w, f, c);
         return;
     }
-    if (!f->count || c->nargs != f->formal.n || c->nrets > f->result.n) { /* reached through a pointer of another type */
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC", f->count ? "function '%s' does not have the parameters of this call"
-                                                                  : "function '%s' has no body", f->name);
+    if (!f->count || c->nargs != f->formal.n ||
+        c->nrets > f->result.n) { /* reached through a pointer of another type */
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_INVALID_PC",
+                 f->count ? "function '%s' does not have the parameters of this call"
+                          : "function '%s' has no body",
+                 f->name);
         return;
     }
     uint16_t n = new_node(w, &row, &pred);
-    pl_callnode node = {.ret_pc = w->pc + 1, .site = (uint32_t)(i - w->code), .func = callee, .parent = parent, .used = true};
+    pl_callnode node = {.ret_pc = w->pc + 1,
+                        .site = (uint32_t)(i - w->code),
+                        .func = callee,
+                        .parent = parent,
+                        .used = true};
     node.row = (row + 1u) & ~1u;
     node.pred = pred;
     node.local = (w->call[parent].local_top + 15u) & ~15u;
     node.local_top = node.local + f->frame_bytes;
-    node.aside = w->call[parent].aside + node.local_top - w->call[parent].local_top - f->local_bytes;
-    if (!n || node.row + f->rows > 1u << 22 || !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS", "calls are nested too deeply (function '%s')", f->name);
+    node.aside =
+        w->call[parent].aside + node.local_top - w->call[parent].local_top - f->local_bytes;
+    if (!n || node.row + f->rows > 1u << 22 ||
+        !grow_files(w, node.row + f->rows, node.pred + f->preds)) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "calls are nested too deeply (function '%s')", f->name);
         return;
     }
-    if (!pl_warp_local(w, node.local_top, node.aside))
-        return;
+    if (!pl_warp_local(w, node.local_top, node.aside)) return;
     w->call[n] = node;
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
         widen(w, pl_of_half(w, w->all));
         init_frame(w, f, &w->call[n]);
-        copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent], &w->call[n], w->exec);
+        copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent],
+                   &w->call[n], w->exec);
     }
     pl_warp_half(w, 0);
     w->split[w->current].call = n;
@@ -836,7 +847,8 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
     const pl_prog_func *f = &w->program->funcs.at[node.func];
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
-        copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n], &w->call[node.parent], pl_of_half(w, lanes));
+        copy_moves(w, f->result.at, w->program->moves.at + c->first_ret, c->nrets, &w->call[n],
+                   &w->call[node.parent], pl_of_half(w, lanes));
     }
     pl_warp_half(w, 0);
     if (lanes != w->active) { /* the others go on in the function */
@@ -854,27 +866,26 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
 
 static bool awake(const pl_warp *w, pl_split *s)
 {
-    if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock)
-        s->wait = PL_SPLIT_READY;
+    if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock) s->wait = PL_SPLIT_READY;
     if (s->wait == PL_SPLIT_CLUSTER && pl_cluster_phase(w->cta) > s->cluster_phase) {
         s->wait = PL_SPLIT_READY;
         s->cluster_arrived = false;
     }
-    if (s->wait == PL_SPLIT_GRID && w->grid->before->complete)
-        s->wait = PL_SPLIT_READY;
+    if (s->wait == PL_SPLIT_GRID && w->grid->before->complete) s->wait = PL_SPLIT_READY;
     return s->wait == PL_SPLIT_READY;
 }
 
-/* The reconvergence stack of GPUs before Volta: only the lanes that parted last go on, the others have to wait until they have
- * come to the meeting point. When those on top wait for something, the whole warp does. */
+/* The reconvergence stack of GPUs before Volta: only the lanes that parted last go on, the others
+ * have to wait until they have come to the meeting point. When those on top wait for something, the
+ * whole warp does. */
 static bool choose_top(pl_warp *w)
 {
     unsigned top = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait != PL_SPLIT_CONVERGE && (top == PL_MAX_SPLITS || w->split[k].born > w->split[top].born))
+        if (w->split[k].wait != PL_SPLIT_CONVERGE &&
+            (top == PL_MAX_SPLITS || w->split[k].born > w->split[top].born))
             top = k;
-    if (top == PL_MAX_SPLITS || !awake(w, &w->split[top]))
-        return false;
+    if (top == PL_MAX_SPLITS || !awake(w, &w->split[top])) return false;
     enter(w, top);
     return true;
 }
@@ -882,8 +893,7 @@ static bool choose_top(pl_warp *w)
 /* Finds a split that can run, beginning after the current one. */
 static bool choose(pl_warp *w)
 {
-    if (w->grid->simt_stack)
-        return choose_top(w);
+    if (w->grid->simt_stack) return choose_top(w);
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned n = 0; n < 2u * w->nsplits; n++) {
             unsigned k = (w->current + n) % w->nsplits;
@@ -894,26 +904,23 @@ static bool choose(pl_warp *w)
                 return true;
             }
         }
-        bool converging = false, others = false; /* only lanes at meeting points are left: whom they wait for is at a barrier */
+        bool converging = false, others = false; /* only lanes at meeting points are left: whom they
+                                                    wait for is at a barrier */
         for (unsigned k = 0; k < w->nsplits; k++) {
             converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
             others |= w->split[k].wait == PL_SPLIT_SLEEP;
         }
-        if (!converging || others || !release_waiting(w))
-            break;
+        if (!converging || others || !release_waiting(w)) break;
     }
     return false;
 }
 
 static pl_warp_state waiting_state(pl_warp *w)
 {
-    if (pl_failed(w->grid))
-        return PL_WARP_FAULT;
-    if (!w->nsplits)
-        return PL_WARP_DONE;
+    if (pl_failed(w->grid)) return PL_WARP_FAULT;
+    if (!w->nsplits) return PL_WARP_DONE;
     for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait == PL_SPLIT_SLEEP)
-            return PL_WARP_SLEEP;
+        if (w->split[k].wait == PL_SPLIT_SLEEP) return PL_WARP_SLEEP;
     return PL_WARP_BARRIER;
 }
 
@@ -922,19 +929,16 @@ static bool ready(pl_warp *w)
 {
     for (;;) {
         if (w->stop || !w->nsplits || w->split[w->current].wait != PL_SPLIT_READY) {
-            if (pl_failed(w->grid) || !w->nsplits || !choose(w))
-                return false;
+            if (pl_failed(w->grid) || !w->nsplits || !choose(w)) return false;
         }
-        if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || converge(w))
-            return true;
+        if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || converge(w)) return true;
     }
 }
 
 bool pl_warp_poll(pl_warp *w, uint64_t clock)
 {
     w->clock = clock;
-    if (w->state == PL_WARP_DONE || w->state == PL_WARP_FAULT)
-        return false;
+    if (w->state == PL_WARP_DONE || w->state == PL_WARP_FAULT) return false;
     bool ok = ready(w);
     w->state = (uint8_t)(ok ? PL_WARP_READY : waiting_state(w));
     return ok;
@@ -955,8 +959,7 @@ static void rotate(pl_warp *w)
 {
     for (unsigned n = 1; n < 2u * w->nsplits; n++) {
         unsigned k = (w->current + n) % w->nsplits;
-        if (n == w->nsplits || (n < w->nsplits && w->split[k].yielded))
-            continue;
+        if (n == w->nsplits || (n < w->nsplits && w->split[k].yielded)) continue;
         if (awake(w, &w->split[k])) {
             leave(w);
             enter(w, k);
@@ -969,8 +972,7 @@ static void rotate(pl_warp *w)
 void pl_warp_shuffle(pl_warp *w, uint64_t number)
 {
     if (w->split[w->current].wait == PL_SPLIT_READY && !w->stop)
-        for (uint64_t n = number % w->nsplits; n > 0; n--)
-            rotate(w);
+        for (uint64_t n = number % w->nsplits; n > 0; n--) rotate(w);
 }
 
 void pl_warp_look(pl_warp *w, uint64_t address)
@@ -980,8 +982,7 @@ void pl_warp_look(pl_warp *w, uint64_t address)
     w->split[w->current].look = w->pc + 1;
     w->split[w->current].look_at = address;
     for (unsigned k = 0; k < n; k++)
-        if (w->looked[k] == address)
-            return;
+        if (w->looked[k] == address) return;
     w->looked[w->nlooked++ % n] = address;
     w->wrote = true; /* it walks through memory: as good a sign of life */
 }
@@ -990,10 +991,8 @@ void pl_warp_look(pl_warp *w, uint64_t address)
 static void note_pause(pl_warp *w)
 {
     const pl_grid *g = w->grid->head;
-    if (w->wrote || w->executed - w->pause_at > PAUSE_WORK)
-        ++*w->cta->advances;
-    if (w->advances != g->advances)
-        w->idle = 0;
+    if (w->wrote || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
+    if (w->advances != g->advances) w->idle = 0;
     w->idle += w->timed ? 1 : PL_IDLE_STEP;
     w->patient = w->timed;
     w->wrote = w->timed = false;
@@ -1001,15 +1000,13 @@ static void note_pause(pl_warp *w)
     w->pause_at = w->executed;
 }
 
-/* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp should pause. */
+/* After an instruction with PL_IF_CONTROL. Spinning splits make room for others: true when the warp
+ * should pause. */
 static bool after_control(pl_warp *w)
 {
-    if (w->async)
-        pl_async_tick(w);
-    if (pl_failed(w->grid) || !w->nsplits)
-        return false;
-    if (w->stop)
-        return false;
+    if (w->async) pl_async_tick(w);
+    if (pl_failed(w->grid) || !w->nsplits) return false;
+    if (w->stop) return false;
     w->pc = w->next;
     if (w->way) {
         w->way = false;
@@ -1021,8 +1018,7 @@ static bool after_control(pl_warp *w)
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            if (++w->spins >= SPIN_RELEASE && release_waiting(w))
-                w->spins = 0;
+            if (++w->spins >= SPIN_RELEASE && release_waiting(w)) w->spins = 0;
             rotate(w);
         }
         return true;
@@ -1051,13 +1047,11 @@ static inline void execute(pl_warp *w, const pl_insn *i)
 
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
 {
-    if (!ready(w))
-        return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
+    if (!ready(w)) return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
     const pl_insn *i = &w->code[w->pc];
     w->executed++;
     w->lane_executed += pl_count_lanes(w->active);
-    for (unsigned h = 0; fx && h < w->halves; h++)
-        fx[h].mask = 0;
+    for (unsigned h = 0; fx && h < w->halves; h++) fx[h].mask = 0;
     w->fx = fx;
     execute(w, i);
     w->fx = NULL;
@@ -1066,19 +1060,23 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
         w->paused = after_control(w);
     else
         w->pc = w->next;
-    return (pl_warp_state)(w->state = (uint8_t)(w->nsplits && !pl_failed(w->grid) ? PL_WARP_READY : waiting_state(w)));
+    return (pl_warp_state)(w->state =
+                               (uint8_t)(w->nsplits && !pl_failed(w->grid) ? PL_WARP_READY
+                                                                           : waiting_state(w)));
 }
 
 enum { LOOK_EVERY = 1024 }; /* instructions: of printf, they take a tenth of a second */
 
-/* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step serves traces). */
+/* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step
+ * serves traces). */
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
 {
     uint64_t n = 0, lanes = 0;
     pl_pc_stat *stat = w->grid->pc_stat;
     const pl_insn *code = w->code;
     const volatile int *const cancel = w->grid->cancel;
-    uint64_t look = limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
+    uint64_t look =
+        limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
     for (;;) {
         if (!ready(w)) {
             w->state = (uint8_t)waiting_state(w);
@@ -1086,8 +1084,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         }
         w->state = PL_WARP_READY;
         if (n >= look) {
-            if (n >= limit || (cancel && *cancel))
-                break;
+            if (n >= limit || (cancel && *cancel)) break;
             look = limit - n < LOOK_EVERY ? limit : n + LOOK_EVERY;
         }
         const pl_insn *i = &code[w->pc];
@@ -1106,14 +1103,14 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
                 pause = after_control(w);
                 break;
             }
-            if ((i->flags & PL_IF_MEM) && w->stop) /* a fault: what stands behind it does not execute */
+            if ((i->flags & PL_IF_MEM) &&
+                w->stop) /* a fault: what stands behind it does not execute */
                 break;
             w->pc = w->next;
             i = &code[w->pc];
         } while (!(i->flags & PL_IF_SYNC_POINT));
         w->clock += n - before;
-        if (pause)
-            break;
+        if (pause) break;
     }
     w->executed += n;
     w->lane_executed += lanes;

@@ -1,32 +1,38 @@
 /* control.c - stall counts and scoreboards of a program for a machine; see control.h.
  *
- * Two passes over the basic blocks of each function. The first gives scoreboards to results of variable latency: those that one instruction
- * waits for first share a scoreboard, and a scoreboard is free again for the first instruction that waits for it, as in machine code of ptxas
- * for sm_90. An instruction whose registers are read late, and written again, gets another one for that. The second follows what is on its way to each register, from block to block, until nothing
- * changes: that says how many cycles must lie between two neighbours, and which scoreboards a reader waits for. Results of fixed latency are in their
- * registers when a block ends. */
+ * Two passes over the basic blocks of each function. The first gives scoreboards to results of
+ * variable latency: those that one instruction waits for first share a scoreboard, and a scoreboard
+ * is free again for the first instruction that waits for it, as in machine code of ptxas for sm_90.
+ * An instruction whose registers are read late, and written again, gets another one for that. The
+ * second follows what is on its way to each register, from block to block, until nothing changes:
+ * that says how many cycles must lie between two neighbours, and which scoreboards a reader waits
+ * for. Results of fixed latency are in their registers when a block ends. */
 #include "emu/sm/control.h"
 #include "base/guard.h"
 #include "isa/cfg.h"
 #include <string.h>
 
-/* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer than the next. Issues between an instruction
- * with a scoreboard and the next one if that waits for it. The first scoreboard that results from memory may have (both: machine code for sm_90). */
+/* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer
+ * than the next. Issues between an instruction with a scoreboard and the next one if that waits for
+ * it. The first scoreboard that results from memory may have (both: machine code for sm_90). */
 enum { GIVING = 2, ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, FIRST_LONG = 2 };
 
 /* What is on its way to a register or a predicate. */
 typedef struct entry {
     uint32_t epoch;  /* of another block: nothing */
-    uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to its unit can issue */
+    uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to
+                        its unit can issue */
     uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
     uint8_t mask;    /* scoreboards that end it */
     uint8_t readers; /* scoreboards of those that have still to read it */
     uint8_t side;    /* pl_side of the producer */
     uint32_t read;   /* number of the last of those readers, as stamp */
-    const pl_price *price; /* of the producer, when the stall counts of others say less than it takes; else NULL */
-    uint32_t product;      /* which of such producers of the block, from 1; 0: it is of another block */
-    bool high;             /* of 64 bits; the second of two instructions makes its high half */
-    bool matrix;           /* of a tensor core: the end of a block does not wait for it (machine code for sm_90: HMMA 1, 2 or 9 cycles in front of BRA) */
+    const pl_price *price; /* of the producer, when the stall counts of others say less than it
+                              takes; else NULL */
+    uint32_t product; /* which of such producers of the block, from 1; 0: it is of another block */
+    bool high;        /* of 64 bits; the second of two instructions makes its high half */
+    bool matrix;      /* of a tensor core: the end of a block does not wait for it (machine code for
+                         sm_90: HMMA 1, 2 or 9 cycles in front of BRA) */
 } entry;
 
 /* The same at the end of a block. */
@@ -41,15 +47,18 @@ typedef struct block_end {
     uint32_t lead; /* cycles that its own first instruction has to wait for others */
 } block_end;
 
-/* What a scoreboard stands for, by how long that takes: whoever waits for one waits for all that share it. */
+/* What a scoreboard stands for, by how long that takes: whoever waits for one waits for all that
+ * share it. */
 typedef enum use { FOR_REGISTERS, FOR_SHORT, FOR_LONG } use;
 
 /* Scoreboards, while the instructions of a block are gone through. */
 typedef struct given {
-    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it; UINT32_MAX: a later block does; 0: it is free */
+    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it; UINT32_MAX: a later
+                                       block does; 0: it is free */
     uint8_t use[PL_SCOREBOARDS];    /* the slowest that has it */
     bool unread[PL_SCOREBOARDS];    /* for registers, too, that a later block writes */
-    uint32_t memory_end;            /* results from memory for this block may have those from FIRST_LONG to here */
+    uint32_t
+        memory_end; /* results from memory for this block may have those from FIRST_LONG to here */
 } given;
 
 typedef struct control {
@@ -58,20 +67,30 @@ typedef struct control {
     const pl_prog_func *f;
     pl_arena *tmp;
     pl_cfg g;
-    entry *row;            /* rows, then predicates */
+    entry *row; /* rows, then predicates */
     uint32_t rows, slots, epoch;
-    uint32_t *access;      /* by slot: next instruction that waits for it, while a block is gone through backwards */
-    uint32_t *until;       /* by instruction of the function: first one that needs its result; UINT32_MAX: another block */
-    uint32_t *rewritten;   /* by instruction: first one that writes what it reads, if it must wait for that; UINT32_MAX: another block; 0: none */
-    uint32_t *change;      /* by slot: next instruction that writes it, while a block is gone through backwards */
-    uint32_t *last_write;  /* by slot: last instruction of the function that writes it */
-    uint32_t *low;         /* by block: first instruction that may follow its end */
+    uint32_t *access; /* by slot: next instruction that waits for it, while a block is gone through
+                         backwards */
+    uint32_t *until; /* by instruction of the function: first one that needs its result; UINT32_MAX:
+                        another block */
+    uint32_t *rewritten; /* by instruction: first one that writes what it reads, if it must wait for
+                            that; UINT32_MAX: another block; 0: none */
+    uint32_t *change;    /* by slot: next instruction that writes it, while a block is gone through
+                            backwards */
+    uint32_t *last_write; /* by slot: last instruction of the function that writes it */
+    uint32_t *low;        /* by block: first instruction that may follow its end */
     given have;
     uint32_t cleared[PL_SB_COUNT]; /* stamp of the last instruction that waited for it */
     uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe takes the warp's next instruction */
-    block_end *end;        /* by block */
-    struct { carry *at; size_t n, cap; } out;
-    struct { uint32_t *at; size_t n, cap; } touched; /* slots with an entry in this block */
+    block_end *end;                /* by block */
+    struct {
+        carry *at;
+        size_t n, cap;
+    } out;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } touched; /* slots with an entry in this block */
 } control;
 
 /* --- scoreboards --- */
@@ -90,7 +109,8 @@ static bool variable(const pl_dec *d)
     }
 }
 
-/* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the guard when d->guarded. */
+/* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the
+ * guard when d->guarded. */
 static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32_t out[128])
 {
     uint32_t n = 0;
@@ -115,23 +135,29 @@ static void find_readers(control *x, const pl_block *b)
             if (x->access[slot[k]] < first) first = x->access[slot[k]];
         x->until[pc - x->f->first] = first;
         const bool free = !d->price->issues;
-        for (uint32_t k = 0; k < n; k++) /* where its guard is false, what was there before is what is read */
-            if (!d->guarded || !variable(d)) x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
+        for (uint32_t k = 0; k < n;
+             k++) /* where its guard is false, what was there before is what is read */
+            if (!d->guarded || !variable(d))
+                x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
         n = slots_of(x, d, 0, slot);
         /* what costs nothing passes its operands on: its readers are theirs */
         for (uint32_t k = 0; k < n; k++)
-            if (!free) x->access[slot[k]] = pc;
-            else if (first < x->access[slot[k]]) x->access[slot[k]] = first;
+            if (!free)
+                x->access[slot[k]] = pc;
+            else if (first < x->access[slot[k]])
+                x->access[slot[k]] = first;
     }
     for (uint32_t pc = b->first; pc < b->end; pc++) {
         for (unsigned how = 0; how < 2; how++)
-            for (uint32_t k = slots_of(x, &x->dec->at[pc], how, slot); k-- > 0;) x->access[slot[k]] = UINT32_MAX;
+            for (uint32_t k = slots_of(x, &x->dec->at[pc], how, slot); k-- > 0;)
+                x->access[slot[k]] = UINT32_MAX;
     }
 }
 
 /* --- registers that are read late --- */
 
-/* Which queue it waits in, with its registers unread: of the address unit for global and local memory, of all other exchanges; 0: none. */
+/* Which queue it waits in, with its registers unread: of the address unit for global and local
+ * memory, of all other exchanges; 0: none. */
 static unsigned queue_of(const pl_dec *d)
 {
     if (!d->price->issues || d->slow) return 0;
@@ -144,7 +170,8 @@ static unsigned queue_of(const pl_dec *d)
     }
 }
 
-/* Finds for each block the first instruction that may follow its end, and for each slot the last one that writes it. */
+/* Finds for each block the first instruction that may follow its end, and for each slot the last
+ * one that writes it. */
 static void find_changes(control *x)
 {
     uint32_t slot[128];
@@ -152,7 +179,8 @@ static void find_changes(control *x)
     for (uint32_t k = 0; k < x->slots; k++) x->last_write[k] = 0;
     for (uint32_t pc = x->f->first; pc < x->f->first + x->f->count; pc++) {
         if (!x->dec->at[pc].price->issues) continue;
-        for (uint32_t n = slots_of(x, &x->dec->at[pc], 1, slot); n-- > 0;) x->last_write[slot[n]] = pc;
+        for (uint32_t n = slots_of(x, &x->dec->at[pc], 1, slot); n-- > 0;)
+            x->last_write[slot[n]] = pc;
     }
     for (uint32_t b = 0; b < x->g.n; b++) x->low[b] = UINT32_MAX;
     while (changed) {
@@ -169,12 +197,15 @@ static void find_changes(control *x)
     }
 }
 
-/* Finds for each instruction of block b that reads late the first one behind it that writes what it reads. There is nothing to wait for where its
- * result is waited for until then, or where a later one of its queue is: a queue is first in, first out. */
+/* Finds for each instruction of block b that reads late the first one behind it that writes what it
+ * reads. There is nothing to wait for where its result is waited for until then, or where a later
+ * one of its queue is: a queue is first in, first out. */
 static void find_writers(control *x, uint32_t b)
 {
     const pl_block *block = &x->g.b[b];
-    uint32_t slot[128], sooner[3] = {0, 0, 0}; /* by queue: what already waits for a later one of it; 0: nothing does */
+    uint32_t slot[128],
+        sooner[3] = {0, 0,
+                     0}; /* by queue: what already waits for a later one of it; 0: nothing does */
     for (uint32_t pc = block->end; pc-- > block->first;) {
         const pl_dec *d = &x->dec->at[pc];
         uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = queue_of(d);
@@ -187,7 +218,8 @@ static void find_writers(control *x, uint32_t b)
                 if (at == UINT32_MAX && x->last_write[slot[k]] < x->low[b]) continue;
                 if (!*first || at < *first) *first = at;
             }
-            const bool awaited = d->nwrite + d->npwrite && x->until[pc - x->f->first] <= *first && x->until[pc - x->f->first] != UINT32_MAX;
+            const bool awaited = d->nwrite + d->npwrite && x->until[pc - x->f->first] <= *first &&
+                                 x->until[pc - x->f->first] != UINT32_MAX;
             if (awaited || (sooner[queue] && sooner[queue] <= *first)) *first = 0;
             if (*first && (!sooner[queue] || *first < sooner[queue])) sooner[queue] = *first;
         }
@@ -196,30 +228,45 @@ static void find_writers(control *x, uint32_t b)
         for (uint32_t k = 0; k < n; k++) x->change[slot[k]] = pc;
     }
     for (uint32_t pc = block->first; pc < block->end; pc++)
-        for (uint32_t k = slots_of(x, &x->dec->at[pc], 1, slot); k-- > 0;) x->change[slot[k]] = UINT32_MAX;
+        for (uint32_t k = slots_of(x, &x->dec->at[pc], 1, slot); k-- > 0;)
+            x->change[slot[k]] = UINT32_MAX;
 }
 
-static uint32_t distance(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
 
-/* A scoreboard for what instruction `end` waits for (UINT32_MAX: one of another block), as ptxas gives them for sm_90 (of 20,000
- * loads from memory in its machine code 94 % have the one that this rule gives, of 42,000 others 87 %): that for which `end` waits anyway, else the
- * first that is free, else the one that is waited for next to `end`. Those from FIRST_LONG on are for results from memory; those that another
- * block waits for have the last one to themselves. Registers that another block writes share one. `except`: not this. */
+/* A scoreboard for what instruction `end` waits for (UINT32_MAX: one of another block), as ptxas
+ * gives them for sm_90 (of 20,000 loads from memory in its machine code 94 % have the one that this
+ * rule gives, of 42,000 others 87 %): that for which `end` waits anyway, else the first that is
+ * free, else the one that is waited for next to `end`. Those from FIRST_LONG on are for results
+ * from memory; those that another block waits for have the last one to themselves. Registers that
+ * another block writes share one. `except`: not this. */
 static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 {
     const bool later = end == UINT32_MAX;
-    const uint32_t first = kind == FOR_LONG ? FIRST_LONG : 0, last = kind == FOR_LONG ? x->memory_end : PL_SCOREBOARDS;
+    const uint32_t first = kind == FOR_LONG ? FIRST_LONG : 0,
+                   last = kind == FOR_LONG ? x->memory_end : PL_SCOREBOARDS;
     uint32_t shared = PL_SCOREBOARDS, free = PL_SCOREBOARDS, nearest = PL_SCOREBOARDS;
     for (uint32_t k = last; k-- > 0;) {
         if (k == except) continue;
         const bool taken = x->until[k] > 0;
-        if (taken && (later ? kind == FOR_REGISTERS && x->unread[k] : x->until[k] == end)) shared = k;
+        if (taken && (later ? kind == FOR_REGISTERS && x->unread[k] : x->until[k] == end))
+            shared = k;
         if (k < first) continue;
         if (!taken) free = k;
-        const uint32_t unlike = distance(x->use[k], kind), than = nearest == PL_SCOREBOARDS ? UINT32_MAX : distance(x->use[nearest], kind);
-        if (unlike < than || (unlike == than && distance(x->until[k], end) < distance(x->until[nearest], end))) nearest = k;
+        const uint32_t unlike = distance(x->use[k], kind),
+                       than =
+                           nearest == PL_SCOREBOARDS ? UINT32_MAX : distance(x->use[nearest], kind);
+        if (unlike < than ||
+            (unlike == than && distance(x->until[k], end) < distance(x->until[nearest], end)))
+            nearest = k;
     }
-    const uint32_t best = later && kind == FOR_LONG ? PL_SCOREBOARDS - 1 : shared < PL_SCOREBOARDS ? shared : free < PL_SCOREBOARDS ? free : nearest;
+    const uint32_t best = later && kind == FOR_LONG ? PL_SCOREBOARDS - 1
+                          : shared < PL_SCOREBOARDS ? shared
+                          : free < PL_SCOREBOARDS   ? free
+                                                    : nearest;
     if (!x->until[best]) {
         x->until[best] = end;
         x->unread[best] = false;
@@ -233,15 +280,21 @@ static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 }
 
 /* Is its result one from memory? */
-static bool from_memory(const pl_dec *d) { return variable(d) && queue_of(d) == 1; }
+static bool from_memory(const pl_dec *d)
+{
+    return variable(d) && queue_of(d) == 1;
+}
 
 /* Gives instruction pc the scoreboards that it needs. */
 static void give_scoreboards(control *x, uint32_t pc)
 {
     pl_dec *d = &x->dec->at[pc];
     const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
-    d->sets = variable(d) ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT, PL_SB_NONE) : PL_SB_NONE;
-    d->frees = rewritten ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->sets) : PL_SB_NONE;
+    d->sets = variable(d) ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT,
+                                            PL_SB_NONE)
+                          : PL_SB_NONE;
+    d->frees =
+        rewritten ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->sets) : PL_SB_NONE;
 }
 
 /* --- stall counts and waits --- */
@@ -250,7 +303,10 @@ static void give_scoreboards(control *x, uint32_t pc)
 static uint32_t latency_of(const control *x, const pl_dec *d)
 {
     switch ((pl_kind)d->kind) {
-    case PL_KIND_MATH: return d->slow || d->price->ends ? d->price->issues : d->price->others; /* others hold the warp until the end */
+    case PL_KIND_MATH:
+        return d->slow || d->price->ends
+                   ? d->price->issues
+                   : d->price->others; /* others hold the warp until the end */
     case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;
     default: return 1;
@@ -314,14 +370,17 @@ static void begin_block(control *x, uint32_t b)
     }
     x->have.memory_end = PL_SCOREBOARDS;
     for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++)
-        if (from_memory(&x->dec->at[pc]) && x->until[pc - x->f->first] == UINT32_MAX) x->have.memory_end = PL_SCOREBOARDS - 1;
+        if (from_memory(&x->dec->at[pc]) && x->until[pc - x->f->first] == UINT32_MAX)
+            x->have.memory_end = PL_SCOREBOARDS - 1;
 }
 
-/* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe. */
+/* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe.
+ */
 static uint32_t further(const control *x, const entry *e, const pl_dec *d)
 {
     const pl_issue_config *m = &x->m->issue;
-    bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64, far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
+    bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64,
+         far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
     if (d->addresses || d->price->variable) {
         const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
         return behind_far ? 0 : m->queued + half;
@@ -331,7 +390,8 @@ static uint32_t further(const control *x, const entry *e, const pl_dec *d)
     return far ? m->far : m->cross;
 }
 
-/* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows. True: something changed. */
+/* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows.
+ * True: something changed. */
 static bool end_block(control *x, uint32_t b, uint32_t next)
 {
     block_end *old = &x->end[b];
@@ -347,8 +407,8 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
     }
     bool same = old->n == x->out.n;
     for (uint32_t k = 0; same && k < old->n; k++)
-        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left && old->at[k].mask == x->out.at[k].mask &&
-               old->at[k].readers == x->out.at[k].readers;
+        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left &&
+               old->at[k].mask == x->out.at[k].mask && old->at[k].readers == x->out.at[k].readers;
     if (same) return false;
     if (old->n < x->out.n) old->at = pl_arena_array(x->tmp, carry, x->out.n);
     old->n = pl_arena_ok(x->tmp) ? (uint32_t)x->out.n : 0;
@@ -365,8 +425,12 @@ static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
         for (uint32_t k = 0; k < p->npipes; k++) {
             uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
             if (turn == 0) {
-                bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU || (pipe == PL_PIPE_LSU && d->addresses);
-                cycles[k] = apart ? x->m->issue.memory : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA ? 0 : p->pipe[k].cycles;
+                bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU ||
+                             (pipe == PL_PIPE_LSU && d->addresses);
+                cycles[k] = apart ? x->m->issue.memory
+                            : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA
+                                ? 0
+                                : p->pipe[k].cycles;
                 if (cycles[k] && x->unit[pipe] > t) t = x->unit[pipe];
             } else if (cycles[k]) {
                 x->unit[pipe] = t + cycles[k];
@@ -375,9 +439,13 @@ static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
     return t;
 }
 
-static uint16_t stall_of(uint32_t cycles) { return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST); }
+static uint16_t stall_of(uint32_t cycles)
+{
+    return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST);
+}
 
-/* The first cycle at which all results of fixed latency are in their registers; 0: nobody has to ask on this machine. */
+/* The first cycle at which all results of fixed latency are in their registers; 0: nobody has to
+ * ask on this machine. */
 static uint32_t drained(const control *x)
 {
     uint32_t t = 0;
@@ -385,13 +453,15 @@ static uint32_t drained(const control *x)
     for (size_t k = 0; k < x->touched.n; k++) {
         const uint32_t slot = x->touched.at[k], ready = x->row[slot].ready;
         if (!ready || x->row[slot].matrix) continue;
-        const uint32_t there = ready + (slot < x->rows ? x->m->issue.drain : x->m->issue.guard_latency);
+        const uint32_t there =
+            ready + (slot < x->rows ? x->m->issue.drain : x->m->issue.guard_latency);
         t = there > t ? there : t;
     }
     return t;
 }
 
-/* Does block b end with a branch, or where one leads? What it has begun must be in the registers then, whoever comes next (machine code for sm_90). */
+/* Does block b end with a branch, or where one leads? What it has begun must be in the registers
+ * then, whoever comes next (machine code for sm_90). */
 static bool is_left(const control *x, uint32_t b, const pl_dec *last)
 {
     bool left = last->kind == PL_KIND_BRANCH;
@@ -402,12 +472,15 @@ static bool is_left(const control *x, uint32_t b, const pl_dec *last)
     return left;
 }
 
-/* Works out stall counts and waits of block b, `give`: and its scoreboards. True: something changed. */
+/* Works out stall counts and waits of block b, `give`: and its scoreboards. True: something
+ * changed. */
 static bool go_through(control *x, uint32_t b, bool give)
 {
     const pl_block *block = &x->g.b[b];
     pl_dec *last = NULL;
-    uint32_t slot[128], now = 0, next = 0, stamp = 0, products = 0; /* cycle of the last issue; first cycle behind it; producers whose results come late */
+    uint32_t slot[128], now = 0, next = 0, stamp = 0,
+                        products = 0; /* cycle of the last issue; first cycle behind it; producers
+                                         whose results come late */
     begin_block(x, b);
     x->end[b].lead = 0;
     for (uint32_t pc = block->first; pc < block->end; pc++) {
@@ -424,7 +497,8 @@ static bool go_through(control *x, uint32_t b, bool give)
             if (e->epoch != x->epoch) continue;
             uint32_t ready = e->ready;
             const bool guard = d->guarded && k + 1 == n;
-            if (!free && ready) ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
+            if (!free && ready)
+                ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
             wait |= open_of(x, e);
             if (e->price && e->product > newest) newest = e->product;
             const bool latest = ready >= t;
@@ -438,23 +512,29 @@ static bool go_through(control *x, uint32_t b, bool give)
         n = slots_of(x, d, 1, slot);
         const bool slower = !free && pl_dec_is_late(d);
         if (!free) {
-            d->interlock = newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
+            d->interlock =
+                newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
             products += slower;
-            /* an older result must not come behind the newer one; two of variable latency keep their order */
+            /* an older result must not come behind the newer one; two of variable latency keep
+             * their order */
             for (uint32_t k = 0; k < n; k++) {
                 const entry *e = &x->row[slot[k]];
                 if (e->epoch != x->epoch) continue;
                 wait |= unread_of(x, e);
                 if (!variable(d)) wait |= open_of(x, e);
             }
-            if (last && last->acquires && last->sets != PL_SB_NONE) wait |= (uint8_t)(1u << last->sets);
+            if (last && last->acquires && last->sets != PL_SB_NONE)
+                wait |= (uint8_t)(1u << last->sets);
             if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
             if (d->drains && drained(x) > t) t = drained(x);
             t = take_units(x, d, t);
-            const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) || (last->frees != PL_SB_NONE && wait >> last->frees & 1));
+            const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) ||
+                                          (last->frees != PL_SB_NONE && wait >> last->frees & 1));
             if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
-            if (last) last->stall = stall_of(t - now);
-            else x->end[b].lead = t;
+            if (last)
+                last->stall = stall_of(t - now);
+            else
+                x->end[b].lead = t;
             for (unsigned k = 0; k < PL_SB_COUNT; k++)
                 if (wait >> k & 1) x->cleared[k] = stamp;
             for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
@@ -468,7 +548,8 @@ static bool go_through(control *x, uint32_t b, bool give)
         }
         for (uint32_t k = 0; k < n; k++) {
             entry *e = at_slot(x, slot[k]);
-            const uint8_t before = d->guarded ? open_of(x, e) : 0; /* where its guard is false, that is what is read */
+            const uint8_t before =
+                d->guarded ? open_of(x, e) : 0; /* where its guard is false, that is what is read */
             e->stamp = stamp;
             e->matrix = !free && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
             if (!free) e->readers = 0;
@@ -491,7 +572,8 @@ static bool go_through(control *x, uint32_t b, bool give)
                 e->side = d->side;
                 e->price = slower ? d->price : NULL;
                 e->product = slower ? products : 0;
-                e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
+                e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes &&
+                          d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
             }
         }
         if (free || d->frees == PL_SB_NONE) continue;
@@ -529,9 +611,10 @@ static void join_blocks(control *x)
     }
 }
 
-/* A reader of a matrix instruction's result may have to wait longer than a stall count can say, here or behind the branch that ends the block: NOPs
- * stand in between. A store waits a cycle less than arithmetic there, while it is queued here. Those of f64 have scoreboards, but hold their unit so long
- * that another one waits as well (machine code for sm_90). */
+/* A reader of a matrix instruction's result may have to wait longer than a stall count can say,
+ * here or behind the branch that ends the block: NOPs stand in between. A store waits a cycle less
+ * than arithmetic there, while it is queued here. Those of f64 have scoreboards, but hold their
+ * unit so long that another one waits as well (machine code for sm_90). */
 static void fill_waits(control *x)
 {
     const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
@@ -539,8 +622,10 @@ static void fill_waits(control *x)
     for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
         pl_dec *d = &x->dec->at[pc];
         if (!d->price->issues || d->slow) continue;
-        const bool matrix = d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
-        if (last && last->price->pipe[0].cycles >= most) last->empty = matrix;
+        const bool matrix =
+            d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
+        if (last && last->price->pipe[0].cycles >= most)
+            last->empty = matrix;
         else if (last) {
             uint32_t wait = last->stall;
             if (d->kind == PL_KIND_BRANCH && d->stall > wait) wait = d->stall;

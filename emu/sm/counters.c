@@ -1,21 +1,26 @@
 /* counters.c - metrics of a launch under the names of Nsight Compute.
  *
- * `.sum` metrics are totals over the GPU, `.avg` averages over units, ratios and percentages are computed from the sums; units as in
- * Nsight Compute (percent from 0 to 100). A launch that makes others on the device counts theirs as its own. Everything derives from pl_sm_stat and pl_memsys_stat, so the printed summary, the trace
- * and the JSON output cannot disagree. */
+ * `.sum` metrics are totals over the GPU, `.avg` averages over units, ratios and percentages are
+ * computed from the sums; units as in Nsight Compute (percent from 0 to 100). A launch that makes
+ * others on the device counts theirs as its own. Everything derives from pl_sm_stat and
+ * pl_memsys_stat, so the printed summary, the trace and the JSON output cannot disagree. */
 #include "emu/sm/counters.h"
 #include "emu/sm/slow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void add(pl_timing_result *out, const char *component, const char *name, const char *unit, double value)
+static void add(pl_timing_result *out, const char *component, const char *name, const char *unit,
+                double value)
 {
     if (out->ncounters == PL_MAX_COUNTERS) return;
     out->counter[out->ncounters++] = (pl_counter){component, name, unit, value};
 }
 
-static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+static double ratio(double a, double b)
+{
+    return b > 0 ? a / b : 0;
+}
 
 /* The least and the most that any unit of the GPU shows. */
 typedef struct extremes {
@@ -57,7 +62,8 @@ void pl_totals_close(pl_totals *t)
     free(t);
 }
 
-/* Marks what the entry may call, and returns it: all that have code when some function calls one by its address. NULL: out of memory. */
+/* Marks what the entry may call, and returns it: all that have code when some function calls one by
+ * its address. NULL: out of memory. */
 static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
 {
     const size_t n = p->funcs.n;
@@ -74,7 +80,8 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
             const uint32_t callee = p->calls.at[i->target].callee;
             const bool any = callee == UINT32_MAX && !all;
             for (uint32_t k = any ? 0 : callee; k < n && (any || k == callee); k++)
-                if (!reached[k] && !(any && p->funcs.at[k].entry)) reached[k] = true, todo[left++] = k;
+                if (!reached[k] && !(any && p->funcs.at[k].entry))
+                    reached[k] = true, todo[left++] = k;
             all |= any;
         }
     }
@@ -86,8 +93,9 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
     return reached;
 }
 
-/* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that it may call, and of the subroutines of
- * quotients and roots, one of each kind (dram__sectors_read.sum of launches that load nothing). */
+/* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that
+ * it may call, and of the subroutines of quotients and roots, one of each kind
+ * (dram__sectors_read.sum of launches that load nothing). */
 static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
 {
     enum { PIECE = 256 };
@@ -99,7 +107,8 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
         const pl_prog_func *f = &p->funcs.at[k];
         if (!reached[k] || f->count == 0) continue;
         size_t end = (size_t)f->first + f->count;
-        sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) - sm->dec->at[f->first].address;
+        sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) -
+               sm->dec->at[f->first].address;
         for (size_t pc = f->first; pc < end; pc++) {
             const uint8_t slow = sm->dec->at[pc].slow;
             if (!seen[slow]) sum += (uint64_t)pl_slow_length(slow) * sm->m->fetch.instruction;
@@ -111,7 +120,8 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
     return true;
 }
 
-bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm, const pl_memsys *mem, uint64_t cycles)
+bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm,
+                   const pl_memsys *mem, uint64_t cycles)
 {
     if (t->grids == 0) {
         memcpy(t->grid, head->grid, sizeof t->grid);
@@ -122,7 +132,8 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     }
     for (const pl_grid *g = head; g; g = g->next) {
         t->grids++;
-        /* the launch brings the kernel's code to the L2, used or not (dram__sectors_read.sum less what loads read: that and 72) */
+        /* the launch brings the kernel's code to the L2, used or not (dram__sectors_read.sum less
+         * what loads read: that and 72) */
         uint64_t bytes;
         if (!t->m->launch.dram_sectors) continue;
         if (!code_bytes(g, sm, &bytes)) return false;
@@ -192,8 +203,10 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     out->ncounters = 0;
     const pl_memsys_stat *x = &all->mem;
     const uint32_t *grid = all->grid, *block = all->block;
-    double sms = m->sm.count, active = (double)t.cycles_active, sub_active = active * m->sm.subcores;
-    double schedulers = sms * m->sm.subcores, sub_average = (double)sub_cycles / schedulers; /* cycles with a warp of its own */
+    double sms = m->sm.count, active = (double)t.cycles_active,
+           sub_active = active * m->sm.subcores;
+    double schedulers = sms * m->sm.subcores,
+           sub_average = (double)sub_cycles / schedulers; /* cycles with a warp of its own */
     double ns = (double)cycles * 1000.0 / m->clock_mhz, sector = (double)m->l1.sector;
 
     add(out, "launch", "launch__grid_size", "block", (double)grid[0] * grid[1] * grid[2]);
@@ -201,18 +214,22 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "launch", "launch__occupancy_limit_warps", "block", out->occupancy.by_warps);
     add(out, "launch", "launch__occupancy_limit_blocks", "block", out->occupancy.by_blocks);
     add(out, "launch", "launch__occupancy_limit_registers", "block", out->occupancy.by_registers);
-    const pl_occupancy *o = &out->occupancy; /* the limit as Nsight Compute states it: of the setting, not of the storage */
+    const pl_occupancy *o = &out->occupancy; /* the limit as Nsight Compute states it: of the
+                                                setting, not of the storage */
     add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
     add(out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
-    uint32_t groups = m->mem.groups, clusters = 0; /* that are resident at once: all blocks of one lie in a group of SMs */
+    uint32_t groups = m->mem.groups,
+             clusters = 0; /* that are resident at once: all blocks of one lie in a group of SMs */
     for (uint32_t k = 0; all->cluster && k < groups; k++)
-        clusters += ((k + 1) * m->sm.count / groups - k * m->sm.count / groups) * o->blocks / all->cluster;
+        clusters +=
+            ((k + 1) * m->sm.count / groups - k * m->sm.count / groups) * o->blocks / all->cluster;
     add(out, "launch", "launch__cluster_max_active", "cluster", clusters);
     add(out, "launch", "launch__barrier_count", "", all->barriers);
     add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
     add(out, "launch", "launch__waves_per_multiprocessor", "",
-        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], sms * o->blocks)) / 100); /* as reported: two decimals */
+        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], sms * o->blocks)) /
+            100); /* as reported: two decimals */
     add(out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)cycles);
     add(out, "launch", "gpu__time_duration.sum", "ns", ns);
 
@@ -222,38 +239,50 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "sm", "sm__cycles_active.sum", "cycle", active);
     add(out, "sm", "sm__ctas_launched.sum", "block", (double)t.blocks);
     add(out, "sm", "smsp__warps_launched.sum", "warp", (double)t.warps);
-    add(out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)t.warp_cycles, active * m->sm.warps));
+    add(out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)t.warp_cycles, active * m->sm.warps));
     add(out, "sm", "smsp__inst_executed.sum", "inst", (double)t.inst);
     add(out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)t.thread_inst);
     add(out, "sm", "smsp__thread_inst_executed_pred_on.sum", "inst", (double)t.thread_on);
-    add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "", ratio((double)t.thread_inst, (double)t.inst));
+    add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "",
+        ratio((double)t.thread_inst, (double)t.inst));
     add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
-    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)issue_active, (double)sub_cycles));
+    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)issue_active, (double)sub_cycles));
     add(out, "sm", "smsp__cycles_active.sum", "cycle", (double)sub_cycles);
     add(out, "sm", "smsp__cycles_active.avg", "cycle", sub_average);
     add(out, "sm", "smsp__cycles_active.max", "cycle", (double)sub.most);
     add(out, "sm", "smsp__cycles_active.min", "cycle", (double)sub.least);
-    add(out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp", ratio((double)eligible_sum, (double)sub_cycles));
-    add(out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp", ratio((double)eligible.most, sub_average));
-    add(out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp", ratio((double)eligible.least, sub_average));
+    add(out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp",
+        ratio((double)eligible_sum, (double)sub_cycles));
+    add(out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp",
+        ratio((double)eligible.most, sub_average));
+    add(out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp",
+        ratio((double)eligible.least, sub_average));
     const struct {
         const char *least, *most;
         const extremes *of;
-        double peak; /* of one unit, while an average one was active: so the recorded launches divide */
-    } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active", "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, sub_average},
-                 {"sm__warps_active.min.pct_of_peak_sustained_active", "sm__warps_active.max.pct_of_peak_sustained_active", &resident,
+        double peak; /* of one unit, while an average one was active: so the recorded launches
+                        divide */
+    } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active",
+                  "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, sub_average},
+                 {"sm__warps_active.min.pct_of_peak_sustained_active",
+                  "sm__warps_active.max.pct_of_peak_sustained_active", &resident,
                   active / sms * m->sm.warps},
                  {"sm__pipe_tensor_cycles_active.min.pct_of_peak_sustained_active",
-                  "sm__pipe_tensor_cycles_active.max.pct_of_peak_sustained_active", &tensor, active / sms * m->sm.subcores}};
+                  "sm__pipe_tensor_cycles_active.max.pct_of_peak_sustained_active", &tensor,
+                  active / sms * m->sm.subcores}};
     for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
         add(out, "sm", range[k].least, "%", 100 * ratio((double)range[k].of->least, range[k].peak));
         add(out, "sm", range[k].most, "%", 100 * ratio((double)range[k].of->most, range[k].peak));
     }
-    add(out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle", ratio((double)t.inst, active));
+    add(out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle",
+        ratio((double)t.inst, active));
     add(out, "sm", "smsp__inst_executed_op_branch.sum", "inst", (double)t.branches);
     add(out, "sm", "smsp__sass_branch_targets.sum", "", (double)t.targets);
     add(out, "sm", "smsp__sass_branch_targets_threads_divergent.sum", "", (double)t.divergent);
-    add(out, "sm", "smsp__sass_branch_targets_threads_uniform.sum", "", (double)(t.targets - (t.divergent < t.targets ? t.divergent : t.targets)));
+    add(out, "sm", "smsp__sass_branch_targets_threads_uniform.sum", "",
+        (double)(t.targets - (t.divergent < t.targets ? t.divergent : t.targets)));
     const uint64_t *unit = t.pipe_inst, f32 = unit[PL_PIPE_FMA] + unit[PL_PIPE_HALF];
     const struct {
         const char *name;
@@ -271,47 +300,71 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
         {"smsp__inst_executed_pipe_adu.sum", t.adu},
         {"smsp__inst_executed_pipe_cbu.sum", t.cbu},
     };
-    for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++) add(out, "sm", pipes[k].name, "inst", (double)pipes[k].n);
-    add(out, "sm", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%", 100 * ratio((double)t.tensor_cycles, sub_active));
+    for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++)
+        add(out, "sm", pipes[k].name, "inst", (double)pipes[k].n);
+    add(out, "sm", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)t.tensor_cycles, sub_active));
     static const char *const stall_names[] = {
 #define X(name, word, text) "smsp__average_warps_issue_stalled_" word "_per_issue_active.ratio",
         PL_STALLS(X)
 #undef X
     };
-    for (unsigned k = 1; k < PL_STALL_COUNT; k++) add(out, "sm", stall_names[k], "", ratio((double)t.stall[k], (double)issue_active));
+    for (unsigned k = 1; k < PL_STALL_COUNT; k++)
+        add(out, "sm", stall_names[k], "", ratio((double)t.stall[k], (double)issue_active));
 
     add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", (double)t.loads);
     add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", (double)t.stores);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request", (double)t.atomics);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request",
+        (double)t.atomics);
     add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "request", (double)t.reds);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request", (double)t.local_loads);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request", (double)t.local_stores);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector", (double)t.load_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector", (double)t.store_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector", (double)t.atomic_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector", (double)t.red_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector", (double)t.load_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sector", (double)(t.load_sectors - t.load_hits));
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector", (double)t.local_load_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector", (double)t.local_store_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector", (double)t.local_load_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum", "sector", (double)t.store_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sector", (double)t.local_store_hits);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request",
+        (double)t.local_loads);
+    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request",
+        (double)t.local_stores);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector",
+        (double)t.load_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector",
+        (double)t.store_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector",
+        (double)t.atomic_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector",
+        (double)t.red_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector",
+        (double)t.load_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sector",
+        (double)(t.load_sectors - t.load_hits));
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector",
+        (double)t.local_load_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector",
+        (double)t.local_store_sectors);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector",
+        (double)t.local_load_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum", "sector",
+        (double)t.store_hits);
+    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sector",
+        (double)t.local_store_hits);
     add(out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
-        100 * ratio((double)(t.load_hits + t.local_load_hits), (double)(t.load_sectors + t.local_load_sectors)));
-    /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the same way */
+        100 * ratio((double)(t.load_hits + t.local_load_hits),
+                    (double)(t.load_sectors + t.local_load_sectors)));
+    /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the
+     * same way */
     add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
         (double)(t.shared_passes + t.exchanges + t.barriers + t.wgmma_halves / 2));
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "", (double)t.shared_load_passes);
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "", (double)t.shared_store_passes);
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "",
+        (double)t.shared_load_passes);
+    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "",
+        (double)t.shared_store_passes);
     add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", (double)t.conflicts);
-    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "", (double)t.load_conflicts);
-    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "", (double)t.store_conflicts);
+    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "",
+        (double)t.load_conflicts);
+    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "",
+        (double)t.store_conflicts);
     add(out, "l1", "l1tex__lsu_writeback_active.sum", "cycle", (double)t.writebacks);
     add(out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector", (double)t.l1_read_sectors);
     add(out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector", (double)t.l1_write_sectors);
     add(out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst", (double)t.shared_loads);
-    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst", (double)(t.loads - t.copies));
+    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst",
+        (double)(t.loads - t.copies));
     add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%",
         100 * ratio((double)t.load_bytes, (double)t.load_sectors * sector));
     add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "%",
@@ -321,21 +374,29 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
     add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
 
-    /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC reads once and which misses in
-     * both halves. The more slices an SM has used, the more of them it has something to tell, in both halves: at most all. */
-    const double code = (double)(all->code_read * m->launch.code_reads), misses = 2 * (double)all->code_read;
-    const double launches = (double)all->grids, reads = (double)x->read_sectors + code + m->launch.l2_reads * launches;
-    /* Which half owns a line is not known: a store goes on to another half as often as there are others. */
-    const double near = (double)(x->write_sectors - x->far_writes), others = rint(near * (1 - 1.0 / m->mem.partitions));
+    /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC
+     * reads once and which misses in both halves. The more slices an SM has used, the more of them
+     * it has something to tell, in both halves: at most all. */
+    const double code = (double)(all->code_read * m->launch.code_reads),
+                 misses = 2 * (double)all->code_read;
+    const double launches = (double)all->grids,
+                 reads = (double)x->read_sectors + code + m->launch.l2_reads * launches;
+    /* Which half owns a line is not known: a store goes on to another half as often as there are
+     * others. */
+    const double near = (double)(x->write_sectors - x->far_writes),
+                 others = rint(near * (1 - 1.0 / m->mem.partitions));
     const double writes = near + others + m->launch.l2_writes * launches;
-    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors), far = (double)(x->far_sectors - x->far_writes) + others + rint(code / 3);
+    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors),
+                 far = (double)(x->far_sectors - x->far_writes) + others + rint(code / 3);
     const double pairs = (double)m->sm.count * m->mem.slices * launches;
     double told = m->launch.l2_told * (named - far);
     if (told > 2 * pairs) told = 2 * pairs;
     told = 2 * rint(told / 2);
     const double own = m->launch.l2_requests * launches, looked_up = own + told / 2;
-    const double found = (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0), missed = (double)x->miss_sectors + misses;
-    add(out, "l2", "lts__t_requests.sum", "request", (double)x->requests + looked_up + rint(code / (double)(m->l1.line / m->l1.sector)));
+    const double found = (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0),
+                 missed = (double)x->miss_sectors + misses;
+    add(out, "l2", "lts__t_requests.sum", "request",
+        (double)x->requests + looked_up + rint(code / (double)(m->l1.line / m->l1.sector)));
     add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
     add(out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
     add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
@@ -344,7 +405,8 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
     add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
-    add(out, "l2", "ptxloom__l2_sectors_other.sum", "sector", named + own + told - (double)x->data_sectors);
+    add(out, "l2", "ptxloom__l2_sectors_other.sum", "sector",
+        named + own + told - (double)x->data_sectors);
     add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
     add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
     add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", found);
@@ -359,5 +421,6 @@ void pl_counters(pl_timing_result *out, const pl_totals *all)
     add(out, "dram", "dram__bytes_read.sum", "B", dram_read * sector);
     add(out, "dram", "dram__bytes_write.sum", "B", (double)all->dram_written * sector);
     add(out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
-        100 * ratio((dram_read + (double)all->dram_written) * sector, m->mem.dram.bytes_per_cycle * (double)cycles));
+        100 * ratio((dram_read + (double)all->dram_written) * sector,
+                    m->mem.dram.bytes_per_cycle * (double)cycles));
 }

@@ -66,7 +66,8 @@ static const struct {
     {"exit", PL_KIND_EXIT},
 };
 
-/* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant bank, as machine code for sm_90 reads them. */
+/* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant
+ * bank, as machine code for sm_90 reads them. */
 enum { BANK_SIZES = 0, BANK_DESCRIPTOR = 0x208, BANK_PARAMETERS = 0x210 };
 
 static pl_kind kind_of(unsigned cls)
@@ -102,7 +103,9 @@ static uint8_t atomic_alu(const pl_insn *i, const pl_form *f)
         letter = c;
         bits = pl_type_bits(w);
     }
-    return letter == 'f' ? PL_ALU_FLOAT : bits > 32 || pl_insn_has(i, W_cas) ? PL_ALU_WIDE : PL_ALU_INT;
+    return letter == 'f'                        ? PL_ALU_FLOAT
+           : bits > 32 || pl_insn_has(i, W_cas) ? PL_ALU_WIDE
+                                                : PL_ALU_INT;
 }
 
 /* Index of the operand that the table calls so. */
@@ -114,17 +117,25 @@ static uint8_t named(const pl_form *f, const char *name)
     return UINT8_MAX;
 }
 
-/* Eviction priorities, ways past the L1, and what is fetched together: policy.tsv.xz says what an H200 does. */
+/* Eviction priorities, ways past the L1, and what is fetched together: policy.tsv.xz says what an
+ * H200 does. */
 static void note_cache(pl_dec *d, const pl_insn *i, const pl_form *f)
 {
-    const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) || pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu);
+    const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) ||
+                       pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu);
     d->way = pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu) ? PL_L1_LOOK : PL_L1_KEEP;
-    d->rank[0] = first ? PL_RANK_FIRST : pl_insn_has(i, W_L1__evict_unchanged) ? PL_RANK_UNCHANGED
-               : pl_insn_has(i, W_L1__evict_last) ? PL_RANK_LAST : PL_RANK_NORMAL;
-    d->rank[1] = first || pl_insn_has(i, W_L2__evict_first) ? PL_RANK_FIRST : pl_insn_has(i, W_L2__evict_last) ? PL_RANK_LAST : PL_RANK_NORMAL;
+    d->rank[0] = first                                   ? PL_RANK_FIRST
+                 : pl_insn_has(i, W_L1__evict_unchanged) ? PL_RANK_UNCHANGED
+                 : pl_insn_has(i, W_L1__evict_last)      ? PL_RANK_LAST
+                                                         : PL_RANK_NORMAL;
+    d->rank[1] = first || pl_insn_has(i, W_L2__evict_first) ? PL_RANK_FIRST
+                 : pl_insn_has(i, W_L2__evict_last)         ? PL_RANK_LAST
+                                                            : PL_RANK_NORMAL;
     d->around = pl_insn_has(i, W_L2__256B) ? 8 : pl_insn_has(i, W_L2__128B) ? 4 : 0;
     d->upkeep = f->mnem == M_prefetch || f->mnem == M_prefetchu ? PL_UP_PREFETCH
-              : f->mnem == M_applypriority ? PL_UP_DEMOTE : f->mnem == M_discard ? PL_UP_DISCARD : PL_UP_NONE;
+                : f->mnem == M_applypriority                    ? PL_UP_DEMOTE
+                : f->mnem == M_discard                          ? PL_UP_DISCARD
+                                                                : PL_UP_NONE;
     d->policy_operand = pl_insn_has(i, W_L2__cache_hint) ? named(f, "policy") : UINT8_MAX;
 }
 
@@ -144,12 +155,15 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
 {
     const pl_ospec *o = &f->operand[k];
     if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return;
-    if (o->kind != PL_K_VALUE && o->kind != PL_K_ADDR && o->kind != PL_K_VAR && o->kind != PL_K_COORD && o->kind != PL_K_OPAQUE)
+    if (o->kind != PL_K_VALUE && o->kind != PL_K_ADDR && o->kind != PL_K_VAR &&
+        o->kind != PL_K_COORD && o->kind != PL_K_OPAQUE)
         return;
     pl_word type = o->kind == PL_K_ADDR ? (pl_word)0 : pl_operand_type(f, k, i->mods);
     bool pred = o->kind == PL_K_VALUE && pl_type_kind(type) == 'p';
     int bits = o->kind == PL_K_ADDR ? 32 : pl_type_bits(type);
-    if (f->effects & (PL_EF_LOAD | PL_EF_STORE) && i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_WIDE && bits < 64) bits = 64;
+    if (f->effects & (PL_EF_LOAD | PL_EF_STORE) && i->flags & PL_IF_MEM &&
+        i->sel[PL_M_FLAGS] & PL_MF_WIDE && bits < 64)
+        bits = 64;
     int count = o->kind == PL_K_ADDR ? 0 : pl_operand_count(f, k, i->mods);
     for (int e = 0; e < (count ? count : 1); e++) {
         uint32_t row = i->op[k];
@@ -168,12 +182,13 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
     }
 }
 
-/* What a row holds before the program writes it: nothing of interest, a number, or a special register that differs between blocks (fetched by
- * the uniform datapath) or lanes. */
+/* What a row holds before the program writes it: nothing of interest, a number, or a special
+ * register that differs between blocks (fetched by the uniform datapath) or lanes. */
 enum { FIXED, BY_BLOCK, BY_LANE, NUMBER };
 
-/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3 and IMAD.IADD, SHF and IMAD.SHL). Packed
- * additions and shifts by a register have one pipe only (h200/micro add_s16x2, shl_b32). */
+/* Work that both integer pipes can do: the assembler spreads additions and shifts over them (IADD3
+ * and IMAD.IADD, SHF and IMAD.SHL). Packed additions and shifts by a register have one pipe only
+ * (h200/micro add_s16x2, shl_b32). */
 static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
     static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
@@ -188,13 +203,15 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
-/* Cycles of the two integer pipes that a stretch of code without branches takes for work that cannot choose between them. */
+/* Cycles of the two integer pipes that a stretch of code without branches takes for work that
+ * cannot choose between them. */
 typedef struct balance {
     uint32_t alu, fma;
     size_t end; /* of the stretch */
 } balance;
 
-static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *kind, const uint8_t *fetched, uint32_t rows, size_t pc)
+static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *kind,
+                     const uint8_t *fetched, uint32_t rows, size_t pc)
 {
     balance b = {0};
     for (; pc < p->code.n; pc++) {
@@ -204,8 +221,11 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
         for (uint32_t k = 0; k < price->npipes; k++) heavy |= price->pipe[k].pipe == PL_PIPE_HEAVY;
         for (uint32_t k = 0; k < price->npipes; k++) {
             const uint32_t pipe = price->pipe[k].pipe, cycles = price->pipe[k].cycles;
-            if (pipe == PL_PIPE_ALU && !either) b.alu += cycles;
-            else if (pipe == PL_PIPE_HEAVY || (pipe == PL_PIPE_FMA && !heavy) || (either && pl_forms[i->form].mnem == M_shl)) b.fma += cycles;
+            if (pipe == PL_PIPE_ALU && !either)
+                b.alu += cycles;
+            else if (pipe == PL_PIPE_HEAVY || (pipe == PL_PIPE_FMA && !heavy) ||
+                     (either && pl_forms[i->form].mnem == M_shl))
+                b.fma += cycles;
         }
         if (kind[i->cls] == PL_KIND_BRANCH || kind[i->cls] == PL_KIND_EXIT) break;
     }
@@ -214,13 +234,19 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
 }
 
 /* The row is a register: no number, and nothing that the driver or the hardware knows. */
-static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows) { return row >= rows || !fetched[row]; }
-
-/* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that `before` (n of them) does not hold. Numbers and
- * special registers are no registers. Instructions that go through queues fetch their operands at leisure. */
-static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched, uint32_t rows, const uint32_t *before, unsigned n)
+static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows)
 {
-    if (!banks || d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes || d->price->variable || d->price->pipe[0].pipe == PL_PIPE_TENSOR)
+    return row >= rows || !fetched[row];
+}
+
+/* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that
+ * `before` (n of them) does not hold. Numbers and special registers are no registers. Instructions
+ * that go through queues fetch their operands at leisure. */
+static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched,
+                        uint32_t rows, const uint32_t *before, unsigned n)
+{
+    if (!banks || d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes ||
+        d->price->variable || d->price->pipe[0].pipe == PL_PIPE_TENSOR)
         return;
     for (unsigned k = 0; k < l->n[0]; k++) {
         uint32_t row = l->row[0][k];
@@ -248,23 +274,30 @@ static pl_side side_of(const pl_dec *d)
     }
 }
 
-/* A move from a special register that the hardware must fetch, as it stands in unoptimised programs. */
+/* A move from a special register that the hardware must fetch, as it stands in unoptimised
+ * programs. */
 static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t rows)
 {
-    return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
+    return pl_forms[i->form].mnem == M_mov && pl_forms[i->form].noperands == 2 && i->op[1] < rows &&
+           fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
 }
 
-/* How often a warp's worth of data goes through the exchange unit: for a shuffle, for a special register unless it is the same for a whole block
- * (those, reductions and comparisons of all lanes are counted at the address divergence unit), for each read of the empty list of lanes, for
- * what a fence tells the L1 (of gpu scope: sm.c). Counted by l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
+/* How often a warp's worth of data goes through the exchange unit: for a shuffle, for a special
+ * register unless it is the same for a whole block (those, reductions and comparisons of all lanes
+ * are counted at the address divergence unit), for each read of the empty list of lanes, for what a
+ * fence tells the L1 (of gpu scope: sm.c). Counted by
+ * l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
 static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
     static const struct {
         const char *cls;
         uint8_t n;
-    } others[] = {{"redux", 0}, {"match", 0}, {"gather", 0}, {"bra_mask", 0}, {"leader", 1}, {"rank", 2}, {"quiet", 3}, {"fence_sys", 2}, {"fence_proxy", 2}};
+    } others[] = {{"redux", 0}, {"match", 0}, {"gather", 0},    {"bra_mask", 0},   {"leader", 1},
+                  {"rank", 2},  {"quiet", 3}, {"fence_sys", 2}, {"fence_proxy", 2}};
     const bool fetch = pl_forms[i->form].mnem == M_mov || pl_forms[i->form].mnem == M__s2r;
-    if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows && fetched[i->op[1]] == BY_BLOCK) return 0;
+    if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows &&
+        fetched[i->op[1]] == BY_BLOCK)
+        return 0;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         if (strcmp(pl_class_text[i->cls], others[k].cls) == 0) return others[k].n;
     for (uint32_t k = 0; k < p->npipes; k++) {
@@ -286,8 +319,12 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
         }
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
-        bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 || strncmp(s, "smid", 4) == 0;
-        fetched[r->row] = *s == 'n' ? FIXED : block ? BY_BLOCK : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
+        bool block = strncmp(s, "ctaid", 5) == 0 || strncmp(s, "cluster", 7) == 0 ||
+                     strncmp(s, "smid", 4) == 0;
+        fetched[r->row] = *s == 'n' ? FIXED
+                          : block
+                              ? BY_BLOCK
+                              : BY_LANE; /* ntid, nctaid, nsmid ...: words of the constant bank */
     }
 }
 
@@ -305,7 +342,8 @@ static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
 }
 
 /* Adds 1 to a word for each lane. */
-static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const bool *ones, uint32_t rows)
+static bool increments(const pl_insn *i, const pl_form *f, const lists *l, const bool *ones,
+                       uint32_t rows)
 {
     bool one = false;
     for (unsigned k = 0; k < l->n[0]; k++) one |= l->row[0][k] < rows && ones[l->row[0][k]];
@@ -326,11 +364,13 @@ static void start_variance(variance *x, const pl_prog_func *f)
         if (!r->sreg || r->row >= x->rows) continue;
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
-        x->varies[r->row] = *s != 'n' && strncmp(s, "ctaid", 5) != 0 && strncmp(s, "cluster", 7) != 0;
+        x->varies[r->row] =
+            *s != 'n' && strncmp(s, "ctaid", 5) != 0 && strncmp(s, "cluster", 7) != 0;
     }
 }
 
-/* Components of a fetch that somebody reads: those that nobody does share a row (isa/fold.c: mask). */
+/* Components of a fetch that somebody reads: those that nobody does share a row (isa/fold.c: mask).
+ */
 static uint8_t components(const lists *l)
 {
     uint8_t own = 0;
@@ -342,37 +382,50 @@ static uint8_t components(const lists *l)
     return own;
 }
 
-/* Does one lane do the operation for its warp when the address is the same for all (isa/converge.c: combines)? Additions, and what REDUX
- * combines where nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
+/* Does one lane do the operation for its warp when the address is the same for all (isa/converge.c:
+ * combines)? Additions, and what REDUX combines where nobody asks for the old value; not inc, dec,
+ * exch and cas, whose lanes take turns. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_gathers(i));
 }
 
-/* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes. */
-static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const pl_form *f, const lists *l)
+/* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes.
+ */
+static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const pl_form *f,
+                           const lists *l)
 {
-    bool v = i->guard != PL_PT || (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC) && i->sel[PL_M_SPACE] != PL_SP_PARAM);
+    bool v = i->guard != PL_PT ||
+             (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC) && i->sel[PL_M_SPACE] != PL_SP_PARAM);
     bool atomic = f->effects & PL_EF_ATOMIC && d->alu == PL_ALU_INT && l->n[0] > 0;
     bool uniform = atomic && l->row[0][0] < x->rows && !x->varies[l->row[0][0]];
-    for (unsigned k = 0; k < l->n[0] && !v; k++) v = l->row[0][k] >= x->rows || x->varies[l->row[0][k]];
+    for (unsigned k = 0; k < l->n[0] && !v; k++)
+        v = l->row[0][k] >= x->rows || x->varies[l->row[0][k]];
     for (unsigned k = 0; k < l->n[1]; k++) {
         if (l->row[1][k] < x->rows) x->varies[l->row[1][k]] = v;
     }
     return uniform && one_for_all(i, f);
 }
 
-/* Constants of the module at known places, and the addresses of its variables, are no registers for the hardware: the uniform datapath or the
- * instruction itself reads them from the constant bank (c[3][...], c[4][...] in machine code for sm_90), and the warp stands still until they
- * are there. A load that costs nothing stands where the uniform datapath's would: the next instructions wait for what it reads. */
-enum { DUE = 16, ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, apart from the module's constants */ };
+/* Constants of the module at known places, and the addresses of its variables, are no registers for
+ * the hardware: the uniform datapath or the instruction itself reads them from the constant bank
+ * (c[3][...], c[4][...] in machine code for sm_90), and the warp stands still until they are there.
+ * A load that costs nothing stands where the uniform datapath's would: the next instructions wait
+ * for what it reads. */
+enum {
+    DUE = 16,
+    ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, apart from the module's
+                              constants */
+};
 
 typedef struct constants {
-    uint32_t *at;  /* by row that holds an address: where in the constant banks the constant lies, plus 1; 0: not known */
-    bool *address; /* by row: of a variable in global memory, and `at` is where that address itself lies */
+    uint32_t *at;  /* by row that holds an address: where in the constant banks the constant lies,
+                      plus 1; 0: not known */
+    bool *address; /* by row: of a variable in global memory, and `at` is where that address itself
+                      lies */
     uint32_t rows;
     uint32_t due[DUE], head, tail; /* what the next instructions wait for, a line each */
-    uint32_t last; /* line */
+    uint32_t last;                 /* line */
 } constants;
 
 static void start_constants(constants *x, const pl_program *p, const pl_prog_func *f)
@@ -385,25 +438,31 @@ static void start_constants(constants *x, const pl_program *p, const pl_prog_fun
         const pl_row_init *r = &f->init.at[k];
         if (r->reloc != PL_RELOC_VAR || r->row >= x->rows || r->symbol >= p->vars.n) continue;
         const pl_prog_var *v = &p->vars.at[r->symbol];
-        if (v->space == PL_SP_CONST) x->at[r->row] = (uint32_t)(v->address + r->bits) + 1;
-        else if (v->space == PL_SP_GLOBAL) x->at[r->row] = ADDRESSES + r->symbol * 8 + 1;
+        if (v->space == PL_SP_CONST)
+            x->at[r->row] = (uint32_t)(v->address + r->bits) + 1;
+        else if (v->space == PL_SP_GLOBAL)
+            x->at[r->row] = ADDRESSES + r->symbol * 8 + 1;
         x->address[r->row] = v->space == PL_SP_GLOBAL;
     }
 }
 
 /* Follows an instruction in the order of the program: the constant that it waits for, plus 1. */
-static uint32_t operand_constant(constants *x, const pl_dec *d, const pl_insn *i, const lists *l, uint32_t line)
+static uint32_t operand_constant(constants *x, const pl_dec *d, const pl_insn *i, const lists *l,
+                                 uint32_t line)
 {
     const bool free = !d->price->issues || d->slow;
     const bool load = pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
     uint32_t found = 0;
     for (unsigned k = 0; k < l->n[0] && !found; k++) {
         uint32_t row = l->row[0][k];
-        if (row < x->rows && x->at[row] && (load || x->address[row])) found = x->at[row] + (load ? (uint32_t)i->imm : 0);
+        if (row < x->rows && x->at[row] && (load || x->address[row]))
+            found = x->at[row] + (load ? (uint32_t)i->imm : 0);
     }
     if (!free) {
-        if (found) x->last = found / line;
-        else if (x->head != x->tail) found = x->due[x->head++ % DUE];
+        if (found)
+            x->last = found / line;
+        else if (x->head != x->tail)
+            found = x->due[x->head++ % DUE];
         return found;
     }
     if (load && found && found / line != x->last && x->tail - x->head < DUE) {
@@ -426,17 +485,22 @@ static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f
 
 static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
-    return (f->effects & PL_EF_CALL) && i->target < p->calls.n && p->calls.at[i->target].callee == UINT32_MAX;
+    return (f->effects & PL_EF_CALL) && i->target < p->calls.n &&
+           p->calls.at[i->target].callee == UINT32_MAX;
 }
 
-/* Accesses that order others at cluster scope or wider: ptxas writes MEMBAR in front of those that release (with ERRBAR and CGAERRBAR, as for a
- * fence; two of them in front of an arrival at an mbarrier), be it in shared memory, and CCTL behind those that acquire, which waits for the
- * result; NOP behind those that acquire from their block (machine code of ptxas 13.0 for sm_90, 2026-11). */
+/* Accesses that order others at cluster scope or wider: ptxas writes MEMBAR in front of those that
+ * release (with ERRBAR and CGAERRBAR, as for a fence; two of them in front of an arrival at an
+ * mbarrier), be it in shared memory, and CCTL behind those that acquire, which waits for the
+ * result; NOP behind those that acquire from their block (machine code of ptxas 13.0 for sm_90,
+ * 2026-11). */
 static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
 {
-    const bool reaches = pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
+    const bool reaches =
+        pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
     const bool mbarrier = d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
-    const bool acquires = (mbarrier || f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) && (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
+    const bool acquires = (mbarrier || f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) &&
+                          (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
     if (d->kind != PL_KIND_MEMORY && !mbarrier) return;
     d->empty = acquires && (!mbarrier || reaches);
     if (!reaches) return;
@@ -445,15 +509,23 @@ static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
 }
 
 /* A reduction by the copy engine, which may be one in global memory. */
-static bool is_bulk_reduction(const pl_form *f, pl_kind kind) { return kind == PL_KIND_BULK && f->effects & PL_EF_ATOMIC; }
-
-/* May it order what different SMs do? late: copy engines reduce, which with --async late happens where a warp waits for them. */
-static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind, bool late)
+static bool is_bulk_reduction(const pl_form *f, pl_kind kind)
 {
-    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) || (late && i->cls == C_cp_wait)) return true;
+    return kind == PL_KIND_BULK && f->effects & PL_EF_ATOMIC;
+}
+
+/* May it order what different SMs do? late: copy engines reduce, which with --async late happens
+ * where a warp waits for them. */
+static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind,
+                       bool late)
+{
+    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) || (late && i->cls == C_cp_wait))
+        return true;
     if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
     if (f->mnem == M_clusterlaunchcontrol) return true;
-    if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER || kind == PL_KIND_MBARRIER_WAIT) return false;
+    if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER ||
+        kind == PL_KIND_MBARRIER_WAIT)
+        return false;
     pl_space space = (pl_space)i->sel[PL_M_SPACE];
     return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
 }
@@ -464,26 +536,38 @@ static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
     const uint16_t mnem = pl_forms[i->form].mnem;
     const char *cls = pl_class_text[i->cls];
     const uint8_t branches = (uint8_t)d->price->branches;
-    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break || strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
+    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break ||
+        strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
         return (pl_counted){.cbu = 1};
     if (d->kind == PL_KIND_BRANCH)
-        return (pl_counted){.targets = 1, .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree, .adu = mnem == M_ret || mnem == M__ret};
-    if (d->slow) return (pl_counted){.targets = branches, .cbu = 2, .adu = 1};    /* called, and returns */
-    if (d->kind == PL_KIND_BULK) return (pl_counted){.targets = branches, .lsu = -1}; /* a round for each lane; the copy engine's own queue */
-    if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) return (pl_counted){.adu = 1, .lsu = -1};
-    if (branches && strncmp(cls, "mma_", strlen("mma_")) == 0)                 /* a routine: CALL and RET */
+        return (pl_counted){.targets = 1,
+                            .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree,
+                            .adu = mnem == M_ret || mnem == M__ret};
+    if (d->slow)
+        return (pl_counted){.targets = branches, .cbu = 2, .adu = 1}; /* called, and returns */
+    if (d->kind == PL_KIND_BULK)
+        return (pl_counted){.targets = branches,
+                            .lsu = -1}; /* a round for each lane; the copy engine's own queue */
+    if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT)
+        return (pl_counted){.adu = 1, .lsu = -1};
+    if (branches && strncmp(cls, "mma_", strlen("mma_")) == 0) /* a routine: CALL and RET */
         return (pl_counted){.targets = branches, .cbu = branches, .adu = branches / 2};
-    if (branches == 1) return (pl_counted){.targets = 1};                      /* the branch over the rare case */
-    if (branches) return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch, BSYNC */
+    if (branches == 1) return (pl_counted){.targets = 1}; /* the branch over the rare case */
+    if (branches)
+        return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch, BSYNC */
     if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
     if (strcmp(cls, "param") == 0) {
-        /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform register as they are. */
-        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) || (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
+        /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform
+         * register as they are. */
+        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) ||
+                       (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
         return (pl_counted){.ldc = !uniform, .adu = !uniform};
     }
     if (d->texture) return (pl_counted){.lsu = -1};
-    if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST) return (pl_counted){.adu = 1, .lsu = -1};
-    if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS) return (pl_counted){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
+    if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST)
+        return (pl_counted){.adu = 1, .lsu = -1};
+    if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS)
+        return (pl_counted){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
     if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT) return (pl_counted){.lsu = 1};
     if (d->exchange) return (pl_counted){.lsu = (int8_t)d->exchange};
     static const char *const adu[] = {"sreg", "redux", "match", "gather"};
@@ -504,7 +588,9 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     } rows = {0};
     if (!pl_arena_ok(a)) return false;
     for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
-    for (size_t pc = 0; pc < n; pc++) out->late_atomics |= is_bulk_reduction(&pl_forms[p->code.at[pc].form], (pl_kind)kind[p->code.at[pc].cls]);
+    for (size_t pc = 0; pc < n; pc++)
+        out->late_atomics |=
+            is_bulk_reduction(&pl_forms[p->code.at[pc].form], (pl_kind)kind[p->code.at[pc].cls]);
     uint32_t special_rows = 1;
     for (size_t k = 0; k < p->funcs.n; k++) {
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
@@ -515,7 +601,9 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     lists priced = {0}; /* of the last instruction with a price */
     size_t at_priced = 0;
     balance pipes = {0};
-    constants module = {.at = pl_arena_array(a, uint32_t, special_rows), .address = pl_arena_array(a, bool, special_rows), .rows = special_rows};
+    constants module = {.at = pl_arena_array(a, uint32_t, special_rows),
+                        .address = pl_arena_array(a, bool, special_rows),
+                        .rows = special_rows};
     variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
     if (!pl_arena_ok(a)) return false;
     for (size_t pc = 0; pc < n; pc++) {
@@ -531,25 +619,33 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->price = &m->price[i->cls];
         d->kind = kind[i->cls];
         d->slow = (uint8_t)pl_slow_of(i->cls);
-        d->texture = strcmp(pl_class_text[i->cls], "tex") == 0 || strcmp(pl_class_text[i->cls], "surf") == 0;
+        d->texture =
+            strcmp(pl_class_text[i->cls], "tex") == 0 || strcmp(pl_class_text[i->cls], "surf") == 0;
         note_cache(d, i, f);
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->upkeep != PL_UP_NONE || d->texture || d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY || d->kind == PL_KIND_MBARRIER ||
-                          d->kind == PL_KIND_MBARRIER_WAIT;
-        d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) == PL_EF_LOAD;
-        d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) || d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->upkeep != PL_UP_NONE || d->texture ||
+                          d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
+                          d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
+        d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE |
+                                 PL_EF_ASYNC)) == PL_EF_LOAD;
+        d->addresses = d->texture ||
+                       (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) ||
+                       d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
         d->read_only = pl_insn_has(i, W_nc);
         d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
         d->generic = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_GENERIC;
         d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
         d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
         d->cast = f->mnem == M__cast;
-        d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS || (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
+        d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS ||
+                   (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
         note_order(d, i, f);
         d->fence |= d->releases != 0;
         d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
-        if (f->noperands && f->operand[0].kind == PL_K_IMM) d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
+        if (f->noperands && f->operand[0].kind == PL_K_IMM)
+            d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
         d->size_operand = named(f, "size");
-        if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM) d->size_operand = UINT8_MAX; /* no register */
+        if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM)
+            d->size_operand = UINT8_MAX; /* no register */
         d->barrier_operand = named(f, "mbar");
         d->tensor = named(f, "map") != UINT8_MAX;
         d->passes_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
@@ -566,30 +662,43 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->ordered = is_ordered(p, i, f, (pl_kind)d->kind, out->late_atomics);
         out->ordered |= d->ordered;
         bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
-        d->bank = d->kind == PL_KIND_PARAM && (f->mnem == M__desc || (l.n[1] && (formal || f->mnem == M__ldc)));
-        if (d->bank) d->bank_at = (uint16_t)(f->mnem == M__ldc ? BANK_SIZES : f->mnem == M__desc ? BANK_DESCRIPTOR : BANK_PARAMETERS + (uint64_t)i->imm);
+        d->bank = d->kind == PL_KIND_PARAM &&
+                  (f->mnem == M__desc || (l.n[1] && (formal || f->mnem == M__ldc)));
+        if (d->bank)
+            d->bank_at = (uint16_t)(f->mnem == M__ldc    ? BANK_SIZES
+                                    : f->mnem == M__desc ? BANK_DESCRIPTOR
+                                                         : BANK_PARAMETERS + (uint64_t)i->imm);
         const bool either = on_either_pipe(i, fetched, special_rows);
         if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
-        d->multiplied = either && (f->mnem == M_shl || pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
-        if (either && f->mnem != M_shl) *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
+        d->multiplied =
+            either &&
+            (f->mnem == M_shl ||
+             pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
+        if (either && f->mnem != M_shl)
+            *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
         d->side = (uint8_t)side_of(d);
-        d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) || calls_register(p, i, f);
+        d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) ||
+                  calls_register(p, i, f);
         d->meets = f->mnem == M__bsync;
         d->yields = f->mnem == M__yield;
         d->drains = d->meets || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
         d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {
-            count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0], priced.n[0]);
+            count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0],
+                        priced.n[0]);
             d->back = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
             priced = l;
             at_priced = pc;
         }
-        const bool indexed = d->kind == PL_KIND_MEMORY && !d->texture && i->sel[PL_M_SPACE] == PL_SP_CONST;
+        const bool indexed =
+            d->kind == PL_KIND_MEMORY && !d->texture && i->sel[PL_M_SPACE] == PL_SP_CONST;
         if (!indexed) d->constant = operand_constant(&module, d, i, &l, (uint32_t)m->constant.line);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);
-        d->behind = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows) ? (uint8_t)m->op[PL_OP_SHFL].operand : 0;
+        d->behind = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows)
+                        ? (uint8_t)m->op[PL_OP_SHFL].operand
+                        : 0;
         d->counted = counted_as(i, d, ends);
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
@@ -597,8 +706,12 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->components = d->texture ? components(&l) : 0;
         d->npread = (uint8_t)l.n[2];
         d->npwrite = (uint8_t)l.n[3];
-        if (!d->texture && (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) && i->sel[PL_M_SPACE] != PL_SP_CONST)))
-            d->counted.writebacks = (uint8_t)((d->nwrite + 1) / 2); /* nbody: two cycles for each of its 128-bit loads */
+        if (!d->texture &&
+            (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) &&
+                             i->sel[PL_M_SPACE] != PL_SP_CONST)))
+            d->counted.writebacks =
+                (uint8_t)((d->nwrite + 1) /
+                          2); /* nbody: two cycles for each of its 128-bit loads */
         for (unsigned w = 0; w < 4; w++) {
             for (unsigned k = 0; k < l.n[w]; k++) {
                 uint32_t *slot = pl_push(a, &rows);
@@ -611,12 +724,15 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     out->rows = rows.at;
     if (!pl_control(out, p, m)) return false;
     uint32_t address = 0, line = (uint32_t)m->fetch.line;
-    for (size_t f = 0; f < p->funcs.n; f++) { /* a function begins with a line: what stands in front of it doesn't matter */
+    for (size_t f = 0; f < p->funcs.n;
+         f++) { /* a function begins with a line: what stands in front of it doesn't matter */
         const pl_prog_func *fn = &p->funcs.at[f];
         address = (address + line - 1) / line * line;
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
             out->at[pc].address = address;
-            if (!out->at[pc].slow) address += (out->at[pc].price->issues + out->at[pc].empty) * m->fetch.instruction; /* subroutines lie elsewhere */
+            if (!out->at[pc].slow)
+                address += (out->at[pc].price->issues + out->at[pc].empty) *
+                           m->fetch.instruction; /* subroutines lie elsewhere */
         }
     }
     out->bytes = address;

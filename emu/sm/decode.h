@@ -1,7 +1,8 @@
-/* decode.h - the program as the issue stage sees it: for each machine instruction its price, its kind, and the rows it depends on.
+/* decode.h - the program as the issue stage sees it: for each machine instruction its price, its
+ * kind, and the rows it depends on.
  *
- * Worked out once for a launch, so that issuing looks nothing up. Which results it waits for is worked out from the rows it reads and writes
- * (control.h). */
+ * Worked out once for a launch, so that issuing looks nothing up. Which results it waits for is
+ * worked out from the rows it reads and writes (control.h). */
 #ifndef PL_EMU_SM_DECODE_H
 #define PL_EMU_SM_DECODE_H
 
@@ -14,14 +15,14 @@ enum { PL_PRODUCTS = 4 };
 
 /* How the issue stage treats an instruction. */
 typedef enum pl_kind {
-    PL_KIND_MATH,    /* result after the price's latency */
-    PL_KIND_MEMORY,  /* the effect decides: load, store, atomic, reduction */
+    PL_KIND_MATH,          /* result after the price's latency */
+    PL_KIND_MEMORY,        /* the effect decides: load, store, atomic, reduction */
     PL_KIND_MATRIX_MEMORY, /* ldmatrix, stmatrix */
-    PL_KIND_PARAM,   /* operand from the constant bank */
-    PL_KIND_COPY,    /* cp.async */
+    PL_KIND_PARAM,         /* operand from the constant bank */
+    PL_KIND_COPY,          /* cp.async */
     PL_KIND_COMMIT,
     PL_KIND_COPY_WAIT,
-    PL_KIND_BULK,    /* bulk and tensor copies */
+    PL_KIND_BULK, /* bulk and tensor copies */
     PL_KIND_MBARRIER,
     PL_KIND_MBARRIER_WAIT,
     PL_KIND_WGMMA,
@@ -34,87 +35,112 @@ typedef enum pl_kind {
     PL_KIND_FENCE_GPU,
     PL_KIND_FENCE_SYS,
     PL_KIND_FENCE_PROXY,
-    PL_KIND_FENCE_VIEW, /* between the proxies of a block's shared memory, or of global memory within a thread */
+    PL_KIND_FENCE_VIEW, /* between the proxies of a block's shared memory, or of global memory
+                           within a thread */
     PL_KIND_BRANCH,
     PL_KIND_SLEEP,
-    PL_KIND_CLOCK,   /* reads the time: not before what stands before it */
+    PL_KIND_CLOCK, /* reads the time: not before what stands before it */
     PL_KIND_EXIT
 } pl_kind;
 
-/* How Nsight Compute counts what has no unit of arithmetic. From its sums over the recorded suite, which the machine code of the
- * launches explains (vecadd: of the 20 instructions of a warp six at the ADU, five reads of constants and the block's number, and no
- * branch at all; H200, driver 580.159.04, 2026-11). */
+/* How Nsight Compute counts what has no unit of arithmetic. From its sums over the recorded suite,
+ * which the machine code of the launches explains (vecadd: of the 20 instructions of a warp six at
+ * the ADU, five reads of constants and the block's number, and no branch at all; H200, driver
+ * 580.159.04, 2026-11). */
 typedef struct pl_counted {
-    uint8_t targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
-    uint8_t cbu;     /* convergence barrier unit: EXIT, BSSY, BSYNC, BMOV, calls, returns, indirect branches; no direct branch */
-    uint8_t ldc;     /* reads of the constant bank into a register of each lane; the uniform datapath's own reads (ULDC) are not counted */
-    uint8_t adu;     /* address divergence unit: barriers of a block, reads of constants, registers that are the same for a block, returns */
-    int8_t lsu;      /* exchanges between lanes and registers that differ by lane: the address unit takes them too; -1: it does not take
-                      * this one, though its price says so */
-    uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a lane each */
+    uint8_t
+        targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
+    uint8_t cbu; /* convergence barrier unit: EXIT, BSSY, BSYNC, BMOV, calls, returns, indirect
+                    branches; no direct branch */
+    uint8_t ldc; /* reads of the constant bank into a register of each lane; the uniform datapath's
+                    own reads (ULDC) are not counted */
+    uint8_t adu; /* address divergence unit: barriers of a block, reads of constants, registers that
+                    are the same for a block, returns */
+    int8_t lsu; /* exchanges between lanes and registers that differ by lane: the address unit takes
+                 * them too; -1: it does not take this one, though its price says so */
+    uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a
+                           lane each */
 } pl_counted;
 
-/* The arithmetic pipe of an instruction that is one machine instruction: a result takes longer to another one. */
+/* The arithmetic pipe of an instruction that is one machine instruction: a result takes longer to
+ * another one. */
 typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA, PL_SIDE_HALF, PL_SIDE_FP64 } pl_side;
 
 typedef struct pl_dec {
     const pl_price *price;
-    uint32_t rows;      /* first entry in pl_decoded.rows: read rows, written rows, read predicates, written predicates */
-    uint32_t address;   /* of its first hardware instruction, bytes from the start of the code */
-    uint16_t scale;     /* times that a matrix instruction holds its unit (wgmma) */
+    uint32_t rows;    /* first entry in pl_decoded.rows: read rows, written rows, read predicates,
+                         written predicates */
+    uint32_t address; /* of its first hardware instruction, bytes from the start of the code */
+    uint16_t scale;   /* times that a matrix instruction holds its unit (wgmma) */
     uint8_t nread, nwrite, npread, npwrite;
-    uint8_t kind;       /* pl_kind */
-    uint8_t alu;        /* pl_mem_alu of an atomic */
-    uint8_t slow;       /* pl_slow: it costs nothing unless a lane needs it */
-    bool guarded;       /* the last predicate read is the guard */
+    uint8_t kind; /* pl_kind */
+    uint8_t alu;  /* pl_mem_alu of an atomic */
+    uint8_t slow; /* pl_slow: it costs nothing unless a lane needs it */
+    bool guarded; /* the last predicate read is the guard */
     bool wants_effect;
-    bool multiplied;    /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV) */
-    uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the instruction `back` places before, whose operands
-                                           * that stand here too are still at hand (operand reuse) */
-    uint8_t back;       /* distance to the instruction with a price before it; 0: none, or too far */
-    uint8_t side;       /* pl_side */
-    uint8_t waits;      /* scoreboards that must be empty before it issues (control.h) */
-    uint8_t sets;       /* scoreboard that its result ends, or PL_SB_NONE */
-    uint8_t frees;      /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
-    bool joins;         /* a call or return: all scoreboards must be empty */
-    uint16_t stall;     /* cycles from its issue to the earliest one of the warp's next instruction */
-    uint8_t empty;      /* further instructions that do nothing for the warp: where its stall count has no room, and CCTL or NOP behind what acquires */
-    bool jump;          /* a branch, call or return to an address in a register */
-    bool meets;         /* lanes that parted meet there */
-    bool yields;        /* lets other lanes of the warp run */
-    bool drains;        /* a call, or a place where lanes meet: all results of arithmetic must be in their registers */
-    bool bank;          /* reads a word of the constant bank that the driver fills: kernel parameters, sizes of grid and block */
-    uint16_t bank_at;   /* which */
-    uint32_t constant;  /* where in the module's constants, or among addresses that the driver fills in, its operand lies, plus 1; 0: it has none */
-    bool load;          /* reads memory and does not change it */
-    bool compare;       /* atomic compare-and-swap */
-    bool cast;          /* the one of the loop that an atomic on floats or 64 bits is in shared memory */
-    bool fence;         /* of gpu scope or wider: waits for the warp's stores */
-    uint8_t releases;   /* an access that begins with a fence of its own, which has so many instructions: st.release and atomics that release at cluster scope or wider */
-    bool acquires;      /* nothing behind it issues before its result is there */
+    bool multiplied; /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV)
+                      */
+    uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the
+                                          * instruction `back` places before, whose operands that
+                                          * stand here too are still at hand (operand reuse) */
+    uint8_t back;   /* distance to the instruction with a price before it; 0: none, or too far */
+    uint8_t side;   /* pl_side */
+    uint8_t waits;  /* scoreboards that must be empty before it issues (control.h) */
+    uint8_t sets;   /* scoreboard that its result ends, or PL_SB_NONE */
+    uint8_t frees;  /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
+    bool joins;     /* a call or return: all scoreboards must be empty */
+    uint16_t stall; /* cycles from its issue to the earliest one of the warp's next instruction */
+    uint8_t empty;  /* further instructions that do nothing for the warp: where its stall count has
+                       no room, and CCTL or NOP behind what acquires */
+    bool jump;      /* a branch, call or return to an address in a register */
+    bool meets;     /* lanes that parted meet there */
+    bool yields;    /* lets other lanes of the warp run */
+    bool drains; /* a call, or a place where lanes meet: all results of arithmetic must be in their
+                    registers */
+    bool bank; /* reads a word of the constant bank that the driver fills: kernel parameters, sizes
+                  of grid and block */
+    uint16_t bank_at;  /* which */
+    uint32_t constant; /* where in the module's constants, or among addresses that the driver fills
+                          in, its operand lies, plus 1; 0: it has none */
+    bool load;         /* reads memory and does not change it */
+    bool compare;      /* atomic compare-and-swap */
+    bool cast;  /* the one of the loop that an atomic on floats or 64 bits is in shared memory */
+    bool fence; /* of gpu scope or wider: waits for the warp's stores */
+    uint8_t
+        releases;  /* an access that begins with a fence of its own, which has so many instructions:
+                      st.release and atomics that release at cluster scope or wider */
+    bool acquires; /* nothing behind it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool generic;       /* an access to a generic address */
     bool shared;        /* certainly an access to shared memory */
     bool read_only;     /* a load of what nobody writes meanwhile (ld.global.nc) */
     bool texture;       /* a fetch from a texture, an access to a surface */
     uint8_t components; /* of a fetch: results that somebody reads */
-    bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one word (ATOMS.POPC.INC) */
+    bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one
+                           word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */
     uint8_t way;        /* pl_l1_way of a load, of a store whether it may take a place in the L1 */
-    int8_t rank[2];     /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says something else */
-    uint8_t around;     /* sectors that the L2 fetches with a missing one (.L2::128B: 4; .L2::256B: 8); 0: as many as the machine does */
-    uint8_t upkeep;     /* pl_upkeep */
+    int8_t rank[2];     /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says
+                           something else */
+    uint8_t around; /* sectors that the L2 fetches with a missing one (.L2::128B: 4; .L2::256B: 8);
+                       0: as many as the machine does */
+    uint8_t upkeep; /* pl_upkeep */
     uint8_t policy_operand; /* which is its cache policy, UINT8_MAX: none */
-    uint8_t exchange;   /* times that a warp's worth of data goes through the exchange unit: shuffles, special registers that differ by lane */
-    uint8_t behind;     /* cycles that its result comes later for the operands it has: a shuffle whose lane is in a register */
-    uint8_t interlock;  /* it reads what the last wide product of its warp has written (1), the one before that (2) ...: the hardware makes it wait; 0: none */
-    bool tries;         /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
-    bool ordered;       /* may order what different SMs do: atomics, strong accesses to global memory, fences, the driver's functions */
-    bool uniform;       /* integer atomic whose address is the same for all lanes of a block */
-    uint8_t wait_n;     /* groups that may stay open at a wait */
+    uint8_t exchange; /* times that a warp's worth of data goes through the exchange unit: shuffles,
+                         special registers that differ by lane */
+    uint8_t behind;   /* cycles that its result comes later for the operands it has: a shuffle whose
+                         lane is in a register */
+    uint8_t interlock; /* it reads what the last wide product of its warp has written (1), the one
+                          before that (2) ...: the hardware makes it wait; 0: none */
+    bool tries;     /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
+    bool ordered;   /* may order what different SMs do: atomics, strong accesses to global memory,
+                       fences, the driver's functions */
+    bool uniform;   /* integer atomic whose address is the same for all lanes of a block */
+    uint8_t wait_n; /* groups that may stay open at a wait */
     pl_counted counted; /* what counters.c says of it that its price does not */
-    bool tensor; /* bulk copies: of a tensor */
-    uint8_t size_operand, barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
+    bool tensor;        /* bulk copies: of a tensor */
+    uint8_t size_operand,
+        barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
 } pl_dec;
 
 /* What an instruction does with lines of the L2 and nothing else. */
@@ -123,24 +149,30 @@ typedef enum pl_upkeep { PL_UP_NONE, PL_UP_PREFETCH, PL_UP_DEMOTE, PL_UP_DISCARD
 typedef struct pl_decoded {
     pl_dec *at; /* one for each machine instruction */
     uint32_t *rows;
-    uint32_t bytes;             /* of code */
-    bool ordered;               /* some instruction is */
-    bool late_atomics;          /* copy engines reduce in memory, some time after the instruction */
+    uint32_t bytes;    /* of code */
+    bool ordered;      /* some instruction is */
+    bool late_atomics; /* copy engines reduce in memory, some time after the instruction */
 } pl_decoded;
 
-/* The unit that an instruction uses: the price's, unless its work goes to the multiply-add lanes. */
+/* The unit that an instruction uses: the price's, unless its work goes to the multiply-add lanes.
+ */
 static inline uint32_t pl_dec_unit(const pl_dec *d, uint32_t pipe)
 {
     return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
 }
 
 /* Its result comes later than the stall counts of other kinds of instructions say. */
-static inline bool pl_dec_is_late(const pl_dec *d) { return d->kind == PL_KIND_MATH && d->price->others < d->price->latency; }
+static inline bool pl_dec_is_late(const pl_dec *d)
+{
+    return d->kind == PL_KIND_MATH && d->price->others < d->price->latency;
+}
 
-/* It waits in the queue for global and local memory; else, if its latency is variable, in that of all other exchanges. */
+/* It waits in the queue for global and local memory; else, if its latency is variable, in that of
+ * all other exchanges. */
 static inline bool pl_dec_is_lg(const pl_dec *d)
 {
-    return d->kind == PL_KIND_COPY || d->kind == PL_KIND_BULK || (d->kind == PL_KIND_MEMORY && d->addresses && !d->shared);
+    return d->kind == PL_KIND_COPY || d->kind == PL_KIND_BULK ||
+           (d->kind == PL_KIND_MEMORY && d->addresses && !d->shared);
 }
 
 /* False: out of memory. */

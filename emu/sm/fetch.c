@@ -1,11 +1,13 @@
-/* fetch.c - instruction caches (one in each sub-core, one in the SM) and the constant caches of an SM: one for
- * operands of instructions, one for indexed constants, and a larger one behind them.
+/* fetch.c - instruction caches (one in each sub-core, one in the SM) and the constant caches of an
+ * SM: one for operands of instructions, one for indexed constants, and a larger one behind them.
  *
- * Each keeps, beside its tags, the cycle at which a line is there. A miss in the larger cache goes to the L2; the line's cycle is
- * PL_NEVER until the reply comes. A miss also asks for the lines that follow. */
+ * Each keeps, beside its tags, the cycle at which a line is there. A miss in the larger cache goes
+ * to the L2; the line's cycle is PL_NEVER until the reply comes. A miss also asks for the lines
+ * that follow. */
 #include "emu/sm/sm.h"
 
-/* The line of a cache that holds an address, claimed when absent: *fresh tells. PL_NO_LINE when there is no room. */
+/* The line of a cache that holds an address, claimed when absent: *fresh tells. PL_NO_LINE when
+ * there is no room. */
 static uint32_t line_of(pl_cache *c, uint64_t address, bool *fresh)
 {
     uint32_t k = pl_cache_find(c, address);
@@ -20,14 +22,22 @@ static uint32_t line_of(pl_cache *c, uint64_t address, bool *fresh)
 static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client, uint64_t now)
 {
     uint64_t line = address & ~(s->m->l1.line - 1);
-    uint32_t first = (uint32_t)((address - line) / s->m->l1.sector), n = (uint32_t)((bytes + s->m->l1.sector - 1) / s->m->l1.sector);
-    /* the driver has copied code and constants to the device just before: first reads take what an L2 hit takes (metrics.tsv no_instruction, imc_miss) */
-    pl_mem_req r = {.time = now, .line = line, .token = first, .op = PL_MEM_READ, .client = (uint8_t)client, .held = true};
+    uint32_t first = (uint32_t)((address - line) / s->m->l1.sector),
+             n = (uint32_t)((bytes + s->m->l1.sector - 1) / s->m->l1.sector);
+    /* the driver has copied code and constants to the device just before: first reads take what an
+     * L2 hit takes (metrics.tsv no_instruction, imc_miss) */
+    pl_mem_req r = {.time = now,
+                    .line = line,
+                    .token = first,
+                    .op = PL_MEM_READ,
+                    .client = (uint8_t)client,
+                    .held = true};
     r.sectors = (uint8_t)(((1u << n) - 1) << first);
     pl_sm_request(s, r);
 }
 
-/* Where a cache of instructions says when a line is there; *fresh: it was not, and is claimed. NULL: there is no room. */
+/* Where a cache of instructions says when a line is there; *fresh: it was not, and is claimed.
+ * NULL: there is no room. */
 static uint64_t *code_line(pl_code_cache *c, uint64_t address, bool *fresh, uint32_t *entry)
 {
     if (c->lines) {
@@ -49,7 +59,8 @@ static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
     if (fresh) {
         s->stat.code_misses++;
         if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
-            return *when = pl_sm_near(s, &s->near_code, s->m->fetch.near_turn, now) + s->m->fetch.near;
+            return *when =
+                       pl_sm_near(s, &s->near_code, s->m->fetch.near_turn, now) + s->m->fetch.near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
         *when = PL_NEVER;
         ask(s, address, s->m->fetch.line, PL_CL_CODE, now + s->m->fetch.l0_latency / 2);
@@ -57,7 +68,8 @@ static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
     return *when;
 }
 
-/* The line's cycle in the L0, asked for when it is not there. The L0 takes one line after the other. */
+/* The line's cycle in the L0, asked for when it is not there. The L0 takes one line after the
+ * other. */
 static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
 {
     bool fresh;
@@ -72,20 +84,24 @@ static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
         uint64_t there = from_icache(s, line, now);
         if (there == PL_NEVER) return PL_NEVER;
         uint64_t start = there > now ? there : now;
-        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) + s->m->fetch.l0_latency;
+        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) +
+                s->m->fetch.l0_latency;
     }
     return *when;
 }
 
 uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
 {
-    uint64_t line = address & ~(s->m->fetch.line - 1), end = PL_FETCH_BASE + s->dec->bytes, size = s->m->fetch.line;
+    uint64_t line = address & ~(s->m->fetch.line - 1), end = PL_FETCH_BASE + s->dec->bytes,
+             size = s->m->fetch.line;
     uint64_t result = into_l0(s, c, line, now);
     /* the prefetcher runs ahead: a few lines into the L0, more of them into the cache of the SM */
-    for (uint32_t ahead = 1; ahead <= s->m->fetch.l0_prefetch && line + ahead * size < end; ahead++) into_l0(s, c, line + ahead * size, now);
+    for (uint32_t ahead = 1; ahead <= s->m->fetch.l0_prefetch && line + ahead * size < end; ahead++)
+        into_l0(s, c, line + ahead * size, now);
     uint64_t far = line + s->m->fetch.prefetch * size;
     bool waits = result == PL_NEVER || result > now;
-    for (uint64_t a = waits ? line + size : far; a <= far && a < end; a += size) from_icache(s, a, now);
+    for (uint64_t a = waits ? line + size : far; a <= far && a < end; a += size)
+        from_icache(s, a, now);
     return result > now ? result : now;
 }
 
@@ -94,7 +110,9 @@ void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
     for (uint64_t a = line; a < line + s->m->l1.line; a += s->m->fetch.line) {
         pl_code_cache *c = &s->icache;
         const uint64_t number = (a - PL_FETCH_BASE) >> c->shift;
-        const uint32_t k = !c->lines ? pl_cache_find(&c->tags, a) : number < c->lines ? (uint32_t)number : PL_NO_LINE;
+        const uint32_t k = !c->lines           ? pl_cache_find(&c->tags, a)
+                           : number < c->lines ? (uint32_t)number
+                                               : PL_NO_LINE;
         if (k == PL_NO_LINE || c->when[k] != PL_NEVER) continue;
         if (!c->lines) c->tags.line[k].pending = 0;
         c->when[k] = now;
@@ -112,8 +130,10 @@ static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
     ask(s, line, s->m->constant.line, PL_CL_CONST, now + s->m->constant.mid_latency / 2);
 }
 
-/* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh: it was not there before. */
-static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_t line, uint64_t now, bool *fresh)
+/* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh:
+ * it was not there before. */
+static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_t line,
+                              uint64_t now, bool *fresh)
 {
     const pl_const_config *c = &s->m->constant;
     bool fresh_mid;
@@ -121,7 +141,8 @@ static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_
     if (!*fresh && k != PL_NO_LINE && when[k] != PL_NEVER) return when[k];
     uint32_t mid = line_of(&s->cmid, line, &fresh_mid);
     if (mid != PL_NO_LINE && !fresh_mid && s->mid_when[mid] != PL_NEVER) {
-        uint64_t at = (s->mid_when[mid] > now ? s->mid_when[mid] : now) + c->mid_latency - c->latency;
+        uint64_t at =
+            (s->mid_when[mid] > now ? s->mid_when[mid] : now) + c->mid_latency - c->latency;
         if (k != PL_NO_LINE) {
             when[k] = at;
             first->line[k].pending = 0;
@@ -153,11 +174,13 @@ uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
 
 uint64_t pl_const_operand(pl_sm *s, uint64_t address, uint64_t now)
 {
-    const uint64_t size = s->m->constant.line, line = address & ~(size - 1), first = address & ~(s->m->constant.mid_line - 1);
+    const uint64_t size = s->m->constant.line, line = address & ~(size - 1),
+                   first = address & ~(s->m->constant.mid_line - 1);
     bool fresh;
     uint64_t at = constant_line(s, &s->coperand, s->operand_when, line, now, &fresh);
     /* what comes from the L2 brings its neighbours with it */
-    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line; a += size) {
+    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line;
+         a += size) {
         uint32_t mid = line_of(&s->cmid, a, &fresh);
         if (fresh && mid != PL_NO_LINE) fetch_constants(s, mid, a, now);
         fresh = true;

@@ -2,13 +2,15 @@
  *
  *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
  *
- * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what another does, so SMs are run
- * one after the other or by several threads, and their requests are handed over in the order of their numbers. What the memory system
- * makes of the requests of one window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
- * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again although blocks are left, the launch is deadlocked.
+ * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what
+ * another does, so SMs are run one after the other or by several threads, and their requests are
+ * handed over in the order of their numbers. What the memory system makes of the requests of one
+ * window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
+ * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again
+ * although blocks are left, the launch is deadlocked.
  *
- * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave for it, and the next grid's blocks
- * are handed out as soon as the one before lets them. */
+ * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave
+ * for it, and the next grid's blocks are handed out as soon as the one before lets them. */
 #include "emu/exec/hang.h"
 #include "base/guard.h"
 #include "emu/sm/counters.h"
@@ -20,7 +22,7 @@
 #include <time.h>
 
 enum {
-    SHOWN = 64,           /* blocks that an explanation may name */
+    SHOWN = 64,            /* blocks that an explanation may name */
     CHECK_EVERY = 1 << 16, /* cycles between two looks whether all warps spin for nothing */
     PROGRESS_WINDOWS = 256 /* windows between two reports of progress */
 };
@@ -33,55 +35,61 @@ typedef struct part {
     uint64_t share;   /* of an SM that a block takes */
 } part;
 
-/* An SM: the least common multiple of 1 to 32, so that blocks of any kernel take an exact share of it. */
+/* An SM: the least common multiple of 1 to 32, so that blocks of any kernel take an exact share of
+ * it. */
 #define WHOLE 144403552893600ull
 
 typedef struct gpu {
-    pl_grid *g;            /* the first of the row */
+    pl_grid *g; /* the first of the row */
     const pl_machine *m;
-    pl_arena *arena, *large, *sparse; /* large, sparse: what need not be zero; sparse: what has room for the worst case */
+    pl_arena *arena, *large, *sparse; /* large, sparse: what need not be zero; sparse: what has room
+                                         for the worst case */
     pl_decoded dec;
     pl_sm *sm;
-    pl_sm_brief *brief;    /* by SM: how things stand between two windows */
+    pl_sm_brief *brief;     /* by SM: how things stand between two windows */
     pl_mem_outbox *sending; /* by SM: requests of the window before, on their way */
     pl_memsys *mem;
-    part *part;            /* the row */
+    part *part; /* the row */
     uint32_t nparts;
-    uint64_t *used;        /* shares, by SM */
-    uint64_t *place_after; /* by SM: earliest cycle for the next block */
-    uint32_t *numbers, *round; /* SMs in the order of their numbers; in that in which blocks come to them, one each */
-    uint32_t *sharers;     /* by group: SMs with blocks */
-    pl_port *starting;     /* by launch.pair of SMs: the unit that starts the warps of blocks */
-    pl_port retiring;      /* the unit that notes the ends of blocks */
+    uint64_t *used;            /* shares, by SM */
+    uint64_t *place_after;     /* by SM: earliest cycle for the next block */
+    uint32_t *numbers, *round; /* SMs in the order of their numbers; in that in which blocks come to
+                                  them, one each */
+    uint32_t *sharers;         /* by group: SMs with blocks */
+    pl_port *starting;         /* by launch.pair of SMs: the unit that starts the warps of blocks */
+    pl_port retiring;          /* the unit that notes the ends of blocks */
     uint64_t last_retired;
     struct {
         uint64_t time, share;
         uint32_t sm;
-    } *freed;              /* places that become free, by time */
+    } * freed; /* places that become free, by time */
     uint32_t nfreed, cap_freed;
     uint64_t blocks, done;
-    bool *chosen;          /* by SM: it is among the first of the round */
-    bool clusters;         /* a grid has some */
+    bool *chosen;  /* by SM: it is among the first of the round */
+    bool clusters; /* a grid has some */
     /* one window's work: job 0 is the memory system, the others are `unit` */
-    pl_team *team;         /* NULL: one thread */
-    pl_pc_stat **stat;     /* by worker */
+    pl_team *team;     /* NULL: one thread */
+    pl_pc_stat **stat; /* by worker */
     struct {
         uint32_t first, last; /* SMs of the job */
-    } *unit;
+    } * unit;
     uint32_t nunit;
-    uint16_t *home;        /* of the jobs: an SM's state stays with one worker, the memory system's with the one that hands over */
+    uint16_t *home; /* of the jobs: an SM's state stays with one worker, the memory system's with
+                       the one that hands over */
     /* ways to share a window (`spread`: see simulate) */
     bool spread, preferred;
-    uint32_t window, look; /* windows since they were last measured, and the one from which they are to be again */
+    uint32_t window, look; /* windows since they were last measured, and the one from which they are
+                              to be again */
     double cost[2];        /* of a job, by `spread`: nanoseconds, 0: not known */
     uint64_t now, until, before; /* before: the end of the last window that was simulated */
-    bool unsent;           /* the outboxes `sending` have requests */
-    uint64_t from;         /* of a window that began here or later */
+    bool unsent;                 /* the outboxes `sending` have requests */
+    uint64_t from;               /* of a window that began here or later */
 } gpu;
 
 enum {
-    WORTH = 8,       /* resident warps for which it pays to wake other threads */
-    NEIGHBOURS = 4,  /* SMs in a row with one home: turns pass from one to the next without another thread */
+    WORTH = 8, /* resident warps for which it pays to wake other threads */
+    NEIGHBOURS =
+        4, /* SMs in a row with one home: turns pass from one to the next without another thread */
     LOOK_FOR = 4,    /* windows that are run the other way to measure how long they take */
     LOOK_FIRST = 32, /* windows until then, twice as many when it has changed nothing, */
     LOOK_LAST = 1024 /* up to this */
@@ -95,7 +103,10 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
 }
 
 /* How many SMs of the group of SM k have blocks. */
-static uint32_t *sharers_of(const gpu *x, uint32_t k) { return &x->sharers[k * x->m->mem.groups / x->m->sm.count]; }
+static uint32_t *sharers_of(const gpu *x, uint32_t k)
+{
+    return &x->sharers[k * x->m->mem.groups / x->m->sm.count];
+}
 
 static pl_status build_gpu(gpu *x)
 {
@@ -109,15 +120,19 @@ static pl_status build_gpu(gpu *x)
         uint32_t threads = g->block[0] * g->block[1] * g->block[2];
         p->g = g;
         g->modelled = true;
-        p->occupancy = pl_occupy(m, threads, registers_of(g, m), g->entry->static_shared + (uint64_t)g->dynamic_shared, g->entry->barriers);
+        p->occupancy =
+            pl_occupy(m, threads, registers_of(g, m),
+                      g->entry->static_shared + (uint64_t)g->dynamic_shared, g->entry->barriers);
         p->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
         x->clusters |= p->cluster > 1;
         if (p->occupancy.blocks == 0) {
             x->g->fault.set = true;
             x->g->fault.error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
             snprintf(x->g->fault.text, sizeof x->g->fault.text,
-                     "a block does not fit an SM of %s: %u threads, %u registers a thread, %u bytes of shared memory", m->name, threads,
-                     registers_of(g, m), g->entry->static_shared + g->dynamic_shared);
+                     "a block does not fit an SM of %s: %u threads, %u registers a thread, %u "
+                     "bytes of shared memory",
+                     m->name, threads, registers_of(g, m),
+                     g->entry->static_shared + g->dynamic_shared);
             return PL_FAULT;
         }
         p->share = WHOLE / p->occupancy.blocks;
@@ -127,7 +142,8 @@ static pl_status build_gpu(gpu *x)
     x->blocks = pl_grid_left(g);
     if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
     x->sm = pl_arena_alloc_aligned(x->large, m->sm.count * sizeof *x->sm, _Alignof(max_align_t));
-    x->brief = pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->brief, _Alignof(pl_sm_brief));
+    x->brief =
+        pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->brief, _Alignof(pl_sm_brief));
     x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
     x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
@@ -141,14 +157,18 @@ static pl_status build_gpu(gpu *x)
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
     x->home = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
     x->mem = pl_memsys_open(x->arena, x->large, x->sparse, &m->mem);
-    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena) || !pl_arena_ok(x->large)) return PL_NOMEM;
+    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena) ||
+        !pl_arena_ok(x->large))
+        return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
     pl_mid_constants constants;
     if (!pl_mid_constants_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->large, x->sparse, m, &x->dec, g, k, l1, &constants)) return PL_NOMEM;
+        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->large, x->sparse, m, &x->dec, g, k,
+                        l1, &constants))
+            return PL_NOMEM;
         x->sm[k].sharers = sharers_of(x, k);
         x->sending[k].cap = x->sm[k].out.cap;
         x->sending[k].at = pl_arena_array(x->sparse, pl_mem_req, x->sending[k].cap);
@@ -164,7 +184,10 @@ static pl_status open_gpu(gpu *x)
 }
 
 /* The unit that starts the blocks of SM k. */
-static pl_port *starter_of(const gpu *x, uint32_t k) { return &x->starting[x->m->launch.pair ? k / x->m->launch.pair : 0]; }
+static pl_port *starter_of(const gpu *x, uint32_t k)
+{
+    return &x->starting[x->m->launch.pair ? k / x->m->launch.pair : 0];
+}
 
 /* When SM k could take a block as far as others go, at `now` or later. */
 static uint64_t free_at(const gpu *x, uint32_t k, uint64_t now)
@@ -180,15 +203,16 @@ static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
     return free > at ? free : at;
 }
 
-/* The first SM of a GPC from which blocks are spread: those in front of it in the first one go ahead of all. */
+/* The first SM of a GPC from which blocks are spread: those in front of it in the first one go
+ * ahead of all. */
 static uint32_t first_of(const gpu *x, uint32_t g)
 {
     const uint32_t groups = x->m->mem.groups;
     return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.ahead;
 }
 
-/* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of each GPC, the first of another, and so on; then the
- * second ones. */
+/* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of
+ * each GPC, the first of another, and so on; then the second ones. */
 static void spread(gpu *x, uint64_t left)
 {
     const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.pair;
@@ -204,8 +228,9 @@ static void spread(gpu *x, uint64_t left)
             }
 }
 
-/* The order in which SMs get a block each, of the `left` that there are: GPC by GPC, from the one whose turn it is. On the H200 it is each one's turn
- * now and then (place.tsv): here it is always the middle one's. */
+/* The order in which SMs get a block each, of the `left` that there are: GPC by GPC, from the one
+ * whose turn it is. On the H200 it is each one's turn now and then (place.tsv): here it is always
+ * the middle one's. */
 static void begin_round(gpu *x, uint64_t left)
 {
     const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.ahead;
@@ -221,9 +246,10 @@ static void begin_round(gpu *x, uint64_t left)
         }
 }
 
-/* The SM for the next block, of `n` in an order: of those that can take it at cycle `now` the emptiest, else the one that can take it first.
- * UINT32_MAX: all are full. */
-static uint32_t choose_sm(const gpu *x, const part *p, const uint32_t *order, uint32_t n, uint64_t now)
+/* The SM for the next block, of `n` in an order: of those that can take it at cycle `now` the
+ * emptiest, else the one that can take it first. UINT32_MAX: all are full. */
+static uint32_t choose_sm(const gpu *x, const part *p, const uint32_t *order, uint32_t n,
+                          uint64_t now)
 {
     uint32_t best = UINT32_MAX;
     uint64_t soonest = PL_NEVER;
@@ -231,7 +257,8 @@ static uint32_t choose_sm(const gpu *x, const part *p, const uint32_t *order, ui
         const uint32_t k = order[j];
         if (x->used[k] + p->share > WHOLE) continue;
         const uint64_t at = free_at(x, k, now);
-        if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best]))) continue;
+        if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best])))
+            continue;
         best = k;
         soonest = at;
     }
@@ -249,7 +276,8 @@ static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
     const double warps = c->nwarps * l->warp_interval;
-    pl_port_enter(starter_of(x, sm), at, (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_FINE));
+    pl_port_enter(starter_of(x, sm), at,
+                  (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_FINE));
     if (x->used[sm] == 0) ++*sharers_of(x, sm);
     x->used[sm] += p->share;
     return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
@@ -272,7 +300,8 @@ static const part *startable(const gpu *x)
     return g ? p : NULL;
 }
 
-/* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs of one group. */
+/* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs
+ * of one group. */
 static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
 {
     const pl_machine *m = x->m;
@@ -303,7 +332,8 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
             if (best < p->cluster) break;
         }
         const bool alone = p->cluster == 1;
-        if (alone && p->g->next_block % m->sm.count == 0) begin_round(x, pl_grid_blocks(p->g) - p->g->next_block);
+        if (alone && p->g->next_block % m->sm.count == 0)
+            begin_round(x, pl_grid_blocks(p->g) - p->g->next_block);
         bool full = false;
         for (uint32_t k = 0; k < p->cluster && !full; k++) {
             uint32_t sm = choose_sm(x, p, alone ? x->round : x->numbers + first, last - first, now);
@@ -355,7 +385,8 @@ static bool must_stop(const gpu *x)
     pl_grid *g = x->g;
     pl_cta *live[SHOWN];
     uint64_t instructions = 0;
-    for (uint32_t k = 0; g->most.instructions && k < x->m->sm.count; k++) instructions += x->sm[k].stat.inst;
+    for (uint32_t k = 0; g->most.instructions && k < x->m->sm.count; k++)
+        instructions += x->sm[k].stat.inst;
     if (!pl_grid_stop(g, x->now, instructions, NULL, 0)) return false;
     size_t n = running(x, live, SHOWN);
     return pl_grid_stop(g, x->now, instructions, live, n < SHOWN ? n : SHOWN);
@@ -367,12 +398,14 @@ static void report_deadlock(gpu *x, bool spinning)
     size_t n = running(x, live, SHOWN);
     pl_hang_report(x->g, live, n < SHOWN ? n : SHOWN, spinning);
     if (!n) {
-        snprintf(x->g->fault.text, sizeof x->g->fault.text, "deadlock: %llu of %llu blocks have ended, and no other can start",
+        snprintf(x->g->fault.text, sizeof x->g->fault.text,
+                 "deadlock: %llu of %llu blocks have ended, and no other can start",
                  (unsigned long long)x->done, (unsigned long long)x->blocks);
     }
 }
 
-/* Does every warp that is not waiting do nothing but look at memory, for so long that nothing else will happen? */
+/* Does every warp that is not waiting do nothing but look at memory, for so long that nothing else
+ * will happen? */
 static bool spins_for_nothing(const gpu *x)
 {
     bool any = false;
@@ -382,7 +415,8 @@ static bool spins_for_nothing(const gpu *x)
             for (uint32_t n = 0; c && n < c->nwarps; n++) {
                 const pl_warp *w = &c->warp[n];
                 if (w->state == PL_WARP_DONE || w->state == PL_WARP_BARRIER) continue;
-                if (w->idle < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances) return false;
+                if (w->idle < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances)
+                    return false;
                 any = true;
             }
         }
@@ -404,7 +438,8 @@ static bool retire(gpu *x)
             while (p->g != s->ended[e].cta->grid) p++;
             pl_cta_end(s->ended[e].cta);
             x->freed[x->nfreed].share = p->share;
-            x->last_retired = pl_port_enter(&x->retiring, s->ended[e].time, (uint64_t)(x->m->launch.retire_interval * PL_FINE));
+            x->last_retired = pl_port_enter(&x->retiring, s->ended[e].time,
+                                            (uint64_t)(x->m->launch.retire_interval * PL_FINE));
             x->freed[x->nfreed].time = x->last_retired + x->m->launch.block_end;
             x->freed[x->nfreed++].sm = k;
             x->done++;
@@ -418,7 +453,8 @@ static bool retire(gpu *x)
 
 /* --- one window --- */
 
-/* The memory system: takes the requests of the window before, and plays the events before the end of this one. */
+/* The memory system: takes the requests of the window before, and plays the events before the end
+ * of this one. */
 static void memory(gpu *x)
 {
     if (x->unsent) {
@@ -435,7 +471,8 @@ static bool run_unit(gpu *x, uint32_t job, uint32_t worker, bool alone)
     bool waits = !alone;
     const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
     if (!x->sm[first].stopped) {
-        for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a cluster look at each other's shared memory */
+        for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a
+                                                     cluster look at each other's shared memory */
             pl_sm *s = &x->sm[k];
             s->team = x->team;
             s->job = job;
@@ -475,7 +512,8 @@ static bool work(void *ctx, uint32_t job, uint32_t worker)
     return true;
 }
 
-/* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters the SMs of a group are one job. */
+/* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters
+ * the SMs of a group are one job. */
 static void gather(gpu *x)
 {
     uint32_t sms = x->m->sm.count, groups = x->clusters ? x->m->mem.groups : sms;
@@ -485,7 +523,8 @@ static void gather(gpu *x)
         if (!x->clusters && sm_event(x, q) >= x->until && !x->brief[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
-        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS + 1); /* the memory system's own worker gets the second ones */
+        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS +
+                                       1); /* the memory system's own worker gets the second ones */
     }
 }
 
@@ -499,8 +538,9 @@ static double nanoseconds(void)
 /* How much less time the other way has to take. */
 #define CLEARLY 0.85
 
-/* Several threads work on the window. Mostly the SMs are spread over all of them. Where SMs have little to do but wait for each other's turns,
- * that costs more than it saves: then one thread has all SMs, and another the memory system. The clock decides, from time to time. */
+/* Several threads work on the window. Mostly the SMs are spread over all of them. Where SMs have
+ * little to do but wait for each other's turns, that costs more than it saves: then one thread has
+ * all SMs, and another the memory system. The clock decides, from time to time. */
 static void share_window(gpu *x)
 {
     if (!x->dec.ordered) {
@@ -509,8 +549,10 @@ static void share_window(gpu *x)
     }
     const bool better = x->cost[0] == 0 || x->cost[1] * CLEARLY <= x->cost[0], before = x->spread;
     if (++x->window > x->look + LOOK_FOR) {
-        if (better != x->preferred) x->look = LOOK_FIRST;
-        else if (x->look < LOOK_LAST) x->look *= 2;
+        if (better != x->preferred)
+            x->look = LOOK_FIRST;
+        else if (x->look < LOOK_LAST)
+            x->look *= 2;
         x->preferred = better;
         x->window = 0;
     }
@@ -530,7 +572,8 @@ static void simulate(gpu *x)
     gather(x);
     uint32_t warps = 0;
     for (uint32_t k = 0; k < x->nunit && warps < WORTH; k++) {
-        for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++) warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
+        for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++)
+            warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
     }
     if (x->team && x->nunit > 1 && warps >= WORTH) {
         share_window(x);
@@ -540,8 +583,8 @@ static void simulate(gpu *x)
     }
 }
 
-/* Between two windows: replies and requests change hands. An SM that has something to do in the next window keeps stores that others
- * may still join. */
+/* Between two windows: replies and requests change hands. An SM that has something to do in the
+ * next window keeps stores that others may still join. */
 static void exchange(gpu *x)
 {
     pl_memsys_hand_over(x->mem);
@@ -613,7 +656,8 @@ static pl_status run(gpu *x)
             poll(x, until);
             next = next_event(x);
         }
-        if (next > until + window) { /* nothing for the SMs in the next window: let the memory system catch up */
+        if (next > until + window) { /* nothing for the SMs in the next window: let the memory
+                                        system catch up */
             x->until = until + window;
             memory(x);
             pl_memsys_hand_over(x->mem);
@@ -650,7 +694,10 @@ static void add_up(const gpu *x)
 }
 _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-bit sums only");
 
-static void in_order(pl_cta *c) { pl_sm_turn(c->place); }
+static void in_order(pl_cta *c)
+{
+    pl_sm_turn(c->place);
+}
 
 /* So many threads: those of the stock, or others. */
 static bool take_team(gpu *x, uint32_t n)
@@ -678,8 +725,9 @@ static void put_team(gpu *x)
     s->threads = x->g->threads;
 }
 
-/* Several threads, when asked for. Listeners hear of the instructions in their order, and weak consistency keeps the history of memory in
- * their order, so that with either there is one thread. */
+/* Several threads, when asked for. Listeners hear of the instructions in their order, and weak
+ * consistency keeps the history of memory in their order, so that with either there is one thread.
+ */
 static pl_status open_team(gpu *x)
 {
     pl_grid *g = x->g;
@@ -707,7 +755,10 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     memset(out, 0, sizeof *out);
     pl_stock *stock = g->stock, none = {0};
     if (!stock) stock = &none;
-    gpu x = {.g = g, .m = m, .arena = pl_stock_take(&stock->small, PL_STOCK_ZEROED), .large = pl_stock_take(&stock->large, PL_STOCK_ANY),
+    gpu x = {.g = g,
+             .m = m,
+             .arena = pl_stock_take(&stock->small, PL_STOCK_ZEROED),
+             .large = pl_stock_take(&stock->large, PL_STOCK_ANY),
              .sparse = pl_stock_take(&stock->sparse, PL_STOCK_SPARSE)};
     pl_status st = x.arena && x.large && x.sparse ? open_gpu(&x) : PL_NOMEM;
     const bool opened = st == PL_OK;
@@ -722,7 +773,8 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         uint64_t end = 0;
         uint32_t busy = 0;
         memory(&x);
-        for (uint32_t k = 0; k < m->sm.count; k++) { /* the last stores, which waited for others to join them */
+        for (uint32_t k = 0; k < m->sm.count;
+             k++) { /* the last stores, which waited for others to join them */
             pl_lsu_let_go(&x.sm[k], PL_NEVER);
             pl_memsys_send(x.mem, &x.sm[k].out);
         }
@@ -734,7 +786,9 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
             pl_lsu_tell_rest(&x.sm[k]);
         }
         if (x.last_retired > end) end = x.last_retired;
-        end += m->launch.end + (uint64_t)(m->launch.end_each * busy); /* what its blocks have written is waited for, if there is anything or not */
+        end += m->launch.end +
+               (uint64_t)(m->launch.end_each * busy); /* what its blocks have written is waited for,
+                                                         if there is anything or not */
         uint64_t effect = pl_memsys_stats(x.mem)->last_effect;
         g->cycles = st != PL_OK ? x.now : effect > end ? effect : end;
         if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;

@@ -1,4 +1,5 @@
-/* slow.h - which operands of quotients and roots need the subroutine (~slow in the instruction table). */
+/* slow.h - which operands of quotients and roots need the subroutine (~slow in the instruction
+ * table). */
 #ifndef PL_EMU_SM_SLOW_H
 #define PL_EMU_SM_SLOW_H
 

@@ -1,8 +1,10 @@
-/* sm.c - the issue stage of an SM: which warp issues in a cycle, when its result can be used, why it had to wait.
+/* sm.c - the issue stage of an SM: which warp issues in a cycle, when its result can be used, why
+ * it had to wait.
  *
- * Each sub-core issues in order within a warp, one instruction a cycle. A warp's next issue cycle is known as soon as it has
- * issued: the latest of its operands (scoreboard), the end of a branch or barrier, and its instruction line; or it is unknown, and
- * the thing it waits for wakes it. Instructions that cost nothing (class price "-") are executed on the way to the next one that
+ * Each sub-core issues in order within a warp, one instruction a cycle. A warp's next issue cycle
+ * is known as soon as it has issued: the latest of its operands (scoreboard), the end of a branch
+ * or barrier, and its instruction line; or it is unknown, and the thing it waits for wakes it.
+ * Instructions that cost nothing (class price "-") are executed on the way to the next one that
  * does; their results are there when their operands are. */
 #include "emu/sm/sm.h"
 #include "emu/exec/async.h"
@@ -10,16 +12,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BULK_OTHERS = 2 }; /* instructions of a lane's bulk copy beside those of the ALU: UBLKCP, BRA */
+enum {
+    BULK_OTHERS = 2
+}; /* instructions of a lane's bulk copy beside those of the ALU: UBLKCP, BRA */
 
 /* A cache for the instructions of a program of so many bytes. */
-static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways, uint64_t bytes)
+static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint64_t size,
+                       uint32_t ways, uint64_t bytes)
 {
     const uint64_t line = m->fetch.line, lines = (bytes + line - 1) / line;
-    uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways, sets = all / each;
+    uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways,
+             sets = all / each;
     *c = (pl_code_cache){.shift = (uint32_t)__builtin_ctzll(line)};
-    if (lines <= sets * each) c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
-    else pl_cache_init(&c->tags, a, a, size, (uint32_t)line, ways, false);
+    if (lines <= sets * each)
+        c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
+    else
+        pl_cache_init(&c->tags, a, a, size, (uint32_t)line, ways, false);
     c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
 }
 
@@ -27,15 +35,20 @@ bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, pl_arena *large, co
 {
     c->tags = pl_arena_array(a, pl_cache, m->sm.count);
     if (!c->tags) return false;
-    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.mid_size, (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.mid_size,
+                      (uint32_t)m->constant.line, m->constant.mid_ways, false);
     c->when = pl_arena_array(large, uint64_t, pl_cache_indices(c->tags));
     return pl_arena_ok(a) && pl_arena_ok(large);
 }
 
-bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_arena *sparse, const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
+bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_arena *sparse,
+                const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
                 uint64_t l1_bytes, const pl_mid_constants *constants)
 {
-    memset(s, 0, offsetof(pl_sm, warp)); /* a warp's state is written when it begins: half a launch's SMs have few */
+    memset(s, 0,
+           offsetof(
+               pl_sm,
+               warp)); /* a warp's state is written when it begins: half a launch's SMs have few */
     memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
     s->brief = brief;
@@ -63,17 +76,20 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     s->queue_next = s->leaves = s->fences = PL_NEVER;
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
-    const uint32_t second = m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
-    pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector, m->l1.ways, m->l1.misses + second,
-               m->l1.misses * 8 + second);
+    const uint32_t second =
+        m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
+    pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
+               m->l1.ways, m->l1.misses + second, m->l1.misses * 8 + second);
     if (m->l1.last > 0) pl_cache_keep_last(&s->l1.tags, m->l1.last);
     s->l1.burst += second;
     s->l1.most = m->l1.fills;
     s->l1.own = PL_LOCAL_BASE;
     s->l1.own_bytes = PL_LOCAL_BYTES;
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
-    pl_cache_init(&s->cconst, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
-    pl_cache_init(&s->coperand, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways, false);
+    pl_cache_init(&s->cconst, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways,
+                  false);
+    pl_cache_init(&s->coperand, a, a, m->constant.size, (uint32_t)m->constant.line,
+                  m->constant.ways, false);
     s->cmid = constants->tags[id];
     s->mid_when = constants->when + (s->cmid.line - constants->tags[0].line);
     s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->cconst));
@@ -89,7 +105,10 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     return pl_arena_ok(a) && pl_arena_ok(large) && pl_arena_ok(sparse);
 }
 
-static pl_subcore *subcore_of(pl_sm *s, uint32_t warp) { return &s->sub[warp % s->nsub]; }
+static pl_subcore *subcore_of(pl_sm *s, uint32_t warp)
+{
+    return &s->sub[warp % s->nsub];
+}
 
 static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
 {
@@ -124,9 +143,13 @@ uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t
 /* --- what a warp does next --- */
 
 /* Cycles until a warp's exit is resolved. */
-static uint32_t exit_after(const pl_sm *s) { return s->m->issue.exit ? s->m->issue.exit : s->m->op[PL_OP_BRANCH].latency; }
+static uint32_t exit_after(const pl_sm *s)
+{
+    return s->m->issue.exit ? s->m->issue.exit : s->m->op[PL_OP_BRANCH].latency;
+}
 
-/* Cycles from the exit until the warp has gone: that is resolved, and its stores leave the SM first. */
+/* Cycles from the exit until the warp has gone: that is resolved, and its stores leave the SM
+ * first. */
 static uint64_t drain(const pl_sm *s, const pl_twarp *t, uint64_t now)
 {
     const uint64_t least = exit_after(s) + s->m->launch.warp_end;
@@ -193,7 +216,8 @@ void pl_sm_drained(pl_sm *s, uint64_t now)
     }
 }
 
-/* A fence leaves behind all that its SM has sent before (fence.tsv: it waits for stores of other warps, too). True: some of that is not answered yet. */
+/* A fence leaves behind all that its SM has sent before (fence.tsv: it waits for stores of other
+ * warps, too). True: some of that is not answered yet. */
 static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     if (t->answered) return false;
@@ -212,12 +236,14 @@ static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
     return true;
 }
 
-/* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells whether there were any. Called after
- * whatever a warp has executed: it may have arrived, or lanes of it have ended. */
+/* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells
+ * whether there were any. Called after whatever a warp has executed: it may have arrived, or lanes
+ * of it have ended. */
 static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at);
 
 /* By PL_SB_*. */
-static const uint8_t waits_for[] = {PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD, PL_STALL_IMC_MISS};
+static const uint8_t waits_for[] = {PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD,
+                                    PL_STALL_IMC_MISS};
 
 /* Works out when the instruction in t->next can issue. */
 static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
@@ -255,10 +281,14 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             t->why = waits_for[sb->kind];
         }
     }
-    if (d->kind == PL_KIND_COPY_WAIT || d->kind == PL_KIND_FENCE_PROXY) { /* the fence waits for all (metrics.tsv membar of group_tiles_in_a_long_loop) */
-        const uint8_t why = d->kind == PL_KIND_COPY_WAIT ? PL_STALL_LONG_SCOREBOARD : PL_STALL_MEMBAR;
+    if (d->kind == PL_KIND_COPY_WAIT ||
+        d->kind == PL_KIND_FENCE_PROXY) { /* the fence waits for all (metrics.tsv membar of
+                                             group_tiles_in_a_long_loop) */
+        const uint8_t why =
+            d->kind == PL_KIND_COPY_WAIT ? PL_STALL_LONG_SCOREBOARD : PL_STALL_MEMBAR;
         uint32_t under_way = 0;
-        for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
+        for (uint32_t g = d->wait_n; g < PL_GROUPS; g++)
+            under_way += t->copies[(t->open_group + 2u * PL_GROUPS - g - 1) % PL_GROUPS];
         if (d->wait_n == 0) under_way += t->copies[t->open_group];
         uint64_t copied = 0;
         for (uint32_t g = d->wait_n; g < PL_GROUPS; g++) {
@@ -277,7 +307,7 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             return;
         }
     } else if (d->kind == PL_KIND_WGMMA_WAIT) {
-        uint64_t done = d->wait_n == 0                  ? t->wgmma_done
+        uint64_t done = d->wait_n == 0 ? t->wgmma_done
                         : d->wait_n < t->wgmma_open && d->wait_n < PL_GROUPS
                             ? t->wgmma_group[(t->wgmma_open - 1 - d->wait_n) % PL_GROUPS]
                             : 0;
@@ -313,17 +343,25 @@ uint64_t pl_sm_near(const pl_sm *s, pl_port *way, double turn, uint64_t now)
 }
 
 /* Where it is noted when a line of the constant bank is there. */
-static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_dec *d) { return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES]; }
+static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_dec *d)
+{
+    return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES];
+}
 
-/* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core fetches each line of it once, one after the other
- * for a warp, from a cache near the SM to which the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it has it. */
+/* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core
+ * fetches each line of it once, one after the other for a warp, from a cache near the SM to which
+ * the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it
+ * has it. */
 static uint64_t read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
 {
     uint64_t *when = bank_line(subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);
     pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
-    const uint64_t from = now > sb->ready ? now : sb->ready, loaded = *bank_line(s->loaded_when, s, d);
+    const uint64_t from = now > sb->ready ? now : sb->ready,
+                   loaded = *bank_line(s->loaded_when, s, d);
     if (!*when && ((loaded && loaded <= now) || !s->m->constant.first)) *when = now;
-    if (!*when) *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, from) + s->m->constant.first;
+    if (!*when)
+        *when =
+            pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, from) + s->m->constant.first;
     if (*when > sb->ready) sb->ready = *when;
     sb->kind = PL_SB_BANK;
     return *when;
@@ -334,7 +372,9 @@ static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
 {
     uint64_t *when = bank_line(s->loaded_when, s, d);
     const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
-    if (!*when) *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, now) + s->m->constant.mid_latency;
+    if (!*when)
+        *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, now) +
+                s->m->constant.mid_latency;
     s->stat.const_misses += *when > now;
     return *when > ready ? *when : ready;
 }
@@ -346,12 +386,14 @@ void pl_sm_turn(pl_sm *s)
     s->in_turn = true;
 }
 
-/* A warp has called a function of the driver: the cycle at which it has its answer. It works on some things for itself, others are done for
- * one after the other on the whole GPU; calls are ordered (pl_dec.ordered), so that who comes first does not depend on host threads. */
+/* A warp has called a function of the driver: the cycle at which it has its answer. It works on
+ * some things for itself, others are done for one after the other on the whole GPU; calls are
+ * ordered (pl_dec.ordered), so that who comes first does not depend on host threads. */
 static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
 {
     const pl_driver_config *m = &s->m->driver;
-    const uint64_t lanes = w->asked.lanes, bytes = w->asked.bytes <= m->alloc_small ? w->asked.bytes : 80;
+    const uint64_t lanes = w->asked.lanes,
+                   bytes = w->asked.bytes <= m->alloc_small ? w->asked.bytes : 80;
     uint64_t own = 0, turn = 0;
     switch ((pl_driver_work)w->asked.what) {
     case PL_DRIVER_PRINT:
@@ -359,7 +401,8 @@ static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
         turn = m->print_turn;
         break;
     case PL_DRIVER_ALLOC:
-        own = m->alloc + (uint64_t)((m->alloc_lane + m->alloc_byte * (double)bytes) * (double)lanes);
+        own =
+            m->alloc + (uint64_t)((m->alloc_lane + m->alloc_byte * (double)bytes) * (double)lanes);
         turn = (uint64_t)((m->alloc_turn + m->alloc_turn_byte * (double)bytes) * (double)lanes);
         break;
     case PL_DRIVER_FREE:
@@ -374,7 +417,8 @@ static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
     return start + own;
 }
 
-/* An instruction that costs nothing: executed at once; what waits for its results waits for its operands (control.c). */
+/* An instruction that costs nothing: executed at once; what waits for its results waits for its
+ * operands (control.c). */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
 {
     if (d->ordered) pl_sm_turn(s);
@@ -384,13 +428,17 @@ static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, ui
     if (d->bank) read_bank(s, t, d, now);
 }
 
-/* A wait for the phase of an mbarrier has failed: the hardware holds the warp, and the instruction is executed again and again without being
- * issued. Only where no other lanes of the warp can go on meanwhile. */
-static bool try_again(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, pl_lanes lanes, uint64_t now)
+/* A wait for the phase of an mbarrier has failed: the hardware holds the warp, and the instruction
+ * is executed again and again without being issued. Only where no other lanes of the warp can go on
+ * meanwhile. */
+static bool try_again(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, pl_lanes lanes,
+                      uint64_t now)
 {
     pl_warp *w = t->w;
     const pl_insn *i = &w->code[pc];
-    if (!d->tries || w->halves > 1 || w->state != PL_WARP_READY || w->pc != pc + 1 || i->guard == i->op[0] || pl_guarded(w, i) != lanes) return false;
+    if (!d->tries || w->halves > 1 || w->state != PL_WARP_READY || w->pc != pc + 1 ||
+        i->guard == i->op[0] || pl_guarded(w, i) != lanes)
+        return false;
     if (!((uint32_t)lanes & ~w->pred[i->op[0]])) return false;
     w->pc = pc;
     t->next = NULL;
@@ -414,8 +462,10 @@ static bool tried(pl_sm *s, pl_twarp *t, uint64_t now)
     const bool woken = t->woken;
     t->woken = false;
     if (try_again(s, t, d, pc, lanes, now)) return false;
-    if (woken) pl_sm_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
-    else pl_lsu_passed(s, t, d, now);
+    if (woken)
+        pl_sm_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
+    else
+        pl_lsu_passed(s, t, d, now);
     return true;
 }
 
@@ -448,7 +498,8 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
     case PL_WARP_SLEEP: {
         uint64_t wake = PL_NEVER;
         for (uint32_t k = 0; k < w->nsplits; k++) {
-            if (w->split[k].wait == PL_SPLIT_SLEEP && w->split[k].wake < wake) wake = w->split[k].wake;
+            if (w->split[k].wait == PL_SPLIT_SLEEP && w->split[k].wake < wake)
+                wake = w->split[k].wake;
         }
         t->block = PL_BK_SLEEP;
         t->hold = wake > now ? wake : now + 1;
@@ -466,7 +517,10 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
 }
 
 /* A warp whose next instruction is not known because its lanes wait for others. */
-static bool waits_for_others(const pl_twarp *t) { return t->block == PL_BK_BARRIER || t->block == PL_BK_SLEEP; }
+static bool waits_for_others(const pl_twarp *t)
+{
+    return t->block == PL_BK_BARRIER || t->block == PL_BK_SLEEP;
+}
 
 static bool may_go_on(const pl_warp *w)
 {
@@ -522,7 +576,8 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     s->used_tokens--;
     pl_twarp *t = &s->warp[k->warp];
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
-    for (uint32_t w = 0; k->bulk && w < s->m->sm.warps; w++) { /* other warps that the copy's mbarrier holds */
+    for (uint32_t w = 0; k->bulk && w < s->m->sm.warps;
+         w++) { /* other warps that the copy's mbarrier holds */
         pl_twarp *v = &s->warp[w];
         if (!v->w || v->copy != k->id) continue;
         v->copy = 0;
@@ -532,24 +587,29 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
     if (!k->bulk) t->answers--;
     if (k->scoreboard != PL_SB_NONE) pl_sm_end_wait(s, t, k->scoreboard, k->ready);
     if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
-    if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT && k->ready > t->hold) {
+    if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT &&
+        k->ready > t->hold) {
         t->hold = k->ready;
         settle(s, t, s->now);
     }
-    if (t->block == PL_BK_QUEUED && !t->answers && !t->queued) pl_sm_unqueued(s, t, k->ready > s->now ? k->ready : s->now);
+    if (t->block == PL_BK_QUEUED && !t->answers && !t->queued)
+        pl_sm_unqueued(s, t, k->ready > s->now ? k->ready : s->now);
 }
 
 /* --- asynchronous operations that happen when they are complete (--async timed) --- */
 
-/* Those that the warp has just started wait for the token of their instruction; without one they take as long as the access did. */
+/* Those that the warp has just started wait for the token of their instruction; without one they
+ * take as long as the access did. */
 static void wait_to_land(pl_sm *s, const pl_twarp *t, uint64_t now)
 {
     pl_token *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
     uint64_t at = k ? k->ready : t->remote_done > now ? t->remote_done : now + s->m->shared.latency;
     bool open = k && k->remaining;
     if (!pl_async_name(t->w, open ? k->id : 0, at)) return;
-    if (open) k->owner = t->w;
-    else if (at < s->land_at) s->land_at = at;
+    if (open)
+        k->owner = t->w;
+    else if (at < s->land_at)
+        s->land_at = at;
 }
 
 /* Copies have ended: warps that the hardware holds for an mbarrier look at it. */
@@ -567,7 +627,9 @@ static void land(pl_sm *s, uint64_t now)
 {
     bool landed = false;
     s->land_at = PL_NEVER;
-    if (s->dec->late_atomics) pl_sm_turn(s); /* reductions in global memory: those of the SMs before this one come first */
+    if (s->dec->late_atomics)
+        pl_sm_turn(
+            s); /* reductions in global memory: those of the SMs before this one come first */
     for (uint32_t k = 0; k < s->ncta; k++) {
         pl_cta *c = s->cta[k].cta;
         for (uint32_t n = 0; c && n < c->nwarps; n++) {
@@ -583,7 +645,8 @@ static void land(pl_sm *s, uint64_t now)
 
 /* --- issue --- */
 
-/* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a window of three cycles). */
+/* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a
+ * window of three cycles). */
 enum { READ_WINDOW = 2 };
 
 /* What instruction d has to read from each bank when the warp issues it now. */
@@ -594,7 +657,8 @@ static const uint8_t *reads_of(const pl_sm *s, const pl_subcore *c, const pl_dec
 }
 
 /* The first cycle from `now` at which units and queues can take instruction d. */
-static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp, uint64_t now, uint8_t *why)
+static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp,
+                           uint64_t now, uint8_t *why)
 {
     uint64_t at = now;
     const pl_price *p = d->price;
@@ -634,8 +698,9 @@ static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
     return (uint32_t)(at > now ? at - now : latency);
 }
 
-static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint32_t active, uint32_t weight, uint64_t now, uint64_t seq,
-                 uint8_t stall, uint64_t stall_cycles, uint64_t latency)
+static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint32_t active,
+                 uint32_t weight, uint64_t now, uint64_t seq, uint8_t stall, uint64_t stall_cycles,
+                 uint64_t latency)
 {
     const pl_sink *sink = s->g->sink;
     if (!sink || !sink->inst) return;
@@ -655,23 +720,28 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
     sink->inst(sink->ctx, &e);
 }
 
-/* The end of a fence that takes `cycles` from when the warp came to it and its last store has left the SM, and fence_drain from when all that was before it has been answered. */
+/* The end of a fence that takes `cycles` from when the warp came to it and its last store has left
+ * the SM, and fence_drain from when all that was before it has been answered. */
 static uint64_t fence_end(pl_sm *s, pl_twarp *t, uint64_t now, double each, uint32_t cycles)
 {
-    const uint64_t from = pl_port_enter(&s->fence_port, t->fence_from ? t->fence_from : now, (uint64_t)(each * PL_FINE));
-    const uint64_t last = t->answered ? t->answered + s->m->sync.fence_drain : 0, end = from + cycles > last ? from + cycles : last;
+    const uint64_t from = pl_port_enter(&s->fence_port, t->fence_from ? t->fence_from : now,
+                                        (uint64_t)(each * PL_FINE));
+    const uint64_t last = t->answered ? t->answered + s->m->sync.fence_drain : 0,
+                   end = from + cycles > last ? from + cycles : last;
     t->drained = false;
     t->fence_from = t->fence_mark = t->answered = 0;
     return end;
 }
 
-/* The cycle at which a fence of gpu scope that a warp issues now is over. It goes where requests of the SM went since the fence before; one that
- * comes while that is under way ends no sooner (fence.tsv). */
+/* The cycle at which a fence of gpu scope that a warp issues now is over. It goes where requests of
+ * the SM went since the fence before; one that comes while that is under way ends no sooner
+ * (fence.tsv). */
 static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;
     const uint32_t there = s->asked_far ? m->fence_far : s->asked ? m->fence_near : 0;
-    const uint64_t end = fence_end(s, t, now, there ? 0 : m->fence_gpu_each, there > m->fence_gpu ? there : m->fence_gpu);
+    const uint64_t end = fence_end(s, t, now, there ? 0 : m->fence_gpu_each,
+                                   there > m->fence_gpu ? there : m->fence_gpu);
     if (end > s->fence_end) s->fence_end = end;
     s->asked = s->asked_far = false;
     s->stat.exchanges += 2;
@@ -681,12 +751,13 @@ static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
 /* The fence in front of an access that releases: one or two MEMBAR, ERRBAR, CGAERRBAR. */
 static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 {
-    const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active), lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
+    const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active),
+                   lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
     const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
     s->stat.inst += fence;
-    s->stat.exchanges--; /* no CCTL */
+    s->stat.exchanges--;      /* no CCTL */
     s->stat.lsu += fence - 2; /* MEMBAR */
     s->stat.adu++;
     s->stat.thread_inst += (uint64_t)fence * active;
@@ -712,27 +783,36 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         issue_release(s, c, t, now);
         return;
     }
-    const uint32_t fences = t->released ? d->releases : 0; /* issued by issue_release for this instruction */
+    const uint32_t fences =
+        t->released ? d->releases : 0; /* issued by issue_release for this instruction */
     t->released = false;
     const pl_price *p = d->price;
     pl_warp *w = t->w;
     const uint32_t pc = w->pc;
     const pl_lanes mask = pl_guarded(w, &w->code[pc]);
     const uint32_t active = pl_count_lanes(w->active);
-    const bool twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes to execute: two passes */
+    const bool twice =
+        (uint32_t)mask &&
+        mask >> PL_LANES; /* both halves of the warp have lanes to execute: two passes */
     uint64_t seq = s->g->sink ? s->g->seq++ : 0;
     uint8_t throttle = t->throttle;
     t->throttle = PL_STALL_NOT_SELECTED;
 
-    /* what held the warp since its last issue: operands or control flow first, then units, then other warps */
+    /* what held the warp since its last issue: operands or control flow first, then units, then
+     * other warps */
     uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
     uint8_t why = t->operands >= t->hold ? t->why : t->hold_why, main_why = PL_STALL_NONE;
     if (known > now) known = now;
     pl_pc_stat *st = s->pc_stat ? &s->pc_stat[pc] : NULL;
     if (known > from) {
-        uint64_t fixed = t->stall < known ? t->stall : known; /* the stall count holds the warp first, then what comes later */
+        uint64_t fixed =
+            t->stall < known
+                ? t->stall
+                : known; /* the stall count holds the warp first, then what comes later */
         fixed = fixed > from ? fixed - from : 0;
-        const uint64_t rest = known - from - fixed, fetch = why != PL_STALL_BRANCH ? 0 : t->fetches < rest ? t->fetches : rest;
+        const uint64_t rest = known - from - fixed, fetch = why != PL_STALL_BRANCH ? 0
+                                                            : t->fetches < rest    ? t->fetches
+                                                                                   : rest;
         s->stat.stall[PL_STALL_WAIT] += fixed;
         s->stat.stall[PL_STALL_NO_INSTRUCTION] += fetch;
         s->stat.stall[why] += rest - fetch;
@@ -761,7 +841,10 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(w, !d->wants_effect ? NULL : w->halves > 1 ? s->halves : &s->fx);
 
-    const uint32_t lanes = pl_count_lanes(mask), rounds = d->kind == PL_KIND_BULK && lanes ? lanes - 1 : 0; /* one for each lane but the first */
+    const uint32_t lanes = pl_count_lanes(mask),
+                   rounds = d->kind == PL_KIND_BULK && lanes
+                                ? lanes - 1
+                                : 0; /* one for each lane but the first */
     const uint32_t issues = p->issues + d->empty + rounds * s->m->async.bulk_lane_issues;
     s->stat.exchanges += d->exchange;
     s->stat.inst += issues;
@@ -774,8 +857,11 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     if (w->state == PL_WARP_DONE) {
         t->ended = pc;
-        const uint64_t resolved = exit_after(s), wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
-        const uint64_t spent[][2] = {{PL_STALL_WAIT, wait}, {PL_STALL_BRANCH, resolved - wait}, {PL_STALL_DRAIN, drain(s, t, now) - resolved}};
+        const uint64_t resolved = exit_after(s),
+                       wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
+        const uint64_t spent[][2] = {{PL_STALL_WAIT, wait},
+                                     {PL_STALL_BRANCH, resolved - wait},
+                                     {PL_STALL_DRAIN, drain(s, t, now) - resolved}};
         for (size_t k = 0; k < sizeof spent / sizeof *spent; k++) {
             s->stat.stall[spent[k][0]] += spent[k][1];
             if (st) st->stall[spent[k][0]] += spent[k][1];
@@ -784,7 +870,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     c->issues += issues;
     const uint8_t *reads = reads_of(s, c, d, pl_warp_index(s, t));
     for (uint32_t b = 0; b < s->m->sm.register_banks; b++)
-        if (reads[b]) c->bank_free[b] = (c->bank_free[b] > now ? c->bank_free[b] : now) + ((uint64_t)reads[b] << twice);
+        if (reads[b])
+            c->bank_free[b] =
+                (c->bank_free[b] > now ? c->bank_free[b] : now) + ((uint64_t)reads[b] << twice);
     c->read_warp = pl_warp_index(s, t);
     c->read_pc = pc;
     uint64_t busy = (uint64_t)p->issues * s->m->issue.interval, start = now;
@@ -793,22 +881,27 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     t->hold = 0;
     t->fetches = 0;
     uint32_t f32 = 0;
-    uint64_t second = 0, behind = d->behind; /* cycles that the second pass comes behind the first; that the result comes later than by its class */
+    uint64_t second = 0, behind = d->behind; /* cycles that the second pass comes behind the first;
+                                                that the result comes later than by its class */
     bool heavy = false, addressed = false;
-    const uint32_t more = w->values ? w->values - 1u : 0; /* a comparison of all lanes looks up value by value (match.tsv) */
+    const uint32_t more =
+        w->values ? w->values - 1u
+                  : 0; /* a comparison of all lanes looks up value by value (match.tsv) */
     w->values = 0;
     for (uint32_t k = 0; k < p->npipes; k++) {
         uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
         uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
         if (pipe == PL_PIPE_ADU) {
             addressed = true;
-            behind += more * (s->m->constant.pass_latency + (pass > s->m->constant.pass ? pass - s->m->constant.pass : 0));
+            behind += more * (s->m->constant.pass_latency +
+                              (pass > s->m->constant.pass ? pass - s->m->constant.pass : 0));
             pass *= 1 + more;
         }
         const uint64_t cost = pass * PL_FINE << twice;
         if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
-        if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
+        if (pipe != p->pipe[k].pipe)
+            s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
         if (pipe == PL_PIPE_FMA) f32 = p->pipe[k].n;
         heavy |= pipe == PL_PIPE_HEAVY;
         if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_FINE;
@@ -823,13 +916,20 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     }
     if (p->again) t->again = start + p->again;
     if (pl_dec_is_late(d)) t->product[t->products++ % PL_PRODUCTS] = start + p->latency;
-    if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH && !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER && d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
-        uint64_t in = pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
+    if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH &&
+        !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER &&
+        d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
+        uint64_t in =
+            pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
         if (in > start) start = in;
     }
     uint64_t latency = p->latency + second + behind;
     t->stall = now + d->stall + second + (uint64_t)rounds * s->m->async.bulk_lane;
-    if (rounds) s->stat.pipe_inst[PL_PIPE_ALU] += (uint64_t)rounds * (s->m->async.bulk_lane_issues > BULK_OTHERS ? s->m->async.bulk_lane_issues - BULK_OTHERS : 0);
+    if (rounds)
+        s->stat.pipe_inst[PL_PIPE_ALU] +=
+            (uint64_t)rounds * (s->m->async.bulk_lane_issues > BULK_OTHERS
+                                    ? s->m->async.bulk_lane_issues - BULK_OTHERS
+                                    : 0);
     if (p->variable && d->kind == PL_KIND_MATH) {
         pl_sm_result(t, d, start + latency, PL_SB_SHORT);
         pl_sm_read(t, d, start + s->m->issue.read, PL_SB_SHORT);
@@ -837,7 +937,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         c->mio_at++;
     }
 
-    if (f32 && !heavy && c->lite_free <= now) { /* half of the f32 lanes multiply integers too: used when the others are busy */
+    if (f32 && !heavy &&
+        c->lite_free <=
+            now) { /* half of the f32 lanes multiply integers too: used when the others are busy */
         c->lite_free = now + 2;
         s->stat.lite += f32;
     }
@@ -861,7 +963,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 
     switch ((pl_kind)d->kind) {
     case PL_KIND_SLEEP:
-        t->hold = pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_FINE)) + s->m->sync.sleep;
+        t->hold = pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_FINE)) +
+                  s->m->sync.sleep;
         t->hold_why = PL_STALL_SLEEPING;
         break;
     case PL_KIND_MEMORY:
@@ -874,14 +977,16 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         if (d->counted.ldc) {
             c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
             pl_sm_result(t, d, loaded_constant(s, d, start), PL_SB_SHORT);
-        } else if (d->bank) { /* it has the line before it issues: here the warp goes on when that is there */
+        } else if (d->bank) { /* it has the line before it issues: here the warp goes on when that
+                                 is there */
             t->hold = read_bank(s, t, d, now);
             t->hold_why = PL_STALL_IMC_MISS;
         }
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
-        s->stat.wgmma_halves += 8u + d->scale; /* rows of the banks that a warp reads, times two: a quarter of A (2 KiB) and of B */
+        s->stat.wgmma_halves += 8u + d->scale; /* rows of the banks that a warp reads, times two: a
+                                                  quarter of A (2 KiB) and of B */
         uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_FINE + latency;
         if (done > t->wgmma_done) t->wgmma_done = done;
         break;
@@ -889,7 +994,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_WGMMA_COMMIT: t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done; break;
     case PL_KIND_FENCE_CTA:
     case PL_KIND_FENCE_VIEW: /* a fence of the block and one of the view */
-        t->hold = pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_cta_each * PL_FINE)) + s->m->sync.fence_cta;
+        t->hold =
+            pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_cta_each * PL_FINE)) +
+            s->m->sync.fence_cta;
         t->hold_why = d->kind == PL_KIND_FENCE_CTA ? PL_STALL_MEMBAR : PL_STALL_SHORT_SCOREBOARD;
         break;
     case PL_KIND_FENCE_GPU:
@@ -909,36 +1016,50 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_BRANCH: {
         const bool parts = w->nsplits > splits;
         s->stat.divergent += parts; /* pc_stat counts it where lanes part (op_control.c) */
-        if (w->state == PL_WARP_DONE || (d->guarded && w->pc == pc + 1 && !parts)) break; /* not taken: the stall count is all */
+        if (w->state == PL_WARP_DONE || (d->guarded && w->pc == pc + 1 && !parts))
+            break; /* not taken: the stall count is all */
         t->hold_why = PL_STALL_BRANCH;
         if (d->jump) /* the stall count holds the warp first */
-            t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.jump;
+            t->hold =
+                pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) +
+                s->m->issue.jump;
         else if (d->yields)
-            t->hold = pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) + s->m->issue.yield;
+            t->hold =
+                pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) +
+                s->m->issue.yield;
         else {
-            const uint64_t in = d->meets ? pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.join_each * PL_FINE) : t->stall;
-            t->hold = in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) + (parts ? s->m->issue.divergence : 0);
+            const uint64_t in = d->meets ? pl_port_enter(&s->jump_port, t->stall,
+                                                         (uint64_t)s->m->issue.join_each * PL_FINE)
+                                         : t->stall;
+            t->hold = in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) +
+                      (parts ? s->m->issue.divergence : 0);
         }
         if (d->meets && w->pc == pc) t->hold = t->stall + s->m->issue.rejoin;
         if (s->m->issue.refetch && (w->pc != pc + 1 || d->yields)) {
             const uint64_t resolved = t->hold;
-            t->hold = pl_port_enter(&c->redirected, resolved, (uint64_t)s->m->issue.refetch * PL_FINE) + s->m->issue.refetch;
+            t->hold =
+                pl_port_enter(&c->redirected, resolved, (uint64_t)s->m->issue.refetch * PL_FINE) +
+                s->m->issue.refetch;
             t->fetches = (uint32_t)(t->hold - resolved);
         }
         break;
     }
     case PL_KIND_BARRIER: {
-        uint64_t at = pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) + s->m->sync.barrier;
+        uint64_t at =
+            pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) +
+            s->m->sync.barrier;
         if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;
         t->hold = at;
         t->hold_why = PL_STALL_BARRIER;
-        if ((release_barrier(s, t->cta, now, at) || t->cta->live == 1) && t->cta->accessed) { /* else it has nothing to wait for */
+        if ((release_barrier(s, t->cta, now, at) || t->cta->live == 1) &&
+            t->cta->accessed) { /* else it has nothing to wait for */
             s->stat.barriers++;
             t->cta->accessed = false;
         }
         break;
     }
-    case PL_KIND_CLUSTER_ARRIVE: { /* what it did to other SMs must be seen there, and all that it did unless it says .relaxed */
+    case PL_KIND_CLUSTER_ARRIVE: { /* what it did to other SMs must be seen there, and all that it
+                                      did unless it says .relaxed */
         uint64_t fenced = d->fence ? fence_gpu(s, t, now) : now;
         if (t->remote_done > fenced) fenced = t->remote_done;
         if (fenced > t->cta->fenced) t->cta->fenced = fenced;
@@ -965,7 +1086,8 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     if (!try_again(s, t, d, pc, mask, now)) advance(s, t, now);
 }
 
-/* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the reply wakes the warp. */
+/* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the
+ * reply wakes the warp. */
 static uint64_t operand_there(pl_sm *s, pl_twarp *t, uint64_t now)
 {
     uint64_t at = pl_const_operand(s, PL_CONST_BASE + t->next->constant - 1, now);
@@ -974,10 +1096,12 @@ static uint64_t operand_there(pl_sm *s, pl_twarp *t, uint64_t now)
     return at;
 }
 
-/* The warp that was picked is about to execute something for which the SM has to wait, and may do so by stopping. */
+/* The warp that was picked is about to execute something for which the SM has to wait, and may do
+ * so by stopping. */
 static bool stops(pl_sm *s, const pl_twarp *t)
 {
-    if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released)) return false;
+    if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released))
+        return false;
     s->in_turn = pl_team_may(s->team, s->job);
     return !s->in_turn;
 }
@@ -997,8 +1121,9 @@ static void end_subcore_cycle(pl_sm *s, pl_subcore *c, bool picked, uint64_t now
     c->next = next > soonest ? next : soonest;
 }
 
-/* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block none stays behind: 32 of one block run for
- * as long as all of them together, those of four blocks for two thirds of that (start.tsv). */
+/* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block
+ * none stays behind: 32 of one block run for as long as all of them together, those of four blocks
+ * for two thirds of that (start.tsv). */
 static inline uint64_t rank(const pl_sm *s, const pl_subcore *c, const pl_twarp *t, uint32_t p)
 {
     switch (s->m->issue.policy) {
@@ -1009,7 +1134,8 @@ static inline uint64_t rank(const pl_sm *s, const pl_subcore *c, const pl_twarp 
     }
 }
 
-/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again. False: it has picked one, and stops. */
+/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again.
+ * False: it has picked one, and stops. */
 static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 {
     if (now < c->issue_free) {
@@ -1119,12 +1245,14 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
 {
     for (uint32_t i = 0; i < s->m->sm.warps && s->live_warps; i++) {
         pl_twarp *t = &s->warp[i];
-        if (!t->w || t->block != PL_BK_BARRIER || (!t->w->cta->cluster && !t->w->grid->before)) continue;
+        if (!t->w || t->block != PL_BK_BARRIER || (!t->w->cta->cluster && !t->w->grid->before))
+            continue;
         if (!pl_warp_poll(t->w, now)) {
             if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT) advance(s, t, now);
             continue;
         }
-        /* the blocks of a cluster come to their barrier at about the same time: the fences of this one stand for all */
+        /* the blocks of a cluster come to their barrier at about the same time: the fences of this
+         * one stand for all */
         uint64_t arrived = t->cta->fenced > now ? t->cta->fenced : now;
         t->hold = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
         advance(s, t, now);
@@ -1168,10 +1296,18 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
         sub = (found % s->nsub + 1) % s->nsub;
         pl_twarp *t = &s->warp[found];
         const uint64_t start = at + (uint64_t)(k * s->m->launch.warp_each);
-        *t = (pl_twarp){.w = &c->warp[k], .cta = b, .age = s->arrivals++, .started = start, .issued = start,
-                        .hold = start, .hold_why = PL_STALL_NO_INSTRUCTION, .throttle = PL_STALL_NOT_SELECTED, .line = PL_NEVER};
+        *t = (pl_twarp){.w = &c->warp[k],
+                        .cta = b,
+                        .age = s->arrivals++,
+                        .started = start,
+                        .issued = start,
+                        .hold = start,
+                        .hold_why = PL_STALL_NO_INSTRUCTION,
+                        .throttle = PL_STALL_NOT_SELECTED,
+                        .line = PL_NEVER};
         s->live_warps++;
-        if (s->sub[found % s->nsub].live++ == 0) s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;
+        if (s->sub[found % s->nsub].live++ == 0)
+            s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;
         s->stat.warps++;
         advance(s, t, at);
         k++;

@@ -1,8 +1,9 @@
 /* timing.h - timing mode: runs a grid on a machine and says how long it takes and what was busy.
  *
- * Meaning comes from emu/exec (one pl_warp_step for each instruction, at the cycle it issues); time comes from here and from memmodel.
- * Start at gpu.c (the block diagram: block scheduler, SMs, memory system), then sm.c (issue), lsu.c (memory instructions),
- * fetch.c (instruction and constant caches). doc/accuracy.md says what is modelled and how good it is. */
+ * Meaning comes from emu/exec (one pl_warp_step for each instruction, at the cycle it issues); time
+ * comes from here and from memmodel. Start at gpu.c (the block diagram: block scheduler, SMs,
+ * memory system), then sm.c (issue), lsu.c (memory instructions), fetch.c (instruction and constant
+ * caches). doc/accuracy.md says what is modelled and how good it is. */
 #ifndef PL_EMU_SM_TIMING_H
 #define PL_EMU_SM_TIMING_H
 
@@ -13,9 +14,10 @@
 enum { PL_MAX_COUNTERS = 160 };
 
 typedef struct pl_timing_result {
-    uint64_t cycles;         /* launch to last effect: what results.tsv calls cycles_cold; rows of grids follow each other */
-    uint64_t sm_active;      /* most cycles that one SM had warps */
-    uint64_t inst_executed;  /* warp instructions as the hardware would count them */
+    uint64_t cycles;    /* launch to last effect: what results.tsv calls cycles_cold; rows of grids
+                           follow each other */
+    uint64_t sm_active; /* most cycles that one SM had warps */
+    uint64_t inst_executed; /* warp instructions as the hardware would count them */
     uint64_t thread_inst_executed;
     pl_occupancy occupancy;
     pl_counter counter[PL_MAX_COUNTERS];
@@ -27,9 +29,10 @@ typedef struct pl_totals pl_totals;
 pl_totals *pl_totals_open(const pl_machine *m); /* NULL: out of memory */
 void pl_totals_close(pl_totals *t);             /* NULL is allowed */
 
-/* Runs the grid and those of its row (opened with pl_grid_open) to their end. What they do is added to *totals, and the result is that
- * of everything so far. PL_OK; PL_FAULT with g->fault set (the program failed, or nothing can ever
- * move again: then every component says what it waits for); PL_NOMEM; PL_INTERRUPTED. */
+/* Runs the grid and those of its row (opened with pl_grid_open) to their end. What they do is added
+ * to *totals, and the result is that of everything so far. PL_OK; PL_FAULT with g->fault set (the
+ * program failed, or nothing can ever move again: then every component says what it waits for);
+ * PL_NOMEM; PL_INTERRUPTED. */
 pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out);
 
 #endif

@@ -1,9 +1,11 @@
-/* assembling.c - part of `make bench`: how fast PTX is parsed, checked and assembled, and how much memory that takes.
+/* assembling.c - part of `make bench`: how fast PTX is parsed, checked and assembled, and how much
+ * memory that takes.
  *
- * The modules are made here: kernels of the suite, over and over under other names, until the text is 1 MB and 50 MB long; and one
- * kernel of 100,000 lines. Times are processor time of the whole command, all threads together, and time by the clock, each the least of
- * some runs; memory is the most that was resident. Where ptxas is found, it assembles the same files at -O0 (not the 50 MB), for the ratio
- * of processor times. */
+ * The modules are made here: kernels of the suite, over and over under other names, until the text
+ * is 1 MB and 50 MB long; and one kernel of 100,000 lines. Times are processor time of the whole
+ * command, all threads together, and time by the clock, each the least of some runs; memory is the
+ * most that was resident. Where ptxas is found, it assembles the same files at -O0 (not the 50 MB),
+ * for the ratio of processor times. */
 #define _DEFAULT_SOURCE /* wait4 */
 #include "tests/harness.h"
 #include <fcntl.h>
@@ -38,7 +40,8 @@ static const char head[] = ".version 9.0\n.target sm_90a\n.address_size 64\n";
 
 /* ---- modules ---- */
 
-/* A kernel that stands alone: from its first line on, and the name that it and its parameters have. */
+/* A kernel that stands alone: from its first line on, and the name that it and its parameters have.
+ */
 typedef struct kernel {
     char *text;
     char name[128];
@@ -47,8 +50,9 @@ typedef struct kernel {
 static bool stands_alone(char *ptx, kernel *k)
 {
     char *start = strstr(ptx, ".visible .entry ");
-    if (!start || strstr(start + 15, ".entry ") || strstr(ptx, ".func ") || strstr(ptx, "\n.global") || strstr(ptx, "\n.const") ||
-        strstr(ptx, "\n.extern") || sscanf(start, ".visible .entry %127[A-Za-z0-9_$](", k->name) != 1)
+    if (!start || strstr(start + 15, ".entry ") || strstr(ptx, ".func ") ||
+        strstr(ptx, "\n.global") || strstr(ptx, "\n.const") || strstr(ptx, "\n.extern") ||
+        sscanf(start, ".visible .entry %127[A-Za-z0-9_$](", k->name) != 1)
         return false;
     k->text = start;
     return true;
@@ -96,14 +100,16 @@ static void one_kernel(text *t, unsigned lines)
     char line[256];
     unsigned blocks = lines / 10;
 #define LINE(...) add(t, line, (size_t)snprintf(line, sizeof line, __VA_ARGS__))
-    LINE("%s.visible .entry large(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %%r<4>; .reg .b64 %%d<4>; .reg .pred %%p<%u>; .reg .f32 %%f<%u>;\n",
+    LINE("%s.visible .entry large(.param .u64 p, .param .u32 n)\n{\n.reg .b32 %%r<4>; .reg .b64 "
+         "%%d<4>; .reg .pred %%p<%u>; .reg .f32 %%f<%u>;\n",
          head, blocks + 1, 6 * blocks + 60);
     LINE("ld.param.u64 %%d1, [p];\nld.param.u32 %%r1, [n];\n");
     for (unsigned k = 0; k < 40; k++) LINE("ld.global.f32 %%f%u, [%%d1+%u];\n", k, 4 * k);
     for (unsigned b = 0, f = 40; b < blocks; b++) {
         LINE("setp.gt.s32 %%p%u, %%r1, %u;\n@%%p%u bra L%u;\n", b, b, b, b);
         for (unsigned k = 0; k < 6; k++, f++)
-            LINE("fma.rn.f32 %%f%u, %%f%u, %%f%u, %%f%u;\n", f, (b * 7 + k) % 40, k ? f - 1 : (b * 11) % 40, (b * 3 + k * 5) % 40);
+            LINE("fma.rn.f32 %%f%u, %%f%u, %%f%u, %%f%u;\n", f, (b * 7 + k) % 40,
+                 k ? f - 1 : (b * 11) % 40, (b * 3 + k * 5) % 40);
         LINE("st.global.f32 [%%d1+%u], %%f%u;\n", 4 * b, f - 1);
         if (b % 7 == 0) LINE("mov.f32 %%f%u, %%f%u;\n", b % 40, f - 1);
         LINE("L%u:\n", b);
@@ -137,8 +143,11 @@ static cost run(const char *const argv[])
     }
     if (child < 0 || wait4(child, &status, 0, &u) != child) exit(EXIT_FAILURE);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    return (cost){(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
-                  (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec), 1024.0 * (double)u.ru_maxrss, status == 0};
+    return (cost){(double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                      1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec),
+                  (double)(end.tv_sec - start.tv_sec) +
+                      1e-9 * (double)(end.tv_nsec - start.tv_nsec),
+                  1024.0 * (double)u.ru_maxrss, status == 0};
 }
 
 static cost best(const char *const argv[], unsigned times)
@@ -152,7 +161,8 @@ static cost best(const char *const argv[], unsigned times)
     return b;
 }
 
-static void measure(const char *folder, const char *what, const text *t, unsigned times, bool compare)
+static void measure(const char *folder, const char *what, const text *t, unsigned times,
+                    bool compare)
 {
     char in[512], out[512];
     double size = (double)t->n;
@@ -161,7 +171,9 @@ static void measure(const char *folder, const char *what, const text *t, unsigne
     FILE *f = fopen(in, "wb");
     if (!f || fwrite(t->at, 1, t->n, f) != t->n || fclose(f) != 0) exit(EXIT_FAILURE);
     printf("%s, %.1f MB\n", what, size / MB);
-    const char *const plain[] = {loom_path(), "as", "-O0", in, NULL}, *const full[] = {loom_path(), "as", "-O2", in, NULL};
+    const char *const plain[] = {loom_path(), "as", "-O0", in, NULL}, *const full[] = {loom_path(),
+                                                                                       "as", "-O2",
+                                                                                       in, NULL};
     const char *const object[] = {loom_path(), "as", "-O2", in, "-o", out, NULL};
     const char *const *const ours[] = {plain, full, object};
     const char *const ptxas[] = {"ptxas", "-O0", "-arch=sm_90a", "-o", out, in, NULL};
@@ -169,10 +181,13 @@ static void measure(const char *folder, const char *what, const text *t, unsigne
     cost theirs = compare ? best(ptxas, times) : (cost){0, 0, 0, false};
     for (unsigned k = 0; k < 3; k++) {
         cost c = best(ours[k], times);
-        printf("  %-8s %7.3f s  %5.1f MB/s  (by the clock %5.1f MB/s)  %5.1f bytes of memory a byte", name[k], c.seconds, size / MB / c.seconds,
-               size / MB / c.clock, c.bytes / size);
+        printf(
+            "  %-8s %7.3f s  %5.1f MB/s  (by the clock %5.1f MB/s)  %5.1f bytes of memory a byte",
+            name[k], c.seconds, size / MB / c.seconds, size / MB / c.clock, c.bytes / size);
         if (!c.good) printf("  FAILED");
-        if (theirs.good) printf("  %5.1f times as fast as ptxas -O0 (%.2f s)", theirs.seconds / c.seconds, theirs.seconds);
+        if (theirs.good)
+            printf("  %5.1f times as fast as ptxas -O0 (%.2f s)", theirs.seconds / c.seconds,
+                   theirs.seconds);
         putchar('\n');
         fflush(stdout);
     }

@@ -36,7 +36,8 @@ static figures committed(void)
     char *path = data_path("accuracy.tsv");
     table t = table_read(path);
     for (size_t i = 0; i < t.rows; i++)
-        figures_add(&f, strtod(t.row[i][table_column(&t, "value")], NULL), "%s", t.row[i][table_column(&t, "figure")]);
+        figures_add(&f, strtod(t.row[i][table_column(&t, "value")], NULL), "%s",
+                    t.row[i][table_column(&t, "figure")]);
     table_free(&t);
     free(path);
     return f;
@@ -61,15 +62,18 @@ bool figures_update(const figures *f)
     figures all = committed();
     for (size_t i = 0; i < f->n; i++) {
         const struct figure *was = find(&all, f->at[i].name);
-        if (was) all.at[was - all.at].value = f->at[i].value;
-        else figures_add(&all, f->at[i].value, "%s", f->at[i].name);
+        if (was)
+            all.at[was - all.at].value = f->at[i].value;
+        else
+            figures_add(&all, f->at[i].value, "%s", f->at[i].name);
     }
     char *path = data_path("accuracy.tsv");
     FILE *out = fopen(path, "w");
     bool ok = out != NULL;
     if (out) {
         fprintf(out, "#figure\tvalue\n");
-        for (size_t i = 0; i < all.n; i++) fprintf(out, "%s\t%.1f\n", all.at[i].name, all.at[i].value);
+        for (size_t i = 0; i < all.n; i++)
+            fprintf(out, "%s\t%.1f\n", all.at[i].name, all.at[i].value);
         ok = fclose(out) == 0;
     }
     free(path);

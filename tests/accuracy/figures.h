@@ -1,4 +1,5 @@
-/* figures.h - figures of accuracy that are committed (tests/data/accuracy.tsv) and must not get worse. */
+/* figures.h - figures of accuracy that are committed (tests/data/accuracy.tsv) and must not get
+ * worse. */
 #ifndef PL_TESTS_FIGURES_H
 #define PL_TESTS_FIGURES_H
 
@@ -9,14 +10,17 @@ typedef struct figures {
     struct figure {
         char name[96];
         double value; /* lower is better */
-    } *at;
+    } * at;
     size_t n, cap;
 } figures;
 
-void figures_add(figures *f, double value, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Compares with the committed figures and says which got worse; how many did. Names that are not committed do not count. */
+void figures_add(figures *f, double value, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Compares with the committed figures and says which got worse; how many did. Names that are not
+ * committed do not count. */
 size_t figures_check(const figures *f);
-/* Writes them into the committed file, beside those of other programs. False: it cannot be written. */
+/* Writes them into the committed file, beside those of other programs. False: it cannot be written.
+ */
 bool figures_update(const figures *f);
 void figures_free(figures *f);
 

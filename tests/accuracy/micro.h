@@ -1,4 +1,5 @@
-/* micro.h - what the parts of the microbenchmark comparison share: the device, the tables, a row of a comparison. */
+/* micro.h - what the parts of the microbenchmark comparison share: the device, the tables, a row of
+ * a comparison. */
 #ifndef PL_TESTS_MICRO_H
 #define PL_TESTS_MICRO_H
 
@@ -18,24 +19,27 @@ typedef struct micro {
     char *text; /* PTX under construction */
     size_t n;
     bool verbose;
-    unsigned shared; /* bytes of shared memory that the next kernel declares */
-    bool in_order; /* the next kernel runs as it is written (-O0) */
+    unsigned shared;  /* bytes of shared memory that the next kernel declares */
+    bool in_order;    /* the next kernel runs as it is written (-O0) */
     const char *name; /* of the table */
     size_t rows, inside, failed, all_rows, all_inside;
     figures figures;
 } micro;
 
-/* PTX of one kernel: parameters and registers; then what put() appends; run() assembles and runs it in timing mode. */
+/* PTX of one kernel: parameters and registers; then what put() appends; run() assembles and runs it
+ * in timing mode. */
 void put(micro *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void begin(micro *m);
 void start_clock(micro *m);
 void stop_clock(micro *m); /* the least of several measurements is kept in `best` */
 void store_best(micro *m);
-bool run(micro *m, unsigned blocks, unsigned threads, uint32_t n); /* m->result has what it stored; false: it did not run */
+bool run(micro *m, unsigned blocks, unsigned threads,
+         uint32_t n); /* m->result has what it stored; false: it did not run */
 
 void open_table(micro *m, const char *name);
 /* One figure, recorded and modelled; modelled <= 0: the kernel did not run. */
-void row(micro *m, double recorded, double modelled, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void row(micro *m, double recorded, double modelled, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 void close_table(micro *m);
 
 /* tests/data/micro/NAME.tsv.xz, and a field of its row i. */

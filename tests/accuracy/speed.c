@@ -1,7 +1,8 @@
-/* speed.c - `make bench`: how fast the emulator itself is, on the recorded suite: functional mode, timing mode, and timing mode with two
- * threads, whose speed is compared with that of one.
+/* speed.c - `make bench`: how fast the emulator itself is, on the recorded suite: functional mode,
+ * timing mode, and timing mode with two threads, whose speed is compared with that of one.
  *
- * Speed is emulated instructions in a second of emulation (wall_seconds of --json: without reading files and assembling). */
+ * Speed is emulated instructions in a second of emulation (wall_seconds of --json: without reading
+ * files and assembling). */
 #include "tests/recorded.h"
 #include <math.h>
 #include <stdio.h>
@@ -12,14 +13,15 @@ typedef struct bench {
     table results;
     double seconds, warp, thread; /* sums over all cases */
     size_t ran;
-    double *wall;   /* by row; 0: no figure */
+    double *wall; /* by row; 0: no figure */
 } bench;
 
 static void measure(void *ctx, size_t row, const json_t *result, const run_result *r)
 {
     bench *b = ctx;
     const char *name = b->results.row[row][table_column(&b->results, "case")];
-    double seconds = recorded_number(result, "wall_seconds"), warp = recorded_number(result, "inst_executed");
+    double seconds = recorded_number(result, "wall_seconds"),
+           warp = recorded_number(result, "inst_executed");
     double thread = recorded_number(result, "thread_inst_executed");
     if (seconds <= 0) {
         printf("%-28s no figure (exit status %d)\n", name, r->status);
@@ -30,14 +32,16 @@ static void measure(void *ctx, size_t row, const json_t *result, const run_resul
     b->thread += thread;
     b->ran++;
     b->wall[row] = seconds;
-    printf("%-28s %8.3f s %10.2f M warp instructions/s %10.1f M thread instructions/s\n", name, seconds, warp / seconds / 1e6,
-           thread / seconds / 1e6);
+    printf("%-28s %8.3f s %10.2f M warp instructions/s %10.1f M thread instructions/s\n", name,
+           seconds, warp / seconds / 1e6, thread / seconds / 1e6);
 }
 
 static const struct {
     const char *title, *mode;
     const char *options[3];
-} part[] = {{"functional", "functional", {NULL}}, {"timing", "timing", {NULL}}, {"timing, two threads", "timing", {"--threads", "2", NULL}}};
+} part[] = {{"functional", "functional", {NULL}},
+            {"timing", "timing", {NULL}},
+            {"timing, two threads", "timing", {"--threads", "2", NULL}}};
 enum { PARTS = sizeof part / sizeof *part };
 
 int main(void)
@@ -49,8 +53,10 @@ int main(void)
         printf("%s\n", part[i].title);
         recorded_run_with("suite", &b[i].results, part[i].mode, part[i].options, measure, &b[i]);
         if (b[i].ran > 0)
-            printf("%s: %zu cases in %.1f s, %.2f M warp instructions/s, %.1f M thread instructions/s\n\n", part[i].title, b[i].ran,
-                   b[i].seconds, b[i].warp / b[i].seconds / 1e6, b[i].thread / b[i].seconds / 1e6);
+            printf("%s: %zu cases in %.1f s, %.2f M warp instructions/s, %.1f M thread "
+                   "instructions/s\n\n",
+                   part[i].title, b[i].ran, b[i].seconds, b[i].warp / b[i].seconds / 1e6,
+                   b[i].thread / b[i].seconds / 1e6);
     }
     double sum = 0;
     size_t n = 0;
@@ -60,7 +66,8 @@ int main(void)
         n++;
     }
     if (n > 0)
-        printf("two threads: %.2f times the speed of one (geometric mean of %zu cases; %.2f times over all together; %ld processors)\n",
+        printf("two threads: %.2f times the speed of one (geometric mean of %zu cases; %.2f times "
+               "over all together; %ld processors)\n",
                exp(sum / (double)n), n, b[1].seconds / b[2].seconds, sysconf(_SC_NPROCESSORS_ONLN));
     for (size_t i = 0; i < PARTS; i++) {
         free(b[i].wall);

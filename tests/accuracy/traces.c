@@ -1,8 +1,10 @@
-/* traces.c - the part of `make bench` about traces: how fast events are written, how many bytes they take, and what a summary costs.
+/* traces.c - the part of `make bench` about traces: how fast events are written, how many bytes
+ * they take, and what a summary costs.
  *
- * The events of a real launch are kept in memory and given to the trace writer, so that the figure is the writer's alone: a slice of
- * them again and again, later each time, because events of a running model are in the processor's cache too. One core; the file lies in
- * a scratch folder. With a word, only the launches whose names have it, and no summaries. */
+ * The events of a real launch are kept in memory and given to the trace writer, so that the figure
+ * is the writer's alone: a slice of them again and again, later each time, because events of a
+ * running model are in the processor's cache too. One core; the file lies in a scratch folder. With
+ * a word, only the launches whose names have it, and no summaries. */
 #include "include/ptxloom.h"
 #include "isa/insn.h"
 #include "ptx/ast.h"
@@ -29,7 +31,8 @@ typedef struct answer {
     uint32_t latency;
 } answer;
 
-/* All kinds of events, and in which order they came: how many instructions before each of the others. */
+/* All kinds of events, and in which order they came: how many instructions before each of the
+ * others. */
 typedef struct recording {
     pl_inst_event *inst;
     access *mem;
@@ -85,7 +88,8 @@ static void keep_done(void *ctx, uint64_t seq, uint32_t latency)
     r->done[r->ndone++] = (answer){seq, r->ninst, latency};
 }
 
-/* Leaves the events around the middle of the launch; results that come after it are there at once. */
+/* Leaves the events around the middle of the launch; results that come after it are there at once.
+ */
 static void keep_middle(recording *r)
 {
     if (r->ninst <= SLICE) return;
@@ -121,11 +125,14 @@ static void describe(void *ctx, uint32_t pc, pl_tracedb_insn *out)
 }
 
 /* Events a second and bytes an event of a launch that repeats the slice `times` over. */
-static void write_trace(recording *r, const pl_case *c, const char *path, pl_tracedb_level level, bool packed, int times)
+static void write_trace(recording *r, const pl_case *c, const char *path, pl_tracedb_level level,
+                        bool packed, int times)
 {
     pl_tracedb *t;
-    const pl_tracedb_options o = {.level = level, .packed = packed, .sms = 132, .subcores = 4, .max_warps = 64};
-    pl_tracedb_kernel k = {.entry = "k", .timing = true, .module = "k", .ninsns = 4096, .insn = describe};
+    const pl_tracedb_options o = {
+        .level = level, .packed = packed, .sms = 132, .subcores = 4, .max_warps = 64};
+    pl_tracedb_kernel k = {
+        .entry = "k", .timing = true, .module = "k", .ninsns = 4096, .insn = describe};
     static pl_pc_stat counts[4096];
     memcpy(k.grid, c->grid, sizeof k.grid);
     memcpy(k.block, c->block, sizeof k.block);
@@ -149,7 +156,8 @@ static void write_trace(recording *r, const pl_case *c, const char *path, pl_tra
                 m.cycle += cycle;
                 s->mem(s->ctx, &m);
             }
-            for (; done < r->ndone && r->done[done].before <= e; done++) s->done(s->ctx, r->done[done].seq + seq, r->done[done].latency);
+            for (; done < r->ndone && r->done[done].before <= e; done++)
+                s->done(s->ctx, r->done[done].seq + seq, r->done[done].latency);
             if (e == r->ninst) break;
             pl_inst_event x = r->inst[e];
             x.seq += seq;
@@ -163,8 +171,9 @@ static void write_trace(recording *r, const pl_case *c, const char *path, pl_tra
     if (pl_tracedb_close(t, true) != PL_OK) exit(EXIT_FAILURE);
     struct stat st;
     stat(path, &st);
-    printf("  %-7s %-5s %10llu events %8.2f M events/s %7.2f bytes an event   (aim: %s)\n", packed ? "packed" : "rows",
-           level == PL_TRACEDB_MEM ? "mem" : "inst", (unsigned long long)events, (double)events / seconds / 1e6,
+    printf("  %-7s %-5s %10llu events %8.2f M events/s %7.2f bytes an event   (aim: %s)\n",
+           packed ? "packed" : "rows", level == PL_TRACEDB_MEM ? "mem" : "inst",
+           (unsigned long long)events, (double)events / seconds / 1e6,
            (double)st.st_size / (double)events, packed ? "10 M, at most 10 bytes" : "0.7 M");
 }
 
@@ -175,7 +184,8 @@ static void record(const char *name, recording *r, pl_gpu *gpu, pl_case **c, pl_
     pl_launch l = {.mode = PL_MODE_TIMING, .sink = &sink};
     const pl_load_options load = {.opt_level = 2};
     pl_result result;
-    if (pl_case_read(gpu, file, c) != PL_OK || pl_module_load_file(gpu, (*c)->ptx, &load, m) != PL_OK ||
+    if (pl_case_read(gpu, file, c) != PL_OK ||
+        pl_module_load_file(gpu, (*c)->ptx, &load, m) != PL_OK ||
         pl_case_prepare(*c, *m, &l) != PL_OK || pl_launch_kernel(gpu, *m, &l, &result) != PL_OK) {
         fprintf(stderr, "%s does not run\n", file);
         exit(EXIT_FAILURE);
@@ -188,13 +198,15 @@ static double spent(void)
 {
     struct rusage u;
     getrusage(RUSAGE_CHILDREN, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
 /* Seconds of processor time of one run. */
 static double run_seconds(const char *file, const char *trace)
 {
-    const char *const with[] = {loom_path(), "run", file, "--trace", trace, "--trace-level", "summary", NULL};
+    const char *const with[] = {loom_path(), "run",           file,      "--trace",
+                                trace,       "--trace-level", "summary", NULL};
     const char *const without[] = {loom_path(), "run", file, NULL};
     const double before = spent();
     run_result r = run_command(trace ? with : without, 300);
@@ -203,7 +215,8 @@ static double run_seconds(const char *file, const char *trace)
     return spent() - before;
 }
 
-/* What a summary costs: the least of several runs, with and without in turn, so that both meet the same neighbours. */
+/* What a summary costs: the least of several runs, with and without in turn, so that both meet the
+ * same neighbours. */
 static void compare_summary(const char *name, const char *path)
 {
     char *file = data_path(name);
@@ -213,13 +226,15 @@ static void compare_summary(const char *name, const char *path)
         if (a < plain) plain = a;
         if (b < traced) traced = b;
     }
-    printf("summary of %s: %.3f s, without a trace %.3f s: %+.1f %% (aim: 5)\n", name, traced, plain, 100 * (traced / plain - 1));
+    printf("summary of %s: %.3f s, without a trace %.3f s: %+.1f %% (aim: 5)\n", name, traced,
+           plain, 100 * (traced / plain - 1));
     free(file);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const cases[] = {"suite/cases/sgemm_tiled.json", "suite/cases/transpose_shared.json",
+    static const char *const cases[] = {"suite/cases/sgemm_tiled.json",
+                                        "suite/cases/transpose_shared.json",
                                         "suite/cases/bfs_level.json"};
     char *folder = scratch_make(), path[400];
     snprintf(path, sizeof path, "%s/bench.db", folder);
@@ -236,7 +251,8 @@ int main(int argc, char **argv)
         printf("%s: %zu events\n", cases[i], n);
         for (int packed = 0; packed < 2; packed++)
             for (int level = PL_TRACEDB_INST; level <= PL_TRACEDB_MEM; level++)
-                write_trace(&r, c, path, (pl_tracedb_level)level, packed, 1 + (int)((packed ? 20000000 : 1000000) / n));
+                write_trace(&r, c, path, (pl_tracedb_level)level, packed,
+                            1 + (int)((packed ? 20000000 : 1000000) / n));
         pl_case_close(c);
         pl_module_close(m);
         pl_gpu_close(gpu);

@@ -207,18 +207,26 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
 }
 END_TEST
 
-/* launch__occupancy_limit_* that Nsight Compute recorded on an H200 for four kernels of the suite. */
+/* launch__occupancy_limit_* that Nsight Compute recorded on an H200 for four kernels of the suite.
+ */
 START_TEST(occupancy_is_that_of_the_hardware)
 {
     static const struct {
         const char *threads, *registers, *shared;
         int warps, registers_limit;
-    } recorded[] = {{"256", "32", "2048", 8, 8}, {"32", "93", "8192", 64, 20}, {"128", "68", "29184", 16, 7}, {"1024", "14", "0", 2, 4}};
+    } recorded[] = {{"256", "32", "2048", 8, 8},
+                    {"32", "93", "8192", 64, 20},
+                    {"128", "68", "29184", 16, 7},
+                    {"1024", "14", "0", 2, 4}};
     for (size_t k = 0; k < sizeof recorded / sizeof *recorded; k++) {
-        ck_assert_int_eq(loom("occupancy", "-b", recorded[k].threads, "-r", recorded[k].registers, "--shared", recorded[k].shared, "--json", NULL), 0);
+        ck_assert_int_eq(loom("occupancy", "-b", recorded[k].threads, "-r", recorded[k].registers,
+                              "--shared", recorded[k].shared, "--json", NULL),
+                         0);
         json_t *rows = json_loads(out, 0, NULL), *row = json_array_get(rows, 0);
-        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_warps")), recorded[k].warps);
-        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_registers")), recorded[k].registers_limit);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_warps")),
+                         recorded[k].warps);
+        ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_registers")),
+                         recorded[k].registers_limit);
         ck_assert_int_eq(json_integer_value(json_object_get(row, "limit_blocks")), 32);
         json_decref(rows);
     }
@@ -227,14 +235,18 @@ START_TEST(occupancy_is_that_of_the_hardware)
     ck_assert_int_eq(loom("occupancy", "-r", "32", NULL), 2);
     ck_assert_ptr_nonnull(strstr(err, "E0007"));
     /* launch__barrier_count 16, launch__occupancy_limit_barriers 4 */
-    ck_assert_int_eq(loom("occupancy", "-b", "256", "-r", "32", "--barriers", "16", "--json", NULL), 0);
+    ck_assert_int_eq(loom("occupancy", "-b", "256", "-r", "32", "--barriers", "16", "--json", NULL),
+                     0);
     ck_assert_ptr_nonnull(strstr(out, "\"limit\": \"barriers\""));
     ck_assert_ptr_nonnull(strstr(out, "\"limit_barriers\": 4"));
     /* a machine with changed values is one name */
-    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,sm.warps=32,sm.blocks=8,t4", NULL), 0);
+    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch",
+                          "h200,sm.warps=32,sm.blocks=8,t4", NULL),
+                     0);
     ck_assert_ptr_nonnull(strstr(out, "h200,sm.warps=32,sm.blocks=8 "));
     ck_assert_ptr_nonnull(strstr(out, "\nt4 "));
-    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,sm.wraps=32", NULL), 2);
+    ck_assert_int_eq(loom("occupancy", "-b", "32", "-r", "16", "--arch", "h200,sm.wraps=32", NULL),
+                     2);
     ck_assert_ptr_nonnull(strstr(err, "'sm.wraps=32' is no SECTION.KEY=VALUE of that machine"));
 }
 END_TEST
@@ -258,7 +270,8 @@ START_TEST(the_first_byte_behind_a_buffer_is_a_fault)
                      1);
     expect(err, "0 bytes behind the end of 'argument 4 (y)' (f32[100], 400 bytes at 0x");
     expect(err, "): element 100 (block 0,0,0, thread 100,0,0)");
-    ck_assert_int_eq(loom("run", k, "-g1", "-b128", "u32:101", "f32:2", "f32[101]=iota", "f32[101]=1", NULL), 0);
+    ck_assert_int_eq(
+        loom("run", k, "-g1", "-b128", "u32:101", "f32:2", "f32[101]=iota", "f32[101]=1", NULL), 0);
 }
 END_TEST
 

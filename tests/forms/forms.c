@@ -1,7 +1,9 @@
-/* forms.c - every scalar instruction and every mma on fresh operands against an H200: digests of what it wrote (forms.h).
+/* forms.c - every scalar instruction and every mma on fresh operands against an H200: digests of
+ * what it wrote (forms.h).
  *
- * tests/data/forms.tsv.xz has a row for each of the instructions that list.py finds in the instruction table and ptxas assembles
- * for sm_90a; the digests were recorded by record.c (H200, driver 580.159.04, 2026-11), twice with the same result. */
+ * tests/data/forms.tsv.xz has a row for each of the instructions that list.py finds in the
+ * instruction table and ptxas assembles for sm_90a; the digests were recorded by record.c (H200,
+ * driver 580.159.04, 2026-11), twice with the same result. */
 #include "tests/forms/forms.h"
 #include "ptxloom.h"
 #include "tests/harness.h"
@@ -17,15 +19,20 @@ static bool run_entry(pl_gpu *gpu, pl_module *m, const forms_entry *e, size_t ro
     pl_ptr params[2] = {0};
     pl_result r = {0};
     snprintf(name, sizeof name, "e%zu", row);
-    pl_launch l = {.kernel = name, .grid = {FORMS_TUPLES / FORMS_BLOCK, 1, 1}, .block = {FORMS_BLOCK, 1, 1},
-                   .params = params, .param_bytes = sizeof params, .mode = PL_MODE_FUNCTIONAL};
+    pl_launch l = {.kernel = name,
+                   .grid = {FORMS_TUPLES / FORMS_BLOCK, 1, 1},
+                   .block = {FORMS_BLOCK, 1, 1},
+                   .params = params,
+                   .param_bytes = sizeof params,
+                   .mode = PL_MODE_FUNCTIONAL};
     forms_inputs(in, e);
     memset(out, 0, sizeof out);
     const uint64_t in_bytes = FORMS_TUPLES * e->nin * 8, out_bytes = FORMS_TUPLES * e->nout * 8;
     bool ok = pl_alloc_device(gpu, in_bytes, "in", &params[0]) == PL_OK &&
               pl_alloc_device(gpu, out_bytes, "out", &params[1]) == PL_OK &&
               pl_copy_to_device(gpu, params[0], in, in_bytes) == PL_OK &&
-              pl_copy_to_device(gpu, params[1], out, out_bytes) == PL_OK && pl_launch_kernel(gpu, m, &l, &r) == PL_OK &&
+              pl_copy_to_device(gpu, params[1], out, out_bytes) == PL_OK &&
+              pl_launch_kernel(gpu, m, &l, &r) == PL_OK &&
               pl_copy_from_device(gpu, out, params[1], out_bytes) == PL_OK;
     for (int k = 0; k < 2; k++)
         if (params[k]) pl_free_device(gpu, params[k]);
@@ -39,14 +46,16 @@ static size_t run_chunk(const table *t, size_t first, size_t end, pl_host host, 
     const pl_load_options o = {.opt_level = level, .host = host};
     pl_gpu *gpu;
     pl_module *m = NULL;
-    size_t bad = 0, at = (size_t)snprintf(text, sizeof text, ".version 8.8\n.target sm_90a\n.address_size 64\n");
+    size_t bad = 0, at = (size_t)snprintf(text, sizeof text,
+                                          ".version 8.8\n.target sm_90a\n.address_size 64\n");
     for (size_t row = first; row < end; row++) {
         forms_entry e = forms_read(t->row[row][0], t->row[row][1], t->row[row][2]);
         at += forms_kernel(text + at, sizeof text - at, &e, row);
     }
     if (pl_gpu_open(&gpu, "h200") != PL_OK) return end - first;
     if (pl_module_load(gpu, "forms.ptx", text, at, &o, &m) != PL_OK) {
-        tap_note("%s", pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false).rendered : "the module cannot be loaded");
+        tap_note("%s", pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false).rendered
+                                              : "the module cannot be loaded");
         pl_gpu_close(gpu);
         return end - first;
     }
@@ -55,7 +64,8 @@ static size_t run_chunk(const table *t, size_t first, size_t end, pl_host host, 
         const bool ran = run_entry(gpu, m, &e, row);
         const uint64_t digest = forms_digest(out, FORMS_TUPLES * e.nout);
         if (ran && digest == strtoull(t->row[row][3], NULL, 16)) continue;
-        if (bad++ < SHOWN) tap_note("row %zu, %s: %s", row, e.text, ran ? "other results" : "the launch failed");
+        if (bad++ < SHOWN)
+            tap_note("row %zu, %s: %s", row, e.text, ran ? "other results" : "the launch failed");
     }
     pl_module_close(m);
     pl_gpu_close(gpu);
@@ -79,7 +89,8 @@ static void dump(const table *t, size_t row)
     for (size_t i = 0; i < FORMS_TUPLES; i++) {
         for (unsigned j = 0; j < e.nin; j++) printf("%llx ", (unsigned long long)in[i * e.nin + j]);
         printf("->");
-        for (unsigned j = 0; j < e.nout; j++) printf(" %llx", (unsigned long long)out[i * e.nout + j]);
+        for (unsigned j = 0; j < e.nout; j++)
+            printf(" %llx", (unsigned long long)out[i * e.nout + j]);
         printf("\n");
     }
 }

@@ -1,8 +1,10 @@
-/* forms.h - one-instruction kernels made from a list: their PTX, their operands, and a digest of what they write.
+/* forms.h - one-instruction kernels made from a list: their PTX, their operands, and a digest of
+ * what they write.
  *
- * Shared by the test (forms.c) and by the program that recorded the digests on hardware (record.c), so that both run exactly the
- * same kernels on exactly the same operands and only digests need to be stored. A row of the list is the text of an instruction
- * in which %a0, %a1 ... are the sources and %d0, %d1 ... the results, and the types of both. */
+ * Shared by the test (forms.c) and by the program that recorded the digests on hardware (record.c),
+ * so that both run exactly the same kernels on exactly the same operands and only digests need to
+ * be stored. A row of the list is the text of an instruction in which %a0, %a1 ... are the sources
+ * and %d0, %d1 ... the results, and the types of both. */
 #ifndef PL_TESTS_FORMS_H
 #define PL_TESTS_FORMS_H
 
@@ -13,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FORMS_TUPLES 1024 /* operand tuples a kernel */
-#define FORMS_BLOCK 128
+#define FORMS_TUPLES   1024 /* operand tuples a kernel */
+#define FORMS_BLOCK    128
 #define FORMS_OPERANDS 20
 
 typedef struct forms_entry {
@@ -44,10 +46,12 @@ static inline forms_entry forms_read(const char *text, const char *in, const cha
     return e;
 }
 
-/* Bits of the register that holds a type: 8-bit values live in 32-bit registers, predicates arrive and leave as words. */
+/* Bits of the register that holds a type: 8-bit values live in 32-bit registers, predicates arrive
+ * and leave as words. */
 static inline unsigned forms_register(const char *type)
 {
-    if (strcmp(type, "pred") == 0 || strchr(type, 'x') || type[1] == '8' || type[0] == 'm') return 32;
+    if (strcmp(type, "pred") == 0 || strchr(type, 'x') || type[1] == '8' || type[0] == 'm')
+        return 32;
     unsigned bits = (unsigned)atoi(type + strcspn(type, "0123456789"));
     return bits;
 }
@@ -55,14 +59,18 @@ static inline unsigned forms_register(const char *type)
 /* Writes the kernel of entry number n as one line of PTX. Returns its length. */
 static inline size_t forms_kernel(char *to, size_t size, const forms_entry *e, size_t n)
 {
-    size_t at = (size_t)snprintf(to, size,
-                                 ".visible .entry e%zu(.param .u64 pin, .param .u64 pout) { .reg .b64 %%in,%%out,%%w; "
-                                 ".reg .b32 %%i,%%c; .reg .pred %%p<6>,%%q<6>; ",
-                                 n);
+    size_t at = (size_t)snprintf(
+        to, size,
+        ".visible .entry e%zu(.param .u64 pin, .param .u64 pout) { .reg .b64 %%in,%%out,%%w; "
+        ".reg .b32 %%i,%%c; .reg .pred %%p<6>,%%q<6>; ",
+        n);
 #define FORMS_PUT(...) at += (size_t)snprintf(to + at, size - at, __VA_ARGS__)
-    for (unsigned k = 0; k < e->nin; k++) FORMS_PUT(".reg .b%u %%a%u; ", forms_register(e->in[k]), k);
-    for (unsigned k = 0; k < e->nout; k++) FORMS_PUT(".reg .b%u %%d%u; ", forms_register(e->out[k]), k);
-    FORMS_PUT("mov.u32 %%i,%%tid.x; mov.u32 %%c,%%ctaid.x; mad.lo.u32 %%i,%%c,%d,%%i; ", FORMS_BLOCK);
+    for (unsigned k = 0; k < e->nin; k++)
+        FORMS_PUT(".reg .b%u %%a%u; ", forms_register(e->in[k]), k);
+    for (unsigned k = 0; k < e->nout; k++)
+        FORMS_PUT(".reg .b%u %%d%u; ", forms_register(e->out[k]), k);
+    FORMS_PUT("mov.u32 %%i,%%tid.x; mov.u32 %%c,%%ctaid.x; mad.lo.u32 %%i,%%c,%d,%%i; ",
+              FORMS_BLOCK);
     FORMS_PUT("ld.param.u64 %%in,[pin]; mad.wide.u32 %%in,%%i,%u,%%in; ", 8 * e->nin);
     FORMS_PUT("ld.param.u64 %%out,[pout]; mad.wide.u32 %%out,%%i,%u,%%out; ", 8 * e->nout);
     for (unsigned k = 0; k < e->nin; k++)
@@ -99,26 +107,34 @@ static inline forms_float forms_layout(const char *t)
     return (forms_float){0};
 }
 
-/* A floating-point value: any bits; edges of the format; a short fraction, so that results tie; a moderate size. */
+/* A floating-point value: any bits; edges of the format; a short fraction, so that results tie; a
+ * moderate size. */
 static inline uint64_t forms_float_value(forms_float f, uint64_t *s)
 {
     const uint64_t r = forms_random(s), one = 1, fraction = (one << f.fraction) - 1;
-    const uint64_t exponents = (one << f.exponent) - 1, bias = exponents >> 1, sign = (r >> 63) << (f.bits - 1);
+    const uint64_t exponents = (one << f.exponent) - 1, bias = exponents >> 1,
+                   sign = (r >> 63) << (f.bits - 1);
     uint64_t x = forms_random(s) & fraction, e;
     switch (r % 8) {
     case 0: { /* edges: zero, subnormals, the smallest normal, one, the largest, infinity, NaN */
-        static const uint8_t edge[][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {2, 0}, {3, 3}, {4, 0}, {4, 1},
-                                          {5, 0}, {5, 1}, {5, 2}, {6, 0}, {6, 3}, {7, 0}};
+        static const uint8_t edge[][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1},
+                                          {2, 0}, {3, 3}, {4, 0}, {4, 1}, {5, 0}, {5, 1},
+                                          {5, 2}, {6, 0}, {6, 3}, {7, 0}};
         const uint8_t *p = edge[r >> 8 & 15];
-        const uint64_t place[] = {0, 1, bias, bias - 1, exponents, exponents - 1, bias + 1, exponents};
+        const uint64_t place[] = {0,        1,        bias, bias - 1, exponents, exponents - 1,
+                                  bias + 1, exponents};
         const uint64_t part[] = {0, 1, fraction, x};
         return sign | place[p[0]] << f.fraction | part[p[1]];
     }
     case 1: return forms_random(s) >> (64 - f.bits);
     case 2: e = bias + (r >> 8) % 8 - 4, x &= ~(fraction >> (1 + (r >> 16) % 8)); break; /* short */
-    case 3: e = (r >> 8) % 4, x = r >> 16 & 1 ? x : x >> (r >> 20) % 24; break;          /* near the smallest */
-    case 4: e = exponents - 1 - (r >> 8) % 3; break;                                     /* near the largest */
-    case 5: e = bias + (r >> 8) % 40 - 8, x &= ~(fraction >> (r >> 16) % 30); break;       /* integers and halves */
+    case 3:
+        e = (r >> 8) % 4, x = r >> 16 & 1 ? x : x >> (r >> 20) % 24;
+        break;                                       /* near the smallest */
+    case 4: e = exponents - 1 - (r >> 8) % 3; break; /* near the largest */
+    case 5:
+        e = bias + (r >> 8) % 40 - 8, x &= ~(fraction >> (r >> 16) % 30);
+        break; /* integers and halves */
     default: e = bias + (r >> 8) % 9 - 4; break;
     }
     if (e > exponents) e = exponents - 1;
@@ -127,9 +143,12 @@ static inline uint64_t forms_float_value(forms_float f, uint64_t *s)
 
 static inline uint64_t forms_int_value(unsigned bits, uint64_t *s)
 {
-    const uint64_t r = forms_random(s), mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
+    const uint64_t r = forms_random(s),
+                   mask = bits == 64 ? ~(uint64_t)0 : ((uint64_t)1 << bits) - 1;
     switch (r % 6) {
-    case 0: return (((uint64_t)1 << (r >> 8) % bits) + (r >> 16) % 3 - 1) & mask; /* 2^n and its neighbours */
+    case 0:
+        return (((uint64_t)1 << (r >> 8) % bits) + (r >> 16) % 3 - 1) &
+               mask; /* 2^n and its neighbours */
     case 1: return ((r >> 8) % 67 - 2) & mask;
     case 2: return (mask >> 1) + (r >> 8) % 3;
     case 3: return (forms_random(s) & mask) >> (r >> 8) % bits;
@@ -153,7 +172,8 @@ static inline uint64_t forms_from_f32(double d)
     return u;
 }
 
-/* f32 operands that belong together: products at the smallest normal and at the largest number, sums that cancel. */
+/* f32 operands that belong together: products at the smallest normal and at the largest number,
+ * sums that cancel. */
 static inline void forms_related(const forms_entry *e, uint64_t *v, uint64_t *s)
 {
     const uint64_t r = forms_random(s);
@@ -192,12 +212,18 @@ static inline void forms_inputs(uint64_t *to, const forms_entry *e)
             const char *t = e->in[k];
             const forms_float f = forms_layout(t);
             const unsigned bits = forms_register(t);
-            if (strcmp(t, "pred") == 0) to[k] = forms_random(&s) & 0xffffffffu;
-            else if (t[0] == 'm') to[k] = forms_metadata(t, &s);
-            else if (f.bits == 16 && bits == 32) to[k] = forms_float_value(f, &s) | forms_float_value(f, &s) << 16;
-            else if (f.bits) to[k] = forms_float_value(f, &s);
-            else if (bits == 32 && strchr(t, 'x')) to[k] = forms_int_value(16, &s) | forms_int_value(16, &s) << 16;
-            else to[k] = forms_int_value(bits, &s);
+            if (strcmp(t, "pred") == 0)
+                to[k] = forms_random(&s) & 0xffffffffu;
+            else if (t[0] == 'm')
+                to[k] = forms_metadata(t, &s);
+            else if (f.bits == 16 && bits == 32)
+                to[k] = forms_float_value(f, &s) | forms_float_value(f, &s) << 16;
+            else if (f.bits)
+                to[k] = forms_float_value(f, &s);
+            else if (bits == 32 && strchr(t, 'x'))
+                to[k] = forms_int_value(16, &s) | forms_int_value(16, &s) << 16;
+            else
+                to[k] = forms_int_value(bits, &s);
         }
         forms_related(e, to, &s);
     }

@@ -1,15 +1,17 @@
 /* record.c - runs the kernels of forms.h on a GPU and prints their digests.
  *
- *     record LIST.tsv PART PARTS        the rows of the list whose number is PART modulo PARTS, each with its digest behind it
- *     record LIST.tsv --ptx             the kernels as PTX, entry N on line N + 4 (to find those that ptxas refuses)
- *     record LIST.tsv --dump N          all operands and results of row N (from 0)
+ *     record LIST.tsv PART PARTS        the rows of the list whose number is PART modulo PARTS,
+ * each with its digest behind it record LIST.tsv --ptx             the kernels as PTX, entry N on
+ * line N + 4 (to find those that ptxas refuses) record LIST.tsv --dump N          all operands and
+ * results of row N (from 0)
  *
- * Not part of the build: needs CUDA's driver. cc -I. tests/forms/record.c tests/harness.c -lcuda -lm */
+ * Not part of the build: needs CUDA's driver. cc -I. tests/forms/record.c tests/harness.c -lcuda
+ * -lm */
 #include "tests/cuda.h"
 #include "tests/forms/forms.h"
 #include "tests/harness.h"
 
-#define HEAD ".version 8.8\n.target sm_90a\n.address_size 64\n"
+#define HEAD  ".version 8.8\n.target sm_90a\n.address_size 64\n"
 #define CHUNK 100
 
 static forms_entry entry(const table *t, size_t row)
@@ -26,7 +28,9 @@ static void run(CUfunction f, const forms_entry *e, uint64_t *in, uint64_t *out)
     need(cuMemcpyHtoD(din, in, FORMS_TUPLES * e->nin * 8), "copy");
     need(cuMemsetD8(dout, 0, most), "clear");
     void *params[] = {&din, &dout};
-    need(cuLaunchKernel(f, FORMS_TUPLES / FORMS_BLOCK, 1, 1, FORMS_BLOCK, 1, 1, 0, NULL, params, NULL), e->text);
+    need(cuLaunchKernel(f, FORMS_TUPLES / FORMS_BLOCK, 1, 1, FORMS_BLOCK, 1, 1, 0, NULL, params,
+                        NULL),
+         e->text);
     need(cuMemcpyDtoH(out, dout, FORMS_TUPLES * e->nout * 8), e->text);
 }
 
@@ -72,9 +76,11 @@ int main(int argc, char **argv)
             run(f, &e, in, out);
             if (dump) {
                 for (size_t i = 0; i < FORMS_TUPLES; i++) {
-                    for (unsigned j = 0; j < e.nin; j++) printf("%llx ", (unsigned long long)in[i * e.nin + j]);
+                    for (unsigned j = 0; j < e.nin; j++)
+                        printf("%llx ", (unsigned long long)in[i * e.nin + j]);
                     printf("->");
-                    for (unsigned j = 0; j < e.nout; j++) printf(" %llx", (unsigned long long)out[i * e.nout + j]);
+                    for (unsigned j = 0; j < e.nout; j++)
+                        printf(" %llx", (unsigned long long)out[i * e.nout + j]);
                     printf("\n");
                 }
                 return 0;

@@ -1,11 +1,15 @@
-/* fuzz.c - damaged modules, launch files and machine files are refused or run: never a crash, a hang or a leak.
+/* fuzz.c - damaged modules, launch files and machine files are refused or run: never a crash, a
+ * hang or a leak.
  *
- * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or both files of a launch
- * in one to eight places and gives them to the ptxloom command. It must end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
- * --json print JSON. A kernel may well loop for ever after the damage: after RUN_SECONDS it is interrupted and must stop
- * with 3 (a busy machine gets a second try with more time). In a build with --enable-sanitizers every report of a sanitizer is a failure too.
+ * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or
+ * both files of a launch in one to eight places and gives them to the ptxloom command. It must end
+ * with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
+ * --json print JSON. A kernel may well loop for ever after the damage: after RUN_SECONDS it is
+ * interrupted and must stop with 3 (a busy machine gets a second try with more time). In a build
+ * with --enable-sanitizers every report of a sanitizer is a failure too.
  *
- *     tests/fuzz/fuzz [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are kept in fuzz-failures/ */
+ *     tests/fuzz/fuzz [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
+ * kept in fuzz-failures/ */
 #include "tests/harness.h"
 #include <glob.h>
 #include <jansson.h>
@@ -16,8 +20,8 @@
 #include <sys/stat.h>
 
 #define DEFAULT_RUNS 150
-#define RUN_SECONDS 3
-#define MAX_FILE ((size_t)200000)
+#define RUN_SECONDS  3
+#define MAX_FILE     ((size_t)200000)
 
 typedef struct text {
     char *at;
@@ -63,7 +67,8 @@ static void splice(text *t, size_t at, size_t remove, const char *s, size_t n)
 
 static bool in_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '%';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '%';
 }
 
 /* Start and length of a word at or after a random place. */
@@ -97,8 +102,19 @@ static size_t pick_line(const text *t, size_t *n)
 
 static void damage_once(text *t, const text *other)
 {
-    static const char *const number[] = {"0", "-1", "1", "2147483648", "4294967295", "4294967296", "18446744073709551616",
-                                         "0x7fffffffffffffff", "1e308", "0f7FC00000", "99999999999999999999", "1025", "3"};
+    static const char *const number[] = {"0",
+                                         "-1",
+                                         "1",
+                                         "2147483648",
+                                         "4294967295",
+                                         "4294967296",
+                                         "18446744073709551616",
+                                         "0x7fffffffffffffff",
+                                         "1e308",
+                                         "0f7FC00000",
+                                         "99999999999999999999",
+                                         "1025",
+                                         "3"};
     static const char mark[] = "{}[]();,.:@!%+-<>\"'\\=#/*|0\n \t";
     size_t n, m, i, k;
     char c;
@@ -139,13 +155,16 @@ static void damage_once(text *t, const text *other)
         splice(t, pick_line(t, &m), 0, t->at + i, n);
         break;
     default:
-        if (below(8) == 0) splice(t, below(t->n), t->n, "", 0);
-        else splice(t, pick_word(t, &n), 0, ".", 1);
+        if (below(8) == 0)
+            splice(t, below(t->n), t->n, "", 0);
+        else
+            splice(t, pick_word(t, &n), 0, ".", 1);
         break;
     }
 }
 
-/* Two words of the file that begin with the same character, such as two registers: the second replaces the first. */
+/* Two words of the file that begin with the same character, such as two registers: the second
+ * replaces the first. */
 static void exchange_alike(text *t)
 {
     size_t n, m, i = pick_word(t, &n), k = i;
@@ -164,8 +183,10 @@ static void damage(text *t, const text *other)
     while (times < 8 && below(2)) times++;
     bool gentle = below(2) == 0;
     for (; times > 0; times--) {
-        if (gentle) exchange_alike(t);
-        else damage_once(t, other);
+        if (gentle)
+            exchange_alike(t);
+        else
+            damage_once(t, other);
     }
 }
 
@@ -226,11 +247,14 @@ static const char *judge(const run_result *r, bool json, tally *t)
 {
     t->runs++;
     if (r->status == RUN_TIMEOUT) return "it hangs";
-    if (strstr(r->err, "Sanitizer") || strstr(r->err, "runtime error:")) return "a sanitizer complains";
-    if (r->status > 3 || (r->status == 3 && !r->interrupted)) return "it ended with a status other than 0, 1 and 2";
+    if (strstr(r->err, "Sanitizer") || strstr(r->err, "runtime error:"))
+        return "a sanitizer complains";
+    if (r->status > 3 || (r->status == 3 && !r->interrupted))
+        return "it ended with a status other than 0, 1 and 2";
     t->ended[r->status]++;
     t->interrupted += r->interrupted;
-    if (r->status == 2 && r->nerr == 0 && !(json && strstr(r->out, "diagnostics"))) return "it was refused without a word";
+    if (r->status == 2 && r->nerr == 0 && !(json && strstr(r->out, "diagnostics")))
+        return "it was refused without a word";
     if (json && r->status < 2 && !r->interrupted) {
         json_t *document = json_loadb(r->out, r->nout, 0, NULL);
         if (!document) return "it printed no JSON";
@@ -290,7 +314,8 @@ static void run_once(const corpus *c, const char *scratch, int run, tally *t)
         free(launch.at);
         free(module.at);
         json = true;
-        const char *const rest[] = {"run", launch_path, "--mode", what == 4 ? "timing" : "functional", "--json", NULL};
+        const char *const rest[] = {
+            "run", launch_path, "--mode", what == 4 ? "timing" : "functional", "--json", NULL};
         memcpy(argv + 1, rest, sizeof rest);
     }
     free(other.at);
@@ -302,7 +327,8 @@ static void run_once(const corpus *c, const char *scratch, int run, tally *t)
     const char *wrong = judge(&r, json, t);
     if (*wrong) {
         t->bad++;
-        tap_note("run %d: %s (status %d): %s %s; files in fuzz-failures/%d", run, wrong, r.status, argv[1], argv[2], run);
+        tap_note("run %d: %s (status %d): %s %s; files in fuzz-failures/%d", run, wrong, r.status,
+                 argv[1], argv[2], run);
         tap_note("%.1500s", r.err);
         keep(scratch, run);
     }
@@ -320,7 +346,8 @@ int main(int argc, char **argv)
     char *path = data_path("suite/cases/*.json");
     glob(path, 0, NULL, &c.cases);
     free(path);
-    static const char *const modules[] = {"suite/kernels/*.ptx", "../ptx/*/*.ptx", "../ptx/*/*/*.ptx", "../../examples/*.ptx"};
+    static const char *const modules[] = {"suite/kernels/*.ptx", "../ptx/*/*.ptx",
+                                          "../ptx/*/*/*.ptx", "../../examples/*.ptx"};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         path = data_path(modules[i]);
         glob(path, i ? GLOB_APPEND : 0, NULL, &c.modules);
@@ -339,8 +366,9 @@ int main(int argc, char **argv)
         state = seed * 1000003u + (uint64_t)i;
         run_once(&c, scratch, i, &t);
     }
-    tap(t.bad == 0, "%d damaged inputs: %d ran, %d failed while running, %d refused, %d interrupted", t.runs, t.ended[0],
-        t.ended[1], t.ended[2], t.interrupted);
+    tap(t.bad == 0,
+        "%d damaged inputs: %d ran, %d failed while running, %d refused, %d interrupted", t.runs,
+        t.ended[0], t.ended[1], t.ended[2], t.interrupted);
     scratch_remove(scratch);
     globfree(&c.cases);
     globfree(&c.modules);

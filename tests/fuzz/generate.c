@@ -1,8 +1,10 @@
-/* generate.c - prints statements made from the instruction table, one a row: "version<TAB>target<TAB>statement".
+/* generate.c - prints statements made from the instruction table, one a row:
+ * "version<TAB>target<TAB>statement".
  *
  *     tests/fuzz/generate SEED ROWS            statements for frames as grammar_frame() writes them
- *     tests/fuzz/generate --probe SEED VER TARGET   every operand of every form, replaced by each kind of operand
- *     tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in the place of a statement
+ *     tests/fuzz/generate --probe SEED VER TARGET   every operand of every form, replaced by each
+ * kind of operand tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in the
+ * place of a statement
  *
  * tools/ptxas/judge.py asks NVIDIA's assembler about them. */
 #include "tests/fuzz/grammar.h"
@@ -18,10 +20,12 @@ static const struct {
     unsigned version;
     const char *target;
 } modules[] = {
-    {90, "sm_90a"},  {90, "sm_90a"},  {90, "sm_100a"}, {90, "sm_100a"}, {90, "sm_120a"}, {90, "sm_80"},   {90, "sm_75"},
-    {90, "sm_89"},   {90, "sm_90"},   {90, "sm_100"},  {90, "sm_100f"}, {90, "sm_103a"}, {90, "sm_110a"}, {90, "sm_120f"},
-    {63, "sm_75"},   {70, "sm_80"},   {74, "sm_80"},   {78, "sm_90"},   {80, "sm_90a"},  {83, "sm_90a"},  {86, "sm_100a"},
-    {87, "sm_120a"}, {88, "sm_100f"}, {60, "sm_70"},   {50, "sm_60"},   {32, "sm_30"},   {42, "sm_53"},   {23, "sm_20"},
+    {90, "sm_90a"},  {90, "sm_90a"},  {90, "sm_100a"}, {90, "sm_100a"}, {90, "sm_120a"},
+    {90, "sm_80"},   {90, "sm_75"},   {90, "sm_89"},   {90, "sm_90"},   {90, "sm_100"},
+    {90, "sm_100f"}, {90, "sm_103a"}, {90, "sm_110a"}, {90, "sm_120f"}, {63, "sm_75"},
+    {70, "sm_80"},   {74, "sm_80"},   {78, "sm_90"},   {80, "sm_90a"},  {83, "sm_90a"},
+    {86, "sm_100a"}, {87, "sm_120a"}, {88, "sm_100f"}, {60, "sm_70"},   {50, "sm_60"},
+    {32, "sm_30"},   {42, "sm_53"},   {23, "sm_20"},
 };
 
 typedef struct where {
@@ -51,7 +55,9 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     if (argc != 3) {
-        fprintf(stderr, "usage: generate SEED ROWS | --probe SEED VERSION TARGET | --frame VERSION TARGET\n");
+        fprintf(
+            stderr,
+            "usage: generate SEED ROWS | --probe SEED VERSION TARGET | --frame VERSION TARGET\n");
         return 2;
     }
     g.state = strtoull(argv[1], NULL, 10);
@@ -59,7 +65,8 @@ int main(int argc, char **argv)
         size_t m = grammar_below(&g, sizeof modules / sizeof *modules);
         g.n = 0;
         grammar_statement(&g);
-        printf("%u.%u\t%s\t%s\n", modules[m].version / 10, modules[m].version % 10, modules[m].target, g.at);
+        printf("%u.%u\t%s\t%s\n", modules[m].version / 10, modules[m].version % 10,
+               modules[m].target, g.at);
     }
     grammar_free(&g);
     return EXIT_SUCCESS;

@@ -56,22 +56,28 @@ static const struct reg {
     const char *stem, *type;
     unsigned since;
 } regs[] = {
-    {"%rs", "b16", 10}, {"%r", "b32", 10},  {"%rd", "b64", 10},    {"%f", "f32", 10},   {"%fd", "f64", 10}, {"%p", "pred", 10},
-    {"%rq", "b128", 83}, {"%h", "f16", 42}, {"%hh", "f16x2", 42}, {"%us", "u16", 10}, {"%ss", "s16", 10}, {"%u", "u32", 10},
-    {"%s", "s32", 10},  {"%ud", "u64", 10}, {"%sd", "s64", 10},    {"%c", "b8", 10},
+    {"%rs", "b16", 10},   {"%r", "b32", 10},  {"%rd", "b64", 10},  {"%f", "f32", 10},
+    {"%fd", "f64", 10},   {"%p", "pred", 10}, {"%rq", "b128", 83}, {"%h", "f16", 42},
+    {"%hh", "f16x2", 42}, {"%us", "u16", 10}, {"%ss", "s16", 10},  {"%u", "u32", 10},
+    {"%s", "s32", 10},    {"%ud", "u64", 10}, {"%sd", "s64", 10},  {"%c", "b8", 10},
 };
 
 void grammar_frame(grammar *g, unsigned version, const char *target)
 {
-    grammar_add(g, ".version %u.%u\n.target %s\n.address_size 64\n", version / 10, version % 10, target);
+    grammar_add(g, ".version %u.%u\n.target %s\n.address_size 64\n", version / 10, version % 10,
+                target);
     grammar_add(g, ".global .align 16 .b32 gvar[64];\n.const .align 16 .b32 cvar[64];\n");
     grammar_add(g, ".global .texref gtex;\n.global .surfref gsurf;\n");
-    grammar_add(g, ".func foo() { ret; }\n.func (.reg .b32 rv) bar(.reg .b32 x) { mov.b32 rv, x; ret; }\n");
-    grammar_add(g, ".visible .entry k(.param .u64 pa)\n{\n.shared .align 16 .b32 svar[64];\n.local .align 16 .b32 lvar[64];\n");
+    grammar_add(
+        g, ".func foo() { ret; }\n.func (.reg .b32 rv) bar(.reg .b32 x) { mov.b32 rv, x; ret; }\n");
+    grammar_add(g, ".visible .entry k(.param .u64 pa)\n{\n.shared .align 16 .b32 svar[64];\n.local "
+                   ".align 16 .b32 lvar[64];\n");
     for (size_t k = 0; k < sizeof regs / sizeof *regs; k++)
-        if (version >= regs[k].since && (regs[k].since != 42 || strtoul(target + 3, NULL, 10) >= 53) &&
+        if (version >= regs[k].since &&
+            (regs[k].since != 42 || strtoul(target + 3, NULL, 10) >= 53) &&
             (regs[k].since != 83 || strtoul(target + 3, NULL, 10) >= 70))
-            grammar_add(g, ".reg .%s %s<10>;%s", regs[k].type, regs[k].stem, k % 4 == 3 ? "\n" : " ");
+            grammar_add(g, ".reg .%s %s<10>;%s", regs[k].type, regs[k].stem,
+                        k % 4 == 3 ? "\n" : " ");
     grammar_add(g, "\n");
 }
 
@@ -89,7 +95,8 @@ static void typed_register(grammar *g, pl_word type)
     size_t n = 0;
     for (size_t k = 0; k < sizeof regs / sizeof *regs; k++) {
         pl_word w = pl_word_find(regs[k].type, strlen(regs[k].type));
-        if (pl_type_bits(w) == (bits < 8 ? 8 : bits) && (kind == 'p') == (pl_type_kind(w) == 'p')) fits[n++] = &regs[k];
+        if (pl_type_bits(w) == (bits < 8 ? 8 : bits) && (kind == 'p') == (pl_type_kind(w) == 'p'))
+            fits[n++] = &regs[k];
     }
     if (!n) {
         add_register(g, &PICK(g, regs));
@@ -98,8 +105,8 @@ static void typed_register(grammar *g, pl_word type)
     for (unsigned tries = 0; tries < 6; tries++) {
         const struct reg *r = fits[grammar_below(g, n)];
         pl_word w = pl_word_find(r->type, strlen(r->type));
-        if (w == type || (pl_type_kind(w) == 'b' && kind != 'f') || (pl_type_kind(w) == 'b' && bits != 32 && bits != 64) ||
-            chance(g, 12)) {
+        if (w == type || (pl_type_kind(w) == 'b' && kind != 'f') ||
+            (pl_type_kind(w) == 'b' && bits != 32 && bits != 64) || chance(g, 12)) {
             add_register(g, r);
             return;
         }
@@ -111,16 +118,26 @@ static void typed_register(grammar *g, pl_word type)
 
 static void integer(grammar *g)
 {
-    static const char *const some[] = {"0", "1", "-1", "2", "3", "4", "7", "8", "15", "16", "31", "32", "63", "64", "100", "127", "128",
-                                       "255", "256", "512", "1024", "32767", "32768", "65535", "65536", "0x7fffffff", "0x80000000",
-                                       "0xffffffff", "0x100000000", "-2147483648", "-32768", "(1+2)", "2*3", "1<<4", "WARP_SZ", "5U",
-                                       "~0", "!1", "7/2", "-7%3", "0b101", "017", "(1>2)?3:4", "0x7fffffffffffffff"};
+    static const char *const some[] = {
+        "0",           "1",           "-1",         "2",
+        "3",           "4",           "7",          "8",
+        "15",          "16",          "31",         "32",
+        "63",          "64",          "100",        "127",
+        "128",         "255",         "256",        "512",
+        "1024",        "32767",       "32768",      "65535",
+        "65536",       "0x7fffffff",  "0x80000000", "0xffffffff",
+        "0x100000000", "-2147483648", "-32768",     "(1+2)",
+        "2*3",         "1<<4",        "WARP_SZ",    "5U",
+        "~0",          "!1",          "7/2",        "-7%3",
+        "0b101",       "017",         "(1>2)?3:4",  "0x7fffffffffffffff"};
     grammar_add(g, "%s", PICK(g, some));
 }
 
 static void floating(grammar *g)
 {
-    static const char *const some[] = {"1.0", "0.5", "-2.0", "0f3F800000", "0d3FF0000000000000", "1e10", "1.5e-3", "0F00000000", "0D0000000000000000"};
+    static const char *const some[] = {
+        "1.0",  "0.5",    "-2.0",       "0f3F800000",        "0d3FF0000000000000",
+        "1e10", "1.5e-3", "0F00000000", "0D0000000000000000"};
     grammar_add(g, "%s", PICK(g, some));
 }
 
@@ -136,14 +153,18 @@ static void ranged(grammar *g, int64_t low, int64_t high)
     case 2: grammar_add(g, "%lld", (long long)low - 1); break;
     case 3: grammar_add(g, "%lld", (long long)high + 1); break;
     case 4: integer(g); break;
-    default: grammar_add(g, "%lld", (long long)(low + (int64_t)grammar_below(g, (size_t)(high - low + 1)))); break;
+    default:
+        grammar_add(g, "%lld",
+                    (long long)(low + (int64_t)grammar_below(g, (size_t)(high - low + 1))));
+        break;
     }
 }
 
 /* ---- operands ---- */
 
-static const char *const names[] = {"gvar", "cvar", "svar", "lvar", "pa", "foo", "gtex", "gsurf", "L9", "%tid.x", "%laneid", "%clock64",
-                                    "%tid", "nothing", "WARP_SZ"};
+static const char *const names[] = {"gvar",    "cvar",     "svar",  "lvar",    "pa",
+                                    "foo",     "gtex",     "gsurf", "L9",      "%tid.x",
+                                    "%laneid", "%clock64", "%tid",  "nothing", "WARP_SZ"};
 
 /* Something else than what is asked for. */
 static void anything(grammar *g)
@@ -171,7 +192,8 @@ static void address(grammar *g, pl_word space, bool tensor)
         else
             anything(g);
     } else if (chance(g, 6)) {
-        static const char *const strange[] = {"gvar", "cvar", "svar", "lvar", "pa", "%f1", "%p1", "%rs1", "64", "0", "gtex", "foo", "%tid.x"};
+        static const char *const strange[] = {"gvar", "cvar", "svar", "lvar", "pa",  "%f1",   "%p1",
+                                              "%rs1", "64",   "0",    "gtex", "foo", "%tid.x"};
         grammar_add(g, "%s", PICK(g, strange));
     } else {
         if (!strncmp(text, "shared", 6)) name = "svar";
@@ -252,7 +274,9 @@ static void operand(grammar *g, const pl_form *f, unsigned k, const uint16_t *mo
     for (size_t j = 0; !stem; j++) {
         const struct reg *r = &PICK(g, regs);
         pl_word w = pl_word_find(r->type, strlen(r->type));
-        if (j > 40 || (pl_type_bits(w) == pl_type_bits(type) && (w == type || pl_type_kind(w) == 'b'))) stem = r->stem;
+        if (j > 40 ||
+            (pl_type_bits(w) == pl_type_bits(type) && (w == type || pl_type_kind(w) == 'b')))
+            stem = r->stem;
     }
     for (int e = 0; e < count; e++) {
         if (e) grammar_add(g, ",");
@@ -291,14 +315,16 @@ static pl_word space_word(const words *w)
     return space;
 }
 
-/* Words for every slot; a few tries to satisfy the form's conditions, since many combinations are refused. */
+/* Words for every slot; a few tries to satisfy the form's conditions, since many combinations are
+ * refused. */
 static void choose_words(grammar *g, const pl_form *f, uint16_t *mods)
 {
     for (unsigned tries = 0; tries < 12; tries++) {
         bool good = true;
         memset(mods, 0, PL_MAX_SLOTS * sizeof *mods);
         for (unsigned k = 0; k < f->nslots; k++)
-            if (!f->slot[k].optional || chance(g, 35)) mods[k] = f->slot[k].word[grammar_below(g, f->slot[k].n)];
+            if (!f->slot[k].optional || chance(g, 35))
+                mods[k] = f->slot[k].word[grammar_below(g, f->slot[k].n)];
         for (unsigned k = 0; k < f->nwhere; k++)
             if (f->where[k].holds && !f->where[k].holds(mods)) good = false;
         if (good || chance(g, 8)) return;
@@ -307,7 +333,8 @@ static void choose_words(grammar *g, const pl_form *f, uint16_t *mods)
 
 static void damage_words(grammar *g, const pl_mnem_info *m, words *w)
 {
-    unsigned k = (unsigned)grammar_below(g, w->n ? w->n : 1), j = (unsigned)grammar_below(g, w->n ? w->n : 1);
+    unsigned k = (unsigned)grammar_below(g, w->n ? w->n : 1),
+             j = (unsigned)grammar_below(g, w->n ? w->n : 1);
     const pl_form *f = &pl_forms[m->first + grammar_below(g, m->count)];
     pl_word other = W_none;
     if (f->nslots) {
@@ -371,12 +398,14 @@ void grammar_statement(grammar *g)
     for (unsigned k = 0; k < w.n; k++) hint |= w.at[k] == W_L2__cache_hint;
     for (unsigned k = 0; k < most; k++) {
         const pl_ospec *s = &f->operand[k];
-        bool policy = !strcmp(s->name, "policy"), coordinate = inside && s->rule && !strcmp(s->name, "c");
+        bool policy = !strcmp(s->name, "policy"),
+             coordinate = inside && s->rule && !strcmp(s->name, "c");
         if (inside && !coordinate && s->kind != PL_K_OPAQUE) {
             grammar_add(g, "]");
             inside = false;
         }
-        if (!strcmp(s->name, "map") && chance(g, 97)) { /* a tensor's map and coordinates share the brackets */
+        if (!strcmp(s->name, "map") &&
+            chance(g, 97)) { /* a tensor's map and coordinates share the brackets */
             grammar_add(g, written++ ? ", [%%rd%zu" : " [%%rd%zu", grammar_below(g, 10));
             inside = true;
             continue;
@@ -407,13 +436,19 @@ void grammar_statement(grammar *g)
 /* ---- one operand after the other ---- */
 
 /* What may stand in the place of an operand; after the registers. */
-static const char *const instead[] = {"5",     "-1",      "300",    "0x1ffffffff", "1.5",     "0f3F800000", "_",     "!%p1",  "-%r1",
-                                      "gvar",  "cvar",    "svar",   "lvar",        "pa",      "gtex",       "foo",   "L9",    "%tid.x",
-                                      "%tid",  "WARP_SZ", "%clock64", "{%r1}",     "{%rs1}",  "{%rd1}",     "{5}",   "[%r1]", "[%rd1]",
-                                      "[gvar]", "[svar]", "[5]",    "[%rd1+4]",    "%r1+4",   "gvar+4",     "(%r1)", "%r1|%p1", "",
-                                      "{_}", "[%rs1]", "[%f1]", "[lvar]", "[cvar]", "[pa]", "%r1.b0", "%r1.h1", "0x8000000000000000"};
+static const char *const instead[] = {
+    "5",          "-1",     "300",    "0x1ffffffff", "1.5",
+    "0f3F800000", "_",      "!%p1",   "-%r1",        "gvar",
+    "cvar",       "svar",   "lvar",   "pa",          "gtex",
+    "foo",        "L9",     "%tid.x", "%tid",        "WARP_SZ",
+    "%clock64",   "{%r1}",  "{%rs1}", "{%rd1}",      "{5}",
+    "[%r1]",      "[%rd1]", "[gvar]", "[svar]",      "[5]",
+    "[%rd1+4]",   "%r1+4",  "gvar+4", "(%r1)",       "%r1|%p1",
+    "",           "{_}",    "[%rs1]", "[%f1]",       "[lvar]",
+    "[cvar]",     "[pa]",   "%r1.b0", "%r1.h1",      "0x8000000000000000"};
 
-static void canonical(grammar *g, const pl_form *f, unsigned k, const uint16_t *mods, pl_word space, const char *stem)
+static void canonical(grammar *g, const pl_form *f, unsigned k, const uint16_t *mods, pl_word space,
+                      const char *stem)
 {
     const pl_ospec *s = &f->operand[k];
     pl_word type = pl_operand_type(f, k, mods);
@@ -441,7 +476,8 @@ static void canonical(grammar *g, const pl_form *f, unsigned k, const uint16_t *
     for (size_t r = 0; !stem && r < sizeof regs / sizeof *regs; r++) {
         pl_word w = pl_word_find(regs[r].type, strlen(regs[r].type));
         int bits = pl_type_bits(type) < 8 && pl_type_kind(type) != 'p' ? 8 : pl_type_bits(type);
-        if (pl_type_bits(w) == bits && (pl_type_kind(w) == 'p') == (pl_type_kind(type) == 'p')) stem = regs[r].stem;
+        if (pl_type_bits(w) == bits && (pl_type_kind(w) == 'p') == (pl_type_kind(type) == 'p'))
+            stem = regs[r].stem;
     }
     if (!stem) stem = "%r";
     if (!count) {
@@ -499,18 +535,52 @@ void grammar_probe(grammar *g, unsigned form, void (*statement)(grammar *g, void
 /* ---- modules ---- */
 
 static const char *const globals[] = {
-    ".global .b32 v%u;\n", ".global .align 16 .b8 v%u[64];\n", ".const .f32 v%u = 1.5;\n", ".global .u64 v%u = gvar;\n",
-    ".global .u8 v%u[4] = {0xff(gvar), 1, 2};\n", ".visible .global .v2 .f32 v%u[2] = {{1.0, 2.0}, {3.0}};\n", ".extern .shared .b8 v%u[];\n",
-    ".weak .global .b32 v%u = 7;\n", ".common .global .b32 v%u;\n", ".global .attribute(.managed) .s32 v%u = -1;\n", ".global .texref v%u;\n",
-    ".file %u \"a.c\"\n", ".pragma \"nounroll\";\n", ".section .debug_str { .b8 %u, 2 }\n", ".global .b64 v%u = generic(gvar)+8;\n",
-    ".func v%u();\n", ".func (.param .b32 o) v%u(.param .align 8 .b8 p[12]) { st.param.b32 [o], 3; ret; }\n", ".alias v%u, foo;\n",
-    ".global .b32 v%u[] = {1, 2, 3};\n", ".global .b32 v%u[2][3] = {{1}, {2, 3}};\n", ".func v%u() .noreturn { trap; }\n"};
-static const char *const locals[] = {
-    ".reg .b32 %%q%u<4>;\n", ".local .align 8 .b8 w%u[16];\n", ".shared .f32 w%u[32];\n", "{ .reg .b64 w%u; mov.u64 w%u, 1; }\n", "A%u: bra A%u;\n",
-    ".param .b32 w%u;\n", "T%u: .branchtargets L9;\n", "P%u: .callprototype (.param .b32 _) _ (.param .b32 _);\n", ".loc 1 %u 3\n",
-    "call foo;\n", "call (%%r%u), bar, (%%r1);\n", "@%%p%u bra L9;\n", ".pragma \"nounroll\";\n", "{ A%u: bra L9; }\n", ".reg .v2 .f32 w%u;\n"};
-static const char *const kernels[] = {"", "", ".maxntid 128", ".reqntid 32, 2 .minnctapersm 2", ".maxnreg 64", ".explicitcluster", ".maxntid 0",
-                                      ".reqntid 32 .reqnctapercluster 2 .blocksareclusters", ".noreturn", ".maxntid 1, 2, 3, 4"};
+    ".global .b32 v%u;\n",
+    ".global .align 16 .b8 v%u[64];\n",
+    ".const .f32 v%u = 1.5;\n",
+    ".global .u64 v%u = gvar;\n",
+    ".global .u8 v%u[4] = {0xff(gvar), 1, 2};\n",
+    ".visible .global .v2 .f32 v%u[2] = {{1.0, 2.0}, {3.0}};\n",
+    ".extern .shared .b8 v%u[];\n",
+    ".weak .global .b32 v%u = 7;\n",
+    ".common .global .b32 v%u;\n",
+    ".global .attribute(.managed) .s32 v%u = -1;\n",
+    ".global .texref v%u;\n",
+    ".file %u \"a.c\"\n",
+    ".pragma \"nounroll\";\n",
+    ".section .debug_str { .b8 %u, 2 }\n",
+    ".global .b64 v%u = generic(gvar)+8;\n",
+    ".func v%u();\n",
+    ".func (.param .b32 o) v%u(.param .align 8 .b8 p[12]) { st.param.b32 [o], 3; ret; }\n",
+    ".alias v%u, foo;\n",
+    ".global .b32 v%u[] = {1, 2, 3};\n",
+    ".global .b32 v%u[2][3] = {{1}, {2, 3}};\n",
+    ".func v%u() .noreturn { trap; }\n"};
+static const char *const locals[] = {".reg .b32 %%q%u<4>;\n",
+                                     ".local .align 8 .b8 w%u[16];\n",
+                                     ".shared .f32 w%u[32];\n",
+                                     "{ .reg .b64 w%u; mov.u64 w%u, 1; }\n",
+                                     "A%u: bra A%u;\n",
+                                     ".param .b32 w%u;\n",
+                                     "T%u: .branchtargets L9;\n",
+                                     "P%u: .callprototype (.param .b32 _) _ (.param .b32 _);\n",
+                                     ".loc 1 %u 3\n",
+                                     "call foo;\n",
+                                     "call (%%r%u), bar, (%%r1);\n",
+                                     "@%%p%u bra L9;\n",
+                                     ".pragma \"nounroll\";\n",
+                                     "{ A%u: bra L9; }\n",
+                                     ".reg .v2 .f32 w%u;\n"};
+static const char *const kernels[] = {"",
+                                      "",
+                                      ".maxntid 128",
+                                      ".reqntid 32, 2 .minnctapersm 2",
+                                      ".maxnreg 64",
+                                      ".explicitcluster",
+                                      ".maxntid 0",
+                                      ".reqntid 32 .reqnctapercluster 2 .blocksareclusters",
+                                      ".noreturn",
+                                      ".maxntid 1, 2, 3, 4"};
 
 /* A pattern of ours with up to two places for one number. */
 static void place(grammar *g, const char *pattern, unsigned n)
@@ -535,7 +605,10 @@ void grammar_module(grammar *g, unsigned version, const char *target)
         grammar_add(g, "\n");
     }
     grammar_add(g, "L9: ret;\n}\n");
-    for (size_t k = grammar_below(g, 3); k > 0; k--) place(g, PICK(g, globals), (unsigned)grammar_below(g, 20));
-    grammar_add(g, ".visible .entry k2(.param .u64 .ptr .global .align 16 a, .param .b8 b[%zu]) %s\n{\n", grammar_below(g, 40), PICK(g, kernels));
+    for (size_t k = grammar_below(g, 3); k > 0; k--)
+        place(g, PICK(g, globals), (unsigned)grammar_below(g, 20));
+    grammar_add(
+        g, ".visible .entry k2(.param .u64 .ptr .global .align 16 a, .param .b8 b[%zu]) %s\n{\n",
+        grammar_below(g, 40), PICK(g, kernels));
     grammar_add(g, "ret;\n}\n");
 }

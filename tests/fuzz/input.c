@@ -46,7 +46,8 @@ static void save(pl_gpu *gpu, pl_module *m)
         const char *at;
         size_t n;
         pl_module *again;
-        if (pl_module_save(m, (pl_save_form)form, &at, &n) != PL_OK) broken("what loads can be saved");
+        if (pl_module_save(m, (pl_save_form)form, &at, &n) != PL_OK)
+            broken("what loads can be saved");
         pl_status st = pl_module_load(gpu, "again", at, n, NULL, &again);
         if (st != PL_OK && form == PL_SAVE_OBJECT) broken("what was saved loads again");
         pl_module_close(again);
@@ -78,10 +79,13 @@ static void format(const char *text, size_t n)
     size_t first = 0, second = 0;
     pl_status st = pl_module_load(gpu, "input", text, n, &check, &none);
     if (st == PL_OK) {
-        if (!a || pl_ptx_format(a, text, n, &once, &first) != PL_OK || pl_ptx_format(a, once, first, &twice, &second) != PL_OK)
+        if (!a || pl_ptx_format(a, text, n, &once, &first) != PL_OK ||
+            pl_ptx_format(a, once, first, &twice, &second) != PL_OK)
             broken("a module without errors has a layout");
-        if (first != second || memcmp(once, twice, first) != 0) broken("the layout of a layout is itself");
-        if (pl_module_load(gpu, "layout", once, first, &check, &none) != PL_OK) broken("a layout is a module");
+        if (first != second || memcmp(once, twice, first) != 0)
+            broken("the layout of a layout is itself");
+        if (pl_module_load(gpu, "layout", once, first, &check, &none) != PL_OK)
+            broken("a layout is a module");
     }
     pl_arena_close(a);
     close_gpu(gpu, st);
@@ -110,8 +114,9 @@ static void write_file(const char *path, const uint8_t *data, size_t n)
     if (!f || fwrite(data, 1, n, f) != n || fclose(f) != 0) exit(EXIT_FAILURE);
 }
 
-static const char kernel[] = ".version 9.0\n.target sm_90\n.address_size 64\n"
-                             ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) { ret; }\n";
+static const char kernel[] =
+    ".version 9.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n) { ret; }\n";
 
 /* Small arguments are laid out in memory as well. */
 static void prepare(pl_gpu *gpu, pl_case *c)
@@ -119,10 +124,12 @@ static void prepare(pl_gpu *gpu, pl_case *c)
     uint64_t bytes = 0;
     pl_module *m;
     pl_launch l = {0};
-    for (size_t k = 0; k < c->nargs; k++) bytes += c->arg[k].bytes < LARGEST_BUFFERS ? c->arg[k].bytes : LARGEST_BUFFERS;
+    for (size_t k = 0; k < c->nargs; k++)
+        bytes += c->arg[k].bytes < LARGEST_BUFFERS ? c->arg[k].bytes : LARGEST_BUFFERS;
     if (bytes >= LARGEST_BUFFERS) return;
     c->entry = NULL;
-    if (pl_module_load(gpu, "k.ptx", kernel, sizeof kernel - 1, NULL, &m) != PL_OK) broken("a module without mistakes loads");
+    if (pl_module_load(gpu, "k.ptx", kernel, sizeof kernel - 1, NULL, &m) != PL_OK)
+        broken("a module without mistakes loads");
     if (pl_case_prepare(c, m, &l) == PL_OK) {
         char hex[65], text[64];
         for (size_t k = 0; k < c->nargs; k++) {
@@ -171,7 +178,8 @@ void input_read(const char *folder, const uint8_t *data, size_t n)
     if (!text) exit(EXIT_FAILURE);
     memcpy(text, data + 1, n - 1);
     text[n - 1] = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, data[0] == INPUT_MACHINE ? "input.conf" : "input.json");
+    snprintf(path, sizeof path, "%s/%s", folder,
+             data[0] == INPUT_MACHINE ? "input.conf" : "input.json");
     if (data[0] == INPUT_MACHINE || data[0] == INPUT_LAUNCH) write_file(path, data + 1, n - 1);
     switch (data[0]) {
     case INPUT_OBJECT:

@@ -15,11 +15,13 @@ enum {
     INPUT_MACHINE = 'c'   /* a machine file */
 };
 
-/* Reads the input. A promise that the library breaks (a refusal without a message, an object that does not load again) ends the
- * program with abort(). `folder` is for files that the readers want to open. */
+/* Reads the input. A promise that the library breaks (a refusal without a message, an object that
+ * does not load again) ends the program with abort(). `folder` is for files that the readers want
+ * to open. */
 void input_read(const char *folder, const uint8_t *data, size_t n);
 
-/* Gives an object (anything else stays as it is) the hashes that it must have to be read at all: of the instruction table, of itself. */
+/* Gives an object (anything else stays as it is) the hashes that it must have to be read at all: of
+ * the instruction table, of itself. */
 void input_seal(char *object, size_t n);
 
 #endif

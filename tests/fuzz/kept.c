@@ -1,14 +1,17 @@
-/* kept.c - the inputs that the coverage-guided fuzzer (covered.c) found worth keeping are read again.
+/* kept.c - the inputs that the coverage-guided fuzzer (covered.c) found worth keeping are read
+ * again.
  *
- * tests/data/fuzz/kept.xz holds them one behind the other, each behind its length as eight hexadecimal digits. Reading them must end
- * without a crash and without a broken promise (input.h), in a build with --enable-sanitizers without a report.
+ * tests/data/fuzz/kept.xz holds them one behind the other, each behind its length as eight
+ * hexadecimal digits. Reading them must end without a crash and without a broken promise (input.h),
+ * in a build with --enable-sanitizers without a report.
  *
  *     tests/fuzz/kept                   reads them all
  *     tests/fuzz/kept FILE...           reads these inputs
  *     tests/fuzz/kept --pack FOLDER     writes the inputs of a folder in that form
  *     tests/fuzz/kept --unpack FOLDER   and back into files
- *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of them, launch files, machine files
- *     tests/fuzz/kept --words           words of the instruction table, a dictionary of libFuzzer */
+ *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of them,
+ * launch files, machine files tests/fuzz/kept --words           words of the instruction table, a
+ * dictionary of libFuzzer */
 #include "isa/form.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
@@ -56,10 +59,17 @@ static void seeds(const char *folder)
     static const struct {
         char kind;
         const char *pattern;
-    } source[] = {{INPUT_PTX, "tests/ptx/*/*.ptx"},       {INPUT_PTX, "tests/ptx/*/*/*.ptx"}, {INPUT_PTX, "examples/*.ptx"},
-                  {INPUT_LAUNCH, "examples/*.json"},      {INPUT_LAUNCH, "labs/*.json"},      {INPUT_LAUNCH, "tests/ptx/*/*/*.json"},
-                  {INPUT_LAUNCH, "tests/data/suite/cases/*.json"}, {INPUT_MACHINE, "arch/*.conf"}};
-    static const char *const argument[] = {"u32:7", "out:f32[1024]=hash:3,-1,1", "f32[64]=const:1.5", "u8[16]=iota", "in:b64[3]=file:x.npy"};
+    } source[] = {{INPUT_PTX, "tests/ptx/*/*.ptx"},
+                  {INPUT_PTX, "tests/ptx/*/*/*.ptx"},
+                  {INPUT_PTX, "examples/*.ptx"},
+                  {INPUT_LAUNCH, "examples/*.json"},
+                  {INPUT_LAUNCH, "labs/*.json"},
+                  {INPUT_LAUNCH, "tests/ptx/*/*/*.json"},
+                  {INPUT_LAUNCH, "tests/data/suite/cases/*.json"},
+                  {INPUT_MACHINE, "arch/*.conf"}};
+    static const char *const argument[] = {"u32:7", "out:f32[1024]=hash:3,-1,1",
+                                           "f32[64]=const:1.5", "u8[16]=iota",
+                                           "in:b64[3]=file:x.npy"};
     const char *top = getenv("srcdir");
     char pattern[512];
     for (size_t s = 0, number = 0; s < sizeof source / sizeof *source; s++) {
@@ -86,10 +96,13 @@ static void seeds(const char *folder)
 
 static void words(void)
 {
-    static const char *const more[] = {".visible .entry k()", ".func", ".param .b8 x[8]", ".reg .b32 %r<9>;", "@%p1 ", ".align 8",
-                                       ".callprototype", "{%r1,%r2}", "[%rd1+8]", "0f3F800000", ".version 9.0", ".target sm_100a"};
+    static const char *const more[] = {".visible .entry k()", ".func",        ".param .b8 x[8]",
+                                       ".reg .b32 %r<9>;",    "@%p1 ",        ".align 8",
+                                       ".callprototype",      "{%r1,%r2}",    "[%rd1+8]",
+                                       "0f3F800000",          ".version 9.0", ".target sm_100a"};
     for (unsigned w = 1; w < W_count; w++)
-        if (pl_word_text[w][0] && !strpbrk(pl_word_text[w], "\"\\")) printf("\".%s\"\n", pl_word_text[w]);
+        if (pl_word_text[w][0] && !strpbrk(pl_word_text[w], "\"\\"))
+            printf("\".%s\"\n", pl_word_text[w]);
     for (unsigned m = 0; m < pl_nmnems; m++)
         if (isalpha((unsigned char)pl_mnems[m].name[0])) printf("\"%s\"\n", pl_mnems[m].name);
     for (size_t k = 0; k < sizeof more / sizeof *more; k++) printf("\"%s\"\n", more[k]);

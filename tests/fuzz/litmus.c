@@ -1,10 +1,12 @@
 /* litmus.c - random litmus tests: whatever threads do, memory shows them only what it may.
  *
- * Each test has one to three variables and two to four threads of loads, stores, atomic operations, fences and barriers, of all orders
- * and scopes, in the same or different blocks and clusters. With strong consistency it may show what interleavings give, with weak
- * consistency what the axioms allow; that it then shows more than interleavings is held, too.
+ * Each test has one to three variables and two to four threads of loads, stores, atomic operations,
+ * fences and barriers, of all orders and scopes, in the same or different blocks and clusters. With
+ * strong consistency it may show what interleavings give, with weak consistency what the axioms
+ * allow; that it then shows more than interleavings is held, too.
  *
- *     tests/fuzz/litmus [TESTS [SEED]]     the same tests for the same numbers; those that fail are kept in fuzz-failures/ */
+ *     tests/fuzz/litmus [TESTS [SEED]]     the same tests for the same numbers; those that fail are
+ * kept in fuzz-failures/ */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdarg.h>
@@ -15,7 +17,7 @@
 #include <sys/stat.h>
 
 #define DEFAULT_TESTS 50
-#define RUNS 512
+#define RUNS          512
 
 static uint64_t state;
 
@@ -28,7 +30,8 @@ static unsigned below(unsigned n)
     return (unsigned)((z ^ z >> 31) % n);
 }
 
-#define PICK(...) pick(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), (const char *[]){__VA_ARGS__})
+#define PICK(...)                                                                                  \
+    pick(sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), (const char *[]){__VA_ARGS__})
 static const char *pick(size_t n, const char *const *from)
 {
     return from[below((unsigned)n)];
@@ -39,8 +42,8 @@ typedef struct test {
     char text[4096];
     size_t n;
     unsigned vars, threads, reads;
-    bool narrow;        /* scopes of all kinds; else wide ones */
-    const char *space;  /* of the variables */
+    bool narrow;       /* scopes of all kinds; else wide ones */
+    const char *space; /* of the variables */
 } test;
 
 static void put(test *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -60,8 +63,10 @@ static const char *scope(const test *t)
 /* ".relaxed.gpu" and the like; the plain orders have no scope. */
 static void order(test *t, const char *word)
 {
-    if (strcmp(word, "weak") == 0 || strcmp(word, "volatile") == 0) put(t, ".%s", word);
-    else put(t, ".%s.%s", word, scope(t));
+    if (strcmp(word, "weak") == 0 || strcmp(word, "volatile") == 0)
+        put(t, ".%s", word);
+    else
+        put(t, ".%s.%s", word, scope(t));
 }
 
 /* One statement of a thread whose next free register is *reg. */
@@ -69,11 +74,15 @@ static void statement(test *t, unsigned *reg)
 {
     unsigned kind = below(20), var = below(t->vars);
     char value[16];
-    if (*reg && below(4) == 0) snprintf(value, sizeof value, "r%u", below(*reg));
-    else snprintf(value, sizeof value, "%u", 1 + below(3));
+    if (*reg && below(4) == 0)
+        snprintf(value, sizeof value, "r%u", below(*reg));
+    else
+        snprintf(value, sizeof value, "%u", 1 + below(3));
     bool reads = kind < 7 || (kind >= 13 && kind < 17);
-    if (reads && t->reads == 7) kind = 7; /* the number of executions grows with every read */
-    else t->reads += reads;
+    if (reads && t->reads == 7)
+        kind = 7; /* the number of executions grows with every read */
+    else
+        t->reads += reads;
     if (kind < 7) {
         put(t, "    ld");
         order(t, PICK("weak", "volatile", "relaxed", "relaxed", "acquire", "acquire"));
@@ -86,7 +95,8 @@ static void statement(test *t, unsigned *reg)
         const char *op = PICK("exch.b32", "add.u32", "inc.u32", "cas.b32");
         put(t, "    atom");
         order(t, PICK("relaxed", "acquire", "release", "acq_rel"));
-        put(t, ".%s.%s r%u, [v%u], %s%s;\n", t->space, op, *reg, var, op[0] == 'c' ? "0, " : "", op[0] == 'i' ? "9" : value);
+        put(t, ".%s.%s r%u, [v%u], %s%s;\n", t->space, op, *reg, var, op[0] == 'c' ? "0, " : "",
+            op[0] == 'i' ? "9" : value);
         ++*reg;
     } else if (kind < 17) {
         put(t, "    red");
@@ -102,7 +112,10 @@ static void make(test *t)
 {
     static const unsigned longest[] = {0, 0, 5, 4, 3};
     unsigned cluster = 1 + (below(3) == 0), blocks;
-    *t = (test){.vars = 1 + below(3), .threads = 2 + below(3), .narrow = below(2), .space = PICK("global", "global", "global", "shared::cluster")};
+    *t = (test){.vars = 1 + below(3),
+                .threads = 2 + below(3),
+                .narrow = below(2),
+                .space = PICK("global", "global", "global", "shared::cluster")};
     bool shared = t->space[0] == 's';
     blocks = shared ? cluster : t->narrow ? 3 : 4;
     put(t, "litmus \"made at random\";\ncluster %u;\n%s ", cluster, shared ? "shared" : "global");
@@ -113,12 +126,14 @@ static void make(test *t)
     put(t, ";\n");
     for (unsigned k = 0; k < t->threads; k++) {
         unsigned reg = 0;
-        put(t, "thread %u @ cta %u {\n", k, shared && k < blocks ? k : below(blocks)); /* no block without a thread */
+        put(t, "thread %u @ cta %u {\n", k,
+            shared && k < blocks ? k : below(blocks)); /* no block without a thread */
         for (unsigned n = 1 + below(longest[t->threads]); n > 0; n--) statement(t, &reg);
         put(t, "}\n");
     }
     put(t, "exists");
-    for (unsigned k = 0; k < t->vars; k++) put(t, "%s v%u != 77", k ? " &&" : "", k); /* all variables belong to an outcome */
+    for (unsigned k = 0; k < t->vars; k++)
+        put(t, "%s v%u != 77", k ? " &&" : "", k); /* all variables belong to an outcome */
     put(t, ";\n");
 }
 
@@ -128,13 +143,17 @@ static bool check(pl_gpu *gpu, const char *path, unsigned *beyond)
     pl_litmus *l;
     pl_litmus_report r;
     bool more = false, ok = pl_litmus_load(gpu, path, 0, &l) == PL_OK;
-    ok = ok && pl_litmus_run(l, false, RUNS, 1) == PL_OK && pl_litmus_run(l, true, RUNS, 1) == PL_OK && pl_litmus_result(l, &r) == PL_OK;
-    for (size_t k = 0; k < pl_gpu_diag_count(gpu); k++) tap_note("%s", pl_gpu_diag(gpu, k, false).rendered);
+    ok = ok && pl_litmus_run(l, false, RUNS, 1) == PL_OK &&
+         pl_litmus_run(l, true, RUNS, 1) == PL_OK && pl_litmus_result(l, &r) == PL_OK;
+    for (size_t k = 0; k < pl_gpu_diag_count(gpu); k++)
+        tap_note("%s", pl_gpu_diag(gpu, k, false).rendered);
     for (size_t k = 0; ok && k < r.n; k++) {
         const pl_litmus_row *x = &r.row[k];
         more |= x->weak && !x->sequential;
         if ((!x->strong || x->sequential) && x->allowed) continue;
-        tap_note("%s: seen %s: %s", path, x->allowed ? "with strong consistency, but no interleaving" : "though forbidden", x->text);
+        tap_note("%s: seen %s: %s", path,
+                 x->allowed ? "with strong consistency, but no interleaving" : "though forbidden",
+                 x->text);
         ok = false;
         break;
     }
@@ -146,7 +165,8 @@ static bool check(pl_gpu *gpu, const char *path, unsigned *beyond)
 
 int main(int argc, char **argv)
 {
-    unsigned tests = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : DEFAULT_TESTS, bad = 0, beyond = 0;
+    unsigned tests = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : DEFAULT_TESTS, bad = 0,
+             beyond = 0;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, "h200") != PL_OK) return EXIT_FAILURE;
@@ -159,12 +179,16 @@ int main(int argc, char **argv)
         snprintf(path, sizeof path, "fuzz-failures/litmus-%u.litmus", k);
         FILE *f = fopen(path, "w");
         if (!f || fwrite(t.text, 1, t.n, f) != t.n || fclose(f) != 0) return EXIT_FAILURE;
-        if (check(gpu, path, &beyond)) remove(path);
-        else bad++;
+        if (check(gpu, path, &beyond))
+            remove(path);
+        else
+            bad++;
     }
     remove("fuzz-failures"); /* when nothing is in it */
     pl_gpu_close(gpu);
-    tap(bad == 0 && beyond > tests / 4, "%u random litmus tests, %u of which show more than interleavings, and none more than the axioms allow",
+    tap(bad == 0 && beyond > tests / 4,
+        "%u random litmus tests, %u of which show more than interleavings, and none more than the "
+        "axioms allow",
         tests, beyond);
     return tap_done();
 }

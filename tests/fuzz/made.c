@@ -1,7 +1,9 @@
-/* made.c - modules made from the instruction table are assembled or refused: never a crash, a hang or a leak.
+/* made.c - modules made from the instruction table are assembled or refused: never a crash, a hang
+ * or a leak.
  *
- * Half of what is made is wrong somewhere, so that both the checks and what comes after them are reached: every module is
- * assembled at -O0 or -O2 and, when it was taken, listed. In a build with --enable-sanitizers a report stops the program.
+ * Half of what is made is wrong somewhere, so that both the checks and what comes after them are
+ * reached: every module is assembled at -O0 or -O2 and, when it was taken, listed. In a build with
+ * --enable-sanitizers a report stops the program.
  *
  *     tests/fuzz/made [MODULES [SEED]]     the same modules for the same numbers */
 #include "ptxloom.h"
@@ -16,8 +18,10 @@ int main(int argc, char **argv)
     static const struct {
         unsigned version;
         const char *target;
-    } modules[] = {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"}, {78, "sm_80"}, {63, "sm_75"}, {42, "sm_53"}};
-    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1500, taken = 0, refused = 0, other = 0;
+    } modules[] = {{90, "sm_90a"}, {90, "sm_100a"}, {90, "sm_120a"},
+                   {78, "sm_80"},  {63, "sm_75"},   {42, "sm_53"}};
+    unsigned long count = argc > 1 ? strtoul(argv[1], NULL, 10) : 1500, taken = 0, refused = 0,
+                  other = 0;
     grammar g = {.state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1};
     for (unsigned long k = 0; k < count; k++) {
         size_t m = grammar_below(&g, sizeof modules / sizeof *modules);
@@ -32,11 +36,13 @@ int main(int argc, char **argv)
         taken += st == PL_OK;
         refused += st != PL_OK && pl_gpu_diag_count(gpu) > 0;
         other += st != PL_OK && pl_gpu_diag_count(gpu) == 0;
-        if (st != PL_OK && pl_gpu_diag_count(gpu) == 0) tap_note("refused without a message:\n%s", g.at);
+        if (st != PL_OK && pl_gpu_diag_count(gpu) == 0)
+            tap_note("refused without a message:\n%s", g.at);
         pl_module_close(module);
         pl_gpu_close(gpu);
     }
     grammar_free(&g);
-    tap(other == 0 && taken > 0 && refused > 0, "%lu modules made: %lu taken, %lu refused with a message", count, taken, refused);
+    tap(other == 0 && taken > 0 && refused > 0,
+        "%lu modules made: %lu taken, %lu refused with a message", count, taken, refused);
     return tap_done();
 }

@@ -1,11 +1,15 @@
-/* objects.c - damaged objects and damaged programs as text are refused or run: never a crash, a hang or a leak.
+/* objects.c - damaged objects and damaged programs as text are refused or run: never a crash, a
+ * hang or a leak.
  *
- * Modules of the suite and of tests/ptx are assembled in this process. Each run changes an object, or its text form, in one to eight
- * places: bytes, numbers (0, 1, the largest, one more or less), swapped and repeated pieces, a shorter end. Half of the objects get a
- * right hash again, so that the checks behind it are reached. What still loads is saved again in both forms and its first kernel is
- * launched for a fraction of a second. Runs are made in child processes, BATCH to each; one that dies is taken apart.
+ * Modules of the suite and of tests/ptx are assembled in this process. Each run changes an object,
+ * or its text form, in one to eight places: bytes, numbers (0, 1, the largest, one more or less),
+ * swapped and repeated pieces, a shorter end. Half of the objects get a right hash again, so that
+ * the checks behind it are reached. What still loads is saved again in both forms and its first
+ * kernel is launched for a fraction of a second. Runs are made in child processes, BATCH to each;
+ * one that dies is taken apart.
  *
- *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are kept in fuzz-failures/ */
+ *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
+ * kept in fuzz-failures/ */
 #include "isa/object_layout.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
@@ -22,11 +26,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_RUNS 600
-#define BATCH 50
-#define BATCH_SECONDS 240
+#define DEFAULT_RUNS        600
+#define BATCH               50
+#define BATCH_SECONDS       240
 #define LAUNCH_MICROSECONDS 20000
-#define MAX_SEEDS 256
+#define MAX_SEEDS           256
 
 typedef struct bytes {
     char *at;
@@ -82,7 +86,8 @@ static void assemble(const char *path)
 
 static void make_seeds(void)
 {
-    static const char *const patterns[] = {"suite/kernels/*.ptx", "../ptx/exec/*/*.ptx", "../ptx/accept/*.ptx"};
+    static const char *const patterns[] = {"suite/kernels/*.ptx", "../ptx/exec/*/*.ptx",
+                                           "../ptx/accept/*.ptx"};
     glob_t files = {0};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         char *path = data_path(patterns[k]);
@@ -106,13 +111,16 @@ static size_t pick(const bytes *b)
     if (below(16) == 0) return (size_t)headers + below(PL_S_COUNT * sizeof(Elf64_Shdr));
     memcpy(&offset, b->at + headers + s * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_offset), 8);
     memcpy(&size, b->at + headers + s * sizeof(Elf64_Shdr) + offsetof(Elf64_Shdr, sh_size), 8);
-    return size && offset < b->n && size <= b->n - offset ? (size_t)offset + below((size_t)size) : below(b->n);
+    return size && offset < b->n && size <= b->n - offset ? (size_t)offset + below((size_t)size)
+                                                          : below(b->n);
 }
 
 static void damage_once(bytes *b)
 {
-    static const uint64_t number[] = {0, 1, 2, 3, 7, 8, 15, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 0x7fffffff, 0x80000000u, 0xffffffffu,
-                                      UINT64_MAX, (uint64_t)INT64_MAX};
+    static const uint64_t number[] = {
+        0,   1,     2,          3,           7,           8,          15,
+        31,  32,    63,         64,          127,         128,        255,
+        256, 65535, 0x7fffffff, 0x80000000u, 0xffffffffu, UINT64_MAX, (uint64_t)INT64_MAX};
     static const size_t widths[] = {1, 2, 4, 8};
     size_t at = pick(b), width = widths[below(4)], other = pick(b);
     uint64_t v = number[below(sizeof number / sizeof *number)];
@@ -126,8 +134,10 @@ static void damage_once(bytes *b)
     case 5: memmove(b->at + at, b->at + other, width); break;
     case 6: memmove(b->at + at, b->at + other, 1 + below(60)); break;
     default:
-        if (below(6) == 0) b->n = below(b->n) + 1;
-        else b->at[at] = (char)(b->at[at] ^ 0x80);
+        if (below(6) == 0)
+            b->n = below(b->n) + 1;
+        else
+            b->at[at] = (char)(b->at[at] ^ 0x80);
         break;
     }
 }
@@ -158,14 +168,22 @@ static void launch(pl_gpu *gpu, pl_module *m)
     pl_kernel_info k;
     const char *name = pl_module_kernel_name(m, 0);
     pl_ptr buffer;
-    if (!name || pl_module_kernel(m, name, &k) != PL_OK || k.param_bytes > 4096 || k.local_bytes > 1 << 20) return;
+    if (!name || pl_module_kernel(m, name, &k) != PL_OK || k.param_bytes > 4096 ||
+        k.local_bytes > 1 << 20)
+        return;
     if (pl_alloc_device(gpu, 1 << 16, "buffer", &buffer) != PL_OK) return;
     uint64_t params[4096 / 8 + 1] = {0};
     for (size_t i = 0; i < sizeof params / sizeof *params; i++) params[i] = i % 2 ? 16 : buffer;
-    pl_launch l = {.kernel = name, .grid = {2, 1, 1}, .block = {64, 1, 1}, .params = params, .param_bytes = k.param_bytes,
-                   .mode = PL_MODE_FUNCTIONAL, .cancel = &stop};
+    pl_launch l = {.kernel = name,
+                   .grid = {2, 1, 1},
+                   .block = {64, 1, 1},
+                   .params = params,
+                   .param_bytes = k.param_bytes,
+                   .mode = PL_MODE_FUNCTIONAL,
+                   .cancel = &stop};
     if (k.reqntid[0]) memcpy(l.block, k.reqntid, sizeof l.block);
-    const struct itimerval t = {.it_value = {.tv_usec = LAUNCH_MICROSECONDS}}, off = {{0, 0}, {0, 0}};
+    const struct itimerval t = {.it_value = {.tv_usec = LAUNCH_MICROSECONDS}},
+                           off = {{0, 0}, {0, 0}};
     stop = 0;
     pl_result r;
     setitimer(ITIMER_REAL, &t, NULL);
@@ -208,7 +226,8 @@ static char run_once(const bytes *b)
 
 /* ---- batches ---- */
 
-/* Runs first .. first + n in a child; returns its wait status and what it says of each run in verdict. */
+/* Runs first .. first + n in a child; returns its wait status and what it says of each run in
+ * verdict. */
 static int run_batch(uint64_t seed, int first, int n, char *verdict)
 {
     int pipes[2], status = 0;
@@ -267,15 +286,20 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     for (int first = 0; first < runs; first += BATCH) {
-        int n = runs - first < BATCH ? runs - first : BATCH, status = run_batch(seed, first, n, verdict);
+        int n = runs - first < BATCH ? runs - first : BATCH,
+            status = run_batch(seed, first, n, verdict);
         for (int i = 0; i < n; i++) {
             refused += verdict[i] == REFUSED;
             loaded += verdict[i] == LOADED;
-            bool failed = verdict[i] == SILENT || verdict[i] == UNSTABLE || (status != 0 && verdict[i] == 0);
+            bool failed =
+                verdict[i] == SILENT || verdict[i] == UNSTABLE || (status != 0 && verdict[i] == 0);
             if (!failed) continue;
             bad++;
             tap_note("run %d: %s; kept as fuzz-failures/object-%d", first + i,
-                     verdict[i] == SILENT ? "refused without a word" : verdict[i] == UNSTABLE ? "it does not load again" : "it died", first + i);
+                     verdict[i] == SILENT     ? "refused without a word"
+                     : verdict[i] == UNSTABLE ? "it does not load again"
+                                              : "it died",
+                     first + i);
             keep(seed, first + i);
             if (verdict[i] == 0 && i + 1 < n) { /* go on behind the one that died */
                 status = run_batch(seed, first + i + 1, n - i - 1, verdict + i + 1);

@@ -1,4 +1,5 @@
-/* host.c - recorded device printf, assertions, device heap, launch limits and launches from the device (tests/data/probes/host*). */
+/* host.c - recorded device printf, assertions, device heap, launch limits and launches from the
+ * device (tests/data/probes/host*). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,7 @@
 static uint32_t fnv(const char *s, size_t n)
 {
     uint32_t h = 2166136261u;
-    for (size_t k = 0; k < n; k++)
-        h = (h ^ (uint8_t)s[k]) * 16777619u;
+    for (size_t k = 0; k < n; k++) h = (h ^ (uint8_t)s[k]) * 16777619u;
     return h;
 }
 
@@ -26,15 +26,12 @@ static void sort_lines(char *s, size_t n)
 {
     char *copy = malloc(n + 1), **line = calloc(n + 1, sizeof *line);
     size_t lines = 0, at = 0;
-    if (!copy || !line)
-        exit(EXIT_FAILURE);
+    if (!copy || !line) exit(EXIT_FAILURE);
     memcpy(copy, s, n);
     copy[n] = '\0';
-    for (char *p = strtok(copy, "\n"); p; p = strtok(NULL, "\n"))
-        line[lines++] = p;
+    for (char *p = strtok(copy, "\n"); p; p = strtok(NULL, "\n")) line[lines++] = p;
     qsort(line, lines, sizeof *line, by_text);
-    for (size_t k = 0; k < lines; k++)
-        at += (size_t)sprintf(s + at, "%s\n", line[k]);
+    for (size_t k = 0; k < lines; k++) at += (size_t)sprintf(s + at, "%s\n", line[k]);
     free(copy);
     free(line);
 }
@@ -43,14 +40,14 @@ static void sort_lines(char *s, size_t n)
 static size_t unhex(const char *hex, char *to)
 {
     size_t n = 0;
-    for (unsigned v; sscanf(hex, "%2x", &v) == 1 && hex[0] && hex[1]; hex += 2)
-        to[n++] = (char)v;
+    for (unsigned v; sscanf(hex, "%2x", &v) == 1 && hex[0] && hex[1]; hex += 2) to[n++] = (char)v;
     return n;
 }
 
 static void prints(void)
 {
-    static const char *const special[] = {"32 args", "33 args", "NULL format", "order 2x33", "overflow 40000 lines", "no newline"};
+    static const char *const special[] = {
+        "32 args", "33 args", "NULL format", "order 2x33", "overflow 40000 lines", "no newline"};
     probe p;
     probe_open(&p, "host.printf", "host");
     char last[256] = "";
@@ -68,42 +65,43 @@ static void prints(void)
         if (strncmp(tab, "\tERROR", 6) == 0) { /* the launch before failed */
             char got[512];
             const char *error = probe_error(p.result.error);
-            snprintf(got, sizeof got, "%s\tERROR\tsync\tlaunch=%s\tsync=%s\tsticky=1", last, error, error);
+            snprintf(got, sizeof got, "%s\tERROR\tsync\tlaunch=%s\tsync=%s\tsticky=1", last, error,
+                     error);
             probe_row(&p, s, got);
-        } else if (strncmp(tab, "\ttext", 5) != 0 && strncmp(tab, "\tRET", 4) != 0) { /* the first row of a format: run it */
+        } else if (strncmp(tab, "\ttext", 5) != 0 &&
+                   strncmp(tab, "\tRET", 4) != 0) { /* the first row of a format: run it */
             snprintf(last, sizeof last, "%.*s", (int)label, s);
             k += which < 0;
             probe_kernel(&p, which < 0 ? "2pfi" : "3pfxi");
-            if (which == 3)
-                probe_shape(&p, 2, 33);
+            if (which == 3) probe_shape(&p, 2, 33);
             probe_arg32(&p, 0, (uint32_t)(which < 0 ? k : which));
             bool ok = probe_run(&p);
             const char *printed = pl_gpu_printed_bytes(p.gpu, &bytes);
             free(text);
             text = malloc(bytes + 1);
-            if (!text)
-                exit(EXIT_FAILURE);
+            if (!text) exit(EXIT_FAILURE);
             memcpy(text, printed ? printed : "", bytes);
             pl_module_symbol(p.module, "pr_ret", &results, &size);
             uint32_t r = 0;
-            pl_copy_from_device(p.gpu, &r, results + 4 * (uint64_t)(which < 0 ? k : 600 + which), 4);
+            pl_copy_from_device(p.gpu, &r, results + 4 * (uint64_t)(which < 0 ? k : 600 + which),
+                                4);
             returned = (int)r;
             char got[512];
             size_t lines = 0;
-            for (size_t n = 0; n < bytes; n++)
-                lines += text[n] == '\n';
+            for (size_t n = 0; n < bytes; n++) lines += text[n] == '\n';
             if (which == 3) { /* compare without the order */
                 const char *hex = strrchr(s, '\t') + 1;
                 char *want = malloc(strlen(hex) + 1);
                 size_t n = want ? unhex(hex, want) : 0;
                 sort_lines(text, bytes);
-                if (want)
-                    sort_lines(want, n);
-                probe_verdict(&p, s, ok && want && n == bytes && memcmp(want, text, n) == 0, "other lines");
+                if (want) sort_lines(want, n);
+                probe_verdict(&p, s, ok && want && n == bytes && memcmp(want, text, n) == 0,
+                              "other lines");
                 free(want);
                 continue;
             }
-            int n = snprintf(got, sizeof got, "%s\t%zu bytes %zu newlines fnv=%08x\t", last, bytes, lines, fnv(text, bytes));
+            int n = snprintf(got, sizeof got, "%s\t%zu bytes %zu newlines fnv=%08x\t", last, bytes,
+                             lines, fnv(text, bytes));
             probe_verdict(&p, s, (ok || bytes == 0) && strncmp(got, s, (size_t)n) == 0, got);
             probe_done(&p);
         } else if (strncmp(tab, "\tRET", 4) == 0) {
@@ -122,7 +120,8 @@ static void prints(void)
 
 static void asserts(void)
 {
-    static const uint32_t shape[9][2] = {{2, 2}, {2, 3}, {1, 3}, {1, 32}, {1, 3}, {1, 3}, {1, 3}, {1, 1}, {1, 1}};
+    static const uint32_t shape[9][2] = {{2, 2}, {2, 3}, {1, 3}, {1, 32}, {1, 3},
+                                         {1, 3}, {1, 3}, {1, 1}, {1, 1}};
     probe p;
     probe_open(&p, "host.asserts", "host");
     char *path = data_path("probes/host.asserts.txt"), *log = read_whole(path, NULL), *at = log;
@@ -141,20 +140,24 @@ static void asserts(void)
         probe_run(&p);
         const char *printed = pl_gpu_printed(p.gpu);
         int code = atoi(probe_error(p.result.error));
-        /* after a fault every call of the API fails with it until the device is reset: that is the API's business */
-        snprintf(got, sizeof got, "variant %zu\tlaunch=0 sync=%d get=%d sync2=%d malloc=%d reset=0 malloc2=46", row, code, code, code, code);
+        /* after a fault every call of the API fails with it until the device is reset: that is the
+         * API's business */
+        snprintf(got, sizeof got,
+                 "variant %zu\tlaunch=0 sync=%d get=%d sync2=%d malloc=%d reset=0 malloc2=46", row,
+                 code, code, code, code);
         probe_row(&p, s, got);
-        bool same = strlen(printed ? printed : "") == n && memcmp(printed ? printed : "", at, n) == 0;
+        bool same =
+            strlen(printed ? printed : "") == n && memcmp(printed ? printed : "", at, n) == 0;
         tap(same, "assertion text of variant %zu", row);
-        if (!same)
-            tap_note("printed: %s", printed ? printed : "(nothing)");
+        if (!same) tap_note("printed: %s", printed ? printed : "(nothing)");
         probe_done(&p);
     }
     free(log);
     probe_close(&p);
 }
 
-/* ---- the device heap: which allocations succeed; where they are is the heap's own business ---- */
+/* ---- the device heap: which allocations succeed; where they are is the heap's own business ----
+ */
 
 static void heap(void)
 {
@@ -214,18 +217,28 @@ static void launches(void)
         uint64_t shared;
         int cluster, optin, coop, launch = -1, setattr = -1, sync = -1;
         if (grid && strstr(s, "\tERROR\t")) { /* the launch before failed */
-            probe_verdict(&p, s, strstr(s, probe_error(p.result.error)) != NULL, probe_error(p.result.error));
+            probe_verdict(&p, s, strstr(s, probe_error(p.result.error)) != NULL,
+                          probe_error(p.result.error));
             continue;
         }
-        if (!grid || sscanf(grid, " grid=%u,%u,%u block=%u,%u,%u smem=%" SCNu64 " cluster=%d optin=%d coop=%d\tsetattr=%d\tlaunch=%d", &g[0], &g[1],
-                            &g[2], &b[0], &b[1], &b[2], &shared, &cluster, &optin, &coop, &setattr, &launch) != 12 ||
+        if (!grid ||
+            sscanf(grid,
+                   " grid=%u,%u,%u block=%u,%u,%u smem=%" SCNu64
+                   " cluster=%d optin=%d coop=%d\tsetattr=%d\tlaunch=%d",
+                   &g[0], &g[1], &g[2], &b[0], &b[1], &b[2], &shared, &cluster, &optin, &coop,
+                   &setattr, &launch) != 12 ||
             sscanf(strstr(s, "sync="), "sync=%d", &sync) != 1) {
             probe_verdict(&p, s, false, "no launch");
             continue;
         }
         size_t n = (size_t)(grid - s);
-        const char *kernel = strncmp(s, "smem_user", n) == 0 ? "smem_user" : strncmp(s, "cl2", 3) == 0 ? "3cl2" : strncmp(s, "lb128", n) == 0 ? "5lb128"
-                             : strncmp(s, "p4k", n) == 0 ? "3p4k" : strncmp(s, "p32k", n) == 0 ? "4p32k" : strncmp(s, "coop", n) == 0 || strncmp(s, "nop", 3) == 0 ? "3nopv" : NULL;
+        const char *kernel = strncmp(s, "smem_user", n) == 0                           ? "smem_user"
+                             : strncmp(s, "cl2", 3) == 0                               ? "3cl2"
+                             : strncmp(s, "lb128", n) == 0                             ? "5lb128"
+                             : strncmp(s, "p4k", n) == 0                               ? "3p4k"
+                             : strncmp(s, "p32k", n) == 0                              ? "4p32k"
+                             : strncmp(s, "coop", n) == 0 || strncmp(s, "nop", 3) == 0 ? "3nopv"
+                                                                                       : NULL;
         if (!kernel) {
             probe_verdict(&p, s, false, "no kernel");
             continue;
@@ -233,7 +246,8 @@ static void launches(void)
         probe_kernel(&p, kernel);
         memcpy(p.launch.grid, g, sizeof g);
         memcpy(p.launch.block, b, sizeof b);
-        p.launch.dynamic_shared = (uint32_t)shared; /* the API takes the low half of the size, too */
+        p.launch.dynamic_shared =
+            (uint32_t)shared; /* the API takes the low half of the size, too */
         p.launch.cooperative = coop != 0;
         if (cluster) {
             p.launch.cluster[0] = (uint32_t)cluster & 31;
@@ -242,14 +256,15 @@ static void launches(void)
         }
         pl_kernel_info info;
         pl_module_kernel(p.module, p.kernel, &info);
-        if (info.nparams)
-            probe_buffer(&p, info.nparams - 1, NULL, 4096 + 256);
+        if (info.nparams) probe_buffer(&p, info.nparams - 1, NULL, 4096 + 256);
         bool ok = probe_run(&p);
-        /* more than 48 KiB needs an attribute of the function in the API; pl_launch_kernel does without */
+        /* more than 48 KiB needs an attribute of the function in the API; pl_launch_kernel does
+         * without */
         if (info.static_shared + p.launch.dynamic_shared > 48 * 1024 && (optin < 0 || setattr != 0))
             ok = false;
         char got[256];
-        snprintf(got, sizeof got, "ran: %d (%s)", ok, pl_gpu_diag_count(p.gpu) ? pl_gpu_diag(p.gpu, 0, false).text : "");
+        snprintf(got, sizeof got, "ran: %d (%s)", ok,
+                 pl_gpu_diag_count(p.gpu) ? pl_gpu_diag(p.gpu, 0, false).text : "");
         probe_verdict(&p, s, ok == (launch == 0 && sync == 0), got);
         probe_done(&p);
     }
@@ -265,8 +280,7 @@ static void children(void)
     for (size_t row = 0; row < p.lines; row++) {
         const char *s = p.line[row];
         uint32_t mode, r[4], zero = 0, log[64];
-        if (sscanf(s, "cdp mode=%u", &mode) != 1)
-            continue;
+        if (sscanf(s, "cdp mode=%u", &mode) != 1) continue;
         memset(log, 0xff, sizeof log);
         probe_kernel(&p, "6parent");
         probe_shape(&p, 1, 32);
@@ -284,10 +298,14 @@ static void children(void)
         probe_read(&p, err, r, sizeof r);
         pl_copy_from_device(p.gpu, log, logv, sizeof log);
         char got[512];
-        int n = snprintf(got, sizeof got, "cdp mode=%u\t%d %d %d %d\t", mode, (int)r[0], (int)r[1], (int)r[2], (int)r[3]);
+        int n = snprintf(got, sizeof got, "cdp mode=%u\t%d %d %d %d\t", mode, (int)r[0], (int)r[1],
+                         (int)r[2], (int)r[3]);
         for (int k = 0; k < 12; k++)
             n += snprintf(got + n, sizeof got - (size_t)n, "%d ", (int)log[k]);
-        probe_row(&p, s, ok ? got : p.result.error_text ? p.result.error_text : "the launch failed");
+        probe_row(&p, s,
+                  ok                    ? got
+                  : p.result.error_text ? p.result.error_text
+                                        : "the launch failed");
         probe_done(&p);
     }
     probe_close(&p);

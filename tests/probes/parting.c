@@ -1,5 +1,5 @@
-/* parting.c - recorded: which lanes go first at a branch, and which leave a loop that looks at memory together
- * (tests/data/probes/parting.*). */
+/* parting.c - recorded: which lanes go first at a branch, and which leave a loop that looks at
+ * memory together (tests/data/probes/parting.*). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 
 enum { LANES = 32, WORDS = 4, ELEMENTS = 1024 };
 
-/* The list of each lane has as many steps as the label says; an element that names itself ends it. */
+/* The list of each lane has as many steps as the label says; an element that names itself ends it.
+ */
 static void make_lists(const char *rounds, uint32_t *next)
 {
-    for (uint32_t k = 0; k < ELEMENTS; k++)
-        next[k] = k;
+    for (uint32_t k = 0; k < ELEMENTS; k++) next[k] = k;
     for (uint32_t l = 0; l < LANES; l++, rounds += strcspn(rounds, ",\t"), rounds += *rounds == ',')
-        for (uint32_t q = 0, n = (uint32_t)strtoul(rounds, NULL, 10), at = l; q < n && LANES * (q + 1) + l < ELEMENTS; q++)
+        for (uint32_t q = 0, n = (uint32_t)strtoul(rounds, NULL, 10), at = l;
+             q < n && LANES * (q + 1) + l < ELEMENTS; q++)
             at = next[at] = LANES * (q + 1) + l;
 }
 
@@ -25,10 +26,10 @@ static void put_groups(const uint32_t *out, char *to)
     for (char between = '\t'; left; between = ' ') {
         uint32_t first = LANES;
         for (uint32_t l = 0; l < LANES; l++)
-            if (left >> l & 1 && (first == LANES || out[l * WORDS] < out[first * WORDS]))
-                first = l;
+            if (left >> l & 1 && (first == LANES || out[l * WORDS] < out[first * WORDS])) first = l;
         for (uint32_t l = 0; l < LANES; l++)
-            if (out[l * WORDS] == out[first * WORDS] && out[l * WORDS + 1] == out[first * WORDS + 1])
+            if (out[l * WORDS] == out[first * WORDS] &&
+                out[l * WORDS + 1] == out[first * WORDS + 1])
                 left &= ~(1u << l);
         to += sprintf(to, "%c%08x", between, (unsigned)out[first * WORDS + 1]);
     }
@@ -43,8 +44,7 @@ static void parting(pl_mode mode)
         char kind[8], how[8], got[1024];
         uint32_t out[LANES * WORDS];
         int n = 0;
-        if (sscanf(p.line[k], "%7s %7s %n", kind, how, &n) != 2)
-            break;
+        if (sscanf(p.line[k], "%7s %7s %n", kind, how, &n) != 2) break;
         const char *label = p.line[k] + n;
         bool sides = strcmp(kind, "sides") == 0;
         probe_kernel(&p, sides ? "sides" : strcmp(how, "shared") == 0 ? "walkILi0" : "walkILi1");

@@ -22,16 +22,14 @@ void probe_open(probe *p, const char *name, const char *module)
     p->table = name;
     p->text = whole(name, "tsv");
     size_t cap = 1;
-    for (const char *s = p->text; *s; s++)
-        cap += *s == '\n';
+    for (const char *s = p->text; *s; s++) cap += *s == '\n';
     p->line = calloc(cap + 1, sizeof *p->line);
     for (char *s = p->line ? strtok(p->text, "\n") : NULL; s; s = strtok(NULL, "\n"))
-        if (*s != '#')
-            p->line[p->lines++] = s;
-    if (!module)
-        return;
+        if (*s != '#') p->line[p->lines++] = s;
+    if (!module) return;
     char *text = whole(module, "ptx");
-    if (pl_gpu_open(&p->gpu, "h200") != PL_OK || pl_module_load(p->gpu, module, text, strlen(text), NULL, &p->module) != PL_OK) {
+    if (pl_gpu_open(&p->gpu, "h200") != PL_OK ||
+        pl_module_load(p->gpu, module, text, strlen(text), NULL, &p->module) != PL_OK) {
         for (size_t k = 0; p->gpu && k < pl_gpu_diag_count(p->gpu); k++)
             printf("# %s\n", pl_gpu_diag(p->gpu, k, false).text);
         printf("Bail out! cannot load %s.ptx\n", module);
@@ -42,8 +40,9 @@ void probe_open(probe *p, const char *name, const char *module)
 
 void probe_close(probe *p)
 {
-    tap(p->lines > 0 && p->wrong == 0, "probe %s: %zu rows the same, %zu differ for a known reason, %zu wrong", p->table, p->same, p->excepted,
-        p->wrong);
+    tap(p->lines > 0 && p->wrong == 0,
+        "probe %s: %zu rows the same, %zu differ for a known reason, %zu wrong", p->table, p->same,
+        p->excepted, p->wrong);
     pl_module_close(p->module);
     pl_gpu_close(p->gpu);
     free(p->line);
@@ -57,13 +56,18 @@ void probe_kernel(probe *p, const char *name)
         if (strstr(pl_module_kernel_name(p->module, k), name))
             p->kernel = pl_module_kernel_name(p->module, k);
     pl_kernel_info info = {0};
-    if (!p->kernel || pl_module_kernel(p->module, p->kernel, &info) != PL_OK || info.param_bytes > sizeof p->params) {
+    if (!p->kernel || pl_module_kernel(p->module, p->kernel, &info) != PL_OK ||
+        info.param_bytes > sizeof p->params) {
         printf("Bail out! no kernel '%s' in %s\n", name, p->table);
         exit(EXIT_FAILURE);
     }
     memset(p->params, 0, sizeof p->params);
-    p->launch = (pl_launch){.kernel = p->kernel, .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = p->params,
-                            .param_bytes = info.param_bytes, .mode = PL_MODE_FUNCTIONAL};
+    p->launch = (pl_launch){.kernel = p->kernel,
+                            .grid = {1, 1, 1},
+                            .block = {1, 1, 1},
+                            .params = p->params,
+                            .param_bytes = info.param_bytes,
+                            .mode = PL_MODE_FUNCTIONAL};
     pl_module_reset(p->module);
 }
 
@@ -93,8 +97,7 @@ pl_ptr probe_buffer(probe *p, unsigned k, const void *from, uint64_t bytes)
         exit(EXIT_FAILURE);
     }
     p->buffer[p->buffers++] = a;
-    if (from)
-        pl_copy_to_device(p->gpu, a, from, bytes);
+    if (from) pl_copy_to_device(p->gpu, a, from, bytes);
     probe_arg(p, k, &a);
     return a;
 }
@@ -111,8 +114,7 @@ void probe_read(probe *p, pl_ptr from, void *to, uint64_t bytes)
 
 void probe_done(probe *p)
 {
-    while (p->buffers)
-        pl_free_device(p->gpu, p->buffer[--p->buffers]);
+    while (p->buffers) pl_free_device(p->gpu, p->buffer[--p->buffers]);
     pl_gpu_diag_clear(p->gpu);
 }
 
@@ -122,8 +124,7 @@ void probe_done(probe *p)
 static bool matches(const char *pattern, const char *row)
 {
     size_t n = strlen(pattern);
-    if (n && pattern[n - 1] == '*')
-        return strncmp(pattern, row, n - 1) == 0;
+    if (n && pattern[n - 1] == '*') return strncmp(pattern, row, n - 1) == 0;
     return strncmp(pattern, row, n) == 0 && (row[n] == '\t' || !row[n]);
 }
 
@@ -136,8 +137,7 @@ static bool excepted(const probe *p, const char *row)
         free(path);
     }
     for (size_t k = 0; k < list.rows; k++)
-        if (strcmp(list.row[k][0], p->table) == 0 && matches(list.row[k][1], row))
-            return true;
+        if (strcmp(list.row[k][0], p->table) == 0 && matches(list.row[k][1], row)) return true;
     return false;
 }
 
@@ -152,8 +152,7 @@ void probe_verdict(probe *p, const char *row, bool same, const char *got)
         p->excepted++;
         return;
     }
-    if (p->wrong++ >= SHOWN)
-        return;
+    if (p->wrong++ >= SHOWN) return;
     if (same)
         printf("# take it off exceptions.tsv: %.80s\n", row);
     else
@@ -178,8 +177,7 @@ const char *probe_error(const char *name)
         {"CUDA_ERROR_LAUNCH_TIMEOUT", "TIMEOUT"},
     };
     for (size_t k = 0; name && k < sizeof names / sizeof *names; k++)
-        if (strcmp(names[k][0], name) == 0)
-            return names[k][1];
+        if (strcmp(names[k][0], name) == 0) return names[k][1];
     return name ? name : "none";
 }
 
@@ -189,8 +187,7 @@ static char *next_text(size_t bytes)
     static unsigned at;
     char **t = &ring[at++ % 8];
     *t = realloc(*t, bytes);
-    if (!*t)
-        exit(EXIT_FAILURE);
+    if (!*t) exit(EXIT_FAILURE);
     return *t;
 }
 
@@ -198,8 +195,7 @@ const char *probe_words(const uint32_t *w, size_t n)
 {
     char *t = next_text(9 * n + 1);
     *t = '\0';
-    for (size_t k = 0; k < n; k++)
-        sprintf(t + (k ? 9 * k - 1 : 0), k ? " %08x" : "%08x", w[k]);
+    for (size_t k = 0; k < n; k++) sprintf(t + (k ? 9 * k - 1 : 0), k ? " %08x" : "%08x", w[k]);
     return t;
 }
 
@@ -207,7 +203,6 @@ const char *probe_hex(const void *bytes, size_t n)
 {
     char *t = next_text(2 * n + 1);
     *t = '\0';
-    for (size_t k = 0; k < n; k++)
-        sprintf(t + 2 * k, "%02x", ((const uint8_t *)bytes)[k]);
+    for (size_t k = 0; k < n; k++) sprintf(t + 2 * k, "%02x", ((const uint8_t *)bytes)[k]);
     return t;
 }

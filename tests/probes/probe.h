@@ -1,8 +1,10 @@
-/* probe.h - replaying recorded probes: run the kernels that an H200 ran, and compare row by row (tests/data/probes).
+/* probe.h - replaying recorded probes: run the kernels that an H200 ran, and compare row by row
+ * (tests/data/probes).
  *
- * A table is a file of rows, "label TAB values"; the label holds the inputs. A replay function computes what the row should say, and
- * probe_row compares. Rows that this version is known to answer differently are listed in tests/data/probes/exceptions.tsv
- * with the reason; such a row must really differ, so the list cannot outlive the difference. */
+ * A table is a file of rows, "label TAB values"; the label holds the inputs. A replay function
+ * computes what the row should say, and probe_row compares. Rows that this version is known to
+ * answer differently are listed in tests/data/probes/exceptions.tsv with the reason; such a row
+ * must really differ, so the list cannot outlive the difference. */
 #ifndef PL_TESTS_PROBE_H
 #define PL_TESTS_PROBE_H
 
@@ -35,7 +37,8 @@ void probe_open(probe *p, const char *name, const char *module);
 /* One TAP line for the table; releases everything. */
 void probe_close(probe *p);
 
-/* Starts a launch of the kernel whose name contains `name`: one block of one thread until told otherwise. */
+/* Starts a launch of the kernel whose name contains `name`: one block of one thread until told
+ * otherwise. */
 void probe_kernel(probe *p, const char *name);
 void probe_shape(probe *p, uint32_t grid, uint32_t block);
 /* Sets parameter k. */
@@ -57,7 +60,8 @@ void probe_verdict(probe *p, const char *row, bool same, const char *got);
 /* "CUDA_ERROR_X" as the number and name that the runtime API gives. */
 const char *probe_error(const char *driver_name);
 
-/* n words in hexadecimal, separated by blanks; in a buffer that the next call but seven uses again. */
+/* n words in hexadecimal, separated by blanks; in a buffer that the next call but seven uses again.
+ */
 const char *probe_words(const uint32_t *w, size_t n);
 const char *probe_hex(const void *bytes, size_t n);
 

@@ -1,7 +1,9 @@
-/* tma.c - recorded tensor copies and tensor maps (tests/data/probes/tma.*), run by the kernels that the H200 ran.
+/* tma.c - recorded tensor copies and tensor maps (tests/data/probes/tma.*), run by the kernels that
+ * the H200 ran.
  *
- * Copies are recorded as byte maps: memory holds four patterns one after the other, of which the bytes tell where they came from
- * (pass 0 to 2: byte k of the place plus one; pass 3: 0xa5 and the three others). */
+ * Copies are recorded as byte maps: memory holds four patterns one after the other, of which the
+ * bytes tell where they came from (pass 0 to 2: byte k of the place plus one; pass 3: 0xa5 and the
+ * three others). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,12 @@
 #include "tests/probes/probe.h"
 
 enum { PASSES = 4, UNTOUCHED = 0xee };
-enum { GLOBAL_BYTES = 1 << 20, STORE_BYTES = 256 * 1024, SHARED_BYTES = 128 * 1024, DYNAMIC = 160 * 1024 };
+enum {
+    GLOBAL_BYTES = 1 << 20,
+    STORE_BYTES = 256 * 1024,
+    SHARED_BYTES = 128 * 1024,
+    DYNAMIC = 160 * 1024
+};
 
 /* ---- labels ---- */
 
@@ -19,8 +26,8 @@ typedef struct copy {
     pl_tensor_desc map;
     int coord[5];
     uint32_t offset[3];
-    uint32_t at;          /* of the tile in shared memory */
-    uint64_t global_at;   /* of the tensor in the buffer */
+    uint32_t at;        /* of the tile in shared memory */
+    uint64_t global_at; /* of the tensor in the buffer */
 } copy;
 
 static const char *value(const char *label, const char *key)
@@ -59,33 +66,26 @@ static copy read_label(const char *label)
     type = type ? strchr(type, '(') : NULL;
     c.map.type = type ? atoi(type + 1) : -1;
     c.map.rank = (uint32_t)number(label, "rank");
-    for (unsigned k = 0; k < 5; k++)
-        c.map.dim[k] = c.map.box[k] = c.map.element_stride[k] = 1;
-    for (unsigned k = 0, n = list(label, "dim", v); k < n; k++)
-        c.map.dim[k] = (uint64_t)v[k];
+    for (unsigned k = 0; k < 5; k++) c.map.dim[k] = c.map.box[k] = c.map.element_stride[k] = 1;
+    for (unsigned k = 0, n = list(label, "dim", v); k < n; k++) c.map.dim[k] = (uint64_t)v[k];
     for (unsigned k = 0, n = list(label, "str", v); k < n && k < 4; k++)
         c.map.stride[k] = (uint64_t)v[k];
-    for (unsigned k = 0, n = list(label, "box", v); k < n; k++)
-        c.map.box[k] = (uint32_t)v[k];
+    for (unsigned k = 0, n = list(label, "box", v); k < n; k++) c.map.box[k] = (uint32_t)v[k];
     for (unsigned k = 0, n = list(label, "es", v); k < n; k++)
         c.map.element_stride[k] = (uint32_t)v[k];
-    for (unsigned k = 0, n = list(label, "c", v); k < n; k++)
-        c.coord[k] = (int)v[k];
+    for (unsigned k = 0, n = list(label, "c", v); k < n; k++) c.coord[k] = (int)v[k];
     c.map.interleave = (int)number(label, "il");
     c.map.swizzle = (int)number(label, "sw");
     c.map.l2_promotion = (int)number(label, "l2");
     c.map.fill = (int)number(label, "fill");
     c.at = (uint32_t)number(label, "soff");
     c.global_at = (uint64_t)number(label, "gofs");
-    if (!value(label, "cpp"))
-        return c;
+    if (!value(label, "cpp")) return c;
     c.map.mode = PL_TENSOR_IM2COL;
     c.map.channels = (uint32_t)number(label, "cpp");
     c.map.pixels = (uint32_t)number(label, "ppc");
-    for (unsigned k = 0, n = list(label, "lo", v); k < n && k < 3; k++)
-        c.map.lower[k] = (int)v[k];
-    for (unsigned k = 0, n = list(label, "up", v); k < n && k < 3; k++)
-        c.map.upper[k] = (int)v[k];
+    for (unsigned k = 0, n = list(label, "lo", v); k < n && k < 3; k++) c.map.lower[k] = (int)v[k];
+    for (unsigned k = 0, n = list(label, "up", v); k < n && k < 3; k++) c.map.upper[k] = (int)v[k];
     for (unsigned k = 0, n = list(label, "off", v); k < n && k < 3; k++)
         c.offset[k] = (uint32_t)v[k];
     return c;
@@ -103,26 +103,22 @@ static uint8_t pattern(uint64_t i, int pass)
 static char kind_of(uint8_t *const *q, size_t i, long *from)
 {
     uint8_t a = q[0][i], b = q[1][i], c = q[2][i], d = q[3][i];
-    if (a == UNTOUCHED && b == UNTOUCHED && c == UNTOUCHED && d == UNTOUCHED)
-        return 'U';
-    if (a == b && b == c && c == d)
-        return 'C';
-    if (d != (uint8_t)(0xa5 ^ a ^ b ^ c))
-        return '?';
+    if (a == UNTOUCHED && b == UNTOUCHED && c == UNTOUCHED && d == UNTOUCHED) return 'U';
+    if (a == b && b == c && c == d) return 'C';
+    if (d != (uint8_t)(0xa5 ^ a ^ b ^ c)) return '?';
     *from = (long)(a | b << 8 | c << 16) - 1;
     return 'G';
 }
 
-/* A constant run is written with its shortest period, or, when that is 16 or more, as a run of one byte. */
+/* A constant run is written with its shortest period, or, when that is 16 or more, as a run of one
+ * byte. */
 static size_t constant_run(const uint8_t *p, size_t i, size_t *end)
 {
     size_t m = *end - i, period = 1;
     for (; period < 16 && period < m; period *= 2) {
         size_t t = i + period;
-        while (t < *end && p[t] == p[t - period])
-            t++;
-        if (t == *end)
-            break;
+        while (t < *end && p[t] == p[t - period]) t++;
+        if (t == *end) break;
     }
     if (period >= 16) {
         period = 1;
@@ -139,19 +135,19 @@ static size_t put_runs(char *to, uint8_t *const *q, size_t n)
         char k = kind_of(q, i, &from);
         size_t j = i + 1;
         if (k == 'G') {
-            while (j < n && kind_of(q, j, &next) == 'G' && next == from + (long)(j - i))
-                j++;
+            while (j < n && kind_of(q, j, &next) == 'G' && next == from + (long)(j - i)) j++;
             at += (size_t)sprintf(to + at, "G%ldx%zu ", from, j - i);
         } else if (k == '?') {
-            at += (size_t)sprintf(to + at, "?%02x%02x%02x%02xx1 ", q[0][i], q[1][i], q[2][i], q[3][i]);
+            at += (size_t)sprintf(to + at, "?%02x%02x%02x%02xx1 ", q[0][i], q[1][i], q[2][i],
+                                  q[3][i]);
         } else {
-            while (j < n && kind_of(q, j, &next) == k)
-                j++;
+            while (j < n && kind_of(q, j, &next) == k) j++;
             size_t period = k == 'C' ? constant_run(q[0], i, &j) : 0;
             if (k == 'C' && j == i + 1) /* no period: a run of one byte */
-                while (j < n && kind_of(q, j, &next) == 'C' && q[0][j] == q[0][i])
-                    j++;
-            at += (size_t)(k == 'U' ? sprintf(to + at, "Ux%zu ", j - i) : sprintf(to + at, "C%sx%zu ", probe_hex(q[0] + i, period), j - i));
+                while (j < n && kind_of(q, j, &next) == 'C' && q[0][j] == q[0][i]) j++;
+            at += (size_t)(k == 'U'
+                               ? sprintf(to + at, "Ux%zu ", j - i)
+                               : sprintf(to + at, "C%sx%zu ", probe_hex(q[0] + i, period), j - i));
         }
         i = j;
     }
@@ -177,17 +173,18 @@ static void sizes(const copy *c, uint32_t *expected, uint32_t *dump)
     const pl_tensor_desc *m = &c->map;
     bool im = m->mode == PL_TENSOR_IM2COL;
     uint64_t z = element_bytes[m->type & 15], n = 1;
-    for (uint32_t k = 0; k < m->rank; k++)
-        n *= ceiling(m->box[k], m->element_stride[k]);
+    for (uint32_t k = 0; k < m->rank; k++) n *= ceiling(m->box[k], m->element_stride[k]);
     if (im)
         n = (uint64_t)m->channels * m->pixels;
     else if (!m->interleave && m->element_stride[0] > 1)
         n = n / ceiling(m->box[0], m->element_stride[0]) * m->box[0];
     uint64_t e = n * z;
     if (m->interleave)
-        e = (m->interleave == 1 ? 16u : 32u) * (im ? m->pixels : n / ceiling(m->box[0], m->element_stride[0]));
+        e = (m->interleave == 1 ? 16u : 32u) *
+            (im ? m->pixels : n / ceiling(m->box[0], m->element_stride[0]));
     uint64_t inner = (im ? m->channels : m->box[0]) * z, rows = im ? m->pixels : n / m->box[0];
-    uint64_t span = m->swizzle ? 16u << m->swizzle : inner, d = rows * (inner > span ? inner : span);
+    uint64_t span = m->swizzle ? 16u << m->swizzle : inner,
+             d = rows * (inner > span ? inner : span);
     d = (d > e ? d : e) + c->at + 1024;
     *expected = (uint32_t)e;
     *dump = (uint32_t)(((d + 3) & ~3ull) < SHARED_BYTES ? (d + 3) & ~3ull : SHARED_BYTES);
@@ -200,10 +197,8 @@ static void arguments(probe *p, unsigned k, const copy *c)
         int32_t coord[5], offset[3];
         uint32_t at, dump, expected, mode;
     } a = {.at = c->at};
-    for (unsigned i = 0; i < 5; i++)
-        a.coord[i] = c->coord[i];
-    for (unsigned i = 0; i < 3; i++)
-        a.offset[i] = (int32_t)c->offset[i];
+    for (unsigned i = 0; i < 5; i++) a.coord[i] = c->coord[i];
+    for (unsigned i = 0; i < 3; i++) a.offset[i] = (int32_t)c->offset[i];
     sizes(c, &a.expected, &a.dump);
     probe_arg(p, k, &a);
 }
@@ -211,7 +206,8 @@ static void arguments(probe *p, unsigned k, const copy *c)
 static void choose(probe *p, const char *which, const copy *c)
 {
     char name[32];
-    snprintf(name, sizeof name, "%sILi%uELi%dE", which, c->map.rank, c->map.mode == PL_TENSOR_IM2COL);
+    snprintf(name, sizeof name, "%sILi%uELi%dE", which, c->map.rank,
+             c->map.mode == PL_TENSOR_IM2COL);
     probe_kernel(p, name);
     probe_shape(p, 1, 256);
     p->launch.dynamic_shared = DYNAMIC;
@@ -219,7 +215,8 @@ static void choose(probe *p, const char *which, const copy *c)
 
 static const char *failure(const probe *p, const char *row)
 {
-    snprintf(text, 4096, "%.*s\tERROR\tsync\tlaunch=0(cudaSuccess)\tsync=%s\tsticky=1", (int)strcspn(row, "\t"), row, probe_error(p->result.error));
+    snprintf(text, 4096, "%.*s\tERROR\tsync\tlaunch=0(cudaSuccess)\tsync=%s\tsticky=1",
+             (int)strcspn(row, "\t"), row, probe_error(p->result.error));
     return text;
 }
 
@@ -249,8 +246,8 @@ static void load_row(probe *p, const char *row, pl_ptr source, uint64_t word[5])
         probe_done(p);
     }
     /* the recording of the mbarrier words went wrong: they are zero there */
-    int n = sprintf(text, "%.*s\tOK\texp=%u full=%" PRIu64 " mb=%016x,%016x,%016x,%016x\tdump=%u\t", (int)strcspn(row, "\t"), row, expected, word[4],
-                    0u, 0u, 0u, 0u, dump);
+    int n = sprintf(text, "%.*s\tOK\texp=%u full=%" PRIu64 " mb=%016x,%016x,%016x,%016x\tdump=%u\t",
+                    (int)strcspn(row, "\t"), row, expected, word[4], 0u, 0u, 0u, 0u, dump);
     put_runs(text + n, plane, dump);
     probe_row(p, row, text);
 }
@@ -268,8 +265,7 @@ static void store_row(probe *p, const char *row, const uint8_t *source)
         arguments(p, 1, &c);
         probe_buffer(p, 2, source + (size_t)pass * SHARED_BYTES, SHARED_BYTES);
         memset(plane[pass], UNTOUCHED, STORE_BYTES);
-        if (pl_alloc_device(p->gpu, STORE_BYTES, "tensor", &out) != PL_OK)
-            exit(EXIT_FAILURE);
+        if (pl_alloc_device(p->gpu, STORE_BYTES, "tensor", &out) != PL_OK) exit(EXIT_FAILURE);
         p->buffer[p->buffers++] = out;
         pl_copy_to_device(p->gpu, out, plane[pass], STORE_BYTES);
         c.map.address = out + c.global_at;
@@ -281,8 +277,7 @@ static void store_row(probe *p, const char *row, const uint8_t *source)
         else
             probe_row(p, row, encoded ? failure(p, row) : "the map was refused");
         probe_done(p);
-        if (!ran)
-            return;
+        if (!ran) return;
     }
     int n = sprintf(text, "%.*s\tOK\tdump=%d\t", (int)strcspn(row, "\t"), row, STORE_BYTES);
     put_runs(text + n, plane, STORE_BYTES);
@@ -297,12 +292,11 @@ static void copies(const char *name, bool store)
     probe_open(&p, name, "tma");
     uint8_t *bytes = malloc((size_t)PASSES * GLOBAL_BYTES);
     size_t piece = store ? SHARED_BYTES : GLOBAL_BYTES;
-    if (!bytes)
-        exit(EXIT_FAILURE);
+    if (!bytes) exit(EXIT_FAILURE);
     for (int pass = 0; pass < PASSES; pass++)
-        for (size_t k = 0; k < piece; k++)
-            bytes[(size_t)pass * piece + k] = pattern(k, pass);
-    if (!store && pl_alloc_device(p.gpu, (uint64_t)PASSES * GLOBAL_BYTES, "tensor", &source) == PL_OK)
+        for (size_t k = 0; k < piece; k++) bytes[(size_t)pass * piece + k] = pattern(k, pass);
+    if (!store &&
+        pl_alloc_device(p.gpu, (uint64_t)PASSES * GLOBAL_BYTES, "tensor", &source) == PL_OK)
         pl_copy_to_device(p.gpu, source, bytes, (uint64_t)PASSES * GLOBAL_BYTES);
     for (size_t k = 0; k < p.lines; k++) {
         if (store)
@@ -323,7 +317,8 @@ static const char *word_list(const uint8_t *map)
     return probe_words(w, PL_TENSORMAP_BYTES / 4);
 }
 
-/* A refused map is only compared by the code: what the driver leaves in it then is nobody's business. */
+/* A refused map is only compared by the code: what the driver leaves in it then is nobody's
+ * business. */
 static void descriptors(void)
 {
     probe p;
@@ -335,7 +330,9 @@ static void descriptors(void)
         const char *words = strchr(tab + 1, '\t');
         c.map.address = strtoull(address, NULL, 16);
         bool ok = pl_tensor_map(&c.map, map, NULL) == PL_OK;
-        probe_verdict(&p, row, ok ? tab[1] == '0' && strcmp(words + 1, word_list(map)) == 0 : tab[1] == '1', ok ? word_list(map) : "refused");
+        probe_verdict(&p, row,
+                      ok ? tab[1] == '0' && strcmp(words + 1, word_list(map)) == 0 : tab[1] == '1',
+                      ok ? word_list(map) : "refused");
     }
     probe_close(&p);
 }
@@ -345,7 +342,10 @@ static pl_tensor_desc baseline(int type, uint32_t rank, bool im2col)
 {
     static const uint64_t dim[] = {64, 32, 16, 8, 4};
     static const uint32_t box[] = {16, 4, 3, 2, 1};
-    pl_tensor_desc d = {.type = type, .rank = rank, .address = 0x7f1234567000, .mode = im2col ? PL_TENSOR_IM2COL : PL_TENSOR_TILED};
+    pl_tensor_desc d = {.type = type,
+                        .rank = rank,
+                        .address = 0x7f1234567000,
+                        .mode = im2col ? PL_TENSOR_IM2COL : PL_TENSOR_TILED};
     uint64_t stride = (dim[0] * element_bytes[type & 15] + 15) & ~15ull;
     for (unsigned k = 0; k < 5; k++) {
         d.dim[k] = k < rank ? dim[k] : 1;
@@ -361,7 +361,8 @@ static pl_tensor_desc baseline(int type, uint32_t rank, bool im2col)
     return d;
 }
 
-/* The parameters of a row of tma.encerr; false for rows about pointers, which the interface here does not have. */
+/* The parameters of a row of tma.encerr; false for rows about pointers, which the interface here
+ * does not have. */
 static bool read_deviation(const char *row, pl_tensor_desc *d)
 {
     unsigned a, b, at;
@@ -377,22 +378,23 @@ static bool read_deviation(const char *row, pl_tensor_desc *d)
     } else if (strncmp(row, "all strides 0", 13) == 0) {
         memset(d->stride, 0, sizeof d->stride);
     } else if (strncmp(row, "box 256^5", 9) == 0 || strncmp(row, "box 16^5", 8) == 0) {
-        for (unsigned k = 0; k < 5; k++)
-            d->box[k] = row[4] == '2' ? 256 : 16;
+        for (unsigned k = 0; k < 5; k++) d->box[k] = row[4] == '2' ? 256 : 16;
     } else if (strncmp(row, "box 128 KiB", 11) == 0 || strncmp(row, "box 256 KiB", 11) == 0) {
         /* the boxes of the row before, but for three dimensions */
-        for (unsigned k = 0; k < 5; k++)
-            d->box[k] = k == 3 ? 2 : 1;
+        for (unsigned k = 0; k < 5; k++) d->box[k] = k == 3 ? 2 : 1;
         d->box[0] = 128;
         d->box[1] = 256;
         d->box[2] = row[4] == '1' ? 2 : 4;
     } else if (strncmp(row, "box larger than dim", 19) == 0) {
         d->box[1] = 200;
     } else if (sscanf(row, "dt=%*s il=%u box0=%u", &a, &b) == 2) {
-        static const char *const names[] = {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz",
-                                            "16u4a8", "16u4a16", "16u6a16"};
+        static const char *const names[] = {
+            "u8",  "u16",  "u32",    "s32",  "u64",     "s64",    "f16",     "f32",
+            "f64", "bf16", "f32ftz", "tf32", "tf32ftz", "16u4a8", "16u4a16", "16u6a16"};
         size_t length = strcspn(row + 3, " ");
-        for (at = 0; at < 15 && (strlen(names[at]) != length || strncmp(names[at], row + 3, length) != 0); at++)
+        for (at = 0;
+             at < 15 && (strlen(names[at]) != length || strncmp(names[at], row + 3, length) != 0);
+             at++)
             continue;
         *d = baseline((int)at, 5, false);
         d->interleave = (int)a;
@@ -445,8 +447,9 @@ static void errors(void)
 
 /* ---- tensormap.replace ---- */
 
-static const char *const fields[] = {"global_address", "rank", "box_dim", "global_dim", "global_stride", "element_stride", "elemtype",
-                                     "interleave_layout", "swizzle_mode", "fill_mode"};
+static const char *const fields[] = {
+    "global_address", "rank",     "box_dim",           "global_dim",   "global_stride",
+    "element_stride", "elemtype", "interleave_layout", "swizzle_mode", "fill_mode"};
 
 static void replacements(void)
 {
@@ -463,14 +466,12 @@ static void replacements(void)
         int which;
         if (sscanf(row, "start=%*s %31s ord=%d v=%llx", field, &which, &v) != 3)
             continue; /* whole maps: tests below */
-        while (op.field < 9 && strcmp(fields[op.field], field) != 0)
-            op.field++;
+        while (op.field < 9 && strcmp(fields[op.field], field) != 0) op.field++;
         op.which = which;
         op.value = v;
         const char *before = strchr(row, '\t') + 1;
         uint32_t w[32];
-        for (unsigned i = 0; i < 32; i++)
-            w[i] = (uint32_t)strtoul(before + 9 * i, NULL, 16);
+        for (unsigned i = 0; i < 32; i++) w[i] = (uint32_t)strtoul(before + 9 * i, NULL, 16);
         probe_kernel(&p, "k_rep");
         probe_shape(&p, 1, 32);
         probe_buffer(&p, 0, w, sizeof w);
@@ -478,9 +479,9 @@ static void replacements(void)
         probe_arg32(&p, 2, 1);
         pl_ptr out = probe_buffer(&p, 3, NULL, sizeof w);
         uint32_t got[32] = {0};
-        if (probe_run(&p))
-            probe_read(&p, out, got, sizeof got);
-        probe_verdict(&p, row, strcmp(strrchr(row, '\t') + 1, probe_words(got, 32)) == 0, probe_words(got, 32));
+        if (probe_run(&p)) probe_read(&p, out, got, sizeof got);
+        probe_verdict(&p, row, strcmp(strrchr(row, '\t') + 1, probe_words(got, 32)) == 0,
+                      probe_words(got, 32));
         probe_done(&p);
     }
     probe_close(&p);
@@ -490,7 +491,8 @@ static void replacements(void)
 
 static void reductions(void)
 {
-    static const char *const types[] = {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
+    static const char *const types[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
+                                        "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
     static const char *const ops[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
     probe p;
     probe_open(&p, "tma.reduce", "tma");
@@ -502,10 +504,8 @@ static void reductions(void)
             probe_row(&p, row, "cannot be read");
             continue;
         }
-        while (t < 12 && strcmp(types[t], type) != 0)
-            t++;
-        while (o < 7 && strcmp(ops[o], op) != 0)
-            o++;
+        while (t < 12 && strcmp(types[t], type) != 0) t++;
+        while (o < 7 && strcmp(ops[o], op) != 0) o++;
         uint32_t old[64] = {0}, with[64] = {0}, got[64];
         bool ran = strncmp(before, "ERROR", 5) != 0;
         const char *second = ran ? strchr(before, '\t') + 1 : NULL;
@@ -514,7 +514,8 @@ static void reductions(void)
             with[i] = (uint32_t)strtoul(second + 9 * i, NULL, 16);
         }
         uint32_t size = element_bytes[t];
-        pl_tensor_desc d = {.type = t, .rank = 1, .dim = {256 / size}, .box = {256 / size}, .element_stride = {1}};
+        pl_tensor_desc d = {
+            .type = t, .rank = 1, .dim = {256 / size}, .box = {256 / size}, .element_stride = {1}};
         uint8_t map[PL_TENSORMAP_BYTES] = {0};
         snprintf(kernel, sizeof kernel, "k_redILi%dE", o);
         probe_kernel(&p, kernel);
@@ -522,10 +523,9 @@ static void reductions(void)
         p.launch.dynamic_shared = 8192;
         probe_buffer(&p, 1, with, sizeof with);
         probe_arg32(&p, 2, 256);
-        probe_arg32(&p, 3, variant ? (uint32_t)-(16 / (int)size) : 0);
+        probe_arg32(&p, 3, variant ? (uint32_t) - (16 / (int)size) : 0);
         pl_ptr to = 0;
-        if (pl_alloc_device(p.gpu, 256, "tensor", &to) != PL_OK)
-            exit(EXIT_FAILURE);
+        if (pl_alloc_device(p.gpu, 256, "tensor", &to) != PL_OK) exit(EXIT_FAILURE);
         p.buffer[p.buffers++] = to;
         pl_copy_to_device(p.gpu, to, old, sizeof old);
         d.address = to;
@@ -533,7 +533,8 @@ static void reductions(void)
         probe_arg(&p, 0, map);
         if (encoded && probe_run(&p)) {
             probe_read(&p, to, got, sizeof got);
-            sprintf(text, "%.*s\t%s\t%s\t%s", (int)strcspn(row, "\t"), row, probe_words(old, 64), probe_words(with, 64), probe_words(got, 64));
+            sprintf(text, "%.*s\t%s\t%s\t%s", (int)strcspn(row, "\t"), row, probe_words(old, 64),
+                    probe_words(with, 64), probe_words(got, 64));
             probe_row(&p, row, text);
         } else {
             probe_row(&p, row, failure(&p, row));
@@ -550,19 +551,21 @@ static void values(void)
     probe p;
     probe_open(&p, "tma2.values", "tma");
     for (size_t k = 0; k < p.lines; k++) {
-        static const char *const types[] = {"u8", "u16", "u32", "s32", "u64", "s64", "f16", "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
+        static const char *const types[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
+                                            "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
         const char *row = p.line[k], *tab = strchr(row, '\t');
         const char *type = value(row, "dt");
         int t = 0;
-        while (t < 12 && !(strncmp(types[t], type, strlen(types[t])) == 0 && type[strlen(types[t])] == ' '))
+        while (t < 12 &&
+               !(strncmp(types[t], type, strlen(types[t])) == 0 && type[strlen(types[t])] == ' '))
             t++;
         uint32_t z = element_bytes[t], words = 56, source[1024] = {0}, out[64];
         bool load = row[0] == 'L';
-        copy c = {.map = {.type = t, .rank = 1, .fill = (int)number(row, "fill"), .element_stride = {1}}};
+        copy c = {
+            .map = {.type = t, .rank = 1, .fill = (int)number(row, "fill"), .element_stride = {1}}};
         c.map.dim[0] = 4 * words / z;
         c.map.box[0] = (load ? 4 * words + 16 : 4 * words) / z;
-        if (c.map.box[0] > 256)
-            c.map.box[0] = 256;
+        if (c.map.box[0] > 256) c.map.box[0] = 256;
         c.coord[0] = (int)number(row, "c");
         const char *end = tab + 1 + strcspn(tab + 1, "\t");
         if (tab[1] == 'E') { /* the map is refused: no NaN for integers */
@@ -577,8 +580,7 @@ static void values(void)
         choose(&p, load ? "k_ld" : "k_st", &c);
         arguments(&p, 1, &c);
         pl_ptr global = 0, result;
-        if (pl_alloc_device(p.gpu, 4096, "tensor", &global) != PL_OK)
-            exit(EXIT_FAILURE);
+        if (pl_alloc_device(p.gpu, 4096, "tensor", &global) != PL_OK) exit(EXIT_FAILURE);
         p.buffer[p.buffers++] = global;
         if (load) {
             pl_copy_to_device(p.gpu, global, source, sizeof source);
@@ -594,8 +596,7 @@ static void values(void)
         bool ran = pl_tensor_map(&c.map, map, NULL) == PL_OK;
         probe_arg(&p, 0, map);
         ran = ran && probe_run(&p);
-        if (ran)
-            probe_read(&p, result, out, sizeof out);
+        if (ran) probe_read(&p, result, out, sizeof out);
         const char *got = ran ? probe_words(out, strlen(end + 1) / 9 + 1) : "the launch failed";
         probe_verdict(&p, row, strcmp(end + 1, got) == 0, got);
         probe_done(&p);
@@ -618,7 +619,10 @@ static void wide_maps(void)
         d.swizzle = (int)number(row, "sw");
         d.channels = 64;
         bool ok = pl_tensor_map(&d, map, NULL) == PL_OK;
-        probe_verdict(&p, row, ok ? tab[1] == '0' && strcmp(strrchr(row, '\t') + 1, word_list(map)) == 0 : tab[1] == '1', ok ? word_list(map) : "refused");
+        probe_verdict(&p, row,
+                      ok ? tab[1] == '0' && strcmp(strrchr(row, '\t') + 1, word_list(map)) == 0
+                         : tab[1] == '1',
+                      ok ? word_list(map) : "refused");
     }
     probe_close(&p);
 }
@@ -630,16 +634,20 @@ static bool multicast(probe *p, const char *row, pl_ptr source, uint64_t info[32
     uint32_t cluster = (uint32_t)number(row, "cluster");
     for (int pass = 0; pass < PASSES; pass++) {
         uint8_t map[PL_TENSORMAP_BYTES];
-        pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .dim = {128, 8, 1, 1, 1}, .stride = {128}, .box = {128, 8, 1, 1, 1},
-                            .element_stride = {1, 1, 1, 1, 1}, .address = source + (uint64_t)pass * GLOBAL_BYTES};
+        pl_tensor_desc d = {.type = PL_TENSOR_U8,
+                            .rank = 2,
+                            .dim = {128, 8, 1, 1, 1},
+                            .stride = {128},
+                            .box = {128, 8, 1, 1, 1},
+                            .element_stride = {1, 1, 1, 1, 1},
+                            .address = source + (uint64_t)pass * GLOBAL_BYTES};
         pl_ptr from = d.address;
         probe_kernel(p, "k_mc");
         probe_shape(p, cluster, 64);
         p->launch.cluster[0] = cluster;
         p->launch.cluster[1] = p->launch.cluster[2] = 1;
         p->launch.dynamic_shared = 16384;
-        if (pl_tensor_map(&d, map, NULL) != PL_OK)
-            return false;
+        if (pl_tensor_map(&d, map, NULL) != PL_OK) return false;
         probe_arg(p, 0, map);
         probe_arg32(p, 1, (uint32_t)strtoul(value(row, "mask"), NULL, 16));
         probe_arg32(p, 2, (uint32_t)number(row, "issuer"));
@@ -654,8 +662,7 @@ static bool multicast(probe *p, const char *row, pl_ptr source, uint64_t info[32
             probe_read(p, words, info, 32 * sizeof *info);
         }
         probe_done(p);
-        if (!ran)
-            return false;
+        if (!ran) return false;
     }
     return true;
 }
@@ -669,8 +676,7 @@ static void multicasts(void)
     pl_ptr source = 0;
     size_t last = 0;
     bool ran = false;
-    if (!bytes)
-        exit(EXIT_FAILURE);
+    if (!bytes) exit(EXIT_FAILURE);
     for (size_t k = 0; k < (size_t)PASSES * GLOBAL_BYTES; k++)
         bytes[k] = pattern(k % GLOBAL_BYTES, (int)(k / GLOBAL_BYTES));
     if (pl_alloc_device(p.gpu, (uint64_t)PASSES * GLOBAL_BYTES, "tensor", &source) == PL_OK)
@@ -685,12 +691,14 @@ static void multicasts(void)
             probe_row(&p, row, failure(&p, row));
             continue;
         }
-        const uint64_t *w = info + rank * 4; /* when recorded, the last of the three words was read for all three */
-        for (int pass = 0; pass < PASSES; pass++)
-            q[pass] = plane[pass] + rank * 4096;
+        const uint64_t *w =
+            info + rank * 4; /* when recorded, the last of the three words was read for all three */
+        for (int pass = 0; pass < PASSES; pass++) q[pass] = plane[pass] + rank * 4096;
         if (strstr(row, "\t0000000000000000,")) /* one launch was recorded without them */
             memset(info + rank * 4, 0, 3 * sizeof *info);
-        int n = sprintf(text, "%.*s\t%zu\t%016" PRIx64 ",%016" PRIx64 ",%016" PRIx64 "\t%" PRIu64 "\t", (int)label, row, rank, w[2], w[2], w[2], w[3]);
+        int n =
+            sprintf(text, "%.*s\t%zu\t%016" PRIx64 ",%016" PRIx64 ",%016" PRIx64 "\t%" PRIu64 "\t",
+                    (int)label, row, rank, w[2], w[2], w[2], w[3]);
         put_runs(text + n, q, 4096);
         probe_row(&p, row, text);
     }
@@ -704,7 +712,11 @@ static void prefetches(void)
     probe_open(&p, "tma.prefetch", "tma");
     for (size_t k = 0; k < p.lines; k++) {
         uint8_t map[PL_TENSORMAP_BYTES];
-        pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .dim = {64, 8, 1, 1, 1}, .stride = {64}, .box = {32, 4, 1, 1, 1},
+        pl_tensor_desc d = {.type = PL_TENSOR_U8,
+                            .rank = 2,
+                            .dim = {64, 8, 1, 1, 1},
+                            .stride = {64},
+                            .box = {32, 4, 1, 1, 1},
                             .element_stride = {1, 1, 1, 1, 1}};
         probe_kernel(&p, "k_pf");
         probe_shape(&p, 1, 32);
@@ -726,8 +738,9 @@ static void prefetches(void)
 
 enum { VALID, ZERO, ONES, IM2COL, UNMAPPED, VALID_3D, RANDOM, SWIZZLED };
 
-/* Offsets of the tile, the barrier and the map; where the map is (global, constant or shared memory); the instruction: dimensions of a
- * load, plus 10 for im2col, 20 for a store, 30 for a store of im2col; coordinates; the map. As the recording program had them. */
+/* Offsets of the tile, the barrier and the map; where the map is (global, constant or shared
+ * memory); the instruction: dimensions of a load, plus 10 for im2col, 20 for a store, 30 for a
+ * store of im2col; coordinates; the map. As the recording program had them. */
 static const struct bad {
     const char *name;
     uint32_t tile, bar, map_at;
@@ -795,10 +808,14 @@ static uint64_t recorded_random(uint64_t seed, uint64_t i)
 /* The 256 bytes that hold the map, or what is there instead. */
 static bool bad_map(const struct bad *b, pl_ptr tensor, uint8_t bytes[256])
 {
-    pl_tensor_desc d = {.type = PL_TENSOR_U8, .rank = 2, .address = b->map == UNMAPPED ? 0x700000000000 : tensor,
-                        .dim = {64, 64, 1, 1, 1}, .stride = {64}, .box = {32, 64, 1, 1, 1}, .element_stride = {1, 1, 1, 1, 1}};
-    if (b->map == SWIZZLED)
-        d.swizzle = 3;
+    pl_tensor_desc d = {.type = PL_TENSOR_U8,
+                        .rank = 2,
+                        .address = b->map == UNMAPPED ? 0x700000000000 : tensor,
+                        .dim = {64, 64, 1, 1, 1},
+                        .stride = {64},
+                        .box = {32, 64, 1, 1, 1},
+                        .element_stride = {1, 1, 1, 1, 1}};
+    if (b->map == SWIZZLED) d.swizzle = 3;
     if (b->map == VALID_3D || b->map == IM2COL) {
         d.rank = 3;
         d.dim[1] = b->map == IM2COL ? 32 : 64;
@@ -825,13 +842,20 @@ static bool bad_map(const struct bad *b, pl_ptr tensor, uint8_t bytes[256])
 static void fault_row(probe *p, const struct bad *b, const char *row)
 {
     uint8_t bytes[256];
-    uint32_t answer[3] = {0}, arguments[8] = {b->tile, b->bar, b->map_at, (uint32_t)b->where, (uint32_t)b->instruction,
-                                              (uint32_t)b->c[0], (uint32_t)b->c[1], (uint32_t)b->c[2]};
+    uint32_t answer[3] = {0}, arguments[8] = {b->tile,
+                                              b->bar,
+                                              b->map_at,
+                                              (uint32_t)b->where,
+                                              (uint32_t)b->instruction,
+                                              (uint32_t)b->c[0],
+                                              (uint32_t)b->c[1],
+                                              (uint32_t)b->c[2]};
     char got[128];
     probe_kernel(p, "k_bad");
     probe_shape(p, 1, 32);
     p->launch.dynamic_shared = 16384;
-    pl_ptr constant, map = probe_buffer(p, 0, NULL, 1024), tensor = probe_buffer(p, 3, NULL, GLOBAL_BYTES);
+    pl_ptr constant, map = probe_buffer(p, 0, NULL, 1024),
+                     tensor = probe_buffer(p, 3, NULL, GLOBAL_BYTES);
     uint64_t size;
     bool encoded = bad_map(b, tensor, bytes);
     pl_copy_to_device(p->gpu, map, bytes, sizeof bytes);
@@ -846,7 +870,8 @@ static void fault_row(probe *p, const struct bad *b, const char *row)
     } else if (probe_run(p)) {
         probe_read(p, out, answer, sizeof answer);
         snprintf(got, sizeof got, "OK\t%08x", answer[0]);
-        probe_verdict(p, row, strstr(row, got) != NULL, got); /* the word of the barrier was not captured */
+        probe_verdict(p, row, strstr(row, got) != NULL,
+                      got); /* the word of the barrier was not captured */
     } else {
         snprintf(got, sizeof got, "sync=%s\t", probe_error(p->result.error));
         probe_verdict(p, row, strstr(row, got) != NULL, got);
@@ -861,7 +886,8 @@ static void faults(void)
     for (size_t k = 0; k < p.lines; k++) {
         const char *name = p.line[k] + strlen("FAULT ");
         size_t length = strcspn(name, "\t"), i = 0;
-        while (i < sizeof bad / sizeof *bad && (strlen(bad[i].name) != length || strncmp(bad[i].name, name, length) != 0))
+        while (i < sizeof bad / sizeof *bad &&
+               (strlen(bad[i].name) != length || strncmp(bad[i].name, name, length) != 0))
             i++;
         if (i < sizeof bad / sizeof *bad)
             fault_row(&p, &bad[i], p.line[k]);
@@ -874,10 +900,8 @@ static void faults(void)
 int main(void)
 {
     for (int k = 0; k < PASSES; k++)
-        if (!(plane[k] = malloc(STORE_BYTES)))
-            return EXIT_FAILURE;
-    if (!(text = malloc(4 << 20)))
-        return EXIT_FAILURE;
+        if (!(plane[k] = malloc(STORE_BYTES))) return EXIT_FAILURE;
+    if (!(text = malloc(4 << 20))) return EXIT_FAILURE;
     descriptors();
     errors();
     replacements();
@@ -896,8 +920,7 @@ int main(void)
     multicasts();
     prefetches();
     faults();
-    for (int k = 0; k < PASSES; k++)
-        free(plane[k]);
+    for (int k = 0; k < PASSES; k++) free(plane[k]);
     free(text);
     return tap_done();
 }

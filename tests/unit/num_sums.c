@@ -1,6 +1,6 @@
-/* num_sums.c - checksums of the arithmetic that results are made of, printed: scalar helpers, approximate functions, and tensor
- * cores. tests/compilers.sh compiles it with every compiler at hand, at several optimisation levels and for several processors,
- * and compares what is printed. */
+/* num_sums.c - checksums of the arithmetic that results are made of, printed: scalar helpers,
+ * approximate functions, and tensor cores. tests/compilers.sh compiles it with every compiler at
+ * hand, at several optimisation levels and for several processors, and compares what is printed. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -52,9 +52,21 @@ int main(void)
     static const pl_tensor_op ops[] = {
         {.m = 16, .n = 8, .k = 16, .a = PL_TT_F16, .b = PL_TT_F16, .c = PL_TT_F32, .d = PL_TT_F32},
         {.m = 16, .n = 8, .k = 16, .a = PL_TT_F16, .b = PL_TT_F16, .c = PL_TT_F16, .d = PL_TT_F16},
-        {.m = 16, .n = 8, .k = 16, .a = PL_TT_BF16, .b = PL_TT_BF16, .c = PL_TT_F32, .d = PL_TT_F32},
+        {.m = 16,
+         .n = 8,
+         .k = 16,
+         .a = PL_TT_BF16,
+         .b = PL_TT_BF16,
+         .c = PL_TT_F32,
+         .d = PL_TT_F32},
         {.m = 16, .n = 8, .k = 8, .a = PL_TT_TF32, .b = PL_TT_TF32, .c = PL_TT_F32, .d = PL_TT_F32},
-        {.m = 16, .n = 8, .k = 32, .a = PL_TT_E4M3, .b = PL_TT_E5M2, .c = PL_TT_F32, .d = PL_TT_F32},
+        {.m = 16,
+         .n = 8,
+         .k = 32,
+         .a = PL_TT_E4M3,
+         .b = PL_TT_E5M2,
+         .c = PL_TT_F32,
+         .d = PL_TT_F32},
         {.m = 8, .n = 8, .k = 4, .a = PL_TT_F16, .b = PL_TT_F16, .c = PL_TT_F32, .d = PL_TT_F32},
         {.m = 8, .n = 8, .k = 4, .a = PL_TT_F64, .b = PL_TT_F64, .c = PL_TT_F64, .d = PL_TT_F64},
         {.m = 16, .n = 8, .k = 32, .a = PL_TT_S8, .b = PL_TT_U8, .c = PL_TT_S32, .d = PL_TT_S32},

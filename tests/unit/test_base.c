@@ -41,12 +41,18 @@ START_TEST(terminals_get_no_control_characters)
         {"\033[31mred\007\177", "?[31mred??"},
         {"a\tb\r\nc", "a b  c"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"\xc2\x9b" "31m", "?31m"},                             /* C1: CSI */
-        {"\x9b" "31m", "?31m"},                                  /* the same as one byte */
-        {"\xe2\x80\xae" "x\xe2\x81\xa6\xe2\x80\x8f", "?x??"},  /* bidirectional text */
-        {"\xe2\x80\xa8\xe2\x80\x8b", "?\xe2\x80\x8b"},          /* line separator; zero-width space */
+        {"\xc2\x9b"
+         "31m",
+         "?31m"}, /* C1: CSI */
+        {"\x9b"
+         "31m",
+         "?31m"}, /* the same as one byte */
+        {"\xe2\x80\xae"
+         "x\xe2\x81\xa6\xe2\x80\x8f",
+         "?x??"},                                      /* bidirectional text */
+        {"\xe2\x80\xa8\xe2\x80\x8b", "?\xe2\x80\x8b"}, /* line separator; zero-width space */
         {"\xc0\x9b\xed\xa0\x80\xf4\x90\x80\x80", "?????????"}, /* overlong, surrogate, too large */
-        {"\xe2\x82", "??"},                                     /* cut off */
+        {"\xe2\x82", "??"},                                    /* cut off */
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         ck_assert_str_eq(shown(row[i].text, strlen(row[i].text)), row[i].wanted);
@@ -81,7 +87,8 @@ START_TEST(arena_memory_is_zeroed_again_after_a_reset)
     pl_arena *a = pl_arena_open();
     for (size_t round = 0; round < 4; round++) {
         unsigned char *p[3];
-        const size_t size[] = {100, 5000, (size_t)3 << 20}; /* in one block, over two, in one of its own */
+        const size_t size[] = {100, 5000,
+                               (size_t)3 << 20}; /* in one block, over two, in one of its own */
         for (size_t k = 0; k < 3; k++) {
             p[k] = pl_arena_alloc(a, size[k]);
             size_t dirty = 0;
@@ -258,9 +265,11 @@ START_TEST(diagnostic_shows_place_line_caret_and_help)
                      "     3 | last\n"
                      "       |     ^\n");
     m = pl_report(&d, PL_E0001, (pl_loc){file, 0, 0, 0}, "a", "whole file");
-    ck_assert_str_eq(pl_diag_render(&d, m, false), "k.ptx: error: cannot read 'a': whole file [E0001]\n");
+    ck_assert_str_eq(pl_diag_render(&d, m, false),
+                     "k.ptx: error: cannot read 'a': whole file [E0001]\n");
     m = pl_report(&d, PL_E0001, (pl_loc){file, 900, 1, 0}, "a", "past the end");
-    ck_assert_str_eq(pl_diag_render(&d, m, false), "k.ptx:900:1: error: cannot read 'a': past the end [E0001]\n");
+    ck_assert_str_eq(pl_diag_render(&d, m, false),
+                     "k.ptx:900:1: error: cannot read 'a': past the end [E0001]\n");
     ck_assert_ptr_nonnull(strstr(pl_diag_render(&d, m, true), "\033[31merror\033[0m"));
     pl_arena_close(a);
 }
@@ -354,9 +363,9 @@ END_TEST
 
 START_TEST(json_is_written_piece_by_piece)
 {
-    static const char wanted[] =
-        "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
-        "\"Zm9v\"]}";
+    static const char wanted[] = "{\"a\":[1,-2,0.1,null,true,\"\\\"\\\\\\n\\u0001\\u003c\xc3\xa9??"
+                                 "\"],\"b\":{},\"c\":[\"\",\"Zg==\",\"Zm8=\","
+                                 "\"Zm9v\"]}";
     char text[200] = "";
     FILE *f = fmemopen(text, sizeof text, "w");
     pl_json j = {.file = f, .html = true};
@@ -375,10 +384,12 @@ START_TEST(json_is_written_piece_by_piece)
 }
 END_TEST
 
-UNIT_MAIN("base", terminals_get_no_control_characters, json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
+UNIT_MAIN("base", terminals_get_no_control_characters, json_is_written_piece_by_piece,
+          arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
           arena_memory_that_is_used_again_comes_as_it_was_left,
           a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_jumps_to_the_guard,
-          vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text, map_finds_what_was_put,
-          diagnostic_shows_place_line_caret_and_help, diagnostic_cuts_a_long_line_around_the_place,
+          vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,
+          map_finds_what_was_put, diagnostic_shows_place_line_caret_and_help,
+          diagnostic_cuts_a_long_line_around_the_place,
           diagnostics_are_sorted_without_duplicates_and_limited, every_message_can_be_explained,
           sha256_vectors)

@@ -1,4 +1,5 @@
-/* test_conf.c - the reader of machine files: values, units, provenance, and a message with its line for every mistake. */
+/* test_conf.c - the reader of machine files: values, units, provenance, and a message with its line
+ * for every mistake. */
 #include "base/conf.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>
@@ -20,9 +21,11 @@ static const pl_conf_key keys[] = {
     {"mask", PL_CONF_U64, "", 0, 0, offsetof(l1, mask), NULL, false, "hash"},
     {"clock", PL_CONF_F64, "MHz", 0, 0, offsetof(l1, clock), NULL, false, "frequency"},
     {"sectored", PL_CONF_BOOL, "", 0, 0, offsetof(l1, sectored), NULL, false, "sectors"},
-    {"policy", PL_CONF_WORD, "", 0, 0, offsetof(l1, policy), "lru fifo random", false, "replacement"},
+    {"policy", PL_CONF_WORD, "", 0, 0, offsetof(l1, policy), "lru fifo random", false,
+     "replacement"},
     {"note", PL_CONF_TEXT, "", 0, 0, offsetof(l1, note), NULL, true, "remark"},
-    {"carveouts", PL_CONF_LIST, "B", 0, 0, offsetof(l1, carveouts), NULL, false, "shared memory sizes"},
+    {"carveouts", PL_CONF_LIST, "B", 0, 0, offsetof(l1, carveouts), NULL, false,
+     "shared memory sizes"},
 };
 #define NKEYS (sizeof keys / sizeof *keys)
 
@@ -36,7 +39,8 @@ static const char good[] = "# a machine\n"
                            "policy = fifo ; chosen\n"
                            "carveouts = 0 8 16 KiB ; chosen";
 
-/* Reads `text`, binds section l1 and looks for unknown keys; returns all messages as "CODE line column\n" lines. */
+/* Reads `text`, binds section l1 and looks for unknown keys; returns all messages as "CODE line
+ * column\n" lines. */
 static const char *messages(pl_arena *a, const char *text, l1 *out)
 {
     pl_diags d;
@@ -49,8 +53,8 @@ static const char *messages(pl_arena *a, const char *text, l1 *out)
     pl_diags_sort(&d);
     const char *all = "";
     for (size_t i = 0; i < d.list.n; i++)
-        all = pl_arena_printf(a, "%s%s %u %u\n", all, pl_diag_code(d.list.at[i].id), d.list.at[i].at.line,
-                              d.list.at[i].at.column);
+        all = pl_arena_printf(a, "%s%s %u %u\n", all, pl_diag_code(d.list.at[i].id),
+                              d.list.at[i].at.line, d.list.at[i].at.column);
     return all;
 }
 
@@ -128,7 +132,8 @@ START_TEST(every_mistake_has_its_message_and_place)
         l1 v = {0};
         const char *at = strstr(good, change[i].from);
         ck_assert_ptr_nonnull(at);
-        const char *text = pl_arena_printf(a, "%.*s%s%s", (int)(at - good), good, change[i].to, at + strlen(change[i].from));
+        const char *text = pl_arena_printf(a, "%.*s%s%s", (int)(at - good), good, change[i].to,
+                                           at + strlen(change[i].from));
         const char *got = messages(a, text, &v);
         bool same = strstr(got, change[i].expected) != NULL;
         ck_assert_msg(same, "'%s' gave:\n%sinstead of\n%s", change[i].to, got, change[i].expected);
@@ -168,18 +173,21 @@ START_TEST(any_bytes_are_refused_or_read)
         memcpy(text, good, sizeof text);
         for (int k = 0; k < 1 + round % 9; k++) {
             seed = seed * 1664525 + 1013904223;
-            text[(seed >> 8) % (sizeof text - 1)] = round % 2 ? (char)(seed >> 24) : "[]=;#\n 9x"[(seed >> 24) % 9];
+            text[(seed >> 8) % (sizeof text - 1)] =
+                round % 2 ? (char)(seed >> 24) : "[]=;#\n 9x"[(seed >> 24) % 9];
         }
         pl_diags_init(&d, a);
         pl_status st = pl_conf_read(a, &d, "toy.conf", text, sizeof text - 1, &c);
         ck_assert(st == PL_OK || d.errors > 0);
         pl_conf_bind(c, "l1", keys, NKEYS, &v);
         pl_conf_report_unknown(c);
-        for (size_t i = 0; i < d.list.n; i++) ck_assert_ptr_nonnull(pl_diag_render(&d, &d.list.at[i], true));
+        for (size_t i = 0; i < d.list.n; i++)
+            ck_assert_ptr_nonnull(pl_diag_render(&d, &d.list.at[i], true));
         pl_arena_close(a);
     }
 }
 END_TEST
 
-UNIT_MAIN("conf", values_are_converted_to_the_unit_of_the_key, entries_remember_where_they_come_from,
-          every_mistake_has_its_message_and_place, unknown_key_names_the_nearest_one, any_bytes_are_refused_or_read)
+UNIT_MAIN("conf", values_are_converted_to_the_unit_of_the_key,
+          entries_remember_where_they_come_from, every_mistake_has_its_message_and_place,
+          unknown_key_names_the_nearest_one, any_bytes_are_refused_or_read)

@@ -1,14 +1,16 @@
-/* test_constants.c - the constants of modules as the host sees them: addresses, copies, resets, two modules at once. What kernels see
- * is tested by tests/ptx/exec/const. */
+/* test_constants.c - the constants of modules as the host sees them: addresses, copies, resets, two
+ * modules at once. What kernels see is tested by tests/ptx/exec/const. */
 #include "ptxloom.h"
 #include "tests/unit/unit.h"
 #include <string.h>
 
-static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                           ".const .b32 a[4] = {1, 2, 3, 4};\n.const .b32 b = 5;\n.global .b32 g = 6;\n"
-                           ".entry k(.param .u64 o)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
-                           "ld.param.u64 %d0, [o];\nmov.u64 %d1, b;\nld.const.u32 %r0, [%d1];\nld.const.u32 %r1, [%d1+-4];\n"
-                           "st.global.v2.u32 [%d0], {%r0, %r1};\n}\n";
+static const char text[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".const .b32 a[4] = {1, 2, 3, 4};\n.const .b32 b = 5;\n.global .b32 g = 6;\n"
+    ".entry k(.param .u64 o)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<4>;\n"
+    "ld.param.u64 %d0, [o];\nmov.u64 %d1, b;\nld.const.u32 %r0, [%d1];\nld.const.u32 %r1, "
+    "[%d1+-4];\n"
+    "st.global.v2.u32 [%d0], {%r0, %r1};\n}\n";
 
 static pl_gpu *gpu;
 
@@ -44,8 +46,13 @@ static void reads(pl_module *m, uint32_t b, uint32_t before)
         uint32_t seen[2] = {0, 0};
         pl_result r;
         ck_assert_int_eq(pl_alloc_device(gpu, sizeof seen, "out", &out), PL_OK);
-        const pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .params = &out, .param_bytes = sizeof out,
-                             .mode = mode ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL, .threads = 1};
+        const pl_launch l = {.kernel = "k",
+                             .grid = {1, 1, 1},
+                             .block = {1, 1, 1},
+                             .params = &out,
+                             .param_bytes = sizeof out,
+                             .mode = mode ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
+                             .threads = 1};
         ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
         ck_assert_int_eq(pl_copy_from_device(gpu, seen, out, sizeof seen), PL_OK);
         ck_assert_uint_eq(seen[0], b);
@@ -96,4 +103,5 @@ START_TEST(each_module_has_a_bank)
 }
 END_TEST
 
-UNIT_MAIN("constants", the_host_copies_to_constants, constants_are_freed_with_their_module, each_module_has_a_bank)
+UNIT_MAIN("constants", the_host_copies_to_constants, constants_are_freed_with_their_module,
+          each_module_has_a_bank)

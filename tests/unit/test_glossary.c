@@ -12,7 +12,8 @@ START_TEST(each_term_is_explained)
     ck_assert_int_eq(pl_gpu_open(&gpu, NULL), PL_OK);
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++, n++) {
         const char *text = pl_explain(gpu, e->term);
-        ck_assert_msg(text && strncmp(text, e->term, strlen(e->term)) == 0, "%s: %s", e->term, text ? text : "nothing");
+        ck_assert_msg(text && strncmp(text, e->term, strlen(e->term)) == 0, "%s: %s", e->term,
+                      text ? text : "nothing");
     }
     ck_assert_uint_ge(n, 80);
     pl_gpu_close(gpu);
@@ -21,7 +22,8 @@ END_TEST
 
 START_TEST(terms_are_found_in_other_spellings)
 {
-    static const char *const spelling[] = {"Bank conflicts", "bank_conflict", "if conversion", "licm", "mshr", "warps"};
+    static const char *const spelling[] = {"Bank conflicts", "bank_conflict", "if conversion",
+                                           "licm",           "mshr",          "warps"};
     pl_gpu *gpu;
     ck_assert_int_eq(pl_gpu_open(&gpu, NULL), PL_OK);
     for (size_t k = 0; k < sizeof spelling / sizeof *spelling; k++) {
@@ -48,4 +50,5 @@ START_TEST(sentences_are_short)
 }
 END_TEST
 
-UNIT_MAIN("glossary", each_term_is_explained, terms_are_found_in_other_spellings, sentences_are_short)
+UNIT_MAIN("glossary", each_term_is_explained, terms_are_found_in_other_spellings,
+          sentences_are_short)

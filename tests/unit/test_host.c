@@ -1,4 +1,5 @@
-/* test_host.c - the memory that the host can give: limits of the process and of its control groups. */
+/* test_host.c - the memory that the host can give: limits of the process and of its control groups.
+ */
 #include "base/host.h"
 #include "tests/unit/unit.h"
 
@@ -108,5 +109,5 @@ START_TEST(untouched_memory_counts_as_used)
 }
 END_TEST
 
-UNIT_MAIN("host", version_2_takes_the_least_of_all_levels, version_2_inside_of_a_container, version_1, no_group_is_no_limit,
-          untouched_memory_counts_as_used)
+UNIT_MAIN("host", version_2_takes_the_least_of_all_levels, version_2_inside_of_a_container,
+          version_1, no_group_is_no_limit, untouched_memory_counts_as_used)

@@ -254,28 +254,36 @@ static const struct {
      "E0412", 1, 25, NULL},
     {"{ \"ptx\": \"k\", \"args\": [ {\"buffer\": \"u8\", \"count\": 2, \"output\": 1} ] }", "E0404",
      1, 64, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f23\", \"dims\": [4], \"box\": [4]} ] }", "E0406",
-     1, 39, "f32"},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4]} ] }", "E0403", 1, 25, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], \"swizzle\": "
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f23\", \"dims\": [4], \"box\": [4]} ] }",
+     "E0406", 1, 39, "f32"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4]} ] }", "E0403", 1, 25,
+     NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], "
+     "\"swizzle\": "
      "\"12B\"} ] }",
      "E0405", 1, 82, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], \"of\": 1} ] }",
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4], \"box\": [4], \"of\": "
+     "1} ] }",
      "E0405", 1, 77, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4, 4], \"box\": [4]} ] }", "E0404",
-     1, 69, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [1073741824, 4294967296], \"box\": [32, 8]} ] }", "E0412", 1, 25,
-     NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f32\", \"width\": 4, \"cube\": true, \"layers\": 715827883} ] }", "E0405", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [4, 4], \"box\": [4]} ] }",
+     "E0404", 1, 69, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"tensormap\": \"f32\", \"dims\": [1073741824, 4294967296], "
+     "\"box\": [32, 8]} ] }",
+     "E0412", 1, 25, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f32\", \"width\": 4, \"cube\": true, "
+     "\"layers\": 715827883} ] }",
+     "E0405", 1, 25, NULL},
     {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f32\"} ] }", "E0403", 1, 25, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f64\", \"width\": 4} ] }", "E0405", 1, 37, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"channels\": 3} ] }", "E0405", 1,
-     67, NULL},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"adress\": \"wrap\"} ] }", "E0402",
-     1, 55, "address"},
-    {"{ \"ptx\": \"k\", \"args\": [ {\"surface\": \"u8\", \"width\": 4, \"filter\": \"point\"} ] }", "E0402",
-     1, 55, NULL},
-    {"{ \"ptx\": \"k\", \"bind\": { \"t\": {\"buffer\": \"u8\", \"count\": 1} } }", "E0404", 1, 30, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"f64\", \"width\": 4} ] }", "E0405", 1, 37,
+     NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"channels\": 3} ] }",
+     "E0405", 1, 67, NULL},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"texture\": \"u8\", \"width\": 4, \"adress\": \"wrap\"} ] }",
+     "E0402", 1, 55, "address"},
+    {"{ \"ptx\": \"k\", \"args\": [ {\"surface\": \"u8\", \"width\": 4, \"filter\": \"point\"} ] }",
+     "E0402", 1, 55, NULL},
+    {"{ \"ptx\": \"k\", \"bind\": { \"t\": {\"buffer\": \"u8\", \"count\": 1} } }", "E0404", 1, 30,
+     NULL},
 };
 
 START_TEST(mistakes_in_launch_files_have_a_place)
@@ -429,7 +437,8 @@ START_TEST(filling_a_buffer_can_be_given_up)
     pl_launch l = {0};
     pl_gpu_stop_flag(gpu, &raised);
     ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_INTERRUPTED);
-    ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text, "stopped by an interrupt while filling argument 1 (f32[1000])");
+    ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text,
+                     "stopped by an interrupt while filling argument 1 (f32[1000])");
     pl_gpu_stop_flag(gpu, NULL);
     ck_assert_int_eq(pl_case_prepare(c, m, &l), PL_OK);
     ck_assert_int_eq(c->arg[0].address != 0, 1);
@@ -440,11 +449,13 @@ END_TEST
 
 START_TEST(conditionals_of_graphs_are_kept)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                               ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
-                               ".visible .entry k(.param .u64 h) { .reg .b64 %h; .reg .b32 %v; ld.param.u64 %h, [h]; mov.u32 %v, %tid.x;\n"
-                               "{ .param .b64 a; .param .b32 b; st.param.b64 [a], %h; st.param.b32 [b], %v;\n"
-                               "call cudaGraphSetConditional, (a, b); } ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
+        ".visible .entry k(.param .u64 h) { .reg .b64 %h; .reg .b32 %v; ld.param.u64 %h, [h]; "
+        "mov.u32 %v, %tid.x;\n"
+        "{ .param .b64 a; .param .b32 b; st.param.b64 [a], %h; st.param.b32 [b], %v;\n"
+        "call cudaGraphSetConditional, (a, b); } ret; }\n";
     ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
     pl_module *m;
     pl_result r;
@@ -452,7 +463,11 @@ START_TEST(conditionals_of_graphs_are_kept)
     ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
     for (uint64_t handle = 5; handle < 25; handle++) {
         ck_assert_int_eq(pl_gpu_conditional(gpu, handle, &value), PL_INVALID);
-        const pl_launch l = {.kernel = "k", .grid = {1, 1, 1}, .block = {(uint32_t)handle, 1, 1}, .params = &handle, .param_bytes = 8};
+        const pl_launch l = {.kernel = "k",
+                             .grid = {1, 1, 1},
+                             .block = {(uint32_t)handle, 1, 1},
+                             .params = &handle,
+                             .param_bytes = 8};
         ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
     }
     for (uint64_t handle = 5; handle < 25; handle++) { /* the last lane's value */
@@ -473,16 +488,19 @@ START_TEST(assembling_can_be_given_up)
     pl_gpu_stop_flag(gpu, &over);
     for (int level = 0; level <= 2; level += 2) {
         const pl_load_options o = {.opt_level = level};
-        ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, &o, &m), PL_INTERRUPTED);
+        ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, &o, &m),
+                         PL_INTERRUPTED);
         ck_assert_ptr_null(m);
         ck_assert_uint_eq(pl_gpu_diag_count(gpu), 1);
-        ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text, "stopped by the time limit while assembling 'k.ptx'");
+        ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text,
+                         "stopped by the time limit while assembling 'k.ptx'");
         pl_gpu_diag_clear(gpu);
     }
 }
 END_TEST
 
-/* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is prepared. */
+/* Textures, surfaces and tensor maps: what the driver refuses is refused when the launch is
+ * prepared. */
 static const struct {
     const char *args, *code; /* NULL: taken */
     uint32_t column;         /* of the message, in line 1 */
@@ -508,8 +526,9 @@ static const struct {
 
 START_TEST(what_the_driver_refuses_is_refused)
 {
-    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
-                               ".visible .entry k(.param .align 64 .b8 map[128]) { ret; }\n";
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.global .texref tex;\n"
+        ".visible .entry k(.param .align 64 .b8 map[128]) { ret; }\n";
     char file[512];
     snprintf(file, sizeof file, "{ \"ptx\": \"k.ptx\", %s }", resources[_i].args);
     open_gpu();
@@ -520,11 +539,14 @@ START_TEST(what_the_driver_refuses_is_refused)
     ck_assert_msg(read_text(file, &c) == PL_OK, "%s", file);
     pl_status st = pl_case_prepare(c, m, &l);
     if (!resources[_i].code) {
-        ck_assert_msg(st == PL_OK, "%s: %s", file, pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false).rendered : "");
+        ck_assert_msg(st == PL_OK, "%s: %s", file,
+                      pl_gpu_diag_count(gpu) ? pl_gpu_diag(gpu, 0, false).rendered : "");
     } else {
         ck_assert_msg(st == PL_INVALID && pl_gpu_diag_count(gpu) == 1, "%s", file);
         pl_message d = pl_gpu_diag(gpu, 0, false);
-        ck_assert_msg(strcmp(d.code, resources[_i].code) == 0 && d.line == 1 && d.column == resources[_i].column, "%s: %s", file, d.rendered);
+        ck_assert_msg(strcmp(d.code, resources[_i].code) == 0 && d.line == 1 &&
+                          d.column == resources[_i].column,
+                      "%s: %s", file, d.rendered);
     }
     pl_case_close(c);
     pl_module_close(m);
@@ -563,7 +585,8 @@ int main(void)
     tcase_add_test(c, filling_a_buffer_can_be_given_up);
     tcase_add_test(c, conditionals_of_graphs_are_kept);
     tcase_add_test(c, assembling_can_be_given_up);
-    tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0, sizeof resources / sizeof *resources);
+    tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0,
+                        sizeof resources / sizeof *resources);
     tcase_add_test(c, near_misses_are_found);
     suite_add_tcase(s, c);
     SRunner *r = srunner_create(s);

@@ -1,8 +1,10 @@
-/* test_layers.c - holds the tree to the layers of the design: a folder may include headers only of the folders below it.
+/* test_layers.c - holds the tree to the layers of the design: a folder may include headers only of
+ * the folders below it.
  *
- * Reads every .c, .h, .l, .y and .def file and looks at lines of the form #include "folder/...". The table of permitted
- * edges is the drawing in doc/architecture.md; change both together. SQLite files are opened in one place, which sets each
- * connection up so that a hostile file does no harm. */
+ * Reads every .c, .h, .l, .y and .def file and looks at lines of the form #include "folder/...".
+ * The table of permitted edges is the drawing in doc/architecture.md; change both together. SQLite
+ * files are opened in one place, which sets each connection up so that a hostile file does no harm.
+ */
 #include "tests/unit/unit.h"
 #include <dirent.h>
 #include <stdbool.h>
@@ -27,7 +29,9 @@ static const struct {
     {"emu/sm", {"emu/exec", "memmodel", "isa", "base", "arch"}},
     {"arch", {"base"}},
     {"include", {"base"}}, /* base/status.h and base/event.h are installed with it */
-    {"lib", {"include", "emu/sm", "emu/exec", "memmodel", "traces", "ptx", "isa", "arch", "litmus", "base"}},
+    {"lib",
+     {"include", "emu/sm", "emu/exec", "memmodel", "traces", "ptx", "isa", "arch", "litmus",
+      "base"}},
     {"cli", {"include"}},
     {"cudart", {"include"}},
     {"labs", {"include"}},
@@ -66,9 +70,11 @@ static void check_file(const char *root, const char *path)
     files_read++;
     while (fgets(line, sizeof line, f)) {
         number++;
-        if (strstr(line, "sqlite3_open(") || strstr(line, "sqlite3_open_v2(") || strstr(line, "sqlite3_open16(")) {
+        if (strstr(line, "sqlite3_open(") || strstr(line, "sqlite3_open_v2(") ||
+            strstr(line, "sqlite3_open16(")) {
             connections++;
-            ck_assert_msg(strcmp(path, "traces/open.c") == 0, "%s:%d: only traces/open.c may open SQLite files", path, number);
+            ck_assert_msg(strcmp(path, "traces/open.c") == 0,
+                          "%s:%d: only traces/open.c may open SQLite files", path, number);
         }
         if (sscanf(line, " # include \"%4095[^\"]\"", target) != 1) continue;
         includes_seen++;
@@ -77,7 +83,8 @@ static void check_file(const char *root, const char *path)
         int to = folder_of(target);
         if (to >= 0 && allowed(from, to)) continue;
         violations++;
-        fprintf(stderr, "%s:%d: %s may not include \"%s\"\n", path, number, permitted[from].folder, target);
+        fprintf(stderr, "%s:%d: %s may not include \"%s\"\n", path, number, permitted[from].folder,
+                target);
     }
     fclose(f);
 }
@@ -115,12 +122,13 @@ static void walk(const char *root, const char *path, int depth)
 
 START_TEST(includes_point_downwards)
 {
-    static const char *const top[] = {"base", "isa", "ptx",  "emu", "memmodel", "traces",
-                                      "arch", "lib", "cli", "include", "cudart", "labs"};
+    static const char *const top[] = {"base", "isa", "ptx", "emu",     "memmodel", "traces",
+                                      "arch", "lib", "cli", "include", "cudart",   "labs"};
     const char *root = getenv("abs_srcdir");
     if (!root) root = ".";
     for (size_t i = 0; i < sizeof top / sizeof *top; i++) walk(root, top[i], 0);
-    ck_assert_msg(files_read >= 10 && includes_seen >= 10, "read only %d files below '%s'", files_read, root);
+    ck_assert_msg(files_read >= 10 && includes_seen >= 10, "read only %d files below '%s'",
+                  files_read, root);
     ck_assert_int_eq(violations, 0);
     ck_assert_int_eq(connections, 1);
 }

@@ -1,4 +1,5 @@
-/* test_liveset.c - what is live at the end of which block: compared with sets that are solved the plain way, for graphs at random. */
+/* test_liveset.c - what is live at the end of which block: compared with sets that are solved the
+ * plain way, for graphs at random. */
 #include "tests/unit/unit.h"
 
 #include <string.h>
@@ -28,32 +29,35 @@ static void solve(plain *p)
                 bool in = p->reads[b][t] || (p->out[b][t] && !p->writes[b][t]);
                 changed |= in != p->in[b][t];
                 p->in[b][t] = in;
-                for (uint32_t k = 0; in && k < npred[b]; k++)
-                    p->out[preds[pred[b] + k]][t] = true;
+                for (uint32_t k = 0; in && k < npred[b]; k++) p->out[preds[pred[b] + k]][t] = true;
             }
     }
 }
 
-/* Each block has the one before it in front of it, mostly, and others near and far; things are touched here and there. */
+/* Each block has the one before it in front of it, mostly, and others near and far; things are
+ * touched here and there. */
 START_TEST(as_the_plain_way)
 {
     uint32_t seed = 3;
     for (unsigned round = 0; round < 40; round++) {
         pl_arena *a = pl_arena_open();
         plain *p = pl_arena_new(a, plain);
-        pl_liveset s = {.a = a, .things = THINGS, .blocks = BLOCKS, .preds = preds, .pred = pred, .npred = npred};
+        pl_liveset s = {.a = a,
+                        .things = THINGS,
+                        .blocks = BLOCKS,
+                        .preds = preds,
+                        .pred = pred,
+                        .npred = npred};
         for (uint32_t b = 0; b < BLOCKS; b++) {
             pred[b] = b * PREDS;
             npred[b] = 0;
-            if (b && next(&seed) % 8)
-                preds[pred[b] + npred[b]++] = b - 1;
+            if (b && next(&seed) % 8) preds[pred[b] + npred[b]++] = b - 1;
             while (npred[b] < PREDS && next(&seed) % 3 == 0)
                 preds[pred[b] + npred[b]++] = next(&seed) % BLOCKS;
         }
         for (uint32_t k = 0; k < THINGS * (1 + round % 5); k++) {
             uint32_t t = next(&seed) % THINGS, b = next(&seed) % BLOCKS;
-            if (p->reads[b][t] || p->writes[b][t])
-                continue;
+            if (p->reads[b][t] || p->writes[b][t]) continue;
             bool reads = next(&seed) & 1;
             (reads ? p->reads : p->writes)[b][t] = true;
             pl_liveset_touch(&s, t, b, reads);
@@ -65,7 +69,8 @@ START_TEST(as_the_plain_way)
         for (size_t k = 0; k < s.spans.n; k++) {
             const pl_span *q = &s.spans.at[k];
             ck_assert_uint_lt(q->first, q->end);
-            ck_assert(!last[q->thing] || q->first > last[q->thing]); /* in order, and not touching each other */
+            ck_assert(!last[q->thing] ||
+                      q->first > last[q->thing]); /* in order, and not touching each other */
             last[q->thing] = q->end;
             for (uint32_t b = q->first; b < q->end; b++) {
                 ck_assert(p->out[b][q->thing]);
@@ -73,8 +78,7 @@ START_TEST(as_the_plain_way)
             }
         }
         for (uint32_t b = 0; b < BLOCKS; b++)
-            for (uint32_t t = 0; t < THINGS; t++)
-                ck_assert(!p->out[b][t]);
+            for (uint32_t t = 0; t < THINGS; t++) ck_assert(!p->out[b][t]);
         pl_arena_close(a);
     }
 }

@@ -1,4 +1,5 @@
-/* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel on numbers that can be worked out by hand. */
+/* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel
+ * on numbers that can be worked out by hand. */
 #include "memmodel/coalesce.h"
 #include "memmodel/dram.h"
 #include "memmodel/l1.h"
@@ -36,7 +37,8 @@ START_TEST(cache_replaces_the_line_used_longest_ago)
     pl_cache c;
     pl_cache_line old;
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false); /* one set of four ways */
-    for (uint64_t k = 0; k < 4; k++) ck_assert_uint_ne(pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
+    for (uint64_t k = 0; k < 4; k++)
+        ck_assert_uint_ne(pl_cache_claim(&c, k * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
     ck_assert_uint_ne(pl_cache_find(&c, 0), PL_NO_LINE); /* line 0 is young again */
     pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old);
     ck_assert_uint_eq(pl_cache_address(&c, &old), 128);
@@ -51,11 +53,13 @@ static unsigned lines_there(pl_cache *c, unsigned n)
 {
     unsigned there = 0;
     for (unsigned k = 0; k < n; k++)
-        for (uint32_t w = c->head; w < c->head + c->ways; w++) there |= (unsigned)(c->line[w].tag == k + 1) << k;
+        for (uint32_t w = c->head; w < c->head + c->ways; w++)
+            there |= (unsigned)(c->line[w].tag == k + 1) << k;
     return there;
 }
 
-/* Lines of a lower rank go first, whatever their age; of those that are to go last, a part of the set keeps its own. */
+/* Lines of a lower rank go first, whatever their age; of those that are to go last, a part of the
+ * set keeps its own. */
 START_TEST(cache_replaces_lines_by_rank)
 {
     pl_arena *a = pl_arena_open();
@@ -63,7 +67,8 @@ START_TEST(cache_replaces_lines_by_rank)
     pl_cache_line old;
     pl_cache_init(&c, a, a, 4 * 128, 128, 4, false);
     pl_cache_keep_last(&c, 0.5);
-    static const pl_mem_rank rank[] = {PL_RANK_LAST, PL_RANK_NORMAL, PL_RANK_FIRST, PL_RANK_UNCHANGED};
+    static const pl_mem_rank rank[] = {PL_RANK_LAST, PL_RANK_NORMAL, PL_RANK_FIRST,
+                                       PL_RANK_UNCHANGED};
     for (unsigned k = 0; k < 4; k++) pl_cache_claim(&c, k * 128, rank[k], &old);
     pl_cache_find(&c, 2 * 128);
     pl_cache_claim(&c, 4 * 128, PL_RANK_NORMAL, &old); /* the place of 2 */
@@ -72,7 +77,8 @@ START_TEST(cache_replaces_lines_by_rank)
     pl_cache_claim(&c, 6 * 128, PL_RANK_NORMAL, &old); /* of 1, the oldest of its rank */
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 0 | 1u << 4 | 1u << 5 | 1u << 6);
     pl_cache_rank(&c, pl_cache_find(&c, 4 * 128), PL_RANK_LAST);
-    pl_cache_rank(&c, pl_cache_find(&c, 5 * 128), PL_RANK_LAST); /* a third one: the oldest becomes normal, and is older than 6 */
+    pl_cache_rank(&c, pl_cache_find(&c, 5 * 128),
+                  PL_RANK_LAST); /* a third one: the oldest becomes normal, and is older than 6 */
     pl_cache_claim(&c, 7 * 128, PL_RANK_NORMAL, &old);
     ck_assert_uint_eq(lines_there(&c, 8), 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7);
     pl_arena_close(a);
@@ -133,11 +139,17 @@ END_TEST
 /* Around multiples and around the largest number for which the multiplication is right. */
 START_TEST(a_divider_divides)
 {
-    static const uint64_t by[] = {1, 2, 3, 5, 7, 24, 48, 641, 682, 4096, 5119, 65537, 1u << 20, 0x123456789ull};
+    static const uint64_t by[] = {1,   2,   3,    5,    7,     24,       48,
+                                  641, 682, 4096, 5119, 65537, 1u << 20, 0x123456789ull};
     for (size_t k = 0; k < sizeof by / sizeof *by; k++) {
         const pl_divider d = pl_divider_of(by[k]);
         for (uint64_t n = 0; n < 3000; n++) {
-            const uint64_t some[] = {n, n * by[k], n * by[k] - 1, n * 0x9E3779B97F4A7C15ull >> 20, UINT64_MAX / by[k] - 1500 + n, UINT64_MAX - n};
+            const uint64_t some[] = {n,
+                                     n * by[k],
+                                     n * by[k] - 1,
+                                     n * 0x9E3779B97F4A7C15ull >> 20,
+                                     UINT64_MAX / by[k] - 1500 + n,
+                                     UINT64_MAX - n};
             for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
                 ck_assert_uint_eq(pl_divide(some[s], &d), some[s] / by[k]);
                 ck_assert_uint_eq(pl_remainder(some[s], &d), some[s] % by[k]);
@@ -152,13 +164,15 @@ static void strided(uint64_t *addr, uint64_t base, uint64_t stride)
     for (uint64_t l = 0; l < 32; l++) addr[l] = base + l * stride;
 }
 
-/* 32 lanes of 4 bytes: consecutive they fill one line; each doubling of the stride doubles the lines, sectors up to one a lane. */
+/* 32 lanes of 4 bytes: consecutive they fill one line; each doubling of the stride doubles the
+ * lines, sectors up to one a lane. */
 START_TEST(coalescing_counts_lines_and_sectors)
 {
     static const struct {
         uint64_t base, stride;
         uint32_t lines, sectors;
-    } t[] = {{0, 4, 1, 4}, {4, 4, 2, 5}, {0, 8, 2, 8}, {0, 32, 8, 32}, {0, 128, 32, 32}, {0, 0, 1, 1}, {0, 20, 5, 20}};
+    } t[] = {{0, 4, 1, 4},     {4, 4, 2, 5}, {0, 8, 2, 8},  {0, 32, 8, 32},
+             {0, 128, 32, 32}, {0, 0, 1, 1}, {0, 20, 5, 20}};
     uint64_t addr[32];
     pl_lines l;
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
@@ -188,32 +202,40 @@ START_TEST(atomics_count_lanes_with_one_address)
 }
 END_TEST
 
-/* Passes that explain the latencies of smem.csv (H200, driver 580.159.04, 2026-11): 26.75 cycles, and two more for each further pass. */
+/* Passes that explain the latencies of smem.csv (H200, driver 580.159.04, 2026-11): 26.75 cycles,
+ * and two more for each further pass. */
 START_TEST(bank_passes_are_those_measured)
 {
     static const struct {
         uint32_t size;
         uint64_t stride; /* in elements */
         uint32_t passes;
-    } t[] = {{4, 0, 1}, {4, 1, 1}, {4, 2, 2}, {4, 3, 1}, {4, 4, 4}, {4, 8, 8}, {4, 16, 16}, {4, 32, 32}, {4, 33, 1},
-             {8, 0, 1}, {8, 1, 2}, {8, 2, 4}, {8, 4, 8}, {8, 8, 16}, {8, 16, 32}, {16, 0, 2}, {16, 1, 4}, {16, 2, 8}, {16, 4, 16}, {16, 8, 32}};
+    } t[] = {{4, 0, 1},   {4, 1, 1},  {4, 2, 2},  {4, 3, 1},  {4, 4, 4},   {4, 8, 8},  {4, 16, 16},
+             {4, 32, 32}, {4, 33, 1}, {8, 0, 1},  {8, 1, 2},  {8, 2, 4},   {8, 4, 8},  {8, 8, 16},
+             {8, 16, 32}, {16, 0, 2}, {16, 1, 4}, {16, 2, 8}, {16, 4, 16}, {16, 8, 32}};
     uint64_t addr[32];
     uint32_t extra;
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
         strided(addr, 0, t[k].stride * t[k].size);
-        ck_assert_msg(pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, 1, true, &extra) == t[k].passes, "%u bytes, stride %u: not %u passes",
-                      t[k].size, (unsigned)t[k].stride, t[k].passes);
+        ck_assert_msg(
+            pl_bank_passes(UINT32_MAX, addr, t[k].size, 32, 4, 1, true, &extra) == t[k].passes,
+            "%u bytes, stride %u: not %u passes", t[k].size, (unsigned)t[k].stride, t[k].passes);
     }
-    /* lanes that share addresses: patterns pairs_same, quads_same, halves_same, quarters_same, bcast2rows, bcast4rows */
+    /* lanes that share addresses: patterns pairs_same, quads_same, halves_same, quarters_same,
+     * bcast2rows, bcast4rows */
     static const struct {
         uint32_t size, shift, mask, step, load, store;
-    } same[] = {{8, 1, 31, 8, 1, 2},   {8, 2, 31, 8, 1, 2},    {8, 0, 15, 8, 2, 2},    {8, 0, 7, 8, 2, 2},     {8, 0, 1, 128, 2, 4},
-                {8, 0, 3, 128, 8, 8},  {16, 1, 31, 16, 2, 4}, {16, 2, 31, 16, 2, 4}, {16, 0, 15, 16, 4, 4}, {16, 0, 7, 16, 4, 4},
-                {16, 0, 1, 128, 4, 8}, {16, 0, 3, 128, 16, 16}};
+    } same[] = {{8, 1, 31, 8, 1, 2},   {8, 2, 31, 8, 1, 2},   {8, 0, 15, 8, 2, 2},
+                {8, 0, 7, 8, 2, 2},    {8, 0, 1, 128, 2, 4},  {8, 0, 3, 128, 8, 8},
+                {16, 1, 31, 16, 2, 4}, {16, 2, 31, 16, 2, 4}, {16, 0, 15, 16, 4, 4},
+                {16, 0, 7, 16, 4, 4},  {16, 0, 1, 128, 4, 8}, {16, 0, 3, 128, 16, 16}};
     for (size_t k = 0; k < sizeof same / sizeof *same; k++) {
-        for (unsigned l = 0; l < 32; l++) addr[l] = (l >> same[k].shift & same[k].mask) * same[k].step;
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, true, &extra), same[k].load);
-        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, false, &extra), same[k].store);
+        for (unsigned l = 0; l < 32; l++)
+            addr[l] = (l >> same[k].shift & same[k].mask) * same[k].step;
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, true, &extra),
+                          same[k].load);
+        ck_assert_uint_eq(pl_bank_passes(UINT32_MAX, addr, same[k].size, 32, 4, 1, false, &extra),
+                          same[k].store);
     }
     strided(addr, 0, 4);
     ck_assert_uint_eq(pl_bank_passes(0xff, addr, 4, 32, 4, 1, true, &extra), 1);
@@ -240,9 +262,11 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask), 1); /* under way already */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask),
+                      1); /* under way already */
     ck_assert_uint_eq(ask, 0);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask), 2); /* one merged, one new */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask),
+                      2); /* one merged, one new */
     ck_assert_uint_eq(ask, 0x4);
     nwoken = 0;
     pl_l1_fill(&l, first, wake, NULL);
@@ -255,17 +279,21 @@ START_TEST(l1_merges_loads_of_one_sector)
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.used_miss, 0);
     ck_assert_uint_eq(l.used_waiter, 0);
-    ck_assert(pl_l1_store(&l, 0x1000, 0xf, PL_L1_PAST, PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
+    ck_assert(
+        pl_l1_store(&l, 0x1000, 0xf, PL_L1_PAST,
+                    PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x8);
     pl_l1_fill(&l, first, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_PAST, PL_RANK_NORMAL, &first, &ask), 1); /* goes past the tags */
+    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_PAST, PL_RANK_NORMAL, &first, &ask),
+                      1); /* goes past the tags */
     pl_l1_lose(&l, 0x1000, 0x5);
     pl_l1_lose(&l, 0x8000, 0x1); /* a line that is not there */
     ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x5);
     ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_PAST, PL_RANK_NORMAL));
-    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_KEEP, PL_RANK_NORMAL)); /* this one takes a place */
+    ck_assert(
+        !pl_l1_store(&l, 0x2000, 0x3, PL_L1_KEEP, PL_RANK_NORMAL)); /* this one takes a place */
     ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_PAST, PL_RANK_NORMAL));
     ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x3, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 0);
     ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x4, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
@@ -284,16 +312,19 @@ static void forget_lines(uint64_t n)
     pl_l1_load(&l, 0, 0x1, 0, PL_L1_KEEP, PL_RANK_NORMAL, &late, &ask);
     for (int turn = 0; turn < 2; turn++) {
         for (uint64_t k = 1; k <= n; k++) {
-            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
+            ck_assert_uint_eq(
+                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
             pl_l1_fill(&l, request, wake, NULL);
             nwoken = 0;
-            ck_assert_uint_eq(pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
+            ck_assert_uint_eq(
+                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
         }
         pl_l1_invalidate(&l);
     }
     ck_assert_uint_eq(pl_l1_load(&l, 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
     pl_l1_fill(&l, late, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0); /* it came after that */
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask),
+                      0); /* it came after that */
     nwoken = 0;
     const uint64_t own = l.own = (uint64_t)1 << 40; /* a thread's own lines stay */
     l.own_bytes = 1 << 20;
@@ -332,12 +363,20 @@ START_TEST(l1_takes_no_more_than_may_be_under_way)
 }
 END_TEST
 
-/* Twelve rows of 4 KiB: one word of each lies in three of six channels that have 256 bytes in turn. */
+/* Twelve rows of 4 KiB: one word of each lies in three of six channels that have 256 bytes in turn.
+ */
 START_TEST(channels_in_turn_are_camped_on)
 {
     pl_arena *a = pl_arena_open();
-    pl_dram_config c = {.channels = 6, .banks = 16, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 96, .latency = 100, .row_miss = 30,
-                        .row_cycle = 50, .map = PL_MAP_TURNS};
+    pl_dram_config c = {.channels = 6,
+                        .banks = 16,
+                        .row_bytes = 4096,
+                        .atom_bytes = 32,
+                        .bytes_per_cycle = 96,
+                        .latency = 100,
+                        .row_miss = 30,
+                        .row_cycle = 50,
+                        .map = PL_MAP_TURNS};
     pl_dram d;
     uint32_t met = 0;
     pl_dram_init(&d, a, &c);
@@ -352,52 +391,84 @@ END_TEST
 START_TEST(check_bits_cost_time)
 {
     pl_arena *a = pl_arena_open();
-    pl_dram_config c = {.channels = 1, .banks = 16, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 1, .latency = 100, .row_miss = 30, .row_cycle = 50};
+    pl_dram_config c = {.channels = 1,
+                        .banks = 16,
+                        .row_bytes = 4096,
+                        .atom_bytes = 32,
+                        .bytes_per_cycle = 1,
+                        .latency = 100,
+                        .row_miss = 30,
+                        .row_cycle = 50};
     pl_dram plain, checked;
     pl_dram_init(&plain, a, &c);
     pl_dram_config with = c;
     with.check = 8;
     pl_dram_init(&checked, a, &with);
-    ck_assert_uint_eq(pl_dram_access(&checked, 0, 0, 4, 32, false), pl_dram_access(&plain, 0, 0, 4, 32, false) + 16 + 50);
-    ck_assert_uint_eq(pl_dram_access(&checked, 1000, 0, 4, 32, true), pl_dram_access(&plain, 1000, 0, 4, 32, true) + 16);
+    ck_assert_uint_eq(pl_dram_access(&checked, 0, 0, 4, 32, false),
+                      pl_dram_access(&plain, 0, 0, 4, 32, false) + 16 + 50);
+    ck_assert_uint_eq(pl_dram_access(&checked, 1000, 0, 4, 32, true),
+                      pl_dram_access(&plain, 1000, 0, 4, 32, true) + 16);
     pl_arena_close(a);
 }
 END_TEST
 
-/* An access to a row that is not closed yet goes with it, whatever the bank was asked for since; one that comes later opens it again. */
+/* An access to a row that is not closed yet goes with it, whatever the bank was asked for since;
+ * one that comes later opens it again. */
 START_TEST(accesses_to_a_row_go_together)
 {
     pl_arena *a = pl_arena_open();
-    pl_dram_config c = {.channels = 1, .banks = 1, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 128, .latency = 100, .row_miss = 30, .row_cycle = 500, .planned = 2};
+    pl_dram_config c = {.channels = 1,
+                        .banks = 1,
+                        .row_bytes = 4096,
+                        .atom_bytes = 32,
+                        .bytes_per_cycle = 128,
+                        .latency = 100,
+                        .row_miss = 30,
+                        .row_cycle = 500,
+                        .planned = 2};
     pl_dram d;
     pl_dram_init(&d, a, &c);
-    const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false), other = pl_dram_access(&d, 1010, 4096, 4, 32, false);
+    const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false),
+                   other = pl_dram_access(&d, 1010, 4096, 4, 32, false);
     ck_assert_uint_eq(other, first + 500);
-    ck_assert_uint_eq(pl_dram_access(&d, 1400, 128, 4, 32, false), 1400 + 100 + 2);        /* open since 1030 */
-    ck_assert_uint_eq(pl_dram_access(&d, 1450, 4096 + 128, 4, 32, false), other);          /* as soon as it is open */
-    ck_assert_uint_eq(pl_dram_access(&d, 1600, 256, 4, 32, false), 2000 + 30 + 100 + 2);   /* closed at 1500 */
+    ck_assert_uint_eq(pl_dram_access(&d, 1400, 128, 4, 32, false),
+                      1400 + 100 + 2); /* open since 1030 */
+    ck_assert_uint_eq(pl_dram_access(&d, 1450, 4096 + 128, 4, 32, false),
+                      other); /* as soon as it is open */
+    ck_assert_uint_eq(pl_dram_access(&d, 1600, 256, 4, 32, false),
+                      2000 + 30 + 100 + 2); /* closed at 1500 */
     ck_assert_uint_eq(d.row_hits, 2);
     pl_arena_close(a);
 }
 END_TEST
 
-/* The bus turns round for a batch of what is written, and reads do not wait for what is still to be written. */
+/* The bus turns round for a batch of what is written, and reads do not wait for what is still to be
+ * written. */
 START_TEST(writes_wait_for_each_other)
 {
     pl_arena *a = pl_arena_open();
-    pl_dram_config c = {.channels = 1, .banks = 1, .row_bytes = 4096, .atom_bytes = 32, .bytes_per_cycle = 1, .latency = 100, .turnaround = 7, .writes = 4};
+    pl_dram_config c = {.channels = 1,
+                        .banks = 1,
+                        .row_bytes = 4096,
+                        .atom_bytes = 32,
+                        .bytes_per_cycle = 1,
+                        .latency = 100,
+                        .turnaround = 7,
+                        .writes = 4};
     pl_dram d;
     pl_dram_init(&d, a, &c);
     for (unsigned k = 0; k < 3; k++) pl_dram_access(&d, 1000, k * 128, 4, 32, true);
     ck_assert_uint_eq(pl_dram_access(&d, 1000, 0, 1, 32, false), 1000 + 100 + 32 + 1);
     pl_dram_access(&d, 2000, 3 * 128, 4, 32, true);
-    ck_assert_uint_eq(pl_dram_access(&d, 2000, 0, 1, 32, false), 2000 + 100 + 4 * 128 + 2 * 7 + 32 + 1);
+    ck_assert_uint_eq(pl_dram_access(&d, 2000, 0, 1, 32, false),
+                      2000 + 100 + 4 * 128 + 2 * 7 + 32 + 1);
     ck_assert_uint_eq(d.sectors_written, 16);
     pl_arena_close(a);
 }
 END_TEST
 
-/* Of lines that eleven other slices do not have, those that follow each other fill the sets one after the other. */
+/* Of lines that eleven other slices do not have, those that follow each other fill the sets one
+ * after the other. */
 START_TEST(a_slice_in_turn_fills_all_its_sets)
 {
     pl_arena *a = pl_arena_open();
@@ -405,13 +476,21 @@ START_TEST(a_slice_in_turn_fills_all_its_sets)
     pl_cache_line old;
     pl_cache_init(&c, a, a, 8192, 128, 4, true); /* 16 sets of 4 */
     pl_cache_in_turn(&c, 12, 2);
-    for (uint64_t k = 0; k < 64; k++) ck_assert_uint_ne(pl_cache_claim(&c, (k / 2 * 24 + k % 2) * 128, PL_RANK_NORMAL, &old), PL_NO_LINE);
-    for (uint64_t k = 0; k < 64; k++) ck_assert_uint_ne(pl_cache_find(&c, (k / 2 * 24 + k % 2) * 128), PL_NO_LINE);
+    for (uint64_t k = 0; k < 64; k++)
+        ck_assert_uint_ne(pl_cache_claim(&c, (k / 2 * 24 + k % 2) * 128, PL_RANK_NORMAL, &old),
+                          PL_NO_LINE);
+    for (uint64_t k = 0; k < 64; k++)
+        ck_assert_uint_ne(pl_cache_find(&c, (k / 2 * 24 + k % 2) * 128), PL_NO_LINE);
     pl_arena_close(a);
 }
 END_TEST
 
-UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides, cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank, changed_lines_are_not_the_first_to_go,
-          cache_is_empty_whatever_its_memory_holds, cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors, atomics_count_lanes_with_one_address,
-          bank_passes_are_those_measured, l1_merges_loads_of_one_sector, l1_forgets_what_it_has, l1_takes_no_more_than_may_be_under_way, channels_in_turn_are_camped_on,
-          check_bits_cost_time, accesses_to_a_row_go_together, writes_wait_for_each_other, a_slice_in_turn_fills_all_its_sets)
+UNIT_MAIN("memmodel parts", port_has_latency_and_width, port_keeps_fractions, a_divider_divides,
+          cache_replaces_the_line_used_longest_ago, cache_replaces_lines_by_rank,
+          changed_lines_are_not_the_first_to_go, cache_is_empty_whatever_its_memory_holds,
+          cache_never_evicts_a_line_that_is_on_its_way, coalescing_counts_lines_and_sectors,
+          atomics_count_lanes_with_one_address, bank_passes_are_those_measured,
+          l1_merges_loads_of_one_sector, l1_forgets_what_it_has,
+          l1_takes_no_more_than_may_be_under_way, channels_in_turn_are_camped_on,
+          check_bits_cost_time, accesses_to_a_row_go_together, writes_wait_for_each_other,
+          a_slice_in_turn_fills_all_its_sets)

@@ -1,27 +1,66 @@
-/* test_mem_system.c - the memory system behind the SMs: latencies that can be added up, and laws that must hold for any traffic. */
+/* test_mem_system.c - the memory system behind the SMs: latencies that can be added up, and laws
+ * that must hold for any traffic. */
 #include "memmodel/memsys.h"
 #include "tests/unit/unit.h"
 #include <string.h>
 
-static const pl_memsys_config small = {
-    .nodes = 4, .groups = 2, .coalescers = 4, .line_bytes = 128, .sector_bytes = 32, .xbar_latency = 20, .partitions = 1, .owner_bytes = 4096, .up_bytes = 32, .down_bytes = 32,
-    .group_down_bytes = 64, .header_bytes = 8, .l2_bytes = 64 * 1024, .slices = 2, .l2_ways = 4, .l2_latency = 40, .slice_bytes = 32,
-    .atomic_sector = {4, 4, 4}, .atomic_turn = {4, 4, 4}, .atomic_same = {2, 2, 8}, .far_atomic_bytes = 1024, .up_atomic_bytes = 32, .atomic_again = 2, .l2_fill_sectors = 1, .partial_write = 2,
-    .dram = {.channels = 2, .banks = 4, .row_bytes = 1024, .atom_bytes = 32, .bytes_per_cycle = 16, .latency = 60, .row_miss = 40, .row_cycle = 100},
-    .in_flight = 4096};
+static const pl_memsys_config small = {.nodes = 4,
+                                       .groups = 2,
+                                       .coalescers = 4,
+                                       .line_bytes = 128,
+                                       .sector_bytes = 32,
+                                       .xbar_latency = 20,
+                                       .partitions = 1,
+                                       .owner_bytes = 4096,
+                                       .up_bytes = 32,
+                                       .down_bytes = 32,
+                                       .group_down_bytes = 64,
+                                       .header_bytes = 8,
+                                       .l2_bytes = 64 * 1024,
+                                       .slices = 2,
+                                       .l2_ways = 4,
+                                       .l2_latency = 40,
+                                       .slice_bytes = 32,
+                                       .atomic_sector = {4, 4, 4},
+                                       .atomic_turn = {4, 4, 4},
+                                       .atomic_same = {2, 2, 8},
+                                       .far_atomic_bytes = 1024,
+                                       .up_atomic_bytes = 32,
+                                       .atomic_again = 2,
+                                       .l2_fill_sectors = 1,
+                                       .partial_write = 2,
+                                       .dram = {.channels = 2,
+                                                .banks = 4,
+                                                .row_bytes = 1024,
+                                                .atom_bytes = 32,
+                                                .bytes_per_cycle = 16,
+                                                .latency = 60,
+                                                .row_miss = 40,
+                                                .row_cycle = 100},
+                                       .in_flight = 4096};
 
 static pl_mem_req boxes[4][1024];
 
-static pl_mem_outbox outbox(unsigned node) { return (pl_mem_outbox){.at = boxes[node], .n = 0, .cap = 1024}; }
-
-static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, uint8_t op, uint8_t sectors, uint32_t token)
+static pl_mem_outbox outbox(unsigned node)
 {
-    b->at[b->n++] = (pl_mem_req){.time = time, .line = line, .op = op, .sectors = sectors, .token = token, .node = (uint16_t)node,
+    return (pl_mem_outbox){.at = boxes[node], .n = 0, .cap = 1024};
+}
+
+static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, uint8_t op,
+                uint8_t sectors, uint32_t token)
+{
+    b->at[b->n++] = (pl_mem_req){.time = time,
+                                 .line = line,
+                                 .op = op,
+                                 .sectors = sectors,
+                                 .token = token,
+                                 .node = (uint16_t)node,
                                  .bytes = op == PL_MEM_READ ? 0 : 8};
 }
 
-/* One read of one sector, at cycle 0: header 8 bytes at 32 a cycle, a quarter cycle, rounds up to 1; crossbar 20; slice one cycle and 40;
- * memory 60 + 40 for a closed row, 4 for the sector on an 8-byte bus, 1; group port half a cycle (1) + 20; SM port 1 + 1. */
+/* One read of one sector, at cycle 0: header 8 bytes at 32 a cycle, a quarter cycle, rounds up to
+ * 1; crossbar 20; slice one cycle and 40; memory 60 + 40 for a closed row, 4 for the sector on an
+ * 8-byte bus, 1; group port half a cycle (1) + 20; SM port 1 + 1. */
 START_TEST(a_miss_takes_the_sum_of_its_parts)
 {
     pl_arena *a = pl_arena_open();
@@ -50,9 +89,11 @@ START_TEST(a_miss_takes_the_sum_of_its_parts)
 }
 END_TEST
 
-/* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line ask the L2 twice; after the replies it is asked again. */
+/* Nodes 0 and 1 share a coalescer, 2 and 3 another: four reads of one line ask the L2 twice; after
+ * the replies it is asked again. */
 /* Four nodes read a line, one of them sectors of its own: how many requests the slice sees. */
-static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsigned one, uint8_t sectors)
+static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsigned one,
+                                      uint8_t sectors)
 {
     pl_memsys_config c = small;
     c.coalescers = coalescers;
@@ -75,8 +116,10 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsi
             ck_assert_uint_eq(r.sectors, n == one ? sectors : 3);
             ck_assert(!pl_memsys_reply(m, n, now + 10000, &r));
         }
-        if (round == 0) each = pl_memsys_stats(m)->requests;
-        else ck_assert_uint_eq(pl_memsys_stats(m)->requests, 2 * each);
+        if (round == 0)
+            each = pl_memsys_stats(m)->requests;
+        else
+            ck_assert_uint_eq(pl_memsys_stats(m)->requests, 2 * each);
     }
     ck_assert_uint_eq(pl_memsys_pending(m), 0);
     pl_arena_close(a);
@@ -91,12 +134,15 @@ START_TEST(equal_reads_of_neighbours_are_joined)
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 3), 1);
     ck_assert_uint_eq(requests_for_one_line(1, 3, 3, 3), 2);
     ck_assert_uint_eq(requests_for_one_line(1, 0, 3, 1), 2);
-    ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1), 4); /* and those that come later for the line, too */
+    ck_assert_uint_eq(requests_for_one_line(1, 0, 1, 1),
+                      4); /* and those that come later for the line, too */
 }
 END_TEST
 
-/* Two additions that come to a slice together: cycles between their answers. places: the words of their sectors. */
-static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sectors, uint8_t places, uint8_t more)
+/* Two additions that come to a slice together: cycles between their answers. places: the words of
+ * their sectors. */
+static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sectors,
+                                  uint8_t places, uint8_t more)
 {
     pl_memsys_config c = small;
     c.atomic_more = 1;
@@ -105,8 +151,17 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
     for (unsigned round = 0; round < 2; round++) { /* the first one fetches the line */
         for (unsigned n = 0; n < 2; n++) {
             pl_mem_outbox b = outbox(n);
-            b.at[b.n++] = (pl_mem_req){.time = round * 10000, .line = n ? second_line : 0x4000, .op = PL_MEM_REDUCE, .sectors = n ? sectors : 1, .node = (uint16_t)n,
-                                       .bytes = 1, .alu = alu, .depth = 1, .turns = 1, .places = n ? places : 1, .more = n ? more : 0};
+            b.at[b.n++] = (pl_mem_req){.time = round * 10000,
+                                       .line = n ? second_line : 0x4000,
+                                       .op = PL_MEM_REDUCE,
+                                       .sectors = n ? sectors : 1,
+                                       .node = (uint16_t)n,
+                                       .bytes = 1,
+                                       .alu = alu,
+                                       .depth = 1,
+                                       .turns = 1,
+                                       .places = n ? places : 1,
+                                       .more = n ? more : 0};
             pl_memsys_send(m, &b);
         }
         pl_memsys_run(m, (round + 1) * 10000);
@@ -121,16 +176,21 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
 START_TEST(additions_wait_for_those_to_the_same_word)
 {
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 0), 8); /* same */
-    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3), 11); /* and its other words */
-    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3), 4); /* integers: the turn is all */
-    /* what the first one changed nobody needs: its turn is all, and its own answer waits until the change is made */
+    ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 1, 3),
+                      11); /* and its other words */
+    ck_assert_uint_eq(between_additions(PL_ALU_INT, 0x4000, 1, 1, 3),
+                      4); /* integers: the turn is all */
+    /* what the first one changed nobody needs: its turn is all, and its own answer waits until the
+     * change is made */
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 1, 2, 0), 4);
     ck_assert_uint_eq(between_additions(PL_ALU_FLOAT, 0x4000, 2, 1, 0), 4);
 }
 END_TEST
 
-/* Cycle of the answer to a read of a line that the one slice has, behind another node's requests of op for another line. */
-static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsigned requests, uint64_t later)
+/* Cycle of the answer to a read of a line that the one slice has, behind another node's requests of
+ * op for another line. */
+static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsigned requests,
+                            uint64_t later)
 {
     pl_memsys_config c = small;
     c.slices = 1;
@@ -144,7 +204,8 @@ static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsig
         put(&b, 1, warm * 5000, warm ? 0x8000 : 0x4000, PL_MEM_READ, 1, 7);
         if (!warm || op != PL_MEM_READ) pl_memsys_send(m, &b);
         pl_memsys_run(m, (warm + 1) * 5000);
-        while (pl_memsys_reply(m, 1, 10000, &r)) {}
+        while (pl_memsys_reply(m, 1, 10000, &r)) {
+        }
     }
     pl_mem_outbox b = outbox(0);
     for (unsigned k = 0; k < requests; k++) put(&b, 0, 10000, 0x8000, op, 1, k);
@@ -160,7 +221,8 @@ static uint64_t read_behind(double fill, uint32_t atomic_wait, uint8_t op, unsig
 
 START_TEST(fills_and_atomics_hold_their_slice)
 {
-    /* the line comes 166 cycles after its read was sent (see the first test), and the other read to the slice after 160 + 21 */
+    /* the line comes 166 cycles after its read was sent (see the first test), and the other read to
+     * the slice after 160 + 21 */
     const uint64_t alone = read_behind(0, 0, PL_MEM_READ, 1, 160);
     ck_assert_uint_gt(read_behind(100, 0, PL_MEM_READ, 1, 160), alone + 50);
     ck_assert_uint_eq(read_behind(100, 0, PL_MEM_READ, 1, 400), alone + 240);
@@ -170,11 +232,16 @@ START_TEST(fills_and_atomics_hold_their_slice)
 }
 END_TEST
 
-/* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a word of the line changes. */
+/* Two halves: the SMs of the one that does not own a line keep a copy of what they read, until a
+ * word of the line changes. */
 START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
 {
-    static const struct { uint8_t op; unsigned node; } step[] = {
-        {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_WRITE, 0}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}, {PL_MEM_READ, 0}, {PL_MEM_READ, 3}};
+    static const struct {
+        uint8_t op;
+        unsigned node;
+    } step[] = {{PL_MEM_READ, 0}, {PL_MEM_READ, 3},  {PL_MEM_READ, 0},
+                {PL_MEM_READ, 3}, {PL_MEM_WRITE, 0}, {PL_MEM_READ, 0},
+                {PL_MEM_READ, 3}, {PL_MEM_READ, 0},  {PL_MEM_READ, 3}};
     pl_memsys_config c = small;
     c.partitions = 2;
     c.far_latency = 10;
@@ -192,7 +259,8 @@ START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
         went[k] = pl_memsys_stats(m)->far_requests - far;
         far = pl_memsys_stats(m)->far_requests;
     }
-    /* 0 and 3 lie in different halves: the reads of one of them went to the other half, once before the change and once after */
+    /* 0 and 3 lie in different halves: the reads of one of them went to the other half, once before
+     * the change and once after */
     ck_assert(!went[0] != !went[1]);
     ck_assert_uint_eq(went[2] + went[3], 0);
     ck_assert_uint_eq(went[5] + went[6], went[0] + went[1]);
@@ -201,7 +269,8 @@ START_TEST(a_change_takes_the_other_halfs_copy_of_the_whole_line)
 }
 END_TEST
 
-/* Groups of SMs read through the two halves in turn: of four readers of a line, one in each group, the second is the first in the other half. */
+/* Groups of SMs read through the two halves in turn: of four readers of a line, one in each group,
+ * the second is the first in the other half. */
 START_TEST(neighbouring_groups_use_different_halves)
 {
     pl_memsys_config c = small;
@@ -248,13 +317,15 @@ START_TEST(operations_on_one_address_take_turns)
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 20000);
     uint64_t single = pl_memsys_stats(m)->last_effect - 10000;
-    /* both pass the crossbar and the slice; the first adds a miss (105) and 31 more turns of 8 cycles */
+    /* both pass the crossbar and the slice; the first adds a miss (105) and 31 more turns of 8
+     * cycles */
     ck_assert_uint_eq(alone - single, 105 + 31 * 8);
     pl_arena_close(a);
 }
 END_TEST
 
-/* Reductions leave an SM in packets: one for what lies in a sector, a whole line of operands for what lies in several. */
+/* Reductions leave an SM in packets: one for what lies in a sector, a whole line of operands for
+ * what lies in several. */
 START_TEST(reductions_take_a_packet_or_a_line)
 {
     pl_memsys_config c = small;
@@ -264,12 +335,17 @@ START_TEST(reductions_take_a_packet_or_a_line)
     ck_assert_uint_eq(pl_up_cost(&u, &r), PL_FINE);
     r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 1, .depth = 2};
     ck_assert_uint_eq(pl_up_cost(&u, &r), 4 * PL_FINE);
-    r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 3, .depth = 4}; /* two further turns, in one sector each */
+    r = (pl_mem_req){.op = PL_MEM_REDUCE,
+                     .sectors = 9,
+                     .bytes = 2,
+                     .turns = 3,
+                     .depth = 4}; /* two further turns, in one sector each */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_FINE);
     r.depth = 6; /* both sectors take three turns */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_FINE);
     c.atomic_packet = 3;
-    r = (pl_mem_req){.op = PL_MEM_ATOMIC, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1, .apart = true};
+    r = (pl_mem_req){
+        .op = PL_MEM_ATOMIC, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1, .apart = true};
     pl_up_costs v = pl_up_costs_of(&c);
     ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_FINE);
     c.atomic_apart = 2; /* whose answers do not get in each other's way */
@@ -284,7 +360,8 @@ typedef struct sum {
     uint64_t replies, hash, last;
 } sum;
 
-/* Random traffic of four nodes in windows of `window` cycles; nodes are served in the given order within a window. */
+/* Random traffic of four nodes in windows of `window` cycles; nodes are served in the given order
+ * within a window. */
 static sum traffic(unsigned window, const unsigned *order, bool *early)
 {
     pl_arena *a = pl_arena_open();
@@ -302,13 +379,15 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
                 while (pl_memsys_reply(m, n, t, &r)) {
                     *early |= r.time > t;
                     s.replies++;
-                    s.hash = (s.hash + r.token * 31 + r.time * (n + 1)) & 0xffffffff; /* a sum: the order of nodes may differ */
+                    s.hash = (s.hash + r.token * 31 + r.time * (n + 1)) &
+                             0xffffffff; /* a sum: the order of nodes may differ */
                     if (r.time > s.last) s.last = r.time;
                 }
                 state[n] = state[n] * 6364136223846793005ull + 1442695040888963407ull;
                 if (sent[n] < 1000 && state[n] >> 60 == 0) {
                     uint64_t line = (state[n] >> 20 & 0xfff) * 128;
-                    put(&b[n], n, t, line, (uint8_t)(state[n] >> 40 & 3), (uint8_t)((state[n] >> 44 & 15) | 1), sent[n]++);
+                    put(&b[n], n, t, line, (uint8_t)(state[n] >> 40 & 3),
+                        (uint8_t)((state[n] >> 44 & 15) | 1), sent[n]++);
                 }
             }
         }
@@ -321,12 +400,15 @@ static sum traffic(unsigned window, const unsigned *order, bool *early)
     return s;
 }
 
-/* Every request is answered once, never before its time, and neither the order of the SMs nor the length of the window shows. */
+/* Every request is answered once, never before its time, and neither the order of the SMs nor the
+ * length of the window shows. */
 START_TEST(order_of_nodes_and_windows_cannot_matter)
 {
-    static const unsigned forward[] = {0, 1, 2, 3}, backward[] = {3, 2, 1, 0}, mixed[] = {2, 0, 3, 1};
+    static const unsigned forward[] = {0, 1, 2, 3}, backward[] = {3, 2, 1, 0},
+                          mixed[] = {2, 0, 3, 1};
     bool early = false;
-    sum a = traffic(20, forward, &early), b = traffic(20, backward, &early), c = traffic(20, mixed, &early);
+    sum a = traffic(20, forward, &early), b = traffic(20, backward, &early),
+        c = traffic(20, mixed, &early);
     ck_assert_uint_eq(a.replies, 4000);
     ck_assert(!early);
     ck_assert_uint_eq(a.hash, b.hash);
@@ -335,7 +417,8 @@ START_TEST(order_of_nodes_and_windows_cannot_matter)
 }
 END_TEST
 
-/* So many reads under way that the table of them has to grow: those of node 1 find those of node 0 all the same. */
+/* So many reads under way that the table of them has to grow: those of node 1 find those of node 0
+ * all the same. */
 START_TEST(reads_are_joined_however_many_are_under_way)
 {
     enum { READS = 1000 };
@@ -348,7 +431,8 @@ START_TEST(reads_are_joined_however_many_are_under_way)
     pl_memsys *m = pl_memsys_open(a, a, a, &c);
     for (size_t t = 0; t < sizeof turn / sizeof *turn; t++) {
         pl_mem_outbox b = outbox(turn[t].node);
-        for (unsigned k = 0; k < READS; k++) put(&b, turn[t].node, 0, (turn[t].first + k) * 128ull, PL_MEM_READ, 1, k);
+        for (unsigned k = 0; k < READS; k++)
+            put(&b, turn[t].node, 0, (turn[t].first + k) * 128ull, PL_MEM_READ, 1, k);
         pl_memsys_send(m, &b);
     }
     pl_memsys_run(m, 1000000);
@@ -372,7 +456,8 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
     for (unsigned round = 0; round < 20; round++) {
         for (unsigned n = 0; n < 4; n++) {
             pl_mem_outbox b = outbox(n);
-            for (unsigned k = 0; k < 50; k++) put(&b, n, round * 20, ((round * 4 + n) * 50 + k) * 128ull, PL_MEM_READ, 15, k);
+            for (unsigned k = 0; k < 50; k++)
+                put(&b, n, round * 20, ((round * 4 + n) * 50 + k) * 128ull, PL_MEM_READ, 15, k);
             bytes += 50 * 128;
             pl_memsys_send(m, &b);
         }
@@ -383,7 +468,9 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
         pl_mem_reply r;
         while (pl_memsys_reply(m, n, UINT64_MAX - 1, &r)) last = r.time > last ? r.time : last;
     }
-    double rate = (double)bytes / (double)last; /* the bus gives 16 bytes a cycle when both channels are busy all the time */
+    double rate =
+        (double)bytes /
+        (double)last; /* the bus gives 16 bytes a cycle when both channels are busy all the time */
     ck_assert_double_gt(rate, 12.0);
     ck_assert_double_le(rate, 16.0);
     pl_arena_close(a);
@@ -410,7 +497,8 @@ static uint64_t written(const pl_memsys_config *c, uint8_t sectors, uint8_t word
     return last;
 }
 
-/* A sector that is written holds its slice for longer than one that is read, and one that is written only in part for longer still. */
+/* A sector that is written holds its slice for longer than one that is read, and one that is
+ * written only in part for longer still. */
 START_TEST(slices_take_stores_at_a_pace_of_their_own)
 {
     pl_memsys_config c = small;
@@ -428,8 +516,10 @@ START_TEST(slices_take_stores_at_a_pace_of_their_own)
 }
 END_TEST
 
-UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined, additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
+UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
+          additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
-          a_change_takes_the_other_halfs_copy_of_the_whole_line, neighbouring_groups_use_different_halves,
-          operations_on_one_address_take_turns,
-          reductions_take_a_packet_or_a_line, order_of_nodes_and_windows_cannot_matter, bandwidth_of_memory_is_the_configured_one)
+          a_change_takes_the_other_halfs_copy_of_the_whole_line,
+          neighbouring_groups_use_different_halves, operations_on_one_address_take_turns,
+          reductions_take_a_packet_or_a_line, order_of_nodes_and_windows_cannot_matter,
+          bandwidth_of_memory_is_the_configured_one)

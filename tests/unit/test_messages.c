@@ -1,4 +1,5 @@
-/* test_messages.c - every message about PTX is provoked by a .ptx test, so that none is dead or goes off in the wrong place. */
+/* test_messages.c - every message about PTX is provoked by a .ptx test, so that none is dead or
+ * goes off in the wrong place. */
 #include "base/diag.h"
 #include "tests/unit/unit.h"
 #include <glob.h>
@@ -40,9 +41,11 @@ START_TEST(every_message_about_ptx_has_a_test)
     ck_assert_msg(found > 50, "only %d ERROR lines below %s/tests/ptx", found, root ? root : ".");
     for (int id = 0; id < PL_DIAG_COUNT; id++) {
         const char *code = pl_diag_code((pl_diag_id)id);
-        bool about_ptx = code[1] == '0' && ((code[2] >= '1' && code[2] <= '3') || (code[0] == 'E' && strncmp(code + 1, "060", 3) == 0));
+        bool about_ptx = code[1] == '0' && ((code[2] >= '1' && code[2] <= '3') ||
+                                            (code[0] == 'E' && strncmp(code + 1, "060", 3) == 0));
         if (!about_ptx || named[id]) continue;
-        fprintf(stderr, "no test in tests/ptx/reject provokes %s: %s\n", code, pl_diag_format((pl_diag_id)id));
+        fprintf(stderr, "no test in tests/ptx/reject provokes %s: %s\n", code,
+                pl_diag_format((pl_diag_id)id));
         missing++;
     }
     ck_assert_int_eq(missing, 0);

@@ -145,12 +145,14 @@ START_TEST(half_fma_rounds_once)
 }
 END_TEST
 
-/* Which random bits decide for which value was measured on B200s by others: for rbits 0x12345678 the four values of an fp8
- * conversion get 0x2c48 0x1234 0x1e6a 0x5678, those of e2m1x4 0x6a48 0x1256 0x1e2c 0x3478. A value that lies (65536 - r) / 65536 of
- * the way to the next number goes up with r, and one 65536th less does not. */
+/* Which random bits decide for which value was measured on B200s by others: for rbits 0x12345678
+ * the four values of an fp8 conversion get 0x2c48 0x1234 0x1e6a 0x5678, those of e2m1x4 0x6a48
+ * 0x1256 0x1e2c 0x3478. A value that lies (65536 - r) / 65536 of the way to the next number goes up
+ * with r, and one 65536th less does not. */
 START_TEST(stochastic_rounding)
 {
-    static const uint32_t fp8[4] = {0x2c48, 0x1234, 0x1e6a, 0x5678}, fp4[4] = {0x6a48, 0x1256, 0x1e2c, 0x3478};
+    static const uint32_t fp8[4] = {0x2c48, 0x1234, 0x1e6a, 0x5678},
+                          fp4[4] = {0x6a48, 0x1256, 0x1e2c, 0x3478};
     const uint32_t rbits = 0x12345678;
     uint32_t up[4], stay[4];
     for (int i = 0; i < 4; i++) {
@@ -166,17 +168,24 @@ START_TEST(stochastic_rounding)
     ck_assert_uint_eq(small_x4_stochastic(e2m1_from_f32, up, rbits, 4, 1, 0, false), 0xbbbb);
     ck_assert_uint_eq(small_x4_stochastic(e2m1_from_f32, stay, rbits, 4, 1, 0, false), 0xaaaa);
     ck_assert_uint_eq(small_x4_stochastic(e2m1_from_f32, up, rbits, 4, 1, 0, true), 0);
-    for (int i = 0; i < 4; i++) { /* below the smallest subnormal of e4m3, 2^-9; above the largest number, 448 */
+    for (int i = 0; i < 4;
+         i++) { /* below the smallest subnormal of e4m3, 2^-9; above the largest number, 448 */
         up[i] = f32_bits((float)(65536 - fp8[i]) / 65536 * 0x1p-9f);
         stay[i] = f32_bits((float)(65535 - fp8[i]) / 65536 * 0x1p-9f);
     }
     ck_assert_uint_eq(small_x4_stochastic(e4m3_from_f32, up, rbits, 8, 3, -6, false), 0x01010101);
     ck_assert_uint_eq(small_x4_stochastic(e4m3_from_f32, stay, rbits, 8, 3, -6, false), 0);
     ck_assert_uint_eq(f32_stochastic(1, 0xffff, 16, 3, -6), 0);
-    ck_assert_uint_eq(f16x2_stochastic(f32_bits(1 + 0x1p-11f), f32_bits(1 + 0x1p-11f), 0x10000fff, false, false), 0x3c013c00);
-    ck_assert_uint_eq(bf16x2_stochastic(f32_bits(1 + 0x1p-8f), f32_bits(1 + 0x1p-8f), 0x7fff8000, false, false), 0x3f803f81);
-    ck_assert_uint_eq(f16x2_stochastic(f32_bits(65535.0f), PL_F32_NAN, 0x1fff0000, false, false), 0x7c007fff);
-    ck_assert_uint_eq(f16x2_stochastic(f32_bits(65535.0f), f32_bits(-1.0f), 0x1fff0000, true, true), 0x7bff0000);
+    ck_assert_uint_eq(
+        f16x2_stochastic(f32_bits(1 + 0x1p-11f), f32_bits(1 + 0x1p-11f), 0x10000fff, false, false),
+        0x3c013c00);
+    ck_assert_uint_eq(
+        bf16x2_stochastic(f32_bits(1 + 0x1p-8f), f32_bits(1 + 0x1p-8f), 0x7fff8000, false, false),
+        0x3f803f81);
+    ck_assert_uint_eq(f16x2_stochastic(f32_bits(65535.0f), PL_F32_NAN, 0x1fff0000, false, false),
+                      0x7c007fff);
+    ck_assert_uint_eq(f16x2_stochastic(f32_bits(65535.0f), f32_bits(-1.0f), 0x1fff0000, true, true),
+                      0x7bff0000);
 }
 END_TEST
 

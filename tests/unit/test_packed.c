@@ -1,4 +1,5 @@
-/* test_packed.c - blocks of packed events: what goes in comes out, and damage is an error, never a crash. */
+/* test_packed.c - blocks of packed events: what goes in comes out, and damage is an error, never a
+ * crash. */
 #include "isa/insn.h"
 #include "tests/unit/unit.h"
 #include "traces/packed.h"
@@ -56,16 +57,15 @@ static void fill_inst(uint32_t n, bool wild)
     fill_warps(n < 16 ? n : 16);
     for (uint32_t i = 0; i < n; i++) {
         cycle += next_random() % 3;
-        block->row.inst[i] =
-            (pl_packed_inst){.id = wild ? any(64) : i,
-                             .cycle = wild ? any(64) : cycle,
-                             .pc = (uint32_t)(wild ? any(32) : i / 16 % 50),
-                             .mask = wild ? (uint32_t)any(32) : UINT32_MAX,
-                             .waited = (uint32_t)any(wild ? 32 : 3),
-                             .latency = (uint32_t)any(wild ? 32 : 0),
-                             .weight = (uint32_t)any(wild ? 32 : 2),
-                             .warp = (uint16_t)(next_random() % block->nwarps),
-                             .stall = (uint8_t)any(wild ? 8 : 1)};
+        block->row.inst[i] = (pl_packed_inst){.id = wild ? any(64) : i,
+                                              .cycle = wild ? any(64) : cycle,
+                                              .pc = (uint32_t)(wild ? any(32) : i / 16 % 50),
+                                              .mask = wild ? (uint32_t)any(32) : UINT32_MAX,
+                                              .waited = (uint32_t)any(wild ? 32 : 3),
+                                              .latency = (uint32_t)any(wild ? 32 : 0),
+                                              .weight = (uint32_t)any(wild ? 32 : 2),
+                                              .warp = (uint16_t)(next_random() % block->nwarps),
+                                              .stall = (uint8_t)any(wild ? 8 : 1)};
     }
 }
 
@@ -78,7 +78,9 @@ static void fill_mem(uint32_t n, int64_t (*offset)[PL_LANES])
         uint32_t pc = i % 7, mask = (uint32_t)next_random() | 1u << next_random() % 32;
         if (i % 3 == 0) mask = UINT32_MAX;
         for (unsigned l = 0; l < PL_LANES; l++)
-            addr[l] = i % 4 == 1 ? any(64) : i % 4 == 3 ? UINT64_C(0x7f0000000000) + 4 * any(8) : UINT64_C(0x7f0000000000) + l * l * (pc + 1) + i * 128;
+            addr[l] = i % 4 == 1   ? any(64)
+                      : i % 4 == 3 ? UINT64_C(0x7f0000000000) + 4 * any(8)
+                                   : UINT64_C(0x7f0000000000) + l * l * (pc + 1) + i * 128;
         for (unsigned l = 0; l < PL_LANES; l++)
             offset[i][l] = (int64_t)(addr[l] - addr[__builtin_ctz(mask)]);
         unsigned shape = pl_packed_add_offsets(block, pc, mask, addr);
@@ -129,7 +131,8 @@ START_TEST(instructions_come_back)
             ck_assert_uint_eq(column(&u, PL_PI_LATENCY)[i], e->latency);
             ck_assert_uint_eq(column(&u, PL_PI_WEIGHT)[i], e->weight);
             ck_assert_uint_eq(column(&u, PL_PI_STALL)[i], e->stall);
-            ck_assert_mem_eq(&u.warp[column(&u, PL_PI_WARP)[i]], &block->warp[e->warp], sizeof(pl_packed_warp));
+            ck_assert_mem_eq(&u.warp[column(&u, PL_PI_WARP)[i]], &block->warp[e->warp],
+                             sizeof(pl_packed_warp));
             if (e->cycle < first) first = e->cycle;
             if (e->cycle > last) last = e->cycle;
         }
@@ -184,7 +187,8 @@ static bool read_all(const uint8_t *bytes, size_t n, pl_packed_stream stream)
         char text[PL_TRACED_LANES * 22 + 2];
         const char *ignored;
         if (pl_unpack_offsets(&u, i, offset, &ignored))
-            ck_assert_uint_le(pl_packed_offsets_text(text, u.column[PL_PM_MASK][i], offset), sizeof text);
+            ck_assert_uint_le(pl_packed_offsets_text(text, u.column[PL_PM_MASK][i], offset),
+                              sizeof text);
     }
     pl_unpack_close(&u);
     return !why;
@@ -203,7 +207,8 @@ START_TEST(damage_is_an_error)
         const uint8_t *bytes = pl_packer_pack(packer, block, span, &n);
         uint8_t *copy = malloc(n);
         ck_assert_ptr_nonnull(copy);
-        for (size_t k = 0; k < n; k += 1 + n / 500) ck_assert(!read_all(bytes, k, (pl_packed_stream)stream));
+        for (size_t k = 0; k < n; k += 1 + n / 500)
+            ck_assert(!read_all(bytes, k, (pl_packed_stream)stream));
         for (int k = 0; k < 3000; k++) {
             memcpy(copy, bytes, n);
             for (int m = 0; m <= k % 3; m++) copy[next_random() % n] = (uint8_t)next_random();

@@ -8,7 +8,8 @@
 #include "lib/internal.h"
 #include "tests/unit/unit.h"
 
-/* v = a + b; the store of v; ret. Registers 0 and 1 hold constants, 2 is v, predicates 2 and 3 exist. */
+/* v = a + b; the store of v; ret. Registers 0 and 1 hold constants, 2 is v, predicates 2 and 3
+ * exist. */
 typedef struct sample {
     pl_program p;
     pl_prog_func f;
@@ -21,8 +22,7 @@ static pl_insn insn(uint16_t mnem, unsigned noperands, pl_word word)
 {
     pl_insn i = {.guard = PL_PT};
     ck_assert(pl_insn_make(&i, mnem, noperands, &word, word != W_none));
-    for (unsigned k = 0; k < noperands; k++)
-        i.op[k] = k;
+    for (unsigned k = 0; k < noperands; k++) i.op[k] = k;
     return i;
 }
 
@@ -39,7 +39,8 @@ static void open_sample(sample *s)
     *pl_push(s->p.arena, &s->p.code) = add;
     *pl_push(s->p.arena, &s->p.code) = twice;
     *pl_push(s->p.arena, &s->p.code) = insn(M_ret, 0, W_none);
-    ck_assert_int_eq(pl_ir_open(&s->x, &s->p, &s->f, s->f.rows, pl_arena_open(), pl_arena_open()), PL_OK);
+    ck_assert_int_eq(pl_ir_open(&s->x, &s->p, &s->f, s->f.rows, pl_arena_open(), pl_arena_open()),
+                     PL_OK);
     ck_assert_int_eq(pl_ir_verify_open(&s->v, &s->x), PL_OK);
     ck_assert(!s->v.undefined_reads);
     ck_assert_int_eq(pl_ir_verify(&s->v, &s->x, false, s->why, sizeof s->why), PL_OK);
@@ -173,14 +174,18 @@ START_TEST(finding_becomes_a_message)
     ck_assert_int_eq(pl_passes_begin(gpu, NULL, &o), PL_OK);
     strcpy(o.finding, "after gvn, in f: register 2 is read where nothing wrote it");
     ck_assert_int_eq(pl_passes_end(gpu, NULL, &o, PL_INVALID), PL_INVALID);
-    static const struct { const char *id; int column; } expected = {"E0014", 0};
+    static const struct {
+        const char *id;
+        int column;
+    } expected = {"E0014", 0};
     ck_assert_uint_eq(gpu->diags.list.n, 1);
     ck_assert_str_eq(pl_diag_code(gpu->diags.list.at[0].id), expected.id);
     pl_gpu_close(gpu);
 }
 END_TEST
 
-UNIT_MAIN("passes", verifier_finds_registers_out_of_range, verifier_finds_writes_of_constants, verifier_finds_predicates_out_of_range,
-          verifier_finds_modifiers_of_other_forms, verifier_finds_missing_blocks, verifier_finds_code_after_the_end,
-          verifier_finds_new_undefined_reads, undefined_reads_of_the_source_are_legal, printer_shows_blocks_and_constants,
-          names_of_passes_are_found, finding_becomes_a_message)
+UNIT_MAIN("passes", verifier_finds_registers_out_of_range, verifier_finds_writes_of_constants,
+          verifier_finds_predicates_out_of_range, verifier_finds_modifiers_of_other_forms,
+          verifier_finds_missing_blocks, verifier_finds_code_after_the_end,
+          verifier_finds_new_undefined_reads, undefined_reads_of_the_source_are_legal,
+          printer_shows_blocks_and_constants, names_of_passes_are_found, finding_becomes_a_message)

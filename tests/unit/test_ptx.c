@@ -278,9 +278,7 @@ START_TEST(targets)
 }
 END_TEST
 
-/* ---- formatter
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- formatter ---- */
 
 static char *format(pl_arena *a, const char *text, size_t size, size_t *n)
 {

@@ -1,4 +1,5 @@
-/* test_sm_machine.c - machine descriptions: every shipped one loads and prices every class; occupancy agrees with what an H200 reports. */
+/* test_sm_machine.c - machine descriptions: every shipped one loads and prices every class;
+ * occupancy agrees with what an H200 reports. */
 #include "arch/machines.h"
 #include "emu/sm/machine.h"
 #include "isa/form.h"
@@ -14,7 +15,8 @@ static pl_machine *load(const char *name)
     arena = pl_arena_open();
     pl_diags_init(&diags, arena);
     pl_machine *m = pl_machine_load(arena, &diags, name, NULL);
-    for (size_t k = 0; k < diags.list.n; k++) fprintf(stderr, "%s: %s\n", name, diags.list.at[k].text);
+    for (size_t k = 0; k < diags.list.n; k++)
+        fprintf(stderr, "%s: %s\n", name, diags.list.at[k].text);
     return m;
 }
 
@@ -26,7 +28,9 @@ START_TEST(every_machine_prices_every_class)
         ck_assert_msg(m != NULL, "%s does not load", t->name);
         for (unsigned k = 0; k < C_count; k++) {
             const pl_price *p = &m->price[k];
-            ck_assert_msg(p->issues || p->npipes == 0, "%s: class %s holds units without an instruction", t->name, pl_class_text[k]);
+            ck_assert_msg(p->issues || p->npipes == 0,
+                          "%s: class %s holds units without an instruction", t->name,
+                          pl_class_text[k]);
         }
         pl_arena_close(arena);
         machines++;
@@ -35,44 +39,89 @@ START_TEST(every_machine_prices_every_class)
 }
 END_TEST
 
-/* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04, 2026-11). */
+/* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04, 2026-11).
+ */
 START_TEST(occupancy_is_what_the_h200_reports)
 {
     static const struct {
         uint32_t threads, registers, warps, registers_limit;
-    } t[] = {{256, 32, 8, 8},   {256, 16, 8, 16}, {1024, 16, 2, 4},  {64, 22, 32, 42}, {128, 172, 16, 2}, {128, 20, 16, 21},
-             {128, 56, 16, 9},  {128, 72, 16, 7}, {128, 40, 16, 12}, {32, 93, 64, 20}, {32, 22, 64, 84},  {160, 27, 12, 12},
-             {512, 16, 4, 8},   {256, 55, 8, 4},  {256, 40, 8, 6}};
+    } t[] = {{256, 32, 8, 8},   {256, 16, 8, 16},  {1024, 16, 2, 4}, {64, 22, 32, 42},
+             {128, 172, 16, 2}, {128, 20, 16, 21}, {128, 56, 16, 9}, {128, 72, 16, 7},
+             {128, 40, 16, 12}, {32, 93, 64, 20},  {32, 22, 64, 84}, {160, 27, 12, 12},
+             {512, 16, 4, 8},   {256, 55, 8, 4},   {256, 40, 8, 6}};
     pl_machine *m = load("h200");
     ck_assert(m != NULL);
     for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
         pl_occupancy o = pl_occupy(m, t[k].threads, t[k].registers, 0, 0);
         ck_assert_uint_eq(o.by_blocks, 32);
         ck_assert_uint_eq(o.by_warps, t[k].warps);
-        ck_assert_msg(o.by_registers == t[k].registers_limit, "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
+        ck_assert_msg(o.by_registers == t[k].registers_limit,
+                      "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
                       t[k].registers, o.by_registers, t[k].registers_limit);
     }
-    /* launch__shared_mem_config_size of alloca_local, vecadd, reduce_interleaved, vecadd_b1024, attention_naive, cluster_hist,
-     * conv2d_3x3, dgemm, mma_tf32, flash_tile, tma1d_copy, transpose_shared, hgemm_async, bigsmem_lowocc */
+    /* launch__shared_mem_config_size of alloca_local, vecadd, reduce_interleaved, vecadd_b1024,
+     * attention_naive, cluster_hist, conv2d_3x3, dgemm, mma_tf32, flash_tile, tma1d_copy,
+     * transpose_shared, hgemm_async, bigsmem_lowocc */
     static const struct {
         uint32_t threads, registers;
         uint64_t shared, setting;
         uint32_t barriers;
-    } s[] = {{128, 20, 0, 32768, 0},     {256, 16, 0, 32768, 0},      {512, 16, 0, 16384, 0},    {1024, 16, 0, 8192, 0},   {128, 30, 1296, 102400, 1},
-             {256, 18, 1024, 32768, 1},  {256, 55, 5184, 65536, 1},   {256, 40, 8448, 135168, 1}, {128, 47, 13824, 167936, 1}, {32, 93, 8192, 200704, 0},
-             {128, 22, 4104, 135168, 1}, {256, 24, 4096, 102400, 1}, {128, 68, 29184, 233472, 1}, {256, 16, 163840, 167936, 1},
-             /* and of one kernel with several sizes, registers and barriers: the largest for a setting, and the next */
-             {64, 16, 1024, 65536, 1},   {64, 16, 1152, 102400, 1},   {96, 16, 1152, 65536, 1},   {96, 16, 1280, 102400, 1}, {96, 16, 5632, 167936, 1},
-             {128, 16, 128, 32768, 1},   {128, 16, 256, 65536, 1},    {128, 16, 1280, 65536, 1},  {128, 16, 1408, 102400, 1}, {128, 16, 2560, 102400, 1},
-             {128, 16, 7424, 135168, 1}, {128, 16, 8448, 167936, 1},  {160, 16, 1664, 65536, 1},  {160, 16, 1792, 102400, 1}, {256, 16, 1152, 65536, 1},
-             {256, 16, 37120, 233472, 1}, {256, 16, 38144, 200704, 1}, {256, 16, 39168, 233472, 1}, {512, 16, 1024, 16384, 1},  {512, 16, 1152, 32768, 1},
-             {768, 16, 3072, 16384, 1},  {768, 16, 3200, 32768, 1},   {1024, 16, 3072, 8192, 1},  {1024, 16, 3200, 16384, 1}, {1024, 16, 30976, 65536, 1},
-             {64, 72, 1152, 65536, 1},   {64, 48, 1408, 102400, 1},   {512, 72, 3968, 8192, 1},   {512, 48, 896, 8192, 1},    {512, 48, 1152, 16384, 1},
-             {128, 16, 640, 8192, 16},   {128, 16, 1152, 16384, 16},  {128, 16, 640, 32768, 4},   {128, 16, 1152, 65536, 4}};
+    } s[] = {{128, 20, 0, 32768, 0},
+             {256, 16, 0, 32768, 0},
+             {512, 16, 0, 16384, 0},
+             {1024, 16, 0, 8192, 0},
+             {128, 30, 1296, 102400, 1},
+             {256, 18, 1024, 32768, 1},
+             {256, 55, 5184, 65536, 1},
+             {256, 40, 8448, 135168, 1},
+             {128, 47, 13824, 167936, 1},
+             {32, 93, 8192, 200704, 0},
+             {128, 22, 4104, 135168, 1},
+             {256, 24, 4096, 102400, 1},
+             {128, 68, 29184, 233472, 1},
+             {256, 16, 163840, 167936, 1},
+             /* and of one kernel with several sizes, registers and barriers: the largest for a
+                setting, and the next */
+             {64, 16, 1024, 65536, 1},
+             {64, 16, 1152, 102400, 1},
+             {96, 16, 1152, 65536, 1},
+             {96, 16, 1280, 102400, 1},
+             {96, 16, 5632, 167936, 1},
+             {128, 16, 128, 32768, 1},
+             {128, 16, 256, 65536, 1},
+             {128, 16, 1280, 65536, 1},
+             {128, 16, 1408, 102400, 1},
+             {128, 16, 2560, 102400, 1},
+             {128, 16, 7424, 135168, 1},
+             {128, 16, 8448, 167936, 1},
+             {160, 16, 1664, 65536, 1},
+             {160, 16, 1792, 102400, 1},
+             {256, 16, 1152, 65536, 1},
+             {256, 16, 37120, 233472, 1},
+             {256, 16, 38144, 200704, 1},
+             {256, 16, 39168, 233472, 1},
+             {512, 16, 1024, 16384, 1},
+             {512, 16, 1152, 32768, 1},
+             {768, 16, 3072, 16384, 1},
+             {768, 16, 3200, 32768, 1},
+             {1024, 16, 3072, 8192, 1},
+             {1024, 16, 3200, 16384, 1},
+             {1024, 16, 30976, 65536, 1},
+             {64, 72, 1152, 65536, 1},
+             {64, 48, 1408, 102400, 1},
+             {512, 72, 3968, 8192, 1},
+             {512, 48, 896, 8192, 1},
+             {512, 48, 1152, 16384, 1},
+             {128, 16, 640, 8192, 16},
+             {128, 16, 1152, 16384, 16},
+             {128, 16, 640, 32768, 4},
+             {128, 16, 1152, 65536, 4}};
     for (size_t k = 0; k < sizeof s / sizeof *s; k++) {
         pl_occupancy o = pl_occupy(m, s[k].threads, s[k].registers, s[k].shared, s[k].barriers);
-        ck_assert_msg(o.carveout == s[k].setting, "%u threads, %u registers, %u bytes: setting %u, recorded %u", s[k].threads, s[k].registers,
-                      (unsigned)s[k].shared, (unsigned)o.carveout, (unsigned)s[k].setting);
+        ck_assert_msg(o.carveout == s[k].setting,
+                      "%u threads, %u registers, %u bytes: setting %u, recorded %u", s[k].threads,
+                      s[k].registers, (unsigned)s[k].shared, (unsigned)o.carveout,
+                      (unsigned)s[k].setting);
     }
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024, 0).blocks, 1);
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024, 0).blocks, 0);
@@ -93,10 +142,12 @@ START_TEST(wide_warps_take_the_same_room)
     ck_assert_uint_eq(wide->sm.threads, narrow->sm.threads);
     ck_assert_uint_eq(wide->l1.latency, narrow->l1.latency);
     for (uint32_t registers = 8; registers <= 255; registers++) {
-        pl_occupancy n = pl_occupy(narrow, 64, registers, 0, 0), w = pl_occupy(wide, 64, registers, 0, 0);
+        pl_occupancy n = pl_occupy(narrow, 64, registers, 0, 0),
+                     w = pl_occupy(wide, 64, registers, 0, 0);
         ck_assert_uint_eq(n.warps, 2);
         ck_assert_uint_eq(w.warps, 1);
-        ck_assert_uint_le(n.by_registers, w.by_registers); /* units of 256: a wide warp wastes less */
+        ck_assert_uint_le(n.by_registers,
+                          w.by_registers); /* units of 256: a wide warp wastes less */
         ck_assert(registers % 8 || n.by_registers == w.by_registers);
     }
     ck_assert_uint_eq(pl_occupy(wide, 160, 16, 0, 0).warps, 3); /* the third is half empty */
@@ -129,8 +180,10 @@ START_TEST(prices_are_sums_of_their_instructions)
 }
 END_TEST
 
-/* A machine file with one line changed must be refused, with that message in the line of `place` (NULL: none) and in that column. */
-static void refused(const char *from, const char *to, const char *code, const char *place, uint32_t column)
+/* A machine file with one line changed must be refused, with that message in the line of `place`
+ * (NULL: none) and in that column. */
+static void refused(const char *from, const char *to, const char *code, const char *place,
+                    uint32_t column)
 {
     const pl_machine_text *t = pl_machine_texts;
     while (strcmp(t->name, "toy") != 0) t++;
@@ -155,9 +208,11 @@ static void refused(const char *from, const char *to, const char *code, const ch
     bool found = false;
     for (size_t k = 0; k < d.list.n; k++) {
         const pl_diag *m = &d.list.at[k];
-        found |= strcmp(pl_diag_code(m->id), code) == 0 && m->at.line == line && m->at.column == column;
+        found |=
+            strcmp(pl_diag_code(m->id), code) == 0 && m->at.line == line && m->at.column == column;
     }
-    ck_assert_msg(found, "no %s at %u:%u, but %s at %u:%u", code, line, column, d.list.n ? pl_diag_code(d.list.at[0].id) : "nothing",
+    ck_assert_msg(found, "no %s at %u:%u, but %s at %u:%u", code, line, column,
+                  d.list.n ? pl_diag_code(d.list.at[0].id) : "nothing",
                   d.list.n ? d.list.at[0].at.line : 0, d.list.n ? d.list.at[0].at.column : 0);
     pl_arena_close(a);
 }
@@ -169,7 +224,8 @@ START_TEST(wrong_machine_files_are_refused)
     refused("subcores", "subkores", "E0502", "subcores", 1);
     refused("subcores", "subkores", "E0503", "[sm]", 2);
     refused("[l2]", "[l3]", "E0511", "[l2]", 2);
-    refused("title      = toy", "like = wave64 ; chosen\ntitle      = toy", "E0508", "title      = toy", 8);
+    refused("title      = toy", "like = wave64 ; chosen\ntitle      = toy", "E0508",
+            "title      = toy", 8);
     refused("lanes            = 32", "lanes            = 48", "E0510", "lanes            = 32", 20);
     refused("warps            = 8", "warps            = 99", "E0510", "warps            = 8", 20);
 }
@@ -185,6 +241,6 @@ START_TEST(an_unknown_machine_is_reported)
 }
 END_TEST
 
-UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports, wide_warps_take_the_same_room,
-          prices_are_sums_of_their_instructions,
+UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports,
+          wide_warps_take_the_same_room, prices_are_sums_of_their_instructions,
           wrong_machine_files_are_refused, an_unknown_machine_is_reported)

@@ -16,11 +16,15 @@ START_TEST(in_order_and_stable)
                 at[k] = (pl_key){(uint64_t)((seed >> 8) % kinds) << 30, k};
             }
             uint64_t sum = 0, after = 0;
-            for (size_t k = 0; k < n; k++) sum += at[k].key ^ at[k].what * UINT64_C(0x9e3779b97f4a7c15);
+            for (size_t k = 0; k < n; k++)
+                sum += at[k].key ^ at[k].what * UINT64_C(0x9e3779b97f4a7c15);
             pl_sort_keys(at, n, at + MOST);
-            for (size_t k = 0; k < n; k++) after += at[k].key ^ at[k].what * UINT64_C(0x9e3779b97f4a7c15);
+            for (size_t k = 0; k < n; k++)
+                after += at[k].key ^ at[k].what * UINT64_C(0x9e3779b97f4a7c15);
             ck_assert(sum == after); /* the same things */
-            for (size_t k = 1; k < n; k++) ck_assert(at[k - 1].key < at[k].key || (at[k - 1].key == at[k].key && at[k - 1].what < at[k].what));
+            for (size_t k = 1; k < n; k++)
+                ck_assert(at[k - 1].key < at[k].key ||
+                          (at[k - 1].key == at[k].key && at[k - 1].what < at[k].what));
         }
     }
 }

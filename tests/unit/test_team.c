@@ -1,5 +1,5 @@
-/* test_team.c - host threads that share jobs: every job is done once, and turns come in the order of the numbers, with more threads than there
- * are processors, too. */
+/* test_team.c - host threads that share jobs: every job is done once, and turns come in the order
+ * of the numbers, with more threads than there are processors, too. */
 #include "base/team.h"
 #include "tests/unit/unit.h"
 #include <string.h>
@@ -9,7 +9,8 @@ enum { JOBS = 100, RUNS = 300 };
 typedef struct plan {
     pl_team *team;
     uint32_t done[JOBS], calls[JOBS], order[JOBS], turns, apart, size;
-    bool wait, stop; /* what jobs do that are not apart; both: one of two does the one, and the next the other */
+    bool wait, stop; /* what jobs do that are not apart; both: one of two does the one, and the next
+                        the other */
 } plan;
 
 static bool work(void *ctx, uint32_t job, uint32_t worker)
@@ -84,4 +85,5 @@ START_TEST(some_wait_and_some_stop)
 }
 END_TEST
 
-UNIT_MAIN("team", every_job_is_done_once, who_waits_goes_on_in_turn, who_stops_is_called_again_in_turn, some_wait_and_some_stop)
+UNIT_MAIN("team", every_job_is_done_once, who_waits_goes_on_in_turn,
+          who_stops_is_called_again_in_turn, some_wait_and_some_stop)

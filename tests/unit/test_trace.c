@@ -180,7 +180,8 @@ static pl_status write_launch(pl_tracedb *t, sums *s, uint32_t rounds, bool stuc
     memset(s, 0, sizeof *s);
     if (pl_tracedb_begin(t, &k) != PL_OK) return PL_IO;
     send_events(pl_tracedb_sink(t), s, rounds, stuck);
-    static const pl_tracedb_fault fault = {.pc = PC_BARRIER, .block = {2, 0, 0}, .thread = {33, 0, 0}, .address = 16};
+    static const pl_tracedb_fault fault = {
+        .pc = PC_BARRIER, .block = {2, 0, 0}, .thread = {33, 0, 0}, .address = 16};
     pl_tracedb_result r = {.status = stuck ? "fault" : "ok",
                            .complete = !stuck,
                            .fault = stuck ? &fault : NULL,
@@ -260,7 +261,8 @@ START_TEST(numbers_agree)
     NUMBER("SELECT sum(weight) FROM inst WHERE kernel = 1", 60 * 25);
     NUMBER("SELECT sum(inst_executed) FROM warp WHERE kernel = 1", 60 * 25);
     NUMBER("SELECT sum(inst_executed) FROM block WHERE kernel = 1", 60 * 25);
-    NUMBER("SELECT sum(value) FROM counter_time WHERE kernel = 1 AND name = 'inst_executed'", 60 * 25);
+    NUMBER("SELECT sum(value) FROM counter_time WHERE kernel = 1 AND name = 'inst_executed'",
+           60 * 25);
     NUMBER("SELECT sum(value) FROM counter_time WHERE kernel = 1 AND name = 'sectors'", 480);
     NUMBER("SELECT cycles FROM stall_sum WHERE kernel = 1 AND reason = 'long_scoreboard'", 60 * 30);
     NUMBER("SELECT count(*) FROM event WHERE kind = 'print'", 4);
@@ -430,8 +432,8 @@ START_TEST(inactive_lanes_have_no_address)
 }
 END_TEST
 
-/* Results come up to LATEST instructions later, in another order than the instructions, or never: so often that no room is left to wait for
- * the first ones, one of which comes after all. */
+/* Results come up to LATEST instructions later, in another order than the instructions, or never:
+ * so often that no room is left to wait for the first ones, one of which comes after all. */
 enum { LATEST = 5000, RESULTS = PL_TRACEDB_MOST_WAITING + 3 * LATEST };
 
 static uint32_t late_by(uint64_t seq)
@@ -454,7 +456,12 @@ START_TEST(late_results_find_their_rows)
         pl_tracedb *t;
         const pl_tracedb_options o = {.level = PL_TRACEDB_INST, .packed = packed, .sms = 2};
         ck_assert_int_eq(pl_tracedb_open(&t, path, &o), PL_OK);
-        const pl_tracedb_kernel k = {.entry = "k", .timing = true, .grid = {1, 1, 1}, .block = {32, 1, 1}, .ninsns = NPC, .insn = describe};
+        const pl_tracedb_kernel k = {.entry = "k",
+                                     .timing = true,
+                                     .grid = {1, 1, 1},
+                                     .block = {32, 1, 1},
+                                     .ninsns = NPC,
+                                     .insn = describe};
         ck_assert_int_eq(pl_tracedb_begin(t, &k), PL_OK);
         const pl_sink *sink = pl_tracedb_sink(t);
         memset(ndue, 0, sizeof ndue);
@@ -465,7 +472,12 @@ START_TEST(late_results_find_their_rows)
             }
             if (i >= RESULTS) continue;
             const uint32_t late = late_by(i);
-            const pl_inst_event e = {.seq = i, .cycle = i, .pc = PC_LOAD, .mask = 1, .sm = (uint16_t)(i / 3 % 2), .latency = late ? PL_LATENCY_LATER : 4};
+            const pl_inst_event e = {.seq = i,
+                                     .cycle = i,
+                                     .pc = PC_LOAD,
+                                     .mask = 1,
+                                     .sm = (uint16_t)(i / 3 % 2),
+                                     .latency = late ? PL_LATENCY_LATER : 4};
             sink->inst(sink->ctx, &e);
             if (!late || never_comes(i)) continue;
             const uint64_t when = (i + late) % LATEST;
@@ -474,7 +486,8 @@ START_TEST(late_results_find_their_rows)
         }
         sink->done(sink->ctx, 21, 77);
         s.stat[PC_LOAD].issues = s.stat[PC_LOAD].executed = RESULTS;
-        const pl_tracedb_result r = {.status = "ok", .complete = true, .pc_stat = s.stat, .npc = NPC};
+        const pl_tracedb_result r = {
+            .status = "ok", .complete = true, .pc_stat = s.stat, .npc = NPC};
         ck_assert_int_eq(pl_tracedb_end(t, &r), PL_OK);
         ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
 
@@ -484,12 +497,16 @@ START_TEST(late_results_find_their_rows)
         pl_diags diags;
         pl_diags_init(&diags, arena);
         ck_assert_int_eq(pl_tracedb_connect(&diags, path, &db), PL_OK);
-        ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT id - (SELECT first_inst FROM kernel), latency FROM inst", -1, &q, NULL), SQLITE_OK);
+        ck_assert_int_eq(
+            sqlite3_prepare_v2(db, "SELECT id - (SELECT first_inst FROM kernel), latency FROM inst",
+                               -1, &q, NULL),
+            SQLITE_OK);
         uint64_t rows = 0;
         for (; sqlite3_step(q) == SQLITE_ROW; rows++) {
             const uint64_t seq = (uint64_t)sqlite3_column_int64(q, 0), late = late_by(seq);
             const uint64_t expected = never_comes(seq) ? 0 : late ? late : 4;
-            ck_assert_msg((uint64_t)sqlite3_column_int64(q, 1) == expected, "%s: issue %llu has latency %lld", packed ? "packed" : "rows",
+            ck_assert_msg((uint64_t)sqlite3_column_int64(q, 1) == expected,
+                          "%s: issue %llu has latency %lld", packed ? "packed" : "rows",
                           (unsigned long long)seq, (long long)sqlite3_column_int64(q, 1));
         }
         ck_assert_uint_eq(rows, RESULTS);
@@ -526,8 +543,10 @@ START_TEST(windows_double_when_a_launch_is_long)
     ck_assert_int_eq(pl_tracedb_close(t, true), PL_OK);
     NUMBER("SELECT sum(value) FROM counter_time WHERE name = 'inst_executed'", 36000 / NPC * 25);
     NUMBER("SELECT max(cycles) FROM counter_time", 256);
-    NUMBER("SELECT max(value) FROM counter_time WHERE name = 'inst_executed'",
-           256 / NPC * 25 + 23); /* 256 rows: 42 times the program, and four rows, of which one is the division */
+    NUMBER(
+        "SELECT max(value) FROM counter_time WHERE name = 'inst_executed'",
+        256 / NPC * 25 +
+            23); /* 256 rows: 42 times the program, and four rows, of which one is the division */
     NUMBER("SELECT count(*) FROM counter_time WHERE name = 'inst_executed'", (36000 + 255) / 256);
     leave_folder();
 }
@@ -799,12 +818,18 @@ START_TEST(wrong_filters_are_explained)
         pl_tracedb_filter filter;
         const char *option;
     } row[] = {
-        {{.sm = "1-3"}, "--trace-sm"},       {{.sm = ""}, "--trace-sm"},
-        {{.block = "3:1"}, "--trace-block"}, {{.warp = "1,"}, "--trace-warp"},
-        {{.warp = "line:3"}, "--trace-warp"}, {{.pc = "line"}, "--trace-pc"},
-        {{.cycles = ":"}, "--trace-cycles"}, {{.cycles = "99999999999999999999"}, "--trace-cycles"},
-        {{.cls = "lod"}, "--trace-class"},   {{.cls = "load,"}, "--trace-class"},
-        {{.sample = "1/0"}, "--trace-sample"}, {{.sample = "0.1"}, "--trace-sample"},
+        {{.sm = "1-3"}, "--trace-sm"},
+        {{.sm = ""}, "--trace-sm"},
+        {{.block = "3:1"}, "--trace-block"},
+        {{.warp = "1,"}, "--trace-warp"},
+        {{.warp = "line:3"}, "--trace-warp"},
+        {{.pc = "line"}, "--trace-pc"},
+        {{.cycles = ":"}, "--trace-cycles"},
+        {{.cycles = "99999999999999999999"}, "--trace-cycles"},
+        {{.cls = "lod"}, "--trace-class"},
+        {{.cls = "load,"}, "--trace-class"},
+        {{.sample = "1/0"}, "--trace-sample"},
+        {{.sample = "0.1"}, "--trace-sample"},
         {{.kernel = ""}, "--trace-kernel"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -960,9 +985,10 @@ END_TEST
 
 UNIT_MAIN("trace", numbers_agree, a_summary_has_statistics_only, metrics_follow_their_definitions,
           shipped_queries_run, addresses_come_back_by_lane, inactive_lanes_have_no_address,
-          late_results_find_their_rows, barriers_pair_arrival_and_departure, windows_double_when_a_launch_is_long,
-          source_lines_are_found, equal_runs_write_equal_bytes, the_name_comes_last,
-          closing_inside_a_launch_keeps_nothing, killed_at_any_moment, a_second_writer_is_refused,
-          places_that_cannot_be_written, full_disk, size_limit_drops_rows_and_says_so,
-          wrong_filters_are_explained, filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
+          late_results_find_their_rows, barriers_pair_arrival_and_departure,
+          windows_double_when_a_launch_is_long, source_lines_are_found,
+          equal_runs_write_equal_bytes, the_name_comes_last, closing_inside_a_launch_keeps_nothing,
+          killed_at_any_moment, a_second_writer_is_refused, places_that_cannot_be_written,
+          full_disk, size_limit_drops_rows_and_says_so, wrong_filters_are_explained,
+          filters_keep_whole_warps_and_all_statistics, sampling_keeps_whole_warps,
           opcodes_say_what_they_touch, the_manual_page_names_everything, the_cookbook_runs)

@@ -1,4 +1,5 @@
-/* unit.h - the main function of a unit test: UNIT_MAIN("suite", first_test, second_test) after the START_TESTs.
+/* unit.h - the main function of a unit test: UNIT_MAIN("suite", first_test, second_test) after the
+ * START_TESTs.
  *
  * Each test runs in its own process (libcheck's default), so one crash is one failure. */
 #ifndef PL_TESTS_UNIT_H

@@ -129,7 +129,7 @@ static void fit(const function *f, const interval *v, double c[3])
     c[0] = y[0] - t[0] * (c[1] + t[0] * c[2]);
 }
 
-/* ---- recorded hashes ------------------------------------------------------------------------- */
+/* ---- recorded hashes ---- */
 
 typedef struct recording {
     uint32_t first, count;
@@ -175,7 +175,7 @@ static bool row_matches(const function *f, const recording *r, const interval *v
     return true;
 }
 
-/* ---- the search ------------------------------------------------------------------------------ */
+/* ---- the search ---- */
 
 /* 0, -1, 1, -2, 2, ... */
 static int outwards(int k)

@@ -49,8 +49,7 @@ enum { SLOTS = 4 * PAGES_KEPT, LANES = PL_LANES * PL_MAX_HALVES };
 
 /* Addresses of the active lanes of a row; false when its offsets cannot be read. Columns as in the
  * statements below. */
-static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column,
-                           uint64_t addr[LANES])
+static bool lane_addresses(sqlite3_stmt *s, uint64_t mask, int address_column, uint64_t addr[LANES])
 {
     uint64_t base = (uint64_t)sqlite3_column_int64(s, address_column);
     int64_t first = sqlite3_column_int64(s, address_column - 1);

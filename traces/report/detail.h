@@ -14,7 +14,7 @@ typedef struct pl_report_launch {
     int64_t first_inst,
         end_inst; /* its rows of inst have ids from first to below end; both 0: none */
     uint64_t cycles, sms, reasons, lanes,
-        code; /* lanes: of a warp; code: machine instructions of the module */
+        code;                   /* lanes: of a warp; code: machine instructions of the module */
     uint64_t places, per_block; /* one place for each warp: block * per_block + warp */
     bool timing;
     uint64_t slots; /* issues that may be kept one by one */

@@ -14,8 +14,8 @@ enum {
     REPORT_WINDOWS = 513,   /* of time, at most (timeline.c) */
     MOST_REASONS = 32       /* for waiting: an issue has five bits for its reason */
 };
-/* The arrays of a report are as large as the numbers in a trace say. What they may be at most: windows of all multiprocessors by
- * reason, and places of warps for each warp that ran. */
+/* The arrays of a report are as large as the numbers in a trace say. What they may be at most:
+ * windows of all multiprocessors by reason, and places of warps for each warp that ran. */
 #define MOST_CELLS (UINT64_C(1) << 27)
 enum { PLACES_PER_WARP = 64, PLACES_AT_LEAST = 65536 };
 
@@ -128,15 +128,21 @@ static pl_report_launch describe(report *p, int64_t kernel)
                         "SELECT coalesce(min(first_inst), 9223372036854775807) FROM kernel WHERE "
                         "id > ? AND first_inst IS NOT NULL",
                         kernel);
-    l.cycles = count(p, "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM warp WHERE kernel = k.id), 0)) "
-                                    "FROM kernel k WHERE id = ?", kernel);
+    l.cycles = count(p,
+                     "SELECT max(coalesce(cycles, 0), coalesce((SELECT max(last_cycle) + 1 FROM "
+                     "warp WHERE kernel = k.id), 0)) "
+                     "FROM kernel k WHERE id = ?",
+                     kernel);
     l.timing = number(p, "SELECT mode = 'timing' FROM kernel WHERE id = ?", kernel);
     l.sms = count(p, "SELECT max(sm) + 1 FROM block WHERE kernel = ?", kernel);
     l.reasons = count(p, "SELECT min(max(id) + 1, 32) FROM stall_reason WHERE ?1", kernel);
     l.lanes = count(p, "SELECT min(count(*), 64) FROM lane WHERE ?1", kernel);
-    l.code = count(p, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?", kernel);
+    l.code = count(
+        p, "SELECT count(*) FROM instruction i JOIN kernel k ON k.module = i.module WHERE k.id = ?",
+        kernel);
     l.per_block = count(p, "SELECT coalesce(max(warp), 0) + 1 FROM warp WHERE kernel = ?", kernel);
-    const uint64_t blocks = count(p, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
+    const uint64_t blocks =
+        count(p, "SELECT coalesce(max(block), 0) + 1 FROM warp WHERE kernel = ?", kernel);
     const uint64_t warps = count(p, "SELECT count(*) FROM warp WHERE kernel = ?", kernel);
     const uint64_t most = PLACES_AT_LEAST + PLACES_PER_WARP * warps;
     if (p->failed) return l;
@@ -204,9 +210,11 @@ static bool put_launch(report *p, int64_t kernel)
     const char *title;
     pl_json_key(j, "advice");
     good = good && put_rows(j, p->r->db, named_query("advice", &title), kernel);
-    if (good && number(p, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)", kernel))
+    if (good &&
+        number(p, "SELECT count(*) FROM (SELECT 1 FROM inst WHERE kernel = ? LIMIT 1)", kernel))
         good = pl_report_timeline(&l, j);
-    if (good && number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
+    if (good &&
+        number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
         good = pl_report_memory(&l, j);
     if (good && p->r->baseline) good = put_baseline(p, kernel);
     pl_json_close(j);
@@ -263,8 +271,9 @@ static bool put_data(report *p)
     return good;
 }
 
-/* The page up to the data. Its security policy names the one script that may run by the digest of its text: whatever markup a
- * trace might bring into the page, no other script runs, and nothing is loaded or sent. */
+/* The page up to the data. Its security policy names the one script that may run by the digest of
+ * its text: whatever markup a trace might bring into the page, no other script runs, and nothing is
+ * loaded or sent. */
 static void put_head(FILE *out)
 {
     pl_sha256 h;

@@ -30,7 +30,7 @@ typedef struct shape {
     uint32_t windows;
     warp *warp; /* by multiprocessor and time */
     size_t nwarps;
-    uint32_t *place; /* by block * warps_per_block + warp: index in warp + 1 */
+    uint32_t *place;  /* by block * warps_per_block + warp: index in warp + 1 */
     uint32_t *issues; /* [sm][window] */
     uint64_t *waited; /* [sm][window][reason]: stall cycles that fall into it */
     uint64_t *rows;   /* [sm] */
