@@ -1,13 +1,13 @@
 /* explain.c - what ptxloom knows about a word: an instruction, a diagnostic, a key of a machine
  * file, or a metric.
  *
- * Everything shown comes from the tables themselves (isa/ptx.isa, base/diag.def, the key tables of
- * emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
+ * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def, the key
+ * tables of emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
 #include "lib/glossary.h"
 #include "lib/internal.h"
 #include "arch/machines.h"
 #include "base/map.h"
-#include "isa/pass_manager.h"
+#include "compiler/pass_manager.h"
 #include "traces/trace.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -135,7 +135,7 @@ static const char *form_example(const char *syntax)
         const char *syntax, *version, *target, *statement;
     } examples[] = {
 #define FORM_EXAMPLE(...) {__VA_ARGS__},
-#include "isa/form_examples.def"
+#include "isa/table/form_examples.def"
 #undef FORM_EXAMPLE
     };
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)
@@ -179,7 +179,7 @@ static const char *example(const char *mnemonic)
         const char *mnemonic, *version, *target, *statement;
     } examples[] = {
 #define EXAMPLE(...) {__VA_ARGS__},
-#include "isa/examples.def"
+#include "isa/table/mnemonic_examples.def"
 #undef EXAMPLE
     };
     for (size_t k = 0; k < sizeof examples / sizeof *examples; k++)

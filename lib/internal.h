@@ -10,7 +10,7 @@
 #include "emu/sm/machine.h"
 #include "emu/sm/timing.h"
 #include "include/ptxloom.h"
-#include "isa/pass_manager.h"
+#include "compiler/pass_manager.h"
 #include "lib/fill.h"
 
 struct pl_gpu {

@@ -7,7 +7,7 @@
 #include "emu/exec/async.h"
 #include "emu/exec/bind.h"
 #include "emu/exec/weak.h"
-#include "isa/position.h"
+#include "isa/program/source_position.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

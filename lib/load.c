@@ -3,9 +3,9 @@
  *
  * The texts and the trees live as long as the module, in its arena. */
 #include "emu/exec/bind.h"
-#include "isa/asm.h"
-#include "isa/object.h"
-#include "isa/pass_manager.h"
+#include "isa/object/asm_text.h"
+#include "isa/object/elf.h"
+#include "compiler/pass_manager.h"
 #include "lib/internal.h"
 #include "ptx/assemble.h"
 #include "ptx/ast.h"

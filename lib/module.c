@@ -1,7 +1,7 @@
 /* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c
  * loads. */
-#include "isa/position.h"
-#include "isa/resources.h"
+#include "isa/program/source_position.h"
+#include "isa/program/resource_usage.h"
 #include "lib/internal.h"
 #include "emu/sm/control.h"
 #include <stdlib.h>

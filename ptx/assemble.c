@@ -6,7 +6,7 @@
  * what is still to come: kernels that name no variable of the module and no function. What they
  * have made waits until the whole module is known.
  *
- * Read next: ptx/lower.c (one function), isa/part.c (what follows for it). */
+ * Read next: ptx/lower.c (one function), compiler/compile_function.c (what follows for it). */
 #include "ptx/assemble.h"
 
 #include <pthread.h>
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 
 #include "base/guard.h"
-#include "isa/operands.h"
-#include "isa/part.h"
-#include "isa/pass_manager.h"
-#include "isa/resources.h"
+#include "isa/program/operands.h"
+#include "compiler/compile_function.h"
+#include "compiler/pass_manager.h"
+#include "isa/program/resource_usage.h"
 #include "ptx/callgraph.h"
 #include "ptx/variables.h"
 
@@ -453,8 +453,9 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
         ranked[x->n] = j;
         j->rank = x->n++;
     }
-    if (most <= PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may
-                                  become the program's code as it stands (isa/part.c) */
+    if (most <=
+        PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may
+                          become the program's code as it stands (compiler/compile_function.c) */
         pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
     return true;
 }

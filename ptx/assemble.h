@@ -2,7 +2,7 @@
 #ifndef PL_PTX_ASSEMBLE_H
 #define PL_PTX_ASSEMBLE_H
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "ptx/ast.h"
 #include "ptx/lower.h"
 

@@ -10,9 +10,9 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "isa/form.h"
-#include "isa/insn.h"    /* pl_space */
-#include "isa/program.h" /* pl_prog_inline */
+#include "isa/table/form.h"
+#include "isa/program/insn.h"    /* pl_space */
+#include "isa/program/program.h" /* pl_prog_inline */
 
 typedef enum pl_linkage {
     PL_LINK_NONE,

@@ -172,7 +172,7 @@ static void check_param_space(pl_parse *p)
 }
 
 /* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory.h); a thread of a GPU has
- * less. Objects have frames of up to 2^28 bytes (isa/check.c). */
+ * less. Objects have frames of up to 2^28 bytes (isa/program/verify.c). */
 enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
 
 static uint64_t place_behind(uint64_t at, const pl_var *v)

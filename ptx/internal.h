@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/map.h"
-#include "isa/match.h"
+#include "isa/table/form_match.h"
 #include "ptx/ast.h"
 
 /* ---- names ---- */

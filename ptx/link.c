@@ -9,7 +9,7 @@
 #include "ptx/link.h"
 
 #include "base/map.h"
-#include "isa/match.h"
+#include "isa/table/form_match.h"
 #include "ptx/internal.h"
 #include "ptx/variables.h"
 

@@ -1,21 +1,22 @@
 /* lower.c - from a checked function to machine instructions: registers become rows, names become
  * numbers.
  *
- * One PTX instruction becomes one machine instruction (isa/insn.h). Every operand of a lane loop is
- * a register row, so constants, special registers and addresses get rows of their own, filled when
- * a frame starts (pl_row_init). Function-local variables and the .param variables of calls live in
- * the frame's local memory; a call copies arguments between two frames (pl_prog_move).
+ * One PTX instruction becomes one machine instruction (isa/program/insn.h). Every operand of a lane
+ * loop is a register row, so constants, special registers and addresses get rows of their own,
+ * filled when a frame starts (pl_row_init). Function-local variables and the .param variables of
+ * calls live in the frame's local memory; a call copies arguments between two frames
+ * (pl_prog_move).
  *
- * Read next: ptx/assemble.c (the module as a whole), isa/part.c (what follows for each function),
- * isa/cfg.c (meeting points), isa/live.c (register allocation), emu/exec/warp.c (what a call does).
+ * Read next: ptx/assemble.c (the module as a whole), compiler/compile_function.c (what follows for
+ * each function), isa/program/cfg.c (meeting points), compiler/codegen/register_allocation.c
+ * (register allocation), emu/exec/warp.c (what a call does).
  */
 #include "ptx/lower.h"
 
 #include <string.h>
 
-#include "isa/ir.h"
-#include "isa/opt.h"
-#include "isa/tidy.h"
+#include "compiler/ir/ir.h"
+#include "isa/program/canonicalize.h"
 #include "ptx/variables.h"
 
 typedef struct constant {
@@ -28,7 +29,7 @@ typedef struct constant {
 
 typedef struct lower {
     const pl_lower_module *m;
-    pl_program *p; /* the function's part of the program (isa/part.h) */
+    pl_program *p; /* the function's part of the program (compiler/compile_function.h) */
     pl_arena *scratch;
     const pl_func *func;
     pl_prog_func *out;
@@ -360,8 +361,8 @@ static place address(lower *c, const pl_operand *o, unsigned which, const pl_ins
     return r;
 }
 
-/* The sel[] bytes of an instruction with an address (isa/insn.h, PL_M_*): what form and modifiers
- * do not say. */
+/* The sel[] bytes of an instruction with an address (isa/program/insn.h, PL_M_*): what form and
+ * modifiers do not say. */
 static void memory_shape(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[i->form];

@@ -3,7 +3,7 @@
 #ifndef PL_PTX_LOWER_H
 #define PL_PTX_LOWER_H
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "ptx/ast.h"
 #include "ptx/shared.h"
 

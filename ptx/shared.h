@@ -2,7 +2,7 @@
 #ifndef PL_PTX_SHARED_H
 #define PL_PTX_SHARED_H
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "ptx/ast.h"
 
 typedef struct pl_shared_place {

@@ -1,8 +1,8 @@
 /* stmt.c - one instruction: which form it is, and what its operands are.
  *
- * The words were matched by isa/match.c and leave one form or a few. The operands are held against
- * each of these silently, to choose the form, and when no form takes them, once more aloud for the
- * form that came furthest. */
+ * The words were matched by isa/table/form_match.c and leave one form or a few. The operands are
+ * held against each of these silently, to choose the form, and when no form takes them, once more
+ * aloud for the form that came furthest. */
 #include "ptx/operand.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PL_PTX_VARIABLES_H
 #define PL_PTX_VARIABLES_H
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 #include "ptx/ast.h"
 
 static inline uint64_t pl_align_up(uint64_t x, uint64_t a)

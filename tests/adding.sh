@@ -29,7 +29,7 @@ verdict() {
     fi
 }
 
-cp "$srcdir"/isa/*.isa "$scratch/table" && chmod -R u+w "$scratch/table"
+cp "$srcdir"/isa/table/*.isa "$scratch/table" && chmod -R u+w "$scratch/table"
 cp "$scratch/table/int.isa" "$scratch/int.isa"
 block isa >"$scratch/block"
 { echo; cat "$scratch/block"; } >>"$scratch/table/int.isa"
@@ -41,8 +41,8 @@ grep -q '^    M_avg,$' "$scratch/isa/gen_words.h" && grep -q '^    {M_avg, .*"av
 verdict $? "the mnemonic, its form and its meaning are in the generated tables"
 
 class=$(sed -n 's/^  class //p' "$scratch/block")
-grep -q "^| \`$class\` |" "$srcdir/isa/classes.md"
-verdict $? "its latency class '$class' is one of isa/classes.md"
+grep -q "^| \`$class\` |" "$srcdir/isa/table/classes.md"
+verdict $? "its latency class '$class' is one of isa/table/classes.md"
 
 # The loops of avg, without the numbers in their names: first the one for u32, then the one for s32.
 cat "$scratch"/isa/gen_exec_?.c | awk '/^\/\* int\.isa:[0-9]+ avg\.type d, a, b \*\/$/ { on = 1; next } on { print } /^}/ { on = 0 }' |

@@ -4,7 +4,7 @@ set -u
 . "$srcdir/tests/scratch.sh"
 frame=$root/tests/data/ptxas/frame.ptx
 
-sed -n 's/^EXAMPLE("\([^"]*\)", "\([^"]*\)", "\([^"]*\)", "\(.*\)")$/\1|\2|\3|\4/p' "$root/isa/examples.def" >examples
+sed -n 's/^EXAMPLE("\([^"]*\)", "\([^"]*\)", "\([^"]*\)", "\(.*\)")$/\1|\2|\3|\4/p' "$root/isa/table/mnemonic_examples.def" >examples
 bad=
 while IFS='|' read -r name version target statement; do
     while IFS= read -r line; do
@@ -21,7 +21,7 @@ n=$((n + 1))
 if [ -s examples ] && [ -z "$bad" ]; then echo "ok $n - $(wc -l <examples) examples assemble"; else echo "not ok $n - examples that do not assemble:$bad"; fi
 
 missing=
-for name in $(sed -n 's/^insn \([a-z0-9]*\) .*/\1/p' "$root"/isa/*.isa | sort -u); do
+for name in $(sed -n 's/^insn \([a-z0-9]*\) .*/\1/p' "$root"/isa/table/*.isa | sort -u); do
     "$loom" explain "$name" 2>/dev/null | grep -q '^  example: ' || missing="$missing $name"
 done
 n=$((n + 1))

@@ -1,4 +1,5 @@
-/* halves.c - 64-bit integer work in as many machine instructions as ptxas needs: isa/halves.c.
+/* halves.c - 64-bit integer work in as many machine instructions as ptxas needs:
+ * compiler/codegen/lower_int64.c.
  *
  * tests/data/halves/sequences.tsv are short sequences with the number of instructions that
  * ptxas 13.0 -O3 makes of a kernel with them for sm_90a (record.py there, 2026-11). One warp

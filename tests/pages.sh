@@ -8,9 +8,9 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failed=0
-cat base/*.[ch] isa/*.[ch] ptx/*.[chly] emu/*/*.[ch] memmodel/*.[ch] traces/*.[ch] lib/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
+cat base/*.[ch] isa/*/*.[ch] compiler/*.[ch] compiler/*/*.[ch] ptx/*.[chly] emu/*/*.[ch] memmodel/*.[ch] traces/*.[ch] lib/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
 
-for page in README.md doc/*.md isa/*.md tests/*/README.md; do
+for page in README.md doc/*.md isa/*/*.md tests/*/README.md; do
     folder=$(dirname "$page")
     # Text outside of blocks, one word in back quotes or one link a line.
     awk '/^```/ { on = !on; next } !on' "$page" >"$scratch/text"
@@ -20,7 +20,7 @@ for page in README.md doc/*.md isa/*.md tests/*/README.md; do
     while IFS= read -r link; do
         [ -e "$folder/$link" ] || echo "link to $link" >>"$scratch/wrong"
     done <"$scratch/links"
-    grep -xE '(base|isa|ptx|emu|memmodel|traces|arch|lib|cli|include|examples|tests|man|doc)/[A-Za-z0-9_./*-]*' "$scratch/quoted" |
+    grep -xE '(base|isa|compiler|ptx|emu|memmodel|traces|arch|lib|cli|include|examples|tests|man|doc)/[A-Za-z0-9_./*-]*' "$scratch/quoted" |
         grep -vE 'NAME|MNEMONIC|gen_|\*\*' >"$scratch/files"
     while IFS= read -r file; do
         set -- $file # a pattern may stand for several

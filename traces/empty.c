@@ -5,7 +5,7 @@
  * thirty tables costs more than a small launch. The views of metrics are not among them, because
  * SQLite would read them all whenever the copy is opened. */
 #include "base/event.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "traces/internal.h"
 
 static const char *const stall[][2] = {

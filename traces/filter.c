@@ -4,7 +4,7 @@
  * Numbers are lists of single values and ranges with both ends in them: "0,4,8:11"; an end may be
  * left out: "1000:". What depends on the instruction alone (pc, PTX line, class) is worked out once
  * a module, so that an event costs one look at a byte. */
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "base/guard.h"
 #include "traces/internal.h"
 #include <ctype.h>

@@ -6,7 +6,7 @@
  * named or beside the working folder, and is NULL otherwise. */
 #include "base/file.h"
 #include "base/sha256.h"
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "traces/internal.h"
 #include <stdio.h>
 #include <stdlib.h>

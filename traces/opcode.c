@@ -4,7 +4,7 @@
  * The effect bits of the instruction table say that memory is touched; space, vector length and
  * type are words between the dots. Generic addresses stay "generic" here: only the run knows better
  * (mem rows carry the resolved space). */
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "traces/internal.h"
 #include <string.h>
 

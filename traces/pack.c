@@ -1,7 +1,7 @@
 /* pack.c - writes blocks of packed events: predictions, then as few bits as most rows need.
  * packed.h describes the format; unpack.c is the other direction. */
 #include "traces/packed.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include <stdlib.h>
 #include <string.h>
 

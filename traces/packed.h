@@ -25,7 +25,7 @@
 #define PL_TRACES_PACKED_H
 
 #include "base/event.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * Events of one multiprocessor belong together: their times and warps are close, and a query about
  * one of them can skip the others. So there is a block in the making for each multiprocessor and
  * stream. */
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "traces/internal.h"
 #include <stdlib.h>
 #include <string.h>

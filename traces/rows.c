@@ -3,7 +3,7 @@
  *
  * Each event becomes one prepared INSERT; sums per warp and per window of time are kept in memory
  * and written when the launch ends. One thread at a time may call the sink. */
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "traces/internal.h"
 #include <stdlib.h>
 #include <string.h>

@@ -92,7 +92,7 @@ typedef struct pl_tracedb_insn {
     const char *cuda; /* that position in words, with the calls that were inlined; or NULL */
     uint32_t form;    /* row of the instruction table */
     const char *mnemonic, *syntax, *cls;
-    uint32_t effects; /* pl_effect_bits of isa/form.h */
+    uint32_t effects; /* pl_effect_bits of isa/table/form.h */
 } pl_tracedb_insn;
 
 typedef struct pl_tracedb_kernel {

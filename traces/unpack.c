@@ -3,7 +3,7 @@
  * The bytes come from a file that anybody may have damaged: every read is checked against the end
  * of its part, every count against what the block can hold. */
 #include "traces/packed.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include <stdlib.h>
 #include <string.h>
 

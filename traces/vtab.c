@@ -9,7 +9,7 @@
  * Compiled twice: into the library, and with PL_LOADABLE into the module that other programs load.
  */
 #include "traces/vtab.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

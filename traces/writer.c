@@ -6,7 +6,7 @@
  * end: indexes, commit, close, fsync, rename. Whenever the process dies before the rename, PATH is
  * what it was before. Read listing.c for the program and rows.c for the events. */
 #include "traces/internal.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* bind.c - choosing the compiled lane loop of every instruction. See bind.h and isa/isagen.c
+/* bind.c - choosing the compiled lane loop of every instruction. See bind.h and isa/table/isagen.c
  * (write_exec). */
 #include "emu/exec/bind.h"
 

@@ -2,7 +2,7 @@
 #ifndef PL_EMU_BIND_H
 #define PL_EMU_BIND_H
 
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 /* Finds the functions that the driver provides. */
 void pl_bind_system(pl_program *p);

@@ -17,7 +17,7 @@
 #include "base/event.h"
 #include "base/status.h"
 #include "emu/exec/memory.h"
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 enum {
     PL_IDLE_STEP = 16,
@@ -56,14 +56,14 @@ typedef enum pl_warp_state {
 /* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when
  * asked for. */
 typedef struct pl_effect {
-    uint32_t mask;  /* lanes of the half that accessed memory; 0: none did */
-    uint8_t space;  /* resolved pl_space number (generic addresses are resolved) */
-    uint8_t kind;   /* pl_access_kind */
-    uint16_t size;  /* bytes a lane */
-    bool bypass_l1; /* .cg, volatile, relaxed/acquire beyond the block, atomics */
-    uint64_t
-        policy; /* cache policy of the instruction (policy.h), 0: none; set by the timing model */
-    uint64_t object;                  /* of textures and surfaces: the handle */
+    uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
+    uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
+    uint8_t kind;    /* pl_access_kind */
+    uint16_t size;   /* bytes a lane */
+    bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
+    uint64_t policy; /* cache policy of the instruction (cache_policy.h), 0: none; set by the timing
+                        model */
+    uint64_t object; /* of textures and surfaces: the handle */
     bool sampled, filtered, gathered; /* of textures: by coordinates that need not be whole; the
                                          mean of neighbours; one component of four texels */
     bool between;                     /* the same: the mean of neighbours in two planes */

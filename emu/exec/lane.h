@@ -25,7 +25,7 @@ typedef struct pl_u128 {
 #define PL_X(name) PL_CAT(name, PL_EXEC_SUFFIX)
 
 #include "isa/gen_names.h"
-#include "isa/policy.h"
+#include "isa/program/cache_policy.h"
 
 /* An absent optional operand. */
 #define PL_NO_OPERAND UINT32_MAX

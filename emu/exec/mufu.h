@@ -167,8 +167,8 @@ MUFU_INLINE uint32_t f32_div_full(uint32_t a, uint32_t b, bool ftz)
 }
 
 /* ptxas fuses the last multiplication of a quotient or reciprocal with an addition that reads it
- * (isa/opt.c): a / b + c, 1 / a + c. H200, 2026-11: __fdividef in h200/suite f32_special matches
- * only so. */
+ * (compiler/opt/contract_fma.c): a / b + c, 1 / a + c. H200, 2026-11: __fdividef in h200/suite
+ * f32_special matches only so. */
 MUFU_INLINE uint32_t f32_div_approx_add(uint32_t a, uint32_t b, uint32_t c, bool ftz, bool sat)
 {
     if (ftz) return f32_fma(a, mufu_rcp(b), c, PL_RN, true, sat);

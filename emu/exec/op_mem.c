@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "emu/exec/access.h"
-#include "isa/policy.h"
+#include "isa/program/cache_policy.h"
 
 /* Where the lanes' bytes are when one base serves them all: base + off[l], inactive lanes at offset
  * 0. */

@@ -6,7 +6,7 @@
  * together. Lanes that have called the function that it stands in apart from each other keep their
  * registers in different frames: for the one instruction they are brought into one. */
 #include "emu/exec/access.h"
-#include "isa/operands.h"
+#include "isa/program/operands.h"
 
 /* Member mask operand k, of the first lane. */
 static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)

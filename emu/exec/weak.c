@@ -19,7 +19,7 @@
 #include "emu/exec/async.h"
 #include "emu/exec/history.h"
 #include "emu/exec/tma_operands.h"
-#include "isa/operands.h"
+#include "isa/program/operands.h"
 
 _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 

@@ -9,7 +9,7 @@
  * for. Results of fixed latency are in their registers when a block ends. */
 #include "emu/sm/control.h"
 #include "base/guard.h"
-#include "isa/cfg.h"
+#include "isa/program/cfg.h"
 #include <string.h>
 
 /* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer

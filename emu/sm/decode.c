@@ -369,7 +369,8 @@ static void start_variance(variance *x, const pl_prog_func *f)
     }
 }
 
-/* Components of a fetch that somebody reads: those that nobody does share a row (isa/fold.c: mask).
+/* Components of a fetch that somebody reads: those that nobody does share a row
+ * (compiler/opt/gvn.c: mask).
  */
 static uint8_t components(const lists *l)
 {
@@ -382,9 +383,9 @@ static uint8_t components(const lists *l)
     return own;
 }
 
-/* Does one lane do the operation for its warp when the address is the same for all (isa/converge.c:
- * combines)? Additions, and what REDUX combines where nobody asks for the old value; not inc, dec,
- * exch and cas, whose lanes take turns. */
+/* Does one lane do the operation for its warp when the address is the same for all
+ * (compiler/codegen/insert_reconvergence.c: combines)? Additions, and what REDUX combines where
+ * nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_gathers(i));

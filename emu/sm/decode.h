@@ -8,7 +8,7 @@
 
 #include "emu/sm/machine.h"
 #include "emu/sm/slow.h"
-#include "isa/program.h"
+#include "isa/program/program.h"
 
 /* The last instructions of a warp with such results (pl_dec_is_late) that the issue stage knows. */
 enum { PL_PRODUCTS = 4 };

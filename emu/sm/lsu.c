@@ -7,7 +7,7 @@
  * a shared-memory bank constant        one access for each different address */
 #include "emu/exec/tma_operands.h"
 #include "emu/sm/sm.h"
-#include "isa/policy.h"
+#include "isa/program/cache_policy.h"
 #include <assert.h>
 #include <string.h>
 

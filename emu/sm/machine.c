@@ -6,8 +6,8 @@
 #include "arch/machines.h"
 #include "base/event.h"
 #include "base/guard.h"
-#include "isa/form.h"
-#include "isa/insn.h"
+#include "isa/table/form.h"
+#include "isa/program/insn.h"
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * running model are in the processor's cache too. One core; the file lies in a scratch folder. With
  * a word, only the launches whose names have it, and no summaries. */
 #include "include/ptxloom.h"
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "ptx/ast.h"
 #include "tests/harness.h"
 #include "traces/trace.h"

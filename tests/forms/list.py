@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """list.py ISA_FOLDER - every scalar instruction that the instruction table can write, every mma, and wgmma.
 
-Reads the arithmetic families of isa/ (format: isa/README.md) and expands each form's words. A line is
+Reads the arithmetic families of isa/ (format: isa/table/README.md) and expands each form's words. A line is
 the instruction's text, its source types and its destination types, separated by tabs; operands are
 %d0, %d1 (results) and %a0, %a1 ... (sources). Lines that ptxas refuses for sm_90a are to be taken out
 afterwards (see record.c)."""

@@ -9,7 +9,7 @@
  * tools/ptxas/judge.py asks NVIDIA's assembler about them. */
 #include "tests/fuzz/grammar.h"
 
-#include "isa/form.h"
+#include "isa/table/form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* grammar.c - random PTX from the instruction table (see grammar.h). */
 #include "tests/fuzz/grammar.h"
 
-#include "isa/form.h"
+#include "isa/table/form.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

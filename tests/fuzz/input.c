@@ -3,8 +3,8 @@
 
 #include "base/arena.h"
 #include "base/sha256.h"
-#include "isa/object.h"
-#include "isa/object_layout.h"
+#include "isa/object/elf.h"
+#include "isa/object/elf_layout.h"
 #include "ptx/print.h"
 #include "ptxloom.h"
 

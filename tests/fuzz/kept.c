@@ -12,7 +12,7 @@
  *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of them,
  * launch files, machine files tests/fuzz/kept --words           words of the instruction table, a
  * dictionary of libFuzzer */
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
 #include "tests/harness.h"

@@ -10,7 +10,7 @@
  *
  *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
  * kept in fuzz-failures/ */
-#include "isa/object_layout.h"
+#include "isa/object/elf_layout.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
 #include "tests/harness.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "ptx/ast.h"
 #include "ptxloom.h"
 
@@ -14,7 +14,7 @@ static const struct {
     const char *syntax, *version, *target, *statement;
 } examples[] = {
 #define FORM_EXAMPLE(...) {__VA_ARGS__},
-#include "isa/form_examples.def"
+#include "isa/table/form_examples.def"
 #undef FORM_EXAMPLE
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };
@@ -84,7 +84,8 @@ START_TEST(every_form_has_an_example)
         for (unsigned k = 0; k < EXAMPLES && !found; k++)
             found = !strcmp(examples[k].syntax, pl_forms[f].syntax);
         if (!found)
-            fprintf(stderr, "isa/form_examples.def has no example of '%s'\n", pl_forms[f].syntax);
+            fprintf(stderr, "isa/table/form_examples.def has no example of '%s'\n",
+                    pl_forms[f].syntax);
         missing += !found;
     }
     ck_assert_uint_eq(missing, 0);

@@ -1873,7 +1873,8 @@ START_TEST(a_kernel_fetches_what_it_needs)
 }
 END_TEST
 
-/* isa/choice.c: the sum goes to the other value's register where that one is not needed any more.
+/* compiler/opt/predicate_select.c: the sum goes to the other value's register where that one is not
+ * needed any more.
  */
 START_TEST(a_choice_is_a_guarded_computation)
 {
@@ -1904,7 +1905,8 @@ START_TEST(a_choice_stays_where_the_other_value_does)
 }
 END_TEST
 
-/* isa/uniform.c: what every reader can take from a uniform register is in no register of a thread.
+/* compiler/opt/uniform.c: what every reader can take from a uniform register is in no register of a
+ * thread.
  */
 START_TEST(parameters_of_arithmetic_take_no_register)
 {
@@ -2011,8 +2013,8 @@ START_TEST(constant_doubles_take_no_register)
 }
 END_TEST
 
-/* isa/halves.c: the upper half of what is shifted down so far is RZ. ptxas 13.0 needs a register
- * for each of the six. */
+/* compiler/codegen/lower_int64.c: the upper half of what is shifted down so far is RZ. ptxas 13.0
+ * needs a register for each of the six. */
 START_TEST(what_is_known_of_a_half_takes_no_register)
 {
     char narrow[2048] = "", wide[2048] = "";
@@ -2998,7 +3000,7 @@ START_TEST(the_window_is_made_where_it_is_needed)
 }
 END_TEST
 
-/* isa/invariant.c */
+/* compiler/opt/licm.c */
 START_TEST(compares_go_in_front_of_loops)
 {
     char body[2048];
@@ -3073,8 +3075,8 @@ static unsigned left_of(const char *name, const char *first, unsigned sums, cons
     return in_loop(name);
 }
 
-/* isa/invariant.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. The first number is
- * one of sums beside which it moved values, the second one beside which it did not. */
+/* compiler/opt/licm.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. The first number
+ * is one of sums beside which it moved values, the second one beside which it did not. */
 START_TEST(values_go_in_front_of_loops)
 {
     static const char *const least = "min.u32 %r10, %r8, %r9;\nxor.b32 %r4, %r4, %r10;\n",
@@ -3135,7 +3137,7 @@ START_TEST(values_go_in_front_of_loops)
 }
 END_TEST
 
-/* isa/lift.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
+/* compiler/opt/licm_loads.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
 START_TEST(loads_go_in_front_of_loops)
 {
     static const char *const far = "ld.global.f32", *const near = "ld.shared.f32";

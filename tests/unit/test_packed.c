@@ -1,6 +1,6 @@
 /* test_packed.c - blocks of packed events: what goes in comes out, and damage is an error, never a
  * crash. */
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "tests/unit/unit.h"
 #include "traces/packed.h"
 #include <string.h>

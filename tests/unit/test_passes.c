@@ -1,10 +1,10 @@
 /* test_passes.c - the pass list, and the verifier: each kind of damage is found and named. */
 #include <string.h>
 
-#include "isa/ir_print.h"
-#include "isa/ir_verify.h"
-#include "isa/pass_manager.h"
-#include "isa/tidy.h"
+#include "compiler/ir/ir_print.h"
+#include "compiler/ir/ir_verify.h"
+#include "compiler/pass_manager.h"
+#include "isa/program/canonicalize.h"
 #include "lib/internal.h"
 #include "tests/unit/unit.h"
 

@@ -1,7 +1,7 @@
 /* test_ptx.c - what the PTX front end builds: registers, constants, labels, addresses, initial
  * values; and the formatter. */
 #include "base/diag.h"
-#include "isa/match.h"
+#include "isa/table/form_match.h"
 #include "ptx/ast.h"
 #include "ptx/print.h"
 #include "tests/unit/unit.h"

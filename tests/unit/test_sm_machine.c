@@ -2,7 +2,7 @@
  * occupancy agrees with what an H200 reports. */
 #include "arch/machines.h"
 #include "emu/sm/machine.h"
-#include "isa/form.h"
+#include "isa/table/form.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>
 #include <string.h>

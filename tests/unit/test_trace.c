@@ -1,7 +1,7 @@
 /* test_trace.c - the trace writer: the numbers of a file agree, and nothing that looks like a
  * finished file is ever left by a run that failed, was killed, or met a full disk. */
-#include "isa/form.h"
-#include "isa/insn.h"
+#include "isa/table/form.h"
+#include "isa/program/insn.h"
 #include "tests/unit/unit.h"
 #include "traces/internal.h"
 #include <signal.h>

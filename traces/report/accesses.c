@@ -1,6 +1,6 @@
 /* accesses.c - sums the rows of mem up: where in memory the traffic went over time, and single
  * accesses lane by lane. */
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "traces/report/bytes.h"
 #include "traces/report/detail.h"
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Two passes: the first fills windows of time for every multiprocessor and finds out how many rows
  * each has; the second keeps the single issues of as many multiprocessors as the report has room
  * for, the busiest first. */
-#include "isa/insn.h"
+#include "isa/program/insn.h"
 #include "traces/report/bytes.h"
 #include "traces/report/detail.h"
 #include <stdlib.h>

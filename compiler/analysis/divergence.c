@@ -1,0 +1,262 @@
+/* divergence.c - what may differ between the lanes of a warp. See divergence.h.
+ *
+ * What differs spreads from where it comes in (the number of a thread, results of atomic
+ * operations) to everything that is computed of it, until nothing changes any more. Where lanes
+ * take different ways, a register that is written on one of them and read where they have met
+ * differs too, and so does one that a loop changes which lanes leave apart, be it read in the loop
+ * only (ptxas 13.0: the counter of such a loop parts lanes). */
+#include "compiler/analysis/divergence.h"
+
+#include <string.h>
+
+#include "compiler/analysis/post_dominance.h"
+#include "isa/program/operand_plan.h"
+
+/* A row varies; it was read before that was known, so that its readers have to be looked at again.
+ */
+enum { VARIES = 1, READ_BEFORE = 2 };
+
+typedef struct finder {
+    pl_varies *v;
+    bool any, again;
+} finder;
+
+static inline void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    finder *f = ctx;
+    uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        f->any |= v[k] & VARIES;
+        v[k] |= READ_BEFORE;
+    }
+}
+
+static inline void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    finder *f = ctx;
+    uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        f->again |= v[k] == READ_BEFORE;
+        v[k] |= VARIES;
+    }
+}
+
+static bool differs_between_lanes(pl_word sreg)
+{
+    return sreg == W_tid || sreg == W_laneid || sreg == W_lanemask_eq || sreg == W_lanemask_le ||
+           sreg == W_lanemask_lt || sreg == W_lanemask_ge || sreg == W_lanemask_gt;
+}
+
+/* What an instruction brings in that differs between lanes, whatever it reads. */
+static bool own_difference(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    uint16_t m = pl_insn_mnem(i);
+    if (!e) return m == M_alloca;
+    if (e & (PL_EF_ATOMIC | PL_EF_CALL)) return true;
+    if (m == M_elect || m == M_ldmatrix || m == M_mma || m == M_wmma || m == M_movmatrix ||
+        m == M_wgmma)
+        return true;
+    return (e & PL_EF_LOAD) && i->sel[PL_M_SPACE] != PL_SP_PARAM &&
+           i->sel[PL_M_SPACE] != PL_SP_CONST && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
+           i->sel[PL_M_SPACE] != PL_SP_GLOBAL;
+}
+
+/* What all lanes that take part in it get the same answer of: votes, reductions, a shuffle from one
+ * lane. */
+static bool one_answer(const pl_insn *i)
+{
+    return i->cls == C_vote || i->cls == C_redux || (i->cls == C_match && pl_insn_has(i, W_all)) ||
+           (i->cls == C_shfl && pl_insn_has(i, W_idx));
+}
+
+/* Does its answer differ because lanes ask others, or ask them for something else? What each lane
+ * says itself, operand a, does not matter. */
+static void reads_but_own(finder *f, pl_insn *i)
+{
+    const pl_form *form = &pl_forms[i->form];
+    if (i->guard > PL_PF) sees(f, &i->guard, 1, PL_USE_PRED);
+    for (unsigned k = 0; k < form->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (!form->operand[k].written && strcmp(form->operand[k].name, "a") != 0)
+            sees(f, &i->op[k], 1, 0);
+}
+
+static bool begin(pl_varies *v, const pl_ir *x)
+{
+    v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
+    return v->row && v->pred;
+}
+
+/* Follows what `brings` brings in, and what is marked already. An instruction is done with when
+ * what it writes has been marked. False: out of memory. */
+static inline bool spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+{
+    finder f = {.v = v};
+    size_t n = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++) n += x->b.at[x->rpo[j]].code.n;
+    bool *is_done = pl_arena_array(x->tmp, bool, n + 1);
+    if (!is_done) return false;
+    do {
+        f.again = false;
+        bool *done = is_done;
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, done++) {
+                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                if (*done) continue;
+                f.any = brings(i);
+                if (!f.any && one_answer(i))
+                    reads_but_own(&f, i);
+                else if (!f.any)
+                    pl_insn_reads_here(x->p, i, sees, &f);
+                if (f.any) pl_insn_writes_here(x->p, i, spreads, &f);
+                *done = f.any;
+            }
+    } while (f.again);
+    for (uint32_t r = 0; r < x->f->rows; r++) v->row[r] &= VARIES;
+    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] &= VARIES;
+    return true;
+}
+
+/* What is written and read between a branch and where its lanes meet. Predicates count behind the
+ * rows. */
+typedef struct between {
+    pl_varies *v;
+    const pl_ir *x;
+    uint32_t *reads, *writes;   /* in the whole function */
+    uint32_t *inside, *written; /* there */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } seen;     /* of those that are written in several places */
+    bool whole; /* counts the whole function */
+} between;
+
+static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    between *s = ctx;
+    for (unsigned k = 0; k < rows; k++) {
+        uint32_t r = *row + k + (use & PL_USE_PRED ? s->x->f->rows : 0);
+        if (s->whole) {
+            s->reads[r] += (use & PL_USE_READ) != 0;
+            s->writes[r] += (use & PL_USE_WRITE) != 0;
+            continue;
+        }
+        if (s->writes[r] < 2) continue;
+        if (!s->inside[r] && !s->written[r]) *pl_push(s->x->tmp, &s->seen) = r;
+        s->inside[r] += (use & PL_USE_READ) != 0;
+        s->written[r] += (use & PL_USE_WRITE) != 0;
+    }
+}
+
+static uint8_t *flag_of(const between *s, uint32_t r)
+{
+    return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
+}
+
+/* Visits the blocks between the branch that ends block b and where its lanes meet; marks what
+ * varies for it. Returns the instructions seen. */
+static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t *stamp,
+                      uint32_t *stack, bool *more)
+{
+    uint32_t depth = 0;
+    size_t seen = 0;
+    stack[depth++] = b;
+    s->seen.n = 0;
+    while (depth) {
+        uint32_t from = stack[--depth];
+        for (uint32_t k = 0; k < pl_ir_successors(x, from); k++) {
+            uint32_t to = pl_ir_successor(x, from, k);
+            if (to == meet || stamp[to] == b + 1) continue;
+            stamp[to] = b + 1;
+            stack[depth++] = to;
+            for (size_t j = 0; j < x->b.at[to].code.n; j++)
+                pl_insn_uses_here(x->p, &x->b.at[to].code.at[j], counts, s);
+            seen += x->b.at[to].code.n;
+        }
+    }
+    const bool out = pl_ir_leaves_loop(x, b);
+    for (size_t k = 0; k < s->seen.n; k++) {
+        uint32_t r = s->seen.at[k];
+        uint8_t *flag = flag_of(s, r);
+        if (!*flag && s->written[r] &&
+            (s->inside[r] < s->reads[r] || (out && s->written[r] < s->writes[r]))) {
+            *flag = VARIES;
+            *more = true;
+        }
+        s->inside[r] = s->written[r] = 0;
+    }
+    return seen;
+}
+
+static bool parts(const pl_varies *v, const pl_insn *i)
+{
+    return i && ((i->guard > PL_PF && v->pred[i->guard]) ||
+                 (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
+}
+
+/* Follows lanes that go different ways, as long as that takes no more than a number of walks over
+ * the function. */
+static bool follow(pl_varies *v, pl_ir *x)
+{
+    enum { WALKS = 64 };
+    const uint32_t n = (uint32_t)x->b.n;
+    const size_t names = (size_t)x->f->rows + x->f->preds + 8;
+    between s = {.v = v,
+                 .x = x,
+                 .reads = pl_arena_array(x->tmp, uint32_t, names),
+                 .writes = pl_arena_array(x->tmp, uint32_t, names),
+                 .inside = pl_arena_array(x->tmp, uint32_t, names),
+                 .written = pl_arena_array(x->tmp, uint32_t, names),
+                 .whole = true};
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
+             *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
+    uint8_t *done = pl_arena_array(x->tmp, uint8_t, n + 1);
+    pl_ends e;
+    if (!s.reads || !s.writes || !s.inside || !s.written || !stamp || !stack || !done ||
+        !pl_ends_find(&e, x))
+        return false;
+    size_t left = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, left += WALKS)
+            pl_insn_uses_here(x->p, &x->b.at[x->rpo[j]].code.at[k], counts, &s);
+    for (uint32_t r = 0; r < x->f->rows; r++) /* what they held at first */
+        s.writes[r] += x->row[r].carried;
+    for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->pred_row[r].carried;
+    s.whole = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t j = 0; j < x->nrpo && left; j++) {
+            uint32_t b = x->rpo[j];
+            if (done[b] || !parts(v, pl_ir_branch(x, b)) || e.ipdom[b] == PL_IR_NONE) continue;
+            done[b] = 1;
+            size_t seen = part_at(&s, x, b, e.ipdom[b], stamp, stack, &more);
+            left -= seen < left ? seen : left;
+        }
+        if (more && !spread(v, x, own_difference)) return false;
+    }
+    return true;
+}
+
+bool pl_varies_find(pl_varies *v, pl_ir *x)
+{
+    if (!begin(v, x)) return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
+    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->pred_row[r].pinned;
+    return spread(v, x, own_difference) && follow(v, x);
+}
+
+bool pl_varies_polled(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    return i->cls != C_mbarrier && i->cls != C_mbarrier_wait &&
+           ((e & PL_EF_ATOMIC) ||
+            (e & (PL_EF_LOAD | PL_EF_VOLATILE)) == (PL_EF_LOAD | PL_EF_VOLATILE));
+}
+
+bool pl_varies_find_polled(pl_varies *v, pl_ir *x)
+{
+    if (!begin(v, x)) return false;
+    return spread(v, x, pl_varies_polled);
+}

@@ -1,0 +1,165 @@
+/* insn_cost.c - see insn_cost.h. */
+#include "compiler/analysis/insn_cost.h"
+
+#include <string.h>
+
+#include "isa/program/operand_plan.h"
+
+enum { NEVER = PL_WEIGHT_MOST + 1 };
+
+/* What ptxas never guards, or counts as several, by the start of its class. What each instruction
+ * counts was read off bodies of one or two of them and so many sums that a branch takes their place
+ * (its output for 180 instructions, 2026-11). */
+static const struct {
+    const char *class_name;
+    uint8_t count;
+} counts[] = {{"idp", NEVER},       {"div_f32_approx", 2}, {"div_f32_scaled", 7},
+              {"div", NEVER},       {"rem", NEVER},        {"slow", NEVER},
+              {"rsqrt_f64", NEVER}, {"sqrt", NEVER},       {"rcp_f", NEVER},
+              {"mufu_scaled", 5},   {"mufu_trig", 2},      {"cvt_int64", 0},
+              {"alu64", 2},         {"logic64", 2},        {"setp64", 2},
+              {"shift64", 2},       {"half_one", 1},       {"half", 2}};
+
+static bool is_number(const pl_ir *x, uint32_t row)
+{
+    uint64_t number;
+    return pl_ir_number(x, row, &number);
+}
+
+uint32_t pl_weight_number(const pl_ir *x, const pl_insn *i)
+{
+    const pl_word type = pl_insn_type(i);
+    uint64_t number;
+    switch (pl_insn_mnem(i)) {
+    case M_shl:
+    case M_shr:
+        return i->cls != C_free && is_number(x, i->op[1]) && !is_number(x, i->op[2]) ? i->op[1]
+                                                                                     : PL_IR_NONE;
+    case M_mad:
+    case M_fma:
+        return is_number(x, i->op[2]) && is_number(x, i->op[3]) && pl_type_bits(type) == 32
+                   ? i->op[2]
+                   : PL_IR_NONE;
+    case M_selp:
+        return pl_ir_number(x, i->op[1], &number) && number && pl_ir_number(x, i->op[2], &number) &&
+                       number
+                   ? i->op[1]
+                   : PL_IR_NONE;
+    case M_st:
+        return i->op[1] < x->f->rows && pl_ir_number(x, i->op[1], &number) && number &&
+                       !pl_operand_count(&pl_forms[i->form], 1, i->mods)
+                   ? i->op[1]
+                   : PL_IR_NONE;
+    default: return PL_IR_NONE;
+    }
+}
+
+/* Must a value of 16 bits be extended to 32 first? Numbers, what logic makes of others, bytes, and
+ * without a sign whatever is loaded, need not. */
+static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
+{
+    const pl_insn *w = row < x->described && x->row[row].kind == PL_ROW_REG && x->row[row].defs == 1
+                           ? pl_ir_writer(x, row)
+                           : NULL;
+    if (is_number(x, row) ||
+        (w && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_xor || pl_insn_mnem(w) == M_or)))
+        return 0;
+    if (!w || (pl_insn_effects(w) & PL_EF_LOAD))
+        return is_signed && !(w && pl_type_bits(pl_insn_type(w)) == 8);
+    return 1;
+}
+
+/* Logic of 64 bits: the halves that a number leaves as they are cost nothing. */
+static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t number;
+    if (pl_insn_mnem(i) == M_not || !pl_ir_number(x, i->op[2], &number)) return 2;
+    const uint64_t same = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
+    return (unsigned)((uint32_t)number != (uint32_t)same) +
+           (unsigned)(number >> 32 != same >> 32 && (number >> 32 || !same));
+}
+
+/* Conversions between integers of up to 32 bits. */
+static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
+{
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
+                  from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    if (pl_type_bits(to) <= 16 && pl_type_bits(to) <= pl_type_bits(from) && !pl_insn_has(i, W_sat))
+        return 0;
+    return from == W_u16 ? extension(x, i->op[1], false) : 1;
+}
+
+/* Copies of registers are none, nor is what takes the halves of one apart; a number is one where it
+ * is not zero. */
+static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    uint64_t number;
+    if (f->noperands != 2 || pl_operand_count(f, 0, i->mods)) return 0;
+    if (pl_operand_count(f, 1, i->mods)) return 1;
+    if (!pl_ir_number(x, i->op[1], &number))
+        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG ? 0 : 1;
+    return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
+}
+
+unsigned pl_weight(const pl_ir *x, const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const pl_word type = pl_insn_type(i);
+    const int bits = pl_type_bits(type);
+    uint64_t number;
+    unsigned more = 0;
+    if (i->cls == C_free) return 0;
+    switch (m) {
+    case M_mov: return weight_of_move(x, i);
+    case M_and:
+    case M_or:
+    case M_xor:
+    case M_not:
+        if (bits == 64) return weight_of_logic(x, i);
+        break;
+    case M_shl:
+    case M_shr:
+        if (bits == 64 && pl_ir_number(x, i->op[2], &number) && number >= 32)
+            return (unsigned)(number > 32) + (unsigned)(type == W_s64);
+        more = m == M_shr && bits == 16;
+        break;
+    case M_setp:
+    case M_sub:
+        if (bits == 16 && pl_type_kind(type) != 'f')
+            more = m == M_sub ? 1
+                              : extension(x, i->op[2], type == W_s16) +
+                                    extension(x, i->op[3], type == W_s16);
+        break;
+    case M_mul:
+        if (bits == 16 && pl_type_kind(type) != 'f')
+            more = extension(x, i->op[1], type == W_s16) + extension(x, i->op[2], type == W_s16);
+        if (bits == 64 && pl_type_kind(type) != 'f')
+            return pl_insn_has(i, W_hi) ? 7 : is_number(x, i->op[2]) ? 3 : 4;
+        break;
+    case M_mad:
+        if (bits == 64) return 4;
+        break;
+    case M_min:
+    case M_max:
+    case M_abs:
+        if (bits == 64 && pl_type_kind(type) != 'f') return m == M_abs ? 5 : 4;
+        break;
+    case M_bfe:
+    case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
+    case M_rcp:
+        if (strcmp(pl_class_text[i->cls], "mufu_scaled") == 0) return 8;
+        break;
+    case M_cvt:
+        if (i->cls == C_cvt_int) return weight_of_conversion(x, i);
+        break;
+    case M_testp: more = 1; break;
+    case M_bfind:
+    case M_clz: return NEVER;
+    default: break;
+    }
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
+            return counts[k].count + more;
+    return 1 + more;
+}

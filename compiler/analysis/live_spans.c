@@ -1,0 +1,164 @@
+/* live_spans.c - see live_spans.h. Things are solved 64 at a time, a word for each block: what is
+ * needed at the start of a block is carried to the ends of those in front of it, from the last
+ * block to the first and again while back edges bring news. Only blocks that the 64 reach are
+ * looked at. */
+#include "compiler/analysis/live_spans.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { WORD = 64 };
+
+typedef struct cell {
+    uint64_t in, out,
+        def; /* needed at the start; at the end; given a new value before anything reads it */
+} cell;
+
+typedef struct solver {
+    pl_liveset *s;
+    cell *cell;               /* by block */
+    uint64_t *news, *reached; /* sets of blocks: the end needs more than the start knows; the cell
+                                 is not empty */
+    uint32_t low, high;       /* words of `reached` that are not empty */
+    uint32_t last;            /* highest word of `news` that may not be empty */
+    uint32_t *open;           /* by thing of the word: first block of its open span */
+} solver;
+
+static void reach(solver *v, uint32_t block)
+{
+    uint32_t w = block / WORD;
+    v->reached[w] |= 1ull << block % WORD;
+    v->low = w < v->low ? w : v->low;
+    v->high = w > v->high ? w : v->high;
+}
+
+/* More is needed at the start of the block. */
+static void need(solver *v, uint32_t block, uint64_t in)
+{
+    const pl_liveset *s = v->s;
+    const uint32_t *p = s->preds + s->pred[block];
+    v->cell[block].in |= in;
+    for (uint32_t k = 0; k < s->npred[block]; k++) {
+        cell *c = &v->cell[p[k]];
+        if (!(in & ~c->out)) continue;
+        c->out |= in;
+        reach(v, p[k]);
+        v->news[p[k] / WORD] |= 1ull << p[k] % WORD;
+        v->last = p[k] / WORD > v->last ? p[k] / WORD : v->last;
+    }
+}
+
+static void propagate(solver *v)
+{
+    for (uint32_t w = v->last + 1; w-- > 0;)
+        while (v->news[w]) {
+            uint32_t block = w * WORD + (WORD - 1) - (uint32_t)__builtin_clzll(v->news[w]);
+            v->news[w] &= ~(1ull << block % WORD);
+            const cell *c = &v->cell[block];
+            uint64_t in = c->out & ~c->def & ~c->in;
+            v->last = 0;
+            if (in) need(v, block, in);
+            if (v->last > w) /* a back edge */
+                w = v->last;
+        }
+}
+
+/* Turns the words into spans and clears them. */
+static void collect(solver *v, uint32_t first)
+{
+    pl_liveset *s = v->s;
+    uint64_t now = 0;
+    uint32_t next = 0; /* block behind the last one looked at */
+    for (uint32_t w = v->low; w <= v->high; w++)
+        for (uint64_t left = v->reached[w]; left; left &= left - 1) {
+            uint32_t block = w * WORD + (uint32_t)__builtin_ctzll(left);
+            uint64_t gap = block == next ? 0 : now, out = v->cell[block].out;
+            for (uint64_t ends = gap | (now & ~out); ends; ends &= ends - 1) {
+                uint32_t t = (uint32_t)__builtin_ctzll(ends);
+                *pl_push(s->a, &s->spans) = (pl_span){first + t, v->open[t], next};
+            }
+            for (uint64_t starts = out & ~(now & ~gap); starts; starts &= starts - 1)
+                v->open[__builtin_ctzll(starts)] = block;
+            now = out;
+            next = block + 1;
+            v->cell[block] = (cell){0};
+        }
+    for (; now; now &= now - 1) {
+        uint32_t t = (uint32_t)__builtin_ctzll(now);
+        *pl_push(s->a, &s->spans) = (pl_span){first + t, v->open[t], next};
+    }
+    if (v->low <= v->high)
+        memset(v->reached + v->low, 0, (v->high - v->low + 1) * sizeof *v->reached);
+}
+
+bool pl_liveset_solve(pl_liveset *s)
+{
+    uint32_t words = s->things / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];
+    solver v = {.s = s, .open = open};
+    v.cell = pl_arena_array(s->a, cell, s->blocks + 1);
+    v.news = pl_arena_array(s->a, uint64_t, sets);
+    v.reached = pl_arena_array(s->a, uint64_t, sets);
+    uint32_t *start = pl_arena_array(s->a, uint32_t, words + 1),
+             *order = pl_arena_array(s->a, uint32_t, s->touches.n + 1);
+    if (!v.cell || !v.news || !v.reached || !start || !order || !pl_arena_ok(s->a)) return false;
+    for (size_t k = 0; k < s->touches.n; k++) start[s->touches.at[k].thing / WORD + 1]++;
+    for (uint32_t w = 0; w < words; w++) start[w + 1] += start[w];
+    for (size_t k = s->touches.n; k-- > 0;)
+        order[--start[s->touches.at[k].thing / WORD + 1]] = (uint32_t)k;
+    for (uint32_t w = 0; w < words; w++) {
+        const uint32_t *at = order + start[w + 1],
+                       *end = w + 2 <= words ? order + start[w + 2] : order + s->touches.n;
+        bool any = false;
+        for (const uint32_t *k = at; k < end && !any; k++) any = s->touches.at[*k].reads;
+        if (!any) continue;
+        v.low = UINT32_MAX;
+        v.high = v.last = 0;
+        for (const uint32_t *k = at; k < end; k++) {
+            const pl_touch *t = &s->touches.at[*k];
+            if (!t->reads) {
+                v.cell[t->block].def |= 1ull << t->thing % WORD;
+                reach(&v, t->block);
+            }
+        }
+        for (const uint32_t *k = at; k < end; k++) {
+            const pl_touch *t = &s->touches.at[*k];
+            if (t->reads) {
+                reach(&v, t->block);
+                need(&v, t->block, 1ull << t->thing % WORD);
+            }
+        }
+        propagate(&v);
+        collect(&v, w * WORD);
+    }
+    return pl_arena_ok(s->a);
+}
+
+bool pl_liveset_walk(pl_liveset *s)
+{
+    s->first = pl_arena_array(s->a, uint32_t, s->blocks + 2);
+    s->flip = pl_arena_array(s->a, uint32_t, 2 * s->spans.n + 1);
+    s->at = UINT32_MAX;
+    if (!s->first || !s->flip) return false;
+    for (size_t k = 0; k < s->spans.n; k++) {
+        s->first[s->spans.at[k].first]++;
+        s->first[s->spans.at[k].end]++;
+    }
+    for (uint32_t b = 0; b < s->blocks; b++) s->first[b + 1] += s->first[b];
+    s->first[s->blocks + 1] = s->first[s->blocks];
+    for (size_t k = s->spans.n; k-- > 0;) {
+        const pl_span *p = &s->spans.at[k];
+        s->flip[--s->first[p->first]] = p->thing;
+        s->flip[--s->first[p->end]] = p->thing;
+    }
+    return true;
+}
+
+void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
+                   void *ctx)
+{
+    while (s->at != block) {
+        bool on = s->at == UINT32_MAX || s->at < block;
+        uint32_t b = on ? ++s->at : s->at--;
+        for (uint32_t k = s->first[b]; k < s->first[b + 1]; k++) turn(ctx, s->flip[k]);
+    }
+}

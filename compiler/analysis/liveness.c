@@ -1,0 +1,235 @@
+/* liveness.c - values, and liveness over a block graph; see liveness.h. */
+#include "compiler/analysis/liveness.h"
+#include "isa/program/operand_plan.h"
+
+static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = ctx;
+    if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_ROW_REG) return;
+    for (unsigned k = 1; k < rows; k++) f->of[*row + k] = UINT32_MAX;
+}
+
+static inline const pl_insn *visited(const pl_flow *f)
+{
+    return &f->x->b.at[f->block].code.at[f->at];
+}
+
+/* The first touch of a value, or one in another block than the first. Does the block with the first
+ * touch touch it again? */
+static inline bool touched_again(pl_flow *f, pl_flow_value *v, uint32_t born)
+{
+    if (v->block == f->block) return true;
+    if (v->block == UINT32_MAX) {
+        v->block = f->block;
+        v->born = born;
+    } else
+        v->block = UINT32_MAX - 1;
+    return false;
+}
+
+static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = ctx;
+    const uint32_t k = pl_flow_of(f, *row, use);
+    (void)rows;
+    if (!k) return;
+    pl_flow_value *v = &f->v[k - 1];
+    if (touched_again(f, v, UINT32_MAX) && v->born != UINT32_MAX && v->first.guard != PL_PT &&
+        pl_ir_in_cycle(f->x, f->block) &&
+        !pl_partial_same(&v->first, visited(f), f->set[v->first.guard]))
+        v->born = UINT32_MAX;
+}
+
+static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = ctx;
+    const pl_insn *i = visited(f);
+    if (use & PL_USE_PRED) f->set[*row] = f->position;
+    const uint32_t k = pl_flow_of(f, *row, use);
+    if (!k) return;
+    pl_flow_value *v = &f->v[k - 1];
+    const bool whole = rows == v->rows;
+    if (!touched_again(f, v, whole ? f->at : UINT32_MAX))
+        v->first = pl_partial_write(i, f->position);
+    else if (whole && (i->guard == PL_PT || pl_partial_rest(&v->first, i, f->set[v->first.guard])))
+        v->first.guard = PL_PT; /* of all lanes now */
+    v->writes++;
+    if (i->flags & PL_IF_ELSEWHERE)
+        v->weight = 0;
+    else if (i->flags & PL_IF_HALF)
+        v->weight = 1;
+}
+
+bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
+{
+    const uint32_t rows = x->f->rows, preds = truths ? x->f->preds : 0;
+    *f = (pl_flow){.x = x,
+                   .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
+                   .v = pl_arena_array(x->tmp, pl_flow_value, (size_t)rows + preds + 1),
+                   .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
+                   .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
+    if (!f->of || !f->v || (truths && !f->truth_of) || !f->set) return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_plan own;
+            if (pl_plan_of(x->p, &x->b.at[b].code.at[k], &own)->wide)
+                pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
+        }
+    for (uint32_t r = 0; r < rows; r++) {
+        if (x->kind.at[r] != PL_ROW_REG) {
+            f->of[r] = 0;
+            continue;
+        }
+        if (f->of[r] != UINT32_MAX) {
+            f->v[f->n] = (pl_flow_value){
+                .row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
+            f->n++;
+        }
+        f->of[r] = f->n;
+        f->v[f->n - 1].rows++;
+        f->v[f->n - 1].weight++;
+    }
+    for (uint32_t p = PL_PF + 1; p < preds; p++) {
+        f->v[f->n] = (pl_flow_value){.row = p,
+                                     .rows = 1,
+                                     .weight = 1,
+                                     .block = UINT32_MAX,
+                                     .pinned = x->pred_row[p].pinned,
+                                     .same = f->n,
+                                     .truth = true};
+        f->truth_of[p] = ++f->n;
+    }
+    for (f->block = 0; f->block < x->b.n; f->block++)
+        for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++) {
+            f->position++;
+            pl_insn_reads_writes(x->p, &x->b.at[f->block].code.at[f->at], locate_read, locate_write,
+                                 f);
+        }
+    return true;
+}
+
+typedef struct carrying {
+    pl_flow *f;
+    uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far,
+                      UINT32_MAX: several */
+} carrying;
+
+static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carrying *c = ctx;
+    const uint32_t k = pl_flow_of(c->f, *row, use);
+    (void)rows;
+    if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
+}
+
+static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carrying *c = ctx;
+    const uint32_t k = pl_flow_of(c->f, *row, use);
+    (void)rows;
+    if (!k || c->f->v[k - 1].writes != 1) return;
+    if (c->from)
+        c->f->v[k - 1].same = c->f->v[c->from - 1].same;
+    else
+        c->f->v[k - 1].weight = 0;
+}
+
+void pl_flow_same(pl_flow *f)
+{
+    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
+        pl_irb *b = &f->x->b.at[f->x->rpo[j]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            carrying c = {f, 0};
+            if (!pl_insn_carries(&b->code.at[k])) continue;
+            pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
+            if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
+        }
+    }
+}
+
+typedef struct touching {
+    pl_flow *f;
+    uint32_t *seen; /* by number of a value among those that may live across: the last block that
+                       touches it, plus one */
+} touching;
+
+/* The first access in a block decides. */
+static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    touching *t = ctx;
+    pl_flow *f = t->f;
+    uint32_t k = pl_flow_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
+    if (n == UINT32_MAX || t->seen[n] == f->block + 1) return;
+    t->seen[n] = f->block + 1;
+    pl_liveset_touch(&f->sets, n, f->block, !pl_flow_starts(f, k - 1, rows, use));
+}
+
+/* Reads come before writes within one instruction. */
+static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (use & PL_USE_READ) touch(ctx, row, rows, use);
+}
+
+static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_READ)) touch(ctx, row, rows, use);
+}
+
+static bool number_across(pl_flow *f)
+{
+    f->value = pl_arena_array(f->x->tmp, uint32_t, f->n + 1);
+    if (!f->value) return false;
+    for (uint32_t k = 0; k < f->n; k++) {
+        pl_flow_value *v = &f->v[k];
+        bool stays =
+            v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
+        v->across = stays ? UINT32_MAX : f->sets.things;
+        if (!stays) f->value[f->sets.things++] = k;
+    }
+    return true;
+}
+
+bool pl_flow_sets(pl_liveset *s, pl_ir *x)
+{
+    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1),
+             *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
+    for (uint32_t b = 0; b < n && pred && npred; b++) {
+        pred[b] = x->b.at[b].pred;
+        npred[b] = x->b.at[b].npred;
+    }
+    *s = (pl_liveset){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
+    return pred && npred;
+}
+
+bool pl_flow_live(pl_flow *f)
+{
+    pl_ir *x = f->x;
+    if (!pl_flow_sets(&f->sets, x) || !number_across(f)) return false;
+    touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
+    if (!t.seen) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
+            pl_flow_visit(f, b, k);
+            pl_insn_reads_writes(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
+        }
+    return pl_liveset_solve(&f->sets) && pl_liveset_walk(&f->sets);
+}
+
+static void turn(void *ctx, uint32_t thing)
+{
+    pl_flow *f = ctx;
+    pl_flow_value *v = &f->v[f->value[thing]];
+    v->state ^= PL_FLOW_AT_END;
+    pl_flow_turn(f, v);
+}
+
+void pl_flow_end(pl_flow *f, uint32_t block)
+{
+    for (size_t k = 0; k < f->changed.n; k++) {
+        pl_flow_value *v = &f->v[f->changed.at[k]];
+        if (!(v->state & PL_FLOW_LIVE) != !(v->state & PL_FLOW_AT_END)) pl_flow_turn(f, v);
+        v->state &= (uint8_t)~PL_FLOW_LISTED;
+    }
+    f->changed.n = 0;
+    pl_liveset_go(&f->sets, block, turn, f);
+}

@@ -1,0 +1,300 @@
+/* loop_carried.c - registers that are written once and may be read before that, or in a later
+ * iteration of a loop than they were written in; see loop_carried.h and ir.h.
+ *
+ *     loop { if (x < least) { least = x; best = v; } }  use(best)
+ *
+ * The only write of `best` is not on every path to its read. It must not be taken for the value of
+ * `v` at that read, since `v` has changed meanwhile. Such a register is needed at the end of a loop
+ * around its write: liveness, of the few registers that may be concerned, finds them. Where it is
+ * not needed there, a read sees the write of the same iteration, or no write at all, and then the
+ * register may hold anything. */
+#include "compiler/analysis/loop_carried.h"
+
+#include "isa/program/cfg.h"
+#include "compiler/analysis/liveness.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct carried {
+    pl_ir *x;
+    pl_liveset sets;
+    uint32_t *
+        thing; /* by number of an early row: its number in the sets, plus one; 0: not asked about */
+    uint32_t *row; /* by number in the sets: number of the early row */
+    uint32_t
+        *seen; /* by number in the sets: last block where the first access is known, plus one */
+    uint32_t *written; /* the same: block with a guarded write, plus one; that write */
+    pl_partial *write;
+    uint32_t *set;      /* by predicate: position of its last write */
+    uint32_t block, at; /* instruction; position */
+    const pl_insn *i;
+} carried;
+
+static pl_ir_row *row_of(const pl_ir *x, const pl_early_row *e)
+{
+    return &(e->pred ? x->pred_row : x->row)[e->row];
+}
+
+/* The only write has a guard: does the instruction read where the lanes of the same guard are those
+ * that have written? */
+static bool same_guard(const carried *c, const pl_ir_row *r)
+{
+    const pl_ir *x = c->x;
+    const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+    const pl_ir_row *guard = &x->pred_row[w->guard];
+    return w->guard > PL_PF && c->i->guard == w->guard &&
+           !((c->i->flags ^ w->flags) & PL_IF_GUARD_NEG) && guard->defs == 1 &&
+           r->block != c->block && pl_ir_dominates(x, r->block, c->block) &&
+           (guard->block == r->block ? guard->at < r->at
+                                     : pl_ir_dominates(x, guard->block, r->block));
+}
+
+static void carry(pl_ir_row *r)
+{
+    r->carried = true;
+    r->defs++;
+}
+
+/* Does the instruction stand in front of the only write? Then it may read the register before that.
+ */
+static bool stands_before(const carried *c, const pl_ir_row *r)
+{
+    const pl_irb *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];
+    return here == there ? (uint32_t)(c->i - here->code.at) <= r->at : here->order < there->order;
+}
+
+static void decide(carried *c, uint32_t thing, bool reads)
+{
+    c->seen[thing] = c->block + 1;
+    pl_liveset_touch(&c->sets, thing, c->block, reads);
+}
+
+/* The number in the sets of what is asked about and not decided in this block, plus one. */
+static uint32_t open_thing(const carried *c, const pl_ir_row *r)
+{
+    const uint32_t t = r->early && !r->carried ? c->thing[r->early - 1] : 0;
+    return t && c->seen[t - 1] != c->block + 1 ? t : 0;
+}
+
+static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carried *c = ctx;
+    pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    for (unsigned k = 0; k < rows; k++) {
+        const uint32_t t = open_thing(c, first + k);
+        if (t && stands_before(c, first + k)) carry(first + k);
+        if (!t || first[k].carried) continue;
+        const bool partly = c->written[t - 1] == c->block + 1;
+        if (partly ? !pl_partial_same(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
+                   : !same_guard(c, first + k))
+            decide(c, t - 1, true);
+    }
+}
+
+static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    carried *c = ctx;
+    const pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    for (unsigned k = 0; k < rows; k++) {
+        const uint32_t t = open_thing(c, first + k);
+        if (t && c->i->guard == PL_PT)
+            decide(c, t - 1, false);
+        else if (t) {
+            c->written[t - 1] = c->block + 1;
+            c->write[t - 1] = pl_partial_write(c->i, c->at);
+        }
+    }
+    if (use & PL_USE_PRED) c->set[*row] = c->at;
+}
+
+/* Only rows with one write are asked about. */
+static bool number(carried *c, const pl_early *early)
+{
+    pl_ir *x = c->x;
+    c->thing = pl_arena_array(x->tmp, uint32_t, early->n + 1);
+    c->row = pl_arena_array(x->tmp, uint32_t, early->n + 1);
+    if (!c->thing || !c->row) return false;
+    for (uint32_t k = 0; k < early->n; k++) {
+        const pl_ir_row *r = row_of(x, &early->at[k]);
+        if (r->defs != 1 || r->block == PL_IR_NONE || x->b.at[r->block].order == PL_IR_NONE)
+            continue;
+        c->row[c->sets.things] = k;
+        c->thing[k] = ++c->sets.things;
+    }
+    return true;
+}
+
+static bool find_live(carried *c)
+{
+    pl_ir *x = c->x;
+    const uint32_t n = c->sets.things;
+    c->seen = pl_arena_array(x->tmp, uint32_t, n + 1);
+    c->written = pl_arena_array(x->tmp, uint32_t, n + 1);
+    c->write = pl_arena_array(x->tmp, pl_partial, n + 1);
+    c->set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+    if (!c->seen || !c->written || !c->write || !c->set || !pl_flow_sets(&c->sets, x)) return false;
+    c->sets.things = n;
+    c->at = 1;
+    for (c->block = 0; c->block < x->b.n; c->block++) {
+        const pl_irb *b = &x->b.at[c->block];
+        for (size_t k = 0; k < b->code.n && b->order != PL_IR_NONE; k++, c->at++) {
+            c->i = &b->code.at[k];
+            if (c->i->form != PL_IR_DEAD)
+                pl_insn_reads_writes(x->p, &b->code.at[k], reads, writes, c);
+        }
+    }
+    return pl_liveset_solve(&c->sets);
+}
+
+/* By head of a loop: a block that goes back there. */
+static uint32_t *find_latches(const pl_ir *x)
+{
+    uint32_t *latch = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    for (uint32_t j = 0; j < x->nrpo && latch; j++)
+        for (uint32_t s = 0, n = pl_ir_successors(x, x->rpo[j]); s < n; s++)
+            if (pl_ir_dominates(x, pl_ir_successor(x, x->rpo[j], s), x->rpo[j]))
+                latch[pl_ir_successor(x, x->rpo[j], s)] = x->rpo[j];
+    return latch;
+}
+
+bool pl_find_carried(pl_ir *x, const pl_early *early)
+{
+    carried c = {.x = x};
+    if (!early->n) return pl_ir_ok(x);
+    if (!pl_ir_ok(x) || !number(&c, early)) return false;
+    if (!c.sets.things) return true;
+    if (x->irreducible) { /* loops have no heads to ask at */
+        for (uint32_t t = 0; t < c.sets.things; t++) carry(row_of(x, &early->at[c.row[t]]));
+        return true;
+    }
+    const uint32_t *latch = find_latches(x);
+    if (!latch || !find_live(&c)) return false;
+    for (size_t k = 0; k < c.sets.spans.n; k++) {
+        const pl_span *s = &c.sets.spans.at[k];
+        pl_ir_row *r = row_of(x, &early->at[c.row[s->thing]]);
+        for (uint32_t head = x->b.at[r->block].loop; head != PL_IR_NONE && !r->carried;
+             head = x->b.at[head].outer)
+            if (latch[head] >= s->first && latch[head] < s->end) carry(r);
+    }
+    return true;
+}
+
+/* ---- without a block graph ---- */
+
+typedef struct row_write {
+    uint32_t writes, block, thing; /* the only block that writes it; number in the sets, plus one */
+    uint32_t seen;                 /* last block where the first access is known, plus one */
+} row_write;
+
+typedef struct code {
+    pl_cfg g;
+    row_write *row;
+    pl_liveset sets;
+    uint32_t *back; /* a tree over the blocks: the first block that those below go back to */
+    uint32_t block;
+    bool guarded;
+} code;
+
+static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    code *c = ctx;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) {
+        c->row[*row + k].writes++;
+        c->row[*row + k].block = c->block;
+    }
+}
+
+static void first_access(code *c, row_write *r, bool reads)
+{
+    if (!r->thing || r->seen == c->block + 1) return;
+    r->seen = c->block + 1;
+    pl_liveset_touch(&c->sets, r->thing - 1, c->block, reads);
+}
+
+static void read_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        first_access(ctx, &((code *)ctx)->row[*row + k], true);
+}
+
+static void write_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    for (unsigned k = 0; !(use & PL_USE_PRED) && !((code *)ctx)->guarded && k < rows; k++)
+        first_access(ctx, &((code *)ctx)->row[*row + k], false);
+}
+
+static void walk(code *c, pl_use_fn *reads_fn, pl_use_fn *writes_fn)
+{
+    pl_program *p = (pl_program *)c->g.p;
+    for (c->block = 0; c->block < c->g.n; c->block++)
+        for (uint32_t pc = c->g.b[c->block].first; pc < c->g.b[c->block].end; pc++) {
+            c->guarded = p->code.at[pc].guard != PL_PT;
+            if (reads_fn) pl_insn_reads_here(p, &p->code.at[pc], reads_fn, c);
+            pl_insn_writes_here(p, &p->code.at[pc], writes_fn, c);
+        }
+}
+
+static uint32_t lower(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Blocks that a block goes back to, with itself. False: out of memory; *any: there are some. */
+static bool find_back(code *c, pl_arena *a, bool *any)
+{
+    const uint32_t n = c->g.n;
+    c->back = pl_arena_array(a, uint32_t, 2 * (size_t)n + 2);
+    for (uint32_t b = 0; b < n && c->back; b++) {
+        c->back[n + b] = UINT32_MAX;
+        for (uint32_t s = 0; s < pl_cfg_successor_count(&c->g.b[b]); s++)
+            if (pl_cfg_successor(&c->g, &c->g.b[b], s) <= b)
+                c->back[n + b] = lower(c->back[n + b], pl_cfg_successor(&c->g, &c->g.b[b], s));
+        *any |= c->back[n + b] != UINT32_MAX;
+    }
+    for (uint32_t k = n; c->back && k-- > 1;)
+        c->back[k] = lower(c->back[2 * k], c->back[2 * k + 1]);
+    return c->back != NULL;
+}
+
+/* The first block that those from `first` on and in front of `end` go back to. */
+static uint32_t goes_back(const code *c, uint32_t first, uint32_t end)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t l = first + c->g.n, r = end + c->g.n; l < r; l /= 2, r /= 2) {
+        if (l & 1) least = lower(least, c->back[l++]);
+        if (r & 1) least = lower(least, c->back[--r]);
+    }
+    return least;
+}
+
+bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
+{
+    code c = {.row = pl_arena_array(a, row_write, f->rows + 4), .sets = {.a = a}};
+    bool any = false;
+    *by_row = pl_arena_array(a, bool, f->rows + 4);
+    if (!c.row || !*by_row || pl_cfg_make(p, f, a, &c.g) != PL_OK || !find_back(&c, a, &any))
+        return false;
+    if (!any) return true;
+    walk(&c, NULL, note_write);
+    uint32_t *of = pl_arena_array(a, uint32_t, f->rows + 4),
+             *npred = pl_arena_array(a, uint32_t, c.g.n + 1);
+    if (!of || !npred) return false;
+    for (uint32_t r = 0; r < f->rows; r++)
+        if (c.row[r].writes == 1) {
+            of[c.sets.things] = r;
+            c.row[r].thing = ++c.sets.things;
+        }
+    walk(&c, read_first, write_first);
+    for (uint32_t b = 0; b < c.g.n; b++) npred[b] = c.g.pred_start[b + 1] - c.g.pred_start[b];
+    c.sets.blocks = c.g.n;
+    c.sets.preds = c.g.pred;
+    c.sets.pred = c.g.pred_start;
+    c.sets.npred = npred;
+    if (!pl_liveset_solve(&c.sets)) return false;
+    for (size_t k = 0; k < c.sets.spans.n; k++) {
+        const pl_span *s = &c.sets.spans.at[k];
+        const uint32_t written = c.row[of[s->thing]].block;
+        (*by_row)[of[s->thing]] |=
+            goes_back(&c, s->first > written ? s->first : written, s->end) <= written;
+    }
+    return true;
+}

@@ -1,0 +1,52 @@
+/* memory_clobbers.h - which loads may be done in front of a stretch of code, by what it does to
+ * memory. */
+#ifndef PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H
+#define PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H
+
+#include "compiler/ir/ir.h"
+
+typedef struct pl_stored {
+    bool all;                  /* something that no load may pass, but for .nc */
+    bool space[PL_SP_TEX + 1]; /* stores, by state space */
+} pl_stored;
+
+/* Loads from far away cannot pass these. */
+static inline void pl_stored_note(pl_stored *s, const pl_insn *i)
+{
+    const uint32_t e = pl_insn_effects(i);
+    const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
+    const bool orders =
+        pl_insn_has(i, W_acquire) || pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel);
+    const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED &&
+                      !orders; /* loads from elsewhere pass these as they pass stores */
+    if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
+        s->space[i->sel[PL_M_SPACE]] = true;
+    else
+        s->all |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
+}
+
+static inline bool pl_far_load(const pl_insn *i)
+{
+    const uint8_t space = i->sel[PL_M_SPACE];
+    return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
+           (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
+}
+
+/* Nor, out of a loop, a meeting of lanes. */
+static inline void pl_loop_stores(pl_stored *s, const pl_insn *i)
+{
+    pl_stored_note(s, i);
+    s->all |= i->cls == C_warp_sync;
+}
+
+/* May this load read what was written there? .nc loads read what nobody writes. */
+static inline bool pl_stored_holds(const pl_stored *s, const pl_insn *i)
+{
+    bool stored = s->all || s->space[PL_SP_GENERIC];
+    for (unsigned k = 0; k <= PL_SP_TEX; k++)
+        stored |= s->space[k] && (k == i->sel[PL_M_SPACE] || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+    return stored && !pl_insn_has(i, W_nc);
+}
+
+#endif

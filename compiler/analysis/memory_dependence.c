@@ -1,0 +1,278 @@
+/* memory_dependence.c - see memory_dependence.h. Accesses with a known base are found by the
+ * sixteen bytes that they touch, so that each costs the same however many there are. A load is open
+ * until a store comes that it must stay in front of. */
+#include "compiler/analysis/memory_dependence.h"
+
+#include <stdbool.h>
+
+#include "isa/program/insn.h"
+
+enum {
+    GRAIN = 4,
+    SPACES = PL_SP_TEX + 1,
+    NONE = 0
+}; /* below, indices are one more than the place in the array */
+
+/* A load that waits for a store, in a list. */
+typedef struct waiting {
+    uint32_t at, next;
+} waiting;
+
+/* Accesses of a space through one base; those without one are together. */
+typedef struct group {
+    uint32_t space, base;
+    uint32_t loads, next; /* waiting; next group of the space that has some */
+    uint32_t chain;       /* next group with the same hash */
+    bool listed;
+} group;
+
+/* The same bytes of a group. */
+typedef struct place {
+    uint32_t group, chain; /* next place with the same hash */
+    uint32_t grain, loads; /* sixteen bytes that this entry is found by */
+    int64_t from, to;
+    uint32_t store; /* the last one, PL_NOWHERE */
+} place;
+
+typedef struct space {
+    uint32_t last, other; /* last store; last one of another group than that; PL_NOWHERE */
+    uint32_t group;       /* of `last` */
+    uint32_t open;        /* groups with waiting loads */
+} space;
+
+struct pl_memorder {
+    pl_arena *a;
+    space space[SPACES];
+    uint32_t store; /* the last of all */
+    struct {
+        group *at;
+        size_t n, cap;
+    } groups;
+    struct {
+        place *at;
+        size_t n, cap;
+    } places;
+    struct {
+        waiting *at;
+        size_t n, cap;
+    } waiting;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } found;
+    struct {
+        bool *at;
+        size_t n, cap;
+    } closed;                            /* by number of the instruction */
+    uint32_t *group_of, *place_of, size; /* hash tables; a power of two */
+};
+
+pl_memorder *pl_memorder_new(pl_arena *a)
+{
+    enum { FIRST = 64 };
+    pl_memorder *m = pl_arena_new(a, pl_memorder);
+    m->a = a;
+    m->size = FIRST;
+    m->group_of = pl_arena_array(a, uint32_t, FIRST);
+    m->place_of = pl_arena_array(a, uint32_t, FIRST);
+    pl_memorder_start(m);
+    return pl_arena_ok(a) ? m : NULL;
+}
+
+static uint32_t hash(const pl_memorder *m, uint32_t a, uint32_t b)
+{
+    uint64_t h = (a * 0x9e3779b97f4a7c15ull) ^ (b * 0xc2b2ae3d27d4eb4full);
+    return (uint32_t)((h ^ h >> 29) * 0x9e3779b97f4a7c15ull >> 32) & (m->size - 1);
+}
+
+static uint32_t group_hash(const pl_memorder *m, const group *g)
+{
+    return hash(m, g->base, g->space);
+}
+
+static uint32_t place_hash(const pl_memorder *m, const place *p)
+{
+    return hash(m, p->group, p->grain);
+}
+
+void pl_memorder_start(pl_memorder *m)
+{
+    for (size_t k = 0; k < m->groups.n; k++) m->group_of[group_hash(m, &m->groups.at[k])] = NONE;
+    for (size_t k = 0; k < m->places.n; k++) m->place_of[place_hash(m, &m->places.at[k])] = NONE;
+    for (size_t k = 0; k < m->waiting.n; k++) m->closed.at[m->waiting.at[k].at] = false;
+    m->groups.n = m->places.n = m->waiting.n = 0;
+    m->store = PL_NOWHERE;
+    for (uint32_t s = 0; s < SPACES; s++)
+        m->space[s] = (space){.last = PL_NOWHERE, .other = PL_NOWHERE};
+}
+
+/* The tables grow with what they hold. */
+static void make_room(pl_memorder *m)
+{
+    if (m->groups.n < m->size && m->places.n < m->size) return;
+    uint32_t size = 4 * m->size, *group_of = pl_arena_array(m->a, uint32_t, size),
+             *place_of = pl_arena_array(m->a, uint32_t, size);
+    if (!group_of || !place_of) return;
+    m->size = size;
+    m->group_of = group_of;
+    m->place_of = place_of;
+    for (uint32_t k = 0; k < m->groups.n; k++) {
+        uint32_t *slot = &group_of[group_hash(m, &m->groups.at[k])];
+        m->groups.at[k].chain = *slot;
+        *slot = k + 1;
+    }
+    for (uint32_t k = 0; k < m->places.n; k++) {
+        uint32_t *slot = &place_of[place_hash(m, &m->places.at[k])];
+        m->places.at[k].chain = *slot;
+        *slot = k + 1;
+    }
+}
+
+static uint32_t group_of(pl_memorder *m, const pl_access *a)
+{
+    const group made = {.space = a->space, .base = a->base};
+    uint32_t *slot = &m->group_of[group_hash(m, &made)];
+    for (uint32_t g = *slot; g; g = m->groups.at[g - 1].chain)
+        if (m->groups.at[g - 1].base == a->base && m->groups.at[g - 1].space == a->space) return g;
+    group *g = pl_push(m->a, &m->groups);
+    *g = made;
+    g->chain = *slot;
+    return *slot = (uint32_t)m->groups.n;
+}
+
+static void wait_in(pl_memorder *m, uint32_t *list, uint32_t at)
+{
+    *pl_push(m->a, &m->waiting) = (waiting){at, *list};
+    *list = (uint32_t)m->waiting.n;
+}
+
+/* The loads of a list, except those that an earlier store has closed. */
+static void close_loads(pl_memorder *m, uint32_t *list)
+{
+    for (uint32_t w = *list; w; w = m->waiting.at[w - 1].next) {
+        uint32_t at = m->waiting.at[w - 1].at;
+        if (!m->closed.at[at]) *pl_push(m->a, &m->found) = at;
+        m->closed.at[at] = true;
+    }
+    *list = NONE;
+}
+
+/* Does every group of the space but this one. */
+static void close_groups(pl_memorder *m, space *s, uint32_t but)
+{
+    for (uint32_t g = s->open, next; g; g = next) {
+        group *k = &m->groups.at[g - 1];
+        next = k->next;
+        if (g == but) continue;
+        close_loads(m, &k->loads);
+        k->listed = false;
+    }
+    s->open = but && m->groups.at[but - 1].listed ? but : NONE;
+    if (s->open) m->groups.at[but - 1].next = NONE;
+}
+
+/* The sixteens of bytes from *first on that an access touches: how many. */
+static uint32_t grains(const pl_access *a, int64_t *first)
+{
+    int64_t last = (a->to - 1) >> GRAIN;
+    *first = a->from >> GRAIN;
+    return last > *first ? (uint32_t)(last - *first) + 1 : 1;
+}
+
+/* The entry for exactly these bytes. */
+static place *place_of(pl_memorder *m, uint32_t g, uint32_t grain, const pl_access *a)
+{
+    uint32_t *slot = &m->place_of[hash(m, g, grain)];
+    for (uint32_t p = *slot; p; p = m->places.at[p - 1].chain) {
+        place *k = &m->places.at[p - 1];
+        if (k->group == g && k->grain == grain && k->from == a->from && k->to == a->to) return k;
+    }
+    place *k = pl_push(m->a, &m->places);
+    *k = (place){.group = g,
+                 .chain = *slot,
+                 .grain = grain,
+                 .from = a->from,
+                 .to = a->to,
+                 .store = PL_NOWHERE};
+    *slot = (uint32_t)m->places.n;
+    return k;
+}
+
+static bool overlap(const place *p, uint32_t g, uint32_t grain, const pl_access *a)
+{
+    return p->group == g && p->grain == grain && p->to > a->from && a->to > p->from;
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a == PL_NOWHERE || (b != PL_NOWHERE && b > a) ? b : a;
+}
+
+static bool may_meet(uint32_t a, uint32_t b)
+{
+    return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
+}
+
+uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a)
+{
+    make_room(m);
+    uint32_t g = group_of(m, a), latest = PL_NOWHERE;
+    while (m->closed.n <= a->at && pl_arena_ok(m->a)) *pl_push(m->a, &m->closed) = false;
+    for (uint32_t k = 0; k < SPACES; k++) {
+        const space *s = &m->space[k];
+        if (may_meet(k, a->space))
+            latest =
+                later(latest,
+                      k == a->space && a->base != PL_NOWHERE && s->group == g ? s->other : s->last);
+    }
+    group *own = &m->groups.at[g - 1];
+    wait_in(m, &own->loads, a->at);
+    if (!own->listed) {
+        own->listed = true;
+        own->next = m->space[a->space].open;
+        m->space[a->space].open = g;
+    }
+    int64_t first;
+    for (uint32_t n = a->base == PL_NOWHERE ? 0 : grains(a, &first); n-- > 0;) {
+        uint32_t grain = (uint32_t)(first + n);
+        for (uint32_t p = m->place_of[hash(m, g, grain)]; p; p = m->places.at[p - 1].chain)
+            if (overlap(&m->places.at[p - 1], g, grain, a))
+                latest = later(latest, m->places.at[p - 1].store);
+        wait_in(m, &place_of(m, g, grain, a)->loads, a->at);
+    }
+    return latest;
+}
+
+uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **loads, uint32_t *n)
+{
+    make_room(m);
+    uint32_t g = group_of(m, a), before = m->store;
+    m->found.n = 0;
+    for (uint32_t k = 0; k < SPACES; k++)
+        if (may_meet(k, a->space))
+            close_groups(m, &m->space[k], k == a->space && a->base != PL_NOWHERE ? g : NONE);
+    int64_t first;
+    for (uint32_t c = a->base == PL_NOWHERE ? 0 : grains(a, &first); c-- > 0;) {
+        uint32_t grain = (uint32_t)(first + c);
+        for (uint32_t p = m->place_of[hash(m, g, grain)]; p; p = m->places.at[p - 1].chain)
+            if (overlap(&m->places.at[p - 1], g, grain, a))
+                close_loads(m, &m->places.at[p - 1].loads);
+        place_of(m, g, grain, a)->store = a->at;
+    }
+    space *s = &m->space[a->space];
+    if (s->group != g) s->other = s->last;
+    s->last = m->store = a->at;
+    s->group = g;
+    *loads = m->found.at;
+    *n = (uint32_t)m->found.n;
+    return before;
+}
+
+uint32_t pl_memorder_all(pl_memorder *m, const uint32_t **loads, uint32_t *n)
+{
+    m->found.n = 0;
+    for (uint32_t k = 0; k < SPACES; k++) close_groups(m, &m->space[k], NONE);
+    *loads = m->found.at;
+    *n = (uint32_t)m->found.n;
+    return m->store;
+}

@@ -1,0 +1,38 @@
+/* memory_dependence.h - which accesses to memory of a stretch of code must stay behind which
+ * others.
+ *
+ * Accesses are told one after the other. Stores keep their order; a load stays behind the stores
+ * that it may see, and in front of those that may change what it reads. Told are the nearest ones
+ * only: where a store stands between two, it keeps them in order. */
+#ifndef PL_COMPILER_ANALYSIS_MEMORY_DEPENDENCE_H
+#define PL_COMPILER_ANALYSIS_MEMORY_DEPENDENCE_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+enum { PL_NOWHERE = 0xffffffff };
+
+typedef struct pl_access {
+    uint32_t at;    /* number of the instruction */
+    uint32_t space; /* pl_space: a generic access may be in any */
+    uint32_t
+        base; /* value that the bytes are counted from, PL_NOWHERE: they may be any of the space */
+    int64_t from, to;
+} pl_access;
+
+typedef struct pl_memorder pl_memorder;
+
+/* NULL: out of memory. */
+pl_memorder *pl_memorder_new(pl_arena *a);
+/* A new stretch: nothing has been told. */
+void pl_memorder_start(pl_memorder *m);
+/* The store that this load must stay behind, PL_NOWHERE: none. */
+uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a);
+/* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay behind, until the
+ * next call. */
+uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **loads, uint32_t *n);
+/* The same for what must stay behind every access so far. */
+uint32_t pl_memorder_all(pl_memorder *m, const uint32_t **loads, uint32_t *n);
+
+#endif

@@ -1,0 +1,102 @@
+/* post_dominance.c - see post_dominance.h. */
+#include "compiler/analysis/post_dominance.h"
+
+#include <string.h>
+
+bool pl_ends_inside(const pl_ir *x, uint32_t b, uint32_t head)
+{
+    uint32_t loop = x->b.at[b].loop;
+    while (loop != PL_IR_NONE && loop != head) loop = x->b.at[loop].outer;
+    return loop == head;
+}
+
+bool pl_ends_room(pl_ends *to, pl_ir *x)
+{
+    const uint32_t n = (uint32_t)x->b.n;
+    *to = (pl_ends){.n = n,
+                    .ipdom = pl_arena_array(x->tmp, uint32_t, n + 1),
+                    .number = pl_arena_array(x->tmp, uint32_t, n + 1),
+                    .order = pl_arena_array(x->tmp, uint32_t, n + 1),
+                    .stack = pl_arena_array(x->tmp, uint32_t, n + 1),
+                    .edge = pl_arena_array(x->tmp, uint32_t, n + 1)};
+    if (!to->ipdom || !to->number || !to->order || !to->stack || !to->edge) return false;
+    memset(to->ipdom, 0xff, (n + 1) * sizeof *to->ipdom);
+    memset(to->number, 0xff, (n + 1) * sizeof *to->number);
+    return true;
+}
+
+/* Postorder of the reversed graph from one block on. */
+static void number_from(pl_ends *e, const pl_ir *x, uint32_t end, uint32_t head)
+{
+    uint32_t depth = 0;
+    if (e->number[end] != PL_IR_NONE) return;
+    e->number[end] = 0;
+    e->stack[depth++] = end;
+    while (depth) {
+        uint32_t k = e->stack[depth - 1];
+        if (k != head && e->edge[k] < x->b.at[k].npred) {
+            uint32_t q = x->preds[x->b.at[k].pred + e->edge[k]++];
+            if (e->number[q] == PL_IR_NONE) {
+                e->number[q] = 0;
+                e->stack[depth++] = q;
+            }
+        } else {
+            e->number[k] = e->count;
+            e->order[e->count++] = k;
+            depth--;
+        }
+    }
+}
+
+/* The nearest block that is on the way to the end from both. */
+static uint32_t common(const pl_ends *e, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        while (e->number[a] < e->number[b]) a = e->ipdom[a];
+        while (e->number[b] < e->number[a]) b = e->ipdom[b];
+    }
+    return a;
+}
+
+static void solve(pl_ends *e, pl_ir *x, uint32_t head)
+{
+    e->number[e->n] = e->count;
+    e->ipdom[e->n] = e->n;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = e->count; j-- > 0;) {
+            uint32_t b = e->order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
+            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
+                uint32_t q = edges ? pl_ir_successor(x, b, s) : e->n;
+                if (q == head) q = e->n;
+                if (e->ipdom[q] != PL_IR_NONE) best = best == PL_IR_NONE ? q : common(e, q, best);
+            }
+            changed |= best != e->ipdom[b];
+            e->ipdom[b] = best;
+        }
+    }
+}
+
+bool pl_ends_find(pl_ends *to, pl_ir *x)
+{
+    if (!pl_ends_room(to, x)) return false;
+    for (uint32_t end = 0; end < to->n; end++)
+        if (x->b.at[end].order != PL_IR_NONE && !pl_ir_successors(x, end))
+            number_from(to, x, end, PL_IR_NONE);
+    solve(to, x, PL_IR_NONE);
+    return true;
+}
+
+void pl_ends_round(pl_ends *to, pl_ir *x, uint32_t head)
+{
+    for (uint32_t k = 0; k < to->count; k++) {
+        to->number[to->order[k]] = to->ipdom[to->order[k]] = PL_IR_NONE;
+        to->edge[to->order[k]] = 0;
+    }
+    to->count = 0;
+    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
+        uint32_t latch = x->preds[x->b.at[head].pred + k];
+        if (pl_ends_inside(x, latch, head)) number_from(to, x, latch, head);
+    }
+    solve(to, x, head);
+}

@@ -1,0 +1,28 @@
+/* post_dominance.h - immediate post-dominators: where the lanes of a warp that part at a branch
+ * meet again at the latest.
+ *
+ * Dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is
+ * reached. The nearer to the ends, the larger is a block's number. */
+#ifndef PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
+#define PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
+
+#include "compiler/ir/ir.h"
+
+typedef struct pl_ends {
+    uint32_t *ipdom, *number; /* by block, and of n */
+    uint32_t n;
+    uint32_t *order, count; /* the blocks that have one */
+    uint32_t *stack, *edge; /* working memory */
+} pl_ends;
+
+/* After pl_ir_graph; memory comes from the pass's arena. False: out of memory. */
+bool pl_ends_find(pl_ends *to, pl_ir *x);
+
+/* The same for lanes that stay in a loop: of its blocks only, with n behind a round of it. Room for
+ * pl_ends_round, which finds those of the loop with this head, and forgets those of the one before.
+ */
+bool pl_ends_room(pl_ends *to, pl_ir *x);
+void pl_ends_round(pl_ends *to, pl_ir *x, uint32_t head);
+bool pl_ends_inside(const pl_ir *x, uint32_t b, uint32_t head);
+
+#endif

@@ -1,0 +1,156 @@
+/* callee_saved.c - what a kernel keeps in registers across its calls.
+ *
+ * A function that keeps to the calling convention gives back R2 and R16 to R31 as they were, and
+ * R20 and R21 are its return address. So what lives across a call of such a function is in another
+ * of these, wherever it lives; each predicate among it is in one of its own while the call lasts
+ * (P2R). What else the kernel needs fits below (output of ptxas 13.0 for sm_90, kernels that keep 2
+ * to 12; 2026-11). */
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct keeper {
+    pl_ir *x;
+    pl_flow f;
+    uint32_t most; /* registers of marked values that live at once */
+    uint64_t *set; /* predicates live at the place that is looked at: a bit for each */
+    size_t words;
+} keeper;
+
+/* A call of a function that keeps to the convention. */
+static bool is_linked(const pl_ir *x, const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || !(pl_insn_effects(i) & PL_EF_CALL)) return false;
+    uint32_t callee = x->p->calls.at[i->target].callee;
+    return callee == UINT32_MAX || x->p->funcs.at[callee].linked || x->p->funcs.at[callee].system;
+}
+
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    keeper *p = ctx;
+    uint32_t k = pl_flow_of(&p->f, *row, use);
+    if (k-- && pl_flow_starts(&p->f, k, rows, use)) pl_flow_set(&p->f, k, false);
+}
+
+static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    keeper *p = ctx;
+    uint32_t k = pl_flow_of(&p->f, *row, use);
+    if (k-- && !pl_flow_starts(&p->f, k, rows, use)) pl_flow_set(&p->f, k, true);
+}
+
+static void look(keeper *p)
+{
+    pl_ir *x = p->x;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE) continue;
+        pl_flow_end(&p->f, b);
+        for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
+            const pl_insn *i = pl_flow_visit(&p->f, b, at);
+            pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, p);
+            if (is_linked(x, i)) pl_flow_mark(&p->f);
+            p->most = p->f.weight > p->most ? p->f.weight : p->most;
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, p);
+        }
+    }
+}
+
+static bool find_values(keeper *p)
+{
+    if (!pl_flow_values(&p->f, p->x, false)) return false;
+    pl_flow_same(&p->f);
+    return pl_flow_live(&p->f);
+}
+
+/* Registers of the values that live across a call. False: out of memory. */
+static bool count_values(pl_ir *x, uint32_t *most)
+{
+    keeper first = {.x = x}, again = {.x = x};
+    if (!find_values(&first)) return false;
+    look(&first);
+    if (!find_values(&again)) return false;
+    for (uint32_t k = 0; k < first.f.n; k++)
+        if (!pl_flow_marked(&first.f, k)) again.f.v[k].weight = 0;
+    look(&again);
+    *most = again.most;
+    return true;
+}
+
+static void clear(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    keeper *p = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED) p->set[*row / 64] &= ~(1ull << *row % 64);
+}
+
+static void note(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    keeper *p = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) && *row > PL_PT + 1u) /* the first two are constants */
+        p->set[*row / 64] |= 1ull << *row % 64;
+}
+
+static uint32_t size_of_set(const keeper *p)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < p->words; k++) n += (uint32_t)__builtin_popcountll(p->set[k]);
+    return n;
+}
+
+/* Backwards through a block whose end has `set`. How many of them live across a call? */
+static uint32_t through(keeper *p, pl_irb *b)
+{
+    uint32_t across = 0;
+    for (size_t at = b->code.n; at-- > 0;) {
+        if (b->code.at[at].guard == PL_PT) pl_insn_writes_here(p->x->p, &b->code.at[at], clear, p);
+        const uint32_t n = is_linked(p->x, &b->code.at[at]) ? size_of_set(p) : 0;
+        across = n > across ? n : across;
+        pl_insn_reads_here(p->x->p, &b->code.at[at], note, p);
+    }
+    return across;
+}
+
+/* The most predicates that live across one call. False: out of memory. */
+static bool count_predicates(pl_ir *x, uint32_t *most)
+{
+    keeper p = {.x = x, .words = x->f->preds / 64 + 1};
+    uint64_t *in = pl_arena_array(x->tmp, uint64_t, x->b.n * p.words + 1);
+    p.set = pl_arena_array(x->tmp, uint64_t, p.words);
+    if (!pl_ir_ok(x)) return false;
+    *most = 0;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = x->nrpo; j-- > 0;) {
+            const uint32_t b = x->rpo[j];
+            memset(p.set, 0, p.words * sizeof *p.set);
+            for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
+                for (size_t w = 0; w < p.words; w++)
+                    p.set[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
+            const uint32_t n = through(&p, &x->b.at[b]);
+            *most = n > *most ? n : *most;
+            changed |= memcmp(in + b * p.words, p.set, p.words * sizeof *p.set) != 0;
+            memcpy(in + b * p.words, p.set, p.words * sizeof *p.set);
+        }
+    }
+    return true;
+}
+
+bool pl_pass_count_callee_saved(pl_ir *x)
+{
+    bool any = false;
+    uint32_t predicates = 0;
+    for (size_t b = 0; b < x->b.n && x->f->entry; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n && !any; k++)
+            any = is_linked(x, &x->b.at[b].code.at[k]);
+    x->f->kept = 0;
+    if (!any) return true;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !count_values(x, &x->f->kept) ||
+        !count_predicates(x, &predicates))
+        return false;
+    x->f->kept += predicates;
+    return true;
+}

@@ -1,0 +1,428 @@
+/* calling_convention.c - what a call costs beyond the jump: the return address, copies of
+ * arguments, registers that a function must give back.
+ *
+ * ptxas 13.0 for sm_90 (its output, 2026-11). A function whose callers are all known shares
+ * registers with them: a call writes half of the return address (MOV), the function the other half;
+ * arguments that are needed afterwards are copied. Such a caller fetches parameters and constants
+ * again behind a call rather than keep them. A function that is called through its address, or that
+ * may call itself, keeps to a convention: both halves are written, arguments begin at R4, and what
+ * lives across its own calls is put into registers that it must give back as they were: so is what
+ * ever lives across one of them, and the barrier of each BSSY around one, all of it in registers of
+ * its own while it lives. A subroutine for a quotient or a root is a call there too. It saves those
+ * and the return address in local memory when it starts (STL), fetches them before it returns
+ * (LDL), and moves the stack pointer for that. One that calls nobody saves one register if few are
+ * not enough. The lanes of an indirect call meet behind it if they may call different functions
+ * (BSSY, BSYNC). */
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/canonicalize.h"
+#include "compiler/analysis/divergence.h"
+
+/* FREE: what a function that calls nobody may need beside its arguments: R0 and R3 are free, then
+ * ptxas takes R2, which is not. */
+enum { MOST_STEADY = 64, FREE = 1 };
+
+/* What a known function gets as one of its arguments: the same value from every call here, or not.
+ */
+typedef struct steady {
+    uint32_t callee, row;
+    int number;
+    bool same;
+} steady;
+
+typedef struct caller {
+    pl_ir *x;
+    pl_flow f;
+    pl_varies v;
+    uint8_t *returned; /* by value: a call's result as it comes */
+    uint32_t across;   /* most rows that live at once of the values that live across some call */
+    uint32_t parts;    /* most BSSY without their BSYNC at a call */
+    struct {
+        steady *at;
+        size_t n, cap;
+    } steady;
+} caller;
+
+static bool is_call(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_CALL) != 0;
+}
+
+/* Do the convention's other registers change there? Also where a subroutine for a quotient or a
+ * root may run. */
+static bool clobbers(const pl_ir *x, const pl_insn *i)
+{
+    return is_call(i) || (x->f->linked && pl_insn_mnem(i) == M__slow);
+}
+
+/* A call of a function that keeps to the convention. */
+static bool is_linked(const pl_program *p, const pl_insn *i)
+{
+    uint32_t callee = p->calls.at[i->target].callee;
+    return callee == UINT32_MAX || p->funcs.at[callee].linked || !p->funcs.at[callee].name ||
+           p->funcs.at[callee].system;
+}
+
+/* An argument, a result or a formal parameter that travels in a register. */
+static bool travels(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && i->cls == C_free &&
+           (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+           i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->sel[PL_M_COUNT] == 1;
+}
+
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    caller *c = ctx;
+    uint32_t k = pl_flow_of(&c->f, *row, use);
+    if (k-- && pl_flow_starts(&c->f, k, rows, use)) pl_flow_set(&c->f, k, false);
+}
+
+static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    caller *c = ctx;
+    uint32_t k = pl_flow_of(&c->f, *row, use);
+    if (k-- && !pl_flow_starts(&c->f, k, rows, use)) pl_flow_set(&c->f, k, true);
+}
+
+/* Finds what lives across calls: it is marked then. Where the weight of everything else is none,
+ * also how much of it lives at once. */
+static void look(caller *c)
+{
+    pl_ir *x = c->x;
+    c->across = 0;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE) continue;
+        pl_flow_end(&c->f, b);
+        for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
+            const pl_insn *i = pl_flow_visit(&c->f, b, at);
+            pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, c);
+            if (clobbers(x, i)) pl_flow_mark(&c->f);
+            c->across = c->f.weight > c->across ? c->f.weight : c->across;
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
+        }
+    }
+}
+
+/* What lives across a call has a register of its kind wherever it lives. */
+static bool count_kept(caller *c)
+{
+    caller again = {.x = c->x};
+    if (!pl_flow_values(&again.f, c->x, false) || !pl_flow_live(&again.f)) return false;
+    for (uint32_t k = 0; k < c->f.n; k++)
+        again.f.v[k].weight = pl_flow_marked(&c->f, k) ? c->f.v[k].rows : 0;
+    look(&again);
+    c->across = again.across;
+    return true;
+}
+
+/* Does it live across a call of this function? */
+static bool kept(const caller *c, uint32_t value)
+{
+    return pl_flow_marked(&c->f, value);
+}
+
+static pl_insn *add_with(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigned operands,
+                         const pl_insn *like)
+{
+    pl_insn *i = pl_ir_later(x, b, at);
+    if (!i || !pl_insn_make(i, mnem, operands, NULL, 0)) return NULL;
+    i->line = like->line;
+    i->guard = like->guard;
+    i->flags |= (uint16_t)(like->flags & PL_IF_GUARD_NEG);
+    return i;
+}
+
+static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *like)
+{
+    return add_with(x, b, at, mnem, 0, like) != NULL;
+}
+
+/* A barrier of the caller comes back; k others are further inside. */
+static bool regain(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
+{
+    enum { MOST = 63 };
+    pl_insn *i = add_with(x, b, at, M__regain, 1, like);
+    if (i) i->op[0] = k < MOST ? k : MOST;
+    return i;
+}
+
+/* A copy between a register and the one that the convention names: of what the instruction at `at`
+ * moves. */
+static bool copy(pl_ir *x, uint32_t b, size_t at)
+{
+    pl_insn move = x->b.at[b].code.at[at];
+    bool sends = pl_insn_mnem(&move) == M_st, wide = (move.sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
+    uint32_t spare = pl_ir_new(x, wide ? 2 : 1),
+             *operand = &x->b.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
+    *operand = spare;
+    pl_insn *i = pl_ir_later(x, b, at + (sends ? 0 : 1));
+    if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){wide ? W_b64 : W_b32}, 1)) return false;
+    i->op[0] = sends ? spare : row;
+    i->op[1] = sends ? row : spare;
+    i->line = move.line;
+    i->guard = move.guard;
+    i->flags |= (uint16_t)(move.flags & PL_IF_GUARD_NEG);
+    return true;
+}
+
+/* The number of the argument that a store in front of a call passes, -1: none. */
+static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
+{
+    const pl_prog_call *k = &p->calls.at[call->target];
+    for (uint32_t n = 0; travels(i) && pl_insn_mnem(i) == M_st && n < k->nargs; n++) {
+        const pl_prog_move *m = &p->moves.at[k->first_arg + n];
+        if (!m->reg && i->imm >= m->from && i->imm < m->from + m->bytes) return (int)n;
+    }
+    return -1;
+}
+
+static steady *steady_of(caller *c, uint32_t callee, int number)
+{
+    for (size_t k = 0; k < c->steady.n; k++)
+        if (c->steady.at[k].callee == callee && c->steady.at[k].number == number)
+            return &c->steady.at[k];
+    return NULL;
+}
+
+/* Notes what calls of known functions pass: at most a few functions, others count as different. */
+static void note_steady(caller *c)
+{
+    pl_ir *x = c->x;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t at = 0; at < b->code.n; at++) {
+            if (!is_call(&b->code.at[at]) || is_linked(x->p, &b->code.at[at])) continue;
+            uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
+            for (size_t k = at; k-- > 0 && !is_call(&b->code.at[k]);) {
+                int n = argument(x->p, &b->code.at[at], &b->code.at[k]);
+                steady *t = n < 0 ? NULL : steady_of(c, callee, n);
+                if (t)
+                    t->same &= t->row == b->code.at[k].op[1];
+                else if (n >= 0 && c->steady.n < MOST_STEADY)
+                    *pl_push(x->tmp, &c->steady) = (steady){callee, b->code.at[k].op[1], n, true};
+            }
+        }
+    }
+}
+
+/* Does the register that passes this argument have to be another one than the value's own? */
+static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int number, bool linked)
+{
+    const steady *t = linked ? NULL : steady_of(c, c->x->p->calls.at[call->target].callee, number);
+    if (t && t->same) return false;
+    uint32_t k = pl_flow_of(&c->f, send->op[1], 0);
+    if (!k--) /* a number, an address */
+        return true;
+    if (c->returned[k]) return !linked || number > 0 || kept(c, k);
+    return kept(c, k);
+}
+
+/* Do the lanes of the call meet behind it? ptxas leaves that out where all have one address, and
+ * where nothing parts the lanes of this function or of one that may be called. */
+static bool meets(const caller *c, const pl_insn *call)
+{
+    const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
+    return (c->x->parts || c->x->p->linked_parts) &&
+           c->x->p->calls.at[call->target].callee == UINT32_MAX && c->v.row[call->op[address]];
+}
+
+/* The call at position `at`: its arguments, its return address, its meeting point. */
+static bool call_site(caller *c, uint32_t b, size_t at)
+{
+    pl_ir *x = c->x;
+    pl_insn call = x->b.at[b].code.at[at];
+    bool linked = is_linked(x->p, &call);
+    for (size_t k = at; k-- > 0 && !is_call(&x->b.at[b].code.at[k]);) {
+        int n = argument(x->p, &call, &x->b.at[b].code.at[k]);
+        if (n >= 0 && needs_copy(c, &x->b.at[b].code.at[k], &call, n, linked) && !copy(x, b, k))
+            return false;
+    }
+    for (int part = 0; part < (linked ? 2 : 1); part++)
+        if (!add(x, b, at, M__link, &call)) return false;
+    if (!meets(c, &call)) return true;
+    return add(x, b, at, M__bssy, &call) && add(x, b, at + 1, M__bsync, &call);
+}
+
+/* Results of calls, and a function's own parameters, that a later call would overwrite where they
+ * arrive. */
+static bool arrivals(caller *c, uint32_t b)
+{
+    pl_ir *x = c->x;
+    for (size_t at = 0; at < x->b.at[b].code.n; at++) {
+        const pl_insn *i = &x->b.at[b].code.at[at];
+        uint32_t k = travels(i) && pl_insn_mnem(i) == M_ld ? pl_flow_of(&c->f, i->op[0], 0) : 0;
+        if (!k--) continue;
+        c->returned[k] = 1;
+        if (kept(c, k) && !copy(x, b, at)) return false;
+    }
+    return true;
+}
+
+/* Results that do not come to the register in which they leave. */
+static bool departures(caller *c, uint32_t b)
+{
+    pl_ir *x = c->x;
+    for (size_t at = 0; at < x->b.at[b].code.n; at++) {
+        const pl_insn *i = &x->b.at[b].code.at[at];
+        bool result = false;
+        for (size_t n = 0; n < x->f->result.n && travels(i) && pl_insn_mnem(i) == M_st; n++) {
+            const pl_prog_move *m = &x->f->result.at[n];
+            result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
+        }
+        uint32_t k = result ? pl_flow_of(&c->f, i->op[1], 0) : 0;
+        if (result && (!k || kept(c, k - 1)) && !copy(x, b, at)) return false;
+    }
+    return true;
+}
+
+typedef struct place {
+    uint32_t frame, base,
+        rows; /* row of the frame's start; offset of the first saved register; the registers */
+    uint32_t n;
+} place;
+
+static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k, bool save,
+                     const pl_insn *like)
+{
+    pl_insn *i = pl_ir_later(x, b, at);
+    if (!i || !pl_insn_make(i, save ? M__save : M__restore, 2, &(pl_word){W_b32}, 1)) return false;
+    i->op[save ? 0 : 1] = p->frame;
+    i->op[save ? 1 : 0] = p->rows + k;
+    i->imm = p->base + 4 * k;
+    i->sel[PL_M_SPACE] = PL_SP_LOCAL;
+    i->line = like->line;
+    i->guard = like->guard;
+    i->flags |= (uint16_t)(like->flags & PL_IF_GUARD_NEG);
+    pl_insn_shape(i);
+    pl_insn_finish(i);
+    return true;
+}
+
+/* The function gives back what it found in n registers; where it calls others, the last of them is
+ * the return address. */
+static bool give_back(const caller *c, uint32_t n, bool calls)
+{
+    pl_ir *x = c->x;
+    place p = {.frame = pl_ir_frame(x),
+               .base = (x->f->frame_bytes + 7u) & ~7u,
+               .rows = pl_ir_new(x, n),
+               .n = n};
+    uint32_t bytes = (4 * n + 7) & ~7u;
+    x->f->frame_bytes = p.base + bytes;
+    x->f->local_bytes += bytes;
+    x->f->spill_stores += 4 * n;
+    x->f->spill_loads += 4 * n;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j];
+        size_t last = x->b.at[b].code.n;
+        if (!last || pl_insn_mnem(&x->b.at[b].code.at[last - 1]) != M_ret) continue;
+        pl_insn ret = x->b.at[b].code.at[--last];
+        for (uint32_t k = 0; k < n; k++)
+            if (!transfer(x, b, last, &p, k, false, &ret)) return false;
+        for (uint32_t k = 0; k < c->parts; k++)
+            if (!regain(x, b, last, k, &ret)) return false;
+        if (!add(x, b, last, M__frame, &ret)) return false;
+        if (!calls) continue;
+        pl_insn *i = &x->b.at[b].code.at[last];
+        if (!pl_insn_make(i, M__ret, 1, NULL, 0)) return false;
+        i->op[0] = p.rows + n - 1;
+    }
+    if (!pl_ir_settle(x)) return false;
+    pl_insn first = {.line = x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0, .guard = PL_PT};
+    if (!add(x, 0, 0, M__frame, &first)) return false;
+    for (uint32_t k = n; k-- > 0;)
+        if (!transfer(x, 0, 0, &p, k, true, &first)) return false;
+    for (uint32_t k = 0; k < c->parts; k++)
+        if (!add(x, 0, 0, M__keep, &first)) return false;
+    return pl_ir_settle(x);
+}
+
+/* A function that shares registers with its callers writes half of the address to which it returns.
+ */
+static bool half_address(pl_ir *x)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j];
+        size_t n = x->b.at[b].code.n;
+        if (!n || pl_insn_mnem(&x->b.at[b].code.at[n - 1]) != M_ret) continue;
+        pl_insn ret = x->b.at[b].code.at[n - 1];
+        if (!add(x, b, n - 1, M__link, &ret)) return false;
+    }
+    return pl_ir_settle(x);
+}
+
+bool pl_pass_unify_returns(pl_ir *x)
+{
+    uint32_t end = PL_IR_NONE;
+    unsigned n = 0;
+    for (size_t b = 0; b < x->b.n && !x->f->entry; b++)
+        n += x->b.at[b].code.n && pl_insn_mnem(&x->b.at[b].code.at[x->b.at[b].code.n - 1]) == M_ret;
+    for (size_t b = 0, blocks = x->b.n; b < blocks && n > 1; b++) {
+        size_t last = x->b.at[b].code.n;
+        if (!last-- || pl_insn_mnem(&x->b.at[b].code.at[last]) != M_ret) continue;
+        pl_insn ret = x->b.at[b].code.at[last], jump = ret;
+        if (end == PL_IR_NONE) {
+            end = pl_ir_new_block(x);
+            ret.guard = PL_PT;
+            ret.flags &= (uint16_t)~PL_IF_GUARD_NEG;
+            *pl_push(x->a, &x->b.at[end].code) = ret;
+        }
+        if (jump.guard == PL_PT) {
+            x->b.at[b].code.n--;
+            x->b.at[b].next = end;
+            continue;
+        }
+        if (!pl_insn_make(&jump, M_bra, 1, NULL, 0)) return false;
+        jump.guard = x->b.at[b].code.at[last].guard;
+        jump.target = end;
+        x->b.at[b].code.at[last] = jump;
+    }
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}
+
+bool pl_pass_lower_calls(pl_ir *x)
+{
+    caller c = {.x = x};
+    bool any = false;
+    pl_ir_sweep(x);
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) any |= clobbers(x, &x->b.at[b].code.at[k]);
+    if (!any && (x->f->entry || (x->f->linked && x->most_live <= x->f->formal.n + FREE)))
+        return true;
+    if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
+    if (!any) return x->f->linked ? give_back(&c, 1, false) : half_address(x);
+    if (!pl_flow_values(&c.f, x, false) || !pl_flow_live(&c.f)) return false;
+    for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].weight = c.f.v[k].rows;
+    c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
+    if (!c.returned || !pl_varies_find(&c.v, x)) return false;
+    look(&c);
+    if (x->f->linked && !count_kept(&c)) return false;
+    note_steady(&c);
+    uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            open += pl_insn_mnem(i) == M__bssy;
+            open -= open && pl_insn_mnem(i) == M__bsync;
+            if (clobbers(x, i)) {
+                const uint32_t here = open + (!is_call(i) || meets(&c, i) ? 1 : 0);
+                c.parts = here > c.parts ? here : c.parts;
+            }
+        }
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (!departures(&c, x->rpo[j]) || !pl_ir_settle(x) || !arrivals(&c, x->rpo[j]) ||
+            !pl_ir_settle(x))
+            return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t at = 0; at < x->b.at[x->rpo[j]].code.n; at++)
+            if (is_call(&x->b.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
+                return false;
+    if (!pl_ir_settle(x)) return false;
+    if (x->f->entry) return pl_ir_ok(x);
+    return (x->f->linked ? give_back(&c, c.across + 2 + c.parts, true) : half_address(x)) &&
+           pl_ir_ok(x);
+}

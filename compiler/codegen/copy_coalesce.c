@@ -1,0 +1,386 @@
+/* copy_coalesce.c - a copy between two registers that are never needed at the same time disappears:
+ * both become one register.
+ *
+ * Liveness is solved for the registers of copies only. A copy's two registers can be one when no
+ * write of either happens while the other one is still needed, the copy itself aside (Chaitin,
+ * "Register Allocation and Spilling via Graph Coloring", 1982). Joining two registers changes what
+ * interferes, so each takes part in one joining a round. Before, what reads the old value of a
+ * variable is moved in front of what computes the new one, if more depends on it: a loop's `add n,
+ * v, w; mul t, v, v; ...; mov v, n` needs no copy then. Copies that stay become MOV. */
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum { ROUNDS = 4, NEAR = 64, MOST_ROWS = 24 };
+
+typedef struct pair {
+    uint32_t block, at, a, b; /* copy: a = b */
+    bool clash;
+} pair;
+
+typedef struct coalescer {
+    pl_ir *x;
+    struct {
+        pair *at;
+        size_t n, cap;
+    } pairs;
+    uint32_t *index; /* by row: number among the registers of copies, plus one */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } member; /* rows by number */
+    uint32_t block;
+    pl_liveset sets; /* of these registers */
+    uint32_t *seen;  /* by number: last block that touches it, plus one */
+    bool *touched; /* by block: some instruction names one of them. What happens elsewhere does not
+                      matter */
+    bool *live, *at_end; /* by number: here; at the end of the block */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } changed;              /* numbers of those that may differ */
+    uint32_t *first, *next; /* pairs of a register: lists, plus one; two links for each pair */
+    uint8_t *width;         /* by row: width of all its uses, 255: they differ */
+    bool guarded;
+    uint32_t skip; /* register that the current copy reads: it does not clash with what it writes */
+} coalescer;
+
+static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    if (use & PL_USE_PRED) return;
+    for (unsigned k = 0; k < rows; k++) {
+        uint8_t w = k ? 255 : (uint8_t)rows;
+        uint8_t *have = &c->width[*row + k];
+        *have = *have && *have != w && !(k && *have == 254) ? 255 : k ? 254 : w;
+    }
+}
+
+/* A copy from one register to another. */
+static bool may_go(const pl_ir *x, const pl_insn *i)
+{
+    if (i->guard != PL_PT || !pl_insn_copies(i)) return false;
+    for (unsigned k = 0; k < 2; k++)
+        if (x->row[i->op[k]].kind != PL_ROW_REG || x->row[i->op[k]].pinned) return false;
+    return i->op[0] != i->op[1];
+}
+
+/* One whose registers are always named as a whole. */
+static bool register_copy(const coalescer *c, const pl_insn *i)
+{
+    if (!may_go(c->x, i)) return false;
+    for (unsigned k = 0; k < 2; k++) {
+        const uint8_t *w = &c->width[i->op[k]];
+        if (*w != 1 && (*w != 2 || w[1] != 254)) return false;
+    }
+    return c->width[i->op[0]] == c->width[i->op[1]];
+}
+
+static uint32_t number(coalescer *c, uint32_t row)
+{
+    if (!c->index[row]) {
+        *pl_push(c->x->tmp, &c->member) = row;
+        c->index[row] = (uint32_t)c->member.n;
+    }
+    return c->index[row] - 1;
+}
+
+/* The first access in a block decides. */
+static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !c->index[*row] || c->seen[c->index[*row] - 1] == c->block + 1)
+        return;
+    c->seen[c->index[*row] - 1] = c->block + 1;
+    c->touched[c->block] = true;
+    pl_liveset_touch(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
+}
+
+static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (use & PL_USE_READ) summarise(ctx, row, rows, use);
+}
+
+static void summarise_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if (!(use & PL_USE_READ)) summarise(ctx, row, rows, use);
+}
+
+static void turn(void *ctx, uint32_t n)
+{
+    coalescer *c = ctx;
+    c->at_end[n] = c->live[n] = !c->at_end[n];
+}
+
+/* Goes to the end of a block: what is live there. */
+static void go_to_end(coalescer *c, uint32_t block)
+{
+    for (size_t k = 0; k < c->changed.n; k++)
+        c->live[c->changed.at[k]] = c->at_end[c->changed.at[k]];
+    c->changed.n = 0;
+    pl_liveset_go(&c->sets, block, turn, c);
+}
+
+static void set_live(coalescer *c, uint32_t n, bool live)
+{
+    if (c->live[n] == live) return;
+    c->live[n] = live;
+    *pl_push(c->x->tmp, &c->changed) = n;
+}
+
+/* A write of this register while a partner is live: they cannot be one. */
+static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !c->index[*row]) return;
+    for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
+        pair *p = &c->pairs.at[(l - 1) / 2];
+        uint32_t other = p->a == *row ? p->b : p->a, n = c->index[other] - 1;
+        p->clash |= other != c->skip && c->live[n];
+    }
+}
+
+static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || (use & PL_USE_READ) || c->guarded || !c->index[*row]) return;
+    set_live(c, c->index[*row] - 1, false);
+}
+
+static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    coalescer *c = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || (!(use & PL_USE_READ) && !c->guarded) || !c->index[*row]) return;
+    set_live(c, c->index[*row] - 1, true);
+}
+
+static void rename(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const uint32_t *to = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && to[*row] != PL_IR_NONE) *row = to[*row];
+}
+
+static bool collect(coalescer *c)
+{
+    pl_ir *x = c->x;
+    bool any = false;
+    for (uint32_t j = 0; j < x->nrpo && !any; j++)
+        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n && !any; k++)
+            any = may_go(x, &x->b.at[x->rpo[j]].code.at[k]);
+    for (size_t b = 0; any && b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], widths, c);
+    for (uint32_t j = 0; any && j < x->nrpo; j++)
+        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (!register_copy(c, i)) continue;
+            *pl_push(x->tmp, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
+            number(c, i->op[0]);
+            number(c, i->op[1]);
+        }
+    if (!c->pairs.n) return pl_ir_ok(x);
+    if (!pl_flow_sets(&c->sets, x)) return false;
+    c->sets.things = (uint32_t)c->member.n;
+    c->seen = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
+    c->touched = pl_arena_array(x->tmp, bool, x->b.n + 1);
+    c->live = pl_arena_array(x->tmp, bool, c->member.n + 1);
+    c->at_end = pl_arena_array(x->tmp, bool, c->member.n + 1);
+    c->first = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
+    c->next = pl_arena_array(x->tmp, uint32_t, 2 * c->pairs.n + 1);
+    if (!c->seen || !c->touched || !c->live || !c->at_end || !c->first || !c->next) return false;
+    for (uint32_t p = 0; p < c->pairs.n; p++)
+        for (uint32_t side = 0; side < 2; side++) {
+            uint32_t n = c->index[side ? c->pairs.at[p].b : c->pairs.at[p].a] - 1;
+            c->next[2 * p + side] = c->first[n];
+            c->first[n] = 2 * p + side + 1;
+        }
+    return true;
+}
+
+/* One round; *any tells whether a copy went. */
+static bool round_of(pl_ir *x, bool *any)
+{
+    coalescer c = {.x = x, .skip = PL_IR_NONE};
+    if (!pl_ir_ready(x)) return false;
+    c.index = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    if (!c.index || !c.width || !collect(&c)) return false;
+    if (!c.pairs.n) return true;
+    for (c.block = 0; c.block < x->b.n; c.block++)
+        for (size_t k = 0; k < x->b.at[c.block].code.n && x->b.at[c.block].order != PL_IR_NONE;
+             k++) {
+            pl_insn *i = &x->b.at[c.block].code.at[k];
+            c.guarded = i->guard != PL_PT;
+            pl_insn_reads_writes(x->p, i, summarise_reads, summarise_writes, &c);
+        }
+    if (!pl_liveset_solve(&c.sets) || !pl_liveset_walk(&c.sets)) return false;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE) continue;
+        go_to_end(&c, b);
+        for (size_t k = c.touched[b] ? x->b.at[b].code.n : 0; k-- > 0;) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            c.guarded = i->guard != PL_PT;
+            c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
+            pl_insn_writes_here(x->p, i, check, &c);
+            pl_insn_writes_here(x->p, i, kill, &c);
+            pl_insn_uses_here(x->p, i, revive, &c);
+        }
+    }
+    uint32_t *to = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    uint8_t *taken = pl_arena_array(x->tmp, uint8_t, c.member.n + 1);
+    if (!to || !taken) return false;
+    memset(to, 0xff, (x->f->rows + 4) * sizeof *to);
+    for (size_t p = 0; p < c.pairs.n; p++) {
+        const pair *q = &c.pairs.at[p];
+        uint32_t a = c.index[q->a] - 1, b = c.index[q->b] - 1;
+        if (q->clash) continue;
+        if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
+            pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
+            continue;
+        }
+        if (taken[a] || taken[b]) continue;
+        taken[a] = taken[b] = 1;
+        for (unsigned r = 0; r < c.width[q->a]; r++) to[q->b + r] = q->a + r;
+        pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
+        *any = true;
+    }
+    pl_ir_sweep(x);
+    for (size_t b = 0; *any && b < x->b.n; b++)
+        for (size_t k = 0; c.touched[b] && k < x->b.at[b].code.n; k++)
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], rename, to);
+    return pl_ir_ok(x);
+}
+
+/* ---- reads of the old value ---- */
+
+typedef struct touched {
+    uint32_t row[MOST_ROWS]; /* predicates with the top bit set */
+    bool write[MOST_ROWS];
+    unsigned n;
+    bool many;
+} touched;
+
+static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    touched *t = ctx;
+    bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        if (t->n == MOST_ROWS) {
+            t->many = true;
+            return;
+        }
+        t->row[t->n] = (*row + k) | (pred ? 1u << 31 : 0);
+        t->write[t->n++] = (use & PL_USE_WRITE) != 0;
+    }
+}
+
+static touched touches(pl_ir *x, pl_insn *i)
+{
+    touched t = {.n = 0};
+    if (i->form != PL_IR_DEAD) pl_insn_uses_here(x->p, i, touch, &t);
+    return t;
+}
+
+static bool has(const touched *t, uint32_t row, bool write)
+{
+    for (unsigned k = 0; k < t->n; k++)
+        if (t->row[k] == row && t->write[k] == write) return true;
+    return false;
+}
+
+static bool depend(const touched *a, const touched *b)
+{
+    for (unsigned i = 0; i < a->n; i++)
+        for (unsigned k = 0; k < b->n; k++)
+            if (a->row[i] == b->row[k] && (a->write[i] || b->write[k])) return true;
+    return a->many || b->many;
+}
+
+/* Instructions of the longest chain from `at` on that ends in front of `end`. */
+static unsigned chain(pl_ir *x, const pl_irb *b, size_t at, size_t end)
+{
+    uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
+    unsigned most = 1;
+    depth[0] = 1;
+    for (size_t k = at; k < end; k++) {
+        touched w = touches(x, &b->code.at[k]);
+        for (size_t o = k + 1; o < end && depth[k - at]; o++) {
+            touched r = touches(x, &b->code.at[o]);
+            for (unsigned n = 0; n < w.n; n++)
+                if (w.write[n] && has(&r, w.row[n], false) && depth[o - at] <= depth[k - at])
+                    depth[o - at] = (uint8_t)(depth[k - at] + 1);
+        }
+        most = depth[k - at] > most ? depth[k - at] : most;
+    }
+    return most;
+}
+
+/* `copy` is v = t: moves what reads v behind the instruction that computes t in front of it, where
+ * nothing in between is in the way and the chain that it begins is the longer one; else ptxas
+ * leaves the copy. */
+static void read_earlier(pl_ir *x, pl_irb *b, size_t copy)
+{
+    uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
+    size_t first = copy > NEAR ? copy - NEAR : 0, def = copy;
+    for (size_t k = copy; k-- > first && def == copy;) {
+        touched w = touches(x, &b->code.at[k]);
+        if (has(&w, v, true)) return;
+        def = has(&w, t, true) ? k : copy;
+    }
+    for (size_t k = def + 1; def < copy && k < copy; k++) {
+        pl_insn i = b->code.at[k];
+        touched r = touches(x, &i);
+        bool free = has(&r, v, false) && pl_insn_pure(&i) && !pl_insn_has(&i, W_cc);
+        for (size_t o = def; o < k && free; o++) {
+            touched w = touches(x, &b->code.at[o]);
+            free = !depend(&r, &w);
+        }
+        if (!free || chain(x, b, k, copy) < chain(x, b, def, copy)) continue;
+        x->counted = false;
+        memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
+        b->code.at[def++] = i;
+    }
+}
+
+static void advance(pl_ir *x)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_copies(i) &&
+                i->op[1] != UINT32_MAX)
+                read_earlier(x, b, k);
+        }
+    }
+}
+
+bool pl_pass_copy_coalesce(pl_ir *x)
+{
+    bool any = true;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x)) return false;
+    advance(x);
+    for (unsigned k = 0; k < ROUNDS && any; k++) {
+        any = false;
+        if (!round_of(x, &any)) return false;
+    }
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (!pl_insn_copies(i) || pl_ir_special(x, i->op[1])) continue;
+            int bits = pl_type_bits(pl_operand_type(&pl_forms[i->form], 0, i->mods));
+            if (bits == 32 || bits == 64)
+                pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
+        }
+    if (!any) /* in the last round, which began by counting; ~mov reads and writes the same */
+        pl_ir_same(x);
+    return true;
+}

@@ -1,0 +1,520 @@
+/* linear_scan.c - which registers of the machine the values of a function take. See linear_scan.h.
+ *
+ * Linear scan with holes: values are visited in the order in which they begin to live, and each
+ * takes the first registers that are free through all of its stretches (Traub, Holloway and Smith,
+ * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
+ * register and the parts of a vector stand behind each other, from a multiple of their number; so a
+ * function may need more registers than live at once. R1 is the stack pointer. Other orders than
+ * that of the scan take part too: see with_tails. */
+#include "compiler/codegen/linear_scan.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+/* Registers looked at; the stack pointer's. */
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, LONGEST_VECTOR = 32 };
+
+/* Registers are looked at a word at a time, positions FAN at a time. */
+enum {
+    WORD = 64,
+    PLANES = MOST / WORD,
+    LOG2_FAN = 3,
+    FAN = 1 << LOG2_FAN,
+    LEVELS = 11,
+    AT_TOP = 16
+};
+static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD,
+              "a search for another register, a vector do not leave a word or two");
+
+/* Threads get registers in units of 8, of which values of the first have OVER
+ * (register_allocation.c adds two). */
+enum { UNIT = 8, OVER = 6 };
+
+typedef struct stretch {
+    uint32_t from, to;
+} stretch;
+
+typedef struct life {
+    uint32_t value;
+    stretch s;
+} life;
+
+typedef struct value {
+    uint32_t rows, start;
+    uint32_t group;    /* first value of its vector, itself when it is in none */
+    uint32_t next;     /* in the vector; NONE: the last */
+    uint32_t offset;   /* from the vector's first register */
+    uint32_t first, n; /* its stretches, after sorting */
+    uint32_t tail,
+        ntails;     /* range in `tail` of the pass: where its registers have still to be read */
+    uint32_t line;  /* of the text: the first that writes it; NONE: none does */
+    uint32_t apart; /* first of the values read together with it, index in `aparts` plus one */
+    uint32_t at;    /* its first register; NONE: not chosen yet */
+} value;
+
+typedef struct apart {
+    uint32_t value, next;
+} apart;
+
+struct pl_colour {
+    pl_arena *a;
+    value *v;
+    uint32_t n;
+    struct {
+        life *at;
+        size_t n, cap;
+    } lives, tails_of;
+    struct {
+        apart *at;
+        size_t n, cap;
+    } aparts;
+    stretch *s, *tail; /* by value */
+    bool heeding;      /* of tails */
+    /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for
+     * each position (level 0) and, at each level above, two for each FAN of the level below: `any`
+     * says what is taken in one of them at least, `all` what a stretch took from the first to the
+     * last of them; the levels below do not repeat that. So a stretch costs a few words at each
+     * level, however long it is, and all registers are looked at together. */
+    uint64_t *plane[PLANES];
+    uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which
+                                                 what is in a register begins */
+    uint32_t planes;                          /* those of which some register has been taken */
+    uint32_t levels, any[LEVELS],
+        all[LEVELS]; /* where their words begin; at level 0 both are one */
+    size_t words;    /* of a plane */
+};
+
+pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
+{
+    pl_colour *c = pl_arena_new(a, pl_colour);
+    c->a = a;
+    c->n = values;
+    c->v = pl_arena_array(a, value, values + 1);
+    if (!c->v || !pl_arena_ok(a)) return NULL;
+    for (uint32_t k = 0; k < values; k++)
+        c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .line = NONE, .at = NONE};
+    return c;
+}
+
+void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
+{
+    c->v[v].rows = rows;
+}
+
+void pl_colour_written(pl_colour *c, uint32_t v, uint32_t line)
+{
+    if (line < c->v[v].line) c->v[v].line = line;
+}
+
+void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
+{
+    uint32_t offset = 0;
+    for (uint32_t k = 0, rows = 0; k < n; k++) {
+        const value *v = &c->v[values[k]];
+        rows += v->rows;
+        if (rows > LONGEST_VECTOR || !v->rows || v->group != values[k] || v->next != NONE) return;
+        for (uint32_t m = 0; m < k; m++)
+            if (values[m] == values[k]) return;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        value *v = &c->v[values[k]];
+        v->group = values[0];
+        v->next = k + 1 < n ? values[k + 1] : NONE;
+        v->offset = offset;
+        offset += v->rows;
+    }
+}
+
+void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
+{
+    const uint32_t both[] = {a, b};
+    for (unsigned k = 0; k < 2 && a != b; k++) {
+        value *v = &c->v[both[k]];
+        *pl_push(c->a, &c->aparts) = (apart){both[1 - k], v->apart};
+        v->apart = (uint32_t)c->aparts.n;
+    }
+}
+
+void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+{
+    if (from >= to || !c->v[v].rows) return;
+    /* What touches the latest one joins it, and that perhaps the one in front of it: values live
+     * through many blocks, one after the other. */
+    for (unsigned k = 0; k < 2 && c->lives.n; k++) {
+        const life *l = &c->lives.at[c->lives.n - 1];
+        if (l->value != v || (l->s.to != from && l->s.from != to)) break;
+        from = from < l->s.from ? from : l->s.from;
+        to = to > l->s.to ? to : l->s.to;
+        c->lives.n--;
+    }
+    *pl_push(c->a, &c->lives) = (life){v, {from, to}};
+}
+
+void pl_colour_tail(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+{
+    if (from < to && c->v[v].rows) *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
+}
+
+/* The stretches by where they begin (counting sort): numbers of `lives`. */
+static uint32_t *by_start(pl_colour *c)
+{
+    uint32_t last = 0;
+    for (size_t k = 0; k < c->lives.n; k++)
+        last = c->lives.at[k].s.from > last ? c->lives.at[k].s.from : last;
+    uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2),
+             *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
+    if (!place || !order || !pl_arena_ok(c->a)) return NULL;
+    for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].s.from + 1]++;
+    for (size_t k = 0; k < last; k++) place[k + 1] += place[k];
+    for (size_t k = 0; k < c->lives.n; k++) order[place[c->lives.at[k].s.from]++] = (uint32_t)k;
+    return order;
+}
+
+/* Puts the stretches of every value in order; those that touch become one. */
+static bool gather(pl_colour *c)
+{
+    const uint32_t *order = by_start(c);
+    c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
+    if (!order || !c->s || !pl_arena_ok(c->a)) return false;
+    for (uint32_t v = 0; v < c->n; v++) c->v[v].n = 0;
+    for (size_t k = 0; k < c->lives.n; k++) c->v[c->lives.at[k].value].n++;
+    for (uint32_t v = 0, at = 0; v < c->n; v++) {
+        c->v[v].first = at;
+        at += c->v[v].n;
+        c->v[v].n = 0;
+    }
+    for (size_t k = 0; k < c->lives.n; k++) {
+        const life *l = &c->lives.at[order[k]];
+        value *v = &c->v[l->value];
+        stretch *last = c->s + v->first + v->n;
+        if (v->n && l->s.from <= last[-1].to)
+            last[-1].to = l->s.to > last[-1].to ? l->s.to : last[-1].to;
+        else {
+            *last = l->s;
+            v->n++;
+        }
+    }
+    for (uint32_t k = 0; k < c->n; k++) {
+        const value *v = &c->v[k];
+        value *group = &c->v[v->group];
+        if (v->n && c->s[v->first].from < group->start) group->start = c->s[v->first].from;
+    }
+    return true;
+}
+
+/* ---- which registers are taken ---- */
+
+/* How a plane is laid out. */
+static void lay_out(pl_colour *c)
+{
+    uint32_t end = 0;
+    for (size_t k = 0; k < c->lives.n; k++)
+        end = c->lives.at[k].s.to > end ? c->lives.at[k].s.to : end;
+    for (size_t k = 0; k < c->tails_of.n; k++)
+        end = c->tails_of.at[k].s.to > end ? c->tails_of.at[k].s.to : end;
+    c->words = 0;
+    for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
+        const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
+        c->any[c->levels] = c->all[c->levels] = (uint32_t)c->words;
+        c->words += n;
+        if (c->levels) {
+            c->all[c->levels] = (uint32_t)c->words;
+            c->words += n;
+        }
+    }
+}
+
+/* The registers of a plane that are taken somewhere in the stretch: what stands at each level in
+ * front of the first position that is a multiple of FAN, and behind the last one; what is between
+ * is looked at further up. */
+static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
+{
+    uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
+    uint64_t taken = 0;
+    for (uint32_t k = 0;; k++) {
+        const uint64_t *any = plane + c->any[k];
+        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        if (head >= tail || k + 1 == c->levels) /* nothing is between */
+            head = tail = to;
+        for (; from < head; from++) taken |= any[from];
+        for (uint32_t at = tail; at < to; at++) taken |= any[at];
+        if (k + 1 == c->levels) return taken;
+        from = head / FAN;
+        to = tail / FAN;
+        const uint64_t *all = plane + c->all[k + 1];
+        taken |= all[first /= FAN] | all[last /= FAN];
+    }
+}
+
+static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t registers)
+{
+    uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
+    for (uint32_t k = 0;; k++) {
+        uint64_t *any = plane + c->any[k], *all = plane + c->all[k];
+        uint32_t head = (from + FAN - 1) & ~(uint32_t)(FAN - 1), tail = to & ~(uint32_t)(FAN - 1);
+        if (head >= tail || k + 1 == c->levels) head = tail = to;
+        for (; from < head; from++) {
+            any[from] |= registers;
+            all[from] |= registers;
+        }
+        for (uint32_t at = tail; at < to; at++) {
+            any[at] |= registers;
+            all[at] |= registers;
+        }
+        if (k + 1 == c->levels) return;
+        from = head / FAN;
+        to = tail / FAN;
+        any = plane + c->any[k + 1];
+        any[first /= FAN] |= registers;
+        any[last /= FAN] |= registers;
+    }
+}
+
+static stretch start_of(stretch s)
+{
+    return (stretch){s.from, s.from + 1};
+}
+
+/* The registers of plane p that are not free through all of the value's stretches, or have still to
+ * be read where one begins, or where something begins that would have to wait for the value's own
+ * readers. */
+static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
+{
+    uint64_t t = p ? 0 : 1u << STACK;
+    if (p >= c->planes) return t;
+    for (uint32_t k = 0; k < v->n; k++) t |= taken_in(c, c->plane[p], c->s[v->first + k]);
+    for (uint32_t k = 0; k < v->n && c->heeding; k++)
+        t |= taken_in(c, c->tails[p], start_of(c->s[v->first + k]));
+    for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
+        t |= taken_in(c, c->starts[p], c->tail[v->tail + k]);
+    return t;
+}
+
+static uint64_t *new_plane(pl_colour *c)
+{
+    return pl_arena_array(c->a, uint64_t, c->words);
+}
+
+/* The value takes its registers from `row` on: those in one plane together. */
+static void take(pl_colour *c, uint32_t row, const value *v)
+{
+    for (uint32_t end = row + v->rows, n; row < end && row < MOST; row += n) {
+        const uint32_t p = row / WORD, at = row % WORD;
+        n = end - row < WORD - at ? end - row : WORD - at;
+        for (; c->planes <= p; c->planes++)
+            if (!c->plane[c->planes]) {
+                c->plane[c->planes] = new_plane(c);
+                c->tails[c->planes] = new_plane(c);
+                c->starts[c->planes] = new_plane(c);
+                if (!pl_arena_ok(c->a)) return;
+            }
+        const uint64_t registers = ((1ull << n) - 1) << at;
+        for (uint32_t k = 0; k < v->n; k++) take_in(c, c->plane[p], c->s[v->first + k], registers);
+        for (uint32_t k = 0; k < v->n && c->heeding; k++)
+            take_in(c, c->starts[p], start_of(c->s[v->first + k]), registers);
+        for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
+            take_in(c, c->tails[p], c->tail[v->tail + k], registers);
+    }
+}
+
+/* Where the vector can begin: a bit for each register of plane p. */
+static uint64_t places(const pl_colour *c, uint32_t group, uint32_t p)
+{
+    uint64_t t = 0;
+    for (uint32_t m = group; m != NONE; m = c->v[m].next) {
+        const value *v = &c->v[m];
+        const uint32_t end = v->offset + v->rows;
+        const uint64_t here = taken(c, v, p), behind = end > 1 ? taken(c, v, p + 1) : 0;
+        for (uint32_t k = v->offset; k < end; k++) t |= k ? here >> k | behind << (WORD - k) : here;
+    }
+    return ~t;
+}
+
+/* The first register from which so many are free, at a multiple of `step`; *others: bits of those
+ * of its plane that would do too. */
+static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, uint32_t step,
+                            uint64_t *others)
+{
+    const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
+    for (uint32_t p = 0;; p++) {
+        *others = places(c, group, p);
+        if (p + 1 == PLANES) /* somewhere they must be */
+            *others |= UINT64_MAX << (WORD - rows);
+        if (*others & aligned) return p * WORD + (uint32_t)__builtin_ctzll(*others & aligned);
+    }
+}
+
+typedef struct start {
+    uint32_t at, group, rows, line;
+} start;
+
+/* Orders in which values take their registers: by where they begin, wide ones first; by the lines
+ * of the text, before instructions were moved. */
+enum { FIRST_BORN, AS_WRITTEN };
+
+static uint64_t place_in(const start *s, int by)
+{
+    const uint32_t narrow = 4 - s->rows;
+    return by == AS_WRITTEN ? (uint64_t)s->line << 32 | (uint64_t)s->at << 3 | narrow
+                            : (uint64_t)narrow << 32 | s->at;
+}
+
+/* What is equal stays in its order. `key` is for 2 n, `copy` for n. */
+static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *copy)
+{
+    for (uint32_t k = 0; k < n; k++) key[k] = (pl_key){place_in(&order[k], by), k};
+    pl_sort_keys(key, n, key + n);
+    memcpy(copy, order, n * sizeof *order);
+    for (uint32_t k = 0; k < n; k++) order[k] = copy[key[k].what];
+}
+
+/* How many of the values read together with v are in each bank. */
+static void crowds(const pl_colour *c, const value *v, uint32_t *n)
+{
+    for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
+    for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
+        uint32_t at = c->v[c->aparts.at[k - 1].value].at;
+        if (at != NONE) n[at % BANKS]++;
+    }
+}
+
+/* Takes registers in this order; values of one register spread over the first `spread` to be apart
+ * from what is read with them. Ends as soon as it takes more than `enough`. */
+static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread,
+                       uint32_t enough)
+{
+    static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
+    uint32_t most = STACK + 1;
+    for (uint32_t p = 0; p < c->planes; p++) {
+        memset(c->plane[p], 0, c->words * sizeof *c->plane[p]);
+        memset(c->tails[p], 0, c->words * sizeof *c->tails[p]);
+        memset(c->starts[p], 0, c->words * sizeof *c->starts[p]);
+    }
+    c->planes = 0;
+    for (uint32_t k = 0; k < c->n; k++) c->v[k].at = NONE;
+    for (uint32_t k = 0; k < n && most <= enough; k++) {
+        uint32_t group = order[k].group, rows = 0, step = 1;
+        for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+        while (step < rows && step < 4) step *= 2;
+        uint64_t others;
+        uint32_t base = first_place(c, group, rows, step, &others);
+        if (rows == 1 && base < spread && c->v[group].apart) {
+            uint32_t near[BANKS], other = (base + 1) % BANKS;
+            crowds(c, &c->v[group], near);
+            others &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
+            if (near[other] < near[base % BANKS] && others)
+                base = (uint32_t)__builtin_ctzll(others);
+        }
+        for (uint32_t m = group; m != NONE; m = c->v[m].next) {
+            c->v[m].at = base + c->v[m].offset;
+            take(c, base + c->v[m].offset, &c->v[m]);
+        }
+        if (!pl_arena_ok(c->a)) return 0;
+        most = base + rows > most ? base + rows : most;
+    }
+    return most;
+}
+
+/* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
+ * out of memory. */
+static uint32_t fewest(const pl_colour *c)
+{
+    uint32_t last = 0, n = 0, most = 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->v[k].n && c->s[c->v[k].first + c->v[k].n - 1].to > last)
+            last = c->s[c->v[k].first + c->v[k].n - 1].to;
+    uint32_t *change = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
+    if (!change || !pl_arena_ok(c->a)) return 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        for (uint32_t t = 0; t < c->v[k].n; t++) {
+            change[c->s[c->v[k].first + t].from] += c->v[k].rows;
+            change[c->s[c->v[k].first + t].to] -= c->v[k].rows;
+        }
+    for (uint32_t at = 0; at < last; at++) {
+        n += change[at];
+        most = n > most ? n : most;
+    }
+    return most + 1;
+}
+
+/* Values in the order in which they take registers; returns how many. */
+static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *key, start *copy)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (c->v[k].group == k && c->v[k].start != NONE) {
+            uint32_t rows = 0;
+            for (uint32_t m = k; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+            order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows,
+                                 c->v[k].line == NONE ? 0 : c->v[k].line};
+        }
+    put_in_order(order, n, by, key, copy);
+    return n;
+}
+
+/* Puts the tails of every value together. */
+static bool gather_tails(pl_colour *c)
+{
+    c->tail = pl_arena_array(c->a, stretch, c->tails_of.n + 1);
+    if (!c->tail || !pl_arena_ok(c->a)) return false;
+    for (size_t k = 0; k < c->tails_of.n; k++) c->v[c->tails_of.at[k].value].ntails++;
+    for (uint32_t v = 0, at = 0; v < c->n; v++) {
+        c->v[v].tail = at;
+        at += c->v[v].ntails;
+        c->v[v].ntails = 0;
+    }
+    for (size_t k = 0; k < c->tails_of.n; k++) {
+        value *v = &c->v[c->tails_of.at[k].value];
+        c->tail[v->tail + v->ntails++] = c->tails_of.at[k].s;
+    }
+    return true;
+}
+
+/* With registers kept for those who have still to read them, which ptxas does where they abound; 0:
+ * out of memory. The order in which ptxas gives registers to values is known for straight code
+ * only, where it is that of the text before instructions are moved; behind that it finds better
+ * places for some. Half-way between that order's number and the one of the order in which values
+ * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
+ * hold it are the same in 602 of them, in 583 to 594 with any one order). */
+static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
+{
+    static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
+    uint32_t both = 0;
+    if (!gather_tails(c)) return 0;
+    c->heeding = true;
+    for (unsigned k = 0; k < sizeof orders; k++) {
+        const uint32_t n = list_starts(c, order, orders[k], key, copy),
+                       most = colour(c, order, n, SPREAD, SPREAD);
+        both += most <= SPREAD ? most : SPREAD + 1;
+    }
+    c->heeding = false;
+    return both / 2;
+}
+
+/* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from
+ * register to register rather than let a thread have a unit more than all that lives at once needs
+ * (so in 43 of 54 kernels in which that is more than 32). */
+uint32_t pl_colour_count(pl_colour *c, bool thorough)
+{
+    start *order = pl_arena_array(c->a, start, c->n + 1),
+          *copy = pl_arena_array(c->a, start, c->n + 1);
+    pl_key *key = pl_arena_array(c->a, pl_key, 2 * (size_t)c->n + 1);
+    if (!order || !copy || !key) return 0;
+    lay_out(c);
+    if (!gather(c)) return 0;
+    const bool tails = thorough && c->tails_of.n;
+    if (tails) {
+        uint32_t most = with_tails(c, order, key, copy);
+        if (most <= SPREAD) return most;
+    }
+    uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
+             most = colour(c, order, n, SPREAD, MOST);
+    if (most <= SPREAD) return tails ? SPREAD : most;
+    const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
+    const uint32_t unit = enough > SPREAD ? (least - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
+    const uint32_t other = most > enough ? colour(c, order, n, 0, most - 1) : most;
+    most = other < most ? other : most;
+    return thorough && unit < most ? unit : most;
+}

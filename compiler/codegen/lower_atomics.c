@@ -1,0 +1,293 @@
+/* lower_atomics.c - atomic operations as the hardware has them.
+ *
+ * An atomic operation whose old value nobody wants is a reduction (RED). Shared memory adds
+ * integers of 32 bits, compares and swaps; sums of floating-point values and what is 64 bits wide
+ * are a loop: LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap takes one
+ * lane of each bank a time, so the loop goes round as often as lanes meet in one (ptxas 13.0 for
+ * sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
+ *
+ * Where all lanes name one address, ptxas lets one lane do what the warp wants
+ * (compiler/codegen/insert_reconvergence.c). A place at a number behind a parameter is made a
+ * register (add_up). */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/canonicalize.h"
+
+static bool is_atom(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_atom;
+}
+
+static bool is_atomic(const pl_insn *i)
+{
+    return is_atom(i) || pl_insn_mnem(i) == M_red;
+}
+
+/* atom d, [a], b without a reader of d: red [a], b. */
+static void reduce(pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (!is_atom(i) || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX ||
+        (f->noperands > 3 && i->op[3] != UINT32_MAX))
+        return;
+    pl_word words[PL_MAX_MODS];
+    unsigned n = 0;
+    for (unsigned k = 0; k < f->nslots; k++) {
+        if (i->mods[k]) words[n++] = (pl_word)i->mods[k];
+    }
+    pl_insn r = *i;
+    if (!pl_insn_make(&r, M_red, 3, words, n) && !pl_insn_make(&r, M_red, 2, words, n)) return;
+    if (pl_forms[r.form].operand[0].kind != PL_K_ADDR ||
+        pl_operand_count(&pl_forms[r.form], 1, r.mods))
+        return;
+    r.op[0] = i->op[1];
+    r.op[1] = i->op[2];
+    r.op[2] = UINT32_MAX;
+    *i = r;
+}
+
+/* ptxas 13.0 keeps ATOMG in functions with a fence, wherever it stands (25 kernels made for it,
+ * sm_90, 2026-11). */
+static bool reduce_all(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_fences)) return true;
+    if (!pl_ir_ready(x)) return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) reduce(x, &x->b.at[b].code.at[k]);
+    return true;
+}
+
+/* ---- loops ---- */
+
+/* What a loop computes between its load and its compare-and-swap: W_none for an operation that
+ * shared memory does by itself. */
+static pl_word loops(const pl_insn *i)
+{
+    static const pl_word wide[] = {W_add, W_min, W_max, W_and, W_or, W_xor};
+    pl_word t = pl_insn_type(i);
+    if (!is_atomic(i) || (pl_insn_effects(i) & PL_EF_ASYNC) || i->sel[PL_M_SPACE] != PL_SP_SHARED ||
+        i->sel[PL_M_COUNT] > 1 || pl_insn_has(i, W_shared__cluster) || pl_insn_has(i, W_acquire) ||
+        pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel))
+        return W_none;
+    if (t == W_f32 || t == W_f64) return W_add;
+    for (size_t k = 0; k < sizeof wide / sizeof *wide && pl_type_bits(t) == 64; k++)
+        if (pl_insn_has(i, wide[k])) return wide[k];
+    return W_none;
+}
+
+static bool is_loop(const pl_insn *i)
+{
+    return loops(i) != W_none;
+}
+
+/* An instruction at the end of a block. */
+static pl_insn *append(pl_ir *x, uint32_t block, uint32_t line, uint16_t mnem, unsigned noperands,
+                       const pl_word *words, unsigned n)
+{
+    pl_insn *i = pl_ir_append(x, block, line);
+    return i && pl_insn_make(i, mnem, noperands, words, n) ? i : NULL;
+}
+
+/* An access to the word that an atomic operation is about, at operand 1. */
+static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, uint16_t mnem,
+                              unsigned noperands, const pl_word *words, unsigned n)
+{
+    pl_insn *i = append(x, block, atomic->line, mnem, noperands, words, n);
+    if (!i) return NULL;
+    i->op[1] = atomic->op[is_atom(atomic) ? 1 : 0];
+    i->imm = atomic->imm;
+    i->flags |= PL_IF_MEM;
+    i->sel[PL_M_SPACE] = PL_SP_SHARED;
+    i->sel[PL_M_FLAGS] = atomic->sel[PL_M_FLAGS] & (PL_MF_ADDR32 | PL_MF_ADDR32_2 | PL_MF_ADDR32_3);
+    pl_insn_shape(i);
+    return i;
+}
+
+/* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood behind it. */
+static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
+{
+    const pl_insn old = x->b.at[b].code.at[at];
+    const bool atom = is_atom(&old);
+    const pl_word op = loops(&old), type = pl_insn_type(&old);
+    const bool wide = pl_type_bits(type) == 64, choice = op == W_min || op == W_max;
+    const pl_word bits = wide ? W_b64 : W_b32, count = wide ? W_u64 : W_u32;
+    const uint32_t value = old.op[atom ? 2 : 1], line = old.line;
+    const uint32_t loop = pl_ir_new_block(x), swap = choice ? pl_ir_new_block(x) : loop,
+                   end = pl_ir_new_block(x);
+    const uint32_t seen = pl_ir_new(x, wide ? 2 : 1),
+                   next = choice ? value : pl_ir_new(x, wide ? 2 : 1);
+    const uint32_t done = pl_ir_new(x, wide ? 2 : 1), one = pl_ir_constant(x, 1, wide ? 64 : 32);
+    if (!pl_ir_ok(x)) return false;
+    *rest = end;
+
+    if (atom && old.op[0] != UINT32_MAX) {
+        pl_insn *i = append(x, end, line, M_mov, 2, &bits, 1);
+        if (!i) return false;
+        i->op[0] = old.op[0];
+        i->op[1] = seen;
+    }
+    for (size_t k = at + 1; k < x->b.at[b].code.n; k++)
+        *pl_push(x->a, &x->b.at[end].code) = x->b.at[b].code.at[k];
+    x->b.at[end].next = x->b.at[b].next;
+    x->b.at[b].code.n = at;
+    x->b.at[b].next = loop;
+    if (old.guard != PL_PT) pl_ir_jump(x, b, line, old.guard, !(old.flags & PL_IF_GUARD_NEG), end);
+
+    pl_insn *i =
+        append_access(x, loop, &old, M_ld, 3, (pl_word[]){W_relaxed, W_cta, W_shared, bits}, 4);
+    if (!i) return false;
+    i->op[0] = seen;
+    if (choice) { /* what does not change the word need not be written */
+        pl_ir_jump(
+            x, loop, line,
+            pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, seen, value, PL_PT),
+            false, end);
+        x->b.at[loop].next = swap;
+    } else {
+        const bool sum = op == W_add, real = type == W_f32 || type == W_f64;
+        uint16_t mnem = sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
+        i = append(x, loop, line, mnem, 3,
+                   real ? (pl_word[]){W_rn, type} : (pl_word[]){sum ? count : bits, 0},
+                   real ? 2 : 1);
+        if (!i) return false;
+        i->op[0] = next;
+        i->op[1] = seen; /* of two NaNs the first counts */
+        i->op[2] = value;
+    }
+    i = append_access(x, swap, &old, M__cast, 4, (pl_word[]){W_shared, bits}, 2);
+    if (!i) return false;
+    i->op[0] = done;
+    i->op[2] = seen;
+    i->op[3] = next;
+    pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, done, one, PL_PT), false,
+               loop);
+    x->b.at[swap].next = end;
+    return pl_ir_ok(x);
+}
+
+static bool make_loops(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_loop)) return true;
+    size_t blocks = x->b.n;
+    for (uint32_t b = 0; b < blocks; b++) {
+        uint32_t in = b;
+        for (size_t k = 0; k < x->b.at[in].code.n; k++)
+            if (is_loop(&x->b.at[in].code.at[k])) {
+                if (!make_loop(x, in, k, &in)) return false;
+                k = (size_t)-1;
+            }
+    }
+    return true;
+}
+
+/* ---- places a number behind a parameter ---- */
+
+/* A parameter and a number in a register of a thread; the block that comes before all that use it,
+ * and of those in it the first. */
+typedef struct sum {
+    uint32_t base, block, line, row;
+    size_t at;
+    int64_t number;
+} sum;
+
+typedef struct sums {
+    sum *at;
+    size_t n, cap;
+} sums;
+
+static bool is_parameter(const pl_ir *x, uint32_t row)
+{
+    if (!x->f->entry || row >= x->f->rows || x->row[row].defs != 1 ||
+        x->row[row].block == PL_IR_NONE)
+        return false;
+    const pl_insn *w = pl_ir_writer(x, row);
+    return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM &&
+           w->op[1] == UINT32_MAX && w->op[0] == row;
+}
+
+static bool is_global(const pl_insn *i)
+{
+    return is_atomic(i) && !(pl_insn_effects(i) & PL_EF_ASYNC) &&
+           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC) &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
+}
+
+/* Is there an atomic operation at a number behind a parameter? Which operand is its place? */
+static bool is_behind(const pl_ir *x, const pl_insn *i, unsigned *operand)
+{
+    *operand = is_atom(i) ? 1 : 0;
+    return is_global(i) && i->op[*operand] != UINT32_MAX && i->imm &&
+           is_parameter(x, i->op[*operand]);
+}
+
+static sum *sum_of(const sums *all, uint32_t base)
+{
+    for (size_t n = 0; n < all->n; n++)
+        if (all->at[n].base == base) return &all->at[n];
+    return NULL;
+}
+
+static bool put_sum(pl_ir *x, sum *s)
+{
+    const uint32_t where = pl_ir_outermost(x, s->block, s->base, UINT32_MAX),
+                   number = pl_ir_constant(x, (uint64_t)s->number, 64), total = pl_ir_new(x, 2);
+    const size_t at = where == s->block ? s->at : pl_ir_end(x, where);
+    pl_insn *add = pl_ir_later(x, where, at);
+    s->row = pl_ir_new(x, 2);
+    if (!add || !pl_insn_make(add, M_add, 3, &(pl_word){W_s64}, 1)) return false;
+    add->op[0] = total;
+    add->op[1] = s->base;
+    add->op[2] = number;
+    add->line = s->line;
+    pl_insn *take = pl_ir_later(x, where, at);
+    if (!take || !pl_insn_make(take, M__taken, 2, &(pl_word){W_b64}, 1)) return false;
+    take->op[0] = s->row;
+    take->op[1] = total;
+    take->line = s->line;
+    return true;
+}
+
+/* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a number to a parameter in the uniform
+ * datapath when an atomic operation is to be done there, and moves the sum into registers (ULDC,
+ * UIADD3, UIADD3.X, two MOV); loads and stores have the number in the instruction. All others at
+ * numbers behind the same parameter are reached from that sum, which is made in front of all of
+ * them. */
+static bool add_up(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_global)) return true;
+    sums all = {0};
+    unsigned a;
+    if (!pl_ir_ready(x)) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const uint32_t b = x->rpo[j];
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            if (!is_behind(x, i, &a)) continue;
+            sum *s = sum_of(&all, i->op[a]);
+            if (!s)
+                *pl_push(x->tmp, &all) =
+                    (sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .number = i->imm};
+            else if (!pl_ir_dominates(x, s->block, b)) {
+                while (!pl_ir_dominates(x, s->block, b)) s->block = x->b.at[s->block].idom;
+                s->at = pl_ir_end(x, s->block);
+            }
+        }
+    for (size_t n = 0; n < all.n; n++)
+        if (!put_sum(x, &all.at[n])) return false;
+    for (uint32_t j = 0; all.n && j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            const sum *s = is_behind(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
+            if (s) {
+                i->op[a] = s->row;
+                i->imm -= s->number;
+            }
+        }
+    return pl_ir_settle(x);
+}
+
+bool pl_pass_lower_atomics(pl_ir *x)
+{
+    return reduce_all(x) && add_up(x) && make_loops(x);
+}

@@ -1,0 +1,343 @@
+/* lower_division.c - 32-bit division by multiplication, and the subroutines behind quotients and
+ * roots.
+ *
+ * The hardware has no divider. With a scaled reciprocal of the divisor b, h = 2^32/b or less by
+ * few, h * a >> 32 is the quotient or up to two less; two comparisons of what remains with the
+ * divisor find out, and a divisor of zero gives all ones. What depends on the divisor alone is done
+ * once for all divisions by it, outside of loops that do not change it; quotient and remainder of
+ * the same two are one division. The sequences are those of ptxas 13.0 for sm_90 (2026-11), which
+ * makes the reciprocal of a divisor that is a number as it makes any other.
+ *
+ * Quotients, reciprocals and roots of floating-point values are short sequences that do not take
+ * every operand: a zero divided by something, the root of zero, numbers with extreme exponents go
+ * through a subroutine. ~slow stands behind each of them for that; it costs nothing when no lane
+ * needs it (emu/sm/slow.c). */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "compiler/analysis/divergence.h"
+
+/* A divisor: the row; of its size (the divisor itself, where it has no sign) the scaled reciprocal,
+ * itself and its negative; all its bits inverted, UINT32_MAX: one division does that; is it not
+ * zero? PL_PT: it is known. */
+typedef struct divisor {
+    uint32_t row, block;
+    pl_word type;
+    uint32_t reciprocal, size, less, inverse, some;
+} divisor;
+
+/* Where instructions go. */
+typedef struct place {
+    uint32_t block, line;
+    size_t at;
+} place;
+
+typedef struct divider {
+    pl_ir *x;
+    struct {
+        divisor *at;
+        size_t n, cap;
+    } done;
+    uint32_t *divisions; /* by row: how many there are */
+    bool calls; /* preparations are not kept across calls: they serve their block up to the next one
+                 */
+} divider;
+
+static bool divides(const pl_insn *i)
+{
+    pl_word t = pl_insn_type(i);
+    uint16_t m = pl_insn_mnem(i);
+    return (m == M_div || m == M_rem) && (t == W_u32 || t == W_s32);
+}
+
+enum { WORDS = 4 };
+
+/* Adds an instruction that writes row `to`, of a comparison the predicate. */
+static pl_insn *put(divider *d, const place *p, uint32_t to, uint16_t mnem,
+                    const pl_word words[WORDS], const uint32_t from[3])
+{
+    unsigned nwords = 0, operands = 1;
+    pl_insn *i = pl_ir_later(d->x, p->block, p->at);
+    while (nwords < WORDS && words[nwords] != W_none) nwords++;
+    while (operands < 4 && from[operands - 1] != UINT32_MAX) operands++;
+    const unsigned first = mnem == M_setp ? 2 : 1; /* behind the second predicate of a comparison */
+    if (!i || !pl_insn_make(i, mnem, operands + first - 1, words, nwords)) return NULL;
+    i->op[0] = to;
+    for (unsigned k = 1; k < operands; k++) i->op[k + first - 1] = from[k - 1];
+    i->line = p->line;
+    return i;
+}
+
+static uint32_t make(divider *d, const place *p, uint16_t mnem, const pl_word words[WORDS],
+                     uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t to = mnem == M_setp ? pl_ir_new_pred(d->x) : pl_ir_new(d->x, 1);
+    put(d, p, to, mnem, words, (const uint32_t[]){a, b, c});
+    return to;
+}
+
+/* Where predicate `guard` is true, or false, `row` becomes something else. */
+static void change(divider *d, const place *p, uint32_t guard, bool negated, uint32_t row,
+                   uint16_t mnem, const pl_word words[WORDS], uint32_t a, uint32_t b)
+{
+    pl_insn *i = put(d, p, row, mnem, words, (const uint32_t[]){a, b, UINT32_MAX});
+    if (!i) return;
+    i->guard = guard;
+    i->flags |= negated ? PL_IF_GUARD_NEG : 0;
+}
+
+enum { NOTHING = UINT32_MAX };
+static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W_lo, W_s32},
+                     high[WORDS] = {W_hi, W_u32}, above[WORDS] = {W_gt, W_u32},
+                     reaches[WORDS] = {W_ge, W_u32}, negative[WORDS] = {W_lt, W_s32},
+                     other[WORDS] = {W_ne, W_s32};
+
+/* A register that is written once, or a number. */
+static bool has_one_value(const pl_ir *x, uint32_t row)
+{
+    return row < x->f->rows &&
+           (x->kind.at[row] == PL_ROW_INIT || (row < x->described && x->row[row].defs == 1));
+}
+
+/* The size of an operand with a sign. */
+static uint32_t size_of(divider *d, const place *p, uint32_t row)
+{
+    uint64_t n;
+    if (pl_ir_number(d->x, row, &n))
+        return pl_ir_constant(d->x, (int32_t)(uint32_t)n < 0 ? 0u - (uint32_t)n : (uint32_t)n, 32);
+    return make(d, p, M_abs, s32, row, NOTHING, NOTHING);
+}
+
+/* The reciprocal of a size, scaled by 2^32: in single precision, rounded so that it is not too
+ * large, and a step of Newton's method. */
+static uint32_t invert(divider *d, const place *p, const divisor *b)
+{
+    const bool known = b->less != NOTHING;
+    /* added to the bits of a float: 2^32 times as much, and two places less */
+    const uint32_t scale = pl_ir_constant(d->x, 0x0ffffffe, 32);
+    uint32_t f =
+        make(d, p, M_cvt, (const pl_word[WORDS]){W_rp, W_f32, b->type}, b->size, NOTHING, NOTHING);
+    f = make(d, p, M_rcp, (const pl_word[WORDS]){W_approx, W_ftz, W_f32}, f, NOTHING, NOTHING);
+    f = make(d, p, M_add, s32, f, scale, NOTHING);
+    f = make(d, p, M_cvt, (const pl_word[WORDS]){W_rzi, W_ftz, W_u32, W_f32}, f, NOTHING, NOTHING);
+    const uint32_t minus =
+        known ? b->less : make(d, p, M_neg, s32, b->type == W_s32 ? f : b->row, NOTHING, NOTHING);
+    const uint32_t miss =
+        make(d, p, M_mul, low, minus, !known && b->type == W_s32 ? b->size : f, NOTHING);
+    return make(d, p, M_mad, high, f, miss, f);
+}
+
+/* A parameter: ptxas reads it where it is needed, and takes the size of one as often. */
+static bool is_parameter(const pl_ir *x, uint32_t row)
+{
+    if (row >= x->f->rows || x->row[row].defs != 1 || x->row[row].block == PL_IR_NONE) return false;
+    const pl_insn *w = pl_ir_writer(x, row);
+    return w->form != PL_IR_DEAD && (pl_insn_effects(w) & PL_EF_LOAD) &&
+           w->sel[PL_M_SPACE] == PL_SP_PARAM;
+}
+
+/* What is known of the divisor of the division at p, which is done in front of it or farther out.
+ */
+static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
+{
+    pl_ir *x = d->x;
+    uint64_t n = 0;
+    const bool number = pl_ir_number(x, row, &n) && (uint32_t)n, kept = has_one_value(x, row);
+    const uint32_t where =
+        d->calls || !kept ? p->block : pl_ir_outermost(x, p->block, row, UINT32_MAX);
+    for (size_t k = 0; kept && k < d->done.n; k++) {
+        const divisor *o = &d->done.at[k];
+        if (o->row == row && o->type == type &&
+            (d->calls ? o->block == p->block : pl_ir_dominates(x, o->block, where)))
+            return *o;
+    }
+    const bool here = where == p->block;
+    const place at = {where, p->line, here ? p->at : pl_ir_end(x, where)};
+    divisor to = {.row = row,
+                  .block = where,
+                  .type = type,
+                  .less = NOTHING,
+                  .inverse = NOTHING,
+                  .some = PL_PT};
+    to.size = type == W_s32 ? size_of(d, &at, row) : row;
+    if (number && pl_ir_number(x, to.size, &n)) to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
+    to.reciprocal = invert(d, &at, &to);
+    if (!number) {
+        if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not take the other one for this */
+            to.less = make(d, &at, M_neg, s32, make(d, &at, M_abs, s32, row, NOTHING, NOTHING),
+                           NOTHING, NOTHING);
+        to.some = make(d, &at, M_setp, other, row, pl_ir_constant(x, 0, 32), NOTHING);
+        if (!here || (kept && d->divisions[row] > 1))
+            to.inverse = make(d, &at, M_not, b32, row, NOTHING, NOTHING);
+    }
+    if (kept) *pl_push(x->tmp, &d->done) = to;
+    return to;
+}
+
+/* The other division behind instruction k of its block, the remainder if that is the quotient;
+ * none: NOTHING. */
+static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
+{
+    const pl_insn *i = &x->b.at[block].code.at[k];
+    for (size_t n = k + 1;
+         has_one_value(x, i->op[1]) && has_one_value(x, i->op[2]) && n < x->b.at[block].code.n;
+         n++) {
+        const pl_insn *o = &x->b.at[block].code.at[n];
+        if (divides(o) && pl_insn_mnem(o) != pl_insn_mnem(i) &&
+            pl_insn_type(o) == pl_insn_type(i) && o->op[1] == i->op[1] && o->op[2] == i->op[2])
+            return n;
+    }
+    return NOTHING;
+}
+
+/* The rest of a division: the sign of its result, and what a divisor of zero gives; instruction k
+ * of the block becomes a copy. */
+static void finish(divider *d, const divisor *b, const place *p, size_t k, uint32_t result)
+{
+    pl_ir *x = d->x;
+    const pl_insn division = x->b.at[p->block].code.at[k];
+    if (b->type == W_s32) {
+        const uint32_t a = division.op[1], signs = pl_insn_mnem(&division) == M_div
+                                                       ? make(d, p, M_xor, b32, a, b->row, NOTHING)
+                                                       : a;
+        change(d, p, make(d, p, M_setp, negative, signs, pl_ir_constant(x, 0, 32), NOTHING), false,
+               result, M_neg, s32, result, NOTHING);
+    }
+    if (b->some != PL_PT && b->inverse == NOTHING)
+        change(d, p, b->some, true, result, M_not, b32, b->row, NOTHING);
+    pl_insn *i = &x->b.at[p->block].code.at[k];
+    if (b->inverse == NOTHING ? pl_insn_make(i, M_mov, 2, b32, 1)
+                              : pl_insn_make(i, M_selp, 4, b32, 1)) {
+        i->op[1] = result;
+        if (b->inverse != NOTHING) {
+            i->op[2] = b->inverse;
+            i->op[3] = b->some;
+        }
+    }
+}
+
+/* The division, and the other one of the same two, become copies of what is computed in front of
+ * it. */
+static void divide(divider *d, uint32_t block, size_t k)
+{
+    pl_ir *x = d->x;
+    const pl_insn division = x->b.at[block].code.at[k];
+    const place p = {block, division.line, k};
+    const pl_word type = pl_insn_type(&division);
+    const size_t second = other_one(x, block, k);
+    const bool both = second != NOTHING, quotient = both || pl_insn_mnem(&division) == M_div,
+               with_sign = type == W_s32;
+    const uint32_t a = division.op[1], one = pl_ir_constant(x, 1, 32);
+    const divisor b = prepare(d, division.op[2], type, &p);
+    const bool number = b.some == PL_PT;
+    const uint32_t of = with_sign ? size_of(d, &p, a) : a;
+    const uint32_t size = with_sign && b.less == NOTHING && quotient && b.block != block
+                              ? size_of(d, &p, b.row)
+                              : b.size;
+    const uint32_t q = make(d, &p, M_mul, high, b.reciprocal, of, NOTHING);
+    const uint32_t r =
+        b.less != NOTHING
+            ? make(d, &p, M_mad, low, q, b.less, of)
+            : make(d, &p, M_mad, low, make(d, &p, M_neg, s32, q, NOTHING, NOTHING), size, of);
+    const bool less =
+        with_sign && !number; /* the question that ptxas asks: is the divisor greater? */
+    uint32_t more = less ? make(d, &p, M_setp, above, b.size, r, NOTHING)
+                         : make(d, &p, M_setp, reaches, r, b.size, NOTHING);
+    change(d, &p, more, less, r, M_sub, s32, r, size);
+    if (quotient) change(d, &p, more, less, q, M_add, s32, q, one);
+    if (quotient) {
+        more = make(d, &p, M_setp, reaches, r, b.size, NOTHING);
+        change(d, &p, more, false, q, M_add, s32, q, one);
+    }
+    uint32_t rest = r;
+    if (both && with_sign) {
+        const uint32_t enough = less ? make(d, &p, M_setp, above, b.size, r, NOTHING) : more,
+                       least = make(d, &p, M_sub, s32, r, size, NOTHING);
+        rest = make(d, &p, M_selp, b32, less ? r : least, less ? least : r, enough);
+    } else if (both || !quotient) {
+        if (!both)
+            more = less ? make(d, &p, M_setp, above, b.size, r, NOTHING)
+                        : make(d, &p, M_setp, reaches, r, b.size, NOTHING);
+        change(d, &p, more, less, r, M_sub, s32, r, size);
+    }
+    const bool first = pl_insn_mnem(&division) == M_div;
+    finish(d, &b, &p, k, first ? q : rest);
+    if (both) finish(d, &b, &p, second, first ? rest : q);
+}
+
+bool pl_pass_lower_division(pl_ir *x)
+{
+    divider d = {.x = x};
+    if (!pl_ir_any(x, divides)) return true;
+    if (!pl_ir_ready(x)) return false;
+    const uint32_t rows = x->f->rows;
+    d.divisions = pl_arena_array(x->tmp, uint32_t, rows + 1);
+    if (!d.divisions) return false;
+    memset(d.divisions, 0, (rows + 1) * sizeof *d.divisions);
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            d.calls |= (pl_insn_effects(i) & PL_EF_CALL) != 0;
+            if (divides(i) && i->op[2] < rows) d.divisions[i->op[2]]++;
+        }
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            if (pl_insn_effects(&x->b.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
+            if (divides(&x->b.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
+        }
+    return pl_ir_settle(x);
+}
+
+/* ---- slow paths ---- */
+
+/* Quotients and roots with an exact rounding, and what comes behind each. */
+static const struct {
+    uint16_t mnem;
+    pl_word op, type;
+    uint16_t same;
+} exact[] = {{M_div, W_div, W_f32, C_div_f32_rn_same},    {M_rcp, W_rcp, W_f32, C_rcp_f32_rn_same},
+             {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
+             {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
+
+/* Operands that are the same in all lanes send them to the subroutine together, so that they need
+ * not meet behind it. */
+static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
+{
+    bool same = i->guard <= PL_PF || !v->pred[i->guard];
+    for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
+        same &= i->op[k] == UINT32_MAX || (i->op[k] < x->f->rows && !v->row[i->op[k]]);
+    return same;
+}
+
+bool pl_pass_insert_slow_paths(pl_ir *x)
+{
+    pl_varies v;
+    if (!pl_ir_any(x, pl_insn_is_exact)) return true;
+    if (!pl_ir_ready(x) || !pl_varies_find(&v, x)) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            if (!pl_insn_is_exact(&x->b.at[b].code.at[k])) /* nearly all */
+                continue;
+            const pl_insn div = x->b.at[b].code.at[k];
+            size_t n = 0;
+            while (n < sizeof exact / sizeof *exact &&
+                   (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
+                n++;
+            if (n == sizeof exact / sizeof *exact) continue;
+            if (all_the_same(x, &v, &div)) x->b.at[b].code.at[k].cls = exact[n].same;
+            uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
+            x->b.at[b].code.at[k].op[0] = quotient;
+            pl_insn *i = pl_ir_later(x, b, k + 1);
+            unsigned operands = pl_forms[div.form].noperands;
+            if (!i || !pl_insn_make(i, M__slow, operands + 1,
+                                    (const pl_word[]){exact[n].op, exact[n].type}, 2))
+                return false;
+            i->op[0] = div.op[0];
+            i->op[1] = quotient;
+            for (unsigned o = 1; o < operands; o++) i->op[o + 1] = div.op[o];
+            i->line = div.line;
+            i->guard = div.guard;
+            i->flags |= (uint16_t)(div.flags & PL_IF_GUARD_NEG);
+        }
+    return pl_ir_settle(x);
+}

@@ -1,0 +1,239 @@
+/* lower_int16.c - 16-bit integer work is done in 32-bit registers: some instructions take a value
+ * only when its upper half is right.
+ *
+ * ptxas 13.0 (sm_90, sequences of a load, an operation and a use compared, 2026-11) lets the upper
+ * half of a 16-bit value be anything. A sum, a logic operation, a shift left, a store do not look
+ * at it, and cutting a word to 16 bits is no instruction. Comparisons, wide products, shifts right
+ * and the way back to 32 bits need zeros there (LOP3, or PRMT), the signed ones copies of the sign
+ * (PRMT), and so do both factors of mul.lo.s16. Bytes, what a load or a mask has extended, and what
+ * was shifted down are right already. A difference of two registers is three instructions: the
+ * negation is cut first. */
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum {
+    ZEROS = 1,
+    SIGNS = 2
+}; /* what the upper half of a register holds; a value that is not negative has both */
+
+typedef struct shorts {
+    pl_ir *x;
+    uint8_t
+        *known; /* by row: what the upper half of a value holds; of a variable ptxas does not ask */
+    uint32_t *extended[2]; /* by row: block (plus one) in which it was extended first with zeros,
+                              with its sign */
+    uint32_t block;
+} shorts;
+
+static unsigned of_number(uint64_t v)
+{
+    return v < 0x8000 ? ZEROS | SIGNS : v < 0x10000 ? ZEROS : (uint32_t)v >= 0xffff8000 ? SIGNS : 0;
+}
+
+/* A type's values as a load or conversion leaves them in a register. */
+static unsigned of_type(pl_word t)
+{
+    const bool sign = pl_type_kind(t) == 's';
+    return pl_type_bits(t) == 8    ? (sign ? SIGNS : ZEROS | SIGNS)
+           : pl_type_bits(t) == 16 ? (sign ? SIGNS : ZEROS)
+                                   : 0;
+}
+
+static unsigned known(const shorts *s, uint32_t row)
+{
+    uint64_t v;
+    return pl_ir_number(s->x, row, &v) ? of_number(v) : row < s->x->f->rows ? s->known[row] : 0;
+}
+
+/* What an instruction leaves in the upper half of its result. */
+static unsigned made(const shorts *s, const pl_insn *i)
+{
+    uint64_t n = 0;
+    const pl_form *f = &pl_forms[i->form];
+    const pl_word t = pl_insn_type(i);
+    const unsigned bits = (unsigned)pl_type_bits(t);
+    const bool sign = pl_type_kind(t) == 's', number = f->noperands == 3 &&
+                                                       f->operand[2].kind == PL_K_VALUE &&
+                                                       pl_ir_number(s->x, i->op[2], &n);
+    switch ((int)pl_insn_mnem(i)) {
+    case M_ld: return i->sel[PL_M_COUNT] == 1 ? of_type(t) : 0;
+    case M__cut: return ZEROS | SIGNS; /* PRMT extends as its readers want it */
+    case M_cvt: {
+        const pl_word from = f->noperands == 2 ? pl_operand_type(f, 1, i->mods) : W_f32;
+        if (pl_type_kind(from) == 'f' || pl_type_bits(from) > 32) return 0;
+        return bits == 8 || pl_type_bits(from) == 8 ? of_type(pl_type_bits(from) == 8 ? from : t)
+                                                    : known(s, i->op[1]);
+    }
+    case M_and: {
+        const unsigned a = known(s, i->op[1]), b = known(s, i->op[2]), both = ZEROS | SIGNS;
+        return (a & b) | ((a | b) & ZEROS) | (a == both || b == both ? SIGNS : 0);
+    }
+    case M_or:
+    case M_xor:
+    case M_selp: return known(s, i->op[1]) & known(s, i->op[2]);
+    case M_shr:
+        if (!number || bits > 32) return 0;
+        return sign         ? (bits == 16 || n >= 16 ? SIGNS : 0)
+               : bits == 16 ? ZEROS | (n ? SIGNS : 0)
+               : n >= 16    ? ZEROS | (n > 16 ? SIGNS : 0)
+                            : 0;
+    case M_mul: return t == W_u16 && pl_insn_has(i, W_hi) ? ZEROS : 0;
+    case M_div:
+    case M_rem: return t == W_u16 ? ZEROS : 0;
+    default: return pl_insn_copies(i) ? known(s, i->op[1]) : 0;
+    }
+}
+
+typedef struct learner {
+    shorts *s;
+    unsigned made;
+} learner;
+
+static void learn(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    learner *l = ctx;
+    if (!(use & PL_USE_PRED) && rows == 1 && *row < l->s->x->f->rows &&
+        l->s->x->row[*row].defs == 1 && !l->s->x->row[*row].pinned)
+        l->s->known[*row] = (uint8_t)l->made;
+}
+
+/* 1 when the value must be extended for this reader, and was not yet in this block. */
+static unsigned extend(shorts *s, uint32_t row, unsigned how)
+{
+    if (row == UINT32_MAX || row >= s->x->f->rows || (known(s, row) & how)) return 0;
+    uint32_t *block = &s->extended[how == SIGNS][row];
+    const bool before =
+        *block && s->x->row[row].defs == 1 && pl_ir_dominates(s->x, *block - 1, s->block);
+    if (before) return 0;
+    *block = s->block + 1;
+    return 1;
+}
+
+static bool is_short(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && pl_type_bits(pl_insn_type(i)) == 16 &&
+           pl_type_kind(pl_insn_type(i)) != 'f';
+}
+
+static void convert(shorts *s, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->cls != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) || i->guard != PL_PT ||
+        s->x->row[i->op[0]].defs != 1)
+        return;
+    const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
+    if (pl_type_bits(to) == 16 && pl_type_bits(from) > 16)
+        i->cls = C_free;
+    else if (pl_type_bits(to) >= 16 && pl_type_bits(from) == 16 &&
+             (pl_type_bits(to) == 16 ||
+              !extend(s, i->op[1], pl_type_kind(from) == 's' ? SIGNS : ZEROS)))
+        i->cls = C_free;
+}
+
+static void visit(shorts *s, pl_insn *i)
+{
+    const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
+    if (m == M_cvt) {
+        convert(s, i);
+        return;
+    }
+    if (!is_short(i) || !pl_insn_pure(i)) return;
+    const unsigned how = pl_type_kind(pl_insn_type(i)) == 's' ? SIGNS : ZEROS;
+    if (m == M_sub && i->cls == C_alu)
+        i->cls = C_alu_x3;
+    else if (m == M_neg && i->cls == C_alu)
+        i->cls = C_alu_x2;
+    else if (m == M_shr && (i->cls == C_alu || i->cls == C_alu_x6) &&
+             pl_forms[i->form].noperands == 3 && s->x->kind.at[i->op[2]] == PL_ROW_INIT)
+        i->cls = extend(s, i->op[1], how) ? C_alu_x2 : C_alu;
+    else if ((m == M_mul || m == M_mad) && (i->cls == C_imad || i->cls == C_imad_x3)) {
+        const unsigned more = extend(s, i->op[1], how) + extend(s, i->op[2], how);
+        i->cls = more == 2 ? C_imad_x3 : more ? C_mul24 : C_imad;
+    } else if (m == M_setp && i->cls == C_setp &&
+               extend(s, i->op[2], how) + extend(s, i->op[3], how))
+        i->cls = C_alu_x2;
+}
+
+static bool several(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+           i->sel[PL_M_COUNT] > 1 && i->sel[PL_M_LOG2] < 2 && i->guard == PL_PT;
+}
+
+/* Several bytes or halves are loaded and stored as words: what is used of them is cut out, what is
+ * stored put together (PRMT). */
+static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
+{
+    const pl_insn access = x->b.at[block].code.at[at];
+    const unsigned n = access.sel[PL_M_COUNT];
+    const pl_word t = pl_insn_type(&access);
+    const bool stores = pl_insn_mnem(&access) == M_st;
+    for (unsigned k = stores; k < n; k++) { /* the first one of a store is where the others go */
+        const size_t element = access.more + access.op[stores] + k;
+        const uint32_t row = x->p->pool.at[element];
+        uint64_t v;
+        if (row >= x->described || (!stores && (x->row[row].defs != 1 || !x->row[row].uses)) ||
+            x->row[row].pinned || pl_ir_number(x, row, &v))
+            continue;
+        if (!stores && to_float[row] && (access.sel[PL_M_LOG2] || to_float[row] != W_u16)) continue;
+        const uint32_t other = pl_ir_new(x, 1);
+        pl_insn *i = pl_ir_insert(x, block, stores ? at : at + 1);
+        if (!i || !pl_insn_make(i, M__cut, 2, &t, 1)) return;
+        x->p->pool.at[element] = other;
+        i->op[0] = stores ? other : row;
+        i->op[1] = stores ? row : other;
+        i->line = access.line;
+        at += stores;
+    }
+}
+
+static bool any_short(const pl_insn *i)
+{
+    return is_short(i) ||
+           (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && i->cls == C_cvt_int);
+}
+
+bool pl_pass_lower_int16_extend(pl_ir *x)
+{
+    if (!pl_ir_any(x, any_short)) return true;
+    if (!pl_ir_ready(x)) return false;
+    shorts s = {.x = x,
+                .extended = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                             pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)}};
+    s.known = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    if (!s.extended[0] || !s.extended[1] || !s.known) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        s.block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[s.block].code.n; k++) {
+            pl_insn *i = &x->b.at[s.block].code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            learner l = {&s, made(&s, i)};
+            visit(&s, i);
+            pl_insn_writes_here(x->p, i, learn, &l);
+        }
+    }
+    pl_ir_same(x);
+    return true;
+}
+
+/* Before the walk above. */
+bool pl_pass_lower_int16_narrow(pl_ir *x)
+{
+    if (!pl_ir_any(x, several)) return true;
+    if (!pl_ir_ready(x)) return false;
+    /* by row: the type of a conversion that takes either half of a word, or any byte, as those of
+     * unsigned 16 bits do not */
+    uint16_t *to_float = pl_arena_array(x->tmp, uint16_t, x->f->rows + 4);
+    if (!to_float) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt &&
+                pl_type_kind(pl_insn_type(i)) == 'f' && i->op[1] < x->f->rows)
+                to_float[i->op[1]] = (uint16_t)pl_operand_type(&pl_forms[i->form], 1, i->mods);
+        }
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = x->b.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
+            if (several(&x->b.at[b].code.at[k])) cut_out(x, to_float, b, k);
+    return pl_ir_ok(x);
+}

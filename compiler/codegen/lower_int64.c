@@ -1,0 +1,570 @@
+/* lower_int64.c - 64-bit integer work is done in halves of 32 bits: what is known of a half, and
+ * what nobody reads of one, costs nothing.
+ *
+ * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selections
+ * and insertions into instructions for either half. A half that is a copy of another register is
+ * that register, one that is zero is RZ; so `or` of an extended word and of another one shifted up
+ * by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes
+ * whole pairs of registers (a store, a product's addend, a copy) wants the zero in a register,
+ * which is a move. LOP3 writes a predicate when its only reader asks whether the result is zero.
+ *
+ * The instructions stay as they are: their classes say what they cost. Readers come behind writers,
+ * so blocks are walked from the last to the first. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+/* What readers want of a row. */
+enum {
+    LOW = 1,
+    HIGH = 2,
+    BOTH = 3,
+    IN_REGISTERS = 4,
+    TESTED = 8,
+    VARIABLE = 16 /* the row has other writers: a copy is a move */
+};
+
+enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
+
+typedef struct halves {
+    pl_ir *x;
+    uint8_t *want;  /* by row */
+    pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as
+                       they have been seen */
+} halves;
+
+/* Without its guard the only writer of a value leaves it undefined: what is known of the value does
+ * not depend on the guard. */
+static const pl_insn *writer(const halves *h, uint32_t row)
+{
+    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 ||
+        h->x->row[row].block == PL_IR_NONE)
+        return NULL;
+    const pl_insn *w = pl_ir_writer(h->x, row);
+    return w->form != PL_IR_DEAD && w->op[0] == row ? w : NULL;
+}
+
+static bool is_wide(const pl_insn *i)
+{
+    return pl_type_bits(pl_insn_type(i)) == 64 && pl_insn_pure(i);
+}
+
+/* An extension of 32 bits or fewer: the kind of the shorter type, 0 for other instructions. */
+static char extension(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
+        return 0;
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
+                  from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    const bool is = pl_type_bits(to) == 64 && pl_type_kind(to) != 'f' && pl_type_bits(from) <= 32 &&
+                    pl_type_kind(from) != 'f';
+    return is ? (char)pl_type_kind(from) : 0;
+}
+
+static bool extends(const pl_insn *i)
+{
+    return extension(i) == 'u';
+}
+
+static bool cuts(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) == M__narrow) return true;
+    if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
+        return false;
+    const pl_word to = pl_operand_type(&pl_forms[i->form], 0, i->mods),
+                  from = pl_operand_type(&pl_forms[i->form], 1, i->mods);
+    return pl_type_bits(to) <= 32 && pl_type_kind(to) != 'f' && pl_type_bits(from) == 64 &&
+           pl_type_kind(from) != 'f';
+}
+
+static bool is_logic(uint16_t m)
+{
+    return m == M_and || m == M_or || m == M_xor || m == M_not || m == M__lop3;
+}
+
+static uint8_t table_of(const pl_insn *i)
+{
+    enum { A = 0xf0, B = 0xcc };
+    switch (pl_insn_mnem(i)) {
+    case M_and: return A & B;
+    case M_or: return A | B;
+    case M_xor: return A ^ B;
+    case M_not: return (uint8_t)~A;
+    default: return (uint8_t)i->op[4];
+    }
+}
+
+static unsigned zeros(const halves *h, uint32_t row, unsigned steps);
+
+static unsigned inputs(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__lop3 ? 3 : pl_insn_mnem(i) == M_not ? 1 : 2;
+}
+
+/* Of each input of logic the halves that are zero. */
+static void know(const halves *h, const pl_insn *i, unsigned steps, unsigned zero[3])
+{
+    for (unsigned k = 0; k < inputs(i); k++) zero[k] = zeros(h, i->op[1 + k], steps);
+}
+
+/* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
+static int logic_half(const halves *h, const pl_insn *i, unsigned half, const unsigned zero[3],
+                      bool *copy)
+{
+    static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
+    static const unsigned step[3] = {4, 2, 1};
+    uint8_t lut = table_of(i);
+    for (unsigned k = 0; k < inputs(i); k++) {
+        uint64_t v;
+        bool ones = pl_ir_number(h->x, i->op[1 + k], &v) &&
+                    (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
+        if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other
+                     way round */
+            lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
+        else if (zero[k] & half)
+            lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
+    }
+    *copy = lut == in[0] || lut == in[1] || lut == in[2];
+    return lut == 0 ? 0 : lut == UINT8_MAX ? 1 : -1;
+}
+
+/* The halves of its result that are known to be zero. */
+static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
+{
+    unsigned zero[3];
+    uint64_t n;
+    bool copy;
+    if (extends(i)) return HIGH;
+    if (!is_wide(i)) return 0;
+    const uint16_t m = pl_insn_mnem(i);
+    if (is_logic(m)) {
+        know(h, i, steps, zero);
+        return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) |
+               (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
+    }
+    if (m == M_shl || m == M_shr) {
+        if (!pl_ir_number(h->x, i->op[2], &n) ||
+            (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
+            return 0;
+        const unsigned of = zeros(h, i->op[1], steps);
+        return n > 63       ? BOTH
+               : n < 32     ? of & (m == M_shl ? LOW : HIGH)
+               : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0)
+                            : (unsigned)HIGH | (of & HIGH ? LOW : 0);
+    }
+    if (m == M_selp) return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
+    return pl_insn_copies(i) ? zeros(h, i->op[1], steps) : 0;
+}
+
+static unsigned zeros(const halves *h, uint32_t row, unsigned steps)
+{
+    uint64_t n;
+    if (pl_ir_number(h->x, row, &n))
+        return (unsigned)((uint32_t)n ? 0 : LOW) | (unsigned)(n >> 32 ? 0 : HIGH);
+    const pl_insn *i = writer(h, row);
+    return i && steps ? zeros_made(h, i, steps - 1) : 0;
+}
+
+static void want(halves *h, uint32_t row, unsigned what)
+{
+    if (row != UINT32_MAX && row < h->x->f->rows) h->want[row] |= (uint8_t)what;
+}
+
+static void want_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    halves *h = ctx;
+    if ((use & PL_USE_PRED) || *row >= h->x->f->rows) return;
+    want(h, *row, BOTH | IN_REGISTERS);
+    if (rows == 1 && *row) /* a half by its own name */
+        want(h, *row - 1, BOTH | IN_REGISTERS);
+}
+
+/* Instructions for either half, which have RZ where nothing is. */
+static void want_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    halves *h = ctx;
+    if (rows == 2 && !(use & PL_USE_PRED))
+        want(h, *row, BOTH);
+    else
+        want_all(ctx, row, rows, use);
+}
+
+static unsigned count(unsigned some)
+{
+    return (some & 1) + (some >> 1 & 1);
+}
+
+/* The class of so many instructions, one for each half that takes work. */
+static uint16_t of_halves(unsigned n, unsigned both)
+{
+    return (uint16_t)(n == 0 ? C_free : n == 1 ? C_alu : both);
+}
+
+static unsigned moved_zeros(const halves *h, const pl_insn *i, unsigned wanted)
+{
+    return wanted & IN_REGISTERS ? count(zeros_made(h, i, STEPS) & wanted) : 0;
+}
+
+static void logic(halves *h, pl_insn *i, unsigned wanted)
+{
+    unsigned work = 0, read = 0, zero[3];
+    know(h, i, STEPS, zero);
+    for (unsigned half = LOW; half <= HIGH; half++) {
+        bool copy = false;
+        if (!(wanted & half)) continue;
+        int known = logic_half(h, i, half, zero, &copy);
+        work += known < 0 && (!copy || wanted & VARIABLE);
+        read |= known < 0 ? half : 0;
+    }
+    i->cls = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
+    for (unsigned k = 0; k < inputs(i); k++) want(h, i->op[1 + k], read);
+}
+
+static void shift(halves *h, pl_insn *i, unsigned wanted)
+{
+    const bool left = pl_insn_mnem(i) == M_shl,
+               sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
+    const unsigned
+        toward = left ? HIGH : LOW,
+        away = left ? LOW
+                    : HIGH; /* the half that bits come into from the other one, and the other one */
+    uint64_t n;
+    if (!pl_ir_number(h->x, i->op[2], &n)) {
+        const bool number = pl_ir_number(h->x, i->op[1], &n) && n; /* it goes into a register */
+        i->cls = number && count(wanted) == 2
+                     ? C_alu_x3
+                     : of_halves(count(wanted) + (number && wanted), C_shift64);
+        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        want(h, i->op[2], LOW | IN_REGISTERS);
+        return;
+    }
+    const unsigned zero = zeros_made(h, i, STEPS);
+    unsigned work = moved_zeros(h, i, wanted);
+    if (n < 32) {
+        work += count(wanted & ~zero);
+        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+    } else {
+        work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) +
+                (sign && (wanted & ~zero & away) ? 1u : 0u);
+        want(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
+    }
+    i->cls = of_halves(work, C_shift64);
+}
+
+/* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its
+ * operands, but does not subtract it. */
+static unsigned extended_here(const halves *h, const pl_insn *i)
+{
+    for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
+        const pl_insn *w = writer(h, i->op[k]);
+        if (w && extension(w) == 's' && h->x->row[i->op[k]].uses == 1 && i->op[k] != i->op[3 - k])
+            return k;
+    }
+    return 0;
+}
+
+/* A shift to the right that only this sum reads: LEA.HI does both for the lower half. */
+static bool shifted_here(const halves *h, const pl_insn *i)
+{
+    bool any = false;
+    for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
+        uint64_t n;
+        const pl_insn *w = writer(h, i->op[k]);
+        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 &&
+               pl_ir_number(h->x, w->op[2], &n) && n && n != 32 && n < 64;
+    }
+    return any;
+}
+
+static void sum(halves *h, pl_insn *i, unsigned wanted)
+{
+    const unsigned along = extended_here(h, i);
+    i->cls = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
+    for (unsigned k = 1; k < 3; k++) want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
+}
+
+/* 0 or -1, for instance: one SEL makes both halves for all who do not want a pair of registers. */
+static bool halves_equal(const halves *h, const pl_insn *i)
+{
+    uint64_t a, b;
+    return pl_ir_number(h->x, i->op[1], &a) && pl_ir_number(h->x, i->op[2], &b) &&
+           (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
+}
+
+static void selection(halves *h, pl_insn *i, unsigned wanted)
+{
+    const unsigned zero = zeros_made(h, i, STEPS);
+    const bool one =
+        halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
+    i->cls = of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
+    want(h, i->op[1], wanted & BOTH);
+    want(h, i->op[2], wanted & BOTH);
+}
+
+/* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether
+ * it is zero takes no instruction of its own. */
+static void comparison(halves *h, pl_insn *i)
+{
+    const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
+               order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
+    uint64_t n;
+    const bool zero = pl_ir_number(h->x, i->op[3], &n) && !n;
+    const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1
+                           ? writer(h, i->op[2])
+                           : NULL;
+    const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
+    const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
+    const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
+    i->cls = sign || known ? C_setp : C_setp64;
+    want(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
+    want(h, i->op[3], BOTH);
+}
+
+/* bfi with numbers for place and width. */
+static void insertion(halves *h, pl_insn *i, unsigned wanted)
+{
+    uint64_t place, width;
+    if (!pl_ir_number(h->x, i->op[3], &place) || !pl_ir_number(h->x, i->op[4], &width) ||
+        place > 63 || width > 64) {
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+        return;
+    }
+    const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << place;
+    unsigned work = 0, keep = 0;
+    for (unsigned half = LOW; half <= HIGH; half++) {
+        const uint32_t part = (uint32_t)(field >> (half == HIGH ? 32 : 0));
+        if (!(wanted & half)) continue;
+        work += part == 0            ? (wanted & VARIABLE) != 0
+                : part == UINT32_MAX ? place % 32 != 0 || (wanted & VARIABLE)
+                : place % 32         ? 2
+                                     : 1;
+        keep |= part == UINT32_MAX ? 0 : half;
+    }
+    i->cls = work == 0   ? C_free
+             : work == 1 ? C_alu
+             : work == 2 ? C_alu_x2
+             : work == 3 ? C_alu_x3
+                         : C_bfe;
+    want(h, i->op[1], place >= 32 ? LOW : BOTH);
+    want(h, i->op[2], keep);
+}
+
+/* What one half of a factor times the lower half of the other one adds to the upper half of a
+ * product. */
+typedef enum cross {
+    NOTHING,
+    COPY /* times 1 or -1: IADD3 does it with the sum */,
+    MULTIPLIED
+} cross;
+
+static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
+{
+    const unsigned lower = 3 - upper;
+    uint64_t n;
+    if ((zeros(h, i->op[upper], STEPS) & HIGH) || (zeros(h, i->op[lower], STEPS) & LOW))
+        return NOTHING;
+    if (!pl_ir_number(h->x, i->op[2], &n)) return MULTIPLIED;
+    const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
+    return part == 1 || part == UINT32_MAX ? COPY : MULTIPLIED;
+}
+
+/* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower
+ * halves, IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
+ * only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for
+ * all products of its block. */
+static uint16_t whole_product(halves *h, pl_insn *i)
+{
+    const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
+    if (first == MULTIPLIED && second == MULTIPLIED) return C_mul64_lo;
+    if (first == NOTHING && second == NOTHING) h->first = i;
+    return first == NOTHING || (first == COPY && second == COPY) ? C_imad_hi_sum : C_imad_wide_sum;
+}
+
+/* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE
+ * adds is a pair of registers. */
+static void product(halves *h, pl_insn *i, unsigned wanted)
+{
+    const bool low = !(wanted & HIGH);
+    i->cls = low ? C_imad : whole_product(h, i);
+    for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
+        want(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
+}
+
+/* Counts and searches in 64 bits of which the upper 32 are zero. */
+static void count_bits(const halves *h, pl_insn *i)
+{
+    if ((i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64) &&
+        (zeros(h, i->op[1], STEPS) & HIGH))
+        i->cls = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
+}
+
+/* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits
+ * of it matter. PL_IR_NONE: another one, or there are more operands than stand in the instruction
+ * itself. */
+static uint32_t near_address(const pl_insn *i)
+{
+    const uint8_t space = i->sel[PL_M_SPACE];
+    if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
+        (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
+        return PL_IR_NONE;
+    const unsigned at = pl_insn_address(i);
+    return at ? i->op[at - 1] : PL_IR_NONE;
+}
+
+typedef struct access {
+    halves *h;
+    uint32_t address;
+} access;
+
+static void want_near(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    access *a = ctx;
+    if (*row == a->address && rows == 2 && !(use & PL_USE_PRED))
+        want(a->h, *row, LOW);
+    else
+        want_all(a->h, row, rows, use);
+}
+
+static void visit(halves *h, pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD) return;
+    const uint16_t m = pl_insn_mnem(i);
+    const uint32_t to = i->op[0];
+    const bool value = to < h->x->f->rows && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
+    const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
+    if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
+    access near = {h, near_address(i)};
+    if (near.address != PL_IR_NONE)
+        pl_insn_reads_here(h->x->p, i, want_near, &near);
+    else if (cuts(i))
+        want(h, i->op[1], LOW);
+    else if (extension(i)) {
+        i->cls =
+            (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+    } else if (m == M_bfe && is_wide(i)) {
+        if (!(wanted & HIGH)) i->cls = i->cls == C_bfe64 || i->cls == C_bfe64s ? i->cls : C_alu_x2;
+        pl_insn_reads_here(h->x->p, i, want_all, h);
+    } else if (m == M_setp && is_wide(i) && (i->cls == C_setp64 || i->cls == C_setp))
+        comparison(h, i);
+    else if (m == M_bfi && is_wide(i))
+        insertion(h, i, wanted);
+    else if (m == M_add && i->cls == C_free && is_wide(i) &&
+             !(wanted & HIGH)) /* an address in the constant bank */
+        for (unsigned k = 1; k < 3; k++) want(h, i->op[k], LOW);
+    else if (!pl_insn_is_integer(i, 64))
+        pl_insn_reads_here(h->x->p, i,
+                           m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum)
+                               ? want_values
+                               : want_all,
+                           h);
+    else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
+        logic(h, i, wanted);
+    else if ((m == M_shl || m == M_shr) &&
+             (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
+        shift(h, i, wanted);
+    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
+             (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad_hi_sum ||
+              i->cls == C_imad))
+        product(h, i, wanted);
+    else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 &&
+             (i->cls == C_alu64 || i->cls == C_alu))
+        sum(h, i, wanted);
+    else if (m == M_selp && (i->cls == C_alu64 || i->cls == C_alu || i->cls == C_free))
+        selection(h, i, wanted);
+    else
+        pl_insn_reads_here(h->x->p, i, m == M_mov ? want_all : want_values, h);
+}
+
+static bool is_halved(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD &&
+           ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 ||
+            i->cls == C_alu64 || i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s ||
+            i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64 ||
+            i->cls == C_mul64_lo);
+}
+
+/* Does the instruction make a value of 64 bits of which one register holds all that is wanted?
+ * Whoever wants it in registers has the other one, too. */
+static bool is_half(const halves *h, const pl_insn *i)
+{
+    const uint32_t to = i->op[0];
+    if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
+        h->x->row[to].defs != 1 || h->x->row[to].pinned || h->x->row[to].rows != 2 ||
+        (i->flags & PL_IF_ELSEWHERE))
+        return false;
+    const unsigned wanted = h->want[to];
+    return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
+}
+
+/* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take
+ * one register are noted; else the other way round. */
+static bool walk(pl_ir *x, bool widths)
+{
+    if (!pl_ir_ready(x)) return false;
+    halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!h.want) return false;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        pl_irb *b = &x->b.at[x->rpo[j]];
+        h.first = NULL;
+        for (size_t k = b->code.n; k-- > 0;) {
+            pl_insn *i = &b->code.at[k], copy = *i;
+            visit(&h, widths ? &copy : i);
+            if (widths && is_half(&h, i)) i->flags |= PL_IF_HALF;
+        }
+        if (h.first && !widths)
+            h.first->cls = C_imad_wide_sum; /* with the zero that the others have, too */
+    }
+    pl_ir_same(x);
+    return true;
+}
+
+bool pl_pass_lower_int64(pl_ir *x)
+{
+    return !pl_ir_any(x, is_halved) || walk(x, false);
+}
+
+bool pl_pass_narrow_int64(pl_ir *x)
+{
+    return walk(x, true);
+}
+
+/* A word from memory or less that goes to a register of 64 bits, or comes from one. */
+static bool moves_word(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+           (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2 &&
+           pl_type_kind(pl_insn_type(i)) != 'f' && i->cls != C_param;
+}
+
+/* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a
+ * store of the lower half. */
+bool pl_pass_split_subword_loads(pl_ir *x)
+{
+    if (!pl_ir_any(x, moves_word)) return true;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (!moves_word(i)) continue;
+            const bool sign = pl_type_kind(pl_insn_type(i)) == 's', load = pl_insn_mnem(i) == M_ld;
+            const pl_word words[] = {!load  ? W_u32
+                                     : sign ? W_s64
+                                            : W_u64,
+                                     !load  ? W_u64
+                                     : sign ? W_s32
+                                            : W_u32};
+            pl_insn *c = pl_ir_later(x, b, k + load);
+            if (!c || !pl_insn_make(c, M_cvt, 2, words, 2)) return false;
+            uint32_t *word = &i->op[load ? 0 : 1];
+            c->op[load ? 0 : 1] = *word;
+            c->op[load ? 1 : 0] = *word = pl_ir_new(x, 1);
+            c->guard = i->guard;
+            c->flags |= i->flags & PL_IF_GUARD_NEG;
+            c->line = i->line;
+            i->sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_WIDE;
+            i->plan = 0;
+        }
+    return pl_ir_settle(x);
+}

@@ -1,0 +1,116 @@
+/* lower_mufu.c - what stands in front of and behind a function of the multi-function unit (MUFU).
+ *
+ * MUFU takes subnormal numbers for zeros. So that ex2, lg2, rsqrt and sqrt without .ftz take them
+ * as they are, ptxas 13.0 (sm_90, 14 small kernels, 2026-11) asks whether the operand is too small
+ * (FSETP), multiplies it by a power of two if so, and the result by another (of lg2: adds a
+ * number): FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
+ *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     where somebody does
+ * and MUFU.SIN and MUFU.COS have an FMUL in front that makes turns of radians. Here the instruction
+ * in the middle computes it all, as the emulator knows it (emu/exec/mufu.h), and ~scale, which
+ * changes nothing, stands for what the machine does around it: others are put between these steps,
+ * and lanes wait for a predicate as they do there. Guarded ones stay whole. */
+#include "compiler/passes.h"
+
+typedef struct scaler {
+    pl_ir *x;
+    uint32_t block, line;
+    uint32_t *turns, *turned_in; /* by row: the same in turns; block (plus one) where that is so */
+} scaler;
+
+static pl_insn *later(scaler *s, size_t at, uint16_t mnem, unsigned operands, const pl_word *words,
+                      unsigned n)
+{
+    pl_insn *i = pl_ir_later(s->x, s->block, at);
+    if (!i || !pl_insn_make(i, mnem, operands, words, n)) return NULL;
+    i->line = s->line;
+    return i;
+}
+
+static bool scale(scaler *s, size_t at, uint32_t to, uint32_t from, uint32_t guard)
+{
+    pl_insn *i = later(s, at, M__scale, 2, NULL, 0);
+    if (!i) return false;
+    i->op[0] = to;
+    i->op[1] = from;
+    i->guard = guard;
+    return true;
+}
+
+/* Is this the last that anybody wants of the value? */
+static bool dies(const scaler *s, uint32_t row)
+{
+    const pl_ir *x = s->x;
+    const pl_ir_row *r = &x->row[row];
+    return row < x->f->rows && r->kind == PL_ROW_REG && !r->pinned && r->defs == 1 &&
+           r->uses == 1 && x->b.at[r->block].loop == x->b.at[s->block].loop;
+}
+
+static bool around(scaler *s, size_t at)
+{
+    enum { SMALLEST_EX2 = 0xc2fc0000, SMALLEST = 0x800000 }; /* -126; 2^-126 */
+    pl_ir *x = s->x;
+    const pl_insn i = x->b.at[s->block].code.at[at];
+    const uint32_t small = pl_ir_new_pred(x),
+                   limit =
+                       pl_ir_constant(x, pl_insn_mnem(&i) == M_ex2 ? SMALLEST_EX2 : SMALLEST, 32);
+    const bool last = dies(s, i.op[1]);
+    const uint32_t scaled = last ? i.op[1] : pl_ir_new(x, 1),
+                   chosen = last ? i.op[1] : pl_ir_new(x, 1);
+    if (!last && !scale(s, at, scaled, i.op[1], PL_PT)) return false;
+    pl_insn *ask = later(s, at, M_setp, 4, (const pl_word[]){W_lt, W_f32}, 2);
+    if (!ask) return false;
+    ask->op[0] = small;
+    ask->op[2] = i.op[1];
+    ask->op[3] = limit;
+    if (last) {
+        if (!scale(s, at, scaled, scaled, small)) return false;
+    } else {
+        pl_insn *choose = later(s, at, M_selp, 4, (const pl_word[]){W_b32}, 1);
+        if (!choose) return false;
+        choose->op[0] = chosen;
+        choose->op[1] = scaled;
+        choose->op[2] = i.op[1];
+        choose->op[3] = small;
+    }
+    x->b.at[s->block].code.at[at].op[1] = chosen;
+    x->b.at[s->block].code.at[at].cls = C_mufu;
+    return scale(s, at + 1, i.op[0], i.op[0], small);
+}
+
+/* Of both functions of one angle the second finds it in turns. */
+static bool in_turns(scaler *s, size_t at)
+{
+    pl_insn *i = &s->x->b.at[s->block].code.at[at];
+    const uint32_t row = i->op[1];
+    const bool found = s->turned_in[row] == s->block + 1 && s->x->row[row].defs == 1;
+    if (!found) s->turns[row] = pl_ir_new(s->x, 1);
+    s->turned_in[row] = s->block + 1;
+    i->cls = C_mufu;
+    i->op[1] = s->turns[row];
+    return found || scale(s, at, i->op[1], row, PL_PT);
+}
+
+static bool has_steps(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (i->cls == C_mufu_scaled && m != M_rcp) || i->cls == C_mufu_trig;
+}
+
+bool pl_pass_lower_mufu(pl_ir *x)
+{
+    if (!pl_ir_any(x, has_steps)) return true;
+    if (!pl_ir_ready(x)) return false;
+    const uint32_t rows = x->f->rows;
+    scaler s = {.x = x,
+                .turns = pl_arena_array(x->tmp, uint32_t, rows + 1),
+                .turned_in = pl_arena_array(x->tmp, uint32_t, rows + 1)};
+    if (!s.turns || !s.turned_in) return false;
+    for (s.block = 0; s.block < x->b.n; s.block++)
+        for (size_t k = 0; k < x->b.at[s.block].code.n; k++) {
+            const pl_insn *i = &x->b.at[s.block].code.at[k];
+            if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
+            s.line = i->line;
+            if (!(i->cls == C_mufu_trig ? in_turns(&s, k) : around(&s, k))) return false;
+        }
+    return pl_ir_settle(x);
+}

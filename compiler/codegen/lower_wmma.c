@@ -1,0 +1,700 @@
+/* lower_wmma.c - wmma as the machine has it: each lane reads and writes its part of the matrix,
+ * products are those of mma.
+ *
+ * A fragment is a row of registers, and a register of all 32 lanes is a tile of eight lines, four
+ * lanes to a line:
+ *
+ *      lane 0 1 2 3      line 0 of the tile        lines are rows of A, C and D, columns of B
+ *           4 5 6 7      line 1                    (of the transpose where m8n32 is computed as
+ * one)
+ *           ...
+ *
+ * Where the tile's lines are lines of memory, a register is one load of 32 bits: 8 lines, 16
+ * neighbouring bytes of each. Where they lie across, tiles of 16-bit elements are loaded as they
+ * lie and transposed (MOVM), larger elements come one by one, bytes four to a register. Factors in
+ * shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts
+ * and spaces; 2026-11. The layouts are those of emu/exec/tensor_map.c.)
+ *
+ * Products read the first half of the eight registers that PTX gives f16 factors; the others are
+ * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8 beside or below each other (of
+ * tf32: two behind each other, too), which come apart where their fragments come: the first runs
+ * while the second's factor is on its way, and gives its registers away sooner. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/canonicalize.h"
+
+enum {
+    LINES = 8,
+    PLACES = 4,
+    MOST = 8,
+    TILES = 4,
+    MOST_STEP = 1 << 20,
+    ONE = 1 << 8
+}; /* of a tile; registers of a fragment; tiles of one LDSM; bytes; maker.unit */
+
+/* An address that has been computed: `lines` lines of memory behind the first tile at a base. */
+typedef struct computed {
+    uint32_t base, stride, row, home, block, at;
+    unsigned unit, bits, lines; /* way in which lanes share tiles; size of elements; how far */
+    bool wide;
+} computed;
+
+typedef struct addresses {
+    computed *at;
+    size_t n, cap;
+} addresses;
+
+typedef struct maker {
+    pl_ir *x;
+    addresses *known;
+    pl_insn from;   /* the instruction */
+    uint32_t block; /* its place */
+    size_t at;
+    uint32_t home;         /* where computations go, at the end if it is another block */
+    unsigned address;      /* which operand */
+    uint32_t base, stride; /* registers; UINT32_MAX: the address is a number */
+    bool wide;             /* addresses have 64 bits */
+    bool factor, store;    /* A or B; else C or D */
+    bool along;            /* lines of tiles are lines of memory */
+    bool two_steps; /* tiles follow each other in pairs of lines first: those of the left factor of
+                       a product */
+    unsigned bits, k;   /* of an element; elements of a line of factors */
+    unsigned regs, own; /* registers of the fragment; of those, not copies */
+    uint32_t reg[MOST];
+    uint32_t line, place; /* of the lane in its tile */
+    unsigned unit;        /* elements that an access of a lane takes; ONE and a bit: one by one */
+} maker;
+
+/* First element of a register's tile, of a pair of them: line and position in it. */
+typedef struct origin {
+    unsigned line, position;
+} origin;
+
+static pl_insn *make(maker *m, pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words,
+                     unsigned n)
+{
+    if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
+    i->line = m->from.line;
+    i->flags |= PL_IF_PART;
+    return i;
+}
+
+static pl_insn *emit(maker *m, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+{
+    return make(m, pl_ir_later(m->x, m->block, m->at), mnem, noperands, words, n);
+}
+
+/* What depends on these registers alone is done outside of loops that do not change them. */
+static void settle(maker *m, uint32_t a, uint32_t b)
+{
+    m->home = pl_ir_outermost(m->x, m->block, a, b);
+}
+
+static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows,
+                        uint32_t a, uint32_t b, uint32_t c)
+{
+    const size_t at = m->home == m->block ? m->at : pl_ir_end(m->x, m->home);
+    uint32_t to = pl_ir_new(m->x, rows);
+    pl_insn *i = make(m, pl_ir_later(m->x, m->home, at), mnem,
+                      c == UINT32_MAX ? b == UINT32_MAX ? 2 : 3 : 4, words, n);
+    if (i) {
+        i->op[0] = to;
+        i->op[1] = a;
+        i->op[2] = b;
+        i->op[3] = c;
+        if (mnem == M_mad && rows == 2)
+            i->cls = C_imad_wide; /* only one that stands in the text is a product and a sum */
+    }
+    return to;
+}
+
+static uint32_t number(maker *m, unsigned n)
+{
+    return pl_ir_constant(m->x, n, 32);
+}
+
+static uint32_t shifted(maker *m, uint32_t a, unsigned right)
+{
+    const pl_word t = W_u32;
+    return right ? compute(m, M_shr, &t, 1, 1, a, number(m, right), UINT32_MAX) : a;
+}
+
+static uint32_t times(maker *m, uint32_t a, unsigned log2)
+{
+    const pl_word t = W_b32;
+    return log2 ? compute(m, M_shl, &t, 1, 1, a, number(m, log2), UINT32_MAX) : a;
+}
+
+static uint32_t masked(maker *m, uint32_t a, unsigned mask)
+{
+    const pl_word t = W_b32;
+    return compute(m, M_and, &t, 1, 1, a, number(m, mask), UINT32_MAX);
+}
+
+/* a * b + c as an address. */
+static uint32_t product(maker *m, uint32_t a, uint32_t b, uint32_t c)
+{
+    return m->wide ? compute(m, M_mad, (pl_word[]){W_wide, W_u32}, 2, 2, a, b, c)
+                   : compute(m, M_mad, (pl_word[]){W_lo, W_u32}, 2, 1, a, b, c);
+}
+
+/* The address of element `index`, whose size is 1 << log2 bytes. */
+static uint32_t element(maker *m, uint32_t index, unsigned log2)
+{
+    const pl_word shift = m->wide ? W_b64 : W_b32, add = m->wide ? W_s64 : W_s32;
+    const unsigned rows = m->wide ? 2 : 1;
+    uint32_t bytes =
+        log2 ? compute(m, M_shl, &shift, 1, rows, index, number(m, log2), UINT32_MAX) : index;
+    return m->base == UINT32_MAX ? bytes
+                                 : compute(m, M_add, &add, 1, rows, m->base, bytes, UINT32_MAX);
+}
+
+static void reach(maker *m, pl_insn *i, uint32_t address, unsigned offset)
+{
+    i->guard = m->from.guard;
+    i->op[pl_forms[i->form].operand[0].kind == PL_K_ADDR ? 0 : 1] = address;
+    i->imm = m->from.imm + offset;
+    i->flags |= (uint16_t)(PL_IF_MEM | (m->from.flags & PL_IF_GUARD_NEG));
+    i->sel[PL_M_SPACE] = m->from.sel[PL_M_SPACE];
+    i->sel[PL_M_FLAGS] = (uint8_t)(m->wide ? 0 : PL_MF_ADDR32);
+    pl_insn_shape(i);
+}
+
+static void list(maker *m, pl_insn *i, unsigned operand, const uint32_t *rows, unsigned n)
+{
+    i->more = (uint32_t)m->x->p->pool.n;
+    i->nmore = (uint16_t)n;
+    i->op[operand] = 0;
+    for (unsigned k = 0; k < n; k++) *pl_push(m->x->p->arena, &m->x->p->pool) = rows[k];
+}
+
+/* ld or st of one or two registers. */
+static void access(maker *m, pl_word type, const uint32_t *rows, unsigned n, uint32_t address,
+                   unsigned offset)
+{
+    static const pl_word spaces[] = {[PL_SP_GLOBAL] = W_global, [PL_SP_SHARED] = W_shared};
+    pl_word words[3];
+    unsigned count = 0;
+    if (m->from.sel[PL_M_SPACE] != PL_SP_GENERIC) words[count++] = spaces[m->from.sel[PL_M_SPACE]];
+    if (n == 2) words[count++] = W_v2;
+    words[count++] = type;
+    pl_insn *i = emit(m, m->store ? M_st : M_ld, 3, words, count);
+    if (!i) return;
+    if (n == 2)
+        list(m, i, m->store ? 1 : 0, rows, n);
+    else
+        i->op[m->store ? 1 : 0] = rows[0];
+    reach(m, i, address, offset);
+}
+
+/* With the guard of the instruction: what writes its result. */
+static uint32_t result(maker *m, uint16_t mnem, unsigned noperands, const pl_word *words,
+                       unsigned n, uint32_t to, uint32_t a)
+{
+    pl_insn *i = emit(m, mnem, noperands, words, n);
+    if (i) {
+        i->guard = m->from.guard;
+        i->flags |= m->from.flags & PL_IF_GUARD_NEG;
+        i->op[0] = to;
+        i->op[1] = a;
+    }
+    return to;
+}
+
+static uint32_t transposed(maker *m, uint32_t to, uint32_t a)
+{
+    return result(m, M_movmatrix, 2, (pl_word[]){W_sync, W_aligned, W_m8n8, W_trans, W_b16}, 5, to,
+                  a);
+}
+
+/* ---- where things are ---- */
+
+static bool has(const maker *m, pl_word w)
+{
+    return pl_insn_has(&m->from, w);
+}
+
+/* Registers of factors: pieces of 16 bytes along a line, eight lines after eight lines. */
+static origin of_factor(const maker *m, unsigned r)
+{
+    const unsigned per = m->bits < 32 ? 32 / m->bits : 1, pieces = m->k / (PLACES * per);
+    if (!m->two_steps) return (origin){r / pieces * LINES, r % pieces * PLACES * per};
+    return (origin){r / (2 * pieces) * 2 * LINES + r % 2 * LINES,
+                    r % (2 * pieces) / 2 * PLACES * per};
+}
+
+/* Pairs of neighbours of sums: two of a tile of 16 lines and 8 positions, then the next tile. */
+static origin of_sum(const maker *m, unsigned pair)
+{
+    const bool tall = has(m, W_m32n8k16) || has(m, W_m8n32k16),
+               small = has(m, W_m8n8k4) || has(m, W_m8n8k32) || has(m, W_m8n8k128);
+    if (small) return (origin){0, 0};
+    return (origin){pair % 2 * LINES + (tall ? pair / 2 * 2 * LINES : 0),
+                    tall ? 0 : pair / 2 * LINES};
+}
+
+/* ---- loads and stores by lanes ---- */
+
+typedef struct overlap {
+    uint32_t row, other;
+    bool hit;
+} overlap;
+
+static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    overlap *o = ctx;
+    if (use & PL_USE_PRED) return;
+    o->hit |= (*row <= o->row + 1 && o->row < *row + rows) ||
+              (*row <= o->other && o->other < *row + rows);
+}
+
+/* Have the registers of an address still the values that they had at a place in front of this one?
+ */
+static bool unchanged(const maker *m, size_t since)
+{
+    overlap o = {m->base, m->stride, false};
+    const pl_irb *b = &m->x->b.at[m->block];
+    for (size_t k = since; k < m->at && !o.hit; k++)
+        if (b->code.at[k].form != PL_IR_DEAD)
+            pl_insn_writes_here(m->x->p, &b->code.at[k], look, &o);
+    return !o.hit;
+}
+
+/* The address `lines` lines behind the first tile, if it has been computed; UINT32_MAX. */
+static uint32_t known(const maker *m, unsigned lines)
+{
+    for (size_t k = m->known->n; k-- > 0;) {
+        const computed *c = &m->known->at[k];
+        if (c->base == m->base && c->stride == m->stride && c->unit == m->unit &&
+            c->bits == m->bits && c->lines == lines && c->wide == m->wide && c->home == m->home &&
+            (m->home != m->block || (c->block == m->block && unchanged(m, c->at))))
+            return c->row;
+    }
+    return UINT32_MAX;
+}
+
+static uint32_t note(maker *m, unsigned lines, uint32_t row)
+{
+    *pl_push(m->x->tmp, m->known) =
+        (computed){m->base,         m->stride, row,     m->home, m->block,
+                   (uint32_t)m->at, m->unit,   m->bits, lines,   m->wide};
+    return row;
+}
+
+/* The address `lines` lines behind that of the first tile; a line of memory has `stride` units of
+ * `bytes`. */
+static uint32_t further(maker *m, uint32_t first, uint32_t stride, unsigned lines, unsigned bytes)
+{
+    uint32_t row = lines ? known(m, lines) : first;
+    return row == UINT32_MAX ? note(m, lines, product(m, stride, number(m, lines * bytes), first))
+                             : row;
+}
+
+static uint32_t widened(maker *m, uint32_t a)
+{
+    return m->wide ? compute(m, M_cvt, (pl_word[]){W_u64, W_u32}, 2, 2, a, UINT32_MAX, UINT32_MAX)
+                   : a;
+}
+
+static unsigned log2_of(unsigned n)
+{
+    return (unsigned)__builtin_ctz(n);
+}
+
+/* One access of a unit to each register or pair of them: lines of tiles are lines of memory, or of
+ * the transposed tile. `size`: elements of a unit. */
+static void by_lines(maker *m, unsigned size)
+{
+    const unsigned bytes = size * m->bits / 8, step = m->factor || m->bits < 32 ? 1 : 2,
+                   n = m->own / step;
+    const pl_word type = m->bits == 64 ? W_b64 : W_b32;
+    const bool turn = !m->along;
+    uint32_t address[MOST];
+    unsigned offset[MOST];
+    settle(m, m->stride, UINT32_MAX);
+    uint32_t stride = shifted(m, m->stride, log2_of(size)),
+             index = product(m, m->line, stride, widened(m, m->place));
+    settle(m, m->stride, m->base);
+    m->unit = size;
+    uint32_t first = known(m, 0);
+    if (first == UINT32_MAX) first = note(m, 0, element(m, index, log2_of(bytes)));
+    for (unsigned r = 0; r < n; r++) {
+        origin o = m->factor ? of_factor(m, r) : of_sum(m, r);
+        address[r] = further(m, first, stride, turn ? o.position : o.line, bytes);
+        offset[r] = (turn ? o.line : o.position) * m->bits / 8;
+    }
+    for (unsigned r = 0; r < n; r++) {
+        uint32_t to = m->reg[r];
+        if (turn) to = m->store ? transposed(m, pl_ir_new(m->x, 1), m->reg[r]) : pl_ir_new(m->x, 1);
+        access(m, type, turn ? &to : &m->reg[r * step], step, address[r], offset[r]);
+        if (turn && !m->store) transposed(m, m->reg[r], to);
+    }
+}
+
+/* Elements of 32 bits and more, one by one. The lane's second element of a pair is the next in the
+ * line of the tile. */
+static void one_by_one(maker *m)
+{
+    const unsigned log2 = log2_of(m->bits / 8), step = m->factor ? 1 : 2;
+    const pl_word type = m->bits == 64 ? W_b64 : W_b32;
+    uint32_t address[MOST];
+    unsigned offset[MOST];
+    if (m->factor && m->bits == 32) { /* each address by itself */
+        for (unsigned r = 0; r < m->own; r++) {
+            origin o = of_factor(m, r);
+            const pl_word add = W_s32;
+            settle(m, m->stride, UINT32_MAX);
+            uint32_t line =
+                o.line ? compute(m, M_add, &add, 1, 1, m->line, number(m, o.line), UINT32_MAX)
+                       : m->line;
+            uint32_t place = o.position ? compute(m, M_add, &add, 1, 1, m->place,
+                                                  number(m, o.position), UINT32_MAX)
+                                        : m->place;
+            uint32_t index =
+                m->along
+                    ? compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, line, m->stride, place)
+                    : compute(m, M_mad, (pl_word[]){W_lo, W_s32}, 2, 1, place, m->stride, line);
+            settle(m, m->stride, m->base);
+            address[r] = m->wide && m->base != UINT32_MAX
+                             ? compute(m, M_mad, (pl_word[]){W_wide, W_s32}, 2, 2, index,
+                                       number(m, 4), m->base)
+                         : m->wide ? compute(m, M_mul, (pl_word[]){W_wide, W_s32}, 2, 2, index,
+                                             number(m, 4), UINT32_MAX)
+                                   : element(m, index, log2);
+            offset[r] = 0;
+        }
+    } else {
+        settle(m, m->stride, UINT32_MAX);
+        uint32_t near = m->factor ? m->place : times(m, m->place, 1);
+        uint32_t index = m->along ? product(m, m->line, m->stride, widened(m, near))
+                                  : product(m, near, m->stride, widened(m, m->line));
+        settle(m, m->stride, m->base);
+        m->unit = (unsigned)(ONE + m->along + 2 * m->factor);
+        uint32_t first = known(m, 0);
+        if (first == UINT32_MAX) first = note(m, 0, element(m, index, log2));
+        for (unsigned r = 0; r < m->own; r++) {
+            origin o = m->factor ? of_factor(m, r) : of_sum(m, r / step);
+            unsigned position = o.position + r % step;
+            address[r] = further(m, first, m->stride, m->along ? o.line : position, m->bits / 8);
+            offset[r] = (m->along ? position : o.line) * m->bits / 8;
+        }
+    }
+    for (unsigned r = 0; r < m->own; r++) access(m, type, &m->reg[r], 1, address[r], offset[r]);
+}
+
+/* Factors of bytes whose neighbours lie in different lines. */
+static void by_bytes(maker *m)
+{
+    enum { PER = 4 };
+    uint32_t address[MOST][PER], byte[MOST][PER];
+    unsigned offset[MOST];
+    settle(m, m->stride, UINT32_MAX);
+    uint32_t index = product(m, times(m, m->place, 2), m->stride, widened(m, m->line));
+    settle(m, m->stride, m->base);
+    m->unit = ONE;
+    uint32_t first = known(m, 0);
+    if (first == UINT32_MAX) first = note(m, 0, element(m, index, 0));
+    for (unsigned r = 0; r < m->own; r++) {
+        origin o = of_factor(m, r);
+        offset[r] = o.line;
+        for (unsigned j = 0; j < PER; j++) {
+            address[r][j] = further(m, first, m->stride, o.position + j, 1);
+            byte[r][j] = pl_ir_new(m->x, 1);
+        }
+    }
+    for (unsigned r = 0; r < m->own; r++)
+        for (unsigned j = 0; j < PER; j++)
+            access(m, W_u8, &byte[r][j], 1, address[r][j], offset[r]);
+    m->home = m->block;
+    for (unsigned r = 0; r < m->own; r++) {
+        const pl_word lo[] = {W_lo, W_u32}, t = W_b32;
+        uint32_t half[2];
+        for (unsigned j = 0; j < 2; j++)
+            half[j] =
+                compute(m, M_mad, lo, 2, 1, byte[r][2 * j + 1], number(m, 256), byte[r][2 * j]);
+        pl_insn *i = emit(m, M_prmt, 4, &t, 1);
+        if (!i) return;
+        i->guard = m->from.guard;
+        i->flags |= m->from.flags & PL_IF_GUARD_NEG;
+        i->op[0] = m->reg[r];
+        i->op[1] = half[0];
+        i->op[2] = half[1];
+        i->op[3] = number(m, 0x5410);
+    }
+}
+
+/* ---- LDSM ---- */
+
+/* Lane l gives the address of row l % 8 of tile l / 8. Which way one or two tiles further lie
+ * decides what bits 3 and 4 of its number mean. */
+static void by_tiles(maker *m, uint32_t lane)
+{
+    const unsigned most = m->bits == 8 ? 2 : TILES;
+    for (unsigned r = 0, n; r < m->own; r += n) {
+        n = m->own - r < most ? m->own - r : most;
+        settle(m, m->stride, UINT32_MAX);
+        uint32_t line = masked(m, lane, LINES - 1), position = UINT32_MAX;
+        const origin o = of_factor(m, r);
+        for (unsigned bit = 0; 1u << bit < n; bit++) {
+            bool lines = (of_factor(m, r + (1u << bit)).line != o.line) == m->along;
+            uint32_t step = times(m, shifted(m, lane, 3 + bit), 3);
+            if (!bit) step = masked(m, step, LINES);
+            if (!lines)
+                position = step;
+            else {
+                const pl_word t = bit ? W_s32 : W_b32;
+                line = compute(m, bit ? M_add : M_or, &t, 1, 1, step, line, UINT32_MAX);
+            }
+        }
+        uint32_t index = compute(m, position == UINT32_MAX ? M_mul : M_mad,
+                                 (pl_word[]){W_lo, W_u32}, 2, 1, line, m->stride, position);
+        settle(m, m->stride, m->base);
+        uint32_t address = element(m, index, log2_of(m->bits / 8));
+        unsigned lines = m->along ? o.line : o.position;
+        address = lines ? product(m, m->stride, number(m, lines * m->bits / 8), address) : address;
+        const pl_word many = n == 4   ? W_x4
+                             : n == 2 ? W_x2
+                                      : W_x1,
+                      words[] = {W_sync, W_aligned, W_m8n8, many, W_shared, W_b16, W_trans};
+        pl_insn *i = emit(m, M_ldmatrix, 2, words, m->along ? 6 : 7);
+        if (!i) return;
+        list(m, i, 0, &m->reg[r], n);
+        reach(m, i, address, (m->along ? o.position : o.line) * m->bits / 8);
+    }
+}
+
+/* ---- the instructions ---- */
+
+static const pl_word shapes[] = {W_m16n16k16, W_m32n8k16, W_m8n32k16, W_m16n16k8,
+                                 W_m8n8k4,    W_m8n8k32,  W_m8n8k128};
+static const struct {
+    uint8_t m, n, k;
+} sizes[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8},
+             {8, 8, 4},    {8, 8, 32},  {8, 8, 128}};
+
+static unsigned shape_of(const pl_insn *i)
+{
+    unsigned s = 0;
+    while (s + 1 < sizeof shapes / sizeof *shapes && !pl_insn_has(i, shapes[s])) s++;
+    return s;
+}
+
+static bool is_product(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_wmma && !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE));
+}
+
+static bool is_wmma(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_wmma;
+}
+
+/* Registers of a factor of so many lines. */
+static unsigned factor_registers(unsigned lines, unsigned k, unsigned bits)
+{
+    return bits == 64 ? 1 : lines * k * bits / (32 * PL_LANES);
+}
+
+/* Products name copies by what they are copies of, so that copies without another reader disappear.
+ */
+static void originals(pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned s = shape_of(i);
+    for (unsigned k = 1; k <= 2; k++) {
+        unsigned n = (unsigned)pl_operand_count(f, k, i->mods),
+                 own = factor_registers(k == 1 ? sizes[s].m : sizes[s].n, sizes[s].k, 16);
+        if (pl_operand_type(f, k, i->mods) != W_f16x2) continue;
+        for (unsigned r = own; r < n; r++)
+            x->p->pool.at[i->more + i->op[k] + r] = x->p->pool.at[i->more + i->op[k] + r % own];
+    }
+}
+
+static unsigned bits_of(const pl_insn *i)
+{
+    static const struct {
+        pl_word type;
+        uint8_t bits;
+    } types[] = {{W_f16, 16}, {W_bf16, 16}, {W_tf32, 32}, {W_f64, 64}, {W_s8, 8},
+                 {W_u8, 8},   {W_s4, 4},    {W_u4, 4},    {W_b1, 1}};
+    for (unsigned k = 0; k < sizeof types / sizeof *types; k++)
+        if (pl_insn_has(i, types[k].type)) return types[k].bits;
+    return 32;
+}
+
+/* The four lists of a product's registers. */
+enum { D, A, B, C, LISTS };
+
+static bool shares(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m)
+{
+    for (unsigned i = 0; i < n * m; i++)
+        if (a[i % n] == b[i / n]) return true;
+    return false;
+}
+
+static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, const pl_word *words,
+                     unsigned nwords, const uint32_t *const rows[LISTS], const unsigned n[LISTS])
+{
+    maker m = {.x = x, .from = *from, .block = block, .at = at};
+    pl_insn *i = emit(&m, M_mma, LISTS, words, nwords);
+    if (!i) return;
+    i->guard = from->guard;
+    i->flags |= from->flags & PL_IF_GUARD_NEG;
+    i->more = (uint32_t)x->p->pool.n;
+    for (unsigned k = 0; k < LISTS; k++) {
+        i->op[k] = (uint32_t)(x->p->pool.n - i->more);
+        for (unsigned r = 0; r < n[k]; r++) *pl_push(x->p->arena, &x->p->pool) = rows[k][r];
+    }
+    i->nmore = (uint16_t)(x->p->pool.n - i->more);
+}
+
+/* A product as the machine has it: two (of tf32: four) of 16 x 8. Not where a result is also a
+ * factor, which the second would read. */
+static void apart(pl_ir *x, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at], from = *i;
+    const pl_form *f = &pl_forms[from.form];
+    const unsigned s = shape_of(&from),
+                   bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
+                   most = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
+    if (bits < 8 || bits > 32 || most < 16) return;
+    uint32_t rows[LISTS][MOST];
+    unsigned n[LISTS];
+    for (unsigned k = 0; k < LISTS; k++) {
+        n[k] = (unsigned)pl_operand_count(f, k, from.mods);
+        for (unsigned r = 0; r < n[k]; r++) rows[k][r] = x->p->pool.at[from.more + from.op[k] + r];
+    }
+    const unsigned half = n[D] / 2;
+    if (n[D] != n[C] || shares(rows[D], n[D], rows[A], n[A]) ||
+        shares(rows[D], n[D], rows[B], n[B]) || shares(rows[D], half, rows[C] + half, half))
+        return;
+    const bool flipped = sizes[s].m == 8, tall = most == 32, tf32 = pl_insn_has(&from, W_tf32),
+               whole = pl_insn_has(&from, W_s32);
+    const unsigned steps = tf32 ? 2 : 1, left = factor_registers(16, sizes[s].k, bits),
+                   right = factor_registers(8, sizes[s].k, bits);
+    const pl_word sum = whole       ? W_s32
+                        : n[D] == 4 ? W_f16
+                                    : W_f32,
+                  factor = tf32                         ? W_tf32
+                           : pl_insn_has(&from, W_bf16) ? W_bf16
+                           : !whole                     ? W_f16
+                           : pl_insn_has(&from, W_u8)   ? W_u8
+                                                        : W_s8;
+    const pl_word words[] = {
+        W_sync, W_aligned,  tf32 ? W_m16n8k4 : W_m16n8k16, W_row, W_col, sum, factor, factor,
+        sum,    W_satfinite};
+    const unsigned nwords = sizeof words / sizeof *words - !pl_insn_has(&from, W_satfinite),
+                   size[LISTS] = {half, left / steps, right / steps, half};
+    pl_ir_remove(x, i);
+    for (unsigned t = 0; t < 2; t++)
+        for (unsigned k = 0; k < steps; k++)
+            multiply(x, block, at, &from, words, nwords,
+                     (const uint32_t *const[LISTS]){
+                         rows[D] + t * half,
+                         rows[flipped ? B : A] + (tall ? t * left : 0) + k * left / steps,
+                         rows[flipped ? A : B] + (tall ? 0 : t * right) + k * right / steps,
+                         (k ? rows[D] : rows[C]) + t * half},
+                     size);
+}
+
+/* An address a number behind another one: tiles beside each other share what they compute. */
+static void step_back(maker *m)
+{
+    const pl_ir *x = m->x;
+    uint64_t step;
+    if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_ROW_INIT || x->row[m->base].defs != 1)
+        return;
+    const pl_ir_row *r =
+        &x->row[m->base]; /* a sum that is not on every path to here may be of another round */
+    if (r->block == PL_IR_NONE ||
+        (r->block == m->block ? r->at >= m->at : !pl_ir_dominates(x, r->block, m->block)))
+        return;
+    const pl_insn *w = pl_ir_writer(x, m->base);
+    if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, m->wide ? 64 : 32) ||
+        w->guard != PL_PT || !pl_ir_number(x, w->op[2], &step))
+        return;
+    int64_t by = m->wide ? (int64_t)step : (int32_t)step;
+    if (x->row[w->op[1]].defs != 1 || by < -MOST_STEP || by > MOST_STEP) return;
+    m->base = w->op[1];
+    m->from.imm += by;
+}
+
+static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
+{
+    pl_insn *i = &x->b.at[block].code.at[at];
+    const pl_form *f = &pl_forms[i->form];
+    maker m = {.x = x,
+               .known = known,
+               .from = *i,
+               .block = block,
+               .at = at,
+               .store = (f->effects & PL_EF_STORE) != 0,
+               .bits = bits_of(i)};
+    const unsigned data = m.store ? 1 : 0, s = shape_of(i);
+    const bool b = has(&m, W_b), flipped = has(&m, W_m8n32k16), row = has(&m, W_row);
+    m.address = 1 - data;
+    m.factor = b || has(&m, W_a);
+    m.wide = i->sel[PL_M_SPACE] != PL_SP_SHARED && !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
+    m.base = i->op[m.address];
+    m.k = sizes[s].k;
+    m.two_steps = b ? flipped : sizes[s].m >= 16;
+    m.along = m.factor ? row != b : row != flipped;
+    m.regs = m.own = (unsigned)pl_operand_count(f, data, i->mods);
+    if (m.factor) m.own = factor_registers(b ? sizes[s].n : sizes[s].m, m.k, m.bits);
+    for (unsigned r = 0; r < m.regs; r++) m.reg[r] = x->p->pool.at[i->more + i->op[data] + r];
+    const unsigned line = m.factor ? (row == b ? (b ? sizes[s].n : sizes[s].m) : m.k)
+                          : row    ? sizes[s].n
+                                   : sizes[s].m;
+    m.stride = i->op[2] == UINT32_MAX ? pl_ir_constant(x, line, 32) : i->op[2];
+    pl_ir_remove(x, i);
+    step_back(&m);
+
+    settle(&m, UINT32_MAX, UINT32_MAX);
+    uint32_t lane = compute(&m, M_mov, (pl_word[]){W_u32}, 1, 1, pl_ir_sreg(x, W_laneid),
+                            UINT32_MAX, UINT32_MAX);
+    if (x->p->lanes > PL_LANES) /* each half of a wide warp has fragments of its own */
+        lane = masked(&m, lane, PL_LANES - 1);
+    if (!m.wide && m.base != UINT32_MAX && !(m.from.sel[PL_M_FLAGS] & PL_MF_ADDR32)) {
+        m.home = m.block;
+        m.base =
+            compute(&m, M_cvt, (pl_word[]){W_u32, W_u64}, 2, 1, m.base, UINT32_MAX, UINT32_MAX);
+    }
+    if (m.factor && m.from.sel[PL_M_SPACE] == PL_SP_SHARED &&
+        (m.bits == 16 || (m.bits == 8 && m.along)))
+        by_tiles(&m, lane);
+    else {
+        m.line = shifted(&m, lane, 2);
+        m.place = masked(&m, lane, PLACES - 1);
+        if (m.factor && m.bits == 8 && m.along) { /* ptxas counts bytes here, not words */
+            m.place = masked(&m, times(&m, lane, 2), 4 * (PLACES - 1));
+            by_lines(&m, 1);
+        } else if (m.factor ? m.bits < 32 && (m.along || m.bits == 16) : m.along || m.bits == 16)
+            by_lines(&m, m.factor ? 32 / m.bits : 2);
+        else if (m.bits == 8)
+            by_bytes(&m);
+        else
+            one_by_one(&m);
+    }
+    for (unsigned r = m.own; r < m.regs; r++)
+        result(&m, M_mov, 2, (pl_word[]){W_b32}, 1, m.reg[r], m.reg[r % m.own]);
+    return pl_ir_ok(x);
+}
+
+bool pl_pass_lower_wmma(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_wmma)) return true;
+    if (!pl_ir_ready(x)) return false;
+    addresses known = {0};
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (is_product(i)) {
+                originals(x, i);
+                apart(x, b, k);
+            } else if (is_wmma(i) && !expand(x, b, k, &known))
+                return false;
+        }
+    return pl_ir_settle(x);
+}

@@ -1,0 +1,247 @@
+/* materialize_constants.c - numbers that an instruction cannot hold are put into registers.
+ *
+ * A machine instruction has room for one 32-bit number, and none where it needs consecutive
+ * registers or sends data to memory (atomics, stores, matrix operands, numbers that a register
+ * shifts). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the
+ * block that needs them, in loops too, where a move costs less than a register kept all along (so
+ * 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in front of it,
+ * unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic
+ * holds the upper half of a number; where the lower half is not zero, both go into uniform
+ * registers in the block that needs them, and so do constant vectors of IDP (its output for sm_90,
+ * 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is fetched from the
+ * constant bank. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum { OFTEN = 4 };
+
+typedef struct moved {
+    uint32_t constant, row, block, next; /* next: of the same constant, plus one */
+    uint32_t calls; /* of the function in front of it, for addresses of variables */
+} moved;
+
+typedef struct mover {
+    pl_ir *x;
+    uint32_t block, line;
+    uint32_t calls; /* seen so far */
+    size_t at;
+    unsigned room; /* numbers that the current instruction may still hold */
+    uint32_t held; /* the one it holds */
+    bool pairs;    /* zero needs a register too */
+    bool doubles; /* arithmetic on f64: it holds the upper half of a number whose lower half is zero
+                   */
+    bool uniform; /* the current operand takes a uniform register, in the block that needs it */
+    uint32_t *first; /* by row of a constant: newest entry, plus one */
+    struct {
+        moved *at;
+        size_t n, cap;
+    } done;
+} mover;
+
+/* Is it worth a register in the loop that the block is? Its readers that come first have been given
+ * that register already, or need none. */
+static bool read_often(mover *m, uint32_t constant)
+{
+    uint32_t readers = 0;
+    const pl_irb *b = &m->x->b.at[m->block];
+    for (size_t k = m->at; k < b->code.n && readers < OFTEN; k++)
+        if (b->code.at[k].form != PL_IR_DEAD)
+            readers += pl_ir_reads(m->x, &b->code.at[k], constant);
+    return readers >= OFTEN;
+}
+
+static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
+{
+    pl_ir *x = m->x;
+    bool loop = rows == 1 && !m->uniform && x->b.at[m->block].loop == m->block &&
+                x->b.at[m->block].idom != m->block;
+    for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
+        if (m->done.at[k - 1].block == m->block ||
+            (loop && m->done.at[k - 1].block == x->b.at[m->block].idom))
+            return m->done.at[k - 1].row;
+    loop = loop && read_often(m, constant);
+    uint32_t where = loop ? x->b.at[m->block].idom : m->block;
+    size_t at = loop ? pl_ir_end(x, where) : m->at;
+    uint32_t row = pl_ir_new(x, rows);
+    pl_insn *i = pl_ir_later(x, where, at);
+    if (!i || !pl_insn_make(i, m->uniform ? M__umov : M__mov, 2,
+                            &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
+        return constant;
+    i->op[0] = row;
+    i->op[1] = constant;
+    i->line = m->line;
+    uint32_t next = m->first[constant];
+    *pl_push(x->tmp, &m->done) =
+        (moved){.constant = constant, .row = row, .block = where, .next = next};
+    m->first[constant] = (uint32_t)m->done.n;
+    return row;
+}
+
+/* A number is shifted by a register. */
+static bool shifts_number(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t v, count;
+    const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
+    if ((m != M_shl && m != M_shr && m != M_shf) || pl_type_bits(pl_insn_type(i)) != 32)
+        return false;
+    return (pl_ir_number(x, i->op[1], &v) || (m == M_shf && pl_ir_number(x, i->op[2], &v))) &&
+           !pl_ir_number(x, i->op[m == M_shf ? 3 : 2], &count);
+}
+
+/* How many numbers fit, and whether zero is one of them. */
+static unsigned room(const pl_insn *i, bool *pairs)
+{
+    uint16_t m = pl_insn_mnem(i);
+    uint32_t e = pl_insn_effects(i);
+    *pairs = false;
+    if (e & PL_EF_ATOMIC) {
+        *pairs = pl_insn_has(i, W_cas);
+        return 0;
+    }
+    if (((e & PL_EF_STORE) && (m == M_st || m == M_red)) || i->cls == C_idp) return 0;
+    if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 ||
+        m == M__isub2 || m == M__msub || m == M__minmax3 || m == M__addmax || m == M__submax ||
+        m == M_selp || m == M__lea || m == M__leahi || m == M_lop3 || m == M__lop3 || m == M_setp ||
+        m == M_shf || m == M_prmt)
+        return 1;
+    return UINT32_MAX;
+}
+
+/* The address of a variable that a product by a number is added to: IMAD.WIDE has no room for both.
+ */
+static uint32_t *address_added(const pl_ir *x, pl_insn *i)
+{
+    uint64_t factor;
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mad || !pl_insn_has(i, W_wide) ||
+        i->cls == C_free || i->cls == C_alu || !pl_ir_number(x, i->op[2], &factor))
+        return NULL;
+    const uint32_t row = i->op[3];
+    const pl_row_init *r =
+        row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
+    return r && r->reloc == PL_RELOC_VAR && x->p->vars.at[r->symbol].space == PL_SP_GLOBAL
+               ? &i->op[3]
+               : NULL;
+}
+
+/* It is fetched from the driver's table (LDC), in each block that needs it, and again behind a
+ * call. */
+static uint32_t fetched_address(mover *m, uint32_t symbol)
+{
+    pl_ir *x = m->x;
+    for (uint32_t k = m->first[symbol]; k; k = m->done.at[k - 1].next)
+        if (m->done.at[k - 1].block == m->block && m->done.at[k - 1].calls == m->calls)
+            return m->done.at[k - 1].row;
+    const uint32_t row = pl_ir_new(x, 2);
+    pl_insn *i = pl_ir_later(x, m->block, m->at);
+    if (!i || !pl_insn_make(i, M__ldc, 2, &(pl_word){W_u64}, 1)) return symbol;
+    i->op[0] = row;
+    i->op[1] = symbol;
+    i->line = m->line;
+    const uint32_t next = m->first[symbol];
+    *pl_push(x->tmp, &m->done) =
+        (moved){.constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
+    m->first[symbol] = (uint32_t)m->done.n;
+    return row;
+}
+
+/* Counts in shared memory: ATOMS.POPC.INC adds one without an operand for that. */
+static bool counts_up(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t n;
+    return pl_insn_mnem(i) == M_red && i->form != PL_IR_DEAD &&
+           i->sel[PL_M_SPACE] == PL_SP_SHARED && (pl_insn_has(i, W_add) || pl_insn_has(i, W_inc)) &&
+           pl_type_bits(pl_insn_type(i)) == 32 && pl_ir_number(x, i->op[1], &n) &&
+           (uint32_t)n == (pl_insn_has(i, W_add) ? 1 : UINT32_MAX);
+}
+
+static bool computes_doubles(const pl_insn *i)
+{
+    static const bool sums[M_count] = {
+        [M_add] = true,  [M_sub] = true,   [M_mul] = true, [M_fma] = true, [M_mad] = true,
+        [M__fms] = true, [M__fnma] = true, [M_min] = true, [M_max] = true, [M_setp] = true};
+    return i->form != PL_IR_DEAD && sums[pl_insn_mnem(i)] &&
+           (pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64));
+}
+
+static void place(mover *m, uint32_t *operand, unsigned rows)
+{
+    uint64_t v;
+    if (!pl_ir_number(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held) return;
+    if (m->room > 0 && !(m->doubles && (uint32_t)v)) {
+        m->room--;
+        m->held = *operand;
+        return;
+    }
+    *operand = register_for(m, *operand, rows);
+}
+
+/* A number of 16 bits that is stored as it is, or its lower byte, is in a register, too. */
+static void keep_short(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t v;
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_st || i->sel[PL_M_COUNT] != 1 ||
+        i->op[1] >= x->f->rows || x->row[i->op[1]].defs != 1)
+        return;
+    pl_insn *w = pl_ir_writer(x, i->op[1]);
+    if (w && w->form != PL_IR_DEAD && pl_insn_copies(w) && w->cls == C_mov &&
+        pl_type_bits(pl_insn_type(w)) == 16 && pl_ir_number(x, w->op[1], &v) && (uint16_t)v)
+        w->cls = C_alu;
+}
+
+bool pl_pass_materialize_constants(pl_ir *x)
+{
+    if (!pl_ir_ready(x)) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            keep_short(x, &x->b.at[x->rpo[j]].code.at[k]);
+    mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+    uint32_t rows = x->f->rows;
+    if (!m.first) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        m.block = x->rpo[j];
+        for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
+            pl_insn *here = &x->b.at[m.block].code.at[m.at];
+            m.calls += here->form != PL_IR_DEAD && (pl_insn_effects(here) & PL_EF_CALL);
+            uint32_t *address = address_added(x, here);
+            m.line = here->line;
+            if (address) *address = fetched_address(&m, *address);
+            m.room = room(here, &m.pairs);
+            if (shifts_number(x, here)) m.room = 0;
+            m.doubles = computes_doubles(here);
+            if (m.doubles) m.room = 1;
+            if (m.room == UINT32_MAX || counts_up(x, here)) continue;
+            pl_insn i = *here;
+            const pl_form *f = &pl_forms[i.form];
+            m.held = PL_IR_NONE;
+            m.line = i.line;
+            for (unsigned k = f->noperands; k-- > 0;) {
+                const pl_ospec *s = &f->operand[k];
+                if (k >= PL_INLINE_OPERANDS || s->kind != PL_K_VALUE || s->written ||
+                    i.op[k] == UINT32_MAX)
+                    continue;
+                pl_word type = pl_operand_type(f, k, i.mods);
+                bool relaxed = k == (f->operand[0].kind == PL_K_ADDR) && (i.flags & PL_IF_MEM) &&
+                               (i.sel[PL_M_FLAGS] & PL_MF_WIDE);
+                unsigned width = pl_type_bits(type) > 32 || relaxed ? 2 : 1;
+                if (type == W_pred || pl_type_bits(type) > 64) continue;
+                int count = pl_operand_count(f, k, i.mods);
+                for (int e = 0; e < (count ? count : 1); e++) {
+                    uint32_t row = count ? x->p->pool.at[i.more + i.op[k] + (unsigned)e] : i.op[k];
+                    if (row >= rows) continue;
+                    m.uniform =
+                        m.doubles || (i.cls == C_idp &&
+                                      k < 3); /* IDP: the vectors, not what they are added to */
+                    place(&m, &row, width);
+                    if (count)
+                        x->p->pool.at[i.more + i.op[k] + (unsigned)e] = row;
+                    else
+                        i.op[k] = row;
+                }
+            }
+            x->b.at[m.block].code.at[m.at] = i;
+        }
+    }
+    return pl_ir_settle(x);
+}

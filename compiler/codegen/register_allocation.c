@@ -1,0 +1,779 @@
+/* register_allocation.c - liveness and linear-scan register allocation.
+ *
+ * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two).
+ * A unit's interval is the code range from its first to its last live point (Poletto and Sarkar,
+ * "Linear Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard
+ * excludes, so it does not end the old value. Lanes that have parted may hold different units in
+ * one row: rows are private to a lane, so per-thread liveness is enough. */
+#include "compiler/codegen/register_allocation.h"
+
+#include "isa/program/resource_usage.h"
+
+#include <string.h>
+
+#include "base/sort.h"
+#include "compiler/analysis/loop_carried.h"
+#include "isa/program/cfg.h"
+#include "compiler/codegen/linear_scan.h"
+#include "compiler/ir/ir.h"
+#include "compiler/analysis/live_spans.h"
+#include "isa/program/operand_plan.h"
+
+/* What a thread has beyond the highest register that its code names; and the fewest of a function
+ * that calls by the convention (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have
+ * two more, the others some that their code does not use). */
+enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
+
+/* Registers that functions save and kernels do not keep anything in: the return address. */
+enum { NOT_KEPT = 2 };
+
+/* Registers that the steps of an instruction need while it runs, by the start of its class: read
+ * off machine code for sm_90, quotients and roots off the registers of kernels where 2 to 16 values
+ * live around one. Subroutines have their own, beside all that lives where they are called. */
+static const struct {
+    const char *class_name;
+    uint8_t rows;
+} temporaries[] = {{"div32", 5},         {"rem32", 5},        {"div64", 12},    {"rem64", 12},
+                   {"div_f64", 13},      {"sqrt_f64", 11},    {"rcp_f64", 5},   {"slow_div_f32", 7},
+                   {"slow_sqrt_f32", 4}, {"slow_rcp_f32", 7}, {"rsqrt_f64", 8}, {"div_f32_rn", 4},
+                   {"sqrt_f32_rn", 4},   {"rcp_f32_rn", 4},   {"mul64", 3},     {"bfi", 3},
+                   {"bfe", 2},           {"mma_fp8", 8},      {"wmma_load", 4}};
+
+uint8_t pl_live_temporaries(uint16_t cls)
+{
+    for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
+        if (strncmp(pl_class_text[cls], temporaries[k].class_name,
+                    strlen(temporaries[k].class_name)) == 0)
+            return temporaries[k].rows;
+    return 0;
+}
+
+/* A call of a function that keeps to the calling convention. */
+static bool is_linked(const pl_program *p, const pl_insn *i)
+{
+    if (!(pl_forms[i->form].effects & PL_EF_CALL)) return false;
+    uint32_t callee = p->calls.at[i->target].callee;
+    return callee == UINT32_MAX || p->funcs.at[callee].linked || p->funcs.at[callee].system;
+}
+
+/* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then
+ * four of each eight; callees may change the others. */
+static uint32_t with_saved(uint32_t saved)
+{
+    enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
+    uint32_t most = saved < SOLID + 1 ? FIRST + saved - 2
+                                      : NEXT + (saved - SOLID - 1) / GROUP * 2 * GROUP +
+                                            (saved - SOLID - 1) % GROUP;
+    return saved < 2 || most + 1 + MORE < WITH_CALLS ? WITH_CALLS : most + 1 + MORE;
+}
+
+typedef struct unit {
+    uint32_t row, rows;  /* as numbered before */
+    bool elsewhere;      /* it takes no register of a thread */
+    bool half;           /* it takes one for its two rows */
+    uint32_t start, end; /* live interval, relative to the function's first instruction */
+    uint32_t to;         /* new row */
+    uint32_t block;      /* the only block that touches it; UINT32_MAX: several do */
+    uint32_t same; /* unit in whose register it is: its own, unless it is a part or an extension of
+                      another's value */
+    uint32_t born; /* position of the write that starts a unit of one block; UINT32_MAX: it starts
+                      with a read */
+    pl_partial first; /* while its block is looked at: that write */
+    uint8_t writes;   /* up to 2 */
+    bool used;
+    bool late; /* the instruction that reads it last does so some time after it has issued */
+} unit;
+
+/* An instruction reads or writes a unit. Made once: the walks below go over these instead of
+ * decoding operands every time. */
+typedef struct ref {
+    uint32_t unit;
+    uint8_t rows, use; /* PL_USE_READ, PL_USE_WRITE */
+} ref;
+
+typedef struct live {
+    pl_program *p;
+    pl_arena *a;
+    pl_prog_func *f;
+    pl_cfg g;
+    uint32_t fixed;
+    uint32_t *unit_of; /* by old row */
+    unit *u;
+    uint32_t n; /* units */
+    struct {
+        ref *at;
+        size_t n, cap;
+    } refs;           /* of all instructions, one after the other */
+    uint32_t *ref;    /* by instruction: its first one */
+    pl_liveset sets;  /* of the units that may live from block to block; touches in the order of the
+                         blocks */
+    uint32_t *across; /* by unit: its number among these */
+    uint32_t *across_unit; /* and by that number the unit */
+    uint32_t *seen;        /* by that number: last block that touches it, plus one */
+    bool *cycle;           /* by block: it may be executed several times */
+    uint32_t *set;         /* by predicate: position of its last write, from 1 on */
+    bool *out;             /* by touch: live at the end of the block */
+    uint32_t *until; /* by unit: position behind its last read, seen from here; 0: it is not live */
+    pl_colour *colour;
+    uint32_t at; /* instruction being visited */
+    uint32_t block;
+    bool guarded;
+    uint32_t delta; /* how far fixed rows move down */
+} live;
+
+static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    if ((use & PL_USE_PRED) || *row >= l->fixed) return;
+    for (unsigned k = 1; k < rows;
+         k++) /* rows of one operand belong to one unit: mark them as continued */
+        l->unit_of[*row + k] = 1;
+}
+
+static inline void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    if (!(use & PL_USE_PRED) && *row < l->fixed)
+        *pl_push(l->a, &l->refs) = (ref){l->unit_of[*row], (uint8_t)rows, (uint8_t)use};
+}
+
+static const ref *refs_of(const live *l, uint32_t at)
+{
+    return l->refs.n ? l->refs.at + l->ref[at] : NULL; /* a function without registers has none */
+}
+
+static const ref *refs_end(const live *l, uint32_t at)
+{
+    return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
+}
+
+/* Where is it touched, and how first? False: its block touches it again. */
+static bool locate(live *l, unit *u, bool write)
+{
+    if (u->used && u->block == l->block) return false;
+    u->block = u->used ? UINT32_MAX : l->block;
+    u->born = !u->used && write ? l->at : UINT32_MAX;
+    u->used = true;
+    return true;
+}
+
+static void locate_read(live *l, unit *u, const pl_insn *i)
+{
+    if (!locate(l, u, false) && u->born != UINT32_MAX && u->first.guard != PL_PT &&
+        l->cycle[l->block] && !pl_partial_same(&u->first, i, l->set[u->first.guard]))
+        u->born = UINT32_MAX; /* written in an earlier iteration */
+}
+
+static void locate_write(live *l, unit *u, const pl_insn *i, bool whole)
+{
+    if (locate(l, u, whole))
+        u->first = pl_partial_write(i, l->at + 1);
+    else if (whole && u->born != UINT32_MAX &&
+             (i->guard == PL_PT || pl_partial_rest(&u->first, i, l->set[u->first.guard])))
+        u->first.guard = PL_PT; /* of all lanes now */
+}
+
+static void note_set(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED) l->set[*row] = l->at + 1;
+}
+
+/* Reads come before writes within one instruction. */
+static void locate_all(live *l, pl_insn *i)
+{
+    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE);
+    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const ref *r = first; r < end; r++)
+        if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
+    pl_insn_writes_here(l->p, i, note_set, l);
+    for (const ref *r = first; r < end; r++) {
+        unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_WRITE)) continue;
+        locate_write(l, u, i, r->rows == u->rows);
+        if (u->writes < 2) u->writes++;
+        u->elsewhere |= elsewhere;
+        u->half |= (i->flags & PL_IF_HALF) != 0;
+    }
+}
+
+/* Does this write start the value anew? Under a guard it does when nothing before it, in the only
+ * block that knows the unit, has written or read it, and no other lanes read what they hold. */
+static inline bool starts(const live *l, const ref *r)
+{
+    const unit *u = &l->u[r->unit];
+    if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows) return false;
+    return !l->guarded || (u->block == l->block && u->born == l->at);
+}
+
+/* The first access in a block decides. */
+static inline void summarise(live *l, const ref *r)
+{
+    uint32_t k = l->across[r->unit];
+    if (k == UINT32_MAX || l->seen[k] == l->block + 1) return;
+    l->seen[k] = l->block + 1;
+    pl_liveset_touch(&l->sets, k, l->block, !starts(l, r));
+}
+
+static void extend(unit *u, uint32_t at)
+{
+    if (at < u->start) u->start = at;
+    if (at > u->end) u->end = at;
+}
+
+/* Reads come before writes within one instruction. */
+static void summarise_all(live *l)
+{
+    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const ref *r = first; r < end; r++) {
+        extend(&l->u[r->unit], l->at);
+        if (r->use & PL_USE_READ) summarise(l, r);
+    }
+    for (const ref *r = first; r < end; r++)
+        if (!(r->use & PL_USE_READ)) summarise(l, r);
+}
+
+static uint32_t weight(const unit *u)
+{
+    return u->elsewhere ? 0 : u->half ? 1 : u->rows;
+}
+
+/* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it
+ * writes). */
+static void kill(live *l, const ref *r)
+{
+    uint32_t *until = &l->until[r->unit];
+    if (!starts(l, r)) return;
+    pl_colour_life(l->colour, l->u[r->unit].same, 2 * l->at + 1, *until ? *until : 2 * l->at + 2);
+    *until = 0;
+}
+
+/* Does it wait in a queue before it reads its registers? */
+static bool class_reads_late(uint16_t cls)
+{
+    static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
+    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
+        if (strncmp(pl_class_text[cls], classes[k], strlen(classes[k])) == 0) return true;
+    return false;
+}
+
+/* What the class of the instruction says. */
+static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
+{
+    pl_class_needs *n = &l->p->plans->needs[i->cls];
+    if (!n->known)
+        *n = (pl_class_needs){.known = true,
+                              .late = class_reads_late(i->cls),
+                              .temporaries = pl_live_temporaries(i->cls)};
+    return n;
+}
+
+/* Memory instructions, shuffles and special functions wait in a queue before they read their
+ * registers. */
+static bool reads_late(const live *l, const pl_insn *i)
+{
+    const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
+    if (pl_forms[i->form].effects & memory)
+        return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
+    return needs_of(l, i)->late;
+}
+
+/* Instructions behind this one until its registers have been read: accesses to memory, and others
+ * that units take in turn, wait in a queue, and who writes such a register earlier has to wait for
+ * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind
+ * a store, 73 behind arithmetic. */
+enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
+static uint32_t queue_of(const live *l, const pl_insn *i)
+{
+    if (!l->p->opt_level || !reads_late(l, i)) return 0;
+    if (!(i->flags & PL_IF_MEM)) return UNIT_QUEUE;
+    return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
+}
+
+static void revive(live *l, const ref *r)
+{
+    if (!(r->use & PL_USE_READ) && (!l->guarded || starts(l, r))) return;
+    if (l->until[r->unit]) return;
+    l->until[r->unit] = 2 * l->at + 1;
+    uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0,
+             end = l->g.b[l->block].end - l->f->first;
+    pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 2,
+                   2 * (l->at + queue < end ? l->at + queue : end));
+}
+
+static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    live *l = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED) return;
+    if (*row >= l->fixed)
+        *row -= l->delta;
+    else {
+        const unit *u = &l->u[l->unit_of[*row]];
+        *row = u->to + (*row - u->row);
+    }
+}
+
+/* Every cycle goes back in the code at least once. A block between such a jump and its target
+ * counts. */
+static void find_cycles(live *l)
+{
+    const pl_cfg *g = &l->g;
+    uint32_t *until = pl_arena_array(l->a, uint32_t, g->n + 1), end = 0;
+    l->cycle = pl_arena_array(l->a, bool, g->n + 1);
+    if (!until || !l->cycle) return;
+    for (uint32_t b = 0; b < g->n; b++)
+        for (uint32_t k = g->pred_start[b]; k < g->pred_start[b + 1]; k++)
+            until[b] = g->pred[k] >= b && g->pred[k] + 1 > until[b] ? g->pred[k] + 1 : until[b];
+    for (uint32_t b = 0; b < g->n; b++) {
+        end = until[b] > end ? until[b] : end;
+        l->cycle[b] = b < end;
+    }
+}
+
+static void make_units(live *l, pl_arena *a)
+{
+    for (uint32_t k = 0; k < l->f->count; k++) {
+        pl_insn *i = &l->p->code.at[l->f->first + k];
+        pl_plan own;
+        if (pl_plan_of(l->p, i, &own)->wide) pl_insn_uses_here(l->p, i, join, l);
+    }
+    for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
+        if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
+            join(l, &l->f->formal.at[k].to, 2, 0);
+    for (size_t k = 0; k < l->f->result.n; k++)
+        if (l->f->result.at[k].reg && !l->f->result.at[k].pred && l->f->result.at[k].bytes > 4)
+            join(l, &l->f->result.at[k].from, 2, 0);
+    l->u = pl_arena_array(a, unit, l->fixed + 1);
+    if (!pl_arena_ok(a)) return;
+    for (uint32_t r = 0; r < l->fixed; r++) {
+        if (!l->unit_of[r]) {
+            l->u[l->n] = (unit){.row = r, .start = UINT32_MAX, .same = l->n};
+            l->n++;
+        }
+        l->unit_of[r] = l->n - 1;
+        l->u[l->n - 1].rows++;
+    }
+    l->ref = pl_arena_array(a, uint32_t, l->f->count + 1);
+    for (uint32_t k = 0; k < l->f->count && l->ref; k++) {
+        l->ref[k] = (uint32_t)l->refs.n;
+        pl_insn_uses_here(l->p, &l->p->code.at[l->f->first + k], note_ref, l);
+        l->ref[k + 1] = (uint32_t)l->refs.n;
+    }
+}
+
+/* A unit that one block writes first and no other touches is not live at any end of a block. */
+static bool number_across(live *l)
+{
+    l->across = pl_arena_array(l->a, uint32_t, l->n + 1);
+    l->across_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
+    if (!l->across || !l->across_unit) return false;
+    for (uint32_t k = 0; k < l->n; k++) {
+        bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].born != UINT32_MAX);
+        l->across[k] = stays ? UINT32_MAX : l->sets.things;
+        if (!stays) l->across_unit[l->sets.things++] = k;
+    }
+    l->seen = pl_arena_array(l->a, uint32_t, l->sets.things + 1);
+    return l->seen != NULL;
+}
+
+/* Positions in the code where block b begins and ends. */
+static uint32_t begins(const live *l, uint32_t b)
+{
+    return l->g.b[b].first - l->f->first;
+}
+
+static uint32_t ends(const live *l, uint32_t b)
+{
+    return l->g.b[b].end - l->f->first;
+}
+
+/* Blocks from `first` on and in front of `end` that do not touch the unit: it lives all through
+ * them. */
+static void live_through(live *l, uint32_t u, uint32_t first, uint32_t end)
+{
+    if (first == end) return;
+    extend(&l->u[u], begins(l, first));
+    pl_colour_life(l->colour, l->u[u].same, 2 * begins(l, first), 2 * ends(l, end - 1));
+}
+
+static bool solve(live *l)
+{
+    uint32_t blocks = l->g.n, *npred = pl_arena_array(l->a, uint32_t, blocks + 1);
+    if (!npred) return false;
+    for (uint32_t b = 0; b < blocks; b++) npred[b] = l->g.pred_start[b + 1] - l->g.pred_start[b];
+    l->sets.blocks = blocks;
+    l->sets.preds = l->g.pred;
+    l->sets.pred = l->g.pred_start;
+    l->sets.npred = npred;
+    size_t n = l->sets.touches.n;
+    uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
+             *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
+    l->out = pl_arena_array(l->a, bool, n + 1);
+    if (!next || !l->out || !pl_liveset_solve(&l->sets)) return false;
+    memset(head, 0, l->sets.things * sizeof *head);
+    for (size_t k = n; k-- > 0;) {
+        const pl_touch *t = &l->sets.touches.at[k];
+        next[k] = head[t->thing];
+        head[t->thing] = (uint32_t)k + 1;
+        if (t->reads) extend(&l->u[l->across_unit[t->thing]], begins(l, t->block));
+    }
+    for (size_t k = 0; k < l->sets.spans.n; k++) {
+        const pl_span *s = &l->sets.spans.at[k];
+        uint32_t u = l->across_unit[s->thing], *at = &head[s->thing], from = s->first;
+        for (; *at && l->sets.touches.at[*at - 1].block < s->end; *at = next[*at - 1]) {
+            uint32_t b = l->sets.touches.at[*at - 1].block;
+            if (b < s->first) continue;
+            l->out[*at - 1] = true;
+            live_through(l, u, from, b);
+            from = b + 1;
+        }
+        live_through(l, u, from, s->end);
+        extend(&l->u[u], ends(l, s->end - 1));
+        extend(&l->u[u], ends(l, s->first));
+    }
+    return pl_arena_ok(l->a);
+}
+
+static void find_late(live *l)
+{
+    for (uint32_t at = 0; at < l->f->count; at++) {
+        if (!reads_late(l, &l->p->code.at[l->f->first + at])) continue;
+        for (const ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
+            if (r->use & PL_USE_READ) l->u[r->unit].late |= l->u[r->unit].end == at;
+    }
+}
+
+/* ---- linear scan ---- */
+
+/* Rows of the register file while units are given to them. A row is used for one width only: lane 5
+ * of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold different
+ * units in the same row. Rows of the widths that nearly all units have are found by a bit for each,
+ * at its first row; what becomes free waits in a list by position. */
+enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
+typedef struct file {
+    live *l;
+    uint32_t most; /* rows given so far */
+    uint32_t gaps; /* among them that nobody has had yet */
+    uint32_t *busy,
+        *unread;    /* by row: first position at which it is free; and at which it has been read */
+    uint8_t *width; /* by row; 0: nobody has had it */
+    uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
+    uint32_t words;
+    uint32_t at;             /* position that the bits are right for */
+    uint32_t *frees, *reads; /* by position: units whose rows become free, have been read there:
+                                lists, plus one */
+    uint32_t *next_free, *next_read; /* by unit */
+} file;
+
+static int width_class(uint32_t rows)
+{
+    return rows == 1 ? 0 : rows == 2 ? 1 : rows == 4 ? 2 : -1;
+}
+
+static uint32_t alignment(uint32_t rows)
+{
+    return rows >= 4 ? 4 : rows == 2 ? 2 : 1;
+}
+
+static bool make_rows(file *s, live *l, pl_arena *a)
+{
+    const size_t n = (size_t)l->fixed * 2 + 16, positions = (size_t)l->f->count + 2;
+    *s = (file){.l = l, .words = (uint32_t)(n / 64 + 1)};
+    s->busy = pl_arena_array(a, uint32_t, n);
+    s->unread = pl_arena_array(a, uint32_t, n);
+    s->width = pl_arena_array(a, uint8_t, n);
+    for (int c = 0; c < WIDTHS; c++) {
+        s->free[c] = pl_arena_array(a, uint64_t, s->words);
+        s->idle[c] = pl_arena_array(a, uint64_t, s->words);
+    }
+    s->frees = pl_arena_array(a, uint32_t, positions);
+    s->reads = pl_arena_array(a, uint32_t, positions);
+    s->next_free = pl_arena_array(a, uint32_t, l->n + 1);
+    s->next_read = pl_arena_array(a, uint32_t, l->n + 1);
+    return pl_arena_ok(a);
+}
+
+static inline void set(uint64_t *bits, uint32_t row, bool on)
+{
+    bits[row / 64] = on ? bits[row / 64] | 1ull << row % 64 : bits[row / 64] & ~(1ull << row % 64);
+}
+
+/* The first row whose bit is set and that lies in front of `end`, else `end`. */
+static uint32_t first_of(const uint64_t *bits, uint32_t end)
+{
+    for (uint32_t w = 0; w * 64 < end; w++)
+        if (bits[w]) {
+            uint32_t row = w * 64 + (uint32_t)__builtin_ctzll(bits[w]);
+            return row < end ? row : end;
+        }
+    return end;
+}
+
+/* Goes on to a position: units that have ended leave their rows. */
+static void go_to(file *s, uint32_t at)
+{
+    const live *l = s->l;
+    while (s->at < at) {
+        s->at++;
+        for (uint32_t k = s->frees[s->at]; k; k = s->next_free[k - 1]) {
+            uint32_t row = l->u[k - 1].to;
+            int c = width_class(l->u[k - 1].rows);
+            set(s->free[c], row, true);
+            set(s->idle[c], row, s->unread[row] <= s->at);
+        }
+        for (uint32_t k = s->reads[s->at]; k; k = s->next_read[k - 1]) {
+            uint32_t row = l->u[k - 1].to;
+            if (s->unread[row] == s->at && s->busy[row] <= s->at)
+                set(s->idle[width_class(l->u[k - 1].rows)], row, true);
+        }
+    }
+}
+
+/* The rows for a unit: the first that are free and have been read; if these are not among the first
+ * `enough`, the first that are free. */
+static uint32_t choose_rows(const file *s, const unit *u, uint32_t enough)
+{
+    const uint32_t step = alignment(u->rows), n = u->rows;
+    const int c = width_class(n);
+    if (c >= 0 && !s->gaps) {
+        uint32_t fresh = (s->most + step - 1) / step * step, row = first_of(s->idle[c], fresh);
+        return row + n > enough ? first_of(s->free[c], fresh) : row;
+    }
+    for (uint32_t row = 0, first = UINT32_MAX;; row += step) {
+        bool free_rows = true, read = true;
+        for (uint32_t r = row; r < row + n && free_rows; r++) {
+            free_rows =
+                r >= s->most || (s->busy[r] <= u->start && (!s->width[r] || s->width[r] == n));
+            read &= s->unread[r] <= u->start;
+        }
+        if (!free_rows) continue;
+        if (first == UINT32_MAX) first = row;
+        if (row + n > enough) return first;
+        if (read) return row;
+    }
+}
+
+static void give_rows(file *s, uint32_t k, uint32_t row)
+{
+    enum { A_WHILE = 16 };
+    unit *u = &s->l->u[k];
+    const int c = width_class(u->rows);
+    const uint32_t busy = u->end + 1, unread = busy + (u->late ? A_WHILE : 0),
+                   last = s->l->f->count;
+    u->to = row;
+    if (row > s->most) s->gaps += row - s->most;
+    for (uint32_t r = row; r < row + u->rows; r++) {
+        s->gaps -= r < s->most && !s->width[r];
+        s->busy[r] = busy;
+        s->unread[r] = unread;
+        s->width[r] = (uint8_t)u->rows;
+    }
+    s->most = row + u->rows > s->most ? row + u->rows : s->most;
+    if (c < 0) return;
+    set(s->free[c], row, false);
+    set(s->idle[c], row, false);
+    if (busy <= last) {
+        s->next_free[k] = s->frees[busy];
+        s->frees[busy] = k + 1;
+    }
+    if (unread > busy && unread <= last) {
+        s->next_read[k] = s->reads[unread];
+        s->reads[unread] = k + 1;
+    }
+}
+
+/* Linear scan: rows that are free again at a unit's start are used again. Returns the number of
+ * rows needed. A row that an instruction may still have to read (who writes it would have to wait
+ * for that, emu/sm/control.c) is left alone for a while as far as the thread's registers go. */
+static uint32_t scan(live *l, pl_arena *a)
+{
+    enum { HOLES = 16 }; /* an interval has no holes, so that there are more rows than registers */
+    pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
+    file s;
+    uint32_t n = 0;
+    if (!make_rows(&s, l, a) || !order) return 0;
+    for (uint32_t k = 0; k < l->n; k++)
+        if (l->u[k].start != UINT32_MAX)
+            order[n++] = (pl_key){l->u[k].start, k}; /* those that start together by their rows */
+    pl_sort_keys(order, n, order + n);
+    for (uint32_t k = 0; k < n; k++) {
+        const unit *u = &l->u[order[k].what];
+        go_to(&s, u->start);
+        give_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
+    }
+    return s.most;
+}
+
+/* Two or three values that an instruction reads had better be in different banks. */
+static void note_together(live *l)
+{
+    uint32_t same[3], n = 0;
+    for (const ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
+        const unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_READ) || u->elsewhere) continue;
+        if (n == 3) return;
+        same[n++] = u->same;
+    }
+    for (uint32_t x = 0; x < n; x++)
+        for (uint32_t y = x + 1; y < n; y++) pl_colour_apart(l->colour, same[x], same[y]);
+}
+
+/* Operands that name several values stand in neighbouring registers. */
+static void note_vectors(live *l, pl_insn *i)
+{
+    enum { LONGEST = 8 };
+    pl_plan own;
+    const pl_plan *t = pl_plan_of(l->p, i, &own);
+    for (const pl_plan_use *u = t->use; t->vectors && u < t->use + t->n; u++) {
+        uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
+        if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
+            continue;
+        for (; n < u->count; n++) {
+            uint32_t row = l->p->pool.at[i->more + first + n];
+            if (row >= l->fixed) break;
+            part[n] = l->u[l->unit_of[row]].same;
+        }
+        if (n == u->count) pl_colour_vector(l->colour, part, n);
+    }
+}
+
+/* Registers of the machine, from the first to the highest that is used; 0: out of memory. */
+static uint32_t needed(live *l)
+{
+    size_t t = 0;
+    for (l->block = 0; l->block < l->g.n; l->block++) {
+        const pl_block *b = &l->g.b[l->block];
+        size_t first = t;
+        uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
+        for (; t < l->sets.touches.n && l->sets.touches.at[t].block == l->block; t++)
+            if (l->out[t]) l->until[l->across_unit[l->sets.touches.at[t].thing]] = end;
+        for (uint32_t pc = b->end; pc-- > b->first;) {
+            pl_insn *i = &l->p->code.at[pc];
+            l->at = pc - l->f->first;
+            l->guarded = i->guard != PL_PT;
+            const ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
+            for (const ref *r = r1; r < r2; r++)
+                if (r->use & PL_USE_WRITE)
+                    pl_colour_written(l->colour, l->u[r->unit].same, i->line);
+            for (const ref *r = r1; r < r2; r++) kill(l, r);
+            for (const ref *r = r1; r < r2; r++) revive(l, r);
+            note_vectors(l, i);
+            note_together(l);
+            const unsigned temporary = needs_of(l, i)->temporaries;
+            for (uint32_t k = 0; k < temporary; k++)
+                pl_colour_life(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
+        }
+        for (size_t k = first; k < t; k++) {
+            uint32_t u = l->across_unit[l->sets.touches.at[k].thing];
+            if (l->until[u]) pl_colour_life(l->colour, l->u[u].same, start, l->until[u]);
+            l->until[u] = 0;
+        }
+    }
+    return pl_colour_count(l->colour, l->p->opt_level > 0);
+}
+
+/* What the instruction writes is in the register of what it reads, as far as it reads one unit
+ * only. */
+static void carry(live *l, uint32_t at)
+{
+    uint32_t from = UINT32_MAX;
+    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++)
+        if (r->use & PL_USE_READ) {
+            if (from != UINT32_MAX && from != r->unit) return;
+            from = r->unit;
+        }
+    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++) {
+        unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_WRITE) || u->writes != 1) continue;
+        if (from != UINT32_MAX)
+            u->same = l->u[from].same;
+        else
+            u->elsewhere = true;
+    }
+}
+
+/* What costs no instruction has no register of its own: the low half of a 64-bit value, its
+ * extension, a sign that the reader takes along. */
+static void find_same(live *l)
+{
+    for (uint32_t k = 0; k < l->f->count; k++) {
+        const pl_insn *i = &l->p->code.at[l->f->first + k];
+        if (pl_insn_carries(i)) carry(l, k);
+    }
+}
+
+pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
+{
+    live l = {.p = p, .f = f, .a = a, .fixed = fixed};
+    pl_status st = pl_cfg_make(p, f, a, &l.g);
+    if (st != PL_OK) return st;
+    l.unit_of = pl_arena_array(a, uint32_t, fixed + 4);
+    if (!pl_arena_ok(a)) return PL_NOMEM;
+    make_units(&l, a);
+    l.sets.a = a;
+    l.set = pl_arena_array(a, uint32_t, f->preds + 1);
+    find_cycles(&l);
+    l.until = pl_arena_array(a, uint32_t, l.n + 1);
+    l.colour = pl_colour_new(a, l.n + TEMPORARIES);
+    if (!pl_arena_ok(a)) return PL_NOMEM;
+    for (l.block = 0; l.block < l.g.n; l.block++)
+        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
+            pl_insn *i = &p->code.at[pc];
+            l.at = pc - f->first;
+            locate_all(&l, i);
+            i->flags &= (uint16_t) ~(PL_IF_ELSEWHERE | PL_IF_HALF);
+        }
+    if (!number_across(&l)) return PL_NOMEM;
+    for (l.block = 0; l.block < l.g.n; l.block++)
+        for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
+            l.guarded = p->code.at[pc].guard != PL_PT;
+            l.at = pc - f->first;
+            summarise_all(&l);
+        }
+    if (!pl_arena_ok(a)) return PL_NOMEM;
+    find_same(&l);
+    for (uint32_t k = 0; k < l.n; k++) pl_colour_value(l.colour, k, weight(&l.u[k]));
+    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_colour_value(l.colour, l.n + k, 1);
+    if (!solve(&l)) return PL_NOMEM;
+    /* parameters arrive at the start, results leave at the end */
+    for (size_t k = 0; k < f->formal.n; k++)
+        if (f->formal.at[k].reg && !f->formal.at[k].pred)
+            extend(&l.u[l.unit_of[f->formal.at[k].to]], 0);
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg && !f->result.at[k].pred) {
+            extend(&l.u[l.unit_of[f->result.at[k].from]], 0);
+            extend(&l.u[l.unit_of[f->result.at[k].from]], f->count);
+        }
+    bool calls = false;
+    uint32_t saved = 0;
+    for (uint32_t k = 0; k < f->count; k++) {
+        calls = calls || is_linked(p, &p->code.at[f->first + k]);
+        saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
+    }
+    f->registers = needed(&l) + MORE;
+    uint32_t fewest = !calls ? FEWEST : with_saved(f->entry ? f->kept + NOT_KEPT : saved);
+    if (f->registers < fewest) f->registers = fewest;
+    uint32_t limit = pl_register_limit(p, f);
+    if (f->registers > limit) f->registers = limit;
+    const uint32_t at_entry = pl_registers_at_entry(p, f);
+    if (at_entry) f->registers = at_entry;
+    find_late(&l);
+    uint32_t rows = scan(&l, a);
+    if (!pl_arena_ok(a)) return PL_NOMEM;
+    rows = (rows + 3u) & ~3u;
+    if (rows > fixed) return PL_OK;
+    l.delta = fixed - rows;
+    for (uint32_t k = 0; k < f->count; k++)
+        pl_insn_uses_here(p, &p->code.at[f->first + k], renumber, &l);
+    for (size_t k = 0; k < f->formal.n; k++)
+        if (f->formal.at[k].reg)
+            renumber(&l, &f->formal.at[k].to, 1, f->formal.at[k].pred ? PL_USE_PRED : 0);
+    for (size_t k = 0; k < f->result.n; k++)
+        if (f->result.at[k].reg)
+            renumber(&l, &f->result.at[k].from, 1, f->result.at[k].pred ? PL_USE_PRED : 0);
+    for (size_t k = 0; k < f->init.n; k++) f->init.at[k].row -= l.delta;
+    f->rows -= l.delta;
+    return PL_OK;
+}

@@ -1,0 +1,19 @@
+/* register_allocation.h - register allocation of a function: rows of registers that are never live
+ * together are shared. */
+#ifndef PL_COMPILER_CODEGEN_REGISTER_ALLOCATION_H
+#define PL_COMPILER_CODEGEN_REGISTER_ALLOCATION_H
+
+#include "base/status.h"
+#include "isa/program/program.h"
+
+/* Registers that the steps of an instruction of this class need while they run, beyond its
+ * operands. */
+uint8_t pl_live_temporaries(uint16_t cls);
+
+/* Renumbers the register rows of function f so that its frame becomes small, and sets f->registers
+ * to the largest number of 32-bit registers live at once. `fixed` and all rows from there on
+ * (constants, special registers, scratch) keep their order and move down behind the allocated ones.
+ * scratch is used for temporary memory. */
+pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch);
+
+#endif

@@ -1,0 +1,1180 @@
+/* schedule.c - the order of the instructions of a block.
+ *
+ * Warps issue in order, so the assembler fills the time that a result takes with other work: of the
+ * instructions whose operands are there, the one at the start of the longest chain of latencies
+ * comes first, as long as there are registers (Gibbons and Muchnick, "Efficient Instruction
+ * Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register
+ * Allocation in Large Basic Blocks", 1988). So loads are issued as soon as their addresses are
+ * known, then whatever does not wait for them, as in the code of ptxas for sm_90 (2026-11). Where
+ * registers run out, what was begun early holds them: then orders that look less far ahead are made
+ * too, and some that look far but begin as if there were a few registers less.
+ *
+ * What stays in order: writes and reads of a register; stores, and the loads that may see them;
+ * what other lanes or threads can observe; additions with carry. Arithmetic moves past barriers and
+ * atomics, loads past reductions that they cannot see. */
+#include <limits.h>
+#include <string.h>
+
+#include "compiler/analysis/constant_bank.h"
+#include "compiler/analysis/liveness.h"
+#include "compiler/codegen/register_allocation.h"
+#include "compiler/analysis/memory_dependence.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/resource_usage.h"
+
+/* An atomic operation without .acquire or .release orders no other access: for those, a reduction
+ * is a store. */
+static bool plain_reduction(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_red && pl_insn_effects(i) == PL_EF_ATOMIC &&
+           !pl_insn_has(i, W_release);
+}
+
+static bool plain_store(const pl_insn *i)
+{
+    bool stores = pl_insn_effects(i) == PL_EF_STORE && !(i->flags & PL_IF_CONTROL);
+    return (stores || plain_reduction(i)) && (i->flags & PL_IF_MEM) &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+}
+
+/* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
+ * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11). The start of the
+ * name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400 FFMA, ptxas
+ * places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
+enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
+static const struct {
+    const char *class_name;
+    uint16_t cycles;
+} latencies[] = {{"mma_f64", 32},   {"mma_fp8", 48},    {"mma_", 26},        {"wmma_mma", 34},
+                 {"redux", 44},     {"gather", 44},     {"shfl", 26},        {"match", 28},
+                 {"movmatrix", 34}, {"sreg", 24},       {"mufu_scaled", 40}, {"mufu_trig", 28},
+                 {"mufu", 24},      {"div", 60},        {"rem", 60},         {"sqrt", 60},
+                 {"rcp", 60},       {"rsqrt", 60},      {"popc", 18},        {"clz", 22},
+                 {"brev", 22},      {"cvt_f2i", 24},    {"cvt_rnd", 24},     {"cvt_64", 24},
+                 {"fp64", 8},       {"imad_wide", 6},   {"imad_hi", 6},      {"mul64", 17},
+                 {"half", 6},       {"atom", FAR_LOAD}, {"mapa", 20},        {"vote", 12}};
+
+/* Results that take so long are waited for (the others come in time); what else takes a register
+ * stands no further in front of where it is needed than this: between loads and their readers ptxas
+ * leaves time unused rather than compute an address or a constant for later. */
+enum { WAITED = 20, AHEAD = 8 };
+
+/* Units that take an instruction every second cycle or less, and the cycles between two
+ * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
+ * a number go to whichever integer unit is free. By the start of the class's name, as above. */
+enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
+static const struct {
+    const char *class_name;
+    uint8_t unit, cycles;
+} units[] = {{"alu", ON_ALU, 2},     {"setp_f64", ON_FP64, 2},   {"setp", ON_ALU, 2},
+             {"fminmax", ON_ALU, 2}, {"half_minmax", ON_ALU, 2}, {"cvt_half", ON_ALU, 2},
+             {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2},     {"imad_", ON_HEAVY, 4},
+             {"imad", ON_HEAVY, 2},  {"idp", ON_HEAVY, 2},       {"fp64", ON_FP64, 2},
+             {"mufu", ON_XU, 8}};
+
+/* Registers that a stretch may take. FULL make 32 with the stack pointer and what
+ * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
+ * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that
+ * starts too much takes more than it may: then it is made with LESS, down to FREE. Where that does
+ * not suffice for one stretch, all of the function take the registers of the next of the `steps`,
+ * with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE
+ * it (TIGHT beside it are enough for FULL); one step less where it gets only a LITTLE longer by
+ * that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
+ * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes
+ * that can be under way together they are given WIDE more than the text needs, up to a step of
+ * DEAR, beyond which the text of three kernels recorded needs more here than there. With less than
+ * ROOM left, what has begun goes before what has not, and something that comes SOON before
+ * something else. */
+enum {
+    FREE = 21,
+    FULL = 29,
+    LESS = 1,
+    LONG = 100,
+    LITTLE = 16,
+    EARLY = 8,
+    BESIDE = 4,
+    TIGHT = 1,
+    ROOM = 4,
+    SOON = 6,
+    WIDE = 8,
+    DEAR = 64
+};
+
+/* Of 32 registers ptxas leaves SPARE when it asks for another load from far away (loops of 8 to 32
+ * loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for sm_90, 2026-11),
+ * unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here
+ * SOME must be, or WIDE_ONES of more than 8 bytes. */
+enum { SPARE = 3, SOME = 8, WIDE_ONES = 4 };
+/* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
+ * 14 values, 2026-11). */
+enum { SPARE_NEAR = 2, SOME_NEAR = 4, WIDE_NEAR = 2 };
+
+/* Predicates of a thread besides the one that is always true. Where the order of the text does with
+ * them, so does ptxas: of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
+ * under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves
+ * predicates to registers or compares again, which is not done here. With FEW left, compares come
+ * when they are needed. */
+enum { PREDICATES = 7, FEW = 3 };
+
+/* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
+static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
+
+/* Instructions looked ahead: less where registers do not suffice, since what is begun early holds
+ * its registers. */
+static const uint32_t windows[] = {256, 64, 24};
+
+typedef struct edge {
+    uint32_t to, cycles,
+        next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
+} edge;
+
+typedef struct use {
+    uint32_t slot; /* value of the flow */
+    uint32_t held; /* what the register holds: index in list.held */
+    bool guard;
+    bool starts; /* a write that keeps nothing of what was there */
+} use;
+
+/* What a register holds from one write to the next. */
+typedef struct held {
+    uint32_t reads;        /* in this stretch */
+    uint32_t readers, sum; /* instructions that read it, where that may be for the last time;
+                              exclusive or of their positions: of one, it is its own */
+    uint32_t left, last;   /* the same of those not placed yet */
+    int rows;
+    uint32_t load; /* that it comes from, PL_IR_NONE */
+    bool truth;    /* it is a predicate */
+    bool behind;   /* it lives behind the stretch */
+} held;
+
+typedef struct reader {
+    uint32_t at, next;
+} reader;
+
+typedef struct node {
+    uint32_t edges,
+        before;      /* first of the edges to what must come behind; how many must come before */
+    uint32_t wait;   /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t awaits; /* least distance from the start of the stretch, for what is loaded in front of
+                        it */
+    uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
+    uint32_t urgent;    /* the same, and EARLY more for loads: their addresses need not all be there
+                           first */
+    uint32_t soonest;   /* distance from the start if nothing but operands is waited for */
+    uint32_t needed_at; /* of a load from shared memory, where it must stand so that no reader waits
+                           longer; PL_IR_NONE: no reader, or something else */
+    uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and
+                                   what comes behind that */
+    uint32_t readings,
+        nreadings;    /* range in list.readings: what may cease to be needed behind it */
+    int gain, change; /* registers more or less with it: if it came first; if it came now */
+    int truths, turn; /* the same of predicates */
+    uint32_t cycles;  /* until its result */
+    int spare;        /* registers that it needs while it runs */
+    bool far, near,
+        arrived; /* a load from far away, from shared memory; something behind it has read it */
+    uint8_t unit, busy; /* unit that it holds for so many cycles; UNITS: none */
+} node;
+
+/* An instruction that can come next: everything in front of it is placed. */
+typedef struct candidate {
+    uint32_t at, earliest, urgent;
+    uint8_t unit;
+} candidate;
+
+typedef struct list {
+    pl_ir *x;
+    pl_insn *code;
+    uint32_t n, at;
+    node *node;
+    candidate *ready; /* those within the window, the most urgent last: mostly one of these is
+                         taken, and the others need not be looked at */
+    uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
+    uint32_t *order, *best;   /* instructions in the order that is being made; in the best so far */
+    uint32_t window;          /* how far ahead of the first that is not placed */
+    bool patient;             /* what is near is not loaded before it is needed either */
+    uint8_t spare; /* the most registers that any of its instructions needs while it runs */
+    uint32_t end;  /* where the stretch can end: distance from its start */
+    uint32_t late; /* cycles by which loads from shared memory came later than they were needed, at
+                      most */
+    uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes
+                                 another instruction */
+    struct {
+        edge *at;
+        size_t n, cap;
+    } edges;
+    struct {
+        use *at;
+        size_t n, cap;
+    } uses;
+    struct {
+        reader *at;
+        size_t n, cap;
+    } readers;
+    struct {
+        held *at;
+        size_t n, cap;
+    } held;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } readings; /* index in `held` */
+    pl_memorder *memory;
+    uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since
+                                then; PL_IR_NONE */
+    uint32_t *holds;         /* by slot: what it holds, index in `held` */
+    bool *behind;            /* by value: live behind the stretch */
+    uint32_t *awaited;       /* by value: the stretch that begins while it is still loaded */
+    uint32_t *seen,
+        stretch; /* by value: number of the last stretch that touches it; of the one at work */
+    pl_flow f;
+    uint32_t slots, block, start; /* block at work; position of the stretch in it */
+    int many, limit; /* registers live in front of the stretch; that a thread may have */
+    int under_way;   /* loads placed, and no reader of theirs */
+    int truths, now; /* predicates live in front of the stretch; behind what has been placed */
+    int most;        /* at once in any stretch, in the order that it has now */
+    int needed;   /* what the stretches need: more than one may take where another takes them anyway
+                   */
+    bool thrifty; /* no more than there are predicates */
+    bool suffice; /* they do in the order of the text */
+    bool measuring; /* find that out; the order stays */
+} list;
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is
+ * around them. */
+static bool class_is_wall(uint16_t cls)
+{
+    static const char *const names[] = {"div64", "rem64", "tcgen05"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (starts_with(pl_class_text[cls], names[k])) return true;
+    return cls == C_sreg_clock || cls == C_sreg_clock32 || cls == C_sleep || cls == C_wgmma ||
+           cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
+           cls == C_setmaxnreg;
+}
+
+static void look_up(pl_class_cost *c, uint16_t cls)
+{
+    const char *name = pl_class_text[cls];
+    *c = (pl_class_cost){.cycles = FIXED,
+                         .spare = pl_live_temporaries(cls),
+                         .unit = UNITS,
+                         .wall = class_is_wall(cls)};
+    for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
+        if (starts_with(name, latencies[k].class_name)) c->cycles = latencies[k].cycles;
+    for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
+        if (starts_with(name, units[k].class_name)) {
+            c->unit = units[k].unit;
+            c->busy = units[k].cycles;
+        }
+}
+
+static inline const pl_class_cost *cost_of(list *l, uint16_t cls)
+{
+    pl_class_cost *c = &l->x->p->plans->cost[cls];
+    if (!c->cycles) look_up(c, cls);
+    l->spare = c->spare > l->spare ? c->spare : l->spare;
+    return c;
+}
+
+static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
+{
+    if (pl_insn_effects(i) & PL_EF_LOAD) switch ((pl_space)i->sel[PL_M_SPACE]) {
+        case PL_SP_SHARED: return NEAR_LOAD;
+        case PL_SP_CONST:
+        case PL_SP_PARAM: return BANK_LOAD;
+        default: return FAR_LOAD;
+        }
+    return c->cycles;
+}
+
+/* The unit that the instruction holds; UNITS: none. */
+static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS
+                                                                                      : c->unit;
+}
+
+/* Distance from the start of the stretch at which it can stand. */
+static uint32_t possible(const list *l, const candidate *c)
+{
+    return l->free[c->unit] > c->earliest ? l->free[c->unit] : c->earliest;
+}
+
+/* Registers only: what lanes exchange, matrix instructions. */
+static bool lane_exchange(const pl_insn *i)
+{
+    return pl_insn_effects(i) == PL_EF_CONVERGE && i->cls != C_warp_sync;
+}
+
+static bool any_load(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD &&
+           !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
+}
+
+/* Another block of the machine begins behind it: lanes that are apart have left, or go on by
+ * groups, or meet (compiler/codegen/insert_reconvergence.c). */
+static bool asks_for_lanes(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return m == M__apart || m == M__agree || m == M__groups || m == M__bsync;
+}
+
+/* Ends a stretch: nothing moves past it. */
+static bool wall(list *l, const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow ||
+           m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
+           cost_of(l, i->cls)->wall;
+}
+
+static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
+{
+    if (from == PL_IR_NONE || from == to) return;
+    edge *e = pl_push(l->x->tmp, &l->edges);
+    if (!e) return;
+    *e = (edge){to, cycles, l->node[from].edges};
+    l->node[from].edges = (uint32_t)(l->edges.n - 1);
+    l->node[to].before++;
+}
+
+static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    (void)count;
+    if (value)
+        *pl_push(l->x->tmp, &l->uses) = (use){
+            value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
+}
+
+static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    if (value)
+        *pl_push(l->x->tmp, &l->uses) = (use){value - 1, PL_IR_NONE, false,
+                                              l->f.v[value - 1].same == value - 1 &&
+                                                  pl_flow_starts(&l->f, value - 1, count, how)};
+}
+
+/* Edges by registers: a reader follows the write; a write follows the write before and its readers.
+ */
+static void register_order(list *l, uint32_t at)
+{
+    const node *n = &l->node[at];
+    for (uint32_t k = n->uses; k < n->writes; k++) {
+        const use *u = &l->uses.at[k];
+        uint32_t from = l->writer[u->slot];
+        if (from == PL_IR_NONE && l->awaited[u->slot] == l->stretch) l->node[at].awaits = NEAR_LOAD;
+        if (from != PL_IR_NONE)
+            join(l, from, at,
+                 u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
+        reader *r = pl_push(l->x->tmp, &l->readers);
+        *r = (reader){at, l->read[u->slot]};
+        l->read[u->slot] = (uint32_t)(l->readers.n - 1);
+    }
+    for (uint32_t k = n->writes; k < n->end; k++) {
+        const use *u = &l->uses.at[k];
+        join(l, l->writer[u->slot], at, 1);
+        for (uint32_t r = l->read[u->slot]; r != PL_IR_NONE; r = l->readers.at[r].next)
+            join(l, l->readers.at[r].at, at, 0);
+        l->writer[u->slot] = at;
+        l->read[u->slot] = PL_IR_NONE;
+    }
+}
+
+static uint32_t address_row(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR) return i->op[k];
+    return PL_IR_NONE;
+}
+
+static pl_access access_of(const list *l, uint32_t at)
+{
+    const pl_insn *i = &l->code[at];
+    uint32_t row = address_row(i);
+    bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->row[row].defs == 1;
+    return (pl_access){.at = at,
+                       .space = i->sel[PL_M_SPACE],
+                       .base = known ? row : PL_NOWHERE,
+                       .from = i->imm,
+                       .to = i->imm + ((int64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2])};
+}
+
+/* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that
+ * touched the flag, or PL_IR_NONE. */
+static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
+{
+    const pl_insn *i = &l->code[at];
+    bool load = any_load(i), store = plain_store(i);
+    if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
+        pl_bank_load(l->x, i))
+        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
+                   ptxas moves it past barriers, fences, atomics */
+    if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
+        join(l, *flags, at, FIXED);
+        *flags = at;
+        return;
+    }
+    const pl_access a = access_of(l, at);
+    const uint32_t *loads = NULL;
+    uint32_t n = 0;
+    join(l, *last, at, 1);
+    join(l,
+         load    ? pl_memorder_load(l->memory, &a)
+         : store ? pl_memorder_store(l->memory, &a, &loads, &n)
+                 : pl_memorder_all(l->memory, &loads, &n),
+         at, 1);
+    for (uint32_t k = 0; k < n; k++) join(l, loads[k], at, 0);
+    if (!load && !store) {
+        *last = at;
+        pl_memorder_start(l->memory);
+    }
+}
+
+/* Finds what each register holds between writes, and who reads it. */
+static bool find_held(list *l)
+{
+    for (size_t k = 0; k < l->uses.n; k++) l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
+    l->held.n = 0;
+    for (uint32_t at = 0; at < l->n; at++) {
+        for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
+            use *u = &l->uses.at[k];
+            const uint32_t where = l->f.v[u->slot].same;
+            if (l->holds[where] == PL_IR_NONE || u->starts) {
+                *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE,
+                                                       .rows = (int)l->f.v[where].weight,
+                                                       .truth = l->f.v[where].truth};
+                l->holds[where] = (uint32_t)(l->held.n - 1);
+            }
+            u->held = l->holds[where];
+            if (k >= l->node[at].writes && (l->node[at].far || l->node[at].near))
+                l->held.at[u->held].load = at;
+            l->held.at[u->held].reads += !u->starts;
+        }
+    }
+    for (size_t k = 0; k < l->uses.n; k++) {
+        const use *u = &l->uses.at[k];
+        const uint32_t where = l->f.v[u->slot].same;
+        if (u->held == l->holds[where]) l->held.at[u->held].behind = l->behind[where];
+    }
+    return pl_arena_ok(l->x->tmp);
+}
+
+/* What every instruction does to the number of registers: who reads what last is known only when it
+ * is placed. */
+static bool find_readings(list *l)
+{
+    l->readings.n = 0;
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        n->readings = (uint32_t)l->readings.n;
+        for (uint32_t k = n->uses; k < n->end; k++) {
+            const use *u = &l->uses.at[k];
+            held *h = &l->held.at[u->held];
+            if (!h->rows) continue;
+            if (u->starts) {
+                *(h->truth ? &n->truths : &n->gain) += h->reads || h->behind ? h->rows : 0;
+                continue;
+            }
+            size_t r = n->readings;
+            while (r < l->readings.n && l->readings.at[r] != u->held) r++;
+            if (r < l->readings.n || h->behind) continue;
+            *pl_push(l->x->tmp, &l->readings) = u->held;
+            h->readers++;
+            h->sum ^= at;
+        }
+        n->nreadings = (uint32_t)l->readings.n - n->readings;
+    }
+    for (size_t k = 0; k < l->held.n; k++) {
+        const held *h = &l->held.at[k];
+        if (h->readers == 1)
+            *(h->truth ? &l->node[h->sum].truths : &l->node[h->sum].gain) -= h->rows;
+    }
+    return pl_arena_ok(l->x->tmp);
+}
+
+/* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one.
+ * Here, because candidates are compared far more often than placed. Returns the registers more or
+ * less. */
+static int place(list *l, uint32_t at)
+{
+    const node *n = &l->node[at];
+    for (uint32_t k = n->readings; k < n->readings + n->nreadings; k++) {
+        held *h = &l->held.at[l->readings.at[k]];
+        h->last ^= at;
+        if (--h->left == 1)
+            *(h->truth ? &l->node[h->last].turn : &l->node[h->last].change) -= h->rows;
+    }
+    for (uint32_t k = n->uses; k < n->writes; k++) {
+        const uint32_t load = l->held.at[l->uses.at[k].held].load;
+        if (load == PL_IR_NONE || load == at || l->node[load].arrived ||
+            l->node[load].wait != PL_IR_NONE)
+            continue;
+        l->node[load].arrived = true;
+        l->under_way--;
+    }
+    l->under_way += n->far || n->near;
+    l->now += n->turn;
+    return n->change;
+}
+
+/* Does it take one of the last predicates? */
+static inline bool takes_predicate(const list *l, const node *n)
+{
+    return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
+}
+
+/* When a load from shared memory should come whose first reader could be placed early: of a chain
+ * that needs one after the other, ptxas begins with those that it comes to while the first is on
+ * its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is
+ * what that tells), whether or not the chain is what the stretch waits for (8 and 16 words, floats
+ * and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal,
+ * the others differ by one. Beside a long chain of sums it begins with fewer, which is not done
+ * here). */
+static inline uint32_t due(const list *l, const node *n)
+{
+    const uint32_t at = n->needed_at + l->late;
+    return at > EARLY ? at - EARLY : 0;
+}
+
+/* When it should come: what takes a register is done when it is needed, not when there is time for
+ * it. Other results that are waited for than those of loads are asked for as soon as possible,
+ * unless that is found to leave too few registers for loads from far away. when: it cannot come
+ * earlier. */
+static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
+{
+    uint32_t latest = l->end - c->urgent;
+    const node *n = &l->node[c->at];
+    if (n->needed_at != PL_IR_NONE && n->change > 0) {
+        const uint32_t at = due(l, n);
+        if (at <= latest) return at > when ? at : when;
+    }
+    if (latest <= cycle + AHEAD || latest <= when + AHEAD ||
+        (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) ||
+        (n->change <= 0 && !takes_predicate(l, n)))
+        return when;
+    if (l->thrifty && n->turn < 0 && l->now >= PREDICATES) return when;
+    return latest - AHEAD;
+}
+
+static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
+{
+    return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
+}
+
+/* Is it a load that ptxas would not ask for yet, with `room` registers left? */
+static inline bool starves(const list *l, const node *n, int room)
+{
+    if (!(n->far || n->near) || n->change <= 0 || l->needed > FULL ||
+        room - n->change >= (n->far ? SPARE : SPARE_NEAR))
+        return false;
+    return l->under_way >= (n->change > 2 ? n->far ? WIDE_ONES : WIDE_NEAR
+                            : n->far      ? SOME
+                                          : SOME_NEAR);
+}
+
+/* Is there a predicate for what it finds? */
+static inline bool has_predicate(const list *l, const candidate *c)
+{
+    return !l->thrifty || l->node[c->at].turn <= 0 || l->now + l->node[c->at].turn <= PREDICATES;
+}
+
+/* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
+ * there a predicate, or a register among the `room`. */
+static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
+{
+    uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = l->nready; k-- > 0;) {
+        const candidate *c = &l->ready[k];
+        uint32_t when = possible(l, c);
+        uint64_t rank = rank_of(c, when, cycle);
+        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) ||
+            starves(l, &l->node[c->at], room))
+            continue;
+        when = wanted(l, c, when, cycle);
+        if (when <= cycle) /* those that follow are less urgent */
+            return k;
+        rank = rank_of(c, when, cycle);
+        if (rank < least || (rank == least && c->at < best_at)) {
+            best = k;
+            best_at = c->at;
+            least = rank;
+        }
+    }
+    return best;
+}
+
+/* The same where few registers are left, `room`: what has begun is waited for, if it comes soon,
+ * rather than begin something else. */
+static uint32_t pick_least(const list *l, uint32_t cycle, int room)
+{
+    uint32_t best = PL_IR_NONE, best_when = 0;
+    int best_d = 0;
+    bool best_fits = true;
+    for (uint32_t k = l->nready; k-- > 0;) {
+        const candidate *c = &l->ready[k], *o = &l->ready[best];
+        int d = l->node[c->at].change, spare = l->node[c->at].spare;
+        bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) &&
+                    !starves(l, &l->node[c->at], room),
+             better = best == PL_IR_NONE;
+        uint32_t when = wanted(l, c, possible(l, c), cycle);
+        when = when <= cycle + SOON ? 0 : when;
+        if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
+            return k;
+        if (!better) {
+            if (fits != best_fits)
+                better = fits;
+            else if (!fits)
+                better = c->at < o->at;
+            else if (when != best_when)
+                better = when < best_when;
+            else if ((d > 0) != (best_d > 0))
+                better = d <= 0;
+            else if (d > 0)
+                better = c->at < o->at;
+            else if (room <= 0 && d != best_d)
+                better = d < best_d;
+            else
+                better = c->urgent > o->urgent || (c->urgent == o->urgent && c->at < o->at);
+        }
+        if (better) {
+            best = k;
+            best_when = when;
+            best_d = d;
+            best_fits = fits;
+        }
+    }
+    return best;
+}
+
+/* What an order is like: cycles until its last instruction; most registers at once; did the limit
+ * decide? */
+typedef struct outcome {
+    uint32_t cycles;
+    int most;
+    bool tight;
+    int truths;  /* most predicates at once */
+    bool narrow; /* it does not look as far ahead as any */
+} outcome;
+
+static void make_ready(list *l, uint32_t at)
+{
+    const node *n = &l->node[at];
+    uint32_t k = l->nready++;
+    for (const candidate *c = l->ready;
+         k && (c[k - 1].urgent > n->urgent || (c[k - 1].urgent == n->urgent && c[k - 1].at < at));
+         k--)
+        l->ready[k] = l->ready[k - 1];
+    l->ready[k] = (candidate){at, n->earliest, n->urgent, n->unit};
+    l->end = n->earliest + n->urgent > l->end ? n->earliest + n->urgent : l->end;
+}
+
+/* The window begins at the oldest instruction that is not placed: what comes into it may be ready.
+ */
+static void cover(list *l, uint32_t oldest)
+{
+    uint32_t end = l->n - oldest <= l->window ? l->n : oldest + l->window + 1;
+    for (; l->covered < end; l->covered++)
+        if (!l->node[l->covered].wait) make_ready(l, l->covered);
+}
+
+/* An order that another one has to be better than, in registers beyond the limit, then in cycles;
+ * and how many registers are too many, whatever else. */
+typedef struct bound {
+    int over, most;
+    uint32_t cycles;
+} bound;
+
+static void keep_order(list *l)
+{
+    uint32_t *order = l->order;
+    l->order = l->best;
+    l->best = order;
+}
+
+/* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished.
+ */
+static outcome arrange(list *l, int most, const bound *b, bool *fails)
+{
+    uint32_t cycle = 0, oldest = 0;
+    int live = l->many;
+    outcome o = {.most = live, .narrow = l->window < windows[0] && l->window < l->n};
+    l->nready = l->covered = l->end = l->late = 0;
+    memset(l->free, 0, sizeof l->free);
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        n->wait = n->before;
+        n->earliest = n->awaits;
+        n->change = n->gain;
+        n->turn = n->truths;
+        n->arrived = false;
+    }
+    l->under_way = 0;
+    l->now = l->truths;
+    for (size_t k = 0; k < l->held.n; k++) {
+        l->held.at[k].left = l->held.at[k].readers;
+        l->held.at[k].last = l->held.at[k].sum;
+    }
+    cover(l, 0);
+    *fails = false;
+    for (uint32_t placed = 0; placed < l->n; placed++) {
+        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_longest(l, cycle, most - live);
+        k = k == PL_IR_NONE ? pick_least(l, cycle, most - live) : k;
+        const uint32_t at = l->ready[k].at;
+        uint32_t least = possible(l, &l->ready[k]);
+        node *n = &l->node[at];
+        l->nready--;
+        memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
+        cycle = least > cycle ? least : cycle;
+        l->end = cycle + n->urgent > l->end ? cycle + n->urgent : l->end;
+        if (n->unit != UNITS) l->free[n->unit] = cycle + n->busy;
+        l->order[placed] = at;
+        if (n->needed_at != PL_IR_NONE && cycle > n->needed_at + l->late)
+            l->late = cycle - n->needed_at;
+        n->wait = PL_IR_NONE;
+        live += place(l, at);
+        o.tight |= most - live < ROOM;
+        o.most = live + n->spare > o.most ? live + n->spare : o.most;
+        o.truths = l->now > o.truths ? l->now : o.truths;
+        for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            uint32_t to = l->edges.at[e].to;
+            node *m = &l->node[to];
+            if (m->earliest < cycle + l->edges.at[e].cycles)
+                m->earliest = cycle + l->edges.at[e].cycles;
+            if (--m->wait == 0 && to < l->covered) make_ready(l, to);
+        }
+        cycle++;
+        while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE) oldest++;
+        cover(l, oldest);
+        int over = o.most > most ? o.most - most : 0;
+        if (over > b->over || (over == b->over && cycle >= b->cycles) ||
+            (o.tight && o.most > b->most)) {
+            *fails = true;
+            return o;
+        }
+    }
+    o.cycles = cycle;
+    return o;
+}
+
+/* The best order within so many registers, in l->best. Where every order takes more than `useful`,
+ * any of them may be told. */
+static outcome try_windows(list *l, int most, int useful)
+{
+    outcome best = {0};
+    bool none = true; /* so far all were given up because of `useful` */
+    for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) &&
+                         (!k || (best.tight && (k % 2 || l->n > windows[k / 2])));
+         k++) {
+        bool fails;
+        const bound b = {.over = none               ? INT_MAX
+                                 : best.most > most ? best.most - most
+                                                    : 0,
+                         .most = useful,
+                         .cycles = none ? UINT32_MAX : best.cycles};
+        l->window = windows[k / 2];
+        l->patient = k % 2;
+        outcome o = arrange(l, most, &b, &fails);
+        if (none && fails) {
+            best = o;
+            continue;
+        }
+        if (fails) continue;
+        if (k && none && o.most > useful) /* which of two useless ones is the better one decides
+                                             whether a third is tried */
+            return try_windows(l, most, INT_MAX);
+        none = false;
+        best = o;
+        keep_order(l);
+    }
+    return best;
+}
+
+static int within(const list *l, int most)
+{
+    return most < l->limit ? most : l->limit;
+}
+
+/* What a stretch needs at most that takes so many registers in the order of the text. */
+static size_t step_above(int text)
+{
+    size_t k = 0;
+    while (k + 1 < sizeof steps / sizeof *steps && steps[k] - (32 - FULL) < text + BESIDE) k++;
+    return k;
+}
+
+/* Are there several loads of 16 bytes in the stretch? */
+static bool wide_loads(const list *l)
+{
+    enum { BYTES = 16, SEVERAL = 2 };
+    unsigned n = 0;
+    for (uint32_t at = 0; at < l->n && n < SEVERAL; at++)
+        n += any_load(&l->code[at]) &&
+             l->code[at].sel[PL_M_COUNT] << l->code[at].sel[PL_M_LOG2] == BYTES;
+    return n == SEVERAL;
+}
+
+/* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110
+ * sums, ptxas 13.0 for sm_90 (2026-11) gives those the next step whose text needs fewer than 7
+ * (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin
+ * early fits too. Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from
+ * ours. */
+static int with_loads(list *l, int text, int step)
+{
+    const int all = try_windows(l, within(l, INT_MAX), INT_MAX).most,
+              wanted = all < text + WIDE ? all : text + WIDE;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps && steps[k] <= DEAR; k++)
+        if (steps[k] - (32 - FULL) >= wanted)
+            return steps[k] - (32 - FULL) > step ? steps[k] - (32 - FULL) : step;
+    return step;
+}
+
+/* What a stretch needs that does not do with FULL. */
+static void measure(list *l, int text)
+{
+    size_t k = text + TIGHT <= FULL ? 0 : step_above(text);
+    int step = steps[k] - (32 - FULL), lower = k ? steps[k - 1] - (32 - FULL) : 0;
+    if (step > FULL && k > 0) {
+        outcome less = try_windows(l, within(l, lower), lower);
+        if (less.most <= lower) {
+            outcome here = try_windows(l, within(l, step), INT_MAX);
+            step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
+        }
+    }
+    if (wide_loads(l)) step = with_loads(l, text, step);
+    l->needed = step > l->needed ? step : l->needed;
+}
+
+/* Where everything could stand, and from that where loads from shared memory must. Edges lead
+ * forwards. */
+static void find_needs(list *l)
+{
+    for (uint32_t at = 0; at < l->n; at++) l->node[at].soonest = l->node[at].awaits;
+    for (uint32_t at = 0; at < l->n; at++)
+        for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            node *to = &l->node[l->edges.at[e].to];
+            const uint32_t when = l->node[at].soonest + l->edges.at[e].cycles;
+            to->soonest = when > to->soonest ? when : to->soonest;
+        }
+    for (uint32_t at = 0; at < l->n; at++) {
+        node *n = &l->node[at];
+        n->needed_at = PL_IR_NONE;
+        for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE;
+             e = l->edges.at[e].next) {
+            const uint32_t cycles = l->edges.at[e].cycles,
+                           when = l->node[l->edges.at[e].to].soonest - cycles;
+            if (cycles == n->cycles && when < n->needed_at) n->needed_at = when;
+        }
+    }
+}
+
+static void find_urgency(list *l)
+{
+    for (uint32_t at = l->n; at-- > 0;) {
+        node *n = &l->node[at];
+        bool later =
+            n->cycles >= LONG &&
+            !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
+        for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
+            uint32_t h = l->node[l->edges.at[e].to].height + l->edges.at[e].cycles;
+            n->height = h > n->height ? h : n->height;
+            later &= l->edges.at[e].cycles < LONG;
+        }
+        n->height = later && n->height < n->cycles ? n->cycles : n->height;
+        n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
+    }
+}
+
+/* What must stay in order, and what registers hold. */
+static bool analyse(list *l)
+{
+    uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
+    l->edges.n = l->uses.n = l->readers.n = 0;
+    for (l->at = 0; l->at < l->n; l->at++) {
+        const pl_insn *i = &l->code[l->at];
+        const pl_class_cost *c = cost_of(l, i->cls);
+        const uint32_t cycles = latency_of(c, i);
+        l->node[l->at] = (node){.edges = PL_IR_NONE,
+                                .uses = (uint32_t)l->uses.n,
+                                .cycles = cycles,
+                                .spare = c->spare,
+                                .far = any_load(i) && cycles >= LONG,
+                                .near = any_load(i) && cycles == NEAR_LOAD,
+                                .unit = unit_of(c, i),
+                                .busy = c->busy};
+        pl_flow_visit(&l->f, l->block, l->start + l->at);
+        pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
+        l->node[l->at].writes = (uint32_t)l->uses.n;
+        pl_insn_writes_here(l->x->p, &l->code[l->at], note_write, l);
+        l->node[l->at].end = (uint32_t)l->uses.n;
+    }
+    if (l->readers.cap <
+        l->uses.n) /* their lists are followed while they grow, which must not fail in between */
+        pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
+    if (!pl_arena_ok(l->x->tmp)) return false;
+    for (size_t k = 0; k < l->uses.n; k++) {
+        uint32_t slot = l->uses.at[k].slot;
+        l->writer[slot] = l->read[slot] = PL_IR_NONE;
+    }
+    pl_memorder_start(l->memory);
+    for (uint32_t at = 0; at < l->n; at++) {
+        register_order(l, at);
+        memory_order(l, at, &last, &flags);
+    }
+    if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l)) return false;
+    find_needs(l);
+    find_urgency(l);
+    return true;
+}
+
+/* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used
+ * up. */
+static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (from[k] == k) continue;
+        const pl_insn first = code[k];
+        uint32_t at = k;
+        for (uint32_t next; (next = from[at]) != k; at = next) {
+            code[at] = code[next];
+            from[at] = at;
+        }
+        code[at] = first;
+        from[at] = at;
+    }
+}
+
+static void note_most(list *l, int most)
+{
+    if (!l->measuring && most > l->most) l->most = most;
+}
+
+/* Is what the stretch needs no more than is taken anyway? */
+static bool suffices(const list *l, int text)
+{
+    const int have = l->needed > FULL ? l->needed : FULL;
+    return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) &&
+           (text + WIDE <= have || !wide_loads(l));
+}
+
+/* o was made for `most` registers and looks a short way ahead, as no order that looks far took no
+ * more than `target`. One that looks far but begins as if there were a few registers less may be
+ * much shorter, as its loads start together; in the end it may take `target`. Only these are tried,
+ * and given up when too long. */
+static outcome look_far_with_less(list *l, int most, int target, outcome o)
+{
+    enum { FEWER = 3, SHORTER = 4 };
+    uint32_t enough = o.cycles - o.cycles / SHORTER;
+    l->window = windows[0];
+    for (unsigned k = 0; k < 2 * FEWER; k++) {
+        bool fails;
+        const int fewer = within(l, most) - LESS * (int)(k / 2 + 1);
+        const bound b = {
+            .over = within(l, target) - fewer, .most = within(l, target), .cycles = enough};
+        l->patient = k % 2;
+        const outcome other = arrange(l, fewer, &b, &fails);
+        if (fails || other.cycles >= enough) continue;
+        o = other;
+        enough = o.cycles;
+        keep_order(l);
+    }
+    return o;
+}
+
+/* The best order of the stretch within what its function takes, in l->best. */
+static outcome put_in_order(list *l)
+{
+    const int target = l->needed > FULL ? l->needed : FULL;
+    for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
+        const outcome o = try_windows(l, within(l, most), target);
+        if (o.most <= target) return o.narrow ? look_far_with_less(l, most, target, o) : o;
+    }
+    return try_windows(l, within(l, target), INT_MAX);
+}
+
+/* text: registers that the stretch needs in the order of the text. */
+static bool schedule_stretch(list *l, int text)
+{
+    if (l->measuring ? suffices(l, text) : l->n < 2) {
+        note_most(l, text);
+        return true;
+    }
+    if (!analyse(l)) return false;
+    if (l->measuring) {
+        measure(l, text);
+        return true;
+    }
+    l->thrifty = false;
+    outcome o = put_in_order(l);
+    if (o.truths > PREDICATES && l->suffice) {
+        l->thrifty = true;
+        o = put_in_order(l);
+    }
+    note_most(l, o.most);
+    reorder(l->code, l->best, l->n);
+    return true;
+}
+
+/* ---- the pass ---- */
+
+/* Registers that a kernel may take without need: all of its limit where it names one, in registers
+ * or in blocks an SM (.minnctapersm); as many as BLOCKS of one warp have where its blocks are no
+ * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
+static int allowed(const pl_prog_func *f, int limit)
+{
+    enum { ONE_WARP = 64 };
+    const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
+    const uint32_t threads = n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
+    const int room = f->maxnreg || (f->minnctapersm && threads) ? limit
+                     : threads && threads <= PL_LANES           ? ONE_WARP - (32 - FULL)
+                                                                : 0;
+    return room < limit ? room : limit;
+}
+
+static inline void note_behind(list *l, uint32_t value)
+{
+    const uint32_t where = l->f.v[value].same;
+    if (l->seen[where] == l->stretch) return;
+    l->seen[where] = l->stretch;
+    l->behind[where] = l->f.v[where].held > 0;
+}
+
+/* Back over one instruction: what it starts anew is not live in front of it, what it reads or
+ * writes in part is. */
+static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    if (!value--) return;
+    note_behind(l, value);
+    pl_flow_set(&l->f, value, !pl_flow_starts(&l->f, value, count, how));
+}
+
+static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    (void)count;
+    if (!value--) return;
+    note_behind(l, value);
+    pl_flow_set(&l->f, value, true);
+}
+
+static void step_back(list *l, pl_irb *k, size_t at)
+{
+    pl_flow_visit(&l->f, l->block, (uint32_t)at);
+    pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
+    pl_insn_reads_here(l->x->p, &k->code.at[at], enter, l);
+}
+
+static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsigned how)
+{
+    list *l = ctx;
+    uint32_t value = pl_flow_of(&l->f, *row, how);
+    (void)count;
+    if (value--) l->awaited[value] = l->stretch;
+}
+
+/* Where lanes are asked for, what was loaded in front is still under way. */
+static void await_loads(list *l, pl_irb *k, size_t wall_at)
+{
+    if (!asks_for_lanes(&k->code.at[wall_at])) return;
+    for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
+        if (any_load(&k->code.at[at - 1]))
+            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_awaited, l);
+}
+
+/* Walks back over a block, stretch by stretch. */
+static bool lists(list *l, uint32_t b)
+{
+    pl_irb *k = &l->x->b.at[b];
+    l->block = b;
+    pl_flow_end(&l->f, b);
+    for (size_t end = k->code.n; end > 0;) {
+        int text = (int)l->f.weight, truths = (int)l->f.truths;
+        note_most(l, text);
+        size_t at = end;
+        l->stretch++;
+        for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
+            step_back(l, k, at - 1);
+            text = (int)l->f.weight > text ? (int)l->f.weight : text;
+            truths = (int)l->f.truths > truths ? (int)l->f.truths : truths;
+        }
+        l->many = (int)l->f.weight;
+        l->truths = (int)l->f.truths;
+        l->suffice = truths <= PREDICATES;
+        l->code = k->code.at + at;
+        l->start = (uint32_t)at;
+        l->n = (uint32_t)(end - at);
+        if (at > 0) await_loads(l, k, at - 1);
+        if (l->n > 0 && !schedule_stretch(l, text)) return false;
+        if (at > 0) step_back(l, k, --at);
+        end = at;
+    }
+    note_most(l, (int)l->f.weight);
+    return true;
+}
+
+/* A predicate of which only parts are ever written is needed where the function begins, and is
+ * nothing there: it holds none until then. */
+static void forget_undefined(list *l)
+{
+    const pl_irb *entry = &l->x->b.at[l->x->rpo[0]];
+    l->block = l->x->rpo[0];
+    l->stretch++;
+    pl_flow_end(&l->f, l->block);
+    for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->b.at[l->block], at - 1);
+    for (uint32_t k = 0; k < l->f.n; k++)
+        if (l->f.v[k].truth && pl_flow_is_live(&l->f, k)) {
+            l->f.truths -= l->f.v[k].weight;
+            l->f.v[k].weight = 0;
+        }
+}
+
+bool pl_pass_schedule(pl_ir *x)
+{
+    size_t most = 0;
+    list l = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x, true)) return false;
+    pl_flow_same(&l.f);
+    if (!pl_flow_live(&l.f)) return false;
+    for (size_t b = 0; b < x->b.n; b++) most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
+    l.slots = l.f.n + 1;
+    l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
+    l.needed = allowed(x->f, l.limit);
+    l.node = pl_arena_array(x->tmp, node, most + 1);
+    l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
+    l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
+    l.ready = pl_arena_array(x->tmp, candidate, (most < windows[0] ? most : windows[0]) + 1);
+    l.writer = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.read = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.holds = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.behind = pl_arena_array(x->tmp, bool, l.slots);
+    l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.awaited = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.memory = pl_memorder_new(x->tmp);
+    if (!pl_arena_ok(x->tmp) || !l.memory) return false;
+    forget_undefined(&l);
+    for (unsigned round = 0; round < 2; round++) {
+        l.measuring = round == 0;
+        for (uint32_t b = 0; b < x->b.n; b++)
+            if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b)) return false;
+    }
+    x->most_live = (uint32_t)l.most + l.spare;
+    pl_ir_moved(x);
+    return true;
+}

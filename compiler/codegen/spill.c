@@ -1,0 +1,898 @@
+/* spill.c - values that do not fit the registers a thread may have go to local memory and come back
+ * before they are used.
+ *
+ * A kernel's own limit is `.maxnreg`, or follows from `.minnctapersm` blocks of `.maxntid` threads;
+ * without either it is 255. Blocks are visited in reverse postorder with the set of values that
+ * registers hold; when a value must come in and the set is full, the one whose next use is farthest
+ * leaves (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range Splitting
+ * for SSA-Form Programs", 2009). A use behind the end of a loop is farther than any use in it. A
+ * value that leaves anywhere is stored where it is computed, so that leaving costs nothing; one
+ * that a single instruction brings from the constant bank, a special register or a number is
+ * computed again instead. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/codegen/register_allocation.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/canonicalize.h"
+#include "isa/program/resource_usage.h"
+
+/* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
+enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
+
+/* A function keeps its registers, however many, where more values are live at the start of its
+ * blocks, one with the other, than this times its instructions, and this many: the time for what
+ * follows is that of the number of them. Or where sets of them need so many bits. */
+enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
+
+/* Registers that no value can have: the stack pointer and two that every thread has beyond the
+ * highest one named (register_allocation.c); when values have to leave, one more through which they
+ * come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the
+ * fewest that are left to values. */
+enum { RESERVED = 3, MOVING = 1, LEAST = 12 };
+
+typedef struct value {
+    uint32_t row, rows;
+    uint32_t weight; /* registers of a thread that it takes */
+    uint32_t next;   /* at the current instruction: first of its accesses in `accesses`, plus one */
+    uint32_t start, end;  /* of its life, in positions of all instructions */
+    uint32_t slot;        /* offset in the frame */
+    uint32_t place;       /* in `held`, plus one; 0: no register holds it */
+    const pl_insn *again; /* computes it anywhere */
+    bool pinned, away;    /* must stay; leaves a register somewhere */
+} value;
+
+typedef struct ranked {
+    uint32_t value, distance;
+} ranked;
+
+typedef struct access {
+    uint32_t at, next;
+    bool reads;
+} access;
+
+/* A range of `lists`: values in ascending order. */
+typedef struct some {
+    uint32_t first, n;
+} some;
+
+typedef struct spiller {
+    pl_ir *x;
+    pl_flow f;
+    uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
+    value *v;                 /* as in f */
+    uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
+    uint64_t *in, *out; /* by block: those that are live at its start, at its end */
+    uint32_t *far_in; /* distance of the next use from the start of a block, for each value that is
+                         live there: far_at */
+    ranked *ranked;   /* room for the values of one block */
+    uint32_t *rank;   /* by word of the sets `in`: how many such values stand before it */
+    some *entry, *exit; /* by block: values in registers */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } lists;
+    uint32_t *pressure; /* by block: most rows needed at once; by head of a loop: the most of its
+                           blocks */
+    uint32_t *loop_pressure;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } held; /* values in registers now */
+    struct {
+        access *at;
+        size_t n, cap;
+    } accesses;
+    struct {
+        pl_insn *at;
+        size_t n, cap;
+    } code;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } moved; /* values with a place in memory */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } now; /* values that the current instruction touches */
+    uint32_t block, at, weight;
+    uint32_t frame;             /* row that holds the start of the frame */
+    uint32_t base, end;         /* bytes of the frame: behind its variables, behind all */
+    uint8_t temporary[C_count]; /* by class: registers that an instruction needs while it runs, plus
+                                   one; 0: not looked up yet */
+} spiller;
+
+static value *value_of(spiller *s, uint32_t row, unsigned use)
+{
+    uint32_t k = pl_flow_of(&s->f, row, use);
+    return k ? &s->v[k - 1] : NULL;
+}
+
+static bool is_held(const spiller *s, uint32_t k)
+{
+    return s->v[k].place != 0;
+}
+
+static void hold(spiller *s, value *v)
+{
+    *pl_push(s->x->tmp, &s->held) = (uint32_t)(v - s->v);
+    v->place = (uint32_t)s->held.n;
+    s->weight += v->weight;
+}
+
+static void release(spiller *s, value *v)
+{
+    uint32_t last = s->held.at[--s->held.n];
+    s->held.at[v->place - 1] = last;
+    s->v[last].place = v->place;
+    v->place = 0;
+    s->weight -= v->weight;
+}
+
+/* Registers hold the values of this list. */
+static void hold_all(spiller *s, some list)
+{
+    while (s->held.n) release(s, &s->v[s->held.at[s->held.n - 1]]);
+    for (uint32_t k = 0; k < list.n; k++) hold(s, &s->v[s->lists.at[list.first + k]]);
+}
+
+static bool has(const spiller *s, some list, uint32_t v)
+{
+    uint32_t low = list.first, high = list.first + list.n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->lists.at[middle] == v) return true;
+        if (s->lists.at[middle] < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The values behind `first` in `lists` become a list. */
+static some make_list(spiller *s, size_t first)
+{
+    if (s->lists.n > first) /* a list that was never filled has no address to count from */
+        qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
+    return (some){(uint32_t)first, (uint32_t)(s->lists.n - first)};
+}
+
+static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
+{
+    uint32_t k = s->f.v[v].across;
+    return k != UINT32_MAX && (sets[(size_t)block * s->words + k / 64] >> k % 64 & 1);
+}
+
+static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
+{
+    return pl_flow_starts(&s->f, (uint32_t)(v - s->v), rows, use);
+}
+
+static uint32_t temporaries(spiller *s, const pl_insn *i)
+{
+    uint8_t *t = &s->temporary[i->cls];
+    if (!*t) *t = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
+    return *t - 1u;
+}
+
+/* ---- pressure ---- */
+
+static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    uint32_t k = pl_flow_of(&s->f, *row, use);
+    if (k-- && pl_flow_starts(&s->f, k, rows, use)) pl_flow_set(&s->f, k, false);
+}
+
+static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    uint32_t k = pl_flow_of(&s->f, *row, use);
+    if (k-- && !pl_flow_starts(&s->f, k, rows, use)) pl_flow_set(&s->f, k, true);
+}
+
+/* Most rows live at once in each block; the most of all. */
+static uint32_t measure(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t most = 0;
+    for (s->block = 0; s->block < x->b.n; s->block++) {
+        if (x->b.at[s->block].order == PL_IR_NONE) continue;
+        pl_flow_end(&s->f, s->block);
+        uint32_t here = s->f.weight;
+        for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
+            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+            pl_flow_visit(&s->f, s->block, s->at);
+            pl_insn_writes_here(x->p, i, leave_live, s);
+            pl_insn_uses_here(x->p, i, enter_live, s);
+            uint32_t rows = s->f.weight + temporaries(s, i);
+            here = rows > here ? rows : here;
+        }
+        s->pressure[s->block] = here;
+        most = here > most ? here : most;
+    }
+    return most;
+}
+
+static bool too_many(const spiller *s)
+{
+    const pl_ir *x = s->x;
+    size_t live = 0, insns = 0;
+    for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+    for (size_t k = 0; k < s->f.sets.spans.n; k++)
+        live += s->f.sets.spans.at[k].end - s->f.sets.spans.at[k].first;
+    return live > MOST_LIVE * insns + MOST_LIVE_MORE || (size_t)s->words * 64 * x->b.n > MOST_CELLS;
+}
+
+static void at_least(uint32_t *a, uint32_t b)
+{
+    *a = *a > b ? *a : b;
+}
+
+static void measure_loops(spiller *s)
+{
+    const pl_ir *x = s->x;
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its head */
+        uint32_t b = x->rpo[j];
+        const pl_irb *k = &x->b.at[b];
+        if (k->loop != PL_IR_NONE) at_least(&s->loop_pressure[k->loop], s->pressure[b]);
+        if (k->latches && k->outer != PL_IR_NONE)
+            at_least(&s->loop_pressure[k->outer], s->loop_pressure[b]);
+    }
+}
+
+/* The sets of what is live. */
+static bool make_sets(spiller *s)
+{
+    const pl_liveset *l = &s->f.sets;
+    size_t n = (size_t)s->words * s->x->b.n;
+    s->in = pl_arena_array(s->x->tmp, uint64_t, n + 1);
+    s->out = pl_arena_array(s->x->tmp, uint64_t, n + 1);
+    if (!s->in || !s->out) return false;
+    for (size_t k = 0; k < l->spans.n; k++)
+        for (uint32_t b = l->spans.at[k].first; b < l->spans.at[k].end; b++)
+            s->out[(size_t)b * s->words + l->spans.at[k].thing / 64] |=
+                1ull << l->spans.at[k].thing % 64;
+    memcpy(s->in, s->out, n * sizeof *s->in);
+    for (size_t k = 0; k < l->touches.n; k++) {
+        const pl_touch *t = &l->touches.at[k];
+        uint64_t *word = &s->in[(size_t)t->block * s->words + t->thing / 64],
+                 bit = 1ull << t->thing % 64;
+        *word = t->reads ? *word | bit : *word & ~bit;
+    }
+    return true;
+}
+
+/* ---- distances ---- */
+
+/* k: the value's number among those that live from block to block. */
+static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t k)
+{
+    size_t word = (size_t)b * s->words + k / 64;
+    return &s->far_in[s->rank[word] +
+                      (uint32_t)__builtin_popcountll(s->in[word] & ((1ull << k % 64) - 1))];
+}
+
+/* Distance of the next use behind the end of block b. */
+static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
+{
+    const pl_ir *x = s->x;
+    uint32_t best = NEVER;
+    for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
+        uint32_t q = pl_ir_successor(x, b, e),
+                 d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *far_at(s, q, k) : NEVER;
+        if (d >= NEVER) continue;
+        if (x->b.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->b.at[b].loop)) d += LOOP_END;
+        best = d < best ? d : best;
+    }
+    return best;
+}
+
+static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = value_of(s, *row, use);
+    if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v))) return;
+    uint32_t *d = far_at(s, s->block, s->f.v[v - s->v].across);
+    if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
+}
+
+/* Values that block b does not touch are needed as far behind it as its successors say. */
+static bool extend(spiller *s, uint32_t b, const uint8_t *known)
+{
+    const pl_irb *k = &s->x->b.at[b];
+    bool changed = false;
+    for (uint32_t w = 0; w < s->words; w++) {
+        size_t word = (size_t)b * s->words + w;
+        uint32_t c = s->rank[word];
+        for (uint64_t left = s->in[word]; left; left &= left - 1, c++) {
+            if (known[c]) continue;
+            uint32_t d = far_out(s, b, w * 64 + (uint32_t)__builtin_ctzll(left));
+            d = d < NEVER ? d + (uint32_t)k->code.n : NEVER;
+            if (d < s->far_in[c]) {
+                s->far_in[c] = d;
+                changed = true;
+            }
+        }
+    }
+    return changed;
+}
+
+static bool find_distances(spiller *s)
+{
+    pl_ir *x = s->x;
+    size_t words = (size_t)s->words * x->b.n;
+    uint32_t cells = 0;
+    if (!(s->rank = pl_arena_array(x->tmp, uint32_t, words + 1))) return false;
+    for (size_t w = 0; w < words; w++) {
+        s->rank[w] = cells;
+        cells += (uint32_t)__builtin_popcountll(s->in[w]);
+    }
+    s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
+    uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
+    if (!s->far_in || !known) return false;
+    memset(s->far_in, 0xff, cells * sizeof *s->far_in);
+    for (s->block = 0; s->block < x->b.n; s->block++)
+        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
+            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+            pl_flow_visit(&s->f, s->block, s->at);
+            pl_insn_reads_here(x->p, i, note_first, s); /* before it writes: v = v + 1 needs v */
+            pl_insn_writes_here(x->p, i, note_first, s);
+        }
+    for (uint32_t c = 0; c < cells; c++)
+        if (s->far_in[c] != UINT32_MAX)
+            known[c] = 1;
+        else
+            s->far_in[c] = NEVER;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t j = x->nrpo; j-- > 0;) changed |= extend(s, x->rpo[j], known);
+    }
+    return true;
+}
+
+/* ---- what registers hold ---- */
+
+static int nearer(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The values in registers where block b starts. */
+static void choose_entry(spiller *s, uint32_t b)
+{
+    pl_ir *x = s->x;
+    ranked *r = s->ranked;
+    uint32_t n = 0, weight = 0;
+    bool head = x->b.at[b].latches > 0;
+    uint32_t most = head ? s->loop_pressure[b] : 0;
+    for (uint32_t w = 0; w < s->words; w++)
+        for (uint64_t rest = s->in [(size_t)b * s->words + w]; rest; rest &= rest - 1) {
+            uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
+            bool any = b == 0 || head || s->v[k].pinned;
+            for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
+                any = has(s, s->exit[x->preds[x->b.at[b].pred + e]], k);
+            if (any) r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, number)};
+        }
+    qsort(r, n, sizeof *r, nearer);
+    uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and
+                                                what it leaves for them */
+    for (uint32_t k = 0; k < n; k++)
+        through += r[k].distance >= LOOP_END ? s->v[r[k].value].weight : 0;
+    if (head) left = s->room + through > most ? s->room + through - most : 0;
+    size_t first = s->lists.n;
+    for (uint32_t k = 0; k < n; k++) {
+        const value *v = &s->v[r[k].value];
+        bool across = r[k].distance >= LOOP_END;
+        if (!v->pinned && (weight + v->weight > s->room || (across && v->weight > left))) continue;
+        *pl_push(x->tmp, &s->lists) = r[k].value;
+        weight += v->weight;
+        left -= across ? v->weight : 0;
+    }
+    s->entry[b] = make_list(s, first);
+}
+
+static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    value *v = value_of(s, *row, use);
+    if (!v) return;
+    bool reads = !starts(s, v, rows, use);
+    if (v->next && s->accesses.at[v->next - 1].at == s->at) {
+        s->accesses.at[v->next - 1].reads |= reads;
+        return;
+    }
+    uint32_t next = v->next;
+    *pl_push(s->x->tmp, &s->accesses) = (access){s->at, next, reads};
+    v->next = (uint32_t)s->accesses.n;
+}
+
+static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = value_of(s, *row, use);
+    if (v) *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+}
+
+/* How far the next use of a value is, seen from behind the current instruction. */
+static uint32_t distance(const spiller *s, const value *v)
+{
+    uint32_t k = (uint32_t)(v - s->v);
+    if (v->next)
+        return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
+    if (!lives(s, s->out, s->block, k)) return NEVER;
+    uint32_t d = far_out(s, s->block, s->f.v[k].across);
+    return d < NEVER ? d + (uint32_t)s->x->b.at[s->block].code.n - s->at : NEVER;
+}
+
+/* The value leaves registers somewhere: it gets its place. */
+static void send_away(spiller *s, value *v)
+{
+    if (v->away) return;
+    v->away = true;
+    if (v->again) return;
+    v->slot = s->end; /* a place of its own for now */
+    s->end += 8;
+    *pl_push(s->x->tmp, &s->moved) = (uint32_t)(v - s->v);
+}
+
+static bool touched_now(const spiller *s, uint32_t k)
+{
+    for (size_t n = 0; n < s->now.n; n++)
+        if (s->now.at[n] == k) return true;
+    return false;
+}
+
+/* Values leave until only so many rows are taken. */
+static void make_room(spiller *s, uint32_t rows)
+{
+    while (s->weight > rows) {
+        uint32_t worst = UINT32_MAX, far = 0;
+        for (size_t n = 0; n < s->held.n; n++) {
+            uint32_t k = s->held.at[n];
+            const value *v = &s->v[k];
+            if (v->pinned || v->rows > 2 || !v->weight || touched_now(s, k)) continue;
+            uint32_t d = distance(s, v);
+            d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+            if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
+                worst = k;
+                far = d;
+            }
+        }
+        if (worst == UINT32_MAX) return;
+        release(s, &s->v[worst]);
+        if (distance(s, &s->v[worst]) < NEVER) send_away(s, &s->v[worst]);
+    }
+}
+
+static bool make_move(spiller *s, pl_insn *i, const value *v, bool store, uint32_t line)
+{
+    *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX, .line = line};
+    for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
+    if (!pl_insn_make(i, store ? M_st : M_ld, 3,
+                      (const pl_word[]){W_local, v->rows == 2 ? W_b64 : W_b32}, 2))
+        return false;
+    i->op[store ? 0 : 1] = s->frame;
+    i->op[store ? 1 : 0] = v->row;
+    i->imm = v->slot;
+    pl_insn_shape(i);
+    pl_insn_finish(i);
+    return true;
+}
+
+static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
+{
+    send_away(s, v);
+    if (v->again) {
+        *i = pl_ir_clone(s->x, v->again);
+        return true;
+    }
+    return make_move(s, i, v, false, line);
+}
+
+/* The list of instructions becomes the block's. */
+static bool replace_code(spiller *s, uint32_t b)
+{
+    pl_irb *k = &s->x->b.at[b];
+    if (s->code.n > k->code.cap) {
+        k->code.cap = s->code.n + s->code.n / 2;
+        k->code.at = pl_arena_array(s->x->a, pl_insn, k->code.cap);
+    }
+    if (s->code.n && k->code.at) memcpy(k->code.at, s->code.at, s->code.n * sizeof *k->code.at);
+    k->code.n = s->code.n;
+    return k->code.at || !s->code.n;
+}
+
+/* Behind a call of a function that shares registers with its callers, parameters and numbers are
+ * fetched again. */
+static bool forgets(const pl_ir *x, const pl_insn *i)
+{
+    if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
+    uint32_t callee = x->p->calls.at[i->target].callee;
+    return callee != UINT32_MAX && !x->p->funcs.at[callee].linked;
+}
+
+static void forget(spiller *s)
+{
+    for (size_t k = s->held.n; k-- > 0;) {
+        value *v = &s->v[s->held.at[k]];
+        if (v->weight && v->again && pl_insn_mnem(v->again) != M__s2r) release(s, v);
+    }
+}
+
+/* Walks a block: values come back before they are used. */
+static bool walk(spiller *s, uint32_t b)
+{
+    pl_ir *x = s->x;
+    s->block = b;
+    s->accesses.n = s->code.n = 0;
+    hold_all(s, s->entry[b]);
+    for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
+        pl_insn *i = &x->b.at[b].code.at[s->at];
+        pl_flow_visit(&s->f, b, s->at);
+        pl_insn_uses_here(x->p, i, list_access, s);
+    }
+    uint32_t count = (uint32_t)x->b.at[b].code.n;
+    for (s->at = 0; s->at < count; s->at++) {
+        pl_insn i = x->b.at[b].code.at[s->at];
+        s->now.n = 0;
+        pl_insn_uses_here(x->p, &i, list_current, s);
+        uint32_t room = s->room > temporaries(s, &i) ? s->room - temporaries(s, &i) : 1;
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            bool reads = v->next && s->accesses.at[v->next - 1].at == s->at &&
+                         s->accesses.at[v->next - 1].reads;
+            if (is_held(s, s->now.at[n]) || !reads) continue;
+            hold(s, v);
+            make_room(s, room);
+            pl_insn come;
+            if (!fetch(s, &come, v, i.line)) return false;
+            *pl_push(x->tmp, &s->code) = come;
+        }
+        make_room(s, room);
+        for (size_t n = 0; n < s->now.n; n++) { /* what was used last makes room for results */
+            value *v = &s->v[s->now.at[n]];
+            if (v->next && s->accesses.at[v->next - 1].at == s->at)
+                v->next = s->accesses.at[v->next - 1].next;
+        }
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            if (is_held(s, s->now.at[n]) && !v->pinned && distance(s, v) >= NEVER) release(s, v);
+        }
+        for (size_t n = 0; n < s->now.n; n++) {
+            value *v = &s->v[s->now.at[n]];
+            if (!is_held(s, s->now.at[n]) && (v->pinned || distance(s, v) < NEVER)) hold(s, v);
+        }
+        s->now.n = 0;
+        if (forgets(x, &i)) forget(s);
+        make_room(s, s->room);
+        *pl_push(x->tmp, &s->code) = i;
+        if (!pl_ir_ok(x)) return false;
+    }
+    size_t first = s->lists.n;
+    for (size_t k = 0; k < s->held.n; k++)
+        if (lives(s, s->out, b, s->held.at[k])) *pl_push(x->tmp, &s->lists) = s->held.at[k];
+    s->exit[b] = make_list(s, first);
+    return replace_code(s, b);
+}
+
+/* ---- edges ---- */
+
+/* What the start of `to` expects in registers and `from` does not leave there is fetched on the
+ * edge between them. */
+static bool mend(spiller *s, uint32_t from, uint32_t edge)
+{
+    pl_ir *x = s->x;
+    uint32_t to = pl_ir_successor(x, from, edge);
+    uint32_t place = PL_IR_NONE;
+    size_t at = 0;
+    for (uint32_t n = 0; n < s->entry[to].n; n++) {
+        uint32_t k = s->lists.at[s->entry[to].first + n];
+        if (has(s, s->exit[from], k) || s->v[k].pinned) continue;
+        if (place == PL_IR_NONE) {
+            pl_insn *jump = pl_ir_branch(x, from);
+            uint32_t ways = pl_ir_successors(x, from);
+            if (ways == 1) {
+                place = from;
+                at = x->b.at[from].code.n - (jump ? 1u : 0u);
+            } else if (jump && pl_ir_dominates(
+                                   x, to, from)) { /* back in a loop: no jump of its own for that */
+                place = from;
+                at = x->b.at[from].code.n - 1;
+            } else if (x->b.at[to].npred == 1) {
+                place = to;
+            } else {
+                place = pl_ir_new_block(x);
+                x->b.at[place].next = to;
+                jump = pl_ir_branch(x, from);
+                if (edge + 1 == ways && x->b.at[from].next != PL_IR_NONE)
+                    x->b.at[from].next = place;
+                else if (pl_forms[jump->form].noperands == 2)
+                    x->p->pool.at[jump->more + edge] = place;
+                else
+                    jump->target = place;
+            }
+        }
+        pl_insn come;
+        uint32_t line =
+            x->b.at[from].code.n ? x->b.at[from].code.at[x->b.at[from].code.n - 1].line : 0;
+        if (!fetch(s, &come, &s->v[k], line)) return false;
+        pl_insn *i = pl_ir_insert(x, place, at++);
+        if (!i) return false;
+        *i = come;
+    }
+    return true;
+}
+
+/* ---- stores ---- */
+
+static void list_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = use & PL_USE_WRITE ? value_of(s, *row, use) : NULL;
+    if (v && v->away && !v->again) *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+}
+
+static bool from_slot(const spiller *s, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[1] == s->frame &&
+           i->imm >= s->base;
+}
+
+static bool to_slot(const spiller *s, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_st && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[0] == s->frame &&
+           i->imm >= s->base;
+}
+
+static bool store_values(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (size_t b = 0; b < x->b.n; b++) {
+        s->code.n = 0;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn i = x->b.at[b].code.at[k];
+            *pl_push(x->tmp, &s->code) = i;
+            if (from_slot(s, &i)) {
+                x->f->spill_loads += 1u << i.sel[PL_M_LOG2];
+                continue;
+            }
+            s->now.n = 0;
+            pl_insn_uses(x->p, &i, list_written, s);
+            for (size_t n = 0; n < s->now.n; n++) {
+                pl_insn keep;
+                if (!make_move(s, &keep, &s->v[s->now.at[n]], true, i.line)) return false;
+                x->f->spill_stores += 1u << keep.sel[PL_M_LOG2];
+                keep.guard = i.guard;
+                keep.flags |= (uint16_t)(i.flags & PL_IF_GUARD_NEG);
+                *pl_push(x->tmp, &s->code) = keep;
+            }
+        }
+        if (!replace_code(s, (uint32_t)b)) return false;
+    }
+    return true;
+}
+
+/* ---- places ---- */
+
+static void lives_at(value *v, uint32_t at)
+{
+    v->start = at < v->start ? at : v->start;
+    v->end = at > v->end ? at : v->end;
+}
+
+static void lives_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    spiller *s = ctx;
+    (void)rows;
+    value *v = value_of(s, *row, use);
+    if (v) lives_at(v, s->at);
+}
+
+static int starts_first(const void *a, const void *b)
+{
+    const value *x = *(value *const *)a, *y = *(value *const *)b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Where each value with a place begins and ceases to live, in positions of all instructions. */
+static bool find_lives(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t *begin = pl_arena_array(x->tmp, uint32_t, x->b.n + 1),
+             *end = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!begin || !end) return false;
+    s->at = 0;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        begin[b] = ++s->at;
+        for (uint32_t c = 0; c < x->b.at[b].code.n; c++, s->at++)
+            pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
+        end[b] = s->at;
+    }
+    /* liveness was solved before blocks were added: those fetch what lives at both ends */
+    for (size_t k = 0; k < s->f.sets.spans.n; k++) {
+        const pl_span *p = &s->f.sets.spans.at[k];
+        value *v = &s->v[s->f.value[p->thing]];
+        lives_at(v, end[p->first]);
+        lives_at(v, end[p->end - 1]);
+        if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) lives_at(v, begin[p->first]);
+    }
+    for (size_t k = 0; k < s->f.sets.touches.n; k++) {
+        const pl_touch *t = &s->f.sets.touches.at[k];
+        if (t->reads) lives_at(&s->v[s->f.value[t->thing]], begin[t->block]);
+    }
+    return true;
+}
+
+/* The least comes first: numbers whose upper half counts. */
+typedef struct heap {
+    uint64_t *at;
+    uint32_t n;
+} heap;
+
+static void heap_add(heap *h, uint64_t x)
+{
+    uint32_t k = h->n++;
+    for (; k > 0 && h->at[(k - 1) / 2] > x; k = (k - 1) / 2) h->at[k] = h->at[(k - 1) / 2];
+    h->at[k] = x;
+}
+
+static uint64_t heap_take(heap *h)
+{
+    uint64_t least = h->at[0], x = h->at[--h->n];
+    uint32_t k = 0;
+    for (uint32_t c; (c = 2 * k + 1) < h->n; k = c) {
+        c += c + 1 < h->n && h->at[c + 1] < h->at[c];
+        if (h->at[c] >= x) break;
+        h->at[k] = h->at[c];
+    }
+    h->at[k] = x;
+    return least;
+}
+
+/* Values that never live at the same time share a place: linear scan over their lives, the first
+ * free place is taken. Words and pairs keep apart. */
+static bool share_places(spiller *s)
+{
+    pl_ir *x = s->x;
+    uint32_t n = (uint32_t)s->moved.n, *offset = pl_arena_array(x->tmp, uint32_t, n + 1),
+             *width = pl_arena_array(x->tmp, uint32_t, n + 1);
+    value **order = pl_arena_array(x->tmp, value *, n + 1),
+          **of_slot = pl_arena_array(x->tmp, value *, n + 1);
+    heap taken = {pl_arena_array(x->tmp, uint64_t, n + 1), 0},
+         open[2] = {{pl_arena_array(x->tmp, uint64_t, n + 1), 0},
+                    {pl_arena_array(x->tmp, uint64_t, n + 1), 0}};
+    if (!offset || !width || !order || !of_slot || !taken.at || !open[0].at || !open[1].at)
+        return false;
+    for (uint32_t k = 0; k < s->n; k++) s->v[k].start = UINT32_MAX;
+    for (uint32_t k = 0; k < n; k++) order[k] = of_slot[k] = &s->v[s->moved.at[k]];
+    if (!find_lives(s)) return false;
+    qsort(order, n, sizeof *order, starts_first);
+    uint32_t places = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        heap *fit = &open[order[k]->rows - 1];
+        while (taken.n && taken.at[0] >> 32 < order[k]->start) {
+            uint32_t c = (uint32_t)heap_take(&taken);
+            heap_add(&open[width[c] - 1], c);
+        }
+        uint32_t c = fit->n ? (uint32_t)heap_take(fit) : places++;
+        width[c] = order[k]->rows;
+        order[k]->slot = c;
+        heap_add(&taken, (uint64_t)order[k]->end << 32 | c);
+    }
+    uint32_t end = s->base; /* pairs first */
+    for (uint32_t wide = 2; wide >= 1; wide--)
+        for (uint32_t c = 0; c < places; c++)
+            if (width[c] == wide) {
+                offset[c] = end;
+                end += 4 * wide;
+            }
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (from_slot(s, i) || to_slot(s, i))
+                i->imm = offset[of_slot[(i->imm - s->base) / 8]->slot];
+        }
+    s->end = end;
+    return true;
+}
+
+/* ---- the pass ---- */
+
+/* Does it bring its value from where it can be had again at any time? */
+static bool repeatable(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t number;
+    if (i->guard != PL_PT) return false;
+    switch (pl_insn_mnem(i)) {
+    case M__s2r:
+    case M__ldc: return true;
+    case M__mov: return pl_ir_number(x, i->op[1], &number);
+    case M_ld:
+        return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX &&
+               i->sel[PL_M_COUNT] == 1;
+    default: return false;
+    }
+}
+
+static void find_repeatable(spiller *s)
+{
+    pl_ir *x = s->x;
+    for (uint32_t k = 0; k < s->n; k++) {
+        value *v = &s->v[k];
+        const pl_insn *w = s->f.v[k].writes == 1 ? pl_ir_writer(x, v->row) : NULL;
+        if (!w || !repeatable(x, w)) continue;
+        pl_insn *copy = pl_arena_new(x->tmp, pl_insn);
+        *copy = *w;
+        v->again = copy;
+    }
+}
+
+bool pl_pass_spill(pl_ir *x)
+{
+    uint32_t limit = pl_register_limit(x->p, x->f);
+    spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
+    bool any = false, calls = false;
+    pl_ir_sweep(x);
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            any |= (pl_insn_effects(&x->b.at[b].code.at[k]) & PL_EF_CALL) != 0;
+            calls |= forgets(x, &x->b.at[b].code.at[k]);
+        }
+    if (!any && x->f->entry &&
+        x->most_live <= s.room) /* nothing has been added that takes registers */
+        return true;
+    if (!pl_ir_ready(x)) return false;
+    if (x->f->rows <= s.room && !calls) return true;
+    if (!pl_flow_values(&s.f, x, false)) return false;
+    s.n = s.f.n;
+    s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!s.pressure || !pl_flow_live(&s.f)) return false;
+    bool fits = measure(&s) <= s.room;
+    s.words = (s.f.sets.things + 63) / 64;
+    if ((fits && !calls) || too_many(&s)) return true;
+    s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    s.entry = pl_arena_array(x->tmp, some, x->b.n + 1);
+    s.exit = pl_arena_array(x->tmp, some, x->b.n + 1);
+    s.ranked = pl_arena_array(x->tmp, ranked, s.n + 1);
+    s.v = pl_arena_array(x->tmp, value, s.n + 1);
+    if (!s.loop_pressure || !s.entry || !s.exit || !s.ranked || !s.v || !make_sets(&s))
+        return false;
+    for (uint32_t k = 0; k < s.n; k++)
+        s.v[k] = (value){.row = s.f.v[k].row,
+                         .rows = s.f.v[k].rows,
+                         .weight = s.f.v[k].weight,
+                         .pinned = s.f.v[k].pinned};
+    measure_loops(&s);
+    s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
+    if (!find_distances(&s)) return false;
+    find_repeatable(&s);
+    s.frame = pl_ir_frame(x);
+    s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        choose_entry(&s, x->rpo[j]);
+        if (!walk(&s, x->rpo[j])) return false;
+    }
+    s.blocks = (uint32_t)x->b.n;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
+            if (!mend(&s, x->rpo[j], e)) return false;
+    if (!store_values(&s) || !share_places(&s)) return false;
+    x->f->local_bytes += s.end - s.base;
+    x->f->frame_bytes = (s.end + 7u) & ~7u;
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}

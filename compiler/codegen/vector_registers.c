@@ -1,0 +1,322 @@
+/* vector_registers.c - what an instruction names as one vector is brought into neighbouring
+ * registers.
+ *
+ * A store of 128 bits, a fragment of a matrix, the coordinates of a texture stand in neighbouring
+ * registers that begin at a multiple of their number. As long as a value belongs to one vector, it
+ * is computed where it has to be. One that a wide load has put between others, or that is wanted in
+ * two places, has to be copied: a transpose of four by four from and to vectors takes as many moves
+ * as it has values. ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves in place what it can:
+ * where most of a vector stands already and what is in the way is not wanted any more, only the
+ * others are copied; if that needs no fewer moves than there are values, all are copied to new
+ * registers. Copies are used again by the same block; what stays the same in all rounds of a loop
+ * is not copied there.
+ *
+ * Blocks are visited in reverse postorder. A tuple is a bench with seats, a value that has one
+ * keeps it; each seat remembers who sits there. Values that live in one block are known to leave
+ * their seat, variables and those that other blocks read never do. */
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum { SEATS = 8, NEVER = UINT32_MAX };
+
+typedef struct bench {
+    uint32_t seat[SEATS]; /* the value that sat there last, PL_IR_NONE */
+} bench;
+
+typedef struct person {
+    uint32_t tuple, seat; /* PL_IR_NONE: it has none */
+    uint32_t from, to;    /* positions where it is written and read last; 0 and NEVER if that is not
+                             one block's affair */
+    uint32_t block;       /* that reads it; PL_IR_NONE: nobody so far */
+    uint32_t copy;        /* its last one, PL_IR_NONE */
+    uint32_t copied;      /* the block where that was made */
+} person;
+
+typedef struct usher {
+    pl_ir *x;
+    struct {
+        bench *at;
+        size_t n, cap;
+    } tuples;
+    struct {
+        person *at;
+        size_t n, cap;
+    } persons; /* by row */
+    uint32_t block, pos;
+} usher;
+
+/* How a vector could be seated: in this tuple, from this seat. */
+typedef struct plan {
+    uint32_t tuple, base;
+    unsigned moves;
+} plan;
+
+/* A vector operand: its values and the registers of each. */
+typedef struct vector {
+    uint32_t row[SEATS];
+    unsigned n, step;
+} vector;
+
+static bool to_rows(usher *u, uint32_t rows)
+{
+    while (u->persons.n < rows) {
+        person *p = pl_push(u->x->tmp, &u->persons);
+        if (!pl_arena_ok(u->x->tmp)) return false;
+        *p = (person){.tuple = PL_IR_NONE, .block = PL_IR_NONE, .copy = PL_IR_NONE};
+    }
+    return true;
+}
+
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    usher *u = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= u->persons.n) return;
+    person *p = &u->persons.at[*row];
+    p->to = p->block == PL_IR_NONE || p->block == u->block ? u->pos : NEVER;
+    p->block = u->block;
+}
+
+static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    usher *u = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && *row < u->persons.n) u->persons.at[*row].from = u->pos;
+}
+
+/* Where values live. */
+static void note_lives(usher *u)
+{
+    pl_ir *x = u->x;
+    u->pos = 1;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        u->block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[u->block].code.n; k++, u->pos++) {
+            pl_insn *i = &x->b.at[u->block].code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            pl_insn_reads_writes(x->p, i, note_read, note_written, u);
+        }
+    }
+    for (uint32_t row = 0; row < u->persons.n; row++) {
+        person *p = &u->persons.at[row];
+        const pl_ir_row *r = &x->row[row];
+        if (r->defs != 1 || r->pinned || (p->block != PL_IR_NONE && p->block != r->block))
+            p->from = 0, p->to = NEVER;
+    }
+}
+
+/* Does it stand in neighbouring registers? The first two coordinates of a fetch do, its results as
+ * far as somebody reads them. */
+static bool vector_of(const usher *u, const pl_insn *i, const pl_plan_use *use, vector *v)
+{
+    static const uint16_t with[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
+                                    M_tld4, M_suld, M_sust, M_red,      M_atom};
+    const uint16_t m = pl_insn_mnem(i);
+    const bool fetch = m == M_tex || m == M_tld4, written = (use->use & PL_USE_WRITE) != 0;
+    const uint32_t first = ((const uint32_t *)(const void *)i)[use->at];
+    const unsigned k = use->at - (unsigned)(offsetof(pl_insn, op) / sizeof(uint32_t));
+    bool any = false;
+    for (size_t w = 0; w < sizeof with / sizeof *with; w++) any |= m == with[w];
+    if (!any || use->count < 2 || first == UINT32_MAX || (use->use & PL_USE_PRED) ||
+        (use->use & PL_USE_WRITE && use->use & PL_USE_READ) ||
+        pl_type_bits(pl_operand_type(&pl_forms[i->form], k, i->mods)) < 32)
+        return false;
+    const unsigned n = fetch && !written && use->count > 2 ? 2 : use->count;
+    v->n = 0;
+    v->step = use->rows;
+    if (n * v->step > SEATS) return false;
+    for (unsigned e = 0; e < n; e++) {
+        const uint32_t row = u->x->p->pool.at[i->more + first + e];
+        const bool real = row < u->persons.n && u->x->row[row].kind == PL_ROW_REG;
+        if (!written && !real) return false;
+        if (written && (!real || !u->x->row[row].uses) && fetch) continue;
+        v->row[v->n++] = real ? row : PL_IR_NONE;
+    }
+    return v->n > 1;
+}
+
+static bool sits(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+{
+    return row != PL_IR_NONE && u->persons.at[row].tuple == tuple &&
+           u->persons.at[row].seat == seat && u->tuples.at[tuple].seat[seat] == row;
+}
+
+/* The value itself or its copy, whoever sits there; PL_IR_NONE: neither. A variable may have
+ * changed since it was copied. */
+static uint32_t seated(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+{
+    const person *p = &u->persons.at[row];
+    if (sits(u, row, tuple, seat)) return row;
+    return p->copy != PL_IR_NONE && p->copied == u->block && u->x->row[row].defs == 1 &&
+                   sits(u, p->copy, tuple, seat)
+               ? p->copy
+               : PL_IR_NONE;
+}
+
+/* Nobody sits there while this value lives. */
+static bool may_sit(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+{
+    const uint32_t other = u->tuples.at[tuple].seat[seat];
+    if (other == PL_IR_NONE) return true;
+    const person *a = &u->persons.at[other], *b = &u->persons.at[row];
+    return a->to <= b->from || b->to <= a->from;
+}
+
+static bool again(const vector *v, unsigned k)
+{
+    for (unsigned e = 0; e < k; e++)
+        if (v->row[e] == v->row[k]) return true;
+    return false;
+}
+
+/* Moves that the vector takes there; UINT32_MAX: somebody is in the way. */
+static unsigned moves_there(const usher *u, const vector *v, uint32_t tuple, uint32_t base)
+{
+    unsigned moves = 0;
+    for (unsigned k = 0; k < v->n; k++) {
+        const uint32_t seat = base + k * v->step, row = v->row[k];
+        if (seated(u, row, tuple, seat) != PL_IR_NONE ||
+            (u->persons.at[row].tuple == PL_IR_NONE && !again(v, k) &&
+             may_sit(u, row, tuple, seat)))
+            continue;
+        const uint32_t other = u->tuples.at[tuple].seat[seat];
+        if (other != PL_IR_NONE && u->persons.at[other].to >= u->pos) return UINT32_MAX;
+        moves += v->step;
+    }
+    return moves;
+}
+
+static uint32_t new_tuple(usher *u)
+{
+    bench *t = pl_push(u->x->tmp, &u->tuples);
+    if (!pl_arena_ok(u->x->tmp)) return PL_IR_NONE;
+    for (unsigned k = 0; k < SEATS; k++) t->seat[k] = PL_IR_NONE;
+    return (uint32_t)u->tuples.n - 1;
+}
+
+static void seat_there(usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+{
+    u->persons.at[row].tuple = tuple;
+    u->persons.at[row].seat = seat;
+    u->tuples.at[tuple].seat[seat] = row;
+}
+
+static plan best(usher *u, const vector *v)
+{
+    const uint32_t size = v->n * v->step, align = size > 4 ? 8 : size > 2 ? 4 : 2;
+    plan p = {.tuple = PL_IR_NONE, .moves = 0};
+    for (unsigned k = 0; k < v->n; k++)
+        p.moves += u->persons.at[v->row[k]].tuple != PL_IR_NONE || again(v, k) ? v->step : 0;
+    const unsigned fresh = p.moves;
+    for (unsigned k = 0; k < v->n; k++)
+        for (unsigned copy = 0; copy < 2; copy++) {
+            const person *w = &u->persons.at[v->row[k]];
+            if (copy) {
+                if (w->copy == PL_IR_NONE || w->copied != u->block) continue;
+                w = &u->persons.at[w->copy];
+            }
+            if (w->tuple == PL_IR_NONE || w->seat < k * v->step ||
+                (w->seat - k * v->step) % align || w->seat - k * v->step + size > SEATS)
+                continue;
+            const unsigned moves = moves_there(u, v, w->tuple, w->seat - k * v->step);
+            if (moves < p.moves || (moves <= fresh && p.tuple == PL_IR_NONE))
+                p = (plan){w->tuple, w->seat - k * v->step, moves};
+        }
+    return p;
+}
+
+/* Is it the same in all rounds of the loop at work? Its copy belongs in front of it, where one more
+ * does not count. */
+static bool stays(const usher *u, uint32_t row)
+{
+    const uint32_t head = u->x->b.at[u->block].loop;
+    return head != PL_IR_NONE && u->x->row[row].defs == 1 &&
+           !pl_ir_in_loop(u->x, u->x->row[row].block, head);
+}
+
+/* The values that an instruction reads as one vector. */
+static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
+{
+    pl_ir *x = u->x;
+    plan p = best(u, v);
+    if (p.tuple == PL_IR_NONE && (p.tuple = new_tuple(u)) == PL_IR_NONE) return false;
+    for (unsigned k = 0; k < v->n; k++) {
+        const uint32_t row = v->row[k], seat = p.base + k * v->step,
+                       there = seated(u, row, p.tuple, seat);
+        if (there != PL_IR_NONE) {
+            pool[k] = there;
+            if (there != row) u->persons.at[there].to = u->pos;
+        } else if (u->persons.at[row].tuple == PL_IR_NONE && !again(v, k) &&
+                   may_sit(u, row, p.tuple, seat))
+            seat_there(u, row, p.tuple, seat);
+        else if (!stays(u, row)) {
+            const uint32_t copy = pl_ir_new(x, v->step);
+            pl_insn *i = pl_ir_later(x, u->block, at);
+            if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){v->step == 2 ? W_b64 : W_b32}, 1) ||
+                !to_rows(u, x->f->rows))
+                return false;
+            i->op[0] = copy;
+            i->op[1] = row;
+            i->line = x->b.at[u->block].code.at[at].line;
+            u->persons.at[copy] =
+                (person){.from = u->pos, .to = u->pos, .block = u->block, .copy = PL_IR_NONE};
+            u->persons.at[row].copy = copy;
+            u->persons.at[row].copied = u->block;
+            seat_there(u, copy, p.tuple, seat);
+            pool[k] = copy;
+        }
+    }
+    return true;
+}
+
+/* The values that an instruction writes as one vector: nothing is copied, who has another seat
+ * already keeps it. */
+static bool written_vector(usher *u, const vector *v)
+{
+    uint32_t tuple = PL_IR_NONE, base = 0;
+    for (unsigned k = 0; k < v->n && tuple == PL_IR_NONE; k++) {
+        const person *w = v->row[k] != PL_IR_NONE ? &u->persons.at[v->row[k]] : NULL;
+        if (w && w->tuple != PL_IR_NONE && w->seat >= k * v->step) {
+            tuple = w->tuple;
+            base = w->seat - k * v->step;
+        }
+    }
+    if (tuple == PL_IR_NONE && (tuple = new_tuple(u)) == PL_IR_NONE) return false;
+    for (unsigned k = 0; k < v->n; k++) {
+        const uint32_t row = v->row[k], seat = base + k * v->step;
+        if (row != PL_IR_NONE && seat < SEATS && u->persons.at[row].tuple == PL_IR_NONE &&
+            may_sit(u, row, tuple, seat))
+            seat_there(u, row, tuple, seat);
+    }
+    return true;
+}
+
+bool pl_pass_vector_registers(pl_ir *x)
+{
+    if (!pl_ir_ready(x)) return false;
+    usher u = {.x = x};
+    if (!to_rows(&u, x->f->rows)) return false;
+    note_lives(&u);
+    u.pos = 1;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        u.block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[u.block].code.n; k++, u.pos++)
+            for (unsigned written = 0; written < 2; written++) {
+                pl_insn *i = &x->b.at[u.block].code.at[k];
+                pl_plan own;
+                const pl_plan *t = i->form == PL_IR_DEAD ? NULL : pl_plan_of(x->p, i, &own);
+                for (const pl_plan_use *use = t && t->vectors ? t->use : NULL;
+                     use && use < t->use + t->n; use++) {
+                    vector v;
+                    if (((use->use & PL_USE_WRITE) != 0) != (written != 0) ||
+                        !vector_of(&u, i, use, &v))
+                        continue;
+                    uint32_t *pool =
+                        &x->p->pool.at[i->more + ((const uint32_t *)(const void *)i)[use->at]];
+                    if (!(written ? written_vector(&u, &v) : read_vector(&u, k, &v, pool)))
+                        return false;
+                }
+            }
+    }
+    return pl_ir_settle(x);
+}

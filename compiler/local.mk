@@ -1,0 +1,78 @@
+# compiler: from the program as PTX says it to the machine program. Depends on isa and base.
+#   passes.def      the list of passes; pass_manager.c runs it
+#   ir/             the graph of blocks, its printer and its verifier
+#   analysis/       facts that passes ask for; opt/ and codegen/ hold the passes
+# To add a pass: doc/assembler.md. To add a file: libptxloom_la_SOURCES += compiler/opt/NAME.c
+libptxloom_la_SOURCES += \
+	compiler/analysis/constant_bank.c \
+	compiler/analysis/constant_bank.h \
+	compiler/analysis/divergence.c \
+	compiler/analysis/divergence.h \
+	compiler/analysis/insn_cost.c \
+	compiler/analysis/insn_cost.h \
+	compiler/analysis/live_spans.c \
+	compiler/analysis/live_spans.h \
+	compiler/analysis/liveness.c \
+	compiler/analysis/liveness.h \
+	compiler/analysis/loop_carried.c \
+	compiler/analysis/loop_carried.h \
+	compiler/analysis/memory_clobbers.h \
+	compiler/analysis/memory_dependence.c \
+	compiler/analysis/memory_dependence.h \
+	compiler/analysis/post_dominance.c \
+	compiler/analysis/post_dominance.h \
+	compiler/codegen/callee_saved.c \
+	compiler/codegen/calling_convention.c \
+	compiler/codegen/copy_coalesce.c \
+	compiler/codegen/insert_reconvergence.c \
+	compiler/codegen/isel_combine.c \
+	compiler/codegen/linear_scan.c \
+	compiler/codegen/linear_scan.h \
+	compiler/codegen/lower_atomics.c \
+	compiler/codegen/lower_division.c \
+	compiler/codegen/lower_int16.c \
+	compiler/codegen/lower_int64.c \
+	compiler/codegen/lower_mufu.c \
+	compiler/codegen/lower_wmma.c \
+	compiler/codegen/materialize_constants.c \
+	compiler/codegen/register_allocation.c \
+	compiler/codegen/register_allocation.h \
+	compiler/codegen/schedule.c \
+	compiler/codegen/spill.c \
+	compiler/codegen/vector_registers.c \
+	compiler/compile_function.c \
+	compiler/compile_function.h \
+	compiler/ir/ir.c \
+	compiler/ir/ir.h \
+	compiler/ir/ir_print.c \
+	compiler/ir/ir_print.h \
+	compiler/ir/ir_verify.c \
+	compiler/ir/ir_verify.h \
+	compiler/opt/address_reassoc.c \
+	compiler/opt/bool_roundtrip.c \
+	compiler/opt/contract_fma.c \
+	compiler/opt/contract_fma.h \
+	compiler/opt/expand_predicated_memory.c \
+	compiler/opt/fold_modifiers.c \
+	compiler/opt/gvn.c \
+	compiler/opt/hoist_loads.c \
+	compiler/opt/if_convert.c \
+	compiler/opt/licm.c \
+	compiler/opt/licm_loads.c \
+	compiler/opt/load_elim.c \
+	compiler/opt/loop_rotate.c \
+	compiler/opt/loop_unroll.c \
+	compiler/opt/merge_branches.c \
+	compiler/opt/place_constant_loads.c \
+	compiler/opt/predicate_select.c \
+	compiler/opt/shared_base_reassoc.c \
+	compiler/opt/split_webs.c \
+	compiler/opt/sroa.c \
+	compiler/opt/uniform.c \
+	compiler/opt/vectorize_memory.c \
+	compiler/pass_manager.c \
+	compiler/pass_manager.h \
+	compiler/passes.def \
+	compiler/passes.h
+unit_tests += tests/unit/test_live_spans tests/unit/test_memory_dependence tests/unit/test_linear_scan \
+	tests/unit/test_opt tests/unit/test_passes

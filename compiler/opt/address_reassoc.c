@@ -1,0 +1,203 @@
+/* address_reassoc.c - addresses in global memory that lie a number apart are one register.
+ *
+ * A loop that has been written out for several rounds adds its step to a pointer between them, and
+ * each round adds an offset to what has come of it: (p + 64) + x. ptxas 13.0 adds the number last,
+ * (p + x) + 64, where it goes into the access, and the sums of all rounds are one (machine code of
+ * products of matrices for sm_90, 2026-11). So do we within a block, for sums that only accesses
+ * read. What an access has no room for is added to its address. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum { MOST_OFFSET = 1 << 20 };
+
+typedef struct reach {
+    pl_ir *x;
+    uint32_t *good; /* by row: accesses of the block at work that it is the address of */
+    uint32_t *when; /* by row: number of the last write, over all blocks in order */
+    uint32_t *to;   /* by row: the row that it lies a number apart from, PL_IR_NONE */
+    int64_t *delta; /* by row: the number */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } sums;                     /* of the block, by place */
+    uint32_t block, first, now; /* number of the first write in the block, of the next one */
+} reach;
+
+/* The operand that is the 64-bit address of a load or store, 0: there is none. */
+static unsigned address_of(const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || (pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
+        i->sel[PL_M_SPACE] != PL_SP_GLOBAL || (i->sel[PL_M_FLAGS] & PL_MF_ADDR32) ||
+        i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
+        return 0;
+    return pl_insn_address(i);
+}
+
+/* A sum of 64 bits that only accesses of this block read: the first of its summands, 0: it is none.
+ */
+static unsigned sum_of(const reach *r, const pl_insn *i)
+{
+    const pl_ir *x = r->x;
+    const uint16_t m = i->form == PL_IR_DEAD ? M_ret : pl_insn_mnem(i);
+    if ((m != M_add && m != M_mad) || i->guard != PL_PT || !pl_insn_pure(i) ||
+        pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned ||
+        !r->good[i->op[0]] || r->good[i->op[0]] != x->row[i->op[0]].uses)
+        return 0;
+    if (m == M_add) return pl_insn_is_integer(i, 64) ? 1 : 0;
+    return pl_insn_has(i, W_wide) &&
+                   pl_type_bits(pl_operand_type(&pl_forms[i->form], 3, i->mods)) == 64
+               ? 3
+               : 0;
+}
+
+static bool unchanged(const reach *r, uint32_t row, uint32_t since)
+{
+    return row == UINT32_MAX || row >= r->x->f->rows || r->x->row[row].defs == 1 ||
+           r->x->kind.at[row] != PL_ROW_REG || (since >= r->first && r->when[row] < since);
+}
+
+/* A summand that is itself a sum with a number becomes what that one adds to; what is lacking then.
+ */
+static int64_t part_off(reach *r, pl_insn *i, unsigned k)
+{
+    const pl_ir *x = r->x;
+    const uint32_t row = i->op[k];
+    uint64_t n;
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_REG || x->row[row].defs != 1 ||
+        x->row[row].block == PL_IR_NONE)
+        return 0;
+    const pl_insn *w = pl_ir_writer(x, row);
+    if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
+        !pl_insn_is_integer(w, 64) || !pl_ir_number(x, w->op[2], &n) || (int64_t)n < -MOST_OFFSET ||
+        (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows || x->kind.at[w->op[1]] != PL_ROW_REG ||
+        !unchanged(r, w->op[1], r->when[row]))
+        return 0;
+    i->op[k] = w->op[1];
+    return (int64_t)n;
+}
+
+static bool equal(const reach *r, const pl_insn *a, const pl_insn *b)
+{
+    if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) ||
+        memcmp(a->sel, b->sel, sizeof a->sel) || a->imm != b->imm || a->neg != b->neg)
+        return false;
+    for (unsigned k = 1; k < pl_forms[a->form].noperands; k++)
+        if (a->op[k] != b->op[k] || !unchanged(r, a->op[k], r->when[a->op[0]])) return false;
+    return true;
+}
+
+static void add_up(reach *r, uint32_t at)
+{
+    pl_irb *b = &r->x->b.at[r->block];
+    pl_insn *i = &b->code.at[at];
+    const unsigned first = sum_of(r, i);
+    if (!first) return;
+    int64_t lacks = 0;
+    for (unsigned k = first; k < pl_forms[i->form].noperands; k++) lacks += part_off(r, i, k);
+    for (size_t k = r->sums.n; k-- > 0;) {
+        const pl_insn *w = &b->code.at[r->sums.at[k]];
+        if (!equal(r, w, i)) continue;
+        r->to[i->op[0]] = w->op[0];
+        r->delta[i->op[0]] = lacks;
+        pl_ir_remove(r->x, i);
+        return;
+    }
+    if (lacks) {
+        r->to[i->op[0]] = i->op[0];
+        r->delta[i->op[0]] = lacks;
+    }
+    *pl_push(r->x->tmp, &r->sums) = at;
+}
+
+static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reach *r = ctx;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < r->x->f->rows; k++)
+        r->when[*row + k] = r->now;
+}
+
+/* ---- far places ---- */
+
+/* What an access of 24 bits cannot hold of its offset: a multiple of 2^24. */
+static int64_t too_far(const pl_insn *i)
+{
+    enum { BITS = 24 };
+    const bool access =
+        i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st ||
+                                  pl_insn_mnem(i) == M_atom || pl_insn_mnem(i) == M_red);
+    if (!access || (i->sel[PL_M_FLAGS] & PL_MF_ADDR32) ||
+        (i->sel[PL_M_SPACE] != PL_SP_GLOBAL && i->sel[PL_M_SPACE] != PL_SP_GENERIC) ||
+        !pl_insn_address(i) || i->op[pl_insn_address(i) - 1] == UINT32_MAX)
+        return 0;
+    return (int64_t)((uint64_t)(i->imm + ((int64_t)1 << (BITS - 1))) >> BITS << BITS);
+}
+
+static bool is_far(const pl_insn *i)
+{
+    return too_far(i) != 0;
+}
+
+/* The nearest multiple of 2^24 is added to the address; equal sums become one register in
+ * pl_pass_gvn (ptxas 13.0 for sm_90, 2026-11). */
+static bool approach(pl_ir *x)
+{
+    if (!pl_ir_any(x, is_far)) return true;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const int64_t far = too_far(i);
+            if (!far) continue;
+            const uint32_t from = i->op[pl_insn_address(i) - 1], to = pl_ir_new(x, 2),
+                           distance = pl_ir_constant(x, (uint64_t)far, 64), line = i->line;
+            i->imm -= far;
+            i->op[pl_insn_address(i) - 1] = to;
+            pl_insn *sum = pl_ir_later(x, b, k);
+            if (!sum || !pl_insn_make(sum, M_add, 3, &(pl_word){W_s64}, 1)) return false;
+            sum->op[0] = to;
+            sum->op[1] = from;
+            sum->op[2] = distance;
+            sum->line = line;
+        }
+    return pl_ir_settle(x);
+}
+
+bool pl_pass_address_reassoc(pl_ir *x)
+{
+    enum { MOST_SUMS = 64 };
+    if (!approach(x) || !pl_ir_ready(x)) return false;
+    const size_t rows = x->f->rows + 4;
+    reach r = {.x = x,
+               .good = pl_arena_array(x->tmp, uint32_t, rows),
+               .when = pl_arena_array(x->tmp, uint32_t, rows),
+               .to = pl_arena_array(x->tmp, uint32_t, rows),
+               .delta = pl_arena_array(x->tmp, int64_t, rows),
+               .now = 1};
+    if (!r.good || !r.when || !r.to || !r.delta) return false;
+    memset(r.to, 0xff, rows * sizeof *r.to);
+    for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
+        pl_irb *b = &x->b.at[r.block = x->rpo[j]];
+        r.first = r.now;
+        r.sums.n = 0;
+        for (size_t k = 0; k < b->code.n; k++) {
+            const unsigned address = address_of(&b->code.at[k]);
+            if (address) r.good[b->code.at[k].op[address - 1]]++;
+        }
+        for (size_t k = 0; k < b->code.n; k++) {
+            pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            const unsigned address = address_of(i);
+            const uint32_t from = address ? i->op[address - 1] : PL_IR_NONE;
+            if (address && r.to[from] != PL_IR_NONE) {
+                i->op[address - 1] = r.to[from];
+                i->imm += r.delta[from];
+            } else if (!address && r.sums.n < MOST_SUMS)
+                add_up(&r, (uint32_t)k);
+            if (i->form != PL_IR_DEAD) pl_insn_writes_here(x->p, i, note_write, &r);
+            r.now++;
+        }
+    }
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,189 @@
+/* bool_roundtrip.c - a condition that is said again in other words is the condition.
+ *
+ * `setp p; selp s, 1, 0, p; setp.eq q, s, 0` is how inline assembly hands a condition to the
+ * compiler, so that every comparison of half precision comes this way. ptxas 13.0 for sm_90 (20
+ * sequences, 2026-11) reads p, or !p, wherever q was read, also where others want the number, and
+ * does so for `eq` and `ne` of any width without a further predicate, also of one bit of the
+ * number; an order of numbers, or one joined with a predicate, stays a comparison. `not.pred q, p`,
+ * `mov.pred q, p`, and p joined with what is always true or false, which is how a compiler writes
+ * `if (x & 1)`, are no instructions either. */
+#include "compiler/passes.h"
+
+typedef struct truth {
+    uint32_t as; /* the predicate that it is, PL_IR_NONE: itself */
+    bool negated, kept;
+} truth;
+
+static bool compares(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 4 &&
+           i->op[1] == UINT32_MAX && (pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) &&
+           pl_type_kind(pl_insn_type(i)) != 'f';
+}
+
+/* May it be a condition in other words? */
+static bool says_again(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const bool joins = m == M_not || m == M_mov || m == M_and || m == M_or || m == M_xor;
+    return i->form != PL_IR_DEAD && i->guard == PL_PT &&
+           ((joins && pl_insn_type(i) == W_pred) || compares(i));
+}
+
+/* The only instruction that writes a predicate; NULL: there are several, or others read it too. */
+static const pl_insn *says(const pl_ir *x, uint32_t p)
+{
+    const pl_ir_row *r = &x->pred_row[p];
+    return p > PL_PF && r->defs == 1 && !r->pinned && r->block != PL_IR_NONE
+               ? &x->b.at[r->block].code.at[r->at]
+               : NULL;
+}
+
+/* What operand k of predicate logic always is: 0, 1; -1: it is not known. */
+static int always(const pl_ir *x, const pl_insn *i, unsigned k)
+{
+    const bool negated = i->neg >> k & 1;
+    if (i->op[k] <= PL_PF) return (i->op[k] == PL_PT) != negated;
+    const pl_insn *w = says(x, i->op[k]);
+    if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || w->op[1] > PL_PF) return -1;
+    return ((w->op[1] == PL_PT) != (w->neg >> 1 & 1)) != negated;
+}
+
+/* not, mov; and, or, xor of a predicate and what is known. */
+static truth logic_truth(const pl_ir *x, const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const truth none = {.as = PL_IR_NONE};
+    unsigned of = 1;
+    bool turned = m == M_not;
+    if (m != M_not && m != M_mov) {
+        const int a = always(x, i, 1), b = always(x, i, 2), known = a < 0 ? b : a;
+        if ((a < 0) == (b < 0) || (m == M_and && !known) || (m == M_or && known)) return none;
+        of = a < 0 ? 1 : 2;
+        turned = m == M_xor && known;
+    }
+    return i->op[of] > PL_PF ? (truth){i->op[of], turned != (i->neg >> of & 1), false} : none;
+}
+
+/* A number that is one of two by a condition, of which some bits may be asked for, compared with a
+ * third. */
+static truth number_truth(const pl_ir *x, const pl_insn *i)
+{
+    const truth none = {.as = PL_IR_NONE};
+    uint64_t number, yes, no, bits = UINT64_MAX;
+    if (!pl_ir_number(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
+        x->row[i->op[2]].defs != 1 || x->row[i->op[2]].pinned)
+        return none;
+    const pl_insn *w = pl_ir_writer(x, i->op[2]);
+    if (w && pl_insn_mnem(w) == M_and && w->guard == PL_PT && pl_ir_number(x, w->op[2], &bits) &&
+        x->row[w->op[1]].defs == 1 && !x->row[w->op[1]].pinned)
+        w = pl_ir_writer(x, w->op[1]);
+    if (!w || pl_insn_mnem(w) != M_selp || w->guard != PL_PT || w->op[3] <= PL_PF ||
+        !pl_ir_number(x, w->op[1], &yes) || !pl_ir_number(x, w->op[2], &no))
+        return none;
+    const unsigned width = (unsigned)pl_type_bits(pl_insn_type(i));
+    const uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    const bool equal = pl_insn_has(i, W_eq), t = ((((yes & bits) ^ number) & mask) == 0) == equal,
+               f = ((((no & bits) ^ number) & mask) == 0) == equal;
+    if (t == f || (unsigned)pl_type_bits(pl_insn_type(w)) < width) return none;
+    return (truth){w->op[3], t == ((w->neg >> 3 & 1) != 0), false};
+}
+
+/* The predicate that this one is, and whether it is then true when that does not hold. */
+static truth truth_of(const pl_ir *x, const pl_insn *i)
+{
+    const truth none = {.as = PL_IR_NONE};
+    if (!says(x, i->op[0])) return none;
+    const truth t = compares(i) ? number_truth(x, i) : logic_truth(x, i);
+    return t.as != PL_IR_NONE && says(x, t.as) ? t : none;
+}
+
+/* The predicate that operand k reads, PL_IR_NONE. */
+static uint32_t read_by(const pl_insn *i, unsigned k)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return k < PL_INLINE_OPERANDS && !f->operand[k].written &&
+                   pl_operand_type(f, k, i->mods) == W_pred
+               ? i->op[k]
+               : PL_IR_NONE;
+}
+
+/* Is the predicate's only write on each way to this place? */
+static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at)
+{
+    const pl_ir_row *r = &x->pred_row[p];
+    return r->block == block ? r->at < at
+                             : r->block != PL_IR_NONE && pl_ir_dominates(x, r->block, block);
+}
+
+/* Counts in `seen` the places where a predicate is read and may be read negated. */
+static void count_places(const pl_ir *x, uint32_t block, size_t at, uint32_t *seen)
+{
+    const pl_insn *i = &x->b.at[block].code.at[at];
+    if (i->guard > PL_PF) seen[i->guard] += written_before(x, i->guard, block, at);
+    for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
+        if (read_by(i, k) != PL_IR_NONE && pl_forms[i->form].operand[k].negatable)
+            seen[i->op[k]] += written_before(x, i->op[k], block, at);
+}
+
+static truth followed(const truth *t, uint32_t p)
+{
+    truth r = {p, false, false};
+    while (t[r.as].as != PL_IR_NONE && !t[r.as].kept)
+        r = (truth){t[r.as].as, r.negated != t[r.as].negated, false};
+    return r;
+}
+
+static void replace(const truth *t, pl_insn *i)
+{
+    if (i->guard > PL_PF) {
+        const truth r = followed(t, i->guard);
+        i->guard = r.as;
+        i->flags = (uint16_t)(i->flags ^ (r.negated ? PL_IF_GUARD_NEG : 0));
+    }
+    for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
+        if (read_by(i, k) != PL_IR_NONE && i->op[k] > PL_PF) {
+            const truth r = followed(t, i->op[k]);
+            i->op[k] = r.as;
+            i->neg = (uint8_t)(i->neg ^ (r.negated << k));
+        }
+}
+
+bool pl_pass_opt_bool_roundtrip(pl_ir *x)
+{
+    if (!pl_ir_any(x, says_again)) return true;
+    if (!pl_ir_ready(x)) return false;
+    const uint32_t n = x->f->preds;
+    truth *t = pl_arena_array(x->tmp, truth, n + 1);
+    uint32_t *seen = pl_arena_array(x->tmp, uint32_t, n + 1);
+    if (!t || !seen) return false;
+    bool any = false;
+    for (uint32_t p = 0; p <= n; p++) {
+        t[p].as = PL_IR_NONE;
+        seen[p] = 0;
+    }
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            count_places(x, b, k, seen);
+            if (says_again(i)) {
+                t[i->op[0]] = truth_of(x, i);
+                if (t[i->op[0]].as != PL_IR_NONE && !written_before(x, t[i->op[0]].as, b, k))
+                    t[i->op[0]].as = PL_IR_NONE;
+                any |= t[i->op[0]].as != PL_IR_NONE;
+            }
+        }
+    if (!any) {
+        pl_ir_same(x);
+        return true;
+    }
+    for (uint32_t p = 0; p < n; p++) t[p].kept = seen[p] != x->pred_row[p].uses;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            replace(t, i);
+            if (says_again(i) && t[i->op[0]].as != PL_IR_NONE && !t[i->op[0]].kept)
+                pl_ir_remove(x, i);
+        }
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,510 @@
+/* contract_fma.c - contraction of multiply and add, copy propagation, parameters as operands, dead
+ * code.
+ *
+ * Contraction follows ptxas 13.0 (its output for small modules and 2,700 random sequences,
+ * 2026-11). A product without an explicit rounding modifier goes into a sum without one if each of
+ * its readers is such a sum in the same basic block, and none of them has something better to take
+ * over: a product that nobody else reads. A block also ends where the machine's does: at the slow
+ * path of a quotient or root, at a fence, at a guarded instruction that does more than compute.
+ * Sums are looked at from the first to the last; of two products a sum takes the one with fewer
+ * readers, else the first, and the other one is an addend then, which goes into no sum behind.
+ * div.approx, div.full and rcp.approx without .ftz end in such a product; no other instruction that
+ * ptxas expands does. It changes results in the last bit, so it is done at every optimisation
+ * level.
+ *
+ * It works on rows as lower.c numbers them: before allocation nearly every row is written once,
+ * which makes it simple. Where a register that is written again stands in the way, the values in it
+ * are told apart first (split_webs.c). Removed instructions are squeezed out at the end. */
+#include "compiler/opt/contract_fma.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "compiler/analysis/loop_carried.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct row_info {
+    uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
+    uint32_t rows;            /* width of the write */
+    uint32_t sums, fused;     /* uses that contraction could take over; that it has */
+    uint32_t idle;            /* reads by instructions whose results nobody reads */
+    bool product;             /* some write is a product */
+    bool kept;                /* contraction needs the product itself somewhere */
+} row_info;
+
+typedef struct opt {
+    pl_program *p;
+    pl_prog_func *f;
+    row_info *r; /* by row */
+    uint32_t *pred_uses;
+    uint8_t *dead;    /* by instruction, relative to f->first */
+    uint8_t *leader;  /* the same: is it a branch target? */
+    bool *number;     /* by row: filled when the frame starts, with a number or an address */
+    bool *carried;    /* by row: its only write may be in an earlier iteration than a read */
+    uint32_t *region; /* by instruction: number of the basic block that contraction stays in */
+    uint32_t at;
+} opt;
+
+static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    opt *o = ctx;
+    if (use & PL_USE_PRED) {
+        if (use & PL_USE_READ) o->pred_uses[*row]++;
+        return;
+    }
+    for (unsigned k = 0; k < rows; k++) {
+        row_info *r = &o->r[*row + k];
+        if (use & PL_USE_WRITE) {
+            r->defs++;
+            r->def = o->at;
+            r->rows = rows;
+        }
+        if (use & PL_USE_READ) r->uses++;
+    }
+}
+
+static bool analyse(opt *o, pl_arena *a)
+{
+    pl_prog_func *f = o->f;
+    o->r = pl_arena_array(a, row_info, f->rows + 4);
+    o->pred_uses = pl_arena_array(a, uint32_t, f->preds + 1);
+    if (!o->dead) {
+        o->dead = pl_arena_array(a, uint8_t, f->count + 1);
+        o->leader = pl_arena_array(a, uint8_t, f->count + 1);
+    }
+    if (!pl_arena_ok(a)) return false;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
+            o->leader[i->target - f->first] = 1;
+        else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
+            for (uint32_t t = 0; t < i->nmore; t++)
+                o->leader[o->p->pool.at[i->more + t] - f->first] = 1;
+    }
+    for (o->at = f->first; o->at < f->first + f->count; o->at++)
+        if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
+    for (size_t k = 0; k < f->init.n;
+         k++) /* filled when the frame starts: a write in front of everything */
+        for (unsigned n = 0; n < f->init.at[k].width / 32u; n++) o->r[f->init.at[k].row + n].defs++;
+    for (size_t k = 0; k < f->formal.n; k++) /* written by the caller, read by it */
+        if (f->formal.at[k].reg && !f->formal.at[k].pred) o->r[f->formal.at[k].to].defs += 2;
+    for (size_t k = 0; k < f->result.n; k++) {
+        if (f->result.at[k].reg && !f->result.at[k].pred)
+            o->r[f->result.at[k].from].uses += 2;
+        else if (f->result.at[k].reg)
+            o->pred_uses[f->result.at[k].from]++;
+    }
+    return true;
+}
+
+/* Removes the instructions marked dead and renumbers what refers to code. */
+static pl_status squeeze(opt *o, pl_arena *a)
+{
+    pl_program *p = o->p;
+    pl_prog_func *f = o->f;
+    uint32_t *to = pl_arena_array(a, uint32_t, f->count + 1), n = 0;
+    if (!pl_arena_ok(a)) return PL_NOMEM;
+    for (uint32_t k = 0; k < f->count; k++) {
+        to[k] = f->first + n;
+        n += !o->dead[k];
+    }
+    to[f->count] = f->first + n;
+    for (uint32_t k = 0; k < f->count; k++) {
+        pl_insn *i = &p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if (o->dead[k]) continue;
+        if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
+            i->target = to[i->target - f->first];
+        else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
+            for (uint32_t t = 0; t < i->nmore; t++)
+                p->pool.at[i->more + t] = to[p->pool.at[i->more + t] - f->first];
+        p->code.at[to[k]] = *i;
+    }
+    f->count = n;
+    p->code.n = f->first + n;
+    return PL_OK;
+}
+
+/* ---- contraction ---- */
+
+/* The type of a plain mul/add/sub that contraction knows, W_none for anything else. */
+static pl_word plain_type(const pl_insn *i)
+{
+    static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
+    const pl_form *f = &pl_forms[i->form];
+    if (f->noperands > 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_rounds(i))
+        return W_none;
+    pl_word found = W_none;
+    for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
+        if (pl_insn_has(i, (pl_word)types[t])) {
+            if (found) return W_none; /* mixed precision */
+            found = (pl_word)types[t];
+        }
+    return found;
+}
+
+/* Is the last step of an approximate quotient or reciprocal a multiplication? */
+static bool ends_in_product(const pl_insn *i)
+{
+    switch (pl_forms[i->form].mnem) {
+    case M_div: return pl_insn_has(i, W_approx) || pl_insn_has(i, W_full);
+    case M_rcp: return pl_insn_has(i, W_approx) && !pl_insn_has(i, W_ftz);
+    default: return false;
+    }
+}
+
+static bool product(const pl_insn *i)
+{
+    return (pl_forms[i->form].mnem == M_mul || ends_in_product(i)) && plain_type(i) &&
+           !pl_insn_has(i, W_sat) && i->guard == PL_PT;
+}
+
+static bool sum(const pl_insn *i)
+{
+    uint16_t m = pl_forms[i->form].mnem;
+    return (m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 && plain_type(i);
+}
+
+typedef struct writes {
+    uint32_t a, b,
+        rows; /* rows of the product's operands, and their width; of a reciprocal's operand twice */
+    bool hit;
+} writes;
+
+static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE)) return;
+    w->hit |=
+        w->a - *row < rows || w->b - *row < rows || *row - w->a < w->rows || *row - w->b < w->rows;
+}
+
+static bool is_value(const opt *o, uint32_t row)
+{
+    return o->r[row].defs == 1 && !o->carried[row];
+}
+
+/* Do the factors still have their values at `use`? Yes when they are values, or when straight-line
+ * code lies between. */
+static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
+{
+    const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
+    if (is_value(o, def->op[1]) && is_value(o, second)) return true;
+    uint32_t at = (uint32_t)(def - o->p->code.at);
+    writes w = {def->op[1], second, plain_type(def) == W_f64 ? 2 : 1, false};
+    for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
+        pl_insn *i = &o->p->code.at[pc];
+        if (o->leader[pc - o->f->first] ||
+            (pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_CALL)))
+            return false;
+        if (pc < use) pl_insn_uses(o->p, i, check_write, &w);
+    }
+    return !w.hit;
+}
+
+/* Does code behind it belong to another block of the machine? */
+static bool ends_block(const pl_insn *i)
+{
+    const uint32_t effects = pl_forms[i->form].effects;
+    const uint16_t m = pl_forms[i->form].mnem;
+    if ((effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || (i->guard != PL_PT && effects))
+        return true;
+    return pl_insn_calls_some(i) ||
+           (m == M_rsqrt && pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz)) || pl_insn_fences(i);
+}
+
+/* A label that only one jump without a guard goes to, from above, does not begin a block. */
+static bool number_regions(opt *o, pl_arena *a)
+{
+    const pl_prog_func *f = o->f;
+    uint32_t *jumps = pl_arena_array(a, uint32_t, f->count + 1),
+             *from = pl_arena_array(a, uint32_t, f->count + 1), n = 0;
+    o->region = pl_arena_array(a, uint32_t, f->count + 1);
+    o->number = pl_arena_array(a, bool, f->rows + 4);
+    if (!pl_arena_ok(a)) return false;
+    for (size_t k = 0; k < f->init.n; k++)
+        o->number[f->init.at[k].row] = !f->init.at[k].sreg && o->r[f->init.at[k].row].defs == 1;
+    for (uint32_t k = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        const pl_form *fm = &pl_forms[i->form];
+        if (!(fm->effects & PL_EF_BRANCH) || fm->noperands != 1) continue;
+        jumps[i->target - f->first]++;
+        from[i->target - f->first] = i->guard == PL_PT ? k : f->count;
+    }
+    bool falls = true; /* does control get here from the instruction in front? */
+    for (uint32_t k = 0, now = 0; k < f->count; k++) {
+        const pl_insn *i = &o->p->code.at[f->first + k];
+        if (o->leader[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
+            now = ++n;
+        else if (o->leader[k])
+            now = o->region[from[k]];
+        o->region[k] = now;
+        falls = i->guard != PL_PT || !(pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_EXIT));
+        if (ends_block(i)) now = ++n;
+    }
+    return true;
+}
+
+/* Is it a number or such a one with its sign changed; or, if `bank`, a parameter or another word of
+ * the constant bank? It takes no register. */
+static bool takes_no_register(const opt *o, uint32_t row, bool bank)
+{
+    enum { STEPS = 8 };
+    for (unsigned steps = 0; steps < STEPS; steps++) {
+        const row_info *r = &o->r[row];
+        if (o->number[row]) return true;
+        if (r->defs != 1 || r->def < o->f->first || r->def >= o->f->first + o->f->count)
+            return false;
+        const pl_insn *d = &o->p->code.at[r->def];
+        const uint16_t m = pl_forms[d->form].mnem;
+        const unsigned space = d->sel[PL_M_SPACE];
+        if (m == M_ld)
+            return bank && d->guard == PL_PT &&
+                   (space == PL_SP_CONST || (space == PL_SP_PARAM && o->f->entry)) &&
+                   (d->op[1] == UINT32_MAX || o->number[d->op[1]]);
+        if ((m != M_mov && m != M_neg) || d->guard != PL_PT || pl_forms[d->form].noperands != 2 ||
+            pl_operand_count(&pl_forms[d->form], 1, d->mods))
+            return false;
+        row = d->op[1];
+    }
+    return false;
+}
+
+/* Operand k of a sum: its row, behind a change of sign that nothing else reads, NULL: none. What
+ * that changes may be a product of the sum, too. */
+typedef struct term {
+    uint32_t row;
+    pl_insn *sign;
+} term;
+
+static term term_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+{
+    const term plain = {i->op[k], NULL};
+    const row_info *r = &o->r[i->op[k]];
+    if (!is_value(o, i->op[k]) || r->uses != 1 || r->def < o->f->first || r->def >= at)
+        return plain;
+    pl_insn *d = &o->p->code.at[r->def];
+    const bool sign = pl_forms[d->form].mnem == M_neg && d->op[0] == i->op[k] &&
+                      d->guard == PL_PT && d->op[1] != UINT32_MAX;
+    return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz)
+               ? (term){d->op[1], d}
+               : plain;
+}
+
+/* Does a factor of the last multiplication take no register? Those of quotients are computed: only
+ * the dividend of div.approx.ftz is one itself, and ptxas knows the reciprocal of a number. */
+static bool free_factor(const opt *o, const pl_insn *d)
+{
+    switch (pl_forms[d->form].mnem) {
+    case M_mul: return takes_no_register(o, d->op[1], true) || takes_no_register(o, d->op[2], true);
+    case M_div:
+        return (pl_insn_has(d, W_approx) && pl_insn_has(d, W_ftz) &&
+                takes_no_register(o, d->op[1], true)) ||
+               takes_no_register(o, d->op[2], false);
+    default: return false;
+    }
+}
+
+/* The product that is this term of a sum, or NULL. In another block only if it keeps one register
+ * alive, as its factors would. */
+static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
+{
+    const row_info *r = &o->r[row];
+    if (r->defs != 1 || r->def < o->f->first || r->def >= at) return NULL;
+    pl_insn *d = &o->p->code.at[r->def];
+    if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) ||
+        pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
+        return NULL;
+    if (o->region[r->def - o->f->first] != o->region[at - o->f->first] &&
+        (o->carried[row] || !free_factor(o, d)))
+        return NULL;
+    return unchanged(o, d, at) ? d : NULL;
+}
+
+/* The sum becomes the fused form of this mnemonic: its own type and modifiers, and of product d
+ * .approx or .full. */
+static bool fuse(pl_insn *i, const pl_insn *d, const char *mnemonic)
+{
+    const pl_word type = plain_type(i);
+    int m = pl_mnem_find(mnemonic, strlen(mnemonic));
+    for (unsigned n = 0; m >= 0 && n < pl_mnems[m].count; n++) {
+        const pl_form *f = &pl_forms[pl_mnems[m].first + n];
+        uint16_t mods[PL_MAX_MODS] = {0};
+        bool typed = false, ok = f->noperands == pl_forms[d->form].noperands + 1 && !f->unsupported;
+        bool need_ftz = pl_insn_has(i, W_ftz), need_sat = pl_insn_has(i, W_sat);
+        for (unsigned k = 0; k < f->nslots && ok; k++) {
+            const pl_slot *s = &f->slot[k];
+            for (unsigned w = 0; w < s->n; w++) {
+                if (s->word[w] == type || s->word[w] == W_rn || (s->word[w] == W_ftz && need_ftz) ||
+                    (s->word[w] == W_sat && need_sat) ||
+                    ((s->word[w] == W_approx || s->word[w] == W_full) &&
+                     pl_insn_has(d, (pl_word)s->word[w])))
+                    mods[k] = s->word[w];
+                typed |= s->word[w] == type && s->type;
+            }
+            need_ftz = need_ftz && mods[k] != W_ftz;
+            need_sat = need_sat && mods[k] != W_sat;
+            ok = s->optional || mods[k];
+        }
+        if (!ok || !typed || need_ftz || need_sat) continue;
+        i->form = (uint16_t)(pl_mnems[m].first + n);
+        memcpy(i->mods, mods, sizeof i->mods);
+        i->plan = 0;
+        i->cls = f->cls(mods);
+        return true;
+    }
+    return false;
+}
+
+/* A function without a product, or without a sum, needs no analysis. */
+static bool may_contract(const pl_program *p, const pl_prog_func *f)
+{
+    bool products = false, sums = false;
+    for (uint32_t at = f->first; at < f->first + f->count && !(products && sums); at++) {
+        const pl_insn *i = &p->code.at[at];
+        products |= product(i);
+        sums |= sum(i);
+    }
+    return products && sums;
+}
+
+static void find_products(opt *o)
+{
+    for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
+        const pl_insn *i = &o->p->code.at[at];
+        if (product(i)) o->r[i->op[0]].product = true;
+    }
+}
+
+/* Is there a sum of a product whose register, or a factor's, holds something else elsewhere? */
+static bool reuses(opt *o)
+{
+    for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
+        const pl_insn *i = &o->p->code.at[at];
+        for (unsigned k = 1; k < 3 && sum(i); k++) {
+            const row_info *r = &o->r[i->op[k]];
+            if (r->product &&
+                (r->defs > 1 || (r->def < at && !unchanged(o, &o->p->code.at[r->def], at))))
+                return true;
+        }
+    }
+    return false;
+}
+
+typedef struct result_use {
+    opt *o;
+    bool read;
+} result_use;
+
+static inline void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    result_use *u = ctx;
+    u->read |= (use & PL_USE_PRED) && u->o->pred_uses[*row];
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
+        u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].idle;
+}
+
+static inline void count_idle(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const result_use *u = ctx;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) u->o->r[*row + k].idle++;
+}
+
+/* ptxas has removed these when it joins products and sums. */
+static void find_idle(opt *o)
+{
+    for (uint32_t at = o->f->first + o->f->count; at-- > o->f->first;) {
+        pl_insn *i = &o->p->code.at[at];
+        result_use u = {o, pl_forms[i->form].effects != 0};
+        if (!u.read) pl_insn_writes_here(o->p, i, ask_read, &u);
+        if (!u.read) pl_insn_reads_here(o->p, i, count_idle, &u);
+    }
+}
+
+/* A register for each value, as far as reads can tell them apart. */
+static pl_status tell_apart(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+                            pl_arena *tmp)
+{
+    pl_ir x;
+    pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
+    if (st != PL_OK) return st;
+    if (!pl_pass_split_webs(&x) || !pl_ir_ok(&x)) return PL_NOMEM;
+    pl_arena_reset(tmp);
+    return pl_ir_close(&x, fixed);
+}
+
+/* product + c, product - c, c - product */
+static const char *const *fused_name(const pl_insn *d)
+{
+    static const char *const product[] = {"fma", "~fms", "~fnma"},
+                             *const quotient[] = {"~divadd", "~divsub", "~divrsub"},
+                             *const reciprocal[] = {"~rcpadd", "~rcpsub", "~rcprsub"};
+    const uint16_t m = pl_forms[d->form].mnem;
+    return m == M_div ? quotient : m == M_rcp ? reciprocal : product;
+}
+
+static uint32_t readers(const row_info *r)
+{
+    return r->uses - r->idle;
+}
+
+pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+                          pl_arena *tmp)
+{
+    opt o = {.p = p, .f = f};
+    if (!may_contract(p, f)) return PL_OK;
+    if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
+    find_products(&o);
+    if (reuses(&o)) {
+        pl_status st = tell_apart(p, f, fixed, a, tmp);
+        if (st != PL_OK) return st;
+        o = (opt){.p = p, .f = f};
+        if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
+    }
+    if (!number_regions(&o, a)) return PL_NOMEM;
+    find_idle(&o);
+    const uint32_t end = f->first + f->count;
+    for (uint32_t at = f->first; at < end; at++) {
+        const pl_insn *i = &p->code.at[at];
+        if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
+        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+            continue;
+        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
+        bool is[2] = {product_of(&o, i, t[0].row, at) != NULL,
+                      product_of(&o, i, t[1].row, at) != NULL};
+        for (unsigned k = 0; k < 2; k++) {
+            r[k]->sums += is[k];
+            r[k]->kept |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
+        }
+    }
+    bool any = false;
+    for (uint32_t at = f->first; at < end; at++) {
+        pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
+        if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
+        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+            continue;
+        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
+        for (unsigned k = 0; k < 2; k++)
+            if (r[k]->sums == readers(r[k]) && !r[k]->kept) d[k] = product_of(&o, i, t[k].row, at);
+        const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
+        if (!d[k]) continue;
+        const unsigned kind = pl_forms[i->form].mnem != M_sub ? 0 : 1 + k,
+                       last = pl_forms[d[k]->form].noperands;
+        uint32_t other = i->op[2 - k];
+        if (!fuse(i, d[k], fused_name(d[k])[kind])) continue;
+        if (t[k].sign) /* of a factor now */
+            t[k].sign->op[1] = d[k]->op[1];
+        i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
+        i->op[2] = d[k]->op[2];
+        i->op[last] = other;
+        r[!k]->kept = true;
+        o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
+        if (r[k]->fused == readers(r[k])) i->flags |= PL_IF_JOINED;
+        any = true;
+    }
+    return any ? squeeze(&o, a) : PL_OK;
+}

@@ -1,0 +1,55 @@
+/* expand_predicated_memory.c - a guarded access to memory is a branch around it.
+ *
+ * So ptxas 13.0 takes `@p ld` (its output for sm_90a, 2026-11): each is a block of its own, which
+ * is guarded again, or not, as the body of any branch (if_convert.c): an atomic operation never is,
+ * a load only where something can be done meanwhile, and one in front of the end of a kernel is
+ * what lanes that leave do not come to. What only computes stays as it is. */
+#include "compiler/passes.h"
+
+static bool is_arm(const pl_insn *i)
+{
+    const uint32_t e = pl_insn_effects(i);
+    const unsigned space = i->sel[PL_M_SPACE];
+    return i->guard > PL_PF && (i->flags & PL_IF_MEM) &&
+           (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) && space != PL_SP_PARAM &&
+           space != PL_SP_CONST &&
+           !(e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER | PL_EF_CONVERGE |
+                  PL_EF_ASYNC | PL_EF_FENCE));
+}
+
+/* What stands behind position `at` goes to a new block, the instruction there to another. Where the
+ * rest is; PL_IR_NONE: out of memory. */
+static uint32_t part(pl_ir *x, uint32_t b, size_t at)
+{
+    const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
+    if (!pl_ir_ok(x)) return PL_IR_NONE;
+    const pl_irb from = x->b.at[b];
+    pl_insn i = from.code.at[at];
+    const uint32_t guard = i.guard;
+    const bool negated = (i.flags & PL_IF_GUARD_NEG) != 0;
+    i.guard = PL_PT;
+    i.flags &= (uint16_t)~PL_IF_GUARD_NEG;
+    *pl_push(x->a, &x->b.at[arm].code) = i;
+    for (size_t k = at + 1; k < from.code.n; k++)
+        *pl_push(x->a, &x->b.at[rest].code) = from.code.at[k];
+    x->b.at[rest].next = from.next;
+    x->b.at[arm].next = rest;
+    x->b.at[b].code.n = at;
+    x->b.at[b].next = arm;
+    pl_ir_jump(x, b, i.line, guard, !negated, rest);
+    return pl_ir_ok(x) ? rest : PL_IR_NONE;
+}
+
+bool pl_pass_expand_predicated_memory(pl_ir *x)
+{
+    const size_t blocks = x->b.n;
+    for (size_t b = 0; b < blocks; b++)
+        for (uint32_t at = (uint32_t)b, k = 0; k < x->b.at[at].code.n; k++)
+            if (is_arm(&x->b.at[at].code.at[k])) {
+                x->counted = false;
+                at = part(x, at, k);
+                k = UINT32_MAX; /* from its start on */
+                if (at == PL_IR_NONE) return false;
+            }
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}

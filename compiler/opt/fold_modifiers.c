@@ -1,0 +1,270 @@
+/* fold_modifiers.c - instructions that cost nothing because their readers or writers do their work
+ * on the way.
+ *
+ * Machine code of ptxas 13.0 for sm_90 (2026-11): operands of floating-point instructions carry a
+ * sign or an absolute value, results a saturation; two conversions to half precision whose results
+ * are packed are one F2FP; an address in shared memory may be a register and a uniform register,
+ * which holds the start of the block's shared memory; the zeros of an accumulator are written two
+ * at a time (CS2R). Halves of different words do cost something where they are put together: a
+ * PRMT. The instructions stay, since others read their results, but as class `free`. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct free_pass {
+    pl_ir *x;
+    uint8_t *other;    /* by row: some reader does not take a modifier */
+    uint8_t *address;  /* by row: readers that use it as a shared address, up to 255 */
+    uint32_t *partner; /* by row: the even register of its accumulator pair, plus one */
+    uint32_t *zeroed;  /* by row: block that writes zero to it, plus one */
+    const pl_insn *i;  /* instruction that is being visited */
+} free_pass;
+
+/* Takes the operand's sign or absolute value along: arithmetic, comparisons and conversions of
+ * floating-point values. */
+static bool takes_sign(const pl_insn *i)
+{
+    static const uint16_t takers[] = {M_add,   M_sub, M_mul,  M_fma, M_mad, M__fms, M__fnma,
+                                      M_min,   M_max, M_setp, M_set, M_cvt, M_rcp,  M_sqrt,
+                                      M_rsqrt, M_ex2, M_lg2,  M_sin, M_cos};
+    if (pl_type_kind(pl_insn_type(i)) != 'f' && pl_insn_mnem(i) != M_cvt) return false;
+    for (size_t k = 0; k < sizeof takers / sizeof *takers; k++)
+        if (pl_insn_mnem(i) == takers[k]) return true;
+    return false;
+}
+
+static void note_reader(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    free_pass *f = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && !takes_sign(f->i)) f->other[*row] = 1;
+}
+
+/* The row that a 32-bit access to shared memory takes as its address, PL_IR_NONE. */
+static uint32_t shared_address(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (!(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED ||
+        !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32))
+        return PL_IR_NONE;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR) return i->op[k];
+    return PL_IR_NONE;
+}
+
+/* Accumulators: each odd register of a matrix operand that is read and written is the partner of
+ * the even one before it. */
+static void note_accumulator(free_pass *f, const pl_insn *i)
+{
+    const pl_form *form = &pl_forms[i->form];
+    uint16_t m = pl_insn_mnem(i);
+    if (m != M_mma && m != M_wmma && m != M_wgmma) return;
+    for (unsigned k = 0; k < form->noperands && k < PL_INLINE_OPERANDS; k++) {
+        int n = form->operand[k].kind == PL_K_VALUE ? pl_operand_count(form, k, i->mods) : 0;
+        if (pl_type_bits(pl_operand_type(form, k, i->mods)) != 32) continue;
+        for (int e = 1; e < n; e += 2) {
+            const uint32_t *row = &f->x->p->pool.at[i->more + i->op[k] + (uint32_t)e];
+            f->partner[row[0]] = row[-1] + 1;
+        }
+    }
+}
+
+static bool is_zero(const pl_ir *x, uint32_t row, unsigned depth)
+{
+    uint64_t v;
+    const pl_insn *w = depth < 4 ? pl_ir_writer(x, row) : NULL;
+    return (pl_ir_number(x, row, &v) && !v) ||
+           (w && x->row[row].defs == 1 && pl_insn_mnem(w) == M__mov &&
+            is_zero(x, w->op[1], depth + 1));
+}
+
+static bool moves_zero(const pl_ir *x, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__mov && i->guard == PL_PT && pl_insn_has(i, W_b32) &&
+           is_zero(x, i->op[1], 0);
+}
+
+/* CS2R writes a zero of 64 bits; what is not zero takes two moves (ptxas 13.0 for sm_90, 2026-11).
+ */
+static bool moves_wide_zero(const pl_ir *x, const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__mov && pl_insn_has(i, W_b64) && is_zero(x, i->op[1], 0);
+}
+
+/* The start of shared memory and a register, read as addresses only. */
+static bool based(const free_pass *f, const pl_insn *i)
+{
+    const pl_ir *x = f->x;
+    if (pl_insn_mnem(i) != M_add || i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 ||
+        pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 || !f->address[i->op[0]] ||
+        f->address[i->op[0]] != x->row[i->op[0]].uses)
+        return false;
+    for (unsigned k = 1; k < 3; k++) {
+        const pl_row_init *r =
+            x->kind.at[i->op[k]] == PL_ROW_INIT ? &x->f->init.at[x->init.at[i->op[k]]] : NULL;
+        if (r && r->reloc == PL_RELOC_SHARED && !r->bits) return true;
+    }
+    return false;
+}
+
+/* A sign or absolute value that all readers take along. */
+static bool carried(const free_pass *f, const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    return (m == M_neg || m == M_abs) && i->guard == PL_PT &&
+           pl_type_kind(pl_insn_type(i)) == 'f' && f->x->row[i->op[0]].defs == 1 &&
+           f->x->row[i->op[0]].uses && !f->other[i->op[0]];
+}
+
+/* A saturation of what an addition or multiplication just made for it. */
+static bool saturates(const pl_ir *x, const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_sat) || i->guard != PL_PT ||
+        pl_operand_type(&pl_forms[i->form], 0, i->mods) != W_f32 ||
+        pl_operand_type(&pl_forms[i->form], 1, i->mods) != W_f32)
+        return false;
+    const pl_insn *w =
+        x->row[i->op[1]].defs == 1 && x->row[i->op[1]].uses == 1 ? pl_ir_writer(x, i->op[1]) : NULL;
+    uint16_t m = w ? pl_insn_mnem(w) : UINT16_MAX;
+    return w &&
+           (m == M_add || m == M_sub || m == M_mul || m == M_fma || m == M__fms || m == M__fnma) &&
+           w->guard == PL_PT;
+}
+
+static bool to_half(const pl_insn *i)
+{
+    return i && pl_insn_mnem(i) == M_cvt && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
+           pl_insn_has(i, W_rn) && pl_operand_type(&pl_forms[i->form], 1, i->mods) == W_f32 &&
+           (pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_f16 ||
+            pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_bf16);
+}
+
+/* A half of a word: the row of the word and which half, if it comes from taking a word apart. */
+typedef struct piece {
+    uint32_t word;
+    unsigned half;
+} piece;
+
+static piece piece_of(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_form *f = w ? &pl_forms[w->form] : NULL;
+    if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || f->noperands != 2 ||
+        pl_operand_count(f, 0, w->mods) != 2 || pl_operand_count(f, 1, w->mods) ||
+        pl_type_bits(pl_operand_type(f, 0, w->mods)) != 16)
+        return (piece){row, 2};
+    return (piece){w->op[1], x->p->pool.at[w->more + w->op[0]] == row ? 0 : 1};
+}
+
+/* Arithmetic of one half, which the units do for two: the other half of the result is what one asks
+ * for. */
+static bool halves_alike(const pl_ir *x, uint32_t row)
+{
+    static const uint16_t any[] = {M_add, M_sub, M_mul, M_fma, M_min, M_max, M__fms, M__fnma};
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    for (size_t k = 0; w && k < sizeof any / sizeof *any; k++)
+        if (pl_insn_mnem(w) == any[k])
+            return pl_type_bits(pl_insn_type(w)) == 16 && pl_type_kind(pl_insn_type(w)) != 'u' &&
+                   pl_type_kind(pl_insn_type(w)) != 's';
+    return false;
+}
+
+/* Two numbers of 8 bits from a conversion, which writes either half of a register and keeps the
+ * other one. */
+static bool merges(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 && x->row[row].uses == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && pl_insn_mnem(w) == M_cvt && w->guard == PL_PT &&
+           pl_operand_type(&pl_forms[w->form], 0, w->mods) == W_b16;
+}
+
+/* What putting two halves into a word costs (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT, and
+ * one more with the move of a number. Nothing if they are the halves of one word, or one half twice
+ * for arithmetic, whose operands choose halves, or of arithmetic. */
+static uint16_t joining(const free_pass *f, const pl_insn *i, uint32_t low, uint32_t high)
+{
+    const pl_ir *x = f->x;
+    uint64_t v[2] = {0, 0};
+    const bool number[2] = {pl_ir_number(x, low, &v[0]), pl_ir_number(x, high, &v[1])};
+    if (number[0] || number[1])
+        return number[0] && number[1] ? C_free
+               : number[0]            ? v[0] ? C_alu_x2 : C_alu
+               : v[1]                 ? C_alu_x2
+                                      : C_alu;
+    if (merges(x, low) && merges(x, high)) return C_free;
+    const piece a = piece_of(x, low), b = piece_of(x, high);
+    if (a.word == b.word &&
+        (a.half < b.half || (a.half == b.half && (!f->other[i->op[0]] || halves_alike(x, low)))))
+        return C_free;
+    return halves_alike(x, low) && halves_alike(x, high) ? C_free : C_alu;
+}
+
+/* Two halves become a word: their conversions are one instruction, none when they are numbers. */
+static void pack(free_pass *f, pl_insn *i)
+{
+    pl_ir *x = f->x;
+    const pl_form *form = &pl_forms[i->form];
+    if (pl_insn_mnem(i) != M_mov || form->noperands != 2 || i->guard != PL_PT ||
+        pl_operand_count(form, 1, i->mods) != 2 || pl_operand_count(form, 0, i->mods) ||
+        pl_type_bits(pl_operand_type(form, 1, i->mods)) != 16)
+        return;
+    uint32_t low = x->p->pool.at[i->more + i->op[1]], high = x->p->pool.at[i->more + i->op[1] + 1];
+    pl_insn *a = x->row[low].defs == 1 ? pl_ir_writer(x, low) : NULL,
+            *b = x->row[high].defs == 1 ? pl_ir_writer(x, high) : NULL;
+    uint64_t v;
+    const bool numbers[2] = {to_half(a) && pl_ir_number(x, a->op[1], &v),
+                             to_half(b) && pl_ir_number(x, b->op[1], &v)};
+    if (numbers[0]) a->cls = C_free;
+    if (numbers[1]) b->cls = C_free;
+    if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] && x->row[low].uses == 1 &&
+        x->row[high].uses == 1)
+        a->cls = C_free;
+    else if (!numbers[0] || !numbers[1])
+        i->cls = joining(f, i, low, high);
+}
+
+/* An integer that is a number becomes another number. */
+static bool converts_number(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t v;
+    return pl_insn_mnem(i) == M_cvt && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
+           pl_ir_number(x, i->op[1], &v) &&
+           pl_type_kind(pl_operand_type(&pl_forms[i->form], 0, i->mods)) == 'f' &&
+           pl_type_kind(pl_operand_type(&pl_forms[i->form], 1, i->mods)) != 'f';
+}
+
+bool pl_pass_fold_modifiers(pl_ir *x)
+{
+    if (!pl_ir_ready(x)) return false;
+    size_t rows = x->f->rows + 4;
+    free_pass f = {.x = x,
+                   .other = pl_arena_array(x->tmp, uint8_t, rows),
+                   .address = pl_arena_array(x->tmp, uint8_t, rows),
+                   .partner = pl_arena_array(x->tmp, uint32_t, rows),
+                   .zeroed = pl_arena_array(x->tmp, uint32_t, rows)};
+    if (!f.other || !f.address || !f.partner || !f.zeroed) return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            uint32_t address = shared_address(i);
+            f.i = i;
+            pl_insn_reads_here(x->p, i, note_reader, &f);
+            if (address != PL_IR_NONE && f.address[address] < UINT8_MAX) f.address[address]++;
+            note_accumulator(&f, i);
+            if (moves_zero(x, i)) f.zeroed[i->op[0]] = (uint32_t)b + 1;
+        }
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            if (moves_wide_zero(x, i)) i->cls = C_alu;
+            pack(&f, i);
+            bool pair = moves_zero(x, i) && f.partner[i->op[0]] &&
+                        f.zeroed[f.partner[i->op[0]] - 1] == b + 1;
+            if (pair || based(&f, i) || carried(&f, i) || saturates(x, i) || converts_number(x, i))
+                i->cls = C_free;
+        }
+    pl_ir_same(x);
+    return true;
+}

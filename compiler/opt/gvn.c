@@ -1,0 +1,949 @@
+/* gvn.c - constants and copies are passed on, equal values are computed once, unused results
+ * disappear.
+ *
+ * One walk over the blocks in reverse postorder. A row that is written once is a value (ir.h), so
+ * that passing it on needs no flow analysis; variables are left alone. Equal computations are found
+ * by hashing; the first one must dominate the second. Additions of constants are combined, so that
+ * addresses of unrolled copies become base plus number. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/cache_policy.h"
+
+typedef struct value {
+    uint32_t block, at, next; /* next: in the same bucket, plus one */
+} value;
+
+typedef struct fold {
+    pl_ir *x;
+    uint32_t *to;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
+    uint32_t room;     /* for so many rows */
+    uint32_t *pred_to; /* the same for predicates */
+    uint32_t *bucket, mask;
+    struct {
+        value *at;
+        size_t n, cap;
+    } values;
+    bool changed;  /* an instruction is gone, or may be now */
+    bool edited;   /* any has changed */
+    bool replaced; /* some row or predicate stands for another */
+} fold;
+
+static bool is_value(const pl_ir *x, uint32_t row)
+{
+    return row == UINT32_MAX || x->row[row].defs == 1;
+}
+
+static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    fold *f = ctx;
+    (void)rows;
+    if (use & PL_USE_WRITE) return;
+    const uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to, old = *row;
+    uint32_t r = old;
+    while (to[r] != PL_IR_NONE) r = to[r];
+    if (r != old) {
+        *row = r;
+        f->edited = true;
+    }
+}
+
+static bool to_room(fold *f, uint32_t rows)
+{
+    pl_ir *x = f->x;
+    uint32_t *to = pl_arena_array(x->tmp, uint32_t, rows);
+    if (!to) return false;
+    if (f->room) memcpy(to, f->to, f->room * sizeof *to);
+    memset(to + f->room, 0xff, (rows - f->room) * sizeof *to);
+    f->to = to;
+    f->room = rows;
+    return true;
+}
+
+/* The row that holds this number, with all that is known of rows; where memory is short, just any.
+ */
+static uint32_t constant(fold *f, uint64_t bits, unsigned width)
+{
+    pl_ir *x = f->x;
+    uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
+    return pl_ir_describe(x) && (rows <= f->room || to_room(f, 2 * rows)) ? row : 0;
+}
+
+/* ---- what is known about integer instructions ---- */
+
+typedef struct operation {
+    uint16_t mnem;
+    unsigned bits;
+    bool is_signed, simple; /* simple: integer arithmetic without further modifiers; else nothing
+                               more is known */
+} operation;
+
+static inline operation operation_of(const pl_insn *i)
+{
+    if (i->guard != PL_PT || !(pl_insn_traits(i) & PL_TRAIT_INTEGER) || !pl_insn_pure(i))
+        return (operation){.mnem = pl_insn_mnem(i)};
+    return (operation){pl_insn_mnem(i), pl_insn_traits(i) & PL_TRAIT_WIDE ? 64 : 32,
+                       pl_type_kind(pl_insn_type(i)) == 's', true};
+}
+
+static uint64_t cut(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (uint32_t)v : v;
+}
+
+static int64_t extend(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+}
+
+/* The result of an integer instruction whose operands are numbers. */
+static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_t *out,
+                     unsigned *width)
+{
+    *width = o.bits;
+    switch ((int)o.mnem) {
+    case M_add: *out = v[0] + v[1]; break;
+    case M_sub: *out = v[0] - v[1]; break;
+    case M_and: *out = v[0] & v[1]; break;
+    case M_or: *out = v[0] | v[1]; break;
+    case M_xor: *out = v[0] ^ v[1]; break;
+    case M_not: *out = ~v[0]; break;
+    case M_neg: *out = 0 - v[0]; break;
+    case M_shl: *out = (uint32_t)v[1] >= o.bits ? 0 : v[0] << (uint32_t)v[1]; break;
+    case M_shr: {
+        uint32_t n = (uint32_t)v[1];
+        if (o.is_signed)
+            *out = (uint64_t)(extend(v[0], o.bits) >> (n >= o.bits ? o.bits - 1 : n));
+        else
+            *out = n >= o.bits ? 0 : cut(v[0], o.bits) >> n;
+        break;
+    }
+    case M_mul:
+    case M_mad:
+        if (pl_insn_has(i, W_lo))
+            *out = v[0] * v[1];
+        else if (pl_insn_has(i, W_wide) && o.bits == 32) {
+            *out = o.is_signed ? (uint64_t)(extend(v[0], 32) * extend(v[1], 32))
+                               : (uint64_t)(uint32_t)v[0] * (uint32_t)v[1];
+            *width = 64;
+        } else
+            return false;
+        if (o.mnem == M_mad) *out += v[2];
+        break;
+    case M_min:
+    case M_max: {
+        bool less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits)
+                                : cut(v[0], o.bits) < cut(v[1], o.bits);
+        *out = less == (o.mnem == M_min) ? v[0] : v[1];
+        break;
+    }
+    default: return false;
+    }
+    *out = cut(*out, *width);
+    return true;
+}
+
+static uint64_t extend_from(uint64_t v, pl_word type)
+{
+    const unsigned bits = (unsigned)pl_type_bits(type), rest = 64 - bits;
+    return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << rest) >> rest) : v << rest >> rest;
+}
+
+/* The same for integers of 16 bits, conversions between integers, and upper halves of products of
+ * 32 bits. */
+static bool evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, unsigned *width)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
+    const char a = pl_type_kind(to), b = pl_type_kind(from);
+    const int bits = pl_type_bits(to), in = pl_type_bits(from);
+    if (bits > 64 || in > 64 || (a != 'u' && a != 's' && a != 'b') ||
+        (b != 'u' && b != 's' && b != 'b') || pl_insn_has(i, W_sat) || bits < 16)
+        return false;
+    const uint64_t x = extend_from(v[0], from), y = extend_from(v[1], from);
+    const uint32_t n = (uint32_t)v[1];
+    *width = bits == 64 ? 64 : 32;
+    if (f->mnem == M_cvt && f->noperands == 2)
+        *out = x;
+    else if (f->mnem == M_mul && f->noperands == 3 && in == 32 && pl_insn_has(i, W_hi))
+        *out = x * y >> 32;
+    else if (in != 16 || f->noperands != 3)
+        return false;
+    else
+        switch ((int)f->mnem) {
+        case M_add: *out = x + y; break;
+        case M_sub: *out = x - y; break;
+        case M_and: *out = x & y; break;
+        case M_or: *out = x | y; break;
+        case M_xor: *out = x ^ y; break;
+        case M_shl: *out = n >= 16 ? 0 : x << n; break;
+        case M_shr:
+            *out = b == 's' ? (uint64_t)((int64_t)x >> (n >= 16 ? 15 : n)) : n >= 16 ? 0 : x >> n;
+            break;
+        case M_mul:
+            if (!pl_insn_has(i, W_lo) && !pl_insn_has(i, W_wide)) return false;
+            *out = x * y;
+            break;
+        default: return false;
+        }
+    *out &= UINT64_MAX >> (64 - bits);
+    return true;
+}
+
+static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
+{
+    bool less =
+        o.is_signed ? extend(a, o.bits) < extend(b, o.bits) : cut(a, o.bits) < cut(b, o.bits);
+    bool equal = cut(a, o.bits) == cut(b, o.bits);
+    if (pl_insn_has(i, W_eq))
+        *out = equal;
+    else if (pl_insn_has(i, W_ne))
+        *out = !equal;
+    else if (pl_insn_has(i, W_lt) || pl_insn_has(i, W_lo))
+        *out = less;
+    else if (pl_insn_has(i, W_le) || pl_insn_has(i, W_ls))
+        *out = less || equal;
+    else if (pl_insn_has(i, W_gt) || pl_insn_has(i, W_hi))
+        *out = !less && !equal;
+    else if (pl_insn_has(i, W_ge) || pl_insn_has(i, W_hs))
+        *out = !less;
+    else
+        return false;
+    return true;
+}
+
+/* ---- what is known about floating-point instructions ---- */
+
+static double number_of(uint64_t bits, pl_word type)
+{
+    double d;
+    float s;
+    if (type == W_f64) {
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    memcpy(&s, &(uint32_t){(uint32_t)bits}, sizeof s);
+    return (double)s;
+}
+
+/* Zero counts: how it is signed is left to the machine where it matters. */
+static bool is_plain(double v, pl_word type)
+{
+    return isfinite(v) && (v == 0 || fabs(v) >= (type == W_f64 ? DBL_MIN : (double)FLT_MIN));
+}
+
+/* The bits of a number that is given exactly, or as the sum or product of two: of floats a double
+ * holds the product, and rounds a sum to what rounding it again does not change (Figueroa, When is
+ * double rounding innocuous?, 1995). */
+static uint64_t bits_of(double v, pl_word type)
+{
+    uint64_t d;
+    uint32_t s;
+    if (type == W_f64) {
+        memcpy(&d, &v, sizeof d);
+        return d;
+    }
+    memcpy(&s, &(float){(float)v}, sizeof s);
+    return s;
+}
+
+/* An integer that is what the instruction rounds a number to. */
+static bool round_number(const pl_insn *i, pl_word to, double v, uint64_t *out)
+{
+    const double r = pl_insn_has(i, W_rni)   ? rint(v)
+                     : pl_insn_has(i, W_rzi) ? trunc(v)
+                     : pl_insn_has(i, W_rmi) ? floor(v)
+                     : pl_insn_has(i, W_rpi) ? ceil(v)
+                                             : NAN;
+    if (!(to == W_s32 ? r >= INT32_MIN && r <= INT32_MAX
+                      : to == W_u32 && r >= 0 && r <= UINT32_MAX))
+        return false;
+    *out = (uint32_t)(int64_t)r;
+    return true;
+}
+
+/* The result of a floating-point instruction whose operands are numbers. ptxas 13.0 leaves fma as
+ * it is (70 kernels made for it, sm_90, 2026-11). */
+static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width)
+{
+    const pl_form *m = &pl_forms[i->form];
+    const uint16_t op = m->mnem;
+    uint64_t bits[2] = {0, 0};
+    if (i->guard != PL_PT || i->neg || !pl_insn_pure(i) || x->row[i->op[0]].defs != 1 ||
+        pl_insn_has(i, W_sat) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
+        pl_insn_has(i, W_rp) || m->noperands < 2 || m->noperands > 3)
+        return false;
+    for (unsigned k = 1; k < m->noperands; k++)
+        if (!pl_ir_number(x, i->op[k], &bits[k - 1])) return false;
+    const pl_word to = pl_operand_type(m, 0, i->mods), from = pl_operand_type(m, 1, i->mods);
+    *width = to == W_f64 ? 64 : 32;
+    if (op == M_cvt && to == W_f32 && (from == W_s32 || from == W_u32)) {
+        *out = bits_of(
+            from == W_s32 ? (double)(int32_t)(uint32_t)bits[0] : (double)(uint32_t)bits[0], W_f32);
+        return true;
+    }
+    const double a = number_of(bits[0], from), b = number_of(bits[1], from);
+    if ((from != W_f32 && from != W_f64) || !is_plain(a, from) ||
+        (m->noperands == 3 && !is_plain(b, from)))
+        return false;
+    if (op == M_cvt) return from == W_f32 && round_number(i, to, a, out);
+    double r;
+    switch ((int)op) {
+    case M_add: r = a + b; break;
+    case M_sub: r = a - b; break;
+    case M_mul: r = a * b; break;
+    default: return false;
+    }
+    if (to != from || m->noperands != 3 || !is_plain(number_of(bits_of(r, to), to), to))
+        return false;
+    *out = bits_of(r, to);
+    return true;
+}
+
+static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out)
+{
+    const double a = number_of(x, type), b = number_of(y, type);
+    if (!is_plain(a, type) || !is_plain(b, type)) return false;
+    if (pl_insn_has(i, W_eq))
+        *out = !(a < b) && !(a > b);
+    else if (pl_insn_has(i, W_ne))
+        *out = a < b || a > b;
+    else if (pl_insn_has(i, W_lt))
+        *out = a < b;
+    else if (pl_insn_has(i, W_le))
+        *out = a <= b;
+    else if (pl_insn_has(i, W_gt))
+        *out = a > b;
+    else if (pl_insn_has(i, W_ge))
+        *out = a >= b;
+    else
+        return false;
+    return true;
+}
+
+static void replace_by(fold *f, pl_insn *i, uint32_t row)
+{
+    unsigned rows = f->x->row[i->op[0]].rows;
+    for (unsigned k = 0; k < rows; k++) f->to[i->op[0] + k] = row + k;
+    pl_ir_remove(f->x, i);
+    f->changed = f->edited = f->replaced = true;
+}
+
+static inline bool is_copy(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM) return false;
+    if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
+        return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
+    return f->mnem == M_cvta && pl_mod(f, i->mods, G_size) == W_u64 &&
+           pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
+}
+
+/* x - c: a sum with -c, for variables too, so that counters that run down are seen to count. */
+static void negate(fold *f, pl_insn *i, operation *o)
+{
+    uint64_t c;
+    pl_word t = pl_insn_type(i);
+    if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 || !pl_ir_number(f->x, i->op[2], &c) ||
+        !pl_insn_make(i, M_add, 3, &t, 1))
+        return;
+    i->op[2] = constant(f, 0 - c, o->bits);
+    o->mnem = M_add;
+    f->edited = true;
+}
+
+/* x + c1 + c2: additions of numbers are combined. */
+static void combine(fold *f, pl_insn *i, operation o)
+{
+    pl_ir *x = f->x;
+    uint64_t c, d;
+    if (o.mnem != M_add) return;
+    if (pl_ir_number(x, i->op[1], &c)) {
+        uint32_t t = i->op[1];
+        i->op[1] = i->op[2];
+        i->op[2] = t;
+        f->edited = true;
+    }
+    if (!pl_ir_number(x, i->op[2], &c) || !is_value(x, i->op[1]) ||
+        x->row[i->op[1]].block == PL_IR_NONE)
+        return;
+    const pl_insn *w = pl_ir_writer(x, i->op[1]);
+    if (w->form == PL_IR_DEAD || w->op[0] != i->op[1] || pl_insn_mnem(w) != M_add) return;
+    operation p = operation_of(w);
+    if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) && pl_ir_number(x, w->op[2], &d)) {
+        i->op[1] = w->op[1];
+        i->op[2] = constant(f, c + d, o.bits);
+        f->changed = f->edited = true;
+    }
+}
+
+static int log2_exact(uint64_t v)
+{
+    return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
+}
+
+/* The sum of a register and a product of numbers. */
+static void add_product(fold *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
+{
+    const uint32_t to = i->op[3];
+    uint64_t product;
+    unsigned width;
+    o.mnem = M_mul;
+    if (!evaluate(i, o, (uint64_t[3]){a, b, 0}, &product, &width) ||
+        !pl_insn_make(i, M_add, 3, &(pl_word){width == 64 ? W_s64 : W_s32}, 1))
+        return;
+    i->op[1] = to;
+    i->op[2] = constant(f, cut(product, width), width);
+    f->changed = f->edited = true;
+}
+
+/* Steps that do nothing, and products with powers of two. True: the instruction is gone. */
+static bool simplify(fold *f, pl_insn *i, operation o)
+{
+    pl_ir *x = f->x;
+    uint64_t a = 1, b = 1;
+    bool na = pl_ir_number(x, i->op[1], &a),
+         nb = pl_forms[i->form].noperands > 2 && pl_ir_number(x, i->op[2], &b);
+    b = nb ? cut(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    if (na && nb && o.mnem == M_mad) add_product(f, i, o, a, b);
+    if (na && !nb &&
+        (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor ||
+         o.mnem == M_mad)) {
+        uint32_t t = i->op[1];
+        i->op[1] = i->op[2];
+        i->op[2] = t;
+        nb = f->edited = true;
+        b = cut(a, o.bits);
+    }
+    if (!nb || pl_insn_mnem(i) != o.mnem) return false;
+    bool lo = pl_insn_has(i, W_lo), same = false;
+    switch ((int)o.mnem) {
+    case M_add:
+    case M_sub:
+    case M_shl:
+    case M_shr:
+    case M_or:
+    case M_xor: same = b == 0; break;
+    case M_and: same = b == cut(UINT64_MAX, o.bits); break;
+    case M_mul: same = lo && b == 1; break;
+    default: break;
+    }
+    if (same && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
+        replace_by(f, i, i->op[1]);
+        return true;
+    }
+    if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
+        pl_word t = o.bits == 64 ? W_b64 : W_b32;
+        if (pl_insn_make(i, M_shl, 3, &t, 1)) {
+            i->op[2] = constant(f, (uint64_t)log2_exact(b), 32);
+            f->edited = true;
+        }
+    }
+    return false;
+}
+
+/* The row of operand k, or of its part p if it is a word taken apart or put together. */
+static uint32_t row_of(const pl_ir *x, const pl_insn *i, unsigned k, unsigned p)
+{
+    return pl_operand_count(&pl_forms[i->form], k, i->mods) ? x->p->pool.at[i->more + i->op[k] + p]
+                                                            : i->op[k];
+}
+
+static bool all_values(const pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (pl_insn_traits(i) & PL_TRAIT_SCALARS) {
+        pl_plan own;
+        const pl_plan *t = pl_plan_of(x->p, i, &own);
+        for (const pl_plan_use *u = t->use + 1; u < t->use + t->n; u++) {
+            uint32_t row = ((const uint32_t *)(const void *)i)[u->at];
+            if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->pred_row : x->row)[row].defs != 1)
+                return false;
+        }
+        return true;
+    }
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *s = &f->operand[k];
+        if (s->kind == PL_K_IMM || i->op[k] == UINT32_MAX) continue;
+        if ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) || (s->read && s->written)) return false;
+        const unsigned parts = (unsigned)pl_operand_count(f, k, i->mods);
+        if (parts && f->mnem != M_mov) return false;
+        bool pred = pl_operand_type(f, k, i->mods) == W_pred;
+        for (unsigned p = 0; p < (parts ? parts : 1); p++) {
+            const uint32_t row = row_of(x, i, k, p);
+            if (row != UINT32_MAX && (pred ? x->pred_row : x->row)[row].defs != 1) return false;
+        }
+    }
+    return true;
+}
+
+/* A parameter of a kernel at a fixed place, or memory that nobody writes, at an address that is a
+ * value: as good as a constant. */
+static bool is_constant(const pl_ir *x, const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_ld || i->guard != PL_PT || i->sel[PL_M_COUNT] != 1 ||
+        x->row[i->op[0]].defs != 1)
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_PARAM) return x->f->entry && i->op[1] == UINT32_MAX;
+    return pl_insn_has(i, W_nc) && i->op[1] != UINT32_MAX && is_value(x, i->op[1]);
+}
+
+static uint32_t hash_of(const pl_ir *x, const pl_insn *i)
+{
+    uint32_t h = i->form * 2654435761u ^ (uint32_t)i->imm * 40503u ^ i->neg;
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (!f->operand[k].written) h = (h ^ row_of(x, i, k, 0)) * 16777619u + k;
+    return h ^ h >> 15;
+}
+
+static bool same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
+{
+    const pl_form *f = &pl_forms[a->form];
+    if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm ||
+        a->neg != b->neg || memcmp(a->sel, b->sel, sizeof a->sel))
+        return false;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const int parts = pl_operand_count(f, k, a->mods);
+        for (int p = 0; p < (parts ? parts : 1) && !f->operand[k].written; p++)
+            if (row_of(x, a, k, (unsigned)p) != row_of(x, b, k, (unsigned)p)) return false;
+    }
+    return true;
+}
+
+/* Does w write every part of a word that i wants? */
+static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (int p = 0; f->mnem == M_mov && p < pl_operand_count(f, 0, i->mods); p++)
+        if (row_of(x, w, 0, (unsigned)p) == UINT32_MAX &&
+            row_of(x, i, 0, (unsigned)p) != UINT32_MAX)
+            return false;
+    return true;
+}
+
+/* The same computation was made before: its results are used instead. values: all that it reads and
+ * writes is known to be values. */
+static void share(fold *f, uint32_t block, uint32_t at, bool values)
+{
+    pl_ir *x = f->x;
+    pl_insn *i = &x->b.at[block].code.at[at];
+    bool constant = is_constant(x, i);
+    bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
+    /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values,
+     * and computes them twice (12 pairs, sm_90, 2026-11) */
+    if (i->guard != PL_PT || pl_insn_is_exact(i) || !pl_forms[i->form].noperands ||
+        (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+        return;
+    const pl_form *fm = &pl_forms[i->form];
+    uint32_t slot = hash_of(x, i) & f->mask;
+    for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
+        const value *v = &f->values.at[n - 1];
+        const pl_insn *w = &x->b.at[v->block].code.at[v->at];
+        if (w->form == PL_IR_DEAD || !same(x, w, i) || !has_parts(x, w, i) ||
+            !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
+            continue;
+        for (unsigned k = 0; k < fm->noperands; k++) {
+            if (!fm->operand[k].written || i->op[k] == UINT32_MAX) continue;
+            const int parts = constant ? 0 : pl_operand_count(fm, k, i->mods);
+            for (int p = 0; p < (parts ? parts : 1); p++) {
+                const uint32_t row = row_of(x, i, k, (unsigned)p),
+                               by = row_of(x, w, k, (unsigned)p);
+                if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
+                    f->pred_to[row] = by;
+                else
+                    for (unsigned r = 0; row != UINT32_MAX && r < x->row[row].rows; r++)
+                        f->to[row + r] = by + r;
+            }
+        }
+        pl_ir_remove(x, i);
+        f->changed = f->edited = f->replaced = true;
+        return;
+    }
+    uint32_t next = f->bucket[slot];
+    *pl_push(x->tmp, &f->values) = (value){block, at, next};
+    f->bucket[slot] = (uint32_t)f->values.n;
+}
+
+/* A cache policy for a share of all lines that is a number is a number, too. */
+static bool policy(fold *f, pl_insn *i)
+{
+    const pl_form *m = &pl_forms[i->form];
+    uint64_t bits = 0x3f800000; /* 1 */
+    if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT ||
+        f->x->row[i->op[0]].defs != 1)
+        return false;
+    if (i->op[1] != UINT32_MAX && !pl_ir_number(f->x, i->op[1], &bits)) return false;
+    const int primary = (int)pl_mod(m, i->mods, G_primary),
+              secondary = (int)pl_mod(m, i->mods, G_secondary);
+    replace_by(
+        f, i,
+        constant(f, policy_of_fraction(primary, secondary, (float)number_of(bits, W_f32)), 64));
+    return true;
+}
+
+/* Its guard is known: it is done by all, or (true) by nobody and gone. */
+static bool guarded_by_number(fold *f, pl_insn *i)
+{
+    const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;
+    if (i->guard > PL_PF || (i->guard == PL_PT && !negated) || (pl_insn_effects(i) & PL_EF_BRANCH))
+        return false;
+    f->changed = f->edited = true;
+    if ((i->guard == PL_PT) == negated) {
+        pl_ir_remove(f->x, i);
+        return true;
+    }
+    i->guard = PL_PT;
+    i->flags &= (uint16_t)~PL_IF_GUARD_NEG;
+    return false;
+}
+
+/* A selection whose condition is known is a copy. */
+static void choose(fold *f, pl_insn *i)
+{
+    enum { CONDITION = 3 };
+    if (pl_insn_mnem(i) != M_selp || i->op[CONDITION] > PL_PF || pl_type_bits(pl_insn_type(i)) < 32)
+        return;
+    const pl_word type = pl_type_bits(pl_insn_type(i)) == 64 ? W_b64 : W_b32;
+    const uint32_t chosen =
+        (i->op[CONDITION] == PL_PT) != (i->neg >> CONDITION & 1) ? i->op[1] : i->op[2];
+    if (!pl_insn_make(i, M_mov, 2, &type, 1)) return;
+    i->op[1] = chosen;
+    i->neg = 0;
+    f->changed = f->edited = true;
+}
+
+/* Arithmetic and compares of floating-point numbers, and what is made of them. */
+static bool reals(fold *f, pl_insn *i)
+{
+    pl_ir *x = f->x;
+    uint64_t a, b, r;
+    unsigned width;
+    bool holds;
+    const pl_word t = pl_insn_type(i);
+    if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
+        if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
+            i->op[1] != UINT32_MAX || x->pred_row[i->op[0]].defs != 1 ||
+            !pl_ir_number(x, i->op[2], &a) || !pl_ir_number(x, i->op[3], &b) ||
+            !compare_real(i, t, a, b, &holds))
+            return false;
+        f->pred_to[i->op[0]] = holds ? PL_PT : PL_PF;
+        pl_ir_remove(x, i);
+        f->changed = f->edited = f->replaced = true;
+        return true;
+    }
+    const uint16_t m = pl_insn_mnem(i);
+    if ((m != M_add && m != M_sub && m != M_mul && m != M_cvt) ||
+        pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred ||
+        !evaluate_real(x, i, &r, &width) || width / 32u != x->row[i->op[0]].rows)
+        return false;
+    replace_by(f, i, constant(f, r, width));
+    return true;
+}
+
+static void visit(fold *f, uint32_t block, uint32_t at)
+{
+    pl_ir *x = f->x;
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (i->form == PL_IR_DEAD) return;
+    pl_insn_reads_here(x->p, i, substitute, f);
+    if (guarded_by_number(f, i)) return;
+    choose(f, i);
+    if (is_copy(i)) {
+        /* special registers stay instructions: the hardware has to fetch them */
+        if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] &&
+            !pl_ir_special(x, i->op[1])) {
+            replace_by(f, i, i->op[1]);
+            return;
+        }
+    }
+    if (policy(f, i)) return;
+    if (reals(f, i)) return;
+    operation o = operation_of(i);
+    if (o.simple) negate(f, i, &o);
+    const pl_form *fm = &pl_forms[i->form];
+    if (o.simple && o.mnem == M_setp && fm->noperands == 4 && is_value(x, i->op[2]) &&
+        i->op[1] == UINT32_MAX) {
+        uint64_t a, b;
+        bool r;
+        if (x->pred_row[i->op[0]].defs == 1 && pl_ir_number(x, i->op[2], &a) &&
+            pl_ir_number(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
+            f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
+            pl_ir_remove(x, i);
+            f->changed = f->edited = f->replaced = true;
+            return;
+        }
+    }
+    bool values = false;
+    if (i->guard == PL_PT && pl_insn_pure(i) && fm->noperands >= 2 && fm->noperands <= 3 &&
+        fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
+        x->row[i->op[0]].defs == 1) {
+        uint64_t v[3] = {0}, r;
+        unsigned width, known = 0;
+        for (unsigned k = 1; k < fm->noperands; k++)
+            known += fm->operand[k].kind == PL_K_VALUE &&
+                     pl_operand_type(fm, k, i->mods) != W_pred &&
+                     !pl_operand_count(fm, k, i->mods) && pl_ir_number(x, i->op[k], &v[k - 1]);
+        if (known + 1u == fm->noperands && !pl_operand_count(fm, 0, i->mods) &&
+            evaluate_rare(i, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
+            replace_by(f, i, constant(f, r, width));
+            return;
+        }
+    }
+    if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE &&
+        fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
+        x->row[i->op[0]].defs == 1 && (values = all_values(x, i))) { /* and remains so */
+        uint64_t v[3] = {0}, r;
+        unsigned width, known = 0;
+        for (unsigned k = 1; k < fm->noperands; k++)
+            known += fm->operand[k].kind == PL_K_VALUE &&
+                     pl_operand_type(fm, k, i->mods) != W_pred &&
+                     pl_ir_number(x, i->op[k], &v[k - 1]);
+        if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) &&
+            width / 32u == x->row[i->op[0]].rows) {
+            replace_by(f, i, constant(f, r, width));
+            return;
+        }
+        combine(f, i, o);
+        if (simplify(f, i, o)) return;
+    }
+    share(f, block, at, values);
+}
+
+/* ---- branches whose condition is known; unused results ---- */
+
+static void branches(fold *f)
+{
+    pl_ir *x = f->x;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        pl_insn *i = pl_ir_branch(x, b);
+        if (!i || (i->guard != PL_PT && i->guard != PL_PF)) continue;
+        const bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
+        if (taken && x->b.at[b].next == PL_IR_NONE) continue; /* it was a jump */
+        if (taken) x->b.at[b].next = i->target;
+        pl_ir_remove(x, i);
+        f->changed = true;
+    }
+}
+
+typedef struct cleaner {
+    pl_ir *x;
+    uint32_t block, at;
+    bool used, any; /* does the instruction write, and what somebody reads? */
+    bool again;     /* a result behind this place is unused now */
+    bool masked;    /* part of a result goes nowhere now */
+    bool mixed;     /* one of several writes of a row is gone */
+    struct {
+        pl_ir_row **at;
+        size_t n, cap;
+    } gone; /* what is not written any more */
+} cleaner;
+
+static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    const pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    c->any = true;
+    for (unsigned k = 0; k < rows; k++) c->used |= r[k].uses != 0;
+}
+
+static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    for (unsigned k = 0; k < rows; k++) {
+        pl_ir_row *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
+        r->uses -= r->uses != 0;
+        if (!r->uses && r->block != PL_IR_NONE)
+            c->again |=
+                r->defs > 1 || r->block > c->block || (r->block == c->block && r->at >= c->at);
+    }
+}
+
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        c->mixed |= r[k].defs != 1;
+        *pl_push(c->x->tmp, &c->gone) = &r[k];
+    }
+}
+
+/* A texel's component that nobody reads takes no register: the machine's instruction says which it
+ * writes. */
+static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    cleaner *c = ctx;
+    if (use & PL_USE_PRED || rows != 1) return;
+    pl_ir_row *r = c->x->row + *row;
+    if (r->uses || c->x->kind.at[*row] != PL_ROW_REG) return;
+    c->mixed |= r->defs != 1;
+    *pl_push(c->x->tmp, &c->gone) = r;
+    *row = c->x->sink;
+    c->masked = true;
+}
+
+static bool fetches(const pl_insn *i)
+{
+    return i->cls == C_tex || i->cls == C_surf;
+}
+
+static bool removable(const pl_insn *i)
+{
+    return (pl_insn_traits(i) & PL_TRAIT_SPARE) && !(i->flags & PL_IF_CONTROL) &&
+           !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
+}
+
+/* An exchange between lanes whose results nobody reads. */
+static bool exchanges(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_shfl || m == M_vote || m == M_match || m == M_redux || m == M_elect) &&
+           (pl_insn_effects(i) & PL_EF_CONVERGE);
+}
+
+/* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left
+ * (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11). */
+static void only_meet(cleaner *c, pl_insn *i)
+{
+    const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
+    pl_insn meet = *i;
+    if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
+    meet.op[0] = mask;
+    meet.cls = C_free;
+    c->x->row[mask].uses++;
+    pl_insn_reads_here(c->x->p, i, release, c);
+    pl_insn_writes_here(c->x->p, i, leave, c);
+    *i = meet;
+}
+
+/* Backwards, so that a chain goes in one walk; loops around variables may need another. */
+bool pl_pass_dce(pl_ir *x)
+{
+    cleaner c = {.x = x};
+    bool same = true;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
+    do {
+        c.again = false;
+        for (c.block = (uint32_t)x->b.n; c.block-- > 0;) {
+            pl_irb *b = &x->b.at[c.block];
+            for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
+                pl_insn *i = &b->code.at[c.at];
+                const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
+                if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
+                c.any = c.used = false;
+                pl_insn_writes_here(x->p, i, look, &c);
+                if (c.used && fetches(i) && x->sink != PL_IR_NONE)
+                    pl_insn_writes_here(x->p, i, mask, &c);
+                if (!c.any || c.used) continue;
+                if (exchange) {
+                    only_meet(&c, i);
+                    same = false;
+                    continue;
+                }
+                pl_insn_reads_here(x->p, i, release, &c);
+                pl_insn_writes_here(x->p, i, leave, &c);
+                pl_ir_remove(x, i);
+                same = false;
+            }
+        }
+    } while (c.again);
+    pl_ir_sweep(x);
+    for (size_t k = 0; k < c.gone.n; k++) {
+        c.gone.at[k]->defs = c.gone.at[k]->rows = 0;
+        c.gone.at[k]->block = PL_IR_NONE;
+    }
+    if (same && !c.masked)
+        pl_ir_same(x);
+    else if (!c.mixed) /* counts are right, places are not */
+        pl_ir_moved(x);
+    return pl_ir_ok(x);
+}
+
+bool pl_pass_gvn(pl_ir *x)
+{
+    for (unsigned round = 0; round < 4; round++) {
+        fold f = {.x = x};
+        uint32_t size = 64;
+        size_t insns = 0;
+        for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+        while (size < insns) size *= 2;
+        if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
+        f.mask = size - 1;
+        f.bucket = pl_arena_array(x->tmp, uint32_t, size);
+        f.pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+        if (!f.bucket || !f.pred_to || !to_room(&f, x->f->rows + x->f->rows / 8 + 16)) return false;
+        memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
+        /* uses in blocks that come earlier in the order, or that are not reached */
+        for (uint32_t b = 0; b < x->b.n && f.replaced; b++)
+            for (size_t k = 0; k < x->b.at[b].code.n; k++)
+                if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
+                    pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], substitute, &f);
+        for (size_t k = 0; k < x->f->result.n; k++)
+            if (x->f->result.at[k].reg)
+                substitute(&f, &x->f->result.at[k].from, 1,
+                           PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
+        branches(&f);
+        if (!f.edited && !f.changed) pl_ir_same(x);
+        if (round && !f.changed) break; /* cleaned already */
+        if (!pl_pass_dce(x)) return false;
+        if (!f.changed) break;
+    }
+    return pl_ir_ok(x);
+}
+
+/* ---- numbers in variables ---- */
+
+typedef struct holds {
+    pl_ir *x;
+    uint32_t *number,
+        *block; /* by row: the number that it holds, and the block, plus one, where that is known */
+    uint32_t now;
+    bool copy; /* special registers are copied only */
+    bool any;
+} holds;
+
+static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    holds *h = ctx;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) h->block[*row + k] = 0;
+}
+
+static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    holds *h = ctx;
+    uint64_t number;
+    if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
+        h->x->row[*row].rows != rows || !(h->copy || pl_ir_number(h->x, h->number[*row], &number)))
+        return;
+    *row = h->number[*row];
+    h->any = true;
+}
+
+bool pl_pass_local_const_prop(pl_ir *x)
+{
+    holds h = {.x = x,
+               .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+               .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+    if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_ready(x)) return false;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        h.now = b + 1;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            h.copy = pl_insn_mnem(i) == M_mov && is_copy(i);
+            if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
+            pl_insn_writes_here(x->p, i, forget, &h);
+            if (!h.copy || x->row[i->op[1]].kind != PL_ROW_INIT) continue;
+            h.number[i->op[0]] = i->op[1];
+            h.block[i->op[0]] = h.now;
+        }
+    }
+    if (!h.any) pl_ir_same(x);
+    return true;
+}

@@ -1,0 +1,219 @@
+/* hoist_loads.c - loads behind a branch that skips something are asked for in front of it.
+ *
+ * `if (c) arm; load` becomes `load; if (c) arm`: the block in front (the head), and the one behind
+ * the arm (the join) have the same lanes, and the memory answers while the arm is at work.
+ * ptxas 13.0 does so whatever the length of the arm, the number of loads and the condition, in a
+ * row of branches over all of them (90 kernels made for it, 2026-11), where
+ * - the arm is one block without barriers, fences, atomics (but those on shared memory that order
+ * nothing), calls and subroutines, and there is no other arm;
+ * - neither the arm nor the join writes, in front of the load, what it may read; .nc loads read
+ * what nobody writes;
+ * - the join has no guarded instruction in front of it, and no function of several steps with one
+ * (mufu_scaled);
+ * - its address is there at the branch, or takes at most ADDRESS instructions that may go there
+ * too, no other load;
+ * - what it writes is a value, which nothing there reads. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/memory_clobbers.h"
+
+enum { ADDRESS = 2 };
+
+/* What is known of a row in the arm and the part of the join that was looked at: valid where the
+ * number is that of this join. */
+typedef struct seen {
+    uint32_t read, written;
+    uint32_t ready; /* computed in the join by what may go to the head, for `cost` instructions */
+    uint8_t cost;
+} seen;
+
+typedef struct hoist {
+    pl_ir *x;
+    seen *row;
+    uint32_t now, head, join; /* number of this join; blocks */
+    pl_stored stored;
+    bool no; /* answers of the questions below */
+    unsigned cost;
+} hoist;
+
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].read = h->now;
+}
+
+static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) h->row[*row + k].written = h->now;
+}
+
+static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    (void)use;
+    for (unsigned k = 0; k < rows; k++) {
+        h->row[*row + k].ready = h->now;
+        h->row[*row + k].cost = (uint8_t)h->cost;
+    }
+}
+
+/* Does somebody mind if it is written in the head? */
+static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    h->no |= (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < rows && !h->no; k++) {
+        const seen *s = &h->row[*row + k];
+        h->no = !pl_ir_is_value(h->x, *row + k, false) || s->read == h->now || s->written == h->now;
+    }
+}
+
+/* Is it there at the branch, or what does it cost there? */
+static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    h->no |= (use & PL_USE_PRED) != 0;
+    unsigned most = 0;
+    for (unsigned k = 0; k < rows && !h->no; k++) {
+        const seen *s = &h->row[*row + k];
+        h->no = s->written == h->now;
+        most = s->ready == h->now && s->cost > most ? s->cost : most;
+    }
+    h->cost += most;
+}
+
+static bool may_go(hoist *h, pl_insn *i)
+{
+    h->no = i->guard != PL_PT;
+    h->cost = 0;
+    pl_insn_reads_here(h->x->p, i, ask_read, h);
+    if (!h->no) pl_insn_writes_here(h->x->p, i, ask_write, h);
+    return !h->no;
+}
+
+/* Instructions that an address takes: two for 64 bits, three where one half is shifted too. */
+static unsigned weight(const pl_insn *i)
+{
+    if (pl_insn_carries(i)) return 0;
+    return !pl_insn_is_integer(i, 64) || pl_insn_mnem(i) == M_mad ? 1
+           : pl_insn_mnem(i) == M__lea                            ? 3
+                                                                  : 2;
+}
+
+static void go(hoist *h, uint32_t at);
+
+static void fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    (void)use;
+    for (unsigned k = 0; k < rows; k++)
+        if (h->row[*row + k].ready == h->now) go(h, h->x->row[*row + k].at);
+}
+
+static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    hoist *h = ctx;
+    (void)use;
+    for (unsigned k = 0; k < rows; k++) {
+        h->row[*row + k].ready = 0;
+        h->x->row[*row + k].block = h->head;
+        h->x->row[*row + k].at = (uint32_t)pl_ir_end(h->x, h->head) - 1;
+    }
+}
+
+/* Moves the instruction at position `at` of the join, and in front of it what computes its
+ * operands. */
+static void go(hoist *h, uint32_t at)
+{
+    pl_ir *x = h->x;
+    pl_insn i = x->b.at[h->join].code.at[at];
+    if (i.form == PL_IR_DEAD) return;
+    pl_insn_reads_here(x->p, &i, fetch, h);
+    pl_insn *to = pl_ir_insert(x, h->head, pl_ir_end(x, h->head));
+    if (!to) return;
+    *to = i;
+    pl_ir_remove(x, &x->b.at[h->join].code.at[at]);
+    pl_insn_writes_here(x->p, &i, now_here, h);
+}
+
+/* The block between the join and its head, PL_IR_NONE: they are not the two ends of a branch around
+ * one block. */
+static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
+{
+    const pl_irb *b = &x->b.at[join];
+    for (uint32_t k = 0; b->npred == 2 && k < 2; k++) {
+        const uint32_t arm = x->preds[b->pred + k], from = x->preds[b->pred + 1 - k];
+        const pl_insn *branch = pl_ir_branch(x, from);
+        if (arm != join && from != join && x->b.at[arm].npred == 1 &&
+            x->preds[x->b.at[arm].pred] == from && pl_ir_successors(x, arm) == 1 && branch &&
+            branch->guard != PL_PT && !pl_insn_is_table(branch) && pl_ir_successors(x, from) == 2) {
+            *head = from;
+            return arm;
+        }
+    }
+    return PL_IR_NONE;
+}
+
+/* Where it stands in the join, loads behind it stay. */
+static bool holds_all(const pl_insn *i)
+{
+    return i->guard != PL_PT ||
+           strncmp(pl_class_text[i->cls], "mufu_scaled", strlen("mufu_scaled")) == 0;
+}
+
+static void look(hoist *h, uint32_t arm)
+{
+    pl_ir *x = h->x;
+    h->now++;
+    h->stored = (pl_stored){0};
+    for (size_t k = 0; k < x->b.at[arm].code.n; k++) {
+        pl_insn *i = &x->b.at[arm].code.at[k];
+        if (i->form == PL_IR_DEAD) continue;
+        if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret ||
+            pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
+            return;
+        pl_stored_note(&h->stored, i);
+        pl_insn_reads_writes(x->p, i, note_read, note_write, h);
+    }
+    for (uint32_t at = 0; at < x->b.at[h->join].code.n; at++) {
+        pl_insn *i = &x->b.at[h->join].code.at[at];
+        if (i->form == PL_IR_DEAD) continue;
+        if (holds_all(i)) return;
+        const bool load = pl_far_load(i),
+                   can = (load ? !pl_stored_holds(&h->stored, i) : pl_insn_pure(i)) && may_go(h, i);
+        if (load && can && h->cost <= ADDRESS) {
+            pl_insn moved = *i;
+            go(h, at);
+            pl_insn_writes_here(x->p, &moved, note_write, h);
+            continue;
+        }
+        pl_stored_note(&h->stored, i);
+        pl_insn_reads_here(x->p, i, note_read, h);
+        h->cost += weight(i);
+        pl_insn_writes_here(x->p, i, can && !load && h->cost <= ADDRESS ? note_ready : note_write,
+                            h);
+    }
+}
+
+bool pl_pass_hoist_loads(pl_ir *x)
+{
+    bool any = false;
+    if (!pl_ir_any(x, pl_far_load)) return true;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x)) return false;
+    hoist h = {.x = x};
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* backwards: a load moves over a row of branches */
+        h.join = x->rpo[j];
+        const uint32_t arm = arm_of(x, h.join, &h.head);
+        if (arm == PL_IR_NONE) continue;
+        if (!any && (!pl_ir_count(x) || !(h.row = pl_arena_array(x->tmp, seen, x->f->rows + 4))))
+            return false;
+        any = true;
+        look(&h, arm);
+    }
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,947 @@
+/* if_convert.c - short bodies of branches become guarded instructions, and blocks that follow each
+ * other become one.
+ *
+ * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty
+ * cycles, so it guards a body of a few instructions instead. Only what takes a guard and does not
+ * stop the warp may be in such a body, and barriers where its lanes stay together; ptxas does not
+ * guard atomic operations either. */
+#include <string.h>
+
+#include "compiler/analysis/constant_bank.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/divergence.h"
+#include "compiler/analysis/insn_cost.h"
+
+/* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated,
+ * 2026-11): 8 with the branch that ends it; 20 when it waits for memory and something beside it can
+ * be done meanwhile: loads in front of it are under way too, or up to BESIDE instructions of the
+ * block behind need not wait (doc/assembler.md). None when nothing can. */
+enum { MOST = 8, MOST_WAITING = PL_WEIGHT_MOST, BESIDE = 5 };
+
+/* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them
+ * loads something. */
+static bool copies(const pl_insn *i)
+{
+    return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
+}
+
+/* Barriers of a block without a result: ptxas guards them. A guarded barrier counts the whole warp
+ * (H100, tests/data/sync). */
+static bool meets(const pl_insn *i)
+{
+    return i->cls == C_barrier &&
+           !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
+}
+
+/* Those that it also guards where the lanes of a warp part, behind a WARPSYNC, which takes no
+ * instruction here: not bar.arrive. */
+static bool waits_for_warp(const pl_insn *i)
+{
+    return meets(i) && !strstr(pl_forms[i->form].syntax, ".arrive");
+}
+
+/* Questions to the whole warp, which ptxas guards where its lanes are together and do the same; it
+ * never guards a shuffle. */
+static bool asks(const pl_insn *i)
+{
+    return i->cls == C_vote || i->cls == C_redux || i->cls == C_match;
+}
+
+/* Also arrivals at an mbarrier. together: the lanes of a warp do the same there; joined: they do,
+ * or part there first; all: they do the same, and no lane is elsewhere. */
+static bool can_guard(const pl_insn *i, bool together, bool joined, bool all)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (asks(i) && i->guard == PL_PT) return all;
+    if (i->guard == PL_PT &&
+        (copies(i) || (meets(i) && together) || (waits_for_warp(i) && joined) ||
+         (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+        return true;
+    return i->guard == PL_PT &&
+           !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER |
+                  PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
+           i->cls != C_sleep && i->cls != C_alloca;
+}
+
+static bool waits(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_LOAD) &&
+           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+}
+
+static bool loads(const pl_insn *i)
+{
+    return waits(i) || ((pl_insn_effects(i) & PL_EF_LOAD) &&
+                        (i->sel[PL_M_SPACE] == PL_SP_SHARED || i->sel[PL_M_SPACE] == PL_SP_LOCAL));
+}
+
+static bool stores(const pl_insn *i, bool shared)
+{
+    return (pl_insn_effects(i) & PL_EF_STORE) && (i->sel[PL_M_SPACE] == PL_SP_SHARED) == shared;
+}
+
+/* The place of a variable of the kernel in shared memory: ptxas computes it. */
+static bool is_place(const pl_ir *x, uint32_t row)
+{
+    return row < x->f->rows && x->kind.at[row] == PL_ROW_INIT &&
+           x->f->init.at[x->init.at[row]].reloc == PL_RELOC_SHARED;
+}
+
+typedef struct places {
+    const pl_ir *x;
+    bool any;
+} places;
+
+static void find_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    places *p = ctx;
+    (void)rows;
+    p->any |= !(use & PL_USE_PRED) && is_place(p->x, *row);
+}
+
+/* An access to one at a number. */
+static bool is_direct(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool direct = false;
+    for (unsigned k = 0; (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED &&
+                         k < f->noperands && k < PL_INLINE_OPERANDS;
+         k++)
+        direct |= f->operand[k].kind == PL_K_ADDR && i->op[k] == UINT32_MAX;
+    return direct;
+}
+
+/* Does the block need the place of one? */
+static bool has_place(pl_ir *x, uint32_t block)
+{
+    places p = {x, false};
+    for (size_t k = 0; k < x->b.at[block].code.n && !p.any; k++) {
+        pl_insn_reads_here(x->p, &x->b.at[block].code.at[k], find_place, &p);
+        p.any |= is_direct(&x->b.at[block].code.at[k]);
+    }
+    return p.any;
+}
+
+/* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known in front
+ * of it. */
+static unsigned finds_places(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body)
+{
+    enum { INSTRUCTIONS = 3, FAR = 64 };
+    if (!places_of[body]) return 0;
+    for (unsigned steps = 0; steps < FAR && !places_of[head] && x->b.at[head].idom != head; steps++)
+        head = x->b.at[head].idom;
+    return places_of[head] ? 0 : INSTRUCTIONS;
+}
+
+/* A block that reads a word of the constant bank or a special register. */
+typedef struct fetched {
+    uint32_t block, reads;
+    uint32_t next; /* another one that reads it in the same way, plus one */
+} fetched;
+
+/* One of these and a way of reading it, where it is asked what would be fetched. */
+typedef struct wanted {
+    uint32_t question;
+    uint32_t moved; /* reads in front of what is asked about by what moves there */
+} wanted;
+
+/* What is known of the function. */
+typedef struct facts {
+    pl_ir *x;
+    uint32_t *word;    /* by row: number of the word that is fetched there: parameters first, then
+                          special registers */
+    uint32_t words;    /* number of the last parameter */
+    uint32_t *special; /* by special register: its word */
+    uint32_t *first;   /* by word and way of reading: where it is fetched for all lanes, plus one */
+    wanted *wanted;    /* the same */
+    uint32_t *number;  /* by row: number of the last question that has counted it as a number */
+    struct {
+        fetched *at;
+        size_t n, cap;
+    } fetches;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } asked;          /* words, with the way of reading, of the question at work */
+    const pl_insn *i; /* at work */
+    uint32_t block;
+    uint8_t *places;      /* by block: it needs the place of a variable in shared memory */
+    pl_varies varies;     /* found only where something asks for it */
+    const uint8_t *apart; /* by block: some lanes reach it while others are elsewhere; the uniform
+                             datapath does not work there */
+    const uint8_t *fewer; /* by block: or have left */
+    bool known;
+    bool barriers;        /* there are copies to shared memory, barriers or questions to the warp */
+    uint32_t *row, *pred; /* by row, by predicate: number of the question whose body decides it */
+    uint64_t *reads;      /* by row: number of the question, reads by what stands behind the body */
+    uint32_t question;
+    bool hit;
+} facts;
+
+/* The word, with the way of reading, that the instruction at work reads there; 0: none. */
+static uint32_t word_of(const facts *a, const uint32_t *row, unsigned use)
+{
+    if ((use & PL_USE_PRED) || !a->word[*row]) return 0;
+    const unsigned way = a->x->row[*row].rows != 2 ? PL_BY_THREAD
+                         : pl_insn_copies(a->i)
+                             ? PL_BY_ADDRESS
+                             : pl_bank_way(a->i, row); /* a copy needs no more than an address */
+    return a->word[*row] * PL_BANK_WAYS + way;
+}
+
+static void note(facts *a, uint32_t word)
+{
+    if (!a->first[word] || a->fetches.at[a->first[word] - 1].block != a->block) {
+        *pl_push(a->x->tmp, &a->fetches) = (fetched){a->block, 0, a->first[word]};
+        a->first[word] = (uint32_t)a->fetches.n;
+    }
+    a->fetches.at[a->first[word] - 1].reads++;
+}
+
+static void note_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    const uint32_t word = word_of(ctx, row, use);
+    (void)rows;
+    if (word) note(ctx, word);
+}
+
+/* A parameter or another word of the bank, into a register of its own: it goes to blocks that need
+ * it. */
+static bool fetches(const pl_ir *x, const pl_insn *i)
+{
+    return pl_bank_word(x, i) && i->guard == PL_PT && pl_type_bits(pl_insn_type(i)) >= 32 &&
+           x->row[i->op[0]].defs == 1;
+}
+
+/* The special register that the instruction reads; W_none. */
+static pl_word special_of(const pl_ir *x, const pl_insn *i)
+{
+    return i->guard == PL_PT && pl_insn_copies(i) ? pl_ir_special(x, i->op[1]) : W_none;
+}
+
+/* Numbers what is fetched: for each parameter, and then for each special register. */
+static bool number_words(facts *a)
+{
+    const pl_ir *x = a->x;
+    uint32_t *numbers = pl_arena_array(x->tmp, uint32_t, W_count), n = 0;
+    for (unsigned special = 0; special < 2 && numbers; special++) {
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                const pl_word s = special ? special_of(x, i) : W_none;
+                if (special ? !s : !fetches(x, i)) continue;
+                if (!special || !numbers[s]) numbers[s] = ++n;
+                for (unsigned r = 0; x->row[i->op[0]].defs == 1 && r < x->row[i->op[0]].rows; r++)
+                    a->word[i->op[0] + r] = numbers[s];
+            }
+        a->words = special ? a->words : n;
+    }
+    a->special = numbers;
+    a->first = pl_arena_array(x->tmp, uint32_t, ((size_t)n + 1) * PL_BANK_WAYS);
+    a->wanted = pl_arena_array(x->tmp, wanted, ((size_t)n + 1) * PL_BANK_WAYS);
+    return a->special && a->first && a->wanted;
+}
+
+/* Finds out where words are fetched for all lanes: where they are read, and where one goes into a
+ * register that others write too. */
+static bool find_fetches(facts *a)
+{
+    pl_ir *x = a->x;
+    if (!number_words(a)) return false;
+    for (uint32_t j = x->nrpo;
+         j-- > 0;) { /* the first fetch of a word is the first of its list then */
+        a->block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[a->block].code.n && pl_ir_ok(x); k++) {
+            pl_insn *i = &x->b.at[a->block].code.at[k];
+            const pl_word special = special_of(x, i);
+            a->i = i;
+            if (i->guard == PL_PT) pl_insn_reads_here(x->p, i, note_fetch, a);
+            if (special && !a->word[i->op[0]])
+                note(a, a->special[special] * PL_BANK_WAYS + PL_BY_THREAD);
+        }
+    }
+    return pl_ir_ok(x);
+}
+
+/* Another question: nothing is wanted yet, no number counted. */
+static void begin_question(facts *a)
+{
+    a->question++;
+    a->asked.n = 0;
+}
+
+/* Does the instruction need a number in a register that none before it in this question needs? */
+static bool needs_number(facts *a, const pl_insn *i)
+{
+    const uint32_t number = pl_weight_number(a->x, i);
+    if (number == PL_IR_NONE || a->number[number] == a->question) return false;
+    a->number[number] = a->question;
+    return true;
+}
+
+/* Something that is asked about reads a word; moved: it stands in front of that so far. */
+static void want(facts *a, uint32_t word, bool moved)
+{
+    wanted *w = &a->wanted[word];
+    if (w->question != a->question) {
+        *w = (wanted){a->question, 0};
+        *pl_push(a->x->tmp, &a->asked) = word;
+    }
+    w->moved += moved;
+}
+
+static void want_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    facts *a = ctx;
+    const uint32_t word = word_of(a, row, use);
+    (void)rows;
+    if (word && a->word[*row] <= a->words) want(a, word, false);
+}
+
+/* Of the words that are wanted, those that no block in front of this one has fetched, in the same
+ * loop, are instructions of it. Of the blocks that fetch a word no more than the first LOOKED_AT
+ * are looked at. */
+static unsigned fetched_here(facts *a, uint32_t block)
+{
+    enum { LOOKED_AT = 256 };
+    const pl_ir *x = a->x;
+    unsigned n = 0;
+    for (size_t k = 0; k < a->asked.n; k++) {
+        uint32_t reads = 0, seen = 0;
+        for (uint32_t f = a->first[a->asked.at[k]]; f && seen < LOOKED_AT;
+             f = a->fetches.at[f - 1].next, seen++) {
+            const uint32_t b = a->fetches.at[f - 1].block;
+            if (x->b.at[b].order >= x->b.at[block].order) break;
+            if (x->b.at[b].loop == x->b.at[block].loop && pl_ir_dominates(x, b, block))
+                reads += a->fetches.at[f - 1].reads;
+        }
+        n += reads == a->wanted[a->asked.at[k]].moved;
+    }
+    a->asked.n = 0;
+    return n;
+}
+
+static bool know_varies(facts *a)
+{
+    a->known = a->known || (pl_varies_find(&a->varies, a->x) &&
+                            pl_reached_apart(a->x, &a->varies, &a->apart, &a->fewer));
+    return a->known;
+}
+
+/* Integer arithmetic with numbers, parameters and what is made of them, the same for all lanes:
+ * ptxas does it in the uniform datapath. */
+static bool is_uniform(facts *a, const pl_insn *i, unsigned steps)
+{
+    enum { STEPS = 4 };
+    const pl_ir *x = a->x;
+    const pl_form *f = &pl_forms[i->form];
+    if (i->guard != PL_PT || steps > STEPS || !pl_insn_is_integer(i, 32) || !f->noperands ||
+        !f->operand[0].written || pl_insn_mnem(i) == M_setp || !know_varies(a) ||
+        a->varies.row[i->op[0]])
+        return false;
+    for (unsigned k = 1; k < f->noperands; k++) {
+        const pl_ir_row *r =
+            f->operand[k].kind == PL_K_VALUE && i->op[k] < x->described && i->op[k] != i->op[0]
+                ? &x->row[i->op[k]]
+                : NULL;
+        if (!r || r->kind != PL_ROW_REG || r->block == PL_IR_NONE ||
+            r->at >= x->b.at[r->block].code.n)
+            continue;
+        const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+        if (!(pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM) &&
+            !is_uniform(a, w, steps + 1))
+            return false;
+    }
+    return true;
+}
+
+static void decides(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    facts *a = ctx;
+    for (unsigned k = 0; k < rows; k++)
+        (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->question;
+}
+
+static void waits_for(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    facts *a = ctx;
+    for (unsigned k = 0; k < rows; k++)
+        a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->question;
+}
+
+/* Does the instruction need what is marked? Then what it writes is marked too. */
+static bool follows(facts *a, pl_insn *i)
+{
+    a->hit = false;
+    pl_insn_reads_here(a->x->p, i, waits_for, a);
+    if (a->hit) pl_insn_writes_here(a->x->p, i, decides, a);
+    return a->hit;
+}
+
+/* Going backwards: does it compute what is marked? Then what it reads is marked too. */
+static bool leads(facts *a, pl_insn *i)
+{
+    a->hit = false;
+    pl_insn_writes_here(a->x->p, i, waits_for, a);
+    if (a->hit) pl_insn_reads_here(a->x->p, i, decides, a);
+    return a->hit;
+}
+
+/* Is a load from memory of the block in front still under way at its branch? Nothing that it stores
+ * or branches by needs it (a store to shared memory may come later), nor does the address of a load
+ * of the body. One under a guard may be needed by the branch, and barriers may follow. */
+static bool under_way(facts *a, const pl_irb *head, const pl_irb *body, bool guarded)
+{
+    a->question++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        if (waits(i))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+        else
+            leads(a, i);
+    }
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const uint32_t e = pl_insn_effects(i);
+        if ((e & PL_EF_BARRIER) && !guarded) return false;
+        if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) ||
+            stores(i, false))
+            pl_insn_reads_here(a->x->p, i, decides, a);
+        else if (!leads(a, i) && waits(i) && guarded == (i->guard != PL_PT))
+            return true;
+    }
+    return false;
+}
+
+/* Does the block in front load something under a guard, and nothing so that the body needs, or
+ * shared memory in front of it? */
+static bool beside_guarded(facts *a, const pl_irb *head, const pl_irb *body)
+{
+    bool any = false;
+    a->question++;
+    for (size_t k = 0; k < body->code.n; k++)
+        pl_insn_reads_here(a->x->p, &body->code.at[k], decides, a);
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const bool load = waits(i) && i->guard != PL_PT;
+        if (leads(a, i) && load) return false;
+        if (stores(i, true)) pl_insn_reads_here(a->x->p, i, decides, a);
+        any |= load;
+    }
+    return any;
+}
+
+/* The register that the instruction writes first; PL_IR_NONE. */
+static uint32_t result_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands && f->operand[0].written && f->operand[0].kind == PL_K_VALUE ? i->op[0]
+                                                                                     : PL_IR_NONE;
+}
+
+/* What only the body and the block behind it read: ptxas computes it there. */
+typedef struct sunk {
+    facts *a;
+    uint32_t head, body, join;
+    unsigned n, depth;
+    bool words; /* what is fetched counts too: not for the body, where it has been counted */
+} sunk;
+
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+
+static void sink_reads(sunk *s, pl_insn *i)
+{
+    const pl_insn *reader = s->a->i;
+    s->a->i = i;
+    pl_insn_reads_here(s->a->x->p, i, sink, s);
+    s->a->i = reader;
+}
+
+/* May ptxas compute it behind the branch that ends its block? Loads from shared memory in front of
+ * no store or barrier too. */
+static bool may_sink(const pl_irb *b, const pl_insn *i)
+{
+    if (pl_insn_pure(i)) return true;
+    if (!loads(i) || waits(i) || i < b->code.at || i >= b->code.at + b->code.n) return false;
+    for (const pl_insn *j = i + 1; j < b->code.at + b->code.n; j++)
+        if (pl_insn_effects(j) &
+            (PL_EF_STORE | PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_FENCE))
+            return false;
+    return true;
+}
+
+/* How often the block writes the register. */
+static uint32_t writes_of(const pl_irb *b, uint32_t row)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < b->code.n; k++) n += result_of(&b->code.at[k]) == row;
+    return n;
+}
+
+/* One of the instructions in front that compute such a register. */
+static void sink_write(sunk *s, pl_insn *i, bool in_body)
+{
+    const bool copies = pl_insn_copies(i),
+               number = copies && pl_ir_number(s->a->x, i->op[1], &(uint64_t){0});
+    s->n += copies ? number && !in_body
+                   : pl_weight(s->a->x, i) != 0; /* of the result of the body: enough() */
+    s->depth++;
+    sink_reads(s, i);
+    s->depth--;
+}
+
+/* A register that the block in front and the body write: what the former computes is read by the
+ * latter, and by what is behind both. */
+static void sink_kept(sunk *s, uint32_t row)
+{
+    pl_ir *x = s->a->x;
+    pl_irb *head = &x->b.at[s->head];
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        if (result_of(i) != row) {
+            if (pl_ir_reads(x, i, row)) return;
+            continue;
+        }
+        if (!may_sink(head, i)) return;
+        sink_write(s, i, true);
+        if (i->guard == PL_PT) return;
+    }
+}
+
+/* A register that the block in front writes several times, or it and the block behind: what guards
+ * leave of it as it was. */
+static void sink_changing(sunk *s, uint32_t row, uint32_t known)
+{
+    pl_ir *x = s->a->x;
+    pl_irb *head = &x->b.at[s->head];
+    uint32_t self = 0; /* reads by what writes it */
+    for (size_t k = 0; k < head->code.n; k++) {
+        if (result_of(&head->code.at[k]) != row) continue;
+        if (!may_sink(head, &head->code.at[k])) return;
+        self += pl_ir_reads(x, &head->code.at[k], row);
+    }
+    if (writes_of(head, row) + writes_of(&x->b.at[s->join], row) != x->row[row].defs ||
+        x->row[row].uses != known + self)
+        return;
+    for (size_t k = 0; k < head->code.n; k++)
+        if (result_of(&head->code.at[k]) == row) sink_write(s, &head->code.at[k], false);
+}
+
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    enum { STEPS = 8 };
+    sunk *s = ctx;
+    const pl_ir *x = s->a->x;
+    const uint32_t word = word_of(s->a, row, use);
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= x->described) return;
+    if (word && s->words &&
+        (s->a->word[*row] <= s->a->words ||
+         x->b.at[x->row[*row].block].loop ==
+             x->b.at[s->join].loop)) /* special registers are not read in loops again */
+        want(s->a, word, s->depth > 0);
+    if (word) return;
+    const pl_ir_row *r = &x->row[*row];
+    uint64_t *known = &s->a->reads[*row];
+    *known = *known >> 32 == s->a->question ? *known + 1 : (uint64_t)s->a->question << 32 | 1;
+    if (r->kind == PL_ROW_REG && r->defs > 1 && s->depth <= STEPS) {
+        if (writes_of(&x->b.at[s->body], *row) == 0)
+            sink_changing(s, *row, (uint32_t)*known);
+        else if ((uint32_t)*known == 1)
+            sink_kept(s, *row);
+    }
+    if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*known ||
+        r->block == PL_IR_NONE || r->block == s->body || pl_ir_dominates(x, s->join, r->block) ||
+        x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n ||
+        s->depth > STEPS)
+        return;
+    pl_insn *i = &x->b.at[r->block].code.at[r->at];
+    if (i->op[0] != *row || i->guard != PL_PT || !may_sink(&x->b.at[s->head], i)) return;
+    s->n += pl_weight(x, i) && i->cls != C_mov;
+    s->depth++;
+    sink_reads(s, i);
+    s->depth--;
+}
+
+/* What the body reads beside the addresses that it loads from. */
+static void sink_body(sunk *s)
+{
+    enum { MOST_READ = 64 };
+    facts *a = s->a;
+    pl_irb *body = &a->x->b.at[s->body];
+    bool address[MOST_READ];
+    if (body->code.n > MOST_READ) return;
+    a->question++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        address[k] = waits(i) || leads(a, i);
+        if (waits(i)) pl_insn_reads_here(a->x->p, i, decides, a);
+    }
+    begin_question(a);
+    for (size_t k = 0; k < body->code.n; k++)
+        if (!address[k]) sink_reads(s, &body->code.at[k]);
+}
+
+/* Where the block goes on, if in one place only. */
+static uint32_t only_successor(const pl_ir *x, uint32_t b)
+{
+    const pl_insn *jump = pl_ir_branch(x, b);
+    if (!jump) return x->b.at[b].next;
+    return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
+}
+
+/* The branch that ends the block under a guard, to one place or on; NULL. */
+static pl_insn *fork_at(const pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    return branch && branch->guard > PL_PF && pl_forms[branch->form].noperands == 1 &&
+                   x->b.at[b].next != PL_IR_NONE
+               ? branch
+               : NULL;
+}
+
+/* The body of the branch that ends the block, where it may be guarded as well; PL_IR_NONE. */
+static uint32_t body_behind(const pl_ir *x, uint32_t block)
+{
+    const pl_insn *branch = fork_at(x, block);
+    if (!branch) return PL_IR_NONE;
+    const uint32_t taken = branch->target, next = x->b.at[block].next,
+                   body = only_successor(x, next) == taken ? next : taken;
+    const pl_irb *b = &x->b.at[body];
+    unsigned n = 0;
+    if (only_successor(x, body) != (body == next ? taken : next) || b->npred != 1 || b->latches)
+        return PL_IR_NONE;
+    for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
+        if (&b->code.at[k] != pl_ir_branch(x, body))
+            n += can_guard(&b->code.at[k], false, false, false) ? pl_weight(x, &b->code.at[k])
+                                                                : MOST_WAITING + 1;
+    return n <= MOST_WAITING ? body : PL_IR_NONE;
+}
+
+/* While the body waits for memory (far), or is at work: how many instructions of the block behind
+ * it, and of the body of the branch that ends that one, need not wait too? Those that will belong
+ * to that block when all is guarded count. Another load from memory is enough by itself. */
+static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool far)
+{
+    enum { ENOUGH = 8, MOST_BLOCKS = 16 };
+    pl_ir *x = a->x;
+    const pl_irb *body = &x->b.at[from];
+    sunk s = {a, head, from, to, a->places[from] ? 0 : finds_places(x, a->places, head, to),
+              0, false};
+    bool held[2] = {
+        false,
+        false}; /* accesses to other memory, to shared memory keep their order behind what waits */
+    begin_question(a);
+    if (far) sink_body(&s);
+    s.words = true;
+    for (size_t k = 0; k < body->code.n; k++) {
+        held[0] |= stores(&body->code.at[k], false);
+        held[1] |= stores(&body->code.at[k], true);
+        if (waits(&body->code.at[k]) || !far)
+            pl_insn_writes_here(x->p, &body->code.at[k], decides, a);
+        else
+            follows(a, &body->code.at[k]);
+    }
+    uint32_t at = to;
+    bool beyond = false; /* in the body of the next branch */
+    unsigned blocks = 1;
+    for (size_t k = 0; s.n < ENOUGH;) {
+        const pl_irb *join = &x->b.at[at];
+        while (k == join->code.n && !beyond && join->next != PL_IR_NONE &&
+               x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
+            at = join->next;
+            join = &x->b.at[at];
+            k = 0;
+        }
+        if (k >= join->code.n) break;
+        pl_insn *i = &join->code.at[k++];
+        const uint32_t e = pl_insn_effects(i);
+        const bool shared = i->sel[PL_M_SPACE] == PL_SP_SHARED, meet = (e & PL_EF_BARRIER) != 0;
+        const bool access = (i->flags & PL_IF_MEM) &&
+                            (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) &&
+                            i->sel[PL_M_SPACE] != PL_SP_PARAM && i->sel[PL_M_SPACE] != PL_SP_CONST;
+        bool later = follows(a, i);
+        if (!later && ((access && held[shared]) || (meet && (held[0] || held[1])))) {
+            pl_insn_writes_here(x->p, i, decides, a);
+            later = true;
+        }
+        if (e & PL_EF_FENCE) held[0] = held[1] = true;
+        if (later) {
+            held[shared] |= access && (e & (PL_EF_STORE | PL_EF_ATOMIC));
+            held[0] |= meet;
+            held[1] |= meet;
+        }
+        if (far && !later && waits(i)) return ENOUGH;
+        if (!beyond) sink_reads(&s, i);
+        s.n += needs_number(a, i);
+        if (e & PL_EF_BRANCH) {
+            const uint32_t next = beyond ? PL_IR_NONE : body_behind(x, at);
+            s.n += i->guard > PL_PF;
+            if (next == PL_IR_NONE) break;
+            at = next;
+            beyond = true;
+            k = 0;
+            continue;
+        }
+        if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
+            s.n += pl_bank_word(x, i) || i->cls == C_mov ? 0 : pl_weight(x, i);
+    }
+    return s.n + fetched_here(a, to);
+}
+
+/* How much must there be beside a body that waits? What it computes of what it has loaded is beside
+ * the load too, and so is what the block in front puts there for those who skip it, unless that has
+ * a register of its own. */
+static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
+{
+    const pl_ir *x = a->x;
+    uint32_t result = PL_IR_NONE;
+    unsigned need = BESIDE;
+    bool computes = false;
+    a->question++;
+    for (size_t k = 0; k < body->code.n; k++) {
+        pl_insn *i = &body->code.at[k];
+        if (!waits(i) && !follows(a, i)) continue;
+        pl_insn_writes_here(x->p, i, decides, a);
+        computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) && i->cls != C_mov &&
+                    i->cls != C_free;
+        if (result_of(i) < x->described && x->row[result_of(i)].defs > 1) result = result_of(i);
+    }
+    need -= computes ? 1u : 0u;
+    for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
+        const pl_insn *i = &head->code.at[h];
+        if (result_of(i) != result || !pl_insn_copies(i))
+            continue; /* what is computed counts as beside the body */
+        const bool keeps = i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG;
+        const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
+        return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld &&
+                                            from->sel[PL_M_SPACE] == PL_SP_PARAM));
+    }
+    return need - (unsigned)(result == PL_IR_NONE);
+}
+
+static bool any_of(const pl_irb *b, bool is(const pl_insn *i))
+{
+    for (size_t k = 0; k < b->code.n; k++)
+        if (is(&b->code.at[k])) return true;
+    return false;
+}
+
+/* While memory is waited for: does something in front of the body wait for it too, or the other
+ * arm, is there enough to do behind it? A body that waits itself needs one of them; one that does
+ * not may be as long if there is both in front of it and behind. */
+static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, bool far)
+{
+    const pl_irb *h = &a->x->b.at[head], *b = &a->x->b.at[body];
+    const pl_insn *branch = pl_ir_branch(a->x, head);
+    const pl_irb *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
+    if (other != &a->x->b.at[join] && any_of(other, waits)) return true;
+    if (!far && ((any_of(h, loads) && any_of(&a->x->b.at[join], waits)) || beside_guarded(a, h, b)))
+        return true;
+    const bool before = under_way(a, h, b, false) || under_way(a, h, b, true);
+    if (before == far) return far;
+    unsigned arm = 0; /* half of the other arm is beside it as well */
+    for (size_t k = 0;
+         far && other != &a->x->b.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
+        arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
+                   ? 1
+                   : pl_weight(a->x, &other->code.at[k]);
+    return beside(a, head, body, join, far) + (arm <= MOST_WAITING ? arm / 2 : 0) >=
+           (far ? enough(a, h, b) : BESIDE + 1);
+}
+
+static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
+{
+    bool any = any_of(&x->b.at[join], loads) || any_of(&x->b.at[join], copies);
+    for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
+        any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
+    return any;
+}
+
+/* The body is one block with one way in, behind `head`, which goes on at `join`. */
+static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, uint32_t join)
+{
+    const pl_irb *b = &x->b.at[body];
+    const pl_insn *last = pl_ir_branch(x, body);
+    if (b->npred != 1 || b->latches || body == join || only_successor(x, body) != join)
+        return false;
+    bool far = false, copying = false,
+         together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
+    unsigned n = (last ? 1 : 0) + finds_places(a->x, a->places, head, body);
+    begin_question(a);
+    for (size_t k = 0; k < b->code.n - (last ? 1u : 0u); k++) {
+        pl_insn *i = &b->code.at[k];
+        if (!can_guard(i, together, together || (a->barriers && !a->apart[head]),
+                       together && !a->fewer[head]))
+            return false;
+        far |= waits(i) && !copies(i);
+        copying |= copies(i);
+        n += pl_weight(x, i);
+        a->i = i;
+        pl_insn_reads_here(x->p, i, want_parameter, a);
+        n += needs_number(a, i);
+    }
+    n += fetched_here(a, body);
+    if (copying && !together && !fetches_more(x, join, 1)) return false;
+    if (n > MOST_WAITING) return false;
+    return far || (n > MOST && !copying) ? meanwhile(a, head, body, join, far) : true;
+}
+
+/* The kernel ends in this block: lanes that skip to it leave at once. */
+static bool ends(const pl_ir *x, uint32_t b)
+{
+    const pl_irb *j = &x->b.at[b];
+    return j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
+}
+
+typedef struct writes {
+    uint32_t pred;
+    bool hit;
+} writes;
+
+static void writes_pred(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    (void)rows;
+    w->hit |= (use & PL_USE_PRED) && *row == w->pred;
+}
+
+static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)
+{
+    writes w = {pred, false};
+    for (size_t k = 0; k < x->b.at[body].code.n; k++)
+        pl_insn_writes_here(x->p, &x->b.at[body].code.at[k], writes_pred, &w);
+    return !w.hit;
+}
+
+static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, bool negated)
+{
+    const pl_irb from = x->b.at[body];
+    for (size_t k = 0; k < from.code.n; k++) {
+        pl_insn i = from.code.at[k];
+        if (pl_insn_effects(&i) & PL_EF_BRANCH) continue;
+        i.guard = guard;
+        i.flags = (uint16_t)((i.flags & ~PL_IF_GUARD_NEG) | (negated ? PL_IF_GUARD_NEG : 0));
+        *pl_push(x->a, &x->b.at[to].code) = i;
+    }
+    x->b.at[body].code.n = 0;
+}
+
+/* A branch to the end of a kernel is a guarded exit. It reads what the branch read. */
+static void exits(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = fork_at(x, b);
+    if (!x->f->entry || !branch) return;
+    const pl_irb *end = &x->b.at[branch->target];
+    if (end->code.n != 1 || pl_insn_mnem(&end->code.at[0]) != M_ret ||
+        end->code.at[0].guard != PL_PT)
+        return;
+    uint32_t guard = branch->guard;
+    uint16_t negated = branch->flags & PL_IF_GUARD_NEG;
+    pl_insn ret = end->code.at[0];
+    ret.line = branch->line;
+    ret.guard = guard;
+    ret.flags = (uint16_t)((ret.flags & ~PL_IF_GUARD_NEG) | negated);
+    *branch = ret;
+}
+
+/* A block whose only predecessor is this one, reached in one way only. */
+static bool append_next(pl_ir *x, uint32_t b)
+{
+    pl_insn *branch = pl_ir_branch(x, b);
+    uint32_t next = x->b.at[b].next;
+    if (branch && (branch->guard != PL_PT || pl_forms[branch->form].noperands != 1)) return false;
+    if (branch) next = branch->target;
+    if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1) return false;
+    x->counted = false;
+    if (branch) x->b.at[b].code.n--;
+    const pl_irb from = x->b.at[next];
+    for (size_t k = 0; k < from.code.n; k++) *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
+    x->b.at[b].next = from.next;
+    x->b.at[next].code.n = 0;
+    x->b.at[next].next = PL_IR_NONE;
+    return true;
+}
+
+/* if (p) body, if (p) body else other */
+static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
+{
+    pl_insn *branch = fork_at(x, b);
+    if (!branch) return false;
+    uint32_t guard = branch->guard, taken = branch->target, next = x->b.at[b].next;
+    bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
+    if (taken == next || taken == b || next == b) return false;
+    bool skip =
+        !ends(x, taken) && short_body(x, a, b, next, taken) && keeps_predicate(x, next, guard);
+    bool only =
+        !ends(x, next) && short_body(x, a, b, taken, next) && keeps_predicate(x, taken, guard);
+    uint32_t join = PL_IR_NONE;
+    if (!skip && !only) {
+        join = only_successor(x, next);
+        if (join == PL_IR_NONE || join != only_successor(x, taken) || x->b.at[taken].npred != 1 ||
+            !short_body(x, a, b, next, join) || !keeps_predicate(x, next, guard))
+            return false;
+        if (ends(x, join) || !short_body(x, a, b, taken, join) ||
+            !keeps_predicate(x, taken, guard)) { /* the other arm keeps a branch, around it */
+            pl_insn around = *branch;
+            around.target = join;
+            around.flags ^= PL_IF_GUARD_NEG;
+            x->b.at[b].code.n--;
+            move_guarded(x, b, next, guard, !negated);
+            *pl_push(x->a, &x->b.at[b].code) = around;
+            x->b.at[b].next = taken;
+            return true;
+        }
+    }
+    x->b.at[b].code.n--; /* the branch */
+    if (skip || join != PL_IR_NONE) move_guarded(x, b, next, guard, !negated);
+    if (only || join != PL_IR_NONE) move_guarded(x, b, taken, guard, negated);
+    const uint32_t behind = skip ? taken : only ? next : join;
+    x->b.at[b].next = behind;
+    x->b.at[behind].npred--;
+    return true;
+}
+
+bool pl_pass_merge_blocks(pl_ir *x)
+{
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x)) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) /* predecessors stay as they were: a block that was
+                                              appended is empty and unreachable */
+        while (append_next(x, x->rpo[j]) && pl_ir_ok(x)) {
+        }
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}
+
+bool pl_pass_if_convert(pl_ir *x)
+{
+    enum { ROUNDS = 32 };
+    bool changed = true;
+    for (unsigned round = 0; round < ROUNDS && changed; round++) {
+        changed = false;
+        if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
+        uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+        if (!places_of) return false;
+        for (uint32_t j = 0; j < x->nrpo; j++) places_of[x->rpo[j]] = has_place(x, x->rpo[j]);
+        bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets) || pl_ir_any(x, asks);
+        facts a = {.x = x,
+                   .places = places_of,
+                   .barriers = ask,
+                   .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                   .pred = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1),
+                   .reads = pl_arena_array(x->tmp, uint64_t, x->f->rows + 4),
+                   .word = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                   .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+        if (!a.row || !a.pred || !a.reads || !a.word || !a.number || !find_fetches(&a) ||
+            (ask && !know_varies(&a)))
+            return false;
+        for (uint32_t j = x->nrpo;
+             j-- >
+             0;) /* backwards: what a body stands in front of has grown by what is guarded there */
+            changed |= guard_arms(x, &a, x->rpo[j]);
+        if (!changed) pl_ir_same(x);
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++) exits(x, x->rpo[j]);
+    return pl_pass_merge_blocks(x);
+}

@@ -1,0 +1,184 @@
+/* licm_loads.c - loads that bring the same in every round of a loop are done in front of it.
+ *
+ * Compilers in front of ptxas do that too, but not past what they cannot look into: an exchange
+ * between lanes, assembly. ptxas 13.0 does it (27 loops made for it and 1 to 200 loads each,
+ * 2026-11) whatever the number of loads and of registers, also past the test whether there is a
+ * first round, and out of several loops one after the other, where
+ * - the load is in the first block of the loop, in front of its first condition, and not guarded
+ * itself;
+ * - the loop does not change its address;
+ * - nothing in the loop may write what it reads, neither a store to its state space, nor another
+ * thread that a barrier, fence or atomic operation waits for; .nc loads read what nobody writes;
+ * - there are no calls in the loop, of subroutines neither;
+ * - it reads from far away; shared memory is as near as the registers are in a loop of more than
+ * NEAR instructions, moves not counted, and of more than BESIDE where the loop waits for memory
+ * anyway (of 96 loops with 2 to 128 such loads these are the limits for all but two). */
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/memory_clobbers.h"
+
+enum { NEAR = 198, BESIDE = 37 };
+
+/* What a loop does. */
+typedef struct body {
+    pl_stored stored;
+    unsigned n; /* instructions */
+    bool waits; /* for memory, whatever is lifted */
+} body;
+
+/* By block: another one of the same innermost loop; by head of a loop: a block of it, a loop in it,
+ * and another loop in the one around it. */
+typedef struct tree {
+    uint32_t next, block, inner, sibling;
+} tree;
+
+typedef struct lift {
+    pl_ir *x;
+    const tree *of;
+    uint32_t head;
+    bool no; /* the answer of the questions below */
+} lift;
+
+/* Would somebody mind if it were written in front of the loop? */
+static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    lift *l = ctx;
+    for (unsigned k = 0; k < rows && !l->no; k++)
+        l->no = !pl_ir_is_value(l->x, *row + k, (use & PL_USE_PRED) != 0);
+}
+
+static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    lift *l = ctx;
+    const uint32_t front = l->x->b.at[l->head].idom;
+    for (unsigned k = 0; k < rows && !l->no; k++)
+        l->no = !(use & PL_USE_PRED ? pl_ir_pred_is_there(l->x, *row + k, front)
+                                    : pl_ir_is_there(l->x, *row + k, front));
+}
+
+static bool same_each_round(lift *l, pl_insn *i)
+{
+    l->no = i->guard != PL_PT || !pl_far_load(i);
+    if (!l->no) pl_insn_reads_here(l->x->p, i, ask_read, l);
+    return !l->no;
+}
+
+static bool may_go(lift *l, const body *b, pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || !same_each_round(l, i) || pl_stored_holds(&b->stored, i))
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->n > (b->waits ? BESIDE : NEAR)) return false;
+    pl_insn_writes_here(l->x->p, i, ask_write, l);
+    return !l->no;
+}
+
+bool pl_lift_calls(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow || pl_insn_calls_some(i);
+}
+
+/* Adds what a block does. False: it calls functions, or lanes end in it. */
+static bool look_at(lift *l, body *to, pl_irb *b)
+{
+    for (size_t k = 0; k < b->code.n; k++) {
+        pl_insn *i = &b->code.at[k];
+        if (i->form == PL_IR_DEAD) continue;
+        if (pl_lift_calls(i) || (pl_insn_effects(i) & PL_EF_EXIT)) return false;
+        pl_loop_stores(&to->stored, i);
+        to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
+        to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
+                     !same_each_round(l, i);
+    }
+    return true;
+}
+
+/* The same of a loop and those in it. */
+static bool look_through(lift *l, body *to)
+{
+    const pl_ir *x = l->x;
+    *to = (body){.n = 0};
+    for (uint32_t loop = l->head;;) {
+        for (uint32_t b = l->of[loop].block; b != PL_IR_NONE; b = l->of[b].next)
+            if (!look_at(l, to, &x->b.at[b])) return false;
+        if (l->of[loop].inner != PL_IR_NONE) {
+            loop = l->of[loop].inner;
+            continue;
+        }
+        while (loop != l->head && l->of[loop].sibling == PL_IR_NONE) loop = x->b.at[loop].outer;
+        if (loop == l->head) return true;
+        loop = l->of[loop].sibling;
+    }
+}
+
+/* Which blocks and loops the loops have; NULL: no memory. */
+static const tree *find_loops(pl_ir *x)
+{
+    tree *of = pl_arena_array(x->tmp, tree, x->b.n + 1);
+    if (!of) return NULL;
+    for (size_t b = 0; b < x->b.n; b++)
+        of[b] = (tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j], loop = x->b.at[b].loop,
+                       outer = x->b.at[b].latches ? x->b.at[b].outer : PL_IR_NONE;
+        if (loop != PL_IR_NONE) {
+            of[b].next = of[loop].block;
+            of[loop].block = b;
+        }
+        if (outer != PL_IR_NONE) {
+            of[b].sibling = of[outer].inner;
+            of[outer].inner = b;
+        }
+    }
+    return of;
+}
+
+static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
+{
+    body b;
+    lift l = {.x = x, .of = of, .head = head};
+    uint32_t front = PL_IR_NONE;
+    bool some = false;
+    for (size_t k = 0; k < x->b.at[head].code.n && !some; k++)
+        some = x->b.at[head].code.at[k].form != PL_IR_DEAD &&
+               same_each_round(&l, &x->b.at[head].code.at[k]);
+    if (!some || x->b.at[head].idom == head || !look_through(&l, &b)) return false;
+    for (size_t k = 0; k < x->b.at[head].code.n; k++) {
+        if (!may_go(&l, &b, &x->b.at[head].code.at[k])) continue;
+        if (front == PL_IR_NONE) front = pl_ir_front(x, head);
+        pl_insn *to = front == PL_IR_NONE ? NULL : pl_ir_later(x, front, x->b.at[front].code.n);
+        if (!to) return false;
+        *to = x->b.at[head].code.at[k];
+        pl_ir_remove(x, &x->b.at[head].code.at[k]);
+    }
+    return front != PL_IR_NONE;
+}
+
+/* Lifts loads out of one loop each, the inner ones first: of loops in each other only one at a
+ * time. False: there is nothing more to lift, or no memory. */
+static bool lift_once(pl_ir *x)
+{
+    bool any = false;
+    if (!pl_ir_ready(x)) return false;
+    bool *around = pl_arena_array(
+        x->tmp, bool,
+        x->b.n + 1); /* by head of a loop: something has been lifted out of one in it */
+    const tree *of = find_loops(x);
+    if (!around || !of) return false;
+    for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
+        const uint32_t head = x->rpo[j];
+        if (!x->b.at[head].latches || around[head] || !lift_from(x, of, head)) continue;
+        any = true;
+        for (uint32_t outer = x->b.at[head].outer; outer != PL_IR_NONE;
+             outer = x->b.at[outer].outer)
+            around[outer] = true;
+    }
+    return pl_ir_settled(x, any) && any;
+}
+
+bool pl_pass_licm_loads(pl_ir *x)
+{
+    if (!pl_ir_any(x, pl_far_load)) return true;
+    while (lift_once(x)) {
+    }
+    return pl_ir_ok(x);
+}

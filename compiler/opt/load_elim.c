@@ -1,0 +1,258 @@
+/* load_elim.c - loads of what a register holds already.
+ *
+ * A word of memory that was loaded or stored is known until something may write it: a load of it
+ * becomes a copy, which other passes take out. So ptxas does (-O3 for sm_90a, 13.0, sixty kernels
+ * made for it, 2026-11), without looking far at addresses:
+ * - the same register plus the same number is the same address; any other store to that space, or
+ * through a generic address, may change it; stores to one space leave the others alone, and nothing
+ * changes what .nc loads read;
+ * - so do barriers, fences, calls, asynchronous copies, and loads that look at what others write;
+ * atomics change the space that they work in; shuffles and votes change nothing;
+ * - what is known goes on into a block with one way to it, not into one where ways meet: no load
+ * leaves a loop, and none goes past a quotient or root with a subroutine for some lanes;
+ * - a vector is as many words, and a load takes part of what one brought; types do not matter if
+ * the words are as long, cache operators do; words shorter than a register are known from loads of
+ * the same type only. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+/* Words that are remembered at a time. */
+enum { MOST = 128, MOST_WORDS = 8 };
+
+/* A word in memory, and the register that holds it. */
+typedef struct word {
+    uint32_t base; /* register of the address, UINT32_MAX: none */
+    uint32_t row;
+    int64_t at;                 /* bytes from there */
+    uint32_t kind;              /* how it was read: see kind_of */
+    uint8_t space, rows, bases; /* registers of the value, of the address */
+} word;
+
+typedef struct state {
+    word *at;
+    uint32_t n;
+} state;
+
+typedef struct reload {
+    pl_ir *x;
+    word now[MOST];
+    uint32_t n, oldest;
+    uint32_t
+        *mention; /* by row: the last block, plus one, in which a word that is known needs it */
+    uint32_t block;
+    state *end;    /* by block, for blocks with one way to them */
+    uint8_t *ways; /* by block: ways to it, two for more */
+    bool any;
+} reload;
+
+enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* bits of a kind: nobody writes it; type and length */
+
+/* Accesses of one kind give the same value: length, extension, and what else the instruction says
+ * of caches. */
+static uint32_t kind_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned log2 = i->sel[PL_M_LOG2], wide = i->sel[PL_M_FLAGS] & PL_MF_WIDE;
+    const bool whole = (log2 == 2 && !wide) || log2 == 3;
+    uint32_t words = 0;
+    for (unsigned k = 0; k < f->nslots; k++) {
+        const pl_word w = i->mods[k];
+        if (!f->slot[k].type && w != W_none && w != W_v2 && w != W_v4 && w != W_v8 &&
+            w != W_global && w != W_shared && w != W_local && w != W_const && w != W_nc &&
+            w != W_weak)
+            words = words * 31 + w;
+    }
+    const bool constant = pl_insn_has(i, W_nc) || i->sel[PL_M_SPACE] == PL_SP_CONST;
+    return (constant ? CONSTANT : 0u) | (words & 0xffffff) << 6 | log2 << 2 | (wide ? 2u : 0u) |
+           (!whole && (i->sel[PL_M_FLAGS] & PL_MF_SIGNED) ? 1u : 0u);
+}
+
+static bool simple(const pl_insn *i, uint16_t mnem)
+{
+    const uint8_t space = i->sel[PL_M_SPACE];
+    return i->form != PL_IR_DEAD && pl_insn_mnem(i) == mnem && !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
+           !(i->flags & PL_IF_CONTROL) && i->guard == PL_PT && i->sel[PL_M_LOG2] <= 3 &&
+           i->sel[PL_M_COUNT] <= MOST_WORDS && space != PL_SP_PARAM &&
+           (pl_forms[i->form].noperands <= 2 || i->op[2] == UINT32_MAX) &&
+           (pl_insn_effects(i) == PL_EF_LOAD || pl_insn_effects(i) == PL_EF_STORE);
+}
+
+static void forget(reload *r, uint32_t k)
+{
+    r->now[k] = r->now[--r->n];
+}
+
+/* A write to a space, generic addresses reach all but constants. */
+static void written(reload *r, unsigned space, bool all)
+{
+    for (uint32_t k = r->n; k-- > 0;)
+        if (!(r->now[k].kind & CONSTANT) &&
+            (all || space == PL_SP_GENERIC || r->now[k].space == PL_SP_GENERIC ||
+             r->now[k].space == space))
+            forget(r, k);
+}
+
+static void mention(reload *r, const word *w)
+{
+    for (unsigned k = 0; k < w->rows; k++) r->mention[w->row + k] = r->block + 1;
+    for (unsigned k = 0; k < w->bases; k++) r->mention[w->base + k] = r->block + 1;
+}
+
+static void overwritten(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reload *r = ctx;
+    bool known = false;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
+        known |= r->mention[*row + k] == r->block + 1;
+    for (uint32_t k = r->n; known && k-- > 0;) {
+        const word *w = &r->now[k];
+        if ((w->row < *row + rows && *row < w->row + w->rows) ||
+            (w->bases && w->base < *row + rows && *row < w->base + w->bases))
+            forget(r, k);
+    }
+}
+
+static const word *find(const reload *r, const word *want)
+{
+    for (uint32_t k = 0; k < r->n; k++)
+        if (r->now[k].base == want->base && r->now[k].at == want->at &&
+            r->now[k].kind == want->kind && r->now[k].space == want->space)
+            return &r->now[k];
+    return NULL;
+}
+
+static void remember(reload *r, word w)
+{
+    if (w.row == UINT32_MAX || (w.bases && w.base < w.row + w.rows && w.row < w.base + w.bases) ||
+        find(r, &w))
+        return;
+    if (r->n == MOST) {
+        r->now[r->oldest] = w;
+        r->oldest = (r->oldest + 1) % MOST;
+    } else {
+        r->now[r->n++] = w;
+    }
+    mention(r, &w);
+}
+
+static word word_of(const reload *r, const pl_insn *i, bool store, unsigned k)
+{
+    const unsigned log2 = i->sel[PL_M_LOG2];
+    word w = {.base = i->op[store ? 0 : 1],
+              .at = i->imm + (int64_t)((uint64_t)k << log2),
+              .kind = kind_of(i),
+              .space = i->sel[PL_M_SPACE],
+              .row = pl_ir_data_row(r->x, i, store ? 1 : 0, k),
+              .rows = i->sel[PL_M_FLAGS] & PL_MF_WIDE || log2 == 3 ? 2 : 1};
+    w.bases = w.base == UINT32_MAX ? 0 : i->sel[PL_M_FLAGS] & PL_MF_ADDR32 ? 1 : 2;
+    return w;
+}
+
+/* The load at that place becomes copies, if all that it reads is known. */
+static bool replace(reload *r, uint32_t at)
+{
+    pl_ir *x = r->x;
+    const pl_insn load = x->b.at[r->block].code.at[at];
+    const unsigned n = load.sel[PL_M_COUNT];
+    word to[MOST_WORDS];
+    uint32_t from[MOST_WORDS];
+    for (unsigned k = 0; k < n; k++) {
+        to[k] = word_of(r, &load, false, k);
+        const word *known = find(r, &to[k]);
+        if (!known) return false;
+        from[k] = known->row;
+    }
+    for (unsigned k = 0; k < n; k++) /* copies one after the other */
+        for (unsigned l = 0; l < n && to[k].row != UINT32_MAX; l++)
+            if (to[k].row < from[l] + to[l].rows && from[l] < to[k].row + to[k].rows) return false;
+    pl_ir_remove(x, &x->b.at[r->block].code.at[at]);
+    for (unsigned k = 0; k < n; k++) {
+        if (to[k].row == UINT32_MAX) continue;
+        pl_insn *copy = pl_ir_later(x, r->block, at);
+        if (!copy || !pl_insn_make(copy, M_mov, 2, &(pl_word){to[k].rows == 2 ? W_b64 : W_b32}, 1))
+            return true; /* out of memory: pl_ir_ok tells */
+        copy->op[0] = to[k].row;
+        copy->op[1] = from[k];
+        copy->line = load.line;
+        overwritten(r, &to[k].row, to[k].rows, PL_USE_WRITE);
+    }
+    r->any = true;
+    return true;
+}
+
+static void visit(reload *r, uint32_t at)
+{
+    pl_insn *i = &r->x->b.at[r->block].code.at[at];
+    if (i->form == PL_IR_DEAD) return;
+    const uint32_t e = pl_insn_effects(i);
+    const bool load = simple(i, M_ld), store = simple(i, M_st);
+    if (load && replace(r, at)) return;
+    pl_insn_writes_here(r->x->p, i, overwritten, r);
+    const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
+    if (pl_insn_calls_some(i))
+        r->n = 0;
+    else if (i->cls == C_warp_sync ||
+             (e & (PL_EF_BARRIER | PL_EF_FENCE | PL_EF_ASYNC | PL_EF_CALL)))
+        written(r, 0, true);
+    else if ((e & (PL_EF_STORE | PL_EF_ATOMIC)) || poll)
+        written(r, i->sel[PL_M_SPACE], !(i->flags & PL_IF_MEM));
+    if (load)
+        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) remember(r, word_of(r, i, false, k));
+    const unsigned log2 = i->sel[PL_M_LOG2], wide = i->sel[PL_M_FLAGS] & PL_MF_WIDE;
+    if (store && ((log2 == 2 && !wide) || log2 == 3))
+        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) remember(r, word_of(r, i, true, k));
+}
+
+/* What is known where a block begins: where the only block in front of it ended. */
+static void begin(reload *r, const uint32_t *before)
+{
+    r->n = r->oldest = 0;
+    const uint32_t p = before[r->block];
+    if (r->ways[r->block] != 1 || p == PL_IR_NONE) return;
+    r->n = r->end[p].n;
+    if (r->n) memcpy(r->now, r->end[p].at, r->n * sizeof *r->now);
+    for (uint32_t k = 0; k < r->n; k++) mention(r, &r->now[k]);
+}
+
+static bool any_load(const pl_insn *i)
+{
+    return simple(i, M_ld);
+}
+
+bool pl_pass_load_elim(pl_ir *x)
+{
+    if (!pl_ir_any(x, any_load)) return true;
+    if (!pl_ir_graph(x) || !pl_ir_ready(x)) return false;
+    const size_t blocks = x->b.n;
+    reload *r = pl_arena_new(x->tmp, reload);
+    uint32_t *before = pl_arena_array(x->tmp, uint32_t, blocks);
+    if (!r || !before) return false;
+    r->x = x;
+    r->mention = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    r->end = pl_arena_array(x->tmp, state, blocks);
+    r->ways = pl_arena_array(x->tmp, uint8_t, blocks);
+    if (!pl_arena_ok(x->tmp)) return false;
+    memset(before, 0xff, blocks * sizeof *before);
+    if (x->nrpo) r->ways[x->rpo[0]] = 1; /* the function's beginning is a way too */
+    for (uint32_t n = 0; n < x->nrpo; n++)
+        for (uint32_t k = 0; k < pl_ir_successors(x, x->rpo[n]); k++) {
+            const uint32_t to = pl_ir_successor(x, x->rpo[n], k);
+            r->ways[to] = r->ways[to] ? 2 : 1;
+            before[to] = x->rpo[n];
+        }
+    for (uint32_t n = 0; n < x->nrpo; n++) {
+        r->block = x->rpo[n];
+        begin(r, before);
+        for (uint32_t k = 0; k < x->b.at[r->block].code.n; k++) visit(r, k);
+        bool goes_on = false;
+        for (uint32_t k = 0; k < pl_ir_successors(x, r->block); k++)
+            goes_on |= r->ways[pl_ir_successor(x, r->block, k)] == 1;
+        if (!goes_on || !r->n) continue;
+        r->end[r->block] = (state){pl_arena_array(x->tmp, word, r->n), r->n};
+        if (!r->end[r->block].at) return false;
+        memcpy(r->end[r->block].at, r->now, r->n * sizeof *r->now);
+    }
+    return pl_ir_settled(x, r->any);
+}

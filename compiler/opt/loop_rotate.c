@@ -1,0 +1,182 @@
+/* loop_rotate.c - loops that test at their top test at their end.
+ *
+ * `while (c) body` is, with the test first, two branches a round: one out of the loop and one back.
+ * ptxas 13.0 (its output for sm_90, 2026-11) makes `if (c) do body while (c)` of it, whatever the
+ * test takes: up to 2,048 instructions were tried, also with votes and barriers among them. It does
+ * so before short bodies are guarded, and only where the test is one block. NVVM has done the same
+ * for most loops; the rest are those whose tests the lanes of a warp do together, those with long
+ * tests, and those that leave in the middle. A loop that ends with a branch out of it and a jump
+ * back, as clang writes them, tests at its end already. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct rotator {
+    pl_ir *x;
+    uint32_t *row_to, *pred_to;       /* names in the copy, PL_IR_NONE: the same */
+    uint32_t *row_reads, *pred_reads; /* by the test */
+} rotator;
+
+/* Is there a test at the end already? */
+static bool tests_at_end(const pl_ir *x, uint32_t head)
+{
+    const pl_irb *b = &x->b.at[head];
+    for (uint32_t k = 0; k < b->npred; k++) {
+        uint32_t from = x->preds[b->pred + k];
+        for (uint32_t s = 0; pl_ir_dominates(x, head, from) && s < pl_ir_successors(x, from); s++)
+            if (!pl_ir_in_loop(x, pl_ir_successor(x, from, s), head)) return true;
+    }
+    return false;
+}
+
+/* The test: a block that goes on in the loop or leaves it. Its successor inside, PL_IR_NONE: it is
+ * none. */
+static uint32_t goes_on(const pl_ir *x, uint32_t head)
+{
+    const pl_irb *b = &x->b.at[head];
+    const pl_insn *branch = pl_ir_branch(x, head);
+    if (b->loop != head || !branch || branch->guard == PL_PT || pl_insn_is_table(branch) ||
+        b->next == PL_IR_NONE || branch->target == b->next)
+        return PL_IR_NONE;
+    for (size_t k = 0; k < b->code.n; k++)
+        if (pl_insn_effects(&b->code.at[k]) & (PL_EF_CALL | PL_EF_EXIT)) return PL_IR_NONE;
+    const bool jumps = pl_ir_in_loop(x, branch->target, head);
+    return jumps != pl_ir_in_loop(x, b->next, head) && !tests_at_end(x, head)
+               ? jumps ? branch->target : b->next
+               : PL_IR_NONE;
+}
+
+static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    rotator *r = ctx;
+    for (unsigned k = 0; k < rows; k++)
+        (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k]++;
+}
+
+static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    rotator *r = ctx;
+    for (unsigned k = 0; k < rows; k++)
+        (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k] = 0;
+}
+
+static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    rotator *r = ctx;
+    (void)rows;
+    const uint32_t *to = use & PL_USE_PRED ? r->pred_to : r->row_to;
+    if (to[*row] != PL_IR_NONE) *row = to[*row];
+}
+
+/* What only the test itself reads gets a name of its own in the copy: it stays a value. */
+static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    rotator *r = ctx;
+    pl_ir *x = r->x;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    if (use & PL_USE_READ) return;
+    for (unsigned k = 0; k < rows; k++) {
+        const pl_ir_row *d = &(pred ? x->pred_row : x->row)[*row + k];
+        if (d->defs != 1 || d->pinned ||
+            d->uses != (pred ? r->pred_reads : r->row_reads)[*row + k] ||
+            (!pred && (d->kind != PL_ROW_REG || d->rows != rows)))
+            return;
+    }
+    uint32_t fresh = pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    for (unsigned k = 0; k < rows; k++) (pred ? r->pred_to : r->row_to)[*row + k] = fresh + k;
+    *row = fresh;
+}
+
+/* Sends a block that went back to the head to the copy of the test, which ends in `last`. */
+static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
+{
+    pl_irb *b = &x->b.at[from];
+    const pl_insn *branch = pl_ir_branch(x, from);
+    const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == head;
+    if (branch) last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
+    pl_ir_redirect(x, from, head, to);
+    if (jumps && branch->guard == PL_PT) {
+        b->next = to;
+        b->code.n--;
+    }
+}
+
+/* A loop that ends with a branch out of it and a jump back tests at its end, but ptxas does not
+ * unroll it. */
+static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
+{
+    const pl_irb *b = &x->b.at[on];
+    const pl_insn *jump = pl_ir_branch(x, on);
+    if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 ||
+        pl_ir_successor(x, on, 0) != head || b->npred != 1)
+        return false;
+    pl_insn *branch = pl_ir_branch(x, head);
+    const uint32_t out = branch->target == on ? x->b.at[head].next : branch->target;
+    if (branch->target != on) branch->flags ^= PL_IF_GUARD_NEG;
+    branch->flags |= PL_IF_NOUNROLL;
+    branch->target = head;
+    x->b.at[head].next = out;
+    return true;
+}
+
+static bool rotate(rotator *r, uint32_t head, uint32_t on)
+{
+    pl_ir *x = r->x;
+    if (only_jumps_back(x, head, on)) return true;
+    const uint32_t end = pl_ir_new_block(x);
+    if (!pl_ir_ok(x)) return false;
+    x->b.at[end].loop = head;
+    const pl_irb test = x->b.at[head];
+    for (size_t k = 0; k < test.code.n; k++)
+        pl_insn_reads_here(x->p, &test.code.at[k], count_reads, r);
+    for (size_t k = 0; k < test.code.n; k++) {
+        pl_insn i = pl_ir_clone(x, &test.code.at[k]);
+        pl_insn_reads_here(x->p, &i, rename_reads, r);
+        if (i.guard == PL_PT) pl_insn_writes_here(x->p, &i, rename_writes, r);
+        *pl_push(x->a, &x->b.at[end].code) = i;
+    }
+    for (size_t k = 0; k < test.code.n; k++)
+        pl_insn_reads_here(x->p, &test.code.at[k], forget_reads, r);
+    if (!pl_ir_ok(x)) return false;
+    /* the first test branches out of the loop, the one at the end back into it */
+    pl_insn *first = pl_ir_branch(x, head), *last = pl_ir_branch(x, end);
+    const uint32_t out = first->target == on ? test.next : first->target;
+    if (first->target == on)
+        first->flags ^= PL_IF_GUARD_NEG;
+    else
+        last->flags ^= PL_IF_GUARD_NEG;
+    first->target = x->b.at[end].next = out;
+    last->target = x->b.at[head].next = on;
+    for (uint32_t k = 0; k < test.npred; k++) {
+        uint32_t from = x->preds[test.pred + k];
+        if (pl_ir_dominates(x, head, from)) send(x, from, head, end, last);
+    }
+    return true;
+}
+
+bool pl_pass_loop_rotate(pl_ir *x)
+{
+    bool any = false;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x)) return false;
+    for (uint32_t j = 0; j < x->nrpo && !any; j++) any = goes_on(x, x->rpo[j]) != PL_IR_NONE;
+    if (!any) return true;
+    if (!pl_ir_count(x)) return false;
+    const size_t rows = x->f->rows + 4, preds = x->f->preds + 1;
+    rotator r = {.x = x,
+                 .row_to = pl_arena_array(x->tmp, uint32_t, rows),
+                 .pred_to = pl_arena_array(x->tmp, uint32_t, preds),
+                 .row_reads = pl_arena_array(x->tmp, uint32_t, rows),
+                 .pred_reads = pl_arena_array(x->tmp, uint32_t, preds)};
+    if (!r.row_to || !r.pred_to || !r.row_reads || !r.pred_reads) return false;
+    memset(r.row_to, 0xff, rows * sizeof *r.row_to);
+    memset(r.pred_to, 0xff, preds * sizeof *r.pred_to);
+    x->counted = false;
+    for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first: what goes back from the test of
+                                                an inner one is copied as it then is */
+        uint32_t on = goes_on(x, x->rpo[j]);
+        if (on != PL_IR_NONE && !rotate(&r, x->rpo[j], on)) return false;
+    }
+    return true;
+}

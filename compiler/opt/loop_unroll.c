@@ -1,0 +1,1423 @@
+/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of rounds is known
+ * wholly or by a part of them, else four times.
+ *
+ * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)`
+ * whose body is short becomes
+ *
+ *     if (four rounds are due) do { body x 4; v += 4 c; } while (four more are due);
+ *     if (two are due) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
+ *
+ * "Four rounds are due" is n - v > 3 c in front of the loop, v < n - 3 c in it. The first round is
+ * due whatever v is: of numbers with a sign a flag says at the last test that none has run; of
+ * those without, where n - v means nothing if v is beyond n, a copy of the body in front is that
+ * round then. ptxas takes it that neither a counter passes the end of its range nor the distance
+ * from it to n, if they have signs; here a compare more, v < n, says whether the distance means
+ * anything, unless v begins with 0, and the last round is a loop if v may come back from the other
+ * end. For `!=`, the distance is without a sign; where v is beyond n, the original loop runs
+ * instead, as it does for the last round. Of a known number of rounds those that do not fill the
+ * unrolled loop go in front of it. Copies of the body write registers of their own where the
+ * original wrote a value that it also reads; a counter becomes counter plus number, which later
+ * passes fold into addresses.
+ *
+ * A body of several blocks is copied block by block. What only some rounds write keeps its name
+ * where a round that has not written it may read it. One that has another way out than its end, or
+ * that goes on only while something else holds as well, is written out wholly or left. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/divergence.h"
+
+/* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in
+ * one instruction each (2026-11). A body has a price: about one for each PTX instruction, with one
+ * more for an address with a distance, as none are joined yet, and less or more where ptxas has put
+ * several of the machine's, or none, in its place by then: halves of 64-bit values, extensions of
+ * 16-bit ones, signs.
+ *
+ * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for
+ * each load from shared memory, or WITH_LOADS if the body loads from elsewhere. Where it is known,
+ * what is the same number or event in each run of a round, once it is written out, is saved: the
+ * counter and the compare, other variables that start with numbers and become what is computed of
+ * them, all that is computed of such and of numbers alone, constants, barriers. Then all rounds are
+ * written out if `whole` says so; else the body may cost LONG, with what is saved, and MOST_COPIES
+ * by price is how many copies there may be. */
+enum {
+    FACTOR = 4,
+    SHORT = 18,
+    FOR_SHARED = 5,
+    WITH_LOADS = 46,
+    MOST_BUDGET = 96,
+    LONG = 72,
+    MOST_COPIES = 350,
+    MOST_ROUNDS = 4096
+};
+enum { SMALL = 390, SAVED_LOOP = 3 };
+enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PRICE_SHIFT64 = 2 };
+
+/* What is dearer, by the start of its class. A product of 8-bit floats is many instructions
+ * (isa/table/classes.md): halves unpacked, two HMMA, sums. */
+static const struct {
+    const char *class_name;
+    uint8_t price;
+} dear[] = {{"mma_fp8", 12},    {"div32_u", 21},      {"div32_s", 27},       {"rem32_u", 19},
+            {"rem32_s", 24},    {"div_f32_full", 12}, {"div_f32_scaled", 7}, {"div_f32_approx", 2},
+            {"mufu_scaled", 6}, {"popc64", 5},        {"brev64", 5},         {"clz64", 8},
+            {"clz", 2}};
+
+typedef struct counted {
+    uint32_t block, exit; /* where a round begins, where the loop ends */
+    uint32_t
+        latch; /* where a round ends, with the compare and the branch: the same block, or another */
+    uint32_t *member, members; /* its blocks in reverse postorder, from `block` on */
+    uint32_t test;             /* position of the compare */
+    uint32_t counter, bound;   /* rows */
+    uint32_t copy;  /* position in `latch` of v = w, where the counter v becomes w = v + number so;
+                       PL_IR_NONE */
+    uint32_t next;  /* w, PL_IR_NONE */
+    uint32_t start; /* the row of the number that the counter begins with, PL_IR_NONE */
+    uint64_t step;  /* added each round, as wide as the counter */
+    unsigned bits;
+    bool is_signed;
+    pl_word cmp;         /* lt le gt ge ne, counter on the left */
+    uint32_t n;          /* instructions of the body */
+    uint32_t price;      /* what they come to */
+    uint32_t saved;      /* as much of it would be known if the counter were */
+    uint32_t shared;     /* loads from shared memory */
+    bool loads;          /* it loads from elsewhere */
+    bool together;       /* the lanes of a warp or block do something together */
+    uint32_t both, also; /* position in `latch` where the compare is joined with what else must
+                            hold, and that; PL_IR_NONE */
+    bool leaves;         /* there are other ways out */
+    bool branches, apart, meets; /* there is a branch; that some lanes may take; a barrier */
+} counted;
+
+/* Is its end not the only way out of the loop? */
+static bool several_ways(const counted *c)
+{
+    return c->leaves || c->also != PL_IR_NONE;
+}
+
+typedef struct unroller {
+    pl_ir *x;
+    uint32_t *row_to, *pred_to; /* names in the copy being made */
+    uint32_t *block_to;         /* blocks of the copy being made */
+    uint32_t from;              /* block that is being copied */
+    uint8_t *steps;             /* by row: counter or another row that only grows by a number */
+    uint8_t *keep,
+        *keep_pred; /* what may be read in a round that has not written it keeps its name */
+    const counted *c;
+    bool last; /* copy that writes the original names */
+    bool guarded;
+    uint32_t at;
+} unroller;
+
+static uint64_t cut(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (uint32_t)v : v;
+}
+
+static int64_t sign(uint64_t v, unsigned bits)
+{
+    return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
+}
+
+typedef struct writes {
+    uint32_t row;
+    unsigned n;
+} writes;
+
+static void count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    writes *w = ctx;
+    if (!(use & PL_USE_PRED) && w->row - *row < rows) w->n++;
+}
+
+static unsigned writes_in(pl_ir *x, const counted *c, uint32_t row)
+{
+    writes w = {row, 0};
+    for (uint32_t m = 0; m < c->members; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
+            pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], count_writes, &w);
+    return w.n;
+}
+
+/* w = v + number, unguarded */
+static bool adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
+{
+    pl_word t = pl_insn_type(i);
+    return pl_insn_mnem(i) == M_add && i->guard == PL_PT && pl_forms[i->form].noperands == 3 &&
+           pl_type_kind(t) != 'f' && pl_type_bits(t) >= 32 && t != W_u16x2 && t != W_s16x2 &&
+           pl_insn_pure(i) && !pl_insn_has(i, W_sat) && pl_ir_number(x, i->op[2], step);
+}
+
+/* v = v + number */
+static bool steps_by(const pl_ir *x, const pl_insn *i, uint64_t *step)
+{
+    return i->op[0] == i->op[1] && adds_number(x, i, step);
+}
+
+static pl_word mirrored(pl_word cmp)
+{
+    switch ((int)cmp) {
+    case W_lt: return W_gt;
+    case W_le: return W_ge;
+    case W_gt: return W_lt;
+    case W_ge: return W_le;
+    default: return cmp;
+    }
+}
+
+/* What holds while the loop goes on; `other`: while the comparison does not. */
+static pl_word comparison(const pl_insn *i, bool other)
+{
+    static const uint16_t words[][3] = {
+        {W_lt, W_lt, W_ge},   {W_le, W_le, W_gt},   {W_gt, W_gt, W_le}, {W_ge, W_ge, W_lt},
+        {W_ne, W_ne, W_none}, {W_eq, W_none, W_ne}, {W_lo, W_lt, W_ge}, {W_ls, W_le, W_gt},
+        {W_hi, W_gt, W_le},   {W_hs, W_ge, W_lt}};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (pl_insn_has(i, (pl_word)words[k][0])) return (pl_word)words[k][1 + other];
+    return W_none;
+}
+
+/* Does the row grow by this instruction alone, in each round? */
+static bool only_steps(pl_ir *x, const counted *c, uint32_t block, const pl_insn *i, uint64_t *step)
+{
+    return steps_by(x, i, step) && pl_ir_dominates(x, block, c->latch) &&
+           writes_in(x, c, i->op[0]) == 1;
+}
+
+/* What a body may not hold: what leaves it, and what ptxas does not copy: what is done by a
+ * subroutine, for one. */
+static bool copyable(const pl_insn *i)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (i->cls == C_cp_async || i->cls == C_cp_commit || i->cls == C_cp_wait)
+        return !(i->flags & PL_IF_NOUNROLL);
+    if ((e & (PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE)) ||
+        ((e & PL_EF_BRANCH) && pl_forms[i->form].noperands != 1))
+        return false;
+    static const char *const calls[] = {"div64",  "rem64",     "div_f32_rn", "div_f64", "rcp_f",
+                                        "sqrt_f", "rsqrt_f64", "wmma",       "wgmma",   "fence"};
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+        if (strncmp(pl_class_text[i->cls], calls[k], strlen(calls[k])) == 0) return false;
+    return i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
+}
+
+/* Is the address a parameter of the kernel as it is? */
+static bool at_parameter(const pl_ir *x, const pl_insn *i)
+{
+    const uint32_t row = i->op[(pl_insn_effects(i) & PL_EF_STORE) ? 0 : 1];
+    const pl_insn *w = row < x->f->rows && x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM;
+}
+
+typedef struct piece_count {
+    const pl_ir *x;
+    uint32_t n; /* pieces that somebody reads */
+} piece_count;
+
+static inline void count_piece(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    piece_count *p = ctx;
+    (void)rows;
+    p->n += !(use & PL_USE_PRED) && p->x->row[*row].uses > 0;
+}
+
+/* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that
+ * puts something together is one, any other none. */
+static uint32_t price_of_mov(const pl_ir *x, pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    piece_count p = {x, 0};
+    if (pl_operand_count(f, 1, i->mods)) return 1;
+    if (pl_operand_count(f, 0, i->mods) && pl_type_bits(pl_insn_type(i)) == 64)
+        pl_insn_writes_here(x->p, i, count_piece, &p);
+    return p.n;
+}
+
+/* Does the reader do it on the way: the sign of a number that is no integer, a truth the other way
+ * round? */
+static bool changes_sign(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const pl_word type = pl_insn_type(i);
+    return ((m == M_neg || m == M_abs) &&
+            (type == W_f32 || type == W_f64 || type == W_f16 || type == W_bf16)) ||
+           (m == M_not && type == W_pred);
+}
+
+/* Is it the lower half of a register, read as it stands? */
+static bool cuts(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return i->cls == C_cvt_int && f->noperands == 2 &&
+           pl_type_bits(pl_operand_type(f, 0, i->mods)) == 16 &&
+           pl_type_bits(pl_operand_type(f, 1, i->mods)) == 32;
+}
+
+/* The 16-bit integers in registers that have to be extended for it (lower_int16.c), which for a
+ * product bytes from memory need not be. */
+static uint32_t extended(const pl_ir *x, const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const bool product = m == M_mul || m == M_mad;
+    uint64_t v;
+    uint32_t n = 0;
+    if (!product && m != M_setp && m != M_shr && m != M_sub) return 0;
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned first = m == M_sub ? 2 : 1, end = m == M_shr ? 2 : f->noperands;
+    for (unsigned k = first; k < end; k++) {
+        const pl_word type = pl_operand_type(f, k, i->mods);
+        if (pl_type_bits(type) != 16 || pl_type_kind(type) == 'f' || pl_ir_number(x, i->op[k], &v))
+            continue;
+        const pl_insn *w = x->row[i->op[k]].defs == 1 ? pl_ir_writer(x, i->op[k]) : NULL;
+        n += !product || !w || pl_insn_mnem(w) != M_ld || pl_type_bits(pl_insn_type(w)) != 8;
+    }
+    return n;
+}
+
+/* Is it the sign of an integer that only a sum behind it in the block reads? */
+static bool joins_sum(const pl_ir *x, const pl_irb *b, size_t k)
+{
+    const pl_insn *i = &b->code.at[k];
+    const uint16_t m = pl_insn_mnem(i);
+    if ((m != M_neg && m != M_abs) || pl_insn_type(i) != W_s32 || x->row[i->op[0]].uses != 1)
+        return false;
+    while (++k < b->code.n) {
+        const pl_insn *r = &b->code.at[k];
+        const uint16_t by = pl_insn_mnem(r);
+        if ((by == M_add || by == M_sub) && pl_insn_is_integer(r, 32) &&
+            (r->op[1] == i->op[0] || r->op[2] == i->op[0]))
+            return true;
+    }
+    return false;
+}
+
+/* Does it load 16 bits that become a word? The register is one of 32 bits if what comes behind it
+ * in the block reads it as such. */
+static bool makes_word(const pl_irb *b, size_t k)
+{
+    const pl_insn *i = &b->code.at[k];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    if (!(pl_insn_effects(i) & PL_EF_LOAD) || !(i->flags & PL_IF_MEM) ||
+        pl_type_bits(pl_insn_type(i)) != 16 || i->sel[PL_M_COUNT] != 1 ||
+        (space != PL_SP_GLOBAL && space != PL_SP_SHARED && space != PL_SP_GENERIC))
+        return false;
+    while (++k < b->code.n) {
+        const pl_insn *r = &b->code.at[k];
+        const pl_form *f = &pl_forms[r->form];
+        for (unsigned o = 0; r->form != PL_IR_DEAD && o < f->noperands && o < PL_INLINE_OPERANDS;
+             o++)
+            if (f->operand[o].kind == PL_K_VALUE && !f->operand[o].written && r->op[o] == i->op[0])
+                return pl_type_bits(pl_operand_type(f, o, r->mods)) == 32;
+    }
+    return false;
+}
+
+/* What an instruction adds to the price of its body. */
+static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
+{
+    const uint32_t e = pl_insn_effects(i);
+    const char *name = pl_class_text[i->cls];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const pl_word type = pl_insn_type(i);
+    uint64_t by;
+    const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
+    c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
+    c->meets |= i->cls == C_barrier;
+    if (i->cls == C_mov) return price_of_mov(x, i);
+    if (i->cls == C_free || changes_sign(i) || cuts(i)) return 0;
+    if (e & PL_EF_ATOMIC) {
+        const bool one =
+            pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
+            (space != PL_SP_SHARED && (pl_type_kind(type) == 'f' || pl_type_bits(type) != 32 ||
+                                       pl_insn_has(i, W_inc) || pl_insn_has(i, W_dec)));
+        return far + (one ? 1 : PRICE_ATOMIC);
+    }
+    if (e & (PL_EF_STORE | PL_EF_LOAD)) {
+        const bool near = space == PL_SP_SHARED,
+                   bank = space == PL_SP_PARAM || space == PL_SP_CONST;
+        c->shared += near && (e & PL_EF_LOAD);
+        c->loads |= !near && !bank && (e & PL_EF_LOAD);
+        const uint32_t bytes =
+            (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
+        const uint32_t narrow =
+            bytes > 1 ? 2 * bytes
+                      : bytes; /* its registers are made of it, several after they are told apart */
+        return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
+    }
+    for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
+        if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
+            return dear[k].price;
+    if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide)) return PRICE_MAD64;
+    if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 &&
+        !pl_ir_number(x, i->op[2], &by))
+        return PRICE_SHIFT64;
+    const bool packed = (i->cls == C_half || i->cls == C_half_minmax || pl_insn_mnem(i) == M_cvt) &&
+                        pl_insn_mnem(i) != M_neg && pl_insn_mnem(i) != M_abs;
+    return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED : 1 + extended(x, i);
+}
+
+/* The dearest body that is unrolled where the number of rounds is not known. */
+static uint32_t budget(const counted *c)
+{
+    const uint32_t b = SHORT + FOR_SHARED * c->shared;
+    return c->loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
+}
+
+/* ---- what is known in each round, once the counter is ---- */
+
+typedef struct knowledge {
+    pl_ir *x;
+    struct {
+        uint32_t *at;
+        size_t n;
+    } row, pred; /* the loop, plus one, in which it is known */
+    uint32_t loop;
+    bool all, changed;  /* answers */
+    pl_varies lanes;    /* what differs between them, once somebody has asked */
+    uint32_t described; /* predicates of which it tells */
+} knowledge;
+
+static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
+{
+    k->x = x;
+    k->loop = loop + 1;
+    if (k->row.n < x->f->rows) {
+        k->row.n = 2 * (size_t)x->f->rows;
+        k->row.at = pl_arena_array(x->tmp, uint32_t, k->row.n);
+    }
+    if (k->pred.n < x->f->preds) {
+        k->pred.n = 2 * (size_t)x->f->preds;
+        k->pred.at = pl_arena_array(x->tmp, uint32_t, k->pred.n);
+    }
+    return k->row.at && k->pred.at;
+}
+
+/* A number, or a place in the constant bank. Where other variables are only the linker knows. */
+static bool is_known(const pl_ir *x, uint32_t row)
+{
+    uint64_t number;
+    const pl_row_init *i =
+        row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
+    return pl_ir_number(x, row, &number) ||
+           (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
+}
+
+static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED)
+        k->all &= *row == PL_PT || *row == PL_PF || k->pred.at[*row] == k->loop;
+    else
+        k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
+}
+
+/* Values, and variables of which find_variables has said that they are known. */
+static void ask_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned n = 0; n < (pred ? 1 : rows); n++)
+        k->all &= (pred ? k->x->pred_row : k->x->row)[*row + n].defs == 1 ||
+                  (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
+}
+
+static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++)
+        ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
+}
+
+/* Is it known in each round what this reads? An event reads nothing. */
+static bool reads_known(knowledge *k, const pl_insn *i)
+{
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const bool event = i->cls == C_barrier || i->cls == C_cp_commit,
+               bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
+    if (i->form == PL_IR_DEAD || !(event || bank || pl_insn_pure(i)) ||
+        (i->guard != PL_PT && k->pred.at[i->guard] != k->loop))
+        return false;
+    pl_insn copy = *i;
+    k->all = true;
+    pl_insn_reads_here(k->x->p, &copy, ask_known, k);
+    return k->all;
+}
+
+/* Is this known in each round? */
+static bool find_known(knowledge *k, const pl_insn *i)
+{
+    pl_insn copy = *i;
+    if (!reads_known(k, i)) return false;
+    pl_insn_writes_here(k->x->p, &copy, ask_written, k);
+    if (k->all) pl_insn_writes_here(k->x->p, &copy, note_known, k);
+    return k->all;
+}
+
+static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
+{
+    return x->b.at[a].order < x->b.at[b].order ? -1 : x->b.at[a].order > x->b.at[b].order;
+}
+
+/* The blocks of the loop that begins in c->block: one latch, no loop inside. */
+static bool find_members(pl_ir *x, counted *c)
+{
+    enum { MOST_MEMBERS = 64 };
+    const pl_irb *head = &x->b.at[c->block];
+    c->latch = PL_IR_NONE;
+    for (uint32_t k = 0; k < head->npred; k++)
+        if (pl_ir_dominates(x, c->block, x->preds[head->pred + k]))
+            c->latch = x->preds[head->pred + k];
+    c->member = pl_arena_array(x->tmp, uint32_t, MOST_MEMBERS);
+    if (!c->member || c->latch == PL_IR_NONE) return false;
+    c->member[c->members++] = c->block;
+    if (c->latch != c->block) c->member[c->members++] = c->latch;
+    for (uint32_t m = 1; m < c->members; m++) { /* backwards from the latch */
+        const pl_irb *b = &x->b.at[c->member[m]];
+        if (b->loop != c->block) return false;
+        for (uint32_t k = 0; k < b->npred; k++) {
+            const uint32_t from = x->preds[b->pred + k];
+            uint32_t known = 0;
+            while (known < c->members && c->member[known] != from) known++;
+            if (known == MOST_MEMBERS) return false;
+            if (known == c->members) c->member[c->members++] = from;
+        }
+    }
+    for (uint32_t m = 2; m < c->members; m++) /* few, and nearly in order */
+        for (uint32_t k = m; k > 1 && by_order(x, c->member[k - 1], c->member[k]) > 0; k--) {
+            const uint32_t other = c->member[k];
+            c->member[k] = c->member[k - 1];
+            c->member[k - 1] = other;
+        }
+    for (uint32_t m = 0; m < c->members; m++)
+        for (uint32_t e = 0; c->member[m] != c->latch && e < pl_ir_successors(x, c->member[m]);
+             e++) {
+            const uint32_t to = pl_ir_successor(x, c->member[m], e);
+            uint32_t known = 0;
+            while (known < c->members && c->member[known] != to) known++;
+            if (known == 0) return false;
+            c->leaves |= known == c->members;
+        }
+    return c->member[c->members - 1] == c->latch;
+}
+
+/* Does this instruction of the last block give a counter its next value? */
+static bool counts(pl_ir *x, counted *c, uint32_t at)
+{
+    const pl_insn *i = &x->b.at[c->latch].code.at[at];
+    c->copy = c->next = PL_IR_NONE;
+    c->counter = i->op[0];
+    if (only_steps(x, c, c->latch, i, &c->step))
+        return (unsigned)pl_type_bits(pl_insn_type(i)) == c->bits;
+    if (!pl_insn_copies(i) || i->guard != PL_PT || i->op[1] >= x->described ||
+        x->row[i->op[1]].defs != 1 || writes_in(x, c, c->counter) != 1)
+        return false;
+    const pl_ir_row *w = &x->row[i->op[1]];
+    const pl_insn *by = pl_ir_writer(x, i->op[1]);
+    if (!by || x->b.at[w->block].loop != c->block || !pl_ir_dominates(x, w->block, c->latch) ||
+        by->op[0] != i->op[1] || by->op[1] != c->counter || !adds_number(x, by, &c->step) ||
+        (w->block == c->latch && w->at >= at) ||
+        (unsigned)pl_type_bits(pl_insn_type(by)) != c->bits)
+        return false;
+    c->copy = at;
+    c->next = i->op[1];
+    return true;
+}
+
+/* Looks for the counter that the compare reads. ptxas 13.0 takes it for one only if the compare
+ * stands in the block where it changes. */
+static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
+{
+    for (unsigned side = 0; side < 2; side++) {
+        const uint32_t v = test->op[2 + side], n = test->op[3 - side];
+        for (uint32_t k = 0; k < x->b.at[c->latch].code.n; k++) {
+            if (k == c->test || !counts(x, c, k) ||
+                !((k < c->test && v == c->counter) || v == c->next) || writes_in(x, c, n) != 0)
+                continue;
+            c->bound = n;
+            if (side) c->cmp = mirrored(c->cmp);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is this predicate of the last block a compare of a counter, while which the loop goes on?
+ * `other`: while it does not hold. */
+static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
+{
+    const pl_ir_row *p = &x->pred_row[pred];
+    if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
+    const pl_insn *test = &x->b.at[c->latch].code.at[p->at];
+    const pl_word t = pl_insn_type(test);
+    if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT ||
+        pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX || pl_type_bits(t) < 32 ||
+        (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
+        return false;
+    c->test = p->at;
+    c->bits = (unsigned)pl_type_bits(t);
+    c->is_signed = pl_type_kind(t) == 's';
+    c->cmp = comparison(test, other);
+    return find_counter(x, c, test) && c->cmp != W_none && c->step != 0;
+}
+
+/* The same of one of two compares that both must hold. */
+static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
+{
+    const pl_ir_row *p = &x->pred_row[pred];
+    if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
+    const pl_insn *i = &x->b.at[c->latch].code.at[p->at];
+    if (pl_insn_mnem(i) != M_and || pl_insn_type(i) != W_pred || i->guard != PL_PT) return false;
+    for (unsigned k = 1; k < 3; k++) {
+        const pl_ir_row *q = &x->pred_row[i->op[3 - k]];
+        if (q->defs != 1 || q->block != c->latch ||
+            pl_insn_mnem(&x->b.at[c->latch].code.at[q->at]) != M_setp ||
+            !find_test(x, c, i->op[k], false))
+            continue;
+        c->both = p->at;
+        c->also = i->op[3 - k];
+        return true;
+    }
+    return false;
+}
+
+static bool analyse(pl_ir *x, uint32_t block, counted *c)
+{
+    const pl_irb *head = &x->b.at[block];
+    *c = (counted){.block = block};
+    if (head->loop != block || head->latches != 1 || !find_members(x, c)) return false;
+    const pl_irb *b = &x->b.at[c->latch];
+    const pl_insn *branch = pl_ir_branch(x, c->latch);
+    if (!branch || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
+        x->b.at[b->next].loop == block || branch->guard <= PL_PF ||
+        pl_forms[branch->form].noperands != 1 || (branch->flags & PL_IF_NOUNROLL))
+        return false;
+    const bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
+    c->exit = b->next;
+    c->both = c->also = PL_IR_NONE;
+    if (!find_test(x, c, branch->guard, negated) &&
+        (negated || !find_test_of_two(x, c, branch->guard)))
+        return false;
+    int64_t s = sign(c->step, c->bits);
+    if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) ||
+        ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
+        return false;
+    for (uint32_t m = 0; m < c->members; m++) {
+        b = &x->b.at[c->member[m]];
+        c->n += (uint32_t)b->code.n;
+        for (size_t k = 0; k + (c->member[m] == c->latch) < b->code.n; k++)
+            if (!copyable(&b->code.at[k])) return false;
+    }
+    return true;
+}
+
+/* The last instruction of the block that writes the row, NULL. */
+static const pl_insn *last_write(const pl_ir *x, uint32_t block, uint32_t row)
+{
+    writes w = {row, 0};
+    for (size_t k = x->b.at[block].code.n; k-- > 0;) {
+        pl_insn_writes_here(x->p, &x->b.at[block].code.at[k], count_writes, &w);
+        if (w.n) return &x->b.at[block].code.at[k];
+    }
+    return NULL;
+}
+
+static void ask_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    (void)rows;
+    k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
+}
+
+/* Is a number computed here? */
+static bool computes_number(pl_ir *x, const pl_insn *i)
+{
+    knowledge k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
+    pl_insn copy = *i;
+    if (k.all) pl_insn_reads_here(x->p, &copy, ask_number, &k);
+    return k.all;
+}
+
+enum { COMPUTED = PL_IR_NONE - 1 };
+
+/* What the row holds whenever the loop is entered, if that is known: of all writes that get there
+ * (several loops may count with one register), what they copy; COMPUTED, if the only one computes a
+ * number; PL_IR_NONE. */
+static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
+{
+    enum { MOST_BLOCKS = 64 };
+    uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
+    for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
+        const pl_irb *b = &x->b.at[block[at]];
+        const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
+        if (i) {
+            if (i->guard != PL_PT || i->op[0] != row || !computes_number(x, i)) return PL_IR_NONE;
+            const uint32_t number = pl_insn_copies(i) ? i->op[1] : (uint32_t)COMPUTED;
+            if (found != PL_IR_NONE && (found != number || found == COMPUTED)) return PL_IR_NONE;
+            found = number;
+        } else if (block[at] == 0) {
+            return PL_IR_NONE;
+        }
+        for (uint32_t k = 0; !i && k < b->npred; k++) {
+            const uint32_t from = x->preds[b->pred + k];
+            uint32_t known = 0;
+            while (known < n && block[known] != from) known++;
+            if (at == 0 && pl_ir_dominates(x, head, from)) continue; /* round by round */
+            if (known == MOST_BLOCKS || known == 0) /* 0: it goes on from where it was */
+                return PL_IR_NONE;
+            if (known == n) block[n++] = from;
+        }
+    }
+    return found;
+}
+
+static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
+        const pl_ir_row *r = &k->x->row[*row + n];
+        if (r->defs > 1 && r->kind == PL_ROW_REG && !r->pinned) k->row.at[*row + n] = k->loop;
+    }
+}
+
+/* What an instruction writes that is not known: values may be in the next try. */
+static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
+        uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
+        k->changed |= *at == k->loop &&
+                      ((use & PL_USE_PRED) ? k->x->pred_row : k->x->row)[*row + n].defs != 1;
+        *at = 0;
+    }
+}
+
+static void ask_beginning(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    knowledge *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->row[*row + n].defs > 1; n++)
+        if (k->row.at[*row + n] == k->loop && beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
+            k->row.at[*row + n] = 0;
+            k->changed = true;
+        }
+}
+
+/* What a variable holds is known in each round if it starts with a number and becomes what is
+ * computed of numbers and such variables alone: counters, and what goes round a table or is a
+ * random number. All are taken for it at first; those that depend on something else go, and with
+ * them what depends on them. */
+static void find_variables(pl_ir *x, const counted *c, knowledge *known)
+{
+    enum { TRIES = 8 };
+    for (unsigned arm = 0; arm < 2; arm++) /* those that only some rounds write are not known */
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n &&
+                               pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
+                 k++)
+                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k],
+                                    arm ? note_unknown : note_variable, known);
+    bool asked = false;
+    for (unsigned n = 0; !asked || known->changed; n++) {
+        known->changed = false;
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+                pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+                if (n >= TRIES || !find_known(known, i))
+                    pl_insn_writes_here(x->p, i, note_unknown, known);
+            }
+        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
+            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
+                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], ask_beginning, known);
+        asked |= !known->changed || n >= TRIES;
+    }
+}
+
+/* The price of the body; and what of it is saved where the number of rounds is known. */
+static void appraise(pl_ir *x, counted *c, knowledge *known)
+{
+    if (known) find_variables(x, c, known);
+    if (c->also != PL_IR_NONE) { /* a branch */
+        c->branches = c->apart = true;
+        c->price++;
+    }
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_irb *b = &x->b.at[c->member[m]];
+        const bool last = c->member[m] == c->latch;
+        for (size_t k = 0; k + last < b->code.n; k++) {
+            pl_insn *i = &b->code.at[k];
+            uint64_t step;
+            bool saved = false;
+            if ((last && (k == c->test || k == c->copy || k == c->both)) ||
+                (i->op[0] == c->counter && steps_by(x, i, &step)) ||
+                (i->op[0] == c->next && adds_number(x, i, &step)))
+                continue;
+            if (pl_insn_effects(i) & PL_EF_BRANCH) {
+                c->branches = true;
+                saved = known && i->guard < x->f->preds && known->pred.at[i->guard] == known->loop;
+                c->apart |= !saved && i->guard != PL_PT;
+                *(saved ? &c->saved : &c->price) += 1;
+                continue;
+            }
+            const uint32_t price =
+                joins_sum(x, b, k)
+                    ? 0
+                    : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0) + makes_word(b, k);
+            saved = known && find_known(known, i);
+            *(saved ? &c->saved : &c->price) += price;
+            if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
+                saved = known && known->pred.at[i->guard] == known->loop;
+                *(saved ? &c->saved : &c->price) += 1;
+                c->branches = true;
+                c->apart |= !saved;
+            }
+        }
+    }
+}
+
+/* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
+static unsigned rounds(pl_ir *x, counted *c)
+{
+    uint64_t v = 0, n;
+    c->start = beginning(x, c->block, c->counter);
+    if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, c->start, &v)) return 0;
+    for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
+        v = cut(v + c->step, c->bits);
+        bool less = c->is_signed ? sign(v, c->bits) < sign(n, c->bits) : v < cut(n, c->bits);
+        bool equal = v == cut(n, c->bits);
+        bool more = c->cmp == W_lt   ? less
+                    : c->cmp == W_le ? less || equal
+                    : c->cmp == W_gt ? !less && !equal
+                    : c->cmp == W_ge ? !less
+                                     : !equal;
+        if (!more) return r;
+    }
+    return 0;
+}
+
+/* ---- copies ---- */
+
+static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    (void)rows;
+    if (use & PL_USE_WRITE) return;
+    uint32_t *to = use & PL_USE_PRED ? u->pred_to : u->row_to;
+    if (to[*row] != PL_IR_NONE) *row = to[*row];
+}
+
+static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    pl_ir *x = u->x;
+    if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
+    bool pred = (use & PL_USE_PRED) != 0;
+    const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row];
+    bool keep = false;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++)
+        keep |= (pred ? u->keep_pred : u->keep)[*row + k] != 0;
+    if (r->defs != 1 || r->block != u->from || r->at != u->at || keep ||
+        (!pred && (r->kind != PL_ROW_REG || r->rows != rows)))
+        return;
+    uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++)
+        (pred ? u->pred_to : u->row_to)[*row + k] = fresh + k;
+    *row = fresh;
+}
+
+/* A read of what only some lanes write in this loop, where that is not certain to have been
+ * written. */
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    const pl_ir *x = u->x;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
+        const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row + k];
+        if (r->defs == 1 && r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, u->c->latch) &&
+            !pl_ir_dominates(x, r->block, u->from))
+            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
+        else if (r->defs == 1 && r->block == u->from && r->at >= u->at &&
+                 !pl_ir_dominates(x, r->block, u->c->latch))
+            (pred ? u->keep_pred : u->keep)[*row + k] = 1;
+    }
+}
+
+/* A read outside of a loop with several ways out: which round it leaves in is not known. */
+static void note_outside(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    unroller *u = ctx;
+    if (*row != UINT32_MAX)
+        memset((use & PL_USE_PRED ? u->keep_pred : u->keep) + *row, 1,
+               use & PL_USE_PRED ? 1 : rows);
+}
+
+static void find_kept(unroller *u)
+{
+    pl_ir *x = u->x;
+    for (uint32_t j = 0; several_ways(u->c) && j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            if (x->b.at[x->rpo[j]].loop != u->c->block)
+                pl_insn_reads_here(x->p, &x->b.at[x->rpo[j]].code.at[k], note_outside, u);
+    for (uint32_t j = 0; u->c->members > 1 && j < x->nrpo; j++) {
+        u->from = x->rpo[j];
+        for (u->at = 0; u->at < x->b.at[u->from].code.n; u->at++)
+            pl_insn_reads_here(x->p, &x->b.at[u->from].code.at[u->at], note_read, u);
+    }
+}
+
+/* Where the copy being made goes on for a block; those outside of the loop are the same. */
+static uint32_t copy_of(const unroller *u, uint32_t block)
+{
+    for (uint32_t m = 0; m < u->c->members; m++)
+        if (u->c->member[m] == block) return u->block_to[block];
+    return block;
+}
+
+/* Appends one copy of the body to a block: number `copy` of `copies`. Returns the block where it
+ * ends. */
+static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
+{
+    pl_ir *x = u->x;
+    const counted *c = u->c;
+    u->last = copy + 1 == copies;
+    u->block_to[c->block] = to;
+    for (uint32_t m = 1; m < c->members; m++) u->block_to[c->member[m]] = pl_ir_new_block(x);
+    for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {
+        u->from = c->member[m];
+        const pl_irb body = x->b.at[u->from];
+        const bool latch = u->from == c->latch;
+        to = u->block_to[u->from];
+        for (uint32_t k = 0; k + latch < body.code.n; k++) {
+            if (latch && (k == c->test || k == c->both)) continue;
+            const bool counts_on = latch && k == c->copy;
+            pl_insn i = pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next) : &body.code.at[k]);
+            uint64_t step;
+            if (counts_on) i.op[0] = i.op[1];
+            u->at = k;
+            u->guarded = i.guard != PL_PT;
+            if (steps_by(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
+                unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
+                uint32_t v = i.op[0];
+                const bool kept = u->keep[v] != 0; /* who leaves the loop reads it: a copy of what
+                                                      it is, which the next round counts on from */
+                if (kept && u->row_to[v] != PL_IR_NONE)
+                    i.op[1] = u->row_to[v];
+                else if (!kept)
+                    i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
+                i.op[0] = u->last && !kept ? v : pl_ir_new(x, rows);
+                for (unsigned r = 0; r < rows; r++) u->row_to[v + r] = i.op[0] + r;
+                if (kept) {
+                    *pl_push(x->a, &x->b.at[to].code) = i;
+                    const uint32_t now = i.op[0];
+                    if (!pl_insn_make(&i, M_mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1))
+                        return PL_IR_NONE;
+                    i.op[0] = v;
+                    i.op[1] = now;
+                }
+            } else {
+                pl_insn_reads_here(x->p, &i, rename_reads, u);
+                pl_insn_writes_here(x->p, &i, rename_writes, u);
+            }
+            if (pl_insn_effects(&i) & PL_EF_BRANCH) i.target = copy_of(u, i.target);
+            *pl_push(x->a, &x->b.at[to].code) = i;
+        }
+        x->b.at[to].next = latch || body.next == PL_IR_NONE ? PL_IR_NONE : copy_of(u, body.next);
+    }
+    return to;
+}
+
+/* So many of them, from block `to` on. Returns where they end; PL_IR_NONE: out of memory. */
+static uint32_t copies(unroller *u, uint32_t to, unsigned n)
+{
+    size_t rows = u->x->f->rows, preds = u->x->f->preds;
+    /* names are by original row: what copies add is never renamed again */
+    memset(u->row_to, 0xff, rows * sizeof *u->row_to);
+    memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
+    for (unsigned r = 0; several_ways(u->c) && r < u->c->bits / 32; r++)
+        u->row_to[u->c->counter + r] = u->c->start + r;
+    for (unsigned k = 0; k < n && to != PL_IR_NONE && pl_ir_ok(u->x); k++) {
+        to = append(u, to, k, n);
+        if (u->c->also == PL_IR_NONE || to == PL_IR_NONE || k + 1 == n) continue;
+        const uint32_t from = to, also = u->pred_to[u->c->also];
+        to = pl_ir_new_block(u->x);
+        pl_ir_jump(u->x, from, pl_ir_branch(u->x, u->c->latch)->line,
+                   also == PL_IR_NONE ? u->c->also : also, true, u->c->exit);
+        u->x->b.at[from].next = to;
+    }
+    return pl_ir_ok(u->x) ? to : PL_IR_NONE;
+}
+
+/* The original is not needed any more; its first block stays for what comes instead. */
+static void forget(pl_ir *x, const counted *c)
+{
+    for (uint32_t m = 0; m < c->members; m++) {
+        memset(&x->b.at[c->member[m]].code, 0, sizeof x->b.at[c->member[m]].code);
+        x->b.at[c->member[m]].next = PL_IR_NONE;
+    }
+}
+
+/* ---- the frame around them ---- */
+
+/* The branch that ends the block goes back in a loop that is done with. */
+static void settle(pl_ir *x, uint32_t block)
+{
+    if (x->b.at[block].code.n)
+        x->b.at[block].code.at[x->b.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
+}
+
+static pl_word type_of(const counted *c)
+{
+    return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
+}
+
+/* A limit that is a number: does n - 3 c wrap around, or the counter when it passes n? */
+static bool limit_wraps(const counted *c, uint64_t bound)
+{
+    const uint64_t k = cut((uint64_t)(FACTOR - 1) * c->step, c->bits), m = cut(bound - k, c->bits);
+    const uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0,
+                   highest = c->is_signed ? lowest - 1 : cut(UINT64_MAX, c->bits);
+    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
+    /* step and k are negative when counting down */
+    const uint64_t edge = up ? cut(highest - k - c->step + !reached, c->bits)
+                             : cut(lowest - k - c->step - !reached, c->bits);
+    if (c->is_signed)
+        return up ? sign(m, c->bits) > sign(edge, c->bits) : sign(m, c->bits) < sign(edge, c->bits);
+    return up ? m > edge : m < edge;
+}
+
+/* Predicate: so many rounds are due, by the distance between counter and bound, which has a sign or
+ * not, if `also` holds. */
+static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, uint32_t counter,
+                    unsigned n, bool is_signed, uint32_t also)
+{
+    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
+    const uint64_t step = cut(up ? c->step : 0 - c->step, c->bits);
+    const pl_word type = is_signed ? type_of(c) : c->bits == 64 ? W_u64 : W_u32;
+    uint64_t bound;
+    uint32_t distance = counter;
+    if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
+        pl_insn *i = pl_ir_append(x, block, line);
+        distance = pl_ir_new(x, c->bits / 32);
+        if (!i || !pl_insn_make(i, M_sub, 3, &type, 1)) return PL_PF;
+        i->op[0] = distance;
+        i->op[1] = up ? c->bound : counter;
+        i->op[2] = up ? counter : c->bound;
+    }
+    return pl_ir_compare(x, block, line, W_gt, type, distance,
+                         pl_ir_constant(x, cut((n - 1) * step - reached, c->bits), c->bits), also);
+}
+
+/* Writes true or false to a predicate. */
+static bool set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
+{
+    const pl_word type = W_pred;
+    pl_insn *i = pl_ir_append(x, block, line);
+    if (!i || !pl_insn_make(i, M_and, 3, &type, 1)) return false;
+    i->op[0] = pred;
+    i->op[1] = PL_PT;
+    i->op[2] = value ? PL_PT : PL_PF;
+    return true;
+}
+
+/* Can a counter that was in front of the bound pass the end of its range? Not by steps of one to a
+ * bound that it does not pass itself, nor where the bound is a number: limit_wraps has looked at
+ * that. */
+static bool passes_end(const pl_ir *x, const counted *c)
+{
+    uint64_t bound;
+    const bool reached = c->cmp == W_le || c->cmp == W_ge;
+    const int64_t step = sign(c->step, c->bits);
+    return !pl_ir_number(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
+}
+
+/* While the counter is less than the bound, or more. */
+static bool unroll_ordered(unroller *u, const counted *c)
+{
+    pl_ir *x = u->x;
+    const pl_word type = type_of(c);
+    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line,
+                   first = pl_ir_new_pred(x);
+    const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x),
+                   two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
+    uint64_t number = 1;
+    uint32_t start = beginning(x, c->block, c->counter), test = head;
+    if (!pl_ir_ok(x)) return false;
+    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2),
+                   end1 = copies(u, one, 1);
+    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE || end1 == PL_IR_NONE) return false;
+    uint32_t peel = PL_IR_NONE, end = PL_IR_NONE;
+    if (!c->is_signed) {
+        peel = pl_ir_new_block(x);
+        test = pl_ir_new_block(x);
+        end = pl_ir_ok(x) ? copies(u, peel, 1) : PL_IR_NONE;
+        if (end == PL_IR_NONE) return false;
+    }
+    forget(x, c);
+    start = pl_ir_number(x, start, &number) ? start : c->counter;
+    const bool plain = c->is_signed && sign(c->step, c->bits) > 0 && start != c->counter &&
+                       number == 0; /* n - 0 does not wrap */
+    if (c->is_signed) {
+        if (!set(x, head, line, first, true)) return false;
+    } else {
+        pl_ir_compare(x, head, line, c->cmp, type, start, c->bound, PL_PT);
+        x->b.at[head].code.at[x->b.at[head].code.n - 1].op[0] = first;
+        pl_ir_jump(x, head, line, first, false, test);
+        x->b.at[head].next = peel;
+        x->b.at[end].next = test;
+        start = c->counter;
+    }
+    uint32_t below =
+        PL_PT; /* the counter is in front of the bound: their distance without a sign is right */
+    for (unsigned k = 0; k < 2; k++) {
+        const uint32_t block = k ? few : test;
+        if (!plain &&
+            !(k && c->is_signed)) /* what was in front of the bound is not far behind it after four
+                                     rounds: with a sign the distance is right */
+            below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
+        const bool with_sign = c->is_signed && (plain || k);
+        pl_ir_jump(x, block, line,
+                   due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, with_sign, below),
+                   true, k ? last : few);
+        x->b.at[block].next = k ? two : enter;
+    }
+    const uint32_t limit = pl_ir_new(x, c->bits / 32);
+    pl_insn *i = pl_ir_append(x, enter, line);
+    if (!i || !pl_insn_make(i, M_add, 3, &type, 1)) return false;
+    i->op[0] = limit;
+    i->op[1] = c->bound;
+    i->op[2] = pl_ir_constant(x, cut(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
+    if (!set(x, enter, line, first, false) || !set(x, end2, line, first, false)) return false;
+    x->b.at[enter].next = four;
+    pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT),
+               false, four);
+    settle(x, end4);
+    x->b.at[end4].next = few;
+    x->b.at[end2].next = last;
+    const uint32_t more = pl_ir_new_pred(x);
+    i = pl_ir_append(x, last, line);
+    if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type}, 3)) return false;
+    i->op[0] = more;
+    i->op[2] = c->counter;
+    i->op[3] = c->bound;
+    i->op[4] = first;
+    pl_ir_jump(x, last, line, more, true, c->exit);
+    x->b.at[last].next = one;
+    if (passes_end(x, c) ||
+        (c->is_signed && !plain)) { /* it may go on from the other end of its range */
+        pl_ir_jump(x, end1, line,
+                   pl_ir_compare(x, end1, line, c->cmp, type, c->counter, c->bound, PL_PT), false,
+                   one);
+        settle(x, end1);
+    }
+    x->b.at[end1].next = c->exit;
+    return pl_ir_ok(x);
+}
+
+/* Until the counter is the bound. */
+static bool unroll_until(unroller *u, const counted *c)
+{
+    pl_ir *x = u->x;
+    const pl_word type = c->bits == 64 ? W_b64 : W_b32;
+    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
+    const bool up = sign(c->step, c->bits) > 0;
+    /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
+    const uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x),
+                   last = pl_ir_new_block(x);
+    const uint32_t first = pl_ir_new_block(x), original = pl_ir_new_block(x);
+    if (!pl_ir_ok(x)) return false;
+    const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2);
+    if (end4 == PL_IR_NONE || end2 == PL_IR_NONE) return false;
+    x->b.at[original].code = x->b.at[head].code;
+    x->b.at[original].next = x->b.at[head].next;
+    const uint32_t latch = c->latch == head ? original : c->latch;
+    x->b.at[latch].code.at[x->b.at[latch].code.n - 1].target = original;
+    settle(x, latch);
+    x->b.at[latch].next = c->exit;
+    memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
+    pl_ir_jump(x, head, line,
+               pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32,
+                             c->counter, c->bound, PL_PT),
+               true, original);
+    x->b.at[head].next = first;
+    pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
+    x->b.at[first].next = four;
+    pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false, four);
+    settle(x, end4);
+    x->b.at[end4].next = few;
+    pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, false, PL_PT), true, last);
+    x->b.at[few].next = two;
+    x->b.at[end2].next = last;
+    pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_ne, type, c->counter, c->bound, PL_PT),
+               true, c->exit);
+    x->b.at[last].next = original;
+    return pl_ir_ok(x);
+}
+
+static bool unroll_whole(unroller *u, const counted *c, unsigned n)
+{
+    pl_ir *x = u->x;
+    uint32_t to = pl_ir_new_block(x), end = pl_ir_ok(x) ? copies(u, to, n) : PL_IR_NONE;
+    if (end == PL_IR_NONE) return false;
+    forget(x, c);
+    x->b.at[end].next = c->exit;
+    x->b.at[c->block].next = to;
+    return true;
+}
+
+/* A known number of rounds: `rest` of them in front, then `n` at once. */
+static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest)
+{
+    pl_ir *x = u->x;
+    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
+    uint32_t loop = pl_ir_new_block(x), front = pl_ir_new_block(x);
+    pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
+    if (!pl_ir_ok(x)) return false;
+    const uint32_t end = copies(u, loop, n), first = rest ? copies(u, front, rest) : front;
+    if (end == PL_IR_NONE || first == PL_IR_NONE) return false;
+    pl_ir_jump(x, end, line, pl_ir_compare(x, end, line, c->cmp, type, c->counter, c->bound, PL_PT),
+               false, loop);
+    settle(x, end);
+    x->b.at[end].next = c->exit;
+    forget(x, c);
+    x->b.at[head].next = front;
+    x->b.at[first].next = loop;
+    return pl_ir_ok(x);
+}
+
+/* Are all rounds written out? What they add to the first may be the more, the larger the share that
+ * is saved; a little is added for each, too. 162 bodies of 2 to 512 rounds, of which 1 to 60 % is
+ * saved, are written out to within one instruction. */
+static bool whole(const counted *c, unsigned rounds)
+{
+    const uint64_t percent = 100 * (c->saved + SAVED_LOOP) / (c->price + c->saved + SAVED_LOOP);
+    const uint64_t most =
+        2780 + 1060 * percent + 46 * percent * percent; /* all in twentieths of an instruction */
+    uint64_t beside = 20 + 12 * percent;
+    beside = beside < 120 + 5 * c->saved ? beside : 120 + 5 * c->saved;
+    beside = beside < 240 ? beside : 240;
+    return (rounds - 1) * (20 * (uint64_t)c->price + beside) <= most;
+}
+
+/* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the
+ * loop that do, with those in front, for the price; with branches in it all or none. */
+static unsigned parts(unsigned rounds, const counted *c)
+{
+    const uint32_t price = c->price + c->saved;
+    if (whole(c, rounds)) return rounds;
+    unsigned most = MOST_COPIES / price;
+    for (unsigned n = most < rounds ? most : rounds - 1;
+         n >= FACTOR && price <= LONG && !c->branches; n--)
+        if (n + rounds % n <= most) return n;
+    return 1;
+}
+
+/* ---- loops that wait for themselves ---- */
+
+/* Where an access may go, as bits. */
+static unsigned where(const pl_insn *i)
+{
+    enum { ELSEWHERE = 1, SHARED = 2, LOCAL = 4 };
+    switch ((pl_space)i->sel[PL_M_SPACE]) {
+    case PL_SP_SHARED: return SHARED;
+    case PL_SP_LOCAL: return LOCAL;
+    case PL_SP_PARAM:
+    case PL_SP_CONST: return 0;
+    case PL_SP_GLOBAL: return ELSEWHERE;
+    default: return ELSEWHERE | SHARED | LOCAL;
+    }
+}
+
+typedef struct tracer {
+    uint8_t *row, *pred; /* by row, by predicate: loads of this round that it is computed of, as
+                            bits of where they may have read */
+    uint8_t of;          /* the same of the instruction at work */
+} tracer;
+
+static void ask_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    tracer *t = ctx;
+    for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
+        t->of |= ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k];
+}
+
+static void note_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    tracer *t = ctx;
+    for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
+        ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of;
+}
+
+/* The instruction that writes the row in each round, if there is only one in the loop; NULL. */
+static const pl_insn *only_write(pl_ir *x, const counted *c, uint32_t row)
+{
+    if (writes_in(x, c, row) != 1) return NULL;
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_insn *i = last_write(x, c->member[m], row);
+        if (i)
+            return i->guard == PL_PT && i->op[0] == row &&
+                           pl_ir_dominates(x, c->member[m], c->latch)
+                       ? i
+                       : NULL;
+    }
+    return NULL;
+}
+
+/* Is it a row that grows by a number each round, perhaps by way of a copy, or a number away from
+ * one? */
+static bool moves_on(pl_ir *x, const counted *c, uint32_t row)
+{
+    enum { STEPS = 4 };
+    uint32_t seen[STEPS];
+    uint64_t number;
+    for (unsigned k = 0; k < STEPS; k++) {
+        const pl_insn *i = only_write(x, c, row);
+        if (!i || !(pl_insn_copies(i) ||
+                    (pl_insn_mnem(i) == M_add && pl_ir_number(x, i->op[2], &number))))
+            return false;
+        seen[k] = row;
+        row = i->op[1];
+        for (unsigned j = 0; j <= k; j++)
+            if (seen[j] == row) return true;
+    }
+    return false;
+}
+
+/* Does a load of the next round have to wait for what this one stores, because that is computed of
+ * a load from there, and this holds for each load? It does where the place is not one that moves on
+ * in each round. ptxas 13.0 does not unroll such a loop if its lanes may do different numbers of
+ * rounds (200 loops made for it, 2026-11). */
+static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
+{
+    tracer t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
+                pl_arena_array(x->tmp, uint8_t, x->f->preds + 1), 0};
+    unsigned waits = 0, elsewhere = 0, branches = 0;
+    *failed = !t.row || !t.pred;
+    for (uint32_t m = 0; m < c->members && !*failed; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+            pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+            const uint32_t e = pl_insn_effects(i);
+            t.of = 0;
+            pl_insn_reads_here(x->p, i, ask_traced, &t);
+            if ((e & PL_EF_STORE) && ((t.of | branches) & where(i)) &&
+                (i->guard != PL_PT || !pl_ir_dominates(x, c->member[m], c->latch) ||
+                 !pl_insn_address(i) || !moves_on(x, c, i->op[pl_insn_address(i) - 1])))
+                waits |= where(i);
+            if (e & PL_EF_BRANCH) branches |= t.of;
+            if (e & PL_EF_LOAD) t.of |= (uint8_t)where(i);
+            pl_insn_writes_here(x->p, i, note_traced, &t);
+        }
+    for (uint32_t m = 0; m < c->members && waits; m++)
+        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
+            const pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+            elsewhere |= (pl_insn_effects(i) & PL_EF_LOAD) && where(i) && !(where(i) & waits);
+        }
+    return waits && !elsewhere;
+}
+
+/* May the lanes of a warp do different numbers of rounds? The tests of loops still to be unrolled
+ * are older than the answer. */
+static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
+{
+    const uint32_t p = pl_ir_branch(x, c->latch)->guard;
+    if (!known->described) {
+        if (!pl_varies_find(&known->lanes, x)) return false;
+        known->described = x->f->preds;
+    }
+    return p < known->described && known->lanes.pred[p];
+}
+
+/* What lanes do together is unrolled only where their number of rounds is plainly the same: from
+ * what is the same in all of them to a number or a parameter. */
+static bool in_step(pl_ir *x, const counted *c, knowledge *known)
+{
+    uint64_t v;
+    const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
+    const bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
+    return (parameter || pl_ir_number(x, c->bound, &v)) && !lanes_part(x, c, known);
+}
+
+static bool unroll(pl_ir *x, counted *c, knowledge *known)
+{
+    const unsigned n = rounds(x, c);
+    bool failed = false;
+    if (n && !to_know(known, x, c->block)) return false;
+    appraise(x, c, n ? known : NULL);
+    const unsigned part = n ? parts(n, c) : 0;
+    uint64_t bound;
+    /* of barriers beside branches ptxas writes out less than this price says, and less of it is
+     * known */
+    const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
+    if (parted || (several_ways(c) && !n) ||
+        (n ? part == 1 && n > 1
+           : c->price > budget(c) || (c->together && !in_step(x, c, known)) ||
+                 ((c->loads || c->shared) && lanes_part(x, c, known) &&
+                  waits_for_itself(x, c, &failed)))) {
+        settle(x, c->latch);
+        return !failed && pl_ir_ok(x);
+    }
+    if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound) && limit_wraps(c, bound))
+        return true;
+    size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
+    unroller u = {.x = x,
+                  .c = c,
+                  .block_to = pl_arena_array(x->tmp, uint32_t, x->b.n),
+                  .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
+                  .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most),
+                  .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
+    u.keep = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    u.keep_pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
+    if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred) return false;
+    find_kept(&u);
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_irb *b = &x->b.at[c->member[m]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            uint64_t step;
+            if (only_steps(x, c, c->member[m], &b->code.at[k], &step))
+                u.steps[b->code.at[k].op[0]] = 1;
+        }
+    }
+    if (!n) return c->cmp == W_ne ? unroll_until(&u, c) : unroll_ordered(&u, c);
+    return part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
+}
+
+/* Each loop without others inside. *any: there was one; *outer: one that stood in another is
+ * written out, which may be due now. */
+static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
+{
+    if (!pl_pass_merge_blocks(x) || !pl_ir_ready(x)) return false;
+    size_t n = x->b.n;
+    knowledge known = {0};
+    *any = *outer = false;
+    for (uint32_t b = 0; b < n; b++) {
+        counted c;
+        if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c)) continue;
+        const uint32_t rows = x->f->rows;
+        const size_t blocks = x->b.n;
+        const bool inside = x->b.at[b].outer != PL_IR_NONE;
+        if (!unroll(x, &c, &known)) return false;
+        /* rows and blocks that copies made are described before the next loop is looked at */
+        if (x->f->rows != rows || x->b.n != blocks) {
+            *any = true;
+            if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
+            *outer |= inside && x->b.at[b].latches == 0;
+        }
+    }
+    if (!*any) pl_ir_same(x);
+    return true;
+}
+
+bool pl_pass_loop_unroll(pl_ir *x)
+{
+    enum { MOST_NESTED = 4 };
+    bool any = true, outer = true;
+    for (unsigned k = 0; outer && k < MOST_NESTED; k++) {
+        if (!unroll_loops(x, &any, &outer)) return false;
+        pl_arena_reset(x->tmp);
+        /* what is the same in each round, now that it is written out */
+        if (any && (!pl_pass_split_webs(x) || !pl_pass_gvn(x))) return false;
+        pl_arena_reset(x->tmp);
+    }
+    return true;
+}

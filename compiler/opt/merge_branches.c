@@ -1,0 +1,150 @@
+/* merge_branches.c - two branches in a row to the same place become one.
+ *
+ * `if (a && b)` is a branch on a, what b takes, and a branch on b to where the first one goes.
+ * ptxas 13.0 (its output for sm_90a, 2026-11; 150 kernels of two to eight conditions) computes b in
+ * any case and branches once, where that takes five instructions or fewer, with the compare, nobody
+ * else wants what they compute, and no load is among them. Where the second branch goes back in a
+ * loop which the first one leaves, it may take any number. It begins with the last conditions of a
+ * row: what two have become is taken for one that takes as many more. */
+#include <string.h>
+
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/insn_cost.h"
+
+enum { MOST = 5, MOST_IN_LOOP = 64 };
+
+typedef struct readers {
+    pl_ir *x;
+    uint32_t *row, *pred; /* reads in the block that is looked at */
+    size_t preds;         /* that have been counted */
+    bool ok;
+} readers;
+
+static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    readers *r = ctx;
+    for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k]++;
+}
+
+static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    readers *r = ctx;
+    for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k] = 0;
+}
+
+/* Is all that is written read here only? */
+static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    readers *r = ctx;
+    for (unsigned k = 0; k < rows; k++) {
+        if (use & PL_USE_PRED) {
+            const pl_ir_row *p = *row + k < r->preds ? &r->x->pred_row[*row + k] : NULL;
+            r->ok &= !p || (p->defs == 1 && !p->pinned && p->uses == r->pred[*row + k]);
+        } else {
+            const pl_ir_row *v = &r->x->row[*row + k];
+            r->ok &= *row + k < r->x->described && v->kind == PL_ROW_REG && v->defs == 1 &&
+                     !v->pinned && v->uses == r->row[*row + k];
+        }
+    }
+}
+
+/* What the block computes in front of its branch; more than any limit: it does something else, or
+ * others want it. */
+static unsigned takes(readers *r, uint32_t block)
+{
+    pl_ir *x = r->x;
+    const pl_irb *b = &x->b.at[block];
+    unsigned n = 0;
+    r->ok = true;
+    for (size_t k = 0; k < b->code.n; k++) pl_insn_reads_here(x->p, &b->code.at[k], count_reads, r);
+    for (size_t k = 0; k + 1 < b->code.n && r->ok; k++) {
+        pl_insn *i = &b->code.at[k];
+        const unsigned space = i->sel[PL_M_SPACE];
+        const bool bank = pl_insn_mnem(i) == M_ld && (space == PL_SP_PARAM || space == PL_SP_CONST);
+        r->ok &= i->guard == PL_PT && (bank || pl_insn_pure(i));
+        pl_insn_writes_here(x->p, i, ask_writes, r);
+        n += pl_weight(x, i) + (pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 5);
+    }
+    for (size_t k = 0; k < b->code.n; k++)
+        pl_insn_reads_here(x->p, &b->code.at[k], forget_reads, r);
+    return r->ok ? n : MOST_IN_LOOP + 1;
+}
+
+/* A branch to one of two places: `condition` leads to `to`, else `other`. */
+static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
+{
+    const pl_insn *i = pl_ir_branch(x, block);
+    if (!i || i->guard <= PL_PF || pl_forms[i->form].noperands != 1 ||
+        x->b.at[block].next == PL_IR_NONE || i->target == x->b.at[block].next)
+        return false;
+    const bool back = (i->flags & PL_IF_GUARD_NEG) != 0;
+    *negated = i->target == to ? back : !back;
+    return i->target == to || x->b.at[block].next == to;
+}
+
+/* The branch at the end of `second` goes to `place`, as the one at the end of `first` does, which
+ * else leads to `second`. */
+static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
+{
+    pl_ir *x = r->x;
+    const pl_irb *b = &x->b.at[second], *to = &x->b.at[place];
+    bool negated[2];
+    if (second == place || second == first || b->npred != 1 || b->loop != x->b.at[first].loop ||
+        !leads(x, first, place, &negated[0]) || !leads(x, second, place, &negated[1]))
+        return false;
+    const pl_insn last = *pl_ir_branch(x, second);
+    const uint32_t other = last.target == place ? b->next : last.target;
+    if (pl_ir_dominates(x, place, first) ||
+        (x->f->entry && to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret))
+        return false;
+    if (takes(r, second) > (pl_ir_dominates(x, other, second) ? MOST_IN_LOOP : MOST)) return false;
+    /* there if either holds: unless both do not, where the second one would have to be turned round
+     */
+    const uint32_t guard = pl_ir_branch(x, first)->guard, line = last.line,
+                   both = pl_ir_new_pred(x);
+    pl_word type = W_pred;
+    x->b.at[first].code.n--;
+    for (size_t k = 0; k + 1 < b->code.n; k++)
+        *pl_push(x->a, &x->b.at[first].code) = x->b.at[second].code.at[k];
+    pl_insn *i = pl_ir_append(x, first, line);
+    if (!i || !pl_insn_make(i, negated[1] ? M_and : M_or, 3, &type, 1)) return false;
+    i->op[0] = both;
+    i->op[1] = last.guard;
+    i->op[2] = guard;
+    i->neg = (uint8_t)((negated[0] != negated[1]) << 2);
+    pl_ir_jump(x, first, line, both, negated[1] != (last.target != place), last.target);
+    pl_ir_branch(x, first)->flags |= (uint16_t)(last.flags & PL_IF_NOUNROLL);
+    x->b.at[first].next = x->b.at[second].next;
+    x->b.at[place].npred--;
+    x->b.at[second].code.n = 0;
+    x->b.at[second].npred = 0;
+    x->b.at[second].next = PL_IR_NONE;
+    return true;
+}
+
+bool pl_pass_merge_branches(pl_ir *x)
+{
+    if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
+    readers r = {.x = x,
+                 .preds = x->f->preds,
+                 .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                 .pred =
+                     pl_arena_array(x->tmp, uint32_t, 2 * (size_t)x->f->preds + 2 * x->b.n + 4)};
+    if (!r.row || !r.pred) return false;
+    bool any = false;
+    for (uint32_t j = x->nrpo; j-- > 0;) {
+        const uint32_t b = x->rpo[j];
+        const pl_insn *i = pl_ir_branch(x, b);
+        if (!i || x->b.at[b].next == PL_IR_NONE || pl_forms[i->form].noperands != 1) continue;
+        const uint32_t target = i->target, next = x->b.at[b].next;
+        any |= join(&r, b, next, target) || join(&r, b, target, next);
+        if (!pl_ir_ok(x)) return false;
+    }
+    if (!any) {
+        pl_ir_same(x);
+        return true;
+    }
+    x->counted = false;
+    return pl_ir_graph(x) && pl_ir_ok(x);
+}

@@ -1,0 +1,1010 @@
+/* place_constant_loads.c - parameters and special registers are fetched where they are needed; what
+ * every kernel does before its own work.
+ *
+ * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter, or a constant at a known place, is
+ * read from its bank (LDC, ULDC) in each block that needs it, unless a block in front of that one
+ * has read it on every path; so are %ntid and its like, which are words of the constant bank too.
+ * What a loop reads is fetched in front of it, but only in front of an innermost one, only where
+ * fewer than a fifth of its instructions are loads, and where something is guarded under that
+ * guard. Nothing is kept from in front of a loop with loops in it to inside or behind it. %tid and
+ * %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this
+ * is kept for blocks behind that place, nor what a few steps make of one of them: it is fetched, or
+ * computed, there again. A kernel begins with the stack pointer; global accesses need a descriptor
+ * (ULDC.64). The base of the window of shared memory (S2UR, UMOV, ULEA) is made as a parameter is
+ * fetched.
+ *
+ * 64 bits of the bank are fetched apart for each way in which they are read: as an address, by
+ * IMAD.WIDE or a store, by other arithmetic, which takes uniform registers. A guarded body was a
+ * block of its own: what nothing has fetched in front of it, it fetches itself, under its guard. */
+#include <string.h>
+
+#include "base/sort.h"
+#include "compiler/analysis/constant_bank.h"
+#include "compiler/analysis/liveness.h"
+#include "compiler/codegen/register_allocation.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/resource_usage.h"
+
+/* Registers are scarce where more than so many values live, of a thread that is to have no more
+ * than 32. So many more than values it needs. */
+enum { CROWD = 24, BESIDES = 2 };
+
+typedef struct fetch {
+    pl_insn i;
+    uint32_t block;         /* where it goes; PL_IR_NONE: nobody reads it */
+    uint32_t next;          /* in the same block, plus one */
+    uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
+    uint32_t homes, nhomes; /* where it goes, if that may be several places */
+    uint32_t asked, nasked; /* who has it from where: range in `asked` of the pass */
+    uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
+    uint8_t rows;
+    bool bank, placed;
+    bool crowded; /* it would be kept where registers are scarce: each block that needs it fetches
+                     it */
+} fetch;
+
+/* A block that is to begin with a fetch. */
+typedef struct home {
+    uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
+    uint32_t next; /* of the same fetch, plus one; when they are in order the one in front on every
+                      path, plus one */
+} home;
+
+/* A block that needs a fetch: its place in a walk over the dominator tree, and the home from which
+ * it has it. */
+typedef struct asked {
+    uint32_t pre, home;
+} asked;
+
+/* A loop, by its head. */
+typedef struct round {
+    uint32_t insns, loads; /* machine instructions and loads from global memory of a round; both
+                              where it holds no other loop */
+    uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
+    bool outer,
+        busy; /* there are loops in it; loads make up so much of it that it keeps its fetches */
+    bool
+        parts; /* lanes may do different things in it: it has several blocks, or guarded accesses */
+} round;
+
+typedef struct place {
+    pl_ir *x;
+    uint32_t *of; /* by row: fetch that writes it, plus one */
+    struct {
+        fetch *at;
+        size_t n, cap;
+    } fetches;
+    struct {
+        home *at;
+        size_t n, cap;
+    } homes;
+    struct {
+        asked *at;
+        size_t n, cap;
+    } asked;
+    round *rounds;   /* by block: of the heads of loops */
+    uint32_t *since; /* by block: what is fetched in front of this block has been given up on some
+                        path to it */
+    uint32_t *seen;  /* by row and by fetch: the last loop that touched it, plus one */
+    uint32_t block;
+    pl_flow flow;    /* as long as nothing has changed */
+    bool crowds;     /* is there a place where registers are scarce? */
+    bool spills;     /* and are there more values than a thread may have registers? */
+    uint8_t *scarce; /* by block: it is one */
+    uint32_t *left;  /* by block: what is fetched in front of this block would be kept where
+                        registers are scarce on some path to it */
+} place;
+
+/* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others
+ * keeps its fetches, and so does one with so many loads. What stands in front of one may be in
+ * another. */
+static uint32_t in_front(const place *p, uint32_t b)
+{
+    const round *r = p->rounds;
+    uint32_t head = p->x->b.at[b].loop;
+    if (head != PL_IR_NONE && r[head].busy) return b;
+    for (; head != PL_IR_NONE && !r[head].outer && p->x->b.at[head].idom != head;
+         head = p->x->b.at[b].loop)
+        b = p->x->b.at[head].idom;
+    return b;
+}
+
+/* Registers that the hardware keeps in the constant bank: sizes, which do not differ between
+ * blocks. */
+static bool in_constant_bank(pl_word sreg)
+{
+    const char *s = pl_word_text[sreg];
+    return *s == 'n' || sreg == W_dynamic_smem_size || sreg == W_total_smem_size;
+}
+
+static bool is_fetch(const pl_ir *x, const pl_insn *i)
+{
+    if (i->guard != PL_PT) return false;
+    uint16_t m = pl_insn_mnem(i);
+    if (m == M_ld) return pl_bank_word(x, i) && x->row[i->op[0]].defs == 1;
+    return pl_insn_copies(i) && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
+}
+
+static void want(place *p, fetch *f, uint32_t block)
+{
+    *pl_push(p->x->tmp, &p->homes) = (home){0, block, PL_IR_NONE, f->wanted};
+    f->wanted = (uint32_t)p->homes.n;
+}
+
+static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    if (use & PL_USE_PRED) return;
+    for (unsigned k = 0; k < rows; k++)
+        if (p->of[*row + k]) {
+            fetch *f = &p->fetches.at[p->of[*row + k] - 1];
+            f->block = pl_ir_common_dominator(p->x, f->block, p->block);
+            if ((f->bank || f->crowded) && f->i.op[0] == *row + k)
+                want(p, f, f->crowded && f->bank ? p->block : in_front(p, p->block));
+        }
+}
+
+/* ---- loops ---- */
+
+/* What it comes to as instructions of the machine, about. */
+static uint32_t length_of(const pl_insn *i)
+{
+    switch (i->cls) {
+    case C_free: return 0;
+    case C_alu64:
+    case C_logic64:
+    case C_shift64:
+    case C_setp64: return 2;
+    case C_minmax64: return 4;
+    default: return 1;
+    }
+}
+
+static bool far_load(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_LOAD) && (i->flags & PL_IF_MEM) &&
+           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+}
+
+/* A variable that is written in a loop and in front of it takes part in every round as an
+ * instruction does. */
+static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    const pl_ir *x = p->x;
+    const uint32_t head = x->b.at[p->block].loop;
+    if ((use & PL_USE_PRED) || *row >= x->f->rows || x->row[*row].defs < 2 ||
+        p->seen[*row] == head + 1)
+        return;
+    p->seen[*row] = head + 1;
+    p->rounds[head].variables += rows;
+}
+
+static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    const uint32_t head = p->x->b.at[p->block].loop;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !p->of[*row] || !p->fetches.at[p->of[*row] - 1].bank ||
+        p->seen[*row] == head + 1)
+        return;
+    p->seen[*row] = head + 1;
+    p->rounds[head].fetches++;
+}
+
+static bool has_body(const pl_irb *b)
+{
+    bool any = false;
+    for (size_t k = 0; k < b->code.n && !any; k++)
+        any = b->code.at[k].form != PL_IR_DEAD && b->code.at[k].guard != PL_PT &&
+              (b->code.at[k].flags & PL_IF_MEM);
+    return any;
+}
+
+/* Which loops keep their fetches: those with loops in them, and those of which more than a fifth
+ * are loads (of 200 loops that ptxas was given). */
+static bool measure_loops(place *p)
+{
+    enum { SHARE = 5 };
+    pl_ir *x = p->x;
+    p->rounds = pl_arena_array(x->tmp, round, x->b.n + 1);
+    p->seen = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!p->rounds || !p->seen) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (x->b.at[b].order != PL_IR_NONE && x->b.at[b].latches && x->b.at[b].outer != PL_IR_NONE)
+            p->rounds[x->b.at[b].outer].outer = true;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->b.at[h].outer)
+            p->rounds[h].parts |= h != x->rpo[j] || has_body(b);
+        for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
+            if (b->code.at[k].form != PL_IR_DEAD) {
+                p->rounds[b->loop].insns += length_of(&b->code.at[k]);
+                p->rounds[b->loop].loads += far_load(&b->code.at[k]);
+            }
+    }
+    for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
+        const uint32_t head = x->b.at[p->block = x->rpo[j]].loop;
+        if (head == PL_IR_NONE || p->rounds[head].loads * SHARE <= p->rounds[head].insns) continue;
+        for (size_t k = 0; k < x->b.at[p->block].code.n; k++) {
+            pl_insn *i = &x->b.at[p->block].code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            pl_insn_writes_here(x->p, i, count_variable, p);
+            pl_insn_reads_here(x->p, i, count_fetch, p);
+        }
+    }
+    for (uint32_t b = 0; b < x->b.n; b++)
+        p->rounds[b].busy = p->rounds[b].loads * SHARE >
+                            p->rounds[b].insns + p->rounds[b].variables + p->rounds[b].fetches;
+    return true;
+}
+
+/* Nothing that was fetched in front of a loop with loops in it is kept to behind its head; and
+ * where registers are scarce on the way, nothing that is not to be kept there. */
+static bool find_since(place *p)
+{
+    const pl_ir *x = p->x;
+    p->since = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    p->left = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!p->since || !p->left) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j];
+        const pl_irb *k = &x->b.at[b];
+        uint32_t since = 0, left = 0;
+        for (uint32_t e = 0; e < k->npred; e++) {
+            const uint32_t from = x->preds[k->pred + e];
+            if (x->b.at[from].order >= k->order) /* a round is over */
+                continue;
+            const uint32_t s = pl_ir_dominates(x, p->since[from], b) ? p->since[from] : b;
+            since = x->b.at[s].pre > x->b.at[since].pre ? s : since;
+            const uint32_t l = p->crowds && !p->scarce[from] && pl_ir_dominates(x, p->left[from], b)
+                                   ? p->left[from]
+                                   : b;
+            left = x->b.at[l].pre > x->b.at[left].pre ? l : left;
+        }
+        p->left[b] = left;
+        p->since[b] = k->latches && p->rounds[b].outer ? b : since;
+    }
+    return true;
+}
+
+typedef struct parts {
+    place *p;
+    uint32_t block;
+} parts;
+
+/* What a step reads is needed where it goes. */
+static void want_parts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    parts *t = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && t->p->of[*row])
+        want(t->p, &t->p->fetches.at[t->p->of[*row] - 1], t->block);
+}
+
+/* A fetch that one of these blocks has serves those behind it on every path, unless it would be
+ * kept where registers are scarce on the way. */
+static bool find_homes(place *p)
+{
+    pl_ir *x = p->x;
+    struct {
+        home *at;
+        size_t n, cap;
+    } found = {0};
+    struct {
+        pl_key *at;
+        size_t n, cap;
+    } keys = {0};
+    for (size_t k = p->fetches.n; k-- > 0;) {
+        fetch *f = &p->fetches.at[k];
+        keys.n = 0;
+        for (uint32_t h = f->wanted; h; h = p->homes.at[h - 1].next)
+            *pl_push(x->tmp, &keys) =
+                (pl_key){x->b.at[p->homes.at[h - 1].block].pre, p->homes.at[h - 1].block};
+        size_t n = keys.n;
+        for (size_t m = 0; m < n; m++) *pl_push(x->tmp, &keys) = (pl_key){0};
+        if (!pl_arena_ok(x->tmp)) return false;
+        if (n) pl_sort_keys(keys.at, n, keys.at + n);
+        f->homes = (uint32_t)found.n;
+        f->asked = (uint32_t)p->asked.n;
+        uint32_t last = 0; /* the nearest in front of this block on every path, plus one */
+        for (size_t m = 0; m < n; m++) {
+            const uint32_t block = keys.at[m].what;
+            if (m && keys.at[m - 1].what == block) continue;
+            while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
+                last = found.at[last - 1].next;
+            const uint32_t from = last ? x->b.at[found.at[last - 1].block].pre : 0;
+            const bool has = last && x->b.at[p->since[block]].pre <= from &&
+                             (!f->crowded || x->b.at[p->left[block]].pre <= from);
+            if (!has) {
+                *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, last};
+                last = (uint32_t)found.n;
+                f->nhomes++;
+            }
+            *pl_push(x->tmp, &p->asked) = (asked){x->b.at[block].pre, last - 1};
+            f->nasked++;
+            parts t = {p, block};
+            if (f->depth && !has && pl_arena_ok(x->tmp))
+                pl_insn_uses_here(x->p, &f->i, want_parts, &t);
+            f = &p->fetches.at[k];
+        }
+    }
+    p->homes.at = found.at;
+    p->homes.n = found.n;
+    p->homes.cap = found.cap;
+    return pl_arena_ok(x->tmp);
+}
+
+/* The place from which a block has what is fetched at several. */
+static home *home_of(place *p, const fetch *f, uint32_t block)
+{
+    uint32_t low = f->asked, high = f->asked + f->nasked,
+             pre = p->x->b.at[f->crowded && f->bank ? block : in_front(p, block)].pre;
+    while (high - low > 1) {
+        uint32_t mid = low + (high - low) / 2;
+        if (p->asked.at[mid].pre <= pre)
+            low = mid;
+        else
+            high = mid;
+    }
+    return &p->homes.at[p->asked.at[low].home];
+}
+
+static void read_at_home(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !p->of[*row]) return;
+    const fetch *f = &p->fetches.at[p->of[*row] - 1];
+    if (f->nhomes > 1) *row += home_of(p, f, p->block)->row - f->i.op[0];
+}
+
+/* A word that is fetched at several places has a register at each. */
+static bool settle_homes(place *p)
+{
+    pl_ir *x = p->x;
+    size_t n = p->fetches.n;
+    if (!find_homes(p)) return false;
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * p->homes.n + 4);
+    if (!of) return false;
+    memcpy(of, p->of, x->f->rows * sizeof *of);
+    p->of = of;
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t h = 0; h < p->fetches.at[k].nhomes; h++) {
+            const uint32_t row = p->fetches.at[k].i.op[0], rows = p->fetches.at[k].rows;
+            home *at = &p->homes.at[p->fetches.at[k].homes + h];
+            at->row = h ? pl_ir_new(x, rows) : row;
+            fetch *f = h ? pl_push(x->tmp, &p->fetches) : &p->fetches.at[k];
+            if (!f) return false;
+            if (h)
+                *f = (fetch){.bank = true,
+                             .rows = (uint8_t)rows,
+                             .i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i)
+                                                         : p->fetches.at[k].i,
+                             .depth = p->fetches.at[k].depth};
+            f->i.op[0] = at->row;
+            f->block = at->block;
+            for (unsigned r = 0; h && r < rows; r++) p->of[at->row + r] = (uint32_t)p->fetches.n;
+        }
+    for (size_t k = 0; k < p->fetches.n; k++)
+        if (p->fetches.at[k].depth) {
+            p->block = p->fetches.at[k].block;
+            pl_insn_uses(x->p, &p->fetches.at[k].i, read_at_home, p);
+        }
+    for (p->block = 0; p->block < x->b.n; p->block++)
+        for (size_t k = 0; x->b.at[p->block].order != PL_IR_NONE && k < x->b.at[p->block].code.n;
+             k++)
+            if (x->b.at[p->block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, &x->b.at[p->block].code.at[k], read_at_home, p);
+    return pl_ir_ok(x);
+}
+
+typedef struct reader {
+    place *p;
+    pl_insn *i;
+    uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
+} reader;
+
+static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reader *r = ctx;
+    place *p = r->p;
+    if ((use & PL_USE_PRED) || rows != 2 || !p->of[*row]) return;
+    const uint32_t n = p->of[*row] - 1;
+    const fetch *f = &p->fetches.at[n];
+    if (!f->bank || f->depth || f->i.op[0] != *row) return;
+    uint32_t *twin = r->twin + (size_t)n * PL_BANK_WAYS, *mine = &twin[pl_bank_way(r->i, row)];
+    bool first = true;
+    for (unsigned w = 0; w < PL_BANK_WAYS; w++) first &= !twin[w];
+    if (first) *mine = n + 1;
+    if (!*mine) {
+        fetch other = *f;
+        other.i.op[0] = pl_ir_new(p->x, 2);
+        if (!pl_ir_ok(p->x)) return;
+        *pl_push(p->x->tmp, &p->fetches) = other;
+        *mine = (uint32_t)p->fetches.n;
+        p->of[other.i.op[0]] = p->of[other.i.op[0] + 1] = *mine;
+    }
+    *row = p->fetches.at[*mine - 1].i.op[0];
+}
+
+static bool split_ways(place *p)
+{
+    pl_ir *x = p->x;
+    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_BANK_WAYS + 1)};
+    bool any = false;
+    for (size_t k = 0; k < p->fetches.n && !any; k++)
+        any = p->fetches.at[k].bank && x->row[p->fetches.at[k].i.op[0]].rows == 2;
+    for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            r.i = &x->b.at[x->rpo[j]].code.at[k];
+            if (r.i->form != PL_IR_DEAD) pl_insn_reads_here(x->p, r.i, read_its_way, &r);
+        }
+    return pl_ir_ok(x);
+}
+
+/* ---- guarded bodies, and the window of shared memory ---- */
+
+typedef struct window_use {
+    const pl_ir *x;
+    bool any, address; /* it names a place in the window; as an address and not in a sum */
+} window_use;
+
+static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    window_use *w = ctx;
+    (void)rows;
+    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_ROW_INIT &&
+              w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
+}
+
+static window_use window_of(const pl_ir *x, pl_insn *i)
+{
+    window_use w = {.x = x};
+    pl_insn_uses_here(x->p, i, uses_window, &w);
+    if ((i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED) {
+        w.any |= !pl_insn_address(i);
+        w.address = w.any;
+    }
+    return w;
+}
+
+/* A block that has fetched something for all it dominates. */
+typedef struct source {
+    uint32_t block, next; /* next: the one in front of it, plus one */
+} source;
+
+/* What is known of a fetch while blocks are walked from the entry on. */
+typedef struct known {
+    uint32_t part,
+        at; /* the last part of a block where all lanes read it, and the first place there */
+    uint32_t source; /* the nearest source, plus one */
+    uint32_t asked,
+        with; /* the last part where a body needed it; the body that has it with all lanes */
+    uint32_t run, row; /* the last body that has fetched it itself, and the register there */
+} known;
+
+typedef struct guards {
+    place *p;
+    known *of; /* by fetch; behind the last one: the window */
+    struct {
+        source *at;
+        size_t n, cap;
+    } sources;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } read; /* fetches that the part at work has for all lanes */
+    pl_insn *i;
+    uint32_t block, at;
+    uint32_t front;   /* what all lanes need of the bank in this block is fetched there: in front of
+                         an innermost loop, or in the block itself */
+    uint32_t out;     /* and the window is made there: in front of all loops */
+    uint32_t *behind; /* by block: the last block in front of it, plus one, that is in a loop that
+                         it is not in, with lanes that do different things */
+    bool named;       /* an access of all lanes names a place in the window by its address */
+    uint32_t part;    /* parts of blocks so far: where some lanes end, another begins */
+    uint32_t run;     /* guarded bodies so far */
+} guards;
+
+static known *window_known(const guards *g)
+{
+    return &g->of[g->p->fetches.n];
+}
+
+/* Where all lanes get it that need it in this block. */
+static uint32_t place_of(const guards *g, const known *k)
+{
+    return k == window_known(g) ? g->out : g->front;
+}
+
+/* Has it been fetched for all lanes before this block? */
+static bool in_front_of(const guards *g, known *k)
+{
+    const pl_ir *x = g->p->x;
+    while (k->source && !pl_ir_dominates(x, g->sources.at[k->source - 1].block, g->block))
+        k->source = g->sources.at[k->source - 1].next;
+    if (!k->source) return false;
+    const uint32_t from = g->sources.at[k->source - 1].block;
+    return k == window_known(g) || x->b.at[g->p->since[g->block]].pre <= x->b.at[from].pre;
+}
+
+static void read_by_all(guards *g, uint32_t n)
+{
+    known *k = &g->of[n];
+    if (k->part == g->part) return;
+    k->part = g->part;
+    k->at = g->at;
+    *pl_push(g->p->x->tmp, &g->read) = n;
+}
+
+/* Does the body at work fetch for itself? A uniform register has what it has for all lanes: loops
+ * have one in front, and the first body shares one with what follows it in its block. */
+static bool for_itself(guards *g, uint32_t n, bool uniform)
+{
+    known *k = &g->of[n];
+    const bool any = k->part == g->part, loop = place_of(g, k) != g->block;
+    if (!uniform)
+        return !any &&
+               !(in_front_of(g, k) && (!loop || g->sources.at[k->source - 1].block == g->front));
+    if (loop || (any && k->at < g->at) || k->with == g->run || in_front_of(g, k)) return false;
+    const bool first = k->asked != g->part;
+    k->asked = g->part;
+    if (!any || !first) return true;
+    k->with = g->run;
+    return false;
+}
+
+/* A place under the guard of the body at work: in front of the loop where that does not change the
+ * guard. */
+static pl_insn *under_guard(const guards *g, uint32_t front)
+{
+    pl_ir *x = g->p->x;
+    const pl_ir_row *r = &x->pred_row[g->i->guard];
+    const bool early = front != g->block && r->defs == 1 && r->block != PL_IR_NONE &&
+                       pl_ir_dominates(x, r->block, front);
+    return early ? pl_ir_later(x, front, pl_ir_end(x, front)) : pl_ir_later(x, g->block, g->at);
+}
+
+static void put_under_guard(const guards *g, const pl_insn *what)
+{
+    pl_insn *at = under_guard(g, g->front);
+    if (!at) return;
+    *at = *what;
+    at->guard = g->i->guard;
+    at->flags |= g->i->flags & PL_IF_GUARD_NEG;
+    at->line = g->i->line;
+}
+
+static void read_for_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    guards *g = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && g->p->of[*row]) read_by_all(g, g->p->of[*row] - 1);
+}
+
+static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    guards *g = ctx;
+    place *p = g->p;
+    if ((use & PL_USE_PRED) || !p->of[*row]) return;
+    const uint32_t n = p->of[*row] - 1;
+    const fetch *f = &p->fetches.at[n];
+    if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows) return;
+    const bool wide = rows == 2,
+               busy = p->x->b.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
+    const bool uniform = wide && pl_bank_way(g->i, row) == PL_BY_UNIFORM;
+    known *k = &g->of[n];
+    if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
+        if (g->front != g->block) read_by_all(g, n);
+        return;
+    }
+    if (k->run != g->run) {
+        pl_insn own = f->i;
+        k->run = g->run;
+        k->row = own.op[0] = pl_ir_new(p->x, rows);
+        put_under_guard(g, &own);
+    }
+    *row = k->row;
+}
+
+static bool make_window(const pl_ir *x, uint32_t block, pl_insn *i)
+{
+    const pl_irb *b = &x->b.at[block];
+    if (!i) return false;
+    i->line = b->code.n ? b->code.at[0].line : 0;
+    return pl_insn_make(i, M__window, 0, NULL, 0);
+}
+
+static void window_in_body(guards *g, bool address)
+{
+    const uint32_t n = (uint32_t)g->p->fetches.n;
+    known *k = &g->of[n];
+    const bool loop = g->out != g->block;
+    if (k->run == g->run) return;
+    if (!(loop && address) && !for_itself(g, n, true)) {
+        if (loop) read_by_all(g, n);
+        return;
+    }
+    pl_insn *i = under_guard(g, g->out);
+    k->run = g->run;
+    if (!make_window(g->p->x, g->block, i)) return;
+    i->guard = g->i->guard;
+    i->flags |= g->i->flags & PL_IF_GUARD_NEG;
+}
+
+/* Has its uniform register been given up in a loop since? */
+static bool lost(const guards *g, const known *k)
+{
+    const pl_irb *b = g->p->x->b.at;
+    return g->behind[g->block] &&
+           b[g->sources.at[k->source - 1].block].pre <= b[g->behind[g->block] - 1].pre;
+}
+
+/* Where a guarded body fetches for itself, and where the window is made: in these instructions of
+ * the block at work. */
+static void visit_part(guards *g, uint32_t from, uint32_t to)
+{
+    pl_ir *x = g->p->x;
+    const pl_irb *b = &x->b.at[g->block];
+    const uint32_t window = (uint32_t)g->p->fetches.n;
+    g->part++;
+    g->read.n = 0;
+    g->named = false;
+    for (g->at = from; g->at < to; g->at++) {
+        pl_insn *i = &b->code.at[g->at];
+        if (i->form == PL_IR_DEAD || i->guard != PL_PT) continue;
+        pl_insn_reads_here(x->p, i, read_for_all, g);
+        const window_use w = window_of(x, i);
+        if (x->f->entry && w.any) read_by_all(g, window);
+        g->named |= w.address;
+    }
+    const pl_insn *last = NULL; /* of a body that may go on */
+    for (g->at = from; g->at < to; g->at++) {
+        g->i = &b->code.at[g->at];
+        if (g->i->form == PL_IR_DEAD) continue;
+        if (g->i->guard == PL_PT) {
+            last = g->i->flags & PL_IF_MEM || pl_insn_effects(g->i) ? NULL : last;
+            continue;
+        }
+        g->run +=
+            !last || last->guard != g->i->guard || ((last->flags ^ g->i->flags) & PL_IF_GUARD_NEG);
+        last = g->i;
+        pl_insn_reads_here(x->p, g->i, read_in_body, g);
+        const window_use w = window_of(x, g->i);
+        if (x->f->entry && w.any) window_in_body(g, w.address);
+    }
+    for (size_t k = 0; k < g->read.n; k++) {
+        known *f = &g->of[g->read.at[k]];
+        if (g->read.at[k] == window && !(in_front_of(g, f) && !(g->named && lost(g, f))))
+            make_window(x, g->out,
+                        g->out == g->block ? pl_ir_later(x, g->block, from)
+                                           : pl_ir_later(x, g->out, pl_ir_end(x, g->out)));
+        *pl_push(x->tmp, &g->sources) = (source){place_of(g, f), f->source};
+        f->source = (uint32_t)g->sources.n;
+    }
+}
+
+static void visit_block(guards *g)
+{
+    const pl_irb *b = &g->p->x->b.at[g->block];
+    uint32_t from = 0;
+    g->front = in_front(g->p, g->block);
+    g->out = pl_ir_out_of_loops(g->p->x, g->block);
+    for (uint32_t to = 0; to < b->code.n; to++)
+        if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT &&
+            (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
+            visit_part(g, from, to);
+            from = to;
+        }
+    visit_part(g, from, (uint32_t)b->code.n);
+}
+
+static uint32_t last_parting(const guards *g, uint32_t b)
+{
+    const pl_ir *x = g->p->x;
+    const uint32_t from = x->b.at[b].idom;
+    for (uint32_t h = x->b.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h);
+         h = x->b.at[h].outer)
+        if (g->p->rounds[h].parts) return from + 1;
+    return b == from ? 0 : g->behind[from];
+}
+
+static bool fetch_in_bodies(place *p)
+{
+    pl_ir *x = p->x;
+    guards g = {.p = p,
+                .of = pl_arena_array(x->tmp, known, p->fetches.n + 1),
+                .behind = pl_arena_array(x->tmp, uint32_t, x->b.n + 1)};
+    uint32_t *walk = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
+    if (!g.of || !g.behind || !walk) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) walk[x->b.at[x->rpo[j]].pre] = x->rpo[j];
+    for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
+        g.block = walk[j];
+        g.behind[g.block] = last_parting(&g, g.block);
+        visit_block(&g);
+    }
+    return pl_ir_settle(x);
+}
+
+typedef struct needs {
+    place *p;
+    size_t at;
+} needs;
+
+static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+
+/* Puts the fetch in front of position `at` of the block at work, behind what it is made of. */
+static void emit(place *p, size_t at, fetch *f)
+{
+    needs n = {p, at};
+    if (f->placed) return;
+    f->placed = true;
+    if (f->depth) pl_insn_uses_here(p->x->p, &f->i, emit_needed, &n);
+    pl_insn *i = pl_ir_later(p->x, p->block, at);
+    if (i) *i = f->i;
+}
+
+/* All of the block at work that have no place yet. */
+static void emit_rest(place *p, size_t at, uint32_t first)
+{
+    for (uint32_t k = first; k; k = p->fetches.at[k - 1].next) emit(p, at, &p->fetches.at[k - 1]);
+}
+
+static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    needs *n = ctx;
+    if (use & PL_USE_PRED) return;
+    for (unsigned k = 0; k < rows; k++) {
+        uint32_t f = n->p->of[*row + k];
+        if (f && n->p->fetches.at[f - 1].block == n->p->block)
+            emit(n->p, n->at, &n->p->fetches.at[f - 1]);
+    }
+}
+
+static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = &((place *)ctx)->flow;
+    uint32_t k = pl_flow_of(f, *row, use);
+    if (k) pl_flow_set(f, k - 1, !pl_flow_starts(f, k - 1, rows, use));
+}
+
+static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_flow *f = &((place *)ctx)->flow;
+    uint32_t k = pl_flow_of(f, *row, use);
+    (void)rows;
+    if (k) pl_flow_set(f, k - 1, true);
+}
+
+/* Marks what lives where registers are scarce, not counting what this pass is about. */
+static bool find_crowds(place *p)
+{
+    pl_ir *x = p->x;
+    pl_flow *f = &p->flow;
+    if (x->f->rows <= CROWD) return true;
+    p->scarce = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    if (!p->scarce || !pl_flow_values(f, x, false)) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            const pl_insn *i = &x->b.at[b].code.at[k];
+            if (x->b.at[b].order != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
+                f->v[f->of[i->op[0]] - 1].weight = 0;
+        }
+    if (!pl_flow_live(f)) return false;
+    uint32_t most = 0;
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (x->b.at[b].order == PL_IR_NONE) continue;
+        pl_flow_end(f, b);
+        for (uint32_t k = (uint32_t)x->b.at[b].code.n; k-- > 0;) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            pl_flow_visit(f, b, k);
+            pl_insn_writes_here(x->p, i, leave, p);
+            pl_insn_reads_here(x->p, i, enter, p);
+            most = f->weight > most ? f->weight : most;
+            if (f->weight > CROWD) {
+                pl_flow_mark(f);
+                p->scarce[b] = 1;
+                p->crowds = true;
+            }
+        }
+    }
+    p->spills = most + BESIDES >= pl_register_limit(x->p, x->f);
+    return pl_ir_ok(x);
+}
+
+typedef struct chain {
+    place *p;
+    unsigned depth; /* of what is read */
+    unsigned fetched;
+    bool other;
+} chain;
+
+static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chain *c = ctx;
+    const pl_ir *x = c->p->x;
+    (void)rows;
+    if ((use & PL_USE_PRED) || !(use & PL_USE_READ)) {
+        c->other |= (use & PL_USE_PRED) != 0;
+        return;
+    }
+    if (x->kind.at[*row] != PL_ROW_REG) return;
+    uint32_t f = c->p->of[*row];
+    if (!f) {
+        c->other = true;
+        return;
+    }
+    c->fetched++;
+    unsigned depth = c->p->fetches.at[f - 1].depth;
+    c->depth = depth > c->depth ? depth : c->depth;
+}
+
+static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    place *p = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && p->of[*row])
+        p->fetches.at[p->of[*row] - 1].crowded = true;
+}
+
+/* What is made of one fetch in a few steps and would be kept where registers are scarce is made
+ * again: how many steps; 0: it is something else, or made of two, as an index of block and thread
+ * is: ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
+static uint8_t steps(place *p, pl_insn *i)
+{
+    enum { STEPS = 3 };
+    static const bool cheap[M_count] = {
+        [M_and] = true, [M_or] = true,  [M_xor] = true,  [M_shl] = true,  [M_shr] = true,
+        [M_add] = true, [M_sub] = true, [M__lea] = true, [M_lop3] = true, [M__lop3] = true};
+    const pl_ir *x = p->x;
+    if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT ||
+        !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
+        x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] ||
+        !pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1))
+        return 0;
+    chain c = {.p = p};
+    pl_insn_uses_here(x->p, i, look_at, &c);
+    if (c.other || !c.fetched || (c.fetched > 1 && !p->spills) || c.depth >= STEPS) return 0;
+    pl_insn_uses_here(x->p, i, crowd, p);
+    return (uint8_t)(c.depth + 1);
+}
+
+static bool collect(place *p)
+{
+    pl_ir *x = p->x;
+    size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded
+                          instructions get of their own */
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            others += x->b.at[b].code.at[k].guard != PL_PT           ? 2 * PL_INLINE_OPERANDS
+                      : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (PL_BANK_WAYS - 1)
+                                                                     : 0;
+    p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
+    if (!p->of) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            uint8_t depth = is_fetch(x, i) ? 0 : steps(p, i);
+            if (depth && pl_ir_ok(x)) {
+                *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i,
+                                                        .block = PL_IR_NONE,
+                                                        .depth = depth,
+                                                        .rows = x->row[i->op[0]].rows,
+                                                        .crowded = true};
+                for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+                    p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+                i->form = PL_IR_DEAD;
+            }
+            if (i->form == PL_IR_DEAD || !is_fetch(x, i)) continue;
+            *pl_push(x->tmp, &p->fetches) =
+                (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->row[i->op[0]].rows};
+            p->fetches.at[p->fetches.n - 1].crowded =
+                p->crowds && pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1);
+            p->fetches.at[p->fetches.n - 1].bank =
+                pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special(x, i->op[1]));
+            if (pl_insn_mnem(i) == M_mov) {
+                pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
+                pl_insn_make(&p->fetches.at[p->fetches.n - 1].i,
+                             in_constant_bank(pl_ir_special(x, i->op[1])) ? M__ldc : M__s2r, 2,
+                             &type, 1);
+            }
+            for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+                p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+            pl_ir_remove(x, i);
+        }
+    return pl_ir_ok(x);
+}
+
+/* The block before all accesses to global memory, which need its descriptor. */
+static uint32_t before_global(const pl_ir *x)
+{
+    uint32_t at = PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        bool any = false;
+        for (size_t k = 0; k < b->code.n && !any; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (!(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) ||
+                !(i->flags & PL_IF_MEM))
+                continue;
+            pl_space s = (pl_space)i->sel[PL_M_SPACE];
+            any = s == PL_SP_GLOBAL || s == PL_SP_GENERIC;
+        }
+        if (any) at = pl_ir_common_dominator(x, at, x->rpo[j]);
+    }
+    return at == PL_IR_NONE ? at : pl_ir_out_of_loops(x, at);
+}
+
+/* An instruction of the machine's own in front of a block. */
+static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
+{
+    pl_irb *b = &x->b.at[block];
+    uint32_t line = b->code.n ? b->code.at[0].line : 0;
+    pl_insn *i = pl_ir_insert(x, block, 0);
+    if (!i) return false;
+    i->line = line;
+    return pl_insn_make(i, mnem, 0, NULL, 0);
+}
+
+bool pl_pass_place_constant_loads(pl_ir *x)
+{
+    place p = {.x = x};
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_crowds(&p) || !collect(&p) ||
+        !measure_loops(&p) || !find_since(&p))
+        return false;
+    uint32_t rows = x->f->rows;
+    if (!split_ways(&p) || !fetch_in_bodies(&p)) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        p.block = x->rpo[j];
+        for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
+            if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
+    }
+    uint32_t *wanted = pl_arena_array(x->tmp, uint32_t,
+                                      x->b.n + 1); /* by block: the first fetch there, plus one */
+    if (!settle_homes(&p) || !wanted) return false;
+    for (size_t k = p.fetches.n; k-- > 0;) {
+        fetch *f = &p.fetches.at[k];
+        if (f->block == PL_IR_NONE) continue;
+        f->block = f->bank || f->crowded || f->block == PL_IR_NONE
+                       ? f->block
+                       : pl_ir_out_of_loops(x, f->block);
+        f->next = wanted[f->block];
+        wanted[f->block] = (uint32_t)k + 1;
+    }
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        if (!wanted[b]) continue;
+        const pl_irb *k = &x->b.at[b];
+        p.block = b;
+        needs n = {.p = &p};
+        for (; n.at < k->code.n; n.at++)
+            if (k->code.at[n.at].form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
+        emit_rest(&p, pl_ir_end(x, b), wanted[b]);
+    }
+    if (!pl_ir_settle(x)) return false;
+    pl_ir_sweep(x);
+    for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+                i->sel[PL_M_SPACE] == PL_SP_LOCAL)
+                i->cls = C_free;
+            if (i->sel[PL_M_SPACE] == PL_SP_CONST && pl_bank_word(x, i)) i->cls = C_param;
+        }
+    if (x->f->entry) {
+        uint32_t global = before_global(x);
+        if (global != PL_IR_NONE && !setup(x, global, M__desc)) return false;
+        if (!setup(x, 0, M__stack)) return false;
+    }
+    pl_ir_sweep(x);
+    if (x->f->rows == rows &&
+        !p.crowds) /* nothing has got a register of its own or goes with its reader; those that
+                      nobody reads are gone, and nobody asks about them */
+        pl_ir_moved(x);
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,268 @@
+/* predicate_select.c - a selection between a register and what is computed for it alone becomes a
+ * guarded computation.
+ *
+ * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not
+ * needed any more: ptxas 13.0 does so then, and keeps the SEL when y lives on or is a number (its
+ * output for sm_90, 2026-11). A load is such a computation too, where nothing is written in
+ * between: of two, the one behind waits for the other and for the predicate.
+ *
+ * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other
+ * numbers too. */
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+/* What one machine instruction computes. */
+static bool simple(const pl_insn *w)
+{
+    static const uint16_t mnem[] = {
+        M_add,  M_sub,    M_mul,    M_mad,    M_fma,    M_min,   M_max,      M_shl,     M_shr,
+        M_shf,  M_and,    M_or,     M_xor,    M_not,    M_lop3,  M_prmt,     M__fms,    M__fnma,
+        M__lea, M__leahi, M__iadd3, M__iadd2, M__isub2, M__msub, M__minmax3, M__addmax, M__submax,
+        M_neg,  M_abs,    M_popc,   M_sad,    M_ex2,    M_cvt};
+    if (w->form == PL_IR_DEAD || w->guard != PL_PT || !pl_insn_pure(w) || pl_insn_has(w, W_cc) ||
+        pl_type_bits(pl_insn_type(w)) != 32 || w->cls == C_free)
+        return false;
+    if ((pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs) &&
+        pl_type_kind(pl_insn_type(w)) == 'f') /* a modifier of SEL */
+        return false;
+    const bool to_float = w->cls == C_cvt_f2i && pl_type_kind(pl_insn_type(w)) == 'f'; /* I2F */
+    if (pl_insn_mnem(w) == M_cvt && w->cls != C_cvt_int && w->cls != C_cvt_i2f &&
+        w->cls != C_cvt_rnd && !to_float)
+        return false;
+    for (size_t k = 0; k < sizeof mnem / sizeof *mnem; k++)
+        if (pl_insn_mnem(w) == mnem[k]) return true;
+    return false;
+}
+
+typedef struct count {
+    uint32_t row,
+        to; /* reads of row are counted, and become reads of `to` unless that is PL_IR_NONE */
+    uint32_t reads, writes;
+} count;
+
+static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    count *c = ctx;
+    if ((use & PL_USE_PRED) || c->row - *row >= rows) return;
+    c->writes += (use & PL_USE_WRITE) != 0;
+    if (use & PL_USE_READ) {
+        c->reads++;
+        if (c->to != PL_IR_NONE) *row = c->to;
+    }
+}
+
+/* Reads and writes of the row by instructions of a block from `from` on and in front of `to`. */
+static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t row)
+{
+    count c = {row, PL_IR_NONE, 0, 0};
+    for (size_t k = from; k < to; k++)
+        if (x->b.at[block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses_here(x->p, &x->b.at[block].code.at[k], visit, &c);
+    return c;
+}
+
+static bool single_row(const pl_ir *x, uint32_t row)
+{
+    return row != UINT32_MAX && x->row[row].kind == PL_ROW_REG && x->row[row].rows == 1 &&
+           !x->row[row].pinned;
+}
+
+/* A load of one word or less that only what writes memory, or orders it, holds in its place. */
+static bool loads(const pl_insn *w)
+{
+    return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->guard == PL_PT &&
+           (w->flags & PL_IF_MEM) && w->cls == C_ld && w->sel[PL_M_COUNT] == 1 &&
+           w->sel[PL_M_LOG2] <= 2 && !(w->sel[PL_M_FLAGS] & (PL_MF_POLL | PL_MF_WIDE)) &&
+           (w->sel[PL_M_SPACE] == PL_SP_GLOBAL || w->sel[PL_M_SPACE] == PL_SP_SHARED);
+}
+
+static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t to)
+{
+    bool any = false;
+    for (size_t k = from; k < to && !any; k++) {
+        const pl_insn *i = &x->b.at[block].code.at[k];
+        any = i->form != PL_IR_DEAD && (pl_insn_effects(i) & ~(uint32_t)PL_EF_LOAD);
+    }
+    return any;
+}
+
+/* The instruction that computes the row for the one at `at` alone, when it may as well stand there.
+ */
+static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    if (!single_row(x, row) || r->defs != 1 || r->uses != 1 || r->block != block || r->at >= at)
+        return NULL;
+    pl_insn *w = &x->b.at[block].code.at[r->at];
+    const bool load = loads(w);
+    if ((!load && !simple(w)) || w->op[0] != row ||
+        (load && writes_between(x, block, r->at + 1, at)))
+        return NULL;
+    const pl_form *f = &pl_forms[w->form];
+    for (unsigned k = 1; k < f->noperands; k++)
+        if ((f->operand[k].kind == PL_K_VALUE || f->operand[k].kind == PL_K_ADDR) &&
+            w->op[k] != UINT32_MAX &&
+            ((f->operand[k].kind == PL_K_VALUE && pl_operand_type(f, k, w->mods) == W_pred) ||
+             among(x, block, r->at + 1, at, w->op[k]).writes))
+            return NULL;
+    return w;
+}
+
+/* Where a register is read: in this block only, if any, and there up to this position. */
+typedef struct readers {
+    uint32_t block, last;
+    bool several;
+} readers;
+
+typedef struct reading {
+    readers *by_row;
+    uint32_t rows, block, at;
+} reading;
+
+static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    reading *n = ctx;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < n->rows; k++) {
+        readers *r = &n->by_row[*row + k];
+        r->several |= r->block != PL_IR_NONE && r->block != n->block;
+        r->last = r->block != n->block || n->at > r->last ? n->at : r->last;
+        r->block = n->block;
+    }
+}
+
+/* A value that nothing needs behind position `at`. */
+static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, uint32_t row)
+{
+    const pl_ir_row *r = &x->row[row];
+    const readers *k = &n->by_row[row];
+    return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE &&
+           x->b.at[r->block].loop == x->b.at[block].loop && (r->block != block || r->at < at) &&
+           !k->several && k->block == block && k->last <= at;
+}
+
+/* Are both loads, and the second one behind the first? */
+static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
+{
+    const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);
+    return first && second && loads(first) && (!loads(second) || second > first);
+}
+
+/* Does the selection change its sign? A copy of it would not come for nothing. */
+static bool signed_on_the_way(const pl_ir *x, uint32_t row)
+{
+    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    return w && w->cls == C_free && (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
+}
+
+/* True: something has changed. */
+static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF ||
+        pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
+        return false;
+    const bool behind = two_loads(x, block, at, i->op[1], i->op[2]);
+    for (unsigned n1 = 0; n1 < 2; n1++) {
+        const unsigned k = behind ? 2 - n1 : 1 + n1;
+        uint32_t other = i->op[3 - k];
+        pl_insn *w = computed(x, block, at, i->op[k]);
+        if (!w || other == UINT32_MAX || signed_on_the_way(x, other) ||
+            (other != i->op[0] && !dies(x, n, block, at, other)))
+            continue;
+        pl_insn r = *w, copy = *i, back = *i;
+        count old = {i->op[0], PL_IR_NONE, 0, 0};
+        pl_insn_uses_here(x->p, &r, visit, &old);
+        /* what it computes with may be the value that the result replaces */
+        uint32_t to = other != i->op[0] && old.reads ? pl_ir_new(x, 1) : i->op[0];
+        count c = {other, to, 0, 0};
+        r.guard = i->op[3];
+        r.flags = (uint16_t)(r.flags | (((i->neg >> 3 & 1) != (k == 2)) ? PL_IF_GUARD_NEG : 0));
+        r.line = i->line;
+        n->block = block;
+        n->at = (uint32_t)at;
+        pl_insn_reads_here(x->p, &r, note_read, n); /* it moves here */
+        pl_insn_uses_here(x->p, &r, visit, &c);
+        r.op[0] = to;
+        pl_ir_remove(x, w);
+        *i = r;
+        static const pl_word b32 = W_b32;
+        if (other == copy.op[0] || !pl_insn_make(&copy, M_mov, 2, &b32, 1) ||
+            !pl_insn_make(&back, M_mov, 2, &b32, 1))
+            return true;
+        copy.op[0] = back.op[1] = to;
+        copy.op[1] = other;
+        pl_insn *m = pl_ir_insert(x, block, at);
+        if (m) *m = copy;
+        m = to == back.op[0] ? NULL : pl_ir_insert(x, block, at + 2);
+        if (m) *m = back;
+        return true;
+    }
+    return false;
+}
+
+bool pl_choice_counts(const pl_ir *x, const pl_insn *s)
+{
+    uint64_t v;
+    return s && pl_insn_mnem(s) == M_selp && s->guard == PL_PT &&
+           pl_type_bits(pl_insn_type(s)) == 32 && pl_type_kind(pl_insn_type(s)) != 'f' &&
+           s->op[3] > PL_PF && x->row[s->op[0]].uses == 1 && x->row[s->op[0]].defs == 1 &&
+           pl_ir_number(x, s->op[1], &v) && pl_ir_number(x, s->op[2], &v);
+}
+
+/* True: the sum at `at` has become two. */
+static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
+{
+    pl_insn *i = &x->b.at[block].code.at[at];
+    if (pl_insn_mnem(i) != M_add || !pl_insn_is_integer(i, 32) ||
+        pl_forms[i->form].noperands != 3 || i->guard != PL_PT || !single_row(x, i->op[0]))
+        return false;
+    for (unsigned k = 1; k <= 2; k++) {
+        const uint32_t other = i->op[3 - k];
+        const pl_ir_row *r = i->op[k] < x->described ? &x->row[i->op[k]] : NULL;
+        if (!r || r->block != block || r->at >= at || !single_row(x, i->op[k]) ||
+            other == UINT32_MAX || other == i->op[0] || !single_row(x, other))
+            continue;
+        pl_insn *s = &x->b.at[block].code.at[r->at];
+        if (!pl_choice_counts(x, s) || x->pred_row[s->op[3]].defs != 1) continue;
+        pl_insn sum = *i, back = *i;
+        const bool negated = s->neg >> 3 & 1;
+        uint64_t otherwise = 0;
+        pl_ir_number(x, s->op[2], &otherwise);
+        static const pl_word b32 = W_b32;
+        if (!otherwise && !pl_insn_make(&back, M_mov, 2, &b32, 1)) return false;
+        sum.op[1] = back.op[1] = other;
+        sum.op[2] = s->op[1];
+        back.op[2] = otherwise ? s->op[2] : UINT32_MAX;
+        back.guard = s->op[3];
+        back.flags = (uint16_t)(back.flags | (negated ? 0 : PL_IF_GUARD_NEG));
+        n->block = block;
+        n->at = (uint32_t)at;
+        pl_insn_reads_here(x->p, &back, note_read, n);
+        pl_ir_remove(x, s);
+        *i = sum;
+        pl_insn *m = pl_ir_insert(x, block, at + 1);
+        if (m) *m = back;
+        return true;
+    }
+    return false;
+}
+
+bool pl_pass_predicate_selects(pl_ir *x)
+{
+    if (!pl_ir_ready(x)) return false;
+    reading n = {.by_row = pl_arena_array(x->tmp, readers, x->f->rows + 1), .rows = x->f->rows};
+    if (!n.by_row) return false;
+    for (uint32_t r = 0; r < n.rows; r++) n.by_row[r].block = PL_IR_NONE;
+    for (n.block = 0; n.block < x->b.n; n.block++)
+        for (n.at = 0; n.at < x->b.at[n.block].code.n; n.at++)
+            pl_insn_reads_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
+    bool any = false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        if (x->b.at[b].order != PL_IR_NONE)
+            for (size_t at = x->b.at[b].code.n;
+                 at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
+                any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
+    if (!any) pl_ir_same(x);
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,116 @@
+/* shared_base_reassoc.c - variables of shared memory are addressed from one place.
+ *
+ * The address of an element is the start of its variable and an offset that the variables of a
+ * kernel often have in common: rows of two tiles, say. Where it is only used in accesses, the
+ * distance of the variable from the start of the block's memory goes into the access, and equal
+ * offsets become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
+#include "compiler/passes.h"
+
+/* What an access can hold; the rest of 24 bits is for variables. */
+enum { MOST_OFFSET = 1 << 22 };
+
+typedef struct bases {
+    pl_ir *x;
+    uint32_t *good; /* by row: readers that do not mind where it counts from */
+    int64_t *delta; /* by row: what its value lacks now */
+    uint32_t
+        start; /* row that holds the start of the block's memory, PL_IR_NONE: not looked for yet */
+} bases;
+
+/* Is the row the address of a variable? */
+static const pl_row_init *variable(const pl_ir *x, uint32_t row)
+{
+    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return NULL;
+    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
+    return i->reloc == PL_RELOC_SHARED && i->width == 32 && !i->sreg ? i : NULL;
+}
+
+/* The operand of an access to shared memory that is its address, 0: it is none. */
+static unsigned address_of(const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || !(i->flags & PL_IF_MEM) || i->sel[PL_M_SPACE] != PL_SP_SHARED ||
+        !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32) || i->imm < -MOST_OFFSET || i->imm >= MOST_OFFSET)
+        return 0;
+    return pl_insn_address(i);
+}
+
+/* Operands that are summands of its result, which is a value: the first and how many, 0: it is no
+ * sum. */
+static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
+{
+    uint16_t m = pl_insn_mnem(i);
+    pl_word t = pl_insn_type(i);
+    char kind = pl_type_kind(t);
+    if ((m != M_add && m != M_mad && m != M__lea && m != M__iadd3) || i->guard != PL_PT ||
+        pl_type_bits(t) != 32 || t == W_u16x2 || t == W_s16x2 ||
+        (kind != 'u' && kind != 's' && kind != 'b') || pl_insn_has(i, W_sat) ||
+        pl_insn_has(i, W_cc) || !pl_insn_pure(i) || (m == M_mad && !pl_insn_has(i, W_lo)) ||
+        x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned)
+        return 0;
+    *first = m == M_mad || m == M__lea ? 3 : 1;
+    return m == M_add ? 2 : m == M__iadd3 ? 3 : 1;
+}
+
+static bool free_of_place(const bases *b, uint32_t row)
+{
+    return b->good[row] && b->good[row] == b->x->row[row].uses;
+}
+
+static void note_readers(bases *b, const pl_insn *i)
+{
+    unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
+    if (address) b->good[i->op[address - 1]]++;
+    if (n && free_of_place(b, i->op[0]))
+        for (unsigned k = first; k < first + n; k++) b->good[i->op[k]]++;
+}
+
+static void move(bases *b, pl_insn *i)
+{
+    unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
+    if (address) i->imm += b->delta[i->op[address - 1]];
+    if (!n || !free_of_place(b, i->op[0])) return;
+    for (unsigned k = first; k < first + n; k++) {
+        const pl_row_init *v = variable(b->x, i->op[k]);
+        b->delta[i->op[0]] += v ? (int64_t)v->bits : b->delta[i->op[k]];
+        if (v && v->bits) i->op[k] = b->start;
+    }
+}
+
+/* The row that holds the start of the block's memory, in this kernel or a new one. */
+static uint32_t start_of_memory(pl_ir *x)
+{
+    pl_prog_func *f = x->f;
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *v = variable(x, f->init.at[k].row);
+        if (v && !v->bits) return v->row;
+    }
+    uint32_t row = pl_ir_new(x, 1);
+    if (!pl_ir_ok(x)) return row;
+    x->kind.at[row] = PL_ROW_INIT;
+    x->init.at[row] = (uint32_t)f->init.n;
+    *pl_push(x->p->arena, &f->init) =
+        (pl_row_init){.row = row, .width = 32, .reloc = PL_RELOC_SHARED};
+    return row;
+}
+
+bool pl_pass_shared_base_reassoc(pl_ir *x)
+{
+    bool any = false;
+    for (size_t k = 0; k < x->f->init.n && !any; k++) {
+        const pl_row_init *v = variable(x, x->f->init.at[k].row);
+        any = v && v->bits;
+    }
+    if (!any) return true;
+    bases b = {.x = x, .start = start_of_memory(x)};
+    if (!pl_ir_ready(x)) return false;
+    b.good = pl_arena_array(x->tmp, uint32_t, x->f->rows);
+    b.delta = pl_arena_array(x->tmp, int64_t, x->f->rows);
+    if (!pl_ir_ok(x)) return false;
+    for (uint32_t j = x->nrpo; j-- > 0;)
+        for (size_t k = x->b.at[x->rpo[j]].code.n; k-- > 0;)
+            note_readers(&b, &x->b.at[x->rpo[j]].code.at[k]);
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
+            move(&b, &x->b.at[x->rpo[j]].code.at[k]);
+    return true;
+}

@@ -1,0 +1,457 @@
+/* split_webs.c - registers that hold unrelated values one after the other are given a register for
+ * each.
+ *
+ * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and
+ * every web but one gets a row of its own. Which writes reach the start of a block is found as for
+ * SSA form: where several meet, a point of meeting (a phi function, Cytron and others, "Efficiently
+ * Computing Static Single Assignment Form and the Control Dependence Graph", 1991) stands for them;
+ * elsewhere it is the nearest one above in the dominator tree. There is none where the variable is
+ * not live. A guarded write keeps what other lanes hold, so it reads too. Hand-written PTX, and
+ * copies of loop bodies, profit: what is left with a single write is a value for the other passes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+typedef struct var {
+    uint32_t row, rows; /* or the number of a predicate */
+    uint32_t first,
+        n; /* its writes: nodes first .. first + n; the first one is "before the function" */
+    uint32_t touches; /* the blocks that touch it: a list, plus one */
+    bool pred, mixed; /* mixed: seen with different widths */
+    bool open;        /* a block reads what comes from another */
+} var;
+
+/* A block touches a variable. */
+typedef struct touch {
+    uint32_t block, node; /* node: what is there when the block starts */
+    uint32_t last;        /* its last write, PL_IR_NONE */
+    uint32_t next;        /* of the same variable, plus one */
+    bool reads;           /* before it writes */
+} touch;
+
+/* A block that writes the variable at work, or a point of meeting. */
+typedef struct site {
+    uint32_t block, pre;
+    uint32_t up; /* the nearest one above it, plus one */
+} site;
+
+typedef struct frontier {
+    uint32_t block, next; /* next: plus one */
+} frontier;
+
+/* An instruction. */
+typedef struct spot {
+    uint32_t block, at;
+} spot;
+
+typedef struct webs {
+    pl_ir *x;
+    struct {
+        spot *at;
+        size_t n, cap;
+    } spots;          /* instructions that touch what may be a variable */
+    bool touches_any; /* does the one that is surveyed? */
+    uint32_t *of[2];  /* by row, by predicate: variable, plus one */
+    struct {
+        var *at;
+        size_t n, cap;
+    } v;
+    uint32_t bits; /* writes of all variables */
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } up; /* union-find over nodes: writes, then what stands for several of them */
+    struct {
+        touch *at;
+        size_t n, cap;
+    } touches;
+    uint32_t *row;   /* by write that represents a web: its row */
+    uint32_t *now;   /* by variable: node that reaches this point in the block; */
+    uint32_t *in;    /* if this is the block, plus one; */
+    uint32_t *touch; /* and its touch, plus one */
+    uint32_t *seen;  /* by variable: writes numbered so far */
+    uint32_t ntouch; /* touches met so far */
+    uint32_t block;
+    bool renaming, guarded;
+    /* blocks where the dominance of a block ends: lists, plus one */
+    uint32_t *frontier;
+    struct {
+        frontier *at;
+        size_t n, cap;
+    } frontiers;
+    pl_liveset sets; /* of variables */
+    uint32_t *span,
+        *spans; /* by variable: first of its stretches in `spans`, numbers of those of the sets */
+    /* by block, for the variable at work: its number plus one where it is touched, where there is a
+     * point of meeting; the touch, the node */
+    uint32_t *has_touch, *has_meeting, *touched, *meeting;
+    struct {
+        site *at;
+        size_t n, cap;
+    } sites;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } work, asked;  /* blocks; points of meeting that are read */
+    bool *is_asked; /* by block */
+} webs;
+
+static uint32_t find(webs *w, uint32_t k)
+{
+    uint32_t *up = w->up.at;
+    while (up[k] != k) k = up[k] = up[up[k]];
+    return k;
+}
+
+static void join(webs *w, uint32_t a, uint32_t b)
+{
+    a = find(w, a);
+    b = find(w, b);
+    if (a < b)
+        w->up.at[b] = a;
+    else
+        w->up.at[a] = b;
+}
+
+static uint32_t new_node(webs *w)
+{
+    uint32_t k = (uint32_t)w->up.n;
+    *pl_push(w->x->tmp, &w->up) = k;
+    return k;
+}
+
+/* Finds the variables: rows with several writes, always used with the same width. */
+static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    webs *w = ctx;
+    bool pred = (use & PL_USE_PRED) != 0;
+    pl_ir *x = w->x;
+    const pl_ir_row *info = pred ? x->pred_row : x->row;
+    unsigned n = pred ? 1 : rows;
+    uint32_t have = w->of[pred][*row];
+    if (!have && info[*row].defs < 2) /* nearly all */
+        return;
+    bool eligible = true;
+    w->touches_any = true;
+    for (unsigned k = 0; k < n; k++)
+        eligible &=
+            !info[*row + k].pinned && info[*row + k].kind == PL_ROW_REG && !(pred && *row <= PL_PF);
+    if (!have) {
+        if (!eligible) return;
+        *pl_push(x->tmp, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
+        if (!pl_ir_ok(x)) return;
+        for (unsigned k = 0; k < n; k++) {
+            uint32_t other = w->of[pred][*row + k];
+            if (other) w->v.at[other - 1].mixed = w->v.at[w->v.n - 1].mixed = true;
+            w->of[pred][*row + k] = (uint32_t)w->v.n;
+        }
+        have = (uint32_t)w->v.n;
+    }
+    var *v = &w->v.at[have - 1];
+    v->mixed |= v->row != *row || v->rows != n || !eligible;
+    for (unsigned k = 1; k < n; k++)
+        if (w->of[pred][*row + k] != have) {
+            v->mixed = true;
+            if (w->of[pred][*row + k]) w->v.at[w->of[pred][*row + k] - 1].mixed = true;
+        }
+    v->n += (use & PL_USE_WRITE) != 0;
+}
+
+/* What reaches this point in the block. The first access of a block asks what is there when it
+ * starts: a node of its own. */
+static uint32_t reaching(webs *w, uint32_t index, bool reads)
+{
+    if (w->in[index] == w->block + 1) return w->now[index];
+    var *v = &w->v.at[index];
+    if (!w->renaming) {
+        touch *t = pl_push(w->x->tmp, &w->touches);
+        *t = (touch){w->block, reads ? new_node(w) : PL_IR_NONE, PL_IR_NONE, v->touches, reads};
+        v->touches = (uint32_t)w->touches.n;
+        v->open |= reads;
+    }
+    w->in[index] = w->block + 1;
+    w->touch[index] = ++w->ntouch;
+    return w->now[index] = w->touches.at[w->ntouch - 1].node;
+}
+
+static void step_variable(webs *w, uint32_t index, uint32_t *row, unsigned use, bool write)
+{
+    if (w->v.at[index].mixed || w->v.at[index].row != *row) return;
+    bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* reads what was there */
+    uint32_t node = reaching(w, index, !write || keeps);
+    if (write) {
+        uint32_t def = w->v.at[index].first + ++w->seen[index];
+        if (keeps && !w->renaming) join(w, node, def);
+        w->now[index] = node = def;
+        w->touches.at[w->touch[index] - 1].last = def;
+    }
+    if (w->renaming) *row = w->row[find(w, node)];
+}
+
+static inline void step(webs *w, uint32_t *row, unsigned use, bool write)
+{
+    uint32_t index = w->of[(use & PL_USE_PRED) != 0][*row];
+    if (index) /* few rows are variables */
+        step_variable(w, index - 1, row, use, write);
+}
+
+static void step_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    (void)rows;
+    if (!(use & PL_USE_WRITE)) step(ctx, row, use, false);
+}
+
+static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    (void)rows;
+    step(ctx, row, use, true);
+}
+
+/* Reads before writes within an instruction. Each operand is one or the other, so it is renamed
+ * once. */
+static void walk(webs *w, bool renaming)
+{
+    pl_ir *x = w->x;
+    w->renaming = renaming;
+    w->ntouch = 0;
+    memset(w->seen, 0, w->v.n * sizeof *w->seen);
+    memset(w->in, 0, w->v.n * sizeof *w->in);
+    for (size_t k = 0; k < w->spots.n; k++) {
+        pl_insn *i = &x->b.at[w->spots.at[k].block].code.at[w->spots.at[k].at];
+        w->block = w->spots.at[k].block;
+        w->guarded = i->guard != PL_PT;
+        pl_insn_reads_writes(x->p, i, step_read, step_write, w);
+    }
+}
+
+/* ---- across blocks ---- */
+
+/* For every block those where its dominance ends: they follow it, and something else too (Cooper,
+ * Harvey and Kennedy). False: too many. */
+static bool find_frontiers(webs *w)
+{
+    enum { MOST = 1 << 20, MOST_EACH = 64 };
+    pl_ir *x = w->x;
+    w->frontier = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    if (!w->frontier) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_irb *b = &x->b.at[x->rpo[j]];
+        for (uint32_t e = 0; e < b->npred && (b->npred > 1 || !j); e++)
+            for (uint32_t r = x->preds[b->pred + e]; !j || r != b->idom; r = x->b.at[r].idom) {
+                uint32_t last = w->frontier[r];
+                if (!last || w->frontiers.at[last - 1].block != x->rpo[j]) {
+                    *pl_push(x->tmp, &w->frontiers) = (frontier){x->rpo[j], last};
+                    w->frontier[r] = (uint32_t)w->frontiers.n;
+                }
+                if (!r || w->frontiers.n > MOST + MOST_EACH * x->b.n) break;
+            }
+    }
+    return w->frontiers.n <= MOST + MOST_EACH * x->b.n;
+}
+
+static int in_tree_order(const void *a, const void *b)
+{
+    const site *x = a, *y = b;
+    return x->pre < y->pre ? -1 : x->pre > y->pre;
+}
+
+static void add_site(webs *w, uint32_t block)
+{
+    *pl_push(w->x->tmp, &w->sites) = (site){block, w->x->b.at[block].pre, 0};
+    *pl_push(w->x->tmp, &w->work) = block;
+}
+
+static bool above(const pl_ir *x, const site *s, uint32_t block)
+{
+    return pl_ir_dominates(x, s->block, block);
+}
+
+static bool find_lives(webs *w)
+{
+    pl_ir *x = w->x;
+    if (!pl_flow_sets(&w->sets, x)) return false;
+    w->sets.things = (uint32_t)w->v.n;
+    for (uint32_t k = 0; k < w->v.n; k++)
+        for (uint32_t t = w->v.at[k].open ? w->v.at[k].touches : 0; t;
+             t = w->touches.at[t - 1].next)
+            if (x->b.at[w->touches.at[t - 1].block].order != PL_IR_NONE)
+                pl_liveset_touch(&w->sets, k, w->touches.at[t - 1].block,
+                                 w->touches.at[t - 1].reads);
+    if (!pl_liveset_solve(&w->sets)) return false;
+    w->span = pl_arena_array(x->tmp, uint32_t, w->v.n + 2);
+    w->spans = pl_arena_array(x->tmp, uint32_t, w->sets.spans.n + 1);
+    if (!w->span || !w->spans) return false;
+    for (size_t k = 0; k < w->sets.spans.n; k++) w->span[w->sets.spans.at[k].thing + 1]++;
+    for (size_t k = 0; k < w->v.n; k++) w->span[k + 1] += w->span[k];
+    for (size_t k = w->sets.spans.n; k-- > 0;)
+        w->spans[--w->span[w->sets.spans.at[k].thing + 1]] = (uint32_t)k;
+    return true;
+}
+
+static bool is_touched(const webs *w, uint32_t index, uint32_t block)
+{
+    return w->has_touch[block] == index + 1;
+}
+
+/* The block's last write, PL_IR_NONE. */
+static uint32_t written(const webs *w, uint32_t index, uint32_t block)
+{
+    return is_touched(w, index, block) ? w->touches.at[w->touched[block]].last : PL_IR_NONE;
+}
+
+/* Is the variable needed at the start of the block? */
+static bool lives(const webs *w, uint32_t index, uint32_t block)
+{
+    if (is_touched(w, index, block)) return w->touches.at[w->touched[block]].reads;
+    uint32_t low = w->span[index + 1],
+             all = index + 2 <= w->v.n ? w->span[index + 2] : (uint32_t)w->sets.spans.n, high = all;
+    while (low < high) { /* the first stretch that does not end in front of the block */
+        uint32_t middle = low + (high - low) / 2;
+        if (w->sets.spans.at[w->spans[middle]].end <= block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < all && w->sets.spans.at[w->spans[low]].first <= block;
+}
+
+/* Where the variable is written, and where writes meet; each with the nearest one above it. */
+static void find_sites(webs *w, uint32_t index)
+{
+    pl_ir *x = w->x;
+    w->sites.n = w->work.n = 0;
+    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next) {
+        const touch *k = &w->touches.at[t - 1];
+        if (x->b.at[k->block].order == PL_IR_NONE) continue;
+        w->has_touch[k->block] = index + 1;
+        w->touched[k->block] = t - 1;
+        if (k->last != PL_IR_NONE) add_site(w, k->block);
+    }
+    while (w->work.n && pl_ir_ok(x))
+        for (uint32_t f = w->frontier[w->work.at[--w->work.n]]; f;
+             f = w->frontiers.at[f - 1].next) {
+            uint32_t b = w->frontiers.at[f - 1].block;
+            if (w->has_meeting[b] == index + 1 || !lives(w, index, b)) continue;
+            w->has_meeting[b] = index + 1;
+            w->is_asked[b] = false;
+            w->meeting[b] = new_node(w);
+            if (written(w, index, b) == PL_IR_NONE) add_site(w, b);
+        }
+    if (w->sites.n > 1) qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
+    for (uint32_t k = 1; k < w->sites.n; k++) {
+        uint32_t up = k; /* plus one: the one before */
+        while (up && !above(x, &w->sites.at[up - 1], w->sites.at[k].block))
+            up = w->sites.at[up - 1].up;
+        w->sites.at[k].up = up;
+    }
+}
+
+static uint32_t ask(webs *w, uint32_t block)
+{
+    if (!w->is_asked[block]) {
+        w->is_asked[block] = true;
+        *pl_push(w->x->tmp, &w->asked) = block;
+    }
+    return w->meeting[block];
+}
+
+/* What reaches the end of a block. */
+static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
+{
+    uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->b.at[block].pre;
+    while (low < high) { /* the last one that does not come behind it in the tree's order */
+        uint32_t middle = low + (high - low) / 2;
+        if (w->sites.at[middle].pre <= pre)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low && !above(w->x, &w->sites.at[low - 1], block)) low = w->sites.at[low - 1].up;
+    if (!low) return w->v.at[index].first;
+    uint32_t b = w->sites.at[low - 1].block, last = written(w, index, b);
+    return last != PL_IR_NONE ? last : ask(w, b);
+}
+
+static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
+{
+    const pl_irb *b = &w->x->b.at[block];
+    if (b->order != PL_IR_NONE && w->has_meeting[block] == index + 1) return ask(w, block);
+    return block == 0 || b->order == PL_IR_NONE ? w->v.at[index].first : at_end(w, index, b->idom);
+}
+
+/* Joins what a block reads at its start with the writes that reach it. */
+static void connect(webs *w, uint32_t index)
+{
+    const pl_ir *x = w->x;
+    find_sites(w, index);
+    w->asked.n = 0;
+    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next)
+        if (w->touches.at[t - 1].reads)
+            join(w, w->touches.at[t - 1].node, at_start(w, index, w->touches.at[t - 1].block));
+    while (w->asked.n && pl_ir_ok(x)) {
+        uint32_t b = w->asked.at[--w->asked.n];
+        for (uint32_t e = 0; e < x->b.at[b].npred; e++)
+            join(w, w->meeting[b], at_end(w, index, x->preds[x->b.at[b].pred + e]));
+        if (b == 0) join(w, w->meeting[b], w->v.at[index].first);
+    }
+}
+
+bool pl_pass_split_webs(pl_ir *x)
+{
+    webs w = {.x = x};
+    if (!pl_ir_ready(x)) return false;
+    w.of[0] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+    if (!w.of[0] || !w.of[1]) return false;
+    for (uint32_t b = 0; b < x->b.n; b++)
+        for (uint32_t k = 0; k < x->b.at[b].code.n; k++) {
+            w.touches_any = false;
+            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], survey, &w);
+            if (w.touches_any) *pl_push(x->tmp, &w.spots) = (spot){b, k};
+        }
+    if (!pl_ir_ok(x)) return false;
+    for (size_t k = 0; k < w.v.n; k++) {
+        w.v.at[k].first = w.bits;
+        w.bits += w.v.at[k].mixed ? 0 : w.v.at[k].n;
+    }
+    if (!w.bits) {
+        pl_ir_same(x);
+        return true;
+    }
+    uint32_t rows = x->f->rows, preds = x->f->preds;
+    w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
+    uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen},
+             **by_block[] = {&w.has_touch, &w.has_meeting, &w.touched, &w.meeting};
+    for (size_t k = 0; k < 4; k++) {
+        *by_var[k] = pl_arena_array(x->tmp, uint32_t, w.v.n);
+        *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->b.n);
+    }
+    w.is_asked = pl_arena_array(x->tmp, bool, x->b.n);
+    for (uint32_t k = 0; k < w.bits; k++) new_node(&w);
+    if (!pl_ir_ok(x)) return false;
+    walk(&w, false);
+    if (!find_frontiers(&w)) /* such a function keeps its registers */
+        return pl_ir_ok(x);
+    if (!find_lives(&w)) return false;
+    for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)
+        if (w.v.at[k].open) connect(&w, k);
+    if (!pl_ir_ok(x)) return false;
+    for (size_t k = 0; k < w.v.n; k++) {
+        var *v = &w.v.at[k];
+        bool kept = false; /* the first web keeps the row */
+        for (uint32_t d = v->first; !v->mixed && d < v->first + v->n; d++) {
+            if (find(&w, d) != d) continue;
+            w.row[d] = !kept ? v->row : v->pred ? pl_ir_new_pred(x) : pl_ir_new(x, v->rows);
+            kept = true;
+        }
+    }
+    if (x->f->rows == rows && x->f->preds == preds)
+        pl_ir_same(x);
+    else
+        walk(&w, true);
+    return pl_ir_ok(x);
+}

@@ -1,0 +1,707 @@
+/* sroa.c - small arrays in local memory live in registers.
+ *
+ * ptxas 13.0 takes the local variables of a function apart when all accesses to them have words of
+ * 32 bits and nobody else gets an address in them. An access at a known place is a copy then; one
+ * at a place that is computed asks for each place where it may be:
+ *
+ *     ld.local.u32 v, [a + 4 i]     ->   setp p0, 4 i == 0;  setp p1, 4 i == 4;  ...  @p0 mov v,
+ * a0;  @p1 mov v, a1;  ... st.local.u32 [a + 4 i], v     ->   the same compares;  @p0 mov a0, v;
+ * @p1 mov a1, v;  ...
+ *
+ * It does so where that costs no more than 0.93 of what the function costs anyhow, each instruction
+ * times 16 for each loop around it; an access costs as many as there are places for it: those of
+ * the array which the offset may reach, of which it is known what it is a multiple of. That holds
+ * for an address known elsewhere too, if it is also one of several that a pointer may hold. One
+ * access must compute its address from the array's start in its own block, and the words must find
+ * room beside what is live. Measured with some 800 kernels made for it (-O3, sm_90, 2026-11): what
+ * it may cost is exact to one or two places, in loops and outside, whatever stands beside the
+ * accesses, where all else is counted as ptxas does: with what is counted here, 0.99 tells those of
+ * 130 kernels apart better. What may be live is a fit. */
+#include <string.h>
+
+#include "compiler/analysis/liveness.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+/* Bytes of the variables looked at, multiples told apart; share of the function's cost in
+ * hundredths; loops that count. */
+enum {
+    MOST_BYTES = 4096,
+    MOST_MULTIPLE = 1 << 12,
+    SHARE = 99,
+    IN_LOOP = 16,
+    MOST_DEPTH = 6,
+    WORD = 4,
+    MOST_WORDS = 4
+};
+
+/* Registers, the words included, that may be live at the end of a block: many where the function
+ * costs no more than LITTLE. */
+enum { LITTLE = 6000, MANY_LIVE = 46, FEW_LIVE = 31 };
+
+/* What is more than one instruction when ptxas counts, by the start of its class: in each place,
+ * and once for the subroutine behind it. */
+typedef struct cost {
+    const char *class_name;
+    uint8_t each, once;
+} cost;
+static const cost dear[] = {
+    {"div_f32_rn", 14, 120}, {"sqrt_f32_rn", 14, 26},  {"rcp_f32_rn", 13, 62},
+    {"div_f64", 20, 94},     {"sqrt_f64", 23, 42},     {"rcp_f64", 17, 42},
+    {"div_f32_full", 12, 0}, {"div_f32_scaled", 7, 0}, {"div_f32_approx", 7, 0},
+    {"mufu_scaled", 6, 0},   {"div32_u", 20, 0},       {"rem32_u", 20, 0},
+    {"div32_s", 26, 0},      {"rem32_s", 23, 0},       {"mma_fp8", 12, 0}};
+
+/* An address in the frame: `known` bytes from its start, plus an offset of so many bytes times
+ * something. */
+typedef struct place {
+    bool inside; /* it is one */
+    bool moving; /* it has an offset */
+    bool made;   /* `row` is there */
+    bool copied; /* it is one of several that a pointer may hold */
+    int64_t known;
+    uint32_t multiple; /* 0: of everything, not known yet */
+    uint32_t row;      /* register of 32 bits that holds the offset */
+} place;
+
+typedef struct arrays {
+    pl_ir *x;
+    int64_t bytes; /* of the variables, at the start of the frame */
+    place *at;     /* by row, of those that were there */
+    uint32_t rows;
+    uint32_t *low;     /* by row of 64-bit values: row that holds the lower half, plus one */
+    struct word *word; /* by word of the variables */
+    uint32_t reads;    /* addresses in the frame that an instruction reads */
+    bool fixed;        /* some access is at a known place */
+    uint32_t above;    /* block that dominates all accesses */
+    bool writing;      /* note: stores, then loads */
+} arrays;
+
+static bool integer64(const pl_insn *i)
+{
+    return pl_insn_is_integer(i, 64) && !pl_insn_has(i, W_cc);
+}
+
+static bool is_inside(const arrays *a, uint32_t row)
+{
+    return row < a->rows && a->at[row].inside;
+}
+
+/* Address plus or minus something, or a copy of one: the operand that is the address; 0: neither.
+ * The other is *by, UINT32_MAX: none. */
+static unsigned derives(const arrays *a, const pl_insn *i, uint32_t *by)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    *by = UINT32_MAX;
+    if (pl_insn_copies(i) && pl_type_bits(pl_insn_type(i)) == 64)
+        return is_inside(a, i->op[1]) ? 1 : 0;
+    if ((m != M_add && m != M_sub) || pl_forms[i->form].noperands != 3 || !integer64(i)) return 0;
+    const bool first = is_inside(a, i->op[1]), second = is_inside(a, i->op[2]);
+    if (first == second || (second && m == M_sub)) return 0;
+    *by = i->op[first ? 2 : 1];
+    uint64_t bits;
+    if (m == M_sub && !pl_ir_number(a->x, *by, &bits)) return 0;
+    return first ? 1 : 2;
+}
+
+/* An access of whole words to local memory: the operand that is its address, plus one; 0: it is
+ * none. */
+static unsigned access_of(const arrays *a, const pl_insn *i)
+{
+    const bool load = pl_insn_mnem(i) == M_ld, store = pl_insn_mnem(i) == M_st;
+    if (i->form == PL_IR_DEAD || (!load && !store) || !(i->flags & PL_IF_MEM) ||
+        i->sel[PL_M_SPACE] != PL_SP_LOCAL || (i->sel[PL_M_FLAGS] & (PL_MF_POLL | PL_MF_ADDR32)) ||
+        (i->flags & PL_IF_CONTROL) || i->sel[PL_M_LOG2] != 2 || i->sel[PL_M_COUNT] > MOST_WORDS ||
+        (pl_forms[i->form].noperands > 2 && i->op[2] != UINT32_MAX) ||
+        (pl_insn_effects(i) != PL_EF_LOAD && pl_insn_effects(i) != PL_EF_STORE))
+        return 0;
+    const unsigned address = load ? 2 : 1;
+    return is_inside(a, i->op[address - 1]) ? address : 0;
+}
+
+/* An access at a known place that is not in the variables: formal parameters and arguments of calls
+ * live behind them. */
+static bool beside(const arrays *a, const pl_insn *i)
+{
+    const unsigned address =
+        i->form != PL_IR_DEAD && (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_LOCAL
+            ? pl_insn_address(i)
+            : 0;
+    if (!address || !is_inside(a, i->op[address - 1])) return false;
+    const place *p = &a->at[i->op[address - 1]];
+    return !p->moving && p->known + i->imm >= a->bytes;
+}
+
+static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    arrays *a = ctx;
+    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) a->reads += is_inside(a, *row + k);
+}
+
+/* ---- what is known of addresses ---- */
+
+static uint32_t power(uint64_t n)
+{
+    const uint64_t p = n & (~n + 1);
+    return p && p < MOST_MULTIPLE ? (uint32_t)p : MOST_MULTIPLE;
+}
+
+static uint32_t lesser(uint32_t p, uint32_t q)
+{
+    return !p || (q && q < p) ? q : p;
+}
+
+/* The instruction that computes a value that is written once, without a guard. */
+static const pl_insn *value_of(const pl_ir *x, uint32_t row)
+{
+    if (row >= x->described || x->kind.at[row] != PL_ROW_REG || x->row[row].defs != 1 ||
+        x->row[row].pinned)
+        return NULL;
+    const pl_insn *i = pl_ir_writer(x, row);
+    return i && i->guard == PL_PT && i->op[0] == row ? i : NULL;
+}
+
+/* mul.wide of 32 bits, or shl.b64, by a number */
+static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
+{
+    uint64_t n;
+    if (!i || pl_forms[i->form].noperands != 3 || !pl_ir_number(x, i->op[2], &n)) return false;
+    const bool shift = pl_insn_mnem(i) == M_shl && pl_type_bits(pl_insn_type(i)) == 64;
+    *by = shift ? n < 64 ? UINT64_C(1) << n : 0 : n;
+    return shift || (pl_insn_mnem(i) == M_mul && pl_insn_has(i, W_wide) &&
+                     pl_type_bits(pl_insn_type(i)) == 32);
+}
+
+static uint32_t multiple_of(const pl_ir *x, uint32_t row)
+{
+    uint64_t n;
+    if (pl_ir_number(x, row, &n)) return power(n);
+    return scales(x, value_of(x, row), &n) ? power(n) : 1;
+}
+
+/* Copies one after the other keep apart what belongs to one value, so it is asked again until
+ * nothing changes. False: an address is mixed with others. */
+static bool follow(arrays *a, bool *changed)
+{
+    pl_ir *x = a->x;
+    for (uint32_t n = 0; n < x->nrpo; n++) {
+        const pl_irb *b = &x->b.at[x->rpo[n]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            uint32_t by;
+            const unsigned from = i->form == PL_IR_DEAD ? 0 : derives(a, i, &by);
+            if (!from) continue;
+            const uint32_t d = i->op[0];
+            if (x->row[d].pinned || x->row[d].rows != 2) return false;
+            const place *p = &a->at[i->op[from]];
+            place to = {.inside = true,
+                        .moving = p->moving,
+                        .known = p->known,
+                        .multiple = p->multiple,
+                        .copied = a->at[d].copied};
+            uint64_t number;
+            if (by != UINT32_MAX && pl_ir_number(x, by, &number))
+                to.known += pl_insn_mnem(i) == M_sub ? -(int64_t)number : (int64_t)number;
+            else if (by != UINT32_MAX) {
+                to.multiple =
+                    to.moving ? lesser(p->multiple, multiple_of(x, by)) : multiple_of(x, by);
+                to.moving = true;
+            }
+            if (x->row[d].defs != 1 ||
+                i->guard != PL_PT) { /* a pointer that moves: all in the register */
+                to.multiple = lesser(lesser(to.moving ? to.multiple : 0, power((uint64_t)to.known)),
+                                     a->at[d].multiple);
+                to.moving = true;
+                to.known = 0;
+                a->at[i->op[from]].copied = true;
+            }
+            place *q = &a->at[d];
+            if (q->inside == to.inside && q->moving == to.moving && q->known == to.known &&
+                q->multiple == to.multiple)
+                continue;
+            *q = to;
+            *changed = true;
+        }
+    }
+    return true;
+}
+
+/* Does everybody who reads an address in the variables make another of it, or access whole words?
+ * And is every write of a row that holds one an address? */
+static bool kept_inside(arrays *a)
+{
+    pl_ir *x = a->x;
+    uint32_t *writes = pl_arena_array(x->tmp, uint32_t, x->f->rows);
+    if (!writes) return false;
+    for (uint32_t n = 0; n < x->nrpo; n++) {
+        const pl_irb *b = &x->b.at[x->rpo[n]];
+        for (size_t k = 0; k < b->code.n; k++) {
+            pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            uint32_t by;
+            a->reads = 0;
+            pl_insn_reads_here(x->p, i, count_reads, a);
+            const bool derived = derives(a, i, &by) != 0;
+            if (derived) writes[i->op[0]]++;
+            if (a->reads && !(a->reads == 1 && (derived || access_of(a, i) || beside(a, i))))
+                return false;
+        }
+    }
+    for (uint32_t r = 0; r < x->described; r++)
+        if (a->at[r].inside && x->kind.at[r] == PL_ROW_REG && writes[r] != x->row[r].defs)
+            return false;
+    return true;
+}
+
+/* ---- what it costs ---- */
+
+/* Places in the variables that an access of so many bytes may mean: from the first on, at this
+ * distance. */
+typedef struct reach {
+    int64_t first, step;
+    uint32_t n;
+} reach;
+
+static reach reach_of(const arrays *a, const pl_insn *i, unsigned address)
+{
+    const place *p = &a->at[i->op[address - 1]];
+    const int64_t at = p->known + i->imm, size = WORD * i->sel[PL_M_COUNT];
+    reach r = {at, p->multiple > size ? p->multiple : size, 0};
+    if (!p->moving) {
+        r.n = at >= 0 && at % WORD == 0 && at + size <= a->bytes;
+        return r;
+    }
+    r.first = ((at % r.step) + r.step) % r.step;
+    while (r.first % size && r.first < a->bytes) /* only where words may stand */
+        r.first += p->multiple;
+    if (r.first + size <= a->bytes) r.n = (uint32_t)((a->bytes - size - r.first) / r.step) + 1;
+    return r;
+}
+
+/* Is the product part of a sum? */
+static bool summed(const pl_ir *x, const pl_insn *i)
+{
+    uint64_t by;
+    return scales(x, i, &by) && x->row[i->op[0]].uses == 1;
+}
+
+/* What an instruction comes to; `paid`: by row of `dear`, the subroutine is there. */
+static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *once)
+{
+    const char *name = pl_class_text[i->cls];
+    if (i->form == PL_IR_DEAD || pl_insn_carries(i) || i->cls == C_mov || summed(x, i)) return 0;
+    if (i->flags & PL_IF_MEM)
+        return 1u + (i->imm != 0 && i->sel[PL_M_SPACE] != PL_SP_PARAM &&
+                     i->sel[PL_M_SPACE] != PL_SP_CONST);
+    uint32_t n = 1;
+    for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
+        if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0) {
+            *once += paid[k] ? 0 : dear[k].once;
+            paid[k] = true;
+            n = dear[k].each;
+            break;
+        }
+    const bool wide = pl_type_bits(pl_insn_type(i)) == 64;
+    if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && wide) n = 2;
+    const bool joins = pl_insn_pure(i) && i->op[0] < x->described && i->guard == PL_PT &&
+                       pl_insn_type(i) != W_none && x->row[i->op[0]].defs > 1;
+    return n + joins; /* where ways meet there is a copy */
+}
+
+/* Does an access at a known place say so where it stands? ptxas decides before it carries numbers
+ * from block to block. */
+static bool in_sight(const arrays *a, uint32_t row, uint32_t block)
+{
+    const pl_ir *x = a->x;
+    return x->kind.at[row] == PL_ROW_INIT ? !a->at[row].known : x->row[row].block == block;
+}
+
+/* Is there room for all words beside what is live from block to block? */
+static bool there_is_room(arrays *a, uint32_t registers)
+{
+    pl_ir *x = a->x;
+    pl_flow *f = pl_arena_new(x->tmp, pl_flow);
+    if (!f || !pl_flow_values(f, x, false) || !pl_flow_live(f)) return false;
+    uint32_t most = 0;
+    for (uint32_t n = 0; n < x->nrpo; n++) {
+        pl_flow_end(f, x->rpo[n]);
+        most = f->weight > most ? f->weight : most;
+    }
+    return most + a->bytes / WORD <= registers;
+}
+
+/* Is it worth it? */
+static bool worth(arrays *a)
+{
+    const pl_ir *x = a->x;
+    double now = 0, then = 0;
+    bool paid[sizeof dear / sizeof *dear] = {false};
+    for (uint32_t n = 0; n < x->nrpo; n++) {
+        const pl_irb *b = &x->b.at[x->rpo[n]];
+        double weight = 1;
+        for (uint32_t d = 0; d < b->depth && d < MOST_DEPTH; d++) weight *= IN_LOOP;
+        for (size_t k = 0; k < b->code.n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            now += weight * cost_of(x, i, paid, &now);
+            const unsigned address = access_of(a, i);
+            if (!address || beside(a, i)) continue;
+            const reach r = reach_of(a, i, address);
+            if (!r.n) return false; /* beyond the variables: whoever runs it shall hear */
+            const place *p = &a->at[i->op[address - 1]];
+            const bool near = !p->moving && in_sight(a, i->op[address - 1], x->rpo[n]),
+                       known = near || (!p->moving && !p->copied);
+            a->fixed |= near;
+            then +=
+                known ? 0
+                      : weight * (p->moving ? r.n : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
+        }
+    }
+    return a->fixed && then * 100 <= now * SHARE &&
+           there_is_room(a, now > LITTLE ? FEW_LIVE : MANY_LIVE);
+}
+
+/* ---- offsets in registers ---- */
+
+static pl_insn *later(arrays *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+                      unsigned noperands, const pl_word *words, unsigned n)
+{
+    pl_insn *i = pl_ir_later(a->x, block, at);
+    if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
+    i->line = line;
+    return i;
+}
+
+/* d = p op q in 32 bits, or d = p, in front of that position. */
+static pl_insn *compute(arrays *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+                        uint32_t d, uint32_t p, uint32_t q)
+{
+    const pl_word words[2] = {mnem == M_mov ? W_b32 : W_s32, W_lo};
+    pl_insn *i =
+        later(a, block, at, line, mnem, mnem == M_mov ? 2 : 3, words, mnem == M_mul ? 2 : 1);
+    if (!i) return NULL;
+    i->op[0] = d;
+    i->op[1] = p;
+    if (mnem != M_mov) i->op[2] = q;
+    return i;
+}
+
+static pl_insn *copy(arrays *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
+{
+    return compute(a, block, at, line, M_mov, d, p, UINT32_MAX);
+}
+
+static uint32_t truncated(arrays *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
+{
+    const uint32_t d = pl_ir_new(a->x, 1);
+    pl_insn *i = later(a, block, at, line, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
+    if (i) {
+        i->op[0] = d;
+        i->op[1] = row;
+    }
+    return d;
+}
+
+/* The row that holds the lower half of a 64-bit number, as it is in front of an instruction:
+ * computed where the number is, in 32 bits. */
+static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
+{
+    pl_ir *x = a->x;
+    uint64_t n;
+    if (pl_ir_number(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
+    if (row < x->described && a->low[row]) return a->low[row] - 1;
+    const pl_insn *i = value_of(x, row);
+    if (!i) return truncated(a, block, at, line, row);
+    const uint32_t where = x->row[row].block, next = x->row[row].at + 1;
+    const uint16_t m = pl_insn_mnem(i);
+    uint32_t d;
+    if (scales(x, i, &n)) {
+        const uint32_t of = m == M_mul ? i->op[1] : low_half(a, i->op[1], where, next, i->line);
+        d = pl_ir_new(x, 1);
+        compute(a, where, next, i->line, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
+    } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) &&
+               (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->described &&
+               x->row[i->op[1]].rows == 1) {
+        d = pl_ir_new(x, 1);
+        copy(a, where, next, i->line, d, i->op[1]);
+    } else {
+        d = truncated(a, where, next, i->line, row);
+    }
+    a->low[row] = d + 1;
+    return d;
+}
+
+/* The register with the offset of an address that is written once. */
+static uint32_t offset_of(arrays *a, uint32_t row)
+{
+    pl_ir *x = a->x;
+    place *p = &a->at[row];
+    if (p->made || !p->moving) return p->row;
+    const uint32_t block = x->row[row].block, next = x->row[row].at + 1;
+    const pl_insn *i = pl_ir_writer(x, row);
+    uint32_t by;
+    const unsigned from = derives(a, i, &by);
+    const bool was = a->at[i->op[from]].moving;
+    uint64_t number;
+    const bool sums = by != UINT32_MAX && !pl_ir_number(x, by, &number);
+    const bool once = value_of(x, i->op[from]) ||
+                      !was; /* else it may be another one by the time it is asked for */
+    const uint32_t base = was ? offset_of(a, i->op[from]) : UINT32_MAX;
+    if (sums) {
+        const uint32_t low = low_half(a, by, block, x->row[row].at, i->line);
+        p->row = was ? pl_ir_new(x, 1) : low;
+        if (was) compute(a, block, next, i->line, M_add, p->row, base, low);
+    } else if (once) {
+        p->row = base;
+    } else {
+        p->row = pl_ir_new(x, 1);
+        copy(a, block, next, i->line, p->row, base);
+    }
+    p->made = true;
+    return p->row;
+}
+
+/* A pointer that is written in several places: so is its offset. */
+static void move_along(arrays *a, uint32_t block, size_t at)
+{
+    pl_ir *x = a->x;
+    const pl_insn i = x->b.at[block].code.at[at];
+    uint32_t by;
+    const unsigned from = i.form == PL_IR_DEAD ? 0 : derives(a, &i, &by);
+    if (!from || value_of(x, i.op[0])) return;
+    const place *p = &a->at[i.op[from]];
+    const uint32_t d = a->at[i.op[0]].row;
+    const bool from_variable = p->moving && !value_of(x, i.op[from]);
+    uint32_t base = !p->moving ? UINT32_MAX : from_variable ? p->row : offset_of(a, i.op[from]);
+    int64_t known = from_variable ? 0 : p->known;
+    uint64_t number = 0;
+    uint32_t low = UINT32_MAX;
+    if (by != UINT32_MAX && pl_ir_number(x, by, &number))
+        known += pl_insn_mnem(&i) == M_sub ? -(int64_t)number : (int64_t)number;
+    else if (by != UINT32_MAX)
+        low = low_half(a, by, block, at, i.line);
+    pl_insn *last = NULL;
+    if (base != UINT32_MAX && low != UINT32_MAX) {
+        const uint32_t sum = known ? pl_ir_new(x, 1) : d;
+        last = compute(a, block, at + 1, i.line, M_add, sum, base, low);
+        base = sum;
+    } else if (low != UINT32_MAX) {
+        base = low;
+    }
+    const uint32_t more = pl_ir_constant(x, (uint32_t)known, 32);
+    if (base == UINT32_MAX)
+        last = copy(a, block, at + 1, i.line, d, more);
+    else if (known)
+        last = compute(a, block, at + 1, i.line, M_add, d, base, more);
+    else if (base != d)
+        last = copy(a, block, at + 1, i.line, d, base);
+    if (last) {
+        last->guard = i.guard;
+        last->flags |= i.flags & PL_IF_GUARD_NEG;
+    }
+}
+
+/* ---- accesses ---- */
+
+/* A use of a word at a place in the function; `writes`: how many instructions write it, `early`:
+ * one reads it that need not come behind the only one that does. */
+typedef struct word {
+    uint32_t row; /* 0: not needed yet */
+    uint32_t block, at, writes;
+    bool guarded, early;
+} word;
+
+static uint32_t word_at(arrays *a, int64_t at)
+{
+    word *w = &a->word[at / WORD];
+    if (!w->row) w->row = pl_ir_new(a->x, 1);
+    return w->row;
+}
+
+/* The accesses of a function, one after the other, first for writes, then for reads. */
+static void note(arrays *a, uint32_t block, size_t at, const pl_insn *i, unsigned address)
+{
+    const reach r = reach_of(a, i, address);
+    const bool store = pl_insn_mnem(i) == M_st,
+               guarded = i->guard != PL_PT || (a->at[i->op[address - 1]].moving && r.n > 1);
+    a->above = pl_ir_common_dominator(a->x, a->above, block);
+    for (uint32_t n = 0; n < r.n; n++)
+        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) {
+            word *w = &a->word[(r.first + n * r.step) / WORD + k];
+            if (store && a->writing) {
+                w->writes++;
+                w->guarded |= guarded;
+                w->block = block;
+                w->at = (uint32_t)at;
+            } else if (!store && !a->writing) {
+                w->early |=
+                    !w->writes || w->guarded ||
+                    (w->block == block ? w->at > at : !pl_ir_dominates(a->x, w->block, block));
+            }
+        }
+}
+
+static void guard(pl_insn *i, const pl_insn *of)
+{
+    if (!i) return;
+    i->guard = of->guard;
+    i->flags |= of->flags & PL_IF_GUARD_NEG;
+}
+
+/* Is the offset this number, and the access to be done at all? */
+static uint32_t asked(arrays *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
+                      int64_t is)
+{
+    pl_ir *x = a->x;
+    const bool both = access->guard != PL_PT;
+    const uint32_t p = pl_ir_new_pred(x), number = pl_ir_constant(x, (uint32_t)is, 32);
+    pl_insn *i = later(a, block, at, access->line, M_setp, both ? 5 : 4,
+                       (pl_word[]){W_eq, W_s32, W_and}, both ? 3 : 2);
+    if (!i) return p;
+    i->op[0] = p;
+    i->op[2] = offset;
+    i->op[3] = number;
+    if (both) {
+        i->op[4] = access->guard;
+        i->neg = access->flags & PL_IF_GUARD_NEG ? 1 << 4 : 0;
+    }
+    return p;
+}
+
+/* What is loaded from, or stored to, each place that it may be. */
+static void replace(arrays *a, uint32_t block, size_t at)
+{
+    pl_ir *x = a->x;
+    const pl_insn i = x->b.at[block].code.at[at];
+    const unsigned address = access_of(a, &i);
+    if (!address || beside(a, &i)) return;
+    const place *p = &a->at[i.op[address - 1]];
+    const reach r = reach_of(a, &i, address);
+    const bool store = pl_insn_mnem(&i) == M_st, wide = i.sel[PL_M_FLAGS] & PL_MF_WIDE;
+    const uint32_t offset = !p->moving ? UINT32_MAX
+                            : p->made  ? p->row
+                                       : offset_of(a, i.op[address - 1]);
+    uint32_t data[MOST_WORDS];
+    for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
+        data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
+        if (wide && data[k] != UINT32_MAX)
+            data[k] = store ? truncated(a, block, at, i.line, data[k]) : pl_ir_new(x, 1);
+    }
+    for (uint32_t n = 0; n < r.n; n++) {
+        const int64_t where = r.first + n * r.step;
+        const bool choose = r.n > 1 && p->moving;
+        const uint32_t is =
+            choose ? asked(a, block, at, &i, offset, where - p->known - i.imm) : PL_PT;
+        for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
+            const uint32_t held = word_at(a, where + WORD * k),
+                           next = n ? 0 : word_at(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
+            pl_insn *c;
+            if (data[k] == UINT32_MAX) continue;
+            if (choose && !store &&
+                !n) { /* a whole write: what was in the register before is not needed */
+                c = later(a, block, at, i.line, M_selp, 4, (pl_word[]){W_b32}, 1);
+                if (c) {
+                    c->op[0] = data[k];
+                    c->op[1] = held;
+                    c->op[2] = next;
+                    c->op[3] = is;
+                }
+                guard(c, &i);
+                continue;
+            }
+            c = copy(a, block, at, i.line, store ? held : data[k], store ? data[k] : held);
+            guard(c, &i);
+            if (c && choose) {
+                c->guard = is;
+                c->flags &= (uint16_t)~PL_IF_GUARD_NEG;
+            }
+        }
+    }
+    for (unsigned k = 0; wide && !store && k < i.sel[PL_M_COUNT]; k++) {
+        const bool sign = i.sel[PL_M_FLAGS] & PL_MF_SIGNED;
+        pl_insn *c = data[k] == UINT32_MAX
+                         ? NULL
+                         : later(a, block, at, i.line, M_cvt, 2,
+                                 (pl_word[]){sign ? W_s64 : W_u64, sign ? W_s32 : W_u32}, 2);
+        if (!c) continue;
+        c->op[0] = pl_ir_data_row(a->x, &i, 0, k);
+        c->op[1] = data[k];
+        guard(c, &i);
+    }
+    pl_ir_remove(x, &x->b.at[block].code.at[at]);
+}
+
+/* ---- the pass ---- */
+
+typedef void visit(arrays *a, uint32_t block, size_t at);
+
+static void each(arrays *a, visit *f)
+{
+    for (uint32_t n = 0; n < a->x->nrpo; n++)
+        for (size_t k = 0; k < a->x->b.at[a->x->rpo[n]].code.n; k++) f(a, a->x->rpo[n], k);
+}
+
+static void note_access(arrays *a, uint32_t block, size_t at)
+{
+    const pl_insn *i = &a->x->b.at[block].code.at[at];
+    const unsigned address = access_of(a, i);
+    if (address && !beside(a, i)) note(a, block, at, i, address);
+}
+
+/* Addresses in the frame, as far as they go. False: not worth going on, or out of memory. */
+static bool find(arrays *a)
+{
+    pl_ir *x = a->x;
+    bool any = false;
+    for (size_t k = 0; k < x->f->init.n; k++) {
+        const pl_row_init *i = &x->f->init.at[k];
+        if (i->reloc != PL_RELOC_FRAME) continue;
+        if (i->width != 64) return false;
+        a->at[i->row] = (place){.inside = true, .known = (int64_t)i->bits, .row = UINT32_MAX};
+        any = true;
+    }
+    for (bool changed = any; changed;) {
+        changed = false;
+        if (!follow(a, &changed)) return false;
+    }
+    return any && kept_inside(a) && worth(a);
+}
+
+bool pl_pass_sroa(pl_ir *x)
+{
+    const int64_t bytes = x->f->local_bytes;
+    if (!bytes || bytes % WORD || bytes > MOST_BYTES) return true;
+    if (!pl_ir_graph(x) || !pl_ir_ready(x)) return false;
+    const uint32_t rows = x->f->rows;
+    arrays a = {.x = x, .bytes = bytes, .rows = rows, .above = PL_IR_NONE};
+    a.at = pl_arena_array(x->tmp, place, rows);
+    a.low = pl_arena_array(x->tmp, uint32_t, rows);
+    a.word = pl_arena_array(x->tmp, word, (size_t)bytes / WORD);
+    if (!pl_arena_ok(x->tmp)) return false;
+    if (x->b.at[0].npred || !find(&a)) {
+        pl_ir_same(x);
+        return pl_ir_ok(x);
+    }
+    for (uint32_t r = 0; r < rows; r++)
+        if (a.at[r].inside && a.at[r].moving && !value_of(x, r)) {
+            a.at[r].row = pl_ir_new(x, 1);
+            a.at[r].made = true;
+        }
+    a.writing = true;
+    each(&a, note_access);
+    a.writing = false;
+    each(&a, note_access);
+    a.above = pl_ir_out_of_loops(x, a.above);
+    for (int64_t k = 0; k < bytes / WORD; k++) {
+        const word *w = &a.word[k];
+        if (w->early &&
+            w->writes < 2) /* what is written once must be so in front of who reads it */
+            copy(&a, a.above, 0, 0, word_at(&a, k * WORD), pl_ir_constant(x, 0, 32));
+    }
+    each(&a, move_along);
+    each(&a, replace);
+    if (!pl_ir_settle(x)) return false;
+    pl_ir_sweep(x);
+    x->f->local_bytes = 0;
+    pl_arena_reset(x->tmp);
+    return pl_pass_split_webs(x) && pl_pass_gvn(x);
+}

@@ -1,0 +1,335 @@
+/* uniform.c - values that take no register of a thread, though an instruction computes them.
+ *
+ * ptxas 13.0 for sm_90 (its output, 2026-11) fetches parameters and sizes into uniform registers
+ * (ULDC, S2UR) when every reader can name one: integer, logic and floating-point arithmetic takes
+ * one operand that is a uniform register, a word of the constant bank or a number; memory, matrices
+ * and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two words
+ * side by side are one fetch. What a loop counts is in a uniform register, too (UIADD3), as long as
+ * it is the same in all lanes: not so where lanes leave the loop apart, where it is compared with a
+ * number, or with a word that others read from a uniform register. */
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+#include "compiler/analysis/divergence.h"
+
+enum { ROUNDS = 16 };
+
+/* By mnemonic: 32-bit operands, 64-bit ones and those of type f64 may be uniform registers; the
+ * uniform datapath has it. */
+enum { NARROW = 1, WIDE = 2, DOUBLES = 4, COMPUTES = 8 };
+static const uint8_t abilities[M_count] = {[M_add] = NARROW | WIDE | COMPUTES,
+                                           [M_sub] = NARROW | WIDE | COMPUTES,
+                                           [M_mul] = NARROW | DOUBLES | COMPUTES,
+                                           [M_mad] = NARROW | DOUBLES | COMPUTES,
+                                           [M__lea] = NARROW | WIDE | COMPUTES,
+                                           [M__iadd2] = NARROW | COMPUTES,
+                                           [M__isub2] = NARROW | COMPUTES,
+                                           [M__msub] = NARROW | COMPUTES,
+                                           [M__iadd3] = NARROW | WIDE | COMPUTES,
+                                           [M_and] = NARROW | WIDE | COMPUTES,
+                                           [M_or] = NARROW | WIDE | COMPUTES,
+                                           [M_xor] = NARROW | WIDE | COMPUTES,
+                                           [M_lop3] = NARROW | COMPUTES,
+                                           [M_shl] = NARROW | COMPUTES,
+                                           [M_shr] = NARROW | COMPUTES,
+                                           [M_shf] = NARROW,
+                                           [M_setp] = NARROW | WIDE,
+                                           [M_selp] = NARROW,
+                                           [M_min] = NARROW,
+                                           [M_max] = NARROW,
+                                           [M_fma] = NARROW | DOUBLES,
+                                           [M__fms] = NARROW | DOUBLES,
+                                           [M__fnma] = NARROW | DOUBLES,
+                                           [M__mov] = NARROW | COMPUTES,
+                                           [M_cvt] = NARROW | COMPUTES,
+                                           [M_prmt] = NARROW};
+
+typedef struct chooser {
+    pl_ir *x;
+    uint8_t *may; /* by row: it is fetched or computed without registers of a thread, as far as its
+                     readers take that */
+    bool *computed; /* by instruction, in the order of the walk: the uniform datapath could do it */
+    const pl_insn *i;
+    bool all, changed; /* every operand of the instruction is uniform; a row was refused */
+    bool settled; /* nothing was refused any more, as long as nobody chose between a variable and a
+                     value that others read */
+} chooser;
+
+/* Does the 32-bit operand k, or the 64-bit one, fit a uniform register? */
+static bool takes(const pl_insn *i, unsigned k)
+{
+    const pl_form *f = &pl_forms[i->form];
+    uint16_t m = pl_insn_mnem(i);
+    uint8_t able = abilities[m];
+    if (!able || f->operand[k].kind != PL_K_VALUE || f->operand[k].written ||
+        pl_operand_count(f, k, i->mods) || (i->flags & PL_IF_MEM))
+        return false;
+    pl_word type = pl_operand_type(f, k, i->mods);
+    int bits = pl_type_bits(type);
+    if (bits == 64) return (able & WIDE) || ((able & DOUBLES) && type == W_f64);
+    return (able & NARROW) && bits == 32 && !((m == M_shl || m == M_shr) && k == 1);
+}
+
+static bool is_fetch(const pl_ir *x, const pl_insn *i)
+{
+    uint16_t m = pl_insn_mnem(i);
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT ||
+        (m != M_ld && m != M__ldc && m != M__s2r && m != M_mov))
+        return false;
+    if (x->row[i->op[0]].pinned) return false;
+    if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
+        return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT &&
+               i->sel[PL_M_COUNT] == 1;
+    if (m == M_ld)
+        return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX &&
+               i->sel[PL_M_COUNT] == 1;
+    return m == M__ldc || pl_ir_special(x, i->op[1]) == W_ctaid;
+}
+
+/* The uniform datapath has integer arithmetic and logic. */
+static bool computes(const pl_ir *x, const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || !(abilities[pl_insn_mnem(i)] & COMPUTES))
+        return false;
+    const pl_form *f = &pl_forms[i->form];
+    if (!f->noperands || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
+        (f->operand[0].kind != PL_K_VALUE) || !f->operand[0].written ||
+        pl_operand_count(f, 0, i->mods) || pl_operand_type(f, 0, i->mods) == W_pred ||
+        x->row[i->op[0]].pinned)
+        return false;
+    for (unsigned k = 0; k < f->noperands; k++)
+        if (f->operand[k].kind == PL_K_VALUE &&
+            (pl_operand_count(f, k, i->mods) ||
+             pl_type_kind(pl_operand_type(f, k, i->mods)) == 'f'))
+            return false;
+    return true;
+}
+
+static void see(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chooser *c = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED)
+        c->all = false;
+    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_ROW_REG && !c->may[*row])
+        c->all = false;
+}
+
+static bool all_uniform(chooser *c, pl_insn *i)
+{
+    c->all = true;
+    pl_insn_uses_here(c->x->p, i, see, c);
+    return c->all;
+}
+
+static void refuse(chooser *c, uint32_t row, unsigned rows)
+{
+    for (unsigned k = 0; k < rows; k++) {
+        c->changed |= c->may[row + k];
+        c->may[row + k] = 0;
+    }
+}
+
+/* A reader that runs for each thread takes only some. */
+static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    chooser *c = ctx;
+    if ((use & PL_USE_PRED) || !c->may[*row]) return;
+    const pl_form *f = &pl_forms[c->i->form];
+    bool named = false;
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (c->i->op[k] == *row && f->operand[k].kind != PL_K_IMM &&
+            pl_operand_type(f, k, c->i->mods) != W_pred) {
+            if (!takes(c->i, k)) {
+                refuse(c, *row, rows);
+                return;
+            }
+            named = true;
+        }
+    if (!named) refuse(c, *row, rows);
+}
+
+/* Of a variable and a value that others read too, the value is the operand that is no register: the
+ * first such value; PL_IR_NONE: there is no choice. */
+static uint32_t preferred(const chooser *c, unsigned n)
+{
+    uint32_t value = PL_IR_NONE;
+    bool variable = false;
+    for (unsigned k = 0; k < n; k++) {
+        const uint32_t row = c->i->op[k];
+        if (row >= c->x->f->rows || !c->may[row] || !takes(c->i, k)) continue;
+        const pl_ir_row *r = &c->x->row[row];
+        variable |= r->defs > 1;
+        value = value == PL_IR_NONE && r->defs == 1 && r->uses > 1 ? row : value;
+    }
+    return variable ? value : PL_IR_NONE;
+}
+
+/* Only one operand of an instruction is no register. */
+static void share(chooser *c)
+{
+    if (c->i->flags & PL_IF_MEM) return;
+    const pl_form *f = &pl_forms[c->i->form];
+    const uint32_t rows = c->x->f->rows;
+    const unsigned n = f->noperands < PL_INLINE_OPERANDS ? f->noperands : PL_INLINE_OPERANDS;
+    uint64_t v;
+    bool any = false;
+    for (unsigned k = 0; k < n && !any; k++) any = c->i->op[k] < rows && c->may[c->i->op[k]];
+    if (!any) return;
+    uint32_t first = preferred(c, n);
+    if (first != PL_IR_NONE && !c->settled) return;
+    for (unsigned k = 0; k < n; k++)
+        if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) &&
+            takes(c->i, k))
+            first = c->i->op[k];
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t row = c->i->op[k];
+        if (row >= rows || !c->may[row] || row == first || !takes(c->i, k)) continue;
+        if (first != PL_IR_NONE)
+            refuse(c, row, pl_type_bits(pl_operand_type(f, k, c->i->mods)) == 64 ? 2 : 1);
+        else
+            first = row;
+    }
+}
+
+/* Where in the constant bank the word of 32 bits is that the instruction fetches, from the start of
+ * parameters or constants on; UINT32_MAX: none. */
+static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
+{
+    if (!is_fetch(x, i) || x->row[i->op[0]].defs != 1 || pl_insn_mnem(i) != M_ld ||
+        pl_type_bits(pl_insn_type(i)) != 32)
+        return UINT32_MAX;
+    uint64_t at = (uint64_t)i->imm;
+    if (i->sel[PL_M_SPACE] == PL_SP_CONST) {
+        const pl_row_init *r = &x->f->init.at[x->init.at[i->op[1]]];
+        if (r->reloc != PL_RELOC_VAR) return UINT32_MAX;
+        at += r->bits + x->p->vars.at[r->symbol].address;
+    }
+    return at < PL_BANK_BYTES ? (uint32_t)at / 4 : UINT32_MAX;
+}
+
+typedef struct wholes {
+    const pl_insn *i;
+    uint8_t
+        *whole; /* by row: read by something that is neither guarded nor a division of integers */
+} wholes;
+
+static void read_whole(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    wholes *w = ctx;
+    (void)rows;
+    if (!(use & PL_USE_PRED))
+        w->whole[*row] |= w->i->guard == PL_PT &&
+                          !((pl_insn_mnem(w->i) == M_div || pl_insn_mnem(w->i) == M_rem) &&
+                            pl_type_kind(pl_insn_type(w->i)) != 'f');
+}
+
+/* Two words side by side that a block fetches to registers of the same kind are one fetch of 64
+ * bits (LDC.64, ULDC.64), unless lanes end or go through a subroutine between them, or only guarded
+ * instructions or divisions read one. */
+static bool pair_words(pl_ir *x)
+{
+    enum { WORDS = PL_BANK_BYTES / 4 };
+    uint32_t *fetched = NULL; /* by word of the parameters, of the constants: stretch that has
+                                 fetched it; the same of uniform registers */
+    uint32_t stretch = 0;
+    wholes w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!w.whole) return false;
+    for (size_t b = 0; b < x->b.n; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++)
+            if (x->b.at[b].code.at[k].form != PL_IR_DEAD) {
+                w.i = &x->b.at[b].code.at[k];
+                pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], read_whole, &w);
+            }
+    for (uint32_t b = 0; b < x->b.n; b++) {
+        stretch++;
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            const uint32_t word = bank_word(x, i);
+            stretch +=
+                i->form != PL_IR_DEAD &&
+                ((pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_BRANCH)) || pl_insn_mnem(i) == M__slow);
+            if (word == UINT32_MAX || !w.whole[i->op[0]]) continue;
+            fetched = fetched ? fetched : pl_arena_array(x->tmp, uint32_t, 4 * WORDS);
+            if (!fetched) return false;
+            uint32_t *in = fetched + (i->sel[PL_M_SPACE] == PL_SP_CONST ? WORDS : 0) +
+                           (i->flags & PL_IF_ELSEWHERE ? 2 * WORDS : 0);
+            if (in[word ^ 1] == stretch) i->cls = C_free;
+            in[word] = stretch;
+        }
+    }
+    return true;
+}
+
+static void allow(chooser *c, uint32_t row)
+{
+    c->may[row] = 1;
+    if (c->x->row[row].rows == 2) c->may[row + 1] = 1;
+}
+
+/* Variables that are the same in all lanes and written twice, by fetches and the uniform datapath:
+ * where they begin and where a loop goes on. Until an operand or a reader says otherwise. (Where
+ * ptxas unrolls a loop, guarded instructions count, too, which takes a register.) */
+static bool allow_variables(chooser *c)
+{
+    enum { BEGIN_AND_STEP = 2 };
+    pl_ir *x = c->x;
+    pl_varies v;
+    bool any = false;
+    uint32_t *defs = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!defs) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            if ((is_fetch(x, i) || computes(x, i)) && x->row[i->op[0]].defs == BEGIN_AND_STEP)
+                any |= ++defs[i->op[0]] == BEGIN_AND_STEP;
+        }
+    if (!any) return true;
+    if (!pl_varies_find(&v, x)) return false;
+    for (uint32_t r = 0; r < x->f->rows; r++)
+        if (defs[r] == BEGIN_AND_STEP && !v.row[r]) allow(c, r);
+    return true;
+}
+
+bool pl_pass_uniform_regs(pl_ir *x)
+{
+    chooser c = {.x = x};
+    size_t insns = 0;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_uses(x)) return false;
+    c.may = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+    c.computed = pl_arena_array(x->tmp, bool, insns + 1);
+    if (!c.may || !c.computed || !allow_variables(&c)) return false;
+    size_t n = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            bool computed = c.computed[n++] = computes(x, i);
+            if ((is_fetch(x, i) || (computed && all_uniform(&c, i))) && x->row[i->op[0]].defs == 1)
+                allow(&c, i->op[0]);
+        }
+    c.changed = true;
+    for (unsigned round = 0; round < ROUNDS && (c.changed || !c.settled); round++) {
+        c.settled |= !c.changed;
+        c.changed = false;
+        n = 0;
+        for (uint32_t j = 0; j < x->nrpo; j++)
+            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+                c.i = i;
+                bool result = c.computed[n++] && c.may[i->op[0]];
+                if (result && all_uniform(&c, i)) continue;
+                if (result) refuse(&c, i->op[0], x->row[i->op[0]].rows);
+                pl_insn_reads_here(x->p, i, read_by_thread, &c);
+                share(&c);
+            }
+    }
+    for (size_t b = 0; b < x->b.n && !c.changed; b++)
+        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+            pl_insn *i = &x->b.at[b].code.at[k];
+            if (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i)))
+                i->flags |= PL_IF_ELSEWHERE;
+        }
+    pl_ir_same(x);
+    return pair_words(x);
+}

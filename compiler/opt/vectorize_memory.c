@@ -1,0 +1,408 @@
+/* vectorize_memory.c - neighbouring accesses to memory become one wide access.
+ *
+ * Two or four words at consecutive offsets from one register are joined when the first one's
+ * address is a multiple of the whole width. ptxas knows where the block's shared memory lies and so
+ * how an address is aligned. Of pointers it knows what is and-ed away, and what wider accesses
+ * tell: a program that loads eight bytes from p + 32 must have a p that is a multiple of 8 (ptxas
+ * -O3 for sm_90a, 2026-11; neither `.align` of a parameter nor that of a variable counts). Loads
+ * move up to the first of them, stores down to the last one; nothing in between may touch the
+ * memory in another way. Constants at an index, whose places in their bank ptxas knows too, are
+ * read two words at a time (LDC.64), never four (49 kernels with strides of 1 to 16 words,
+ * ptxas 13.0, 2026-11). */
+#include <string.h>
+
+#include "compiler/analysis/constant_bank.h"
+#include "compiler/passes.h"
+#include "isa/program/operand_plan.h"
+
+enum {
+    MOST_BYTES = 16,
+    WINDOW = 256,
+    MOST_ALIGNED = 31,
+    ROUNDS = 12,
+    LEAST_TOLD = 3,
+    TOLD = 2
+}; /* accesses of 8 and 16 bytes tell something */
+
+typedef struct joiner {
+    pl_ir *x;
+    uint32_t block;
+    uint8_t *align; /* by row: log2 of what its value is a multiple of */
+    struct {
+        uint32_t walk;
+        uint8_t log2;
+    } * told; /* by row: what accesses behind the current instruction tell of its present value, in
+                 this walk */
+    uint32_t walk;
+    uint32_t *teller[TOLD]; /* by row with one definition: the first block whose accesses tell that
+                               it is a multiple of 8, of 16; plus one */
+    const pl_insn *i;       /* instruction that is being visited */
+    bool vector;            /* its first operand is one */
+    bool changed, widen;
+} joiner;
+
+/* log2 of what an access says of its address register, 0: nothing. */
+static unsigned tells(const pl_insn *i, uint32_t *base)
+{
+    bool load = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld,
+         store = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_st;
+    if ((!load && !store) || i->guard != PL_PT || (i->sel[PL_M_FLAGS] & PL_MF_POLL) ||
+        i->sel[PL_M_SPACE] == PL_SP_PARAM || i->sel[PL_M_SPACE] == PL_SP_CONST)
+        return 0;
+    *base = i->op[store ? 0 : 1];
+    unsigned log2 = i->sel[PL_M_LOG2] + (unsigned)__builtin_ctz(i->sel[PL_M_COUNT] | 8u);
+    return *base == UINT32_MAX || log2 < LEAST_TOLD
+               ? 0
+               : (unsigned)__builtin_ctzll((uint64_t)i->imm | 1ull << log2);
+}
+
+/* What accesses in blocks that lie on every way here tell of a register that has one value. */
+static unsigned told_before(const joiner *j, uint32_t row)
+{
+    if (j->x->row[row].defs != 1) return 0;
+    for (unsigned k = TOLD; k-- > 0;)
+        if (j->teller[k][row] && pl_ir_dominates(j->x, j->teller[k][row] - 1, j->block))
+            return LEAST_TOLD + k;
+    return 0;
+}
+
+/* log2 of a number that divides the row's value, as far as it is known. */
+static unsigned alignment(const joiner *j, uint32_t row)
+{
+    const pl_ir *x = j->x;
+    uint64_t v;
+    if (pl_ir_number(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+    const pl_ir_row *r = &x->row[row];
+    if (r->kind == PL_ROW_INIT) {
+        const pl_row_init *init = &x->f->init.at[r->init];
+        const pl_prog_var *var = init->reloc == PL_RELOC_VAR ? &x->p->vars.at[init->symbol] : NULL;
+        if (init->reloc == PL_RELOC_SHARED) /* the block's memory starts at a multiple of 128 */
+            return init->bits ? (unsigned)__builtin_ctzll(init->bits | 128) : 7;
+        if (!var || var->space != PL_SP_CONST) return 0;
+        v = init->bits + var->address; /* in the constant bank */
+        return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+    }
+    if (r->kind != PL_ROW_REG || r->pinned) return 0;
+    unsigned made = r->defs ? j->align[row] : 0, told = told_before(j, row);
+    return made > told ? made : told;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* The same for what an instruction makes of its operands. */
+static unsigned made(const joiner *j, const pl_insn *w)
+{
+    uint64_t v;
+    if (pl_type_kind(pl_insn_type(w)) == 'f') return 0;
+    switch ((int)pl_insn_mnem(w)) {
+    case M_add:
+    case M_sub:
+    case M_or:
+    case M_xor: return least(alignment(j, w->op[1]), alignment(j, w->op[2]));
+    case M__iadd3:
+    case M__iadd2:
+    case M__isub2:
+        return least(alignment(j, w->op[1]), least(alignment(j, w->op[2]), alignment(j, w->op[3])));
+    case M_and: {
+        unsigned a = alignment(j, w->op[1]), b = alignment(j, w->op[2]);
+        return a > b ? a : b;
+    }
+    case M_shl:
+        return pl_ir_number(j->x, w->op[2], &v) ? alignment(j, w->op[1]) + (unsigned)(v & 31) : 0;
+    case M__lea: return least(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
+    case M_mul:
+    case M_mad: {
+        unsigned a = alignment(j, w->op[1]) + alignment(j, w->op[2]);
+        return pl_insn_has(w, W_hi)       ? 0
+               : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3]))
+                                          : a;
+    }
+    case M_cvt:
+        return (w->cls == C_cvt_int || w->cls == C_cvt_int64) && !pl_insn_has(w, W_sat)
+                   ? alignment(j, w->op[1])
+                   : 0;
+    case M__mov: return alignment(j, w->op[1]);
+    case M_mov: return pl_insn_copies(w) ? alignment(j, w->op[1]) : 0;
+    default: return 0;
+    }
+}
+
+static void meet(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    joiner *j = ctx;
+    if (use & PL_USE_PRED) return;
+    unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
+                     ? 0
+                     : least(made(j, j->i), MOST_ALIGNED);
+    for (unsigned k = 0; k < rows; k++) {
+        unsigned told = j->told[*row + k].walk == j->walk ? j->told[*row + k].log2 : 0,
+                 now = told > a ? told : a;
+        if (now < j->align[*row + k]) {
+            j->align[*row + k] = (uint8_t)(j->widen ? told : now);
+            j->changed = true;
+        }
+        j->told[*row + k].walk = 0;
+    }
+}
+
+/* A thread may not come to what stands behind it. */
+static bool may_leave(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
+}
+
+/* Notes the blocks whose accesses tell something of a register with one definition. */
+static void find_tellers(joiner *j)
+{
+    for (uint32_t n = 0; n < j->x->nrpo; n++) {
+        const pl_irb *b = &j->x->b.at[j->x->rpo[n]];
+        for (size_t k = 0; k < b->code.n && !may_leave(&b->code.at[k]); k++) {
+            uint32_t base = 0;
+            unsigned log2 = tells(&b->code.at[k], &base);
+            for (unsigned w = LEAST_TOLD; w <= log2 && w < LEAST_TOLD + TOLD; w++)
+                if (!j->teller[w - LEAST_TOLD][base])
+                    j->teller[w - LEAST_TOLD][base] = j->x->rpo[n] + 1;
+        }
+    }
+}
+
+/* From the best on, every write lowers what is known of its register, until nothing changes: so
+ * loops keep the alignment that they step by. What still falls after some rounds is taken for
+ * unaligned. */
+static bool find_alignment(joiner *j)
+{
+    pl_ir *x = j->x;
+    j->align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    j->told = pl_arena_alloc(x->tmp, (x->f->rows + 4) * sizeof *j->told);
+    for (unsigned k = 0; k < TOLD; k++)
+        j->teller[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    if (!pl_arena_ok(x->tmp)) return false;
+    find_tellers(j);
+    memset(j->align, MOST_ALIGNED, x->f->rows + 4);
+    j->changed = true;
+    for (unsigned round = 0; j->changed; round++) {
+        j->changed = false;
+        j->widen = round > ROUNDS;
+        for (uint32_t n = 0; n < x->nrpo; n++) {
+            j->block = x->rpo[n];
+            j->walk++;
+            const pl_irb *b = &x->b.at[j->block];
+            for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known
+                                                      to suit the accesses behind it */
+                pl_insn *i = &b->code.at[k];
+                const pl_form *f = &pl_forms[i->form];
+                uint32_t base = 0;
+                unsigned log2 = tells(i, &base);
+                j->i = i;
+                j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
+                pl_insn_writes_here(x->p, i, meet, j);
+                if (may_leave(i))
+                    j->walk++;
+                else if (log2 && (j->told[base].walk != j->walk || log2 > j->told[base].log2)) {
+                    j->told[base].walk = j->walk;
+                    j->told[base].log2 = (uint8_t)log2;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+/* A plain access to a word of shared or global memory, or of constants. */
+static bool word_access(const pl_insn *i, bool store)
+{
+    if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != (store ? M_st : M_ld) ||
+        i->sel[PL_M_COUNT] != 1 || (i->sel[PL_M_FLAGS] & PL_MF_POLL) ||
+        (i->sel[PL_M_SPACE] != PL_SP_SHARED && i->sel[PL_M_SPACE] != PL_SP_GLOBAL &&
+         i->sel[PL_M_SPACE] != PL_SP_GENERIC && i->sel[PL_M_SPACE] != PL_SP_CONST))
+        return false;
+    unsigned log2 = i->sel[PL_M_LOG2];
+    bool wide = (i->sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
+    return (log2 == 2 && !wide) || (log2 == 3 && wide);
+}
+
+/* The most bytes that one access takes of the memory: LDC has 8. */
+static unsigned most_bytes(const pl_insn *i)
+{
+    return i->sel[PL_M_SPACE] == PL_SP_CONST ? MOST_BYTES / 2 : MOST_BYTES;
+}
+
+/* Two accesses that differ in their addresses and the kind of words at most. */
+static bool alike(const pl_insn *a, const pl_insn *b)
+{
+    const pl_form *f = &pl_forms[a->form];
+    if (a->form != b->form || a->sel[PL_M_SPACE] != b->sel[PL_M_SPACE] ||
+        a->sel[PL_M_LOG2] != b->sel[PL_M_LOG2] || (f->noperands > 2 && a->op[2] != b->op[2]))
+        return false;
+    for (unsigned k = 0; k < f->nslots; k++)
+        if (!f->slot[k].type && a->mods[k] != b->mods[k]) return false;
+    return true;
+}
+
+/* Ends the search for partners: something else that touches the same memory, or may let others
+ * touch it. */
+static bool stops(const pl_insn *i, const pl_insn *first, bool store)
+{
+    uint32_t e = pl_insn_effects(i);
+    if (first->sel[PL_M_SPACE] == PL_SP_CONST) /* nobody writes them */
+        return (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) != 0;
+    if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_ASYNC |
+             PL_EF_FENCE | PL_EF_VOLATILE | PL_EF_CONVERGE))
+        return true;
+    if (!(e & (PL_EF_LOAD | PL_EF_STORE))) return false;
+    unsigned a = i->sel[PL_M_SPACE], b = first->sel[PL_M_SPACE];
+    return (a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC) && (store || (e & PL_EF_STORE)) &&
+           !pl_insn_has(first, W_nc);
+}
+
+typedef struct touch {
+    uint32_t row, rows;
+    bool read, written;
+} touch;
+
+static void touches(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    touch *t = ctx;
+    if ((use & PL_USE_PRED) || !(t->row - *row < rows || *row - t->row < t->rows)) return;
+    t->read |= (use & PL_USE_READ) != 0;
+    t->written |= (use & PL_USE_WRITE) != 0;
+}
+
+static touch touched(joiner *j, uint32_t from, uint32_t to, uint32_t row, unsigned rows)
+{
+    touch t = {row, rows, false, false};
+    for (uint32_t k = from; k < to; k++)
+        if (j->x->b.at[j->block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses(j->x->p, &j->x->b.at[j->block].code.at[k], touches, &t);
+    return t;
+}
+
+/* The same instruction on a vector of that many untyped words. */
+static bool widen(pl_insn *i, pl_word vec, pl_word type)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool done[2] = {false, false};
+    for (unsigned k = 0; k < f->nslots; k++)
+        for (unsigned w = 0; w < f->slot[k].n; w++)
+            if (f->slot[k].word[w] == vec || (f->slot[k].type && f->slot[k].word[w] == type)) {
+                i->mods[k] = f->slot[k].word[w];
+                done[f->slot[k].type] = true;
+            }
+    i->cls = f->cls(i->mods);
+    return done[0] && done[1];
+}
+
+/* What is known of the address register of the access at `at`: also what accesses around it tell,
+ * up to where it changes. */
+static unsigned known(joiner *j, uint32_t at, uint32_t base)
+{
+    const pl_irb *b = &j->x->b.at[j->block];
+    unsigned best = alignment(j, base);
+    for (uint32_t back = 0; back < 2 && j->x->row[base].defs > 1; back++)
+        for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !may_leave(&b->code.at[k]);
+             n++, k = back ? k - 1 : k + 1) {
+            uint32_t its = 0;
+            if (back && k != at && touched(j, k, k + 1, base, 1).written) break;
+            unsigned log2 = tells(&b->code.at[k], &its);
+            if (its == base && log2 > best) best = log2;
+            if (!back && touched(j, k, k + 1, base, 1).written) break;
+        }
+    return best;
+}
+
+/* Tries to make one access of `n` from the one at `at` on. */
+static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
+{
+    pl_ir *x = j->x;
+    pl_irb *b = &x->b.at[j->block];
+    const pl_insn first = b->code.at[at];
+    unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
+    uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
+    if (first.sel[PL_M_SPACE] == PL_SP_CONST &&
+        (base == UINT32_MAX ||
+         pl_bank_word(x, &first))) /* at a known place: an operand (compiler/opt/uniform.c) */
+        return false;
+    /* the lowest address may stand anywhere among them */
+    for (unsigned shift = 0; shift < n; shift++) {
+        int64_t start = first.imm - (int64_t)(shift * bytes);
+        unsigned width = n * bytes;
+        if (start & (int64_t)(width - 1)) continue;
+        if (base != UINT32_MAX && (1u << least(known(j, at, base), 31)) < width) return false;
+        memset(member, 0xff, sizeof member);
+        found = 0;
+        for (uint32_t k = at; k < b->code.n && k < at + WINDOW && found < n; k++) {
+            const pl_insn *i = &b->code.at[k];
+            if (i->form == PL_IR_DEAD) continue;
+            int64_t off = i->imm - start;
+            bool one = word_access(i, store) && alike(i, &first) && i->op[store ? 0 : 1] == base &&
+                       i->guard == first.guard &&
+                       (i->flags & PL_IF_GUARD_NEG) == (first.flags & PL_IF_GUARD_NEG) &&
+                       off >= 0 && off < width && !(off & (bytes - 1));
+            if (one && member[off / bytes] == UINT32_MAX) {
+                member[off / bytes] = k;
+                found++;
+                end = k;
+            } else if (stops(i, &first, store) || (one && store))
+                break;
+        }
+        if (found == n) break;
+    }
+    if (found < n) return false;
+    if (base != UINT32_MAX && touched(j, at, end, base, 1).written) return false;
+    if (first.guard != PL_PT && x->pred_row[first.guard].defs != 1) return false;
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t row = b->code.at[member[k]].op[data];
+        if (store ? touched(j, member[k], end, row, rows).written
+                  : member[k] != at && (touched(j, at, member[k], row, rows).read ||
+                                        touched(j, at, member[k], row, rows).written))
+            return false;
+        if (!store && row == base) return false;
+    }
+    pl_insn wide = first;
+    if (!widen(&wide, n == 4 ? W_v4 : W_v2, bytes == 8 ? W_b64 : W_b32)) return false;
+    wide.imm = b->code.at[member[0]].imm;
+    wide.sel[PL_M_COUNT] = (uint8_t)n;
+    wide.sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_SIGNED;
+    wide.plan = 0;
+    wide.more = (uint32_t)x->p->pool.n;
+    wide.nmore = (uint16_t)n;
+    wide.op[data] = 0;
+    for (unsigned k = 0; k < n; k++) {
+        uint32_t row = b->code.at[member[k]].op[data];
+        *pl_push(x->p->arena, &x->p->pool) = row;
+        pl_ir_remove(x, &b->code.at[member[k]]);
+    }
+    b->code.at[store ? end : at] = wide;
+    return pl_arena_ok(x->p->arena);
+}
+
+static bool any_access(const pl_insn *i)
+{
+    return word_access(i, false) || word_access(i, true);
+}
+
+bool pl_pass_vectorize_memory(pl_ir *x)
+{
+    if (!pl_ir_any(x, any_access)) return true;
+    if (!pl_ir_ready(x)) return false;
+    joiner j = {.x = x};
+    if (!find_alignment(&j)) return false;
+    bool any = false;
+    for (j.block = 0; j.block < x->b.n; j.block++)
+        for (uint32_t k = 0; k < x->b.at[j.block].code.n; k++)
+            for (int store = 0; store < 2; store++)
+                for (unsigned n = 4; n >= 2; n /= 2) {
+                    const pl_insn *i = &x->b.at[j.block].code.at[k];
+                    if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= most_bytes(i) &&
+                        merge(&j, k, n, store)) {
+                        any = true;
+                        break;
+                    }
+                }
+    if (!any) pl_ir_same(x);
+    pl_ir_sweep(x);
+    return pl_ir_ok(x);
+}

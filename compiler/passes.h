@@ -1,0 +1,26 @@
+/* passes.h - the passes of passes.def that work on the block graph of a function (ir.h). Inside of
+ * isa/ only.
+ *
+ * Each leaves a function that computes the same bytes. False: out of memory. */
+#ifndef PL_COMPILER_PASSES_H
+#define PL_COMPILER_PASSES_H
+
+#include "compiler/ir/ir.h"
+
+#define CODE_PASS(name, level, file, summary)
+#define CODE_PASS_REQUIRED(name, level, file, summary)
+#define IR_PASS(name, file, summary)          bool pl_pass_##name(pl_ir *x);
+#define IR_PASS_REQUIRED(name, file, summary) bool pl_pass_##name(pl_ir *x);
+#define LAUNCH_PASS(name, file, summary)
+#define NESTED_PASS(name, file, summary) bool pl_pass_##name(pl_ir *x);
+#define AGAIN(name)
+#include "compiler/passes.def"
+
+/* predicate_select.c: true for a select of two constants that one instruction reads. A sum with it
+ * is not combined with another. */
+bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
+/* licm_loads.c: true for a call of a function, or of a subroutine for some lanes. Nothing is moved
+ * out of a loop with one. */
+bool pl_lift_calls(const pl_insn *i);
+
+#endif

@@ -1,0 +1,38 @@
+/* cfg.h - control flow of a machine program: basic blocks, and where parted lanes meet again. */
+#ifndef PL_ISA_PROGRAM_CFG_H
+#define PL_ISA_PROGRAM_CFG_H
+
+#include "base/status.h"
+#include "isa/program/program.h"
+
+typedef struct pl_block {
+    uint32_t first, end; /* code range */
+    uint32_t succ[2], nsucc;
+    const uint32_t *table; /* brx.idx: further successors as code indices */
+    uint32_t ntable;
+    uint32_t
+        order; /* number in postorder of the reversed graph; UINT32_MAX: does not reach the exit */
+    uint32_t ipdom; /* block number of the immediate post-dominator; UINT32_MAX: none */
+} pl_block;
+
+typedef struct pl_cfg {
+    const pl_program *p;
+    const pl_prog_func *f;
+    pl_block *b;
+    uint32_t n;   /* blocks; the virtual exit is number n */
+    uint32_t *of; /* block of each instruction, relative to f->first */
+    uint32_t *pred,
+        *pred_start; /* predecessors of block k: pred[pred_start[k] .. pred_start[k + 1]) */
+} pl_cfg;
+
+/* Blocks and edges of a function; memory comes from the arena. */
+pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, pl_cfg *g);
+uint32_t pl_cfg_successor_count(const pl_block *b);
+uint32_t pl_cfg_successor(const pl_cfg *g, const pl_block *b, uint32_t k);
+
+/* Fills reconv of every branch that may part a warp with the start of its immediate post-dominator,
+ * and marks the meeting points (PL_IF_SYNC_POINT) of function f. scratch is used for temporary
+ * memory. */
+pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *scratch);
+
+#endif

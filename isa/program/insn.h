@@ -1,0 +1,110 @@
+/* insn.h - one machine instruction, decoded once and read-only while running.
+ *
+ * Registers are rows of PL_LANES 32-bit words in the register file of a warp (or of half a warp:
+ * emu/exec/wave.c); a 64-bit register is two consecutive rows holding PL_LANES 64-bit words, a
+ * 128-bit register four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
+ * parameters that were folded, and special registers that stay fixed have rows too, filled when a
+ * warp starts, so lane loops never ask what kind an operand is. Predicates are 32-bit masks in a
+ * file of their own. */
+#ifndef PL_ISA_PROGRAM_INSN_H
+#define PL_ISA_PROGRAM_INSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PL_LANES =
+        32, /* lanes that execute together, a warp or half of one: the one place that says so */
+    PL_MAX_HALVES = 2,
+    PL_PT = 0, /* predicate register 0 is always true, 1 always false */
+    PL_PF = 1,
+    PL_INLINE_OPERANDS =
+        10, /* of the longest forms: sparse wgmma with transposes, sparse block-scaled mma */
+    PL_MAX_MODS = 16 /* >= PL_MAX_SLOTS of form.h */
+};
+
+/* State spaces of the PTX machine. */
+typedef enum pl_space {
+    PL_SP_GENERIC,
+    PL_SP_REG,
+    PL_SP_SREG,
+    PL_SP_CONST,
+    PL_SP_GLOBAL,
+    PL_SP_LOCAL,
+    PL_SP_PARAM, /* kernel parameters, function parameters and call-site .param variables */
+    PL_SP_SHARED,
+    PL_SP_TEX
+} pl_space;
+
+struct pl_warp;
+struct pl_insn;
+typedef void pl_exec_fn(struct pl_warp *w, const struct pl_insn *i);
+
+/* Flags of an instruction. */
+enum {
+    PL_IF_GUARD_NEG = 1 << 0,  /* guard predicate is negated */
+    PL_IF_SYNC_POINT = 1 << 1, /* some divergent branch reconverges before this instruction */
+    PL_IF_MEM = 1 << 2,        /* touches memory: effects are recorded for timing and traces */
+    PL_IF_CONTROL = 1 << 3,    /* changes the pc or may block the warp: the run loop looks at the
+                                  warp's state afterwards */
+    PL_IF_UNIFORM = 1 << 4,    /* bra.uni, or proved uniform */
+    PL_IF_D64 = 1 << 5,        /* destination register is 64 bits wide (relaxed loads) */
+    PL_IF_LOOP = 1 << 6,       /* backward branch */
+    PL_IF_ELSEWHERE = 1 << 7,  /* its result takes no register of a thread; known between
+                                  pl_pass_uniform_regs and pl_live_allocate */
+    PL_IF_HALF = 1 << 8        /* its result of 64 bits takes one register; known between
+                                  pl_pass_narrow_int64 and pl_live_allocate */
+};
+
+/* Flags for the passes only: an instruction behind `.pragma "nounroll"`: a loop that holds it is
+ * not unrolled; a sum of a product that contraction has joined: where the length of a loop is asked
+ * for these are still two; part of a matrix product's load or store, which ptxas takes apart later
+ * than we do. */
+enum {
+    PL_IF_NOUNROLL = 1 << 9,
+    PL_IF_JOINED = 1 << 10,
+    PL_IF_PART = 1 << 11,
+    PL_IF_NOTES = PL_IF_NOUNROLL | PL_IF_JOINED | PL_IF_PART
+};
+
+/* What sel[] of an instruction with addresses holds. */
+enum {
+    PL_M_LOG2 = 0,  /* log2 of the bytes of one element */
+    PL_M_COUNT = 1, /* elements: 1, 2, 4, 8 */
+    PL_M_FLAGS = 2, /* PL_MF_* */
+    PL_M_SPACE = 3  /* pl_space */
+};
+enum {
+    PL_MF_SIGNED = 1,    /* loads extend the sign */
+    PL_MF_WIDE = 2,      /* the data registers are 64 bits wide */
+    PL_MF_ADDR32 = 4,    /* the address register is 32 bits wide */
+    PL_MF_POLL = 8,      /* volatile, relaxed, acquire: counts as polling */
+    PL_MF_NOL1 = 16,     /* does not look in L1 */
+    PL_MF_ADDR32_2 = 32, /* the second, third address register is 32 bits wide */
+    PL_MF_ADDR32_3 = 64
+};
+
+typedef struct pl_insn {
+    pl_exec_fn *exec; /* bound to form x types x fast words when the module is loaded */
+    uint32_t guard;   /* predicate register, PL_PT when unguarded */
+    uint32_t op[PL_INLINE_OPERANDS]; /* rows, or predicate numbers for pred operands; vectors: first
+                                        of their entries in `more` */
+    uint32_t target; /* branch target or callee (index in code / functions), barrier id ... */
+    int64_t imm;     /* address offset or the immediate of the form */
+    uint32_t more;   /* index of this instruction's further operand rows in the program's pool */
+    uint32_t reconv; /* code index where lanes that part here meet again; UINT32_MAX: nowhere before
+                        exit */
+    uint32_t line;   /* index in the program's line table */
+    uint16_t form;   /* row of the instruction table */
+    uint16_t flags;  /* PL_IF_* */
+    uint16_t cls;    /* latency class */
+    uint16_t nmore;
+    uint8_t neg;    /* bit k: predicate operand k is negated */
+    uint8_t sel[7]; /* memory instructions: PL_M_*; video: byte/half selectors of operands */
+    uint16_t mods[PL_MAX_MODS]; /* words by slot */
+    uint16_t plan; /* while it is assembled: number of its plan (isa/program/operand_plan.h); 0: not
+                      looked up since form, modifiers, flags or sel changed */
+    uint16_t traits; /* with a plan: what pl_insn_traits says (isa/program/operands.h) */
+} pl_insn;
+
+#endif

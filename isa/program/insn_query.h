@@ -1,0 +1,110 @@
+/* insn_query.h - what an instruction does, told from its row of the instruction table and its
+ * modifiers. */
+#ifndef PL_ISA_PROGRAM_INSN_QUERY_H
+#define PL_ISA_PROGRAM_INSN_QUERY_H
+
+#include "isa/program/operands.h"
+#include "isa/program/program.h"
+
+static inline uint16_t pl_insn_mnem(const pl_insn *i)
+{
+    return pl_form_mnem[i->form];
+}
+
+static inline uint32_t pl_insn_effects(const pl_insn *i)
+{
+    return pl_form_effects[i->form];
+}
+
+/* A branch to one target, or to one of a table. */
+static inline bool pl_insn_is_jump(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands >= 1;
+}
+
+static inline bool pl_insn_is_table(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
+}
+
+/* Does it say how to round? */
+static inline bool pl_insn_rounds(const pl_insn *i)
+{
+    return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
+           pl_insn_has(i, W_rp);
+}
+
+/* A quotient or root that some operands take to a subroutine. */
+static inline bool pl_insn_is_exact(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
+}
+
+/* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet
+ * behind them. */
+static inline bool pl_insn_calls_some(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return pl_insn_is_exact(i) ||
+           ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
+}
+
+/* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
+static inline bool pl_insn_fences(const pl_insn *i)
+{
+    return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
+}
+
+/* Its only type word; of several the first. */
+static inline pl_word pl_insn_type(const pl_insn *i)
+{
+    return i->form == PL_IR_DEAD ? W_none : (pl_word)(pl_insn_traits(i) >> PL_TRAIT_TYPE);
+}
+
+/* Nothing but its result depends on it. */
+static inline bool pl_insn_pure(const pl_insn *i)
+{
+    return i->form != PL_IR_DEAD && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM)) &&
+           (pl_insn_traits(i) & PL_TRAIT_PURE);
+}
+
+/* The operand that is the address register of an access, plus one; 0: it has none. */
+static inline unsigned pl_insn_address(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        if (f->operand[k].kind == PL_K_ADDR) return i->op[k] == UINT32_MAX ? 0 : k + 1;
+    return 0;
+}
+
+/* Integer arithmetic of so many bits, 32 or 64, without further modifiers. */
+static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
+{
+    const unsigned traits = PL_TRAIT_INTEGER | PL_TRAIT_PURE;
+    return pl_insn_pure(i) && (pl_insn_traits(i) & (traits | PL_TRAIT_WIDE)) ==
+                                  (bits == 64 ? traits | PL_TRAIT_WIDE : traits);
+}
+
+/* mov from one register or number to one register: not of predicates, whose numbers are no rows,
+ * and not of pieces. */
+static inline bool pl_insn_copies(const pl_insn *i)
+{
+    if (pl_insn_mnem(i) != M_mov) return false;
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands == 2 && !pl_operand_count(f, 0, i->mods) &&
+           !pl_operand_count(f, 1, i->mods) && pl_operand_type(f, 0, i->mods) != W_pred;
+}
+
+/* It costs no instruction: what it writes is in the register of what it reads. */
+static inline bool pl_insn_carries(const pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) ||
+        pl_insn_mnem(i) == M__mov)
+        return false;
+    const pl_form *f = &pl_forms[i->form];
+    return i->cls == C_free || i->cls == C_cvt_int64 ||
+           (f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods));
+}
+
+#endif

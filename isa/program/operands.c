@@ -1,0 +1,164 @@
+/* operands.c - walking over the registers of an instruction, driven by the operand descriptions of
+ * its form.
+ *
+ * Passes walk over every instruction dozens of times, and a module has few kinds of instructions;
+ * so what the descriptions say is worked out once for each combination of form and modifiers, and
+ * kept while a module is assembled. */
+#include "isa/program/operand_plan.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static uint8_t rows_of(unsigned bits)
+{
+    return bits > 64 ? 4 : bits > 32 ? 2 : 1;
+}
+
+#define PLACE(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
+
+/* Every operand is a number or names one register, which is read or written. */
+static bool scalars(const pl_form *f, const uint16_t *mods)
+{
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *s = &f->operand[k];
+        if (s->kind != PL_K_IMM && ((s->kind != PL_K_VALUE && s->kind != PL_K_VAR) ||
+                                    (s->read && s->written) || pl_operand_count(f, k, mods)))
+            return false;
+    }
+    return true;
+}
+
+static_assert(W_count << PL_TRAIT_TYPE <= UINT16_MAX + 1, "traits have 16 bits");
+
+unsigned pl_traits_find(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const uint16_t m = f->mnem;
+    pl_word t = W_none;
+    for (unsigned k = 0; k < f->nslots && !t; k++)
+        t = pl_word_kind[i->mods[k]] ? (pl_word)i->mods[k] : W_none;
+    const bool carry = pl_insn_has(i, W_cc), carries = m == M_addc || m == M_subc || m == M_madc;
+    const bool integer =
+        (pl_word_kind[t] == 'u' || pl_word_kind[t] == 's' || pl_word_kind[t] == 'b') &&
+        (pl_word_bits[t] == 32 || pl_word_bits[t] == 64);
+    unsigned traits = 0;
+    if (!f->effects && m != M_activemask && m != M__sreg && m != M__s2ur && !carry && !carries)
+        traits |= PL_TRAIT_PURE;
+    if (integer && !carry && !pl_insn_has(i, W_sat) && !pl_insn_has(i, W_u16x2) &&
+        !pl_insn_has(i, W_s16x2))
+        traits |= PL_TRAIT_INTEGER;
+    if (pl_word_bits[t] == 64) traits |= PL_TRAIT_WIDE;
+    if (scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;
+    if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands &&
+        f->operand[0].written)
+        traits |= PL_TRAIT_SPARE;
+    return traits | (unsigned)t << PL_TRAIT_TYPE;
+}
+
+void pl_plan_make(pl_plan *p, const pl_insn *i)
+{
+    static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    const pl_form *f = &pl_forms[i->form];
+    uint8_t flags = i->sel[PL_M_FLAGS];
+    unsigned addresses = 0;
+    *p = (pl_plan){.key = pl_plan_key(i),
+                   .calls = (f->effects & PL_EF_CALL) != 0,
+                   .traits = (uint16_t)pl_traits_find(i)};
+    memcpy(p->mods, i->mods, sizeof p->mods);
+    p->use[p->n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
+        const pl_ospec *s = &f->operand[k];
+        pl_plan_use u = {
+            .at = (uint8_t)(PLACE(op) + k),
+            .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)),
+            .rows = 2};
+        switch ((pl_okind)s->kind) {
+        case PL_K_VALUE:
+        case PL_K_VAR: {
+            pl_word type = pl_operand_type(f, k, i->mods);
+            int count = pl_operand_count(f, k, i->mods);
+            assert(count <= UINT8_MAX);
+            u.count = (uint8_t)count;
+            p->vectors |= count > 0;
+            u.rows = rows_of(pl_word_bits[type]);
+            if (type == W_pred)
+                u.use |= PL_USE_PRED;
+            else if ((i->flags & PL_IF_MEM) && u.rows == 1 && (flags & PL_MF_WIDE) &&
+                     k == (f->operand[0].kind == PL_K_ADDR))
+                u.rows = 2; /* a relaxed load or store of a 64-bit register */
+            break;
+        }
+        case PL_K_ADDR:
+            u.rows = flags & narrow[addresses < 3 ? addresses : 2] ? 1 : 2;
+            u.use = PL_USE_READ;
+            addresses++;
+            break;
+        case PL_K_FUNC:
+        case PL_K_OPAQUE: u.use = PL_USE_READ; break;
+        default: continue;
+        }
+        assert(u.use & (PL_USE_READ | PL_USE_WRITE));
+        p->use[p->n++] = u;
+    }
+    p->plain = !p->calls && !p->vectors;
+    p->wide = p->calls;
+    for (unsigned k = 0; k < p->n; k++) {
+        p->wide |= p->use[k].rows > 1;
+        if (p->use[k].use & PL_USE_READ) p->reads[p->nreads++] = p->use[k];
+        if (p->use[k].use & PL_USE_WRITE) p->writes[p->nwrites++] = p->use[k];
+    }
+}
+
+const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
+{
+    enum { PLACES = 2 * PL_PLANS };
+    pl_plans *all = p->plans;
+    uint64_t m[4], key = pl_plan_key(i);
+    memcpy(m, i->mods, sizeof m);
+    uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
+    for (; all; h++) {
+        uint16_t *number = &all->number[h % PLACES];
+        if (!*number && all->n == PL_PLANS)
+            break; /* more kinds of instructions than any module has */
+        if (!*number) {
+            *number = ++all->n;
+            pl_plan_make(&all->at[*number - 1u], i);
+        }
+        const pl_plan *t = &all->at[*number - 1u];
+        if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) |
+            (t->mods[3] ^ m[3]))
+            continue;
+        i->plan = *number;
+        i->traits = t->traits;
+        return t;
+    }
+    pl_plan_make(own, i);
+    return own;
+}
+
+pl_plans *pl_plans_new(pl_arena *a)
+{
+    return pl_arena_new(a, pl_plans);
+}
+
+static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results, pl_use_fn *fn,
+                        void *ctx)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        pl_prog_move *m = &p->moves.at[first + k];
+        unsigned use = (results ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
+        if (m->reg) fn(ctx, results ? &m->to : &m->from, m->bytes > 4 ? 2 : 1, use);
+    }
+}
+
+void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx)
+{
+    const pl_prog_call *c = &p->calls.at[i->target];
+    if (which & PL_USE_READ) visit_moves(p, c->first_arg, c->nargs, false, fn, ctx);
+    if (which & PL_USE_WRITE) visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
+}
+
+void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
+{
+    pl_insn_uses_here(p, i, fn, ctx);
+}

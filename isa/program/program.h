@@ -1,0 +1,241 @@
+/* program.h - an assembled module: machine code, its functions, its data, and the way back to the
+ * source.
+ *
+ * Made by ptx/lower.c from a checked module (or read from an object file), linked and placed by
+ * lib/. Read-only while running. */
+#ifndef PL_ISA_PROGRAM_PROGRAM_H
+#define PL_ISA_PROGRAM_PROGRAM_H
+
+#include "base/arena.h"
+#include "isa/table/form.h"
+#include "isa/program/insn.h"
+
+/* Address of function k: PL_CODE_BASE + 16 k. */
+#define PL_CODE_BASE 0x00007c0000000000ull
+
+/* A register row filled when a frame starts: with a constant, or with a special register. */
+typedef struct pl_row_init {
+    uint32_t row;
+    uint16_t width;  /* 32 or 64 */
+    uint16_t sreg;   /* W_none: constant `bits`; else the special register, component in `sel` */
+    uint8_t sel;     /* 0..3 = x y z w */
+    uint8_t reloc;   /* 0, or which address is added to bits: PL_RELOC_VAR or PL_RELOC_FRAME */
+    uint32_t symbol; /* variable index */
+    uint64_t bits;
+} pl_row_init;
+
+/* Address of a module variable in its own space; start of the frame's local memory; function; start
+ * of the block's shared memory; generic address of a module variable. */
+enum {
+    PL_RELOC_NONE,
+    PL_RELOC_VAR,
+    PL_RELOC_FRAME,
+    PL_RELOC_FUNC,
+    PL_RELOC_SHARED,
+    PL_RELOC_GENERIC
+};
+
+typedef struct pl_prog_param {
+    const char *name;
+    uint32_t offset, size, align;
+    uint16_t type; /* type word of the declaration */
+    bool is_ptr;
+} pl_prog_param;
+
+/* Copy of call arguments or results between frames, in bytes of local memory relative to the two
+ * frames' bases, or by register. */
+typedef struct pl_prog_move {
+    uint32_t from, to; /* offsets in the caller's and callee's frames, or rows when reg */
+    uint32_t bytes;
+    bool reg, pred;
+} pl_prog_move;
+
+typedef struct pl_prog_call {
+    uint32_t callee; /* function index, UINT32_MAX: indirect through op[0] */
+    uint32_t first_arg, nargs, first_ret,
+        nrets; /* offsets of the caller's side in program->moves; callee side from its params */
+} pl_prog_call;
+
+typedef struct pl_prog_func {
+    const char *name;
+    uint8_t linkage; /* pl_linkage of ptx/ast.h */
+    bool entry;
+    bool linked; /* while it is assembled: keeps to the calling convention (ptx/callgraph.h) */
+    uint32_t
+        kept; /* of a kernel, while it is assembled: registers across calls of such functions */
+    uint16_t
+        system; /* the driver provides it (emu/exec/system.h): which function; 0: it has code */
+    uint32_t first, count; /* code range; 0 instructions: declared only */
+    uint32_t rows, preds;  /* size of the register frame */
+    struct {
+        pl_row_init *at;
+        size_t n, cap;
+    } init;
+    struct {
+        pl_prog_param *at;
+        size_t n, cap;
+    } params;
+    uint32_t param_bytes; /* entry: size of the parameter block */
+    uint32_t
+        frame_bytes; /* local memory of one frame: variables, call-site and formal parameters */
+    uint32_t static_shared, shared_align;
+    uint32_t registers;   /* as the hardware would allocate, for reports and occupancy */
+    uint32_t local_bytes; /* as ptxas reports: stack frame and spills */
+    uint32_t stack_bytes; /* the same with the deepest of its callees */
+    uint32_t spill_loads, spill_stores, barriers;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank;
+    bool explicitcluster;
+    /* callee side of calls: where formal parameters and results live */
+    struct {
+        pl_prog_move *at;
+        size_t n, cap;
+    } formal, result;
+} pl_prog_func;
+
+typedef struct pl_prog_reloc {
+    uint64_t offset;
+    uint8_t bytes, shift, kind;
+    uint32_t symbol;
+    int64_t addend;
+} pl_prog_reloc;
+
+typedef struct pl_prog_var {
+    const char *name;
+    uint8_t space; /* pl_space: PL_SP_GLOBAL, PL_SP_CONST, PL_SP_SHARED */
+    uint8_t linkage;
+    bool managed, unsized;
+    uint32_t align;
+    uint64_t size, address; /* in its space; of global variables set when loaded */
+    const uint8_t *init;    /* or NULL */
+    struct {
+        pl_prog_reloc *at;
+        size_t n, cap;
+    } reloc;
+} pl_prog_var;
+
+typedef struct pl_prog_line {
+    uint32_t ptx_line, ptx_column; /* in the program's text */
+    uint32_t src_file, src_line;   /* from .loc; 0: none */
+    uint32_t inlined; /* 1 + index into program->inlines of the call that was inlined; 0: none */
+} pl_prog_line;
+
+/* A call that the compiler inlined (.loc ... inlined_at). `inlined` is that of the call itself; it
+ * names an earlier entry. */
+typedef struct pl_prog_inline {
+    uint32_t src_file, src_line, inlined;
+} pl_prog_inline;
+
+enum { PL_BANK_BYTES = 65536 };
+
+/* The constant bank: all .const variables of the program. Addresses of the constant space count
+ * from its start. */
+typedef struct pl_bank {
+    uint64_t address; /* its generic address; this and bytes are set when loaded */
+    uint8_t *bytes;
+    uint64_t size;
+} pl_bank;
+
+/* One of the PTX files that make up the text. */
+typedef struct pl_prog_source {
+    const char *name;
+    uint32_t lines_before; /* lines of the text in front of it */
+} pl_prog_source;
+
+typedef struct pl_plans pl_plans;               /* isa/program/operands.h */
+typedef struct pl_pass_options pl_pass_options; /* compiler/pass_manager.h */
+
+typedef struct pl_program {
+    pl_arena *arena; /* owned: closing it frees the program */
+    uint16_t ptx, sm;
+    char sm_suffix;
+    const char *target;
+    struct {
+        pl_insn *at;
+        size_t n, cap;
+    } code;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } pool; /* further operand rows, pl_insn.more */
+    struct {
+        pl_prog_func *at;
+        size_t n, cap;
+    } funcs;
+    struct {
+        pl_prog_var *at;
+        size_t n, cap;
+    } vars;
+    pl_bank bank;
+    struct {
+        pl_prog_line *at;
+        size_t n, cap;
+    } lines;
+    struct {
+        pl_prog_inline *at;
+        size_t n, cap;
+    } inlines;
+    struct {
+        pl_prog_call *at;
+        size_t n, cap;
+    } calls;
+    struct {
+        pl_prog_move *at;
+        size_t n, cap;
+    } moves;
+    struct {
+        const char **at;
+        size_t n, cap;
+    } files; /* .file paths; the first entry is not used */
+    struct {
+        pl_prog_source *at;
+        size_t n, cap;
+    } sources; /* the PTX files, one behind the other in the text */
+    int opt_level;
+    uint32_t lanes;          /* while it is assembled: of a warp */
+    bool linked_parts;       /* while it is assembled: a function that is called by its address has
+                                branches with conditions (ptx/callgraph.h) */
+    pl_plans *plans;         /* while it is assembled, else NULL */
+    pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
+    const char *text;        /* the PTX, for messages and listings */
+    size_t text_bytes;
+} pl_program;
+
+/* The function at this address, UINT32_MAX: there is none. */
+static inline uint32_t pl_program_func_at(const pl_program *p, uint64_t address)
+{
+    const uint64_t k = (address - PL_CODE_BASE) / 16;
+    return address >= PL_CODE_BASE && address % 16 == 0 && k < p->funcs.n ? (uint32_t)k
+                                                                          : UINT32_MAX;
+}
+
+/* "add.f32 R4, R2, R3": machine instruction `pc` as text, written to buf (always terminated). */
+size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
+/* The same of an instruction of function fn, wherever it is stored; `label` stands before the
+ * number of a branch target. */
+size_t pl_disasm_insn(const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
+                      const char *label, char *buf, size_t size);
+
+/* Does the instruction have this modifier? */
+static inline bool pl_insn_has(const pl_insn *i, pl_word w)
+{
+    unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
+    for (unsigned k = 0; k < n; k++)
+        if (i->mods[k] == w) return true;
+    return false;
+}
+
+/* Is its operation one that REDUX does over the lanes of a warp? */
+static inline bool pl_insn_gathers(const pl_insn *i)
+{
+    return pl_insn_has(i, W_add) || pl_insn_has(i, W_min) || pl_insn_has(i, W_max) ||
+           pl_insn_has(i, W_and) || pl_insn_has(i, W_or) || pl_insn_has(i, W_xor);
+}
+
+/* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there,
+ * and waits behind it, unless that is at `end`. */
+static inline uint32_t pl_meeting_place(const pl_program *p, uint32_t at, uint32_t end)
+{
+    return at + (at + 1 < end && pl_forms[p->code.at[at].form].mnem == M__bsync);
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* resource_usage.c - barriers, stack and registers of functions, over the graph of calls. See
+ * resource_usage.h.
+ *
+ * Functions are visited behind everything they call; a call back to a function that is still open
+ * (recursion) counts once, as ptxas counts it. An indirect call may reach every function whose
+ * address is in a variable or in a register of some function. */
+#include "isa/program/resource_usage.h"
+
+#include <string.h>
+
+#include "base/guard.h"
+#include "isa/program/insn_query.h"
+
+/* Registers of a thread that code can name; rows of a register file; the step in which a thread
+ * gets them; the fewest it gets by launch bounds (CUDA C++ Programming Guide, "Compute
+ * Capabilities"; before sm_32 an instruction has 6 bits for a register). */
+enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
+
+static uint32_t product(const uint32_t *size)
+{
+    return size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+}
+
+/* Warps of its largest block, 0: not known. */
+static uint32_t warps_of(const pl_prog_func *f)
+{
+    return ((f->reqntid[0] ? product(f->reqntid) : product(f->maxntid)) + PL_LANES - 1) / PL_LANES;
+}
+
+uint32_t pl_register_limit(const pl_program *p, const pl_prog_func *f)
+{
+    uint32_t limit = p->sm >= 32 || p->sm < 10 ? MOST : MOST_OLD;
+    if (f->maxnreg) return f->maxnreg < limit ? f->maxnreg : limit;
+    uint32_t warps = warps_of(f) * (f->minnctapersm ? f->minnctapersm : 1);
+    if (!warps) return limit;
+    uint32_t share = (p->sm >= 30 ? FILE_WARPS : FILE_WARPS / 2) / warps / UNIT * UNIT;
+    return share < LEAST ? LEAST : share < limit ? share : limit;
+}
+
+uint32_t pl_registers_at_entry(const pl_program *p, const pl_prog_func *f)
+{
+    enum { GROUP = 4 };
+    uint32_t most = 0;
+    bool changes = false;
+    for (uint32_t k = f->first; k < f->first + f->count; k++) {
+        const pl_insn *i = &p->code.at[k];
+        if (pl_insn_mnem(i) != M_setmaxnreg) continue;
+        changes = true;
+        if (pl_insn_has(i, W_inc) && (uint32_t)i->imm > most) most = (uint32_t)i->imm;
+    }
+    if (!changes || !(f->maxnreg || f->minnctapersm)) return 0;
+    uint32_t limit = pl_register_limit(p, f),
+             warps = (warps_of(f) + GROUP - 1) / GROUP * GROUP * f->minnctapersm;
+    const uint32_t share = warps ? FILE_WARPS / warps / UNIT * UNIT : limit;
+    if (!f->maxnreg && share < limit) limit = share;
+    return most && most < limit ? most : limit;
+}
+
+enum { ALL_BARRIERS = 16 };
+
+typedef struct visit {
+    uint32_t func, pc;  /* next instruction to look at */
+    uint32_t candidate; /* next function an indirect call may reach */
+} visit;
+
+typedef struct graph {
+    pl_program *p;
+    uint8_t *state;    /* by function: 0 new, 1 open, 2 done */
+    bool *taken;       /* by function: its address is somewhere */
+    uint32_t *deepest; /* stack below it */
+    struct {
+        visit *at;
+        size_t n, cap;
+    } open;
+} graph;
+
+static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
+{
+    for (size_t k = 0; k < f->init.n; k++) {
+        const pl_row_init *r = &f->init.at[k];
+        if (r->row == row && !r->sreg && r->reloc == PL_RELOC_NONE) {
+            *bits = r->bits;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Barriers that an instruction makes its block need: the highest number + 1. */
+static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
+{
+    const pl_form *form = &pl_forms[i->form];
+    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->cls != C_barrier) return 0;
+    for (unsigned k = 0; k < form->noperands; k++) {
+        const pl_ospec *s = &form->operand[k];
+        uint64_t number;
+        if (s->kind != PL_K_VALUE || s->written) continue;
+        bool known = constant_of(f, i->op[k], &number);
+        return known && number < ALL_BARRIERS ? (uint32_t)number + 1 : ALL_BARRIERS;
+    }
+    return 0;
+}
+
+static void own(pl_program *p, pl_prog_func *f)
+{
+    f->barriers = 0;
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        uint32_t n = barriers_of(f, &p->code.at[pc]);
+        f->barriers = n > f->barriers ? n : f->barriers;
+    }
+}
+
+static void enter(graph *g, uint32_t func)
+{
+    g->state[func] = 1;
+    own(g->p, &g->p->funcs.at[func]);
+    *pl_push(g->p->arena, &g->open) = (visit){.func = func, .pc = g->p->funcs.at[func].first};
+}
+
+/* The next function that the open one calls, UINT32_MAX behind the last. */
+static uint32_t next_callee(graph *g, visit *v)
+{
+    const pl_program *p = g->p;
+    const pl_prog_func *f = &p->funcs.at[v->func];
+    for (; v->pc < f->first + f->count; v->pc++) {
+        const pl_insn *i = &p->code.at[v->pc];
+        if (!(pl_forms[i->form].effects & PL_EF_CALL)) continue;
+        uint32_t callee = p->calls.at[i->target].callee;
+        if (callee != UINT32_MAX) {
+            v->pc++;
+            return callee;
+        }
+        while (v->candidate < p->funcs.n) {
+            callee = v->candidate++;
+            if (g->taken[callee] && !p->funcs.at[callee].entry) return callee;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static void add_callee(graph *g, uint32_t caller, uint32_t callee)
+{
+    pl_prog_func *f = &g->p->funcs.at[caller];
+    const pl_prog_func *c = &g->p->funcs.at[callee];
+    if (c->barriers > f->barriers) f->barriers = c->barriers;
+    uint32_t limit = pl_register_limit(g->p, f),
+             registers = c->registers < limit ? c->registers : limit;
+    if (registers > f->registers) f->registers = registers;
+    if (c->stack_bytes > g->deepest[caller]) g->deepest[caller] = c->stack_bytes;
+}
+
+static void visit_from(graph *g, uint32_t func)
+{
+    enter(g, func);
+    while (g->open.n && pl_arena_ok(g->p->arena)) {
+        visit *v = &g->open.at[g->open.n - 1];
+        uint32_t caller = v->func, callee = next_callee(g, v);
+        if (callee == UINT32_MAX) {
+            pl_prog_func *f = &g->p->funcs.at[caller];
+            f->stack_bytes = f->local_bytes + g->deepest[caller];
+            g->state[caller] = 2;
+            g->open.n--;
+            if (g->open.n) add_callee(g, g->open.at[g->open.n - 1].func, caller);
+        } else if (g->state[callee] == 0)
+            enter(g, callee);
+        else if (g->state[callee] == 2)
+            add_callee(g, caller, callee);
+    }
+}
+
+static void find_taken(graph *g)
+{
+    const pl_program *p = g->p;
+    for (size_t v = 0; v < p->vars.n; v++)
+        for (size_t k = 0; k < p->vars.at[v].reloc.n; k++)
+            if (p->vars.at[v].reloc.at[k].kind == PL_RELOC_FUNC)
+                g->taken[p->vars.at[v].reloc.at[k].symbol] = true;
+    for (size_t f = 0; f < p->funcs.n; f++)
+        for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
+            const pl_row_init *r = &p->funcs.at[f].init.at[k];
+            const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE
+                                      ? pl_program_func_at(p, r->bits)
+                                      : UINT32_MAX;
+            if (func != UINT32_MAX) g->taken[func] = true;
+        }
+}
+
+static bool find_resources(pl_program *p, pl_arena *scratch)
+{
+    PL_GUARD(return false)
+    graph g = {.p = p,
+               .state = pl_arena_array(scratch, uint8_t, p->funcs.n + 1),
+               .deepest = pl_arena_array(scratch, uint32_t, p->funcs.n + 1),
+               .taken = pl_arena_array(scratch, bool, p->funcs.n + 1)};
+    find_taken(&g);
+    for (uint32_t k = 0; k < p->funcs.n; k++)
+        if (g.state[k] == 0) visit_from(&g, k);
+    return true;
+}
+
+pl_status pl_program_resources(pl_program *p)
+{
+    pl_arena *scratch = pl_arena_open();
+    const bool good = scratch && find_resources(p, scratch);
+    pl_arena_close(scratch);
+    return good ? PL_OK : PL_NOMEM;
+}
+
+uint32_t pl_constant_base(unsigned sm)
+{
+    return sm >= 100 ? 0x380 : sm >= 90 ? 0x210 : sm >= 70 ? 0x160 : sm >= 30 ? 0x140 : 0x20;
+}

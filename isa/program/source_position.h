@@ -1,0 +1,14 @@
+/* source_position.h - positions in CUDA source files, as .loc gives them: one spelling for faults,
+ * hangs, traces and listings. */
+#ifndef PL_ISA_PROGRAM_SOURCE_POSITION_H
+#define PL_ISA_PROGRAM_SOURCE_POSITION_H
+
+#include "isa/program/program.h"
+
+enum { PL_POSITION_TEXT = 200 };
+
+/* "k.cu:12", or "k.cu:12 (inlined at k.cu:30, k.cu:44)" with the innermost call first. `line` is an
+ * index into p->lines (pl_insn.line). False, and the empty text: .loc names no position there. */
+bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,483 @@
+/* form_match.c - fits the words of an instruction to the forms of the table (see form_match.h).
+ *
+ * A form's slots are like boxes, each taking one word of its list. fits() puts the words into boxes
+ * one after the other and takes a step back when a later word finds none; there are at most 16
+ * boxes, and the answers are cached by the words, so this runs once for each distinct instruction
+ * of a module. When no form fits, the nearest is the one that leaves the fewest words over and the
+ * fewest boxes empty; what is left over is the mistake. */
+#include "isa/table/form_match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WORDS = 32 };
+
+typedef struct entry {
+    struct entry *next;
+    uint64_t hash;
+    int mnem;
+    unsigned n;
+    const uint16_t *words;
+    pl_match match;
+} entry;
+
+struct pl_matcher {
+    pl_arena *arena;
+    unsigned ptx, sm;
+    char suffix;
+    entry **bucket;
+    size_t n, cap;
+};
+
+pl_matcher *pl_matcher_new(pl_arena *arena)
+{
+    pl_matcher *m = pl_arena_new(arena, pl_matcher);
+    if (!m) return NULL;
+    m->arena = arena;
+    m->cap = 256;
+    m->bucket = pl_arena_array(arena, entry *, m->cap);
+    return m->bucket ? m : NULL;
+}
+
+void pl_matcher_target(pl_matcher *m, unsigned ptx, unsigned sm, char suffix)
+{
+    m->ptx = ptx;
+    m->sm = sm;
+    m->suffix = suffix;
+    memset(m->bucket, 0, m->cap * sizeof *m->bucket);
+    m->n = 0;
+}
+
+/* ---- targets ---- */
+
+bool pl_target_has(unsigned sm, char suffix, const char *target)
+{
+    for (const char *s = target; s && *s; s = strchr(s, '|') ? strchr(s, '|') + 1 : NULL) {
+        char *end;
+        unsigned need = (unsigned)strtoul(s + 3, &end, 10);
+        if (*end == 'a'   ? suffix == 'a' && sm == need
+            : *end == 'f' ? suffix && sm / 10 == need / 10 && sm >= need
+                          : sm >= need)
+            return true;
+    }
+    return false;
+}
+
+const char *pl_target_text(pl_arena *arena, const char *target)
+{
+    const char *text = "";
+    for (const char *s = target; *s;) {
+        size_t n = strcspn(s, "|");
+        bool last = !s[n];
+        char end = s[n - 1];
+        text = pl_arena_printf(arena, "%s%s%.*s%s", text,
+                               s == target ? ""
+                               : last      ? " or "
+                                           : ", ",
+                               (int)n, s,
+                               end == 'f'            ? " (or a newer one of its family)"
+                               : end == 'a' || !last ? ""
+                                                     : " or newer");
+        s += n + !last;
+    }
+    return text;
+}
+
+/* ---- words into slots ---- */
+
+static bool slot_takes(const pl_slot *s, pl_word w)
+{
+    for (unsigned k = 0; k < s->n; k++)
+        if (s->word[k] == w) return true;
+    return false;
+}
+
+static bool complete(const pl_form *f, const uint16_t *mods)
+{
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!f->slot[s].optional && !mods[s]) return false;
+    return true;
+}
+
+/* Words of these kinds fill their slots from left to right, others any slot that has them. */
+enum { KIND_TYPE, KIND_SPACE, KIND_LAYOUT, KIND_PRIORITY, KINDS };
+
+static int kind_of(const pl_slot *slot, pl_word w)
+{
+    const char *t = pl_word_text[w];
+    if (slot->type) return KIND_TYPE;
+    if (!strcmp(t, "row") || !strcmp(t, "col")) return KIND_LAYOUT;
+    if (!strncmp(t, "L2::evict_", 10)) return KIND_PRIORITY;
+    if (!strcmp(t, "global") || !strcmp(t, "local") || !strcmp(t, "const") ||
+        !strncmp(t, "param", 5) || !strncmp(t, "shared", 6))
+        return KIND_SPACE;
+    return -1;
+}
+
+/* The depth of the recursion is the number of words. first: the first slot that a word of each kind
+ * may still take. */
+static bool fits(const pl_form *f, const pl_match_word *words, unsigned n, unsigned k,
+                 const uint8_t *first, uint16_t *mods)
+{
+    if (k == n) return complete(f, mods);
+    for (unsigned s = 0; s < f->nslots; s++) {
+        const pl_slot *slot = &f->slot[s];
+        if (mods[s] || !slot_takes(slot, words[k].word)) continue;
+        int kind = kind_of(slot, words[k].word);
+        if (kind >= 0 && s < first[kind]) continue;
+        uint8_t next[KINDS];
+        memcpy(next, first, sizeof next);
+        if (kind >= 0) next[kind] = (uint8_t)(s + 1);
+        mods[s] = (uint16_t)words[k].word;
+        if (fits(f, words, n, k + 1, next, mods)) return true;
+        mods[s] = W_none;
+    }
+    return false;
+}
+
+/* How far a form is from the words: the first word without a place, and the first slot that stays
+ * empty. */
+typedef struct distance {
+    unsigned score;
+    int left_over, empty;
+} distance;
+
+static distance measure(const pl_form *f, const pl_match_word *words, unsigned n)
+{
+    uint16_t mods[PL_MAX_SLOTS] = {0};
+    distance d = {.left_over = -1, .empty = -1};
+    for (unsigned k = 0; k < n; k++) {
+        unsigned s = 0;
+        while (s < f->nslots && (mods[s] || !slot_takes(&f->slot[s], words[k].word))) s++;
+        if (s < f->nslots) {
+            mods[s] = (uint16_t)words[k].word;
+            continue;
+        }
+        /* A type that does not fit says more than a modifier that does not. */
+        d.score += pl_type_bits(words[k].word) ? 5 : 4;
+        if (d.left_over < 0) d.left_over = (int)k;
+    }
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!mods[s] && !f->slot[s].optional) {
+            d.score += 3;
+            if (d.empty < 0) d.empty = (int)s;
+        }
+    return d;
+}
+
+static bool has_word(int mnem, pl_word w)
+{
+    for (unsigned f = 0; f < pl_mnems[mnem].count; f++)
+        for (unsigned s = 0; s < pl_forms[pl_mnems[mnem].first + f].nslots; s++)
+            if (slot_takes(&pl_forms[pl_mnems[mnem].first + f].slot[s], w)) return true;
+    return false;
+}
+
+/* ptxas takes modifiers in any order, but the dots of some names belong to the name: mul.lo,
+ * cp.async.bulk, mbarrier.try_wait.parity (measured with shuffled words, ptxas 13.0: `add.f32.rn`
+ * is taken, `mul.s32.lo` is not). These words come first, in the order given here. Words of PTX
+ * contain no spaces, so a list is one string. */
+static const struct {
+    const char *mnems, *words;
+} names[] = {
+    {" mul mul24 mad mad24 madc ", " lo hi wide "},
+    {" dp2a ", " lo hi "},
+    {" div ", " full "},
+    {" shf ", " l r "},
+    {" cvta ", " to "},
+    {" fence membar ", " proxy "},
+    {" setmaxnreg ", " inc dec "},
+    {" cp ",
+     " reduce async bulk prefetch tensor commit_group wait_group wait_all mbarrier arrive "},
+    {" mbarrier ", " init inval arrive arrive_drop test_wait try_wait pending_count complete_tx "
+                   "expect_tx noComplete parity "},
+    {" bar ", " cta warp sync arrive red "},
+    {" barrier ", " cluster cta arrive wait red "}, /* .sync may stand behind .aligned */
+    {" wmma ", " load store mma a b c d "},
+    {" wgmma ", " fence commit_group wait_group mma_async "},
+    {" multimem ", " ld_reduce st red cp reduce async bulk "},
+    {" suld sust sured ", " b p "},
+    {" tex txq ", " base level grad "},
+    {" tensormap ", " replace cp_fenceproxy "},
+    {" createpolicy ", " fractional range cvt "},
+    {" st red ", " async bulk "},
+    {" tcgen05 ",
+     " alloc dealloc relinquish_alloc_permit ld st red wait::ld wait::st cp shift commit mma ws "},
+    {" clusterlaunchcontrol ", " try_cancel async query_cancel "},
+};
+
+static const char *listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *s = strstr(list, word); s; s = strstr(s + 1, word))
+        if (s[-1] == ' ' && s[n] == ' ') return s;
+    return NULL;
+}
+
+/* The first word that stands too far back, or -1. */
+static int out_of_order(int mnem, const pl_match_word *words, unsigned n)
+{
+    const char *list = NULL, *last = NULL;
+    bool ended = false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (listed(names[k].mnems, pl_mnems[mnem].name)) list = names[k].words;
+    for (unsigned k = 0; list && k < n; k++) {
+        const char *at = words[k].word ? listed(list, pl_word_text[words[k].word]) : NULL;
+        if (at && (ended || (last && at <= last))) return (int)k;
+        last = at ? at : last;
+        ended |= !at;
+    }
+    return -1;
+}
+
+static void add_word(pl_match *r, uint16_t w)
+{
+    for (unsigned k = 0; k < r->nwanted; k++)
+        if (r->wanted[k] == w) return;
+    if (r->nwanted < PL_MAX_WANTED) r->wanted[r->nwanted++] = w;
+}
+
+/* Is it one word that lacks? Then each that would do is named: of cvt.f32.s32 .rn, and not the .rni
+ * of another form. */
+static bool one_word_short(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
+{
+    pl_match_word more[MAX_WORDS + 1];
+    memcpy(more, words, n * sizeof *words);
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        for (unsigned s = 0; s < f->nslots && n < f->nslots; s++)
+            for (unsigned w = 0; w < f->slot[s].n; w++) {
+                uint16_t mods[PL_MAX_SLOTS] = {0};
+                uint8_t first[KINDS] = {0};
+                more[n].word = (pl_word)f->slot[s].word[w];
+                if (!fits(f, more, n + 1, 0, first, mods)) continue;
+                if (!r->nwanted) r->form = f;
+                add_word(r, f->slot[s].word[w]);
+            }
+    }
+    return r->nwanted > 0;
+}
+
+static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned n)
+{
+    unsigned best = ~0u;
+    distance d = {0};
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        distance e = measure(f, words, n);
+        if (e.score < best) {
+            best = e.score;
+            d = e;
+            r->form = f;
+        }
+    }
+    r->fault = PL_FAULT_COMBINATION;
+    r->index = n ? n - 1 : 0;
+    for (unsigned k = 0; k < n; k++)
+        if (!words[k].word || !has_word(mnem, words[k].word)) {
+            r->fault = words[k].word ? PL_FAULT_FOREIGN : PL_FAULT_UNKNOWN;
+            r->index = k;
+            return;
+        }
+    if (d.left_over >= 0) {
+        r->index = (unsigned)d.left_over;
+        for (unsigned k = 0; k < r->index; k++)
+            if (words[k].word == words[r->index].word) r->fault = PL_FAULT_DUPLICATE;
+    } else if (d.empty >= 0) {
+        r->fault = PL_FAULT_MISSING;
+        r->index = (unsigned)d.empty;
+        if (one_word_short(r, mnem, words, n)) return;
+        /* every form that is as near names what it would take */
+        for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+            const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+            distance e = measure(f, words, n);
+            for (unsigned w = 0; e.score == best && w < f->slot[e.empty].n; w++)
+                add_word(r, f->slot[e.empty].word[w]);
+        }
+    }
+}
+
+/* Threads of a warp need not run together since sm_70, so the forms that assumed it went away with
+ * PTX 6.4. */
+static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
+{
+    const char *name = pl_mnems[f->mnem].name;
+    if (m->ptx < 64 || m->sm < 70 || (strcmp(name, "shfl") != 0 && strcmp(name, "vote") != 0))
+        return NULL;
+    for (unsigned s = 0; s < f->nslots; s++)
+        if (!strcmp(pl_word_text[mods[s]], "sync")) return NULL;
+    return "sm_70 and newer need .sync and a mask of the lanes that take part";
+}
+
+/* 90 of sm_90a. */
+static long target_number(const char *target)
+{
+    return strtol(target + strcspn(target, "0123456789"), NULL, 10);
+}
+
+/* The words fit f with these mods: do its conditions hold, and does the module's version have it?
+ */
+static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
+{
+    for (unsigned k = 0; k < f->nwhere; k++)
+        if (f->where[k].holds && !f->where[k].holds(mods)) {
+            if (r->fault != PL_FAULT_SINCE && r->fault != PL_FAULT_WHERE) {
+                r->fault = PL_FAULT_WHERE;
+                r->form = f;
+                r->message = f->where[k].message;
+            }
+            return false;
+        }
+    const char *gone = removed(m, f, mods);
+    if (gone) {
+        r->fault = PL_FAULT_WHERE;
+        r->form = f;
+        r->message = gone;
+        return false;
+    }
+    unsigned ptx = 0;
+    const char *target = NULL;
+    bool has = true, missing = false; /* the message names a target that the module lacks, else the
+                                         newest of those asked for */
+    for (unsigned k = 0; k < f->nsince; k++) {
+        const pl_since *s = &f->since[k];
+        if (s->applies && !s->applies(mods)) continue;
+        bool new_target = !pl_target_has(m->sm, m->suffix, s->target);
+        has &= s->ptx <= m->ptx && !new_target;
+        ptx = s->ptx > ptx ? s->ptx : ptx;
+        missing |= new_target;
+        if (!target || new_target || (!missing && target_number(s->target) > target_number(target)))
+            target = s->target;
+    }
+    if (!has && r->fault != PL_FAULT_SINCE) {
+        r->fault = PL_FAULT_SINCE;
+        r->form = f;
+        r->ptx = ptx;
+        r->target = target;
+    }
+    return has;
+}
+
+static void match(const pl_matcher *m, int mnem, const pl_match_word *words, unsigned n,
+                  pl_match *r)
+{
+    pl_choice *found = NULL;
+    *r = (pl_match){0};
+    for (unsigned k = 0; k < pl_mnems[mnem].count; k++) {
+        const pl_form *f = &pl_forms[pl_mnems[mnem].first + k];
+        uint16_t mods[PL_MAX_SLOTS] = {0};
+        uint8_t first[KINDS] = {0};
+        if (n > f->nslots || !fits(f, words, n, 0, first, mods) || !allowed(m, f, mods, r))
+            continue;
+        if (!found) found = pl_arena_array(m->arena, pl_choice, pl_mnems[mnem].count - k);
+        found[r->n].form = (uint16_t)(f - pl_forms);
+        memcpy(found[r->n++].mods, mods, sizeof mods);
+    }
+    int late = r->n ? out_of_order(mnem, words, n) : -1;
+    if (late >= 0) {
+        *r = (pl_match){
+            .fault = PL_FAULT_ORDER, .index = (unsigned)late, .form = &pl_forms[found[0].form]};
+        return;
+    }
+    r->at = found;
+    if (!r->n && !r->fault) diagnose(r, mnem, words, n);
+}
+
+/* ---- cache ---- */
+
+static void grow(pl_matcher *m)
+{
+    size_t cap = m->cap * 4;
+    entry **bucket = pl_arena_array(m->arena, entry *, cap);
+    if (!bucket) return;
+    for (size_t k = 0; k < m->cap; k++)
+        for (entry *e = m->bucket[k], *next; e; e = next) {
+            next = e->next;
+            e->next = bucket[e->hash & (cap - 1)];
+            bucket[e->hash & (cap - 1)] = e;
+        }
+    m->bucket = bucket;
+    m->cap = cap;
+}
+
+const pl_match *pl_match_words(pl_matcher *m, int mnem, const pl_match_word *words, unsigned n)
+{
+    uint64_t hash = (uint64_t)mnem + 1;
+    bool known = true;
+    n = n > MAX_WORDS ? MAX_WORDS : n;
+    for (unsigned k = 0; k < n; k++) {
+        hash = (hash ^ words[k].word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
+        known &= words[k].word != W_none;
+    }
+    for (entry *e = known ? m->bucket[hash & (m->cap - 1)] : NULL; e; e = e->next) {
+        if (e->hash != hash || e->mnem != mnem || e->n != n) continue;
+        unsigned k = 0;
+        while (k < n && e->words[k] == words[k].word) k++;
+        if (k == n) return &e->match;
+    }
+    entry *e = pl_arena_new(m->arena, entry);
+    match(m, mnem, words, n, &e->match);
+    if (!known) return &e->match; /* a spelling that is no word: not worth remembering */
+    uint16_t *copy = pl_arena_array(m->arena, uint16_t, n ? n : 1);
+    for (unsigned k = 0; k < n; k++) copy[k] = (uint16_t)words[k].word;
+    e->hash = hash;
+    e->mnem = mnem;
+    e->n = n;
+    e->words = copy;
+    if (m->n >= m->cap) grow(m);
+    e->next = m->bucket[hash & (m->cap - 1)];
+    m->bucket[hash & (m->cap - 1)] = e;
+    m->n++;
+    return &e->match;
+}
+
+/* ---- did you mean ---- */
+
+const char *pl_match_suggest(int mnem, const char *text, size_t n)
+{
+    unsigned best = pl_edit_reach(n) + 1;
+    const char *found = NULL;
+    for (unsigned f = 0; f < pl_mnems[mnem].count; f++) {
+        const pl_form *form = &pl_forms[pl_mnems[mnem].first + f];
+        for (unsigned s = 0; s < form->nslots; s++)
+            for (unsigned k = 0; k < form->slot[s].n; k++) {
+                const char *w = pl_word_text[form->slot[s].word[k]];
+                unsigned e = pl_edit_distance(text, n, w, strlen(w), best);
+                if (e < best) {
+                    best = e;
+                    found = w;
+                }
+            }
+    }
+    return found;
+}
+
+const char *pl_match_suggest_mnem(const char *text, size_t n)
+{
+    unsigned best = pl_edit_reach(n) + 1;
+    const char *found = NULL;
+    for (unsigned k = 0; k < pl_nmnems; k++) {
+        unsigned e = pl_edit_distance(text, n, pl_mnems[k].name, strlen(pl_mnems[k].name), best);
+        if (e < best) {
+            best = e;
+            found = pl_mnems[k].name;
+        }
+    }
+    return found;
+}
+
+const char *pl_match_suggest_type(pl_arena *arena, const char *text, size_t n)
+{
+    unsigned best = pl_edit_reach(n) + 1;
+    const char *found = NULL;
+    for (unsigned k = 0; k < pl_ntypes; k++) {
+        const char *w = pl_word_text[pl_type_rows[k].word];
+        unsigned e = pl_edit_distance(text, n, w, strlen(w), best);
+        if (e < best) {
+            best = e;
+            found = w;
+        }
+    }
+    return found ? pl_arena_printf(arena, "did you mean '.%s'?", found) : NULL;
+}

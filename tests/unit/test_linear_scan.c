@@ -1,0 +1,244 @@
+/* test_linear_scan.c - registers of the machine for values: what shares one, what stands side by
+ * side, and how many there are.
+ *
+ * Register 1 is the stack pointer and no value's. For values of one register that live through one
+ * stretch each, the fewest possible is known: as many as live at once. */
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+
+#include "compiler/codegen/linear_scan.h"
+
+typedef struct bench {
+    pl_arena *a;
+    pl_colour *c;
+} bench;
+
+static bench open_with(uint32_t values)
+{
+    bench b = {.a = pl_arena_open()};
+    ck_assert_ptr_nonnull(b.a);
+    b.c = pl_colour_new(b.a, values);
+    ck_assert_ptr_nonnull(b.c);
+    return b;
+}
+
+/* Registers needed; closes. */
+static uint32_t finish(bench *b)
+{
+    uint32_t n = pl_colour_count(b->c, true);
+    pl_arena_close(b->a);
+    return n;
+}
+
+static void add(bench *b, uint32_t value, uint32_t rows, uint32_t from, uint32_t to)
+{
+    pl_colour_value(b->c, value, rows);
+    pl_colour_life(b->c, value, from, to);
+}
+
+START_TEST(values_that_follow_each_other_share)
+{
+    bench b = open_with(3);
+    add(&b, 0, 1, 0, 4);
+    add(&b, 1, 1, 4, 8);
+    add(&b, 2, 1, 8, 9);
+    ck_assert_uint_eq(finish(&b), 2); /* register 0, and the stack pointer */
+}
+END_TEST
+
+START_TEST(values_that_live_together_do_not)
+{
+    bench b = open_with(3);
+    add(&b, 0, 1, 0, 10);
+    add(&b, 1, 1, 2, 6);
+    add(&b, 2, 1, 5, 9);
+    ck_assert_uint_eq(finish(&b), 4); /* 0, 2, 3 */
+}
+END_TEST
+
+START_TEST(a_value_lives_in_the_hole_of_another)
+{
+    bench b = open_with(2);
+    add(&b, 0, 1, 0, 4);
+    pl_colour_life(b.c, 0, 10, 14);
+    add(&b, 1, 1, 4, 10);
+    ck_assert_uint_eq(finish(&b), 2);
+}
+END_TEST
+
+START_TEST(pairs_begin_at_even_registers)
+{
+    bench b = open_with(2);
+    add(&b, 0, 2, 0, 4); /* 2 and 3: the stack pointer is in the first pair */
+    ck_assert_uint_eq(finish(&b), 4);
+    b = open_with(2);
+    add(&b, 0, 1, 0, 4); /* beside it, where no pair has room */
+    add(&b, 1, 2, 0, 4);
+    ck_assert_uint_eq(finish(&b), 4);
+}
+END_TEST
+
+START_TEST(parts_of_vectors_stand_side_by_side)
+{
+    bench b = open_with(5);
+    for (uint32_t k = 0; k < 4; k++) add(&b, k, 1, k, 10); /* born one after the other */
+    add(&b, 4, 1, 0, 10);
+    pl_colour_vector(b.c, (const uint32_t[]){0, 1, 2, 3}, 4);
+    ck_assert_uint_eq(finish(&b), 8); /* 4 to 7; the single value 0 */
+}
+END_TEST
+
+START_TEST(a_value_is_part_of_one_vector)
+{
+    bench b = open_with(3);
+    for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
+    pl_colour_vector(b.c, (const uint32_t[]){0, 1}, 2);
+    pl_colour_vector(b.c, (const uint32_t[]){1, 2}, 2); /* comes too late */
+    pl_colour_vector(b.c, (const uint32_t[]){2, 2}, 2); /* no vector at all */
+    ck_assert_uint_eq(finish(&b), 4);                   /* 2 and 3, 0 */
+}
+END_TEST
+
+START_TEST(what_is_read_together_keeps_apart)
+{
+    bench b = open_with(4);
+    for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
+    pl_colour_apart(b.c, 0, 1); /* 0 and 3: in different banks, though 2 is free */
+    pl_colour_apart(b.c, 0, 2);
+    ck_assert_uint_eq(finish(&b), 6); /* 0, 3, 5 */
+}
+END_TEST
+
+/* What a queue has still to read keeps its register, where that costs no occupancy. */
+START_TEST(readers_in_queues_keep_registers)
+{
+    bench b = open_with(2);
+    add(&b, 0, 1, 0, 4);
+    add(&b, 1, 1, 5, 9);
+    pl_colour_tail(b.c, 0, 4, 6);
+    ck_assert_uint_eq(finish(&b), 3); /* 0 and 2, with the stack pointer between them */
+    enum { MANY = 40 };
+    for (unsigned live = 10; live <= MANY; live += 10) {
+        b = open_with(2 * MANY);
+        for (uint32_t k = 0; k < live; k++) {
+            add(&b, k, 1, 0, 10);
+            pl_colour_tail(b.c, k, 10, 30);
+            add(&b, live + k, 1, 10, 20);
+        }
+        ck_assert_uint_eq(
+            finish(&b), live == 10   ? 21
+                        : live == 20 ? 30
+                                     : live + 1); /* a thread with 30 and two more costs nothing */
+    }
+}
+END_TEST
+
+/* What comes back from a queue may take the register of what was asked for: an address that a load
+ * reads last. */
+START_TEST(results_may_replace_their_operands)
+{
+    for (uint32_t later = 0; later < 2; later++) {
+        bench b = open_with(2);
+        add(&b, 0, 1, 0, 5);
+        pl_colour_tail(b.c, 0, 6, 20);
+        add(&b, 1, 1, 5 + 2 * later, 30);
+        ck_assert_uint_eq(finish(&b), 2 + later);
+    }
+}
+END_TEST
+
+/* The number is half-way between those of two orders: by where values begin, here 0, 3, 5, and by
+ * the lines of the text, 3, 0, 2. */
+START_TEST(order_of_the_text_counts)
+{
+    static const uint32_t line[] = {3, 1, 2};
+    for (unsigned written = 0; written < 2; written++) {
+        bench b = open_with(3);
+        for (uint32_t k = 0; k < 3; k++) {
+            add(&b, k, 1, 0, 10);
+            pl_colour_written(b.c, k, written ? line[k] : k + 1);
+        }
+        pl_colour_apart(b.c, 0, 1);
+        pl_colour_apart(b.c, 0, 2);
+        pl_colour_tail(b.c, 0, 11, 12);
+        ck_assert_uint_eq(finish(&b), written ? 5 : 6);
+    }
+}
+END_TEST
+
+/* n values of one row, or of up to `widest` = 2, that live through short stretches of `time`;
+ * returns how many rows live at once at most. */
+static uint32_t add_at_random(bench *b, uint32_t n, uint32_t time, uint32_t widest, uint32_t *seed)
+{
+    enum { LONGEST = 60, TIMES = 512 };
+    uint32_t live[TIMES] = {0}, most = 0;
+    ck_assert_uint_le(time + LONGEST, TIMES);
+    for (uint32_t k = 0; k < n; k++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        uint32_t from = (*seed >> 8) % time, to = from + 1 + (*seed >> 20) % LONGEST,
+                 rows = 1 + (*seed >> 28 & (widest - 1));
+        add(b, k, rows, from, to);
+        for (uint32_t t = from; t < to; t++) live[t] += rows;
+    }
+    for (uint32_t t = 0; t < TIMES; t++) most = live[t] > most ? live[t] : most;
+    return most;
+}
+
+/* Stretches at random: the count is what lives at once, and the stack pointer. */
+START_TEST(single_values_need_what_lives_at_once)
+{
+    enum { VALUES = 300, TIME = 400 };
+    uint32_t seed = 1;
+    for (unsigned round = 0; round < 20; round++) {
+        bench b = open_with(VALUES);
+        uint32_t most = add_at_random(&b, VALUES, TIME, 1, &seed);
+        ck_assert_uint_eq(finish(&b), most + 1);
+    }
+}
+END_TEST
+
+/* Words and pairs: seldom more than live at once, and never less. */
+START_TEST(pairs_cost_little)
+{
+    enum { VALUES = 120, TIME = 300 };
+    uint32_t seed = 7, extra = 0;
+    for (unsigned round = 0; round < 20; round++) {
+        bench b = open_with(VALUES);
+        uint32_t most = add_at_random(&b, VALUES, TIME, 2, &seed);
+        uint32_t n = finish(&b);
+        ck_assert_uint_gt(n, most);
+        extra += n - most - 1;
+    }
+    ck_assert_uint_le(extra, 20); /* one on average */
+}
+END_TEST
+
+/* Five values of which each lives together with two others, in a ring, need three registers where
+ * two live at once; beside so many others that a thread has no more for two, that third one is not
+ * worth eight. */
+START_TEST(no_unit_is_begun_for_a_move)
+{
+    enum { OTHERS = 35, RING = 5, ALL = OTHERS + RING };
+    static const uint32_t others[] = {OTHERS - 1, OTHERS}, needed[] = {38, 38};
+    for (unsigned k = 0; k < 2; k++) {
+        bench b = open_with(ALL);
+        for (uint32_t v = 0; v < others[k]; v++) add(&b, v, 1, 0, 2 * RING);
+        for (uint32_t v = 0; v < RING; v++) {
+            const uint32_t next = (v + 1) % RING;
+            add(&b, OTHERS + v, 1, 2 * v, 2 * v + 2);
+            pl_colour_life(b.c, OTHERS + v, 2 * next, 2 * next + 2);
+        }
+        ck_assert_uint_eq(
+            finish(&b),
+            needed[k]); /* 34 others, 3 and the stack pointer; 35 others, 2 and the stack pointer */
+    }
+}
+END_TEST
+
+UNIT_MAIN("colour", readers_in_queues_keep_registers, results_may_replace_their_operands,
+          order_of_the_text_counts, values_that_follow_each_other_share,
+          values_that_live_together_do_not, a_value_lives_in_the_hole_of_another,
+          pairs_begin_at_even_registers, parts_of_vectors_stand_side_by_side,
+          a_value_is_part_of_one_vector, what_is_read_together_keeps_apart,
+          single_values_need_what_lives_at_once, pairs_cost_little, no_unit_is_begun_for_a_move)
