@@ -7,7 +7,7 @@ FNR == 1 {
     name = FILENAME
     sub(/.*\//, "", name)
     sub(/\.conf$/, "", name)
-    if (names == 0) print "/* Written by arch/embed.awk from the machine files. */\n#include \"arch/machines.h\"\n"
+    if (names == 0) print "/* Written by arch/embed.awk from the machine files. */\n#include \"arch/builtin_machines.h\"\n"
     all[names++] = name
     printf "static const char text_%d[] =", names - 1
 }
@@ -19,7 +19,7 @@ FNR == 1 {
 }
 END {
     close_text()
-    if (names == 0) print "#include \"arch/machines.h\"\n"
+    if (names == 0) print "#include \"arch/builtin_machines.h\"\n"
     print "\nconst pl_machine_text pl_machine_texts[] = {"
     for (i = 0; i < names; i++) printf "    {\"%s\", text_%d, sizeof text_%d - 1},\n", all[i], i, i
     print "    {NULL, NULL, 0},\n};"

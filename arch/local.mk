@@ -7,6 +7,9 @@ arch/gen_machines.c: $(PL_ARCH_FILES) $(srcdir)/arch/embed.awk
 	LC_ALL=C $(AWK) -f arch/embed.awk $(PL_ARCH_FILES) >"$(abs_top_builddir)/$@.tmp" && \
 	mv "$(abs_top_builddir)/$@.tmp" "$(abs_top_builddir)/$@"
 nodist_libptxloom_la_SOURCES += arch/gen_machines.c
-noinst_HEADERS += arch/machines.h
+noinst_HEADERS += arch/builtin_machines.h
 CLEANFILES += arch/gen_machines.c
 EXTRA_DIST += arch/embed.awk $(PL_ARCH_FILES)
+
+# The reader of machine descriptions and the occupancy calculator. Depends on memmodel, isa and base.
+libptxloom_la_SOURCES += arch/machine.c arch/machine.h arch/occupancy.c

@@ -11,15 +11,15 @@
 #   const pl_exec_fn PL_EXEC(pl_exec_table)[PL_FORM_COUNT] = ...
 # config.h says which exist (PL_HAVE_EXEC_AVX2, PL_HAVE_EXEC_AVX512); one ordinary file picks the table at start with
 # __builtin_cpu_supports. Headers of these files go to noinst_HEADERS.
-pl_exec_sources = emu/exec/op_mem.c emu/exec/op_atom.c emu/exec/op_control.c emu/exec/op_barrier.c emu/exec/op_warp.c \
-	emu/exec/op_misc.c emu/exec/op_approx.c emu/exec/op_async.c emu/exec/op_bulk.c
+pl_exec_sources = emu/exec/ops/op_load_store.c emu/exec/ops/op_atom.c emu/exec/ops/op_control.c emu/exec/ops/op_barrier.c emu/exec/ops/op_warp.c \
+	emu/exec/ops/op_misc.c emu/exec/ops/op_mufu.c emu/exec/ops/op_cp_async.c emu/exec/ops/op_bulk.c
 nodist_pl_exec_sources = $(isa_exec_generated)
-libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/grid.c emu/exec/memory.c emu/exec/access.c emu/exec/bind.c emu/exec/async.c \
-	emu/exec/hang.c emu/exec/hang.h emu/exec/wave.c emu/exec/heap.c emu/exec/heap.h emu/exec/print.c emu/exec/print.h emu/exec/system.c emu/exec/system.h emu/exec/syscall.h emu/exec/runtime.c emu/exec/errors.def emu/exec/num_soft.c
-noinst_HEADERS += emu/exec/exec.h emu/exec/lane.h emu/exec/memory.h emu/exec/access.h emu/exec/async.h emu/exec/atomic.h emu/exec/bind.h \
-	emu/exec/num.h emu/exec/num_bits.h emu/exec/num_cmp.h emu/exec/num_cvt.h emu/exec/num_cvt8.h emu/exec/num_f32.h \
-	emu/exec/num_f64.h emu/exec/num_half.h emu/exec/num_half2.h emu/exec/num_int.h emu/exec/num_soft.h \
-	emu/exec/num_video.h emu/exec/num_words.h
+libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/functional.c emu/exec/memory/global_memory.c emu/exec/memory/address.c emu/exec/dispatch.c emu/exec/async/async.c \
+	emu/exec/deadlock_report.c emu/exec/deadlock_report.h emu/exec/wave64.c emu/exec/runtime/device_heap.c emu/exec/runtime/device_heap.h emu/exec/runtime/printf.c emu/exec/runtime/printf.h emu/exec/runtime/cuda_builtins.c emu/exec/runtime/cuda_builtins.h emu/exec/runtime/syscall.h emu/exec/runtime/device_runtime.c emu/exec/runtime/errors.def emu/exec/num/softfloat.c
+noinst_HEADERS += emu/exec/exec.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
+	emu/exec/num/num.h emu/exec/num/bits.h emu/exec/num/compare.h emu/exec/num/convert.h emu/exec/num/convert_fp8.h emu/exec/num/f32.h \
+	emu/exec/num/f64.h emu/exec/num/half.h emu/exec/num/half2.h emu/exec/num/integer.h emu/exec/num/softfloat.h \
+	emu/exec/num/video.h emu/exec/num/modifier_words.h
 
 noinst_LTLIBRARIES += libpl_exec_base.la
 libpl_exec_base_la_SOURCES = $(pl_exec_sources)
@@ -46,30 +46,30 @@ libptxloom_la_LIBADD += libpl_exec_avx512.la
 endif
 
 # Tensor cores.
-pl_exec_sources += emu/exec/op_matrix.c
-libptxloom_la_SOURCES += emu/exec/tensor.c emu/exec/tensor.h emu/exec/tensor_dot.c emu/exec/tensor_map.c \
-	emu/exec/tensor_wgmma.c
+pl_exec_sources += emu/exec/ops/op_mma.c
+libptxloom_la_SOURCES += emu/exec/mma/mma.c emu/exec/mma/mma.h emu/exec/mma/dot_product.c emu/exec/mma/fragment_layout.c \
+	emu/exec/mma/wgmma.c
 unit_tests += tests/unit/test_num tests/unit/test_tensor
 tests_unit_test_num_SOURCES = tests/unit/test_num.c tests/unit/num_lanes.h tests/unit/num_lanes_fma.c
 tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
-	emu/sm/control.c emu/sm/control.h emu/sm/counters.c emu/sm/counters.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
-	emu/sm/machine.c emu/sm/machine.h emu/sm/occupancy.c emu/sm/slow.c emu/sm/slow.h emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h
+	emu/sm/control_codes.c emu/sm/control_codes.h emu/sm/metrics.c emu/sm/metrics.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
+	 emu/sm/division_slow_path.c emu/sm/division_slow_path.h emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h
 
 # Approximate functions.
-libptxloom_la_SOURCES += emu/exec/mufu.h emu/exec/mufu_unit.h emu/exec/mufu_tables.c emu/exec/mufu_tables.def
+libptxloom_la_SOURCES += emu/exec/num/mufu_sequences.h emu/exec/num/mufu_unit.h emu/exec/num/mufu_tables.c emu/exec/num/mufu_tables.def
 unit_tests += tests/unit/test_mufu
 tests_unit_test_mufu_SOURCES = tests/unit/test_mufu.c tests/accuracy/mufu_recorded.h
 unit_tests += tests/unit/test_sm_machine tests/unit/test_control tests/unit/test_stalls
 
 # Tensor copies, textures and surfaces.
-pl_exec_sources += emu/exec/op_tensor.c emu/exec/op_texture.c
-libptxloom_la_SOURCES += emu/exec/tensormap.c emu/exec/tensormap.h emu/exec/tma.c emu/exec/tma.h \
-	emu/exec/tma_operands.c emu/exec/tma_operands.h \
-	emu/exec/texture.c emu/exec/texture.h
+pl_exec_sources += emu/exec/ops/op_tma.c emu/exec/ops/op_texture.c
+libptxloom_la_SOURCES += emu/exec/tma/tensor_map_descriptor.c emu/exec/tma/tensor_map_descriptor.h emu/exec/tma/tma_copy.c emu/exec/tma/tma_copy.h \
+	emu/exec/tma/tma_operands.c emu/exec/tma/tma_operands.h \
+	emu/exec/texture/texture.c emu/exec/texture/texture.h
 
 # Weak consistency.
-libptxloom_la_SOURCES += emu/exec/weak.c emu/exec/weak.h emu/exec/history.c emu/exec/history.h
+libptxloom_la_SOURCES += emu/exec/consistency/weak_memory.c emu/exec/consistency/weak_memory.h emu/exec/consistency/write_history.c emu/exec/consistency/write_history.h
 unit_tests += tests/unit/test_history

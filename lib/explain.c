@@ -5,7 +5,7 @@
  * tables of emu/sm, traces/metrics.list), so it cannot disagree with what the program does. */
 #include "lib/glossary.h"
 #include "lib/internal.h"
-#include "arch/machines.h"
+#include "arch/builtin_machines.h"
 #include "base/map.h"
 #include "compiler/pass_manager.h"
 #include "traces/trace.h"

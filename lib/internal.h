@@ -4,14 +4,14 @@
 
 #include "base/diag.h"
 #include "base/guard.h"
-#include "emu/exec/system.h"
-#include "emu/exec/texture.h"
+#include "emu/exec/runtime/cuda_builtins.h"
+#include "emu/exec/texture/texture.h"
 #include "emu/sm/decode.h"
-#include "emu/sm/machine.h"
+#include "arch/machine.h"
 #include "emu/sm/timing.h"
 #include "include/ptxloom.h"
 #include "compiler/pass_manager.h"
-#include "lib/fill.h"
+#include "lib/data/initializer.h"
 
 struct pl_gpu {
     pl_arena *arena;           /* as long as the gpu */
@@ -85,7 +85,7 @@ const char *pl_stop_cause_of(int flag);
 /* Reports that memory ran out while doing `what`. Needs none itself. Returns PL_NOMEM. */
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
-/* ---- budget.c ---- */
+/* ---- host_budget.c ---- */
 /* A part of what something needs of the host's memory. */
 typedef struct pl_need {
     const char *what; /* "argument 1 (f32[1024])" */
@@ -99,7 +99,7 @@ pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_ne
 /* Bytes that a launch may take of the host in addition to what it is known to need. */
 uint64_t pl_budget_left(const pl_gpu *gpu);
 
-/* ---- memory.c ---- */
+/* ---- device_memory.c ---- */
 /* Releases an allocation of the caller's or of a module. */
 pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address);
 
@@ -110,7 +110,7 @@ pl_status pl_module_place_variables(pl_module *m);
 size_t pl_module_memory_needs(const pl_module *m, pl_need *out);
 const pl_prog_func *pl_module_entry(const pl_module *m, const char *name);
 
-/* ---- source.c ---- */
+/* ---- source_map.c ---- */
 /* The place of an entry of the program's line table; the first file as a whole when there is no
  * such entry. */
 pl_loc pl_module_place(pl_module *m, uint32_t line);
@@ -130,7 +130,7 @@ pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *o
 /* Reads a whole file into memory from malloc, with a NUL behind it; reports E0001 or E0009. */
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes);
 
-/* ---- case.c and what fills it ---- */
+/* ---- launch_case.c and what fills it ---- */
 
 typedef enum pl_arg_kind { PL_ARG_TENSORMAP = 1, PL_ARG_TEXTURE, PL_ARG_SURFACE } pl_arg_kind;
 

@@ -1,9 +1,9 @@
-/* module.c - a loaded module: its variables in device memory, and questions about it. lib/load.c
- * loads. */
+/* module.c - a loaded module: its variables in device memory, and questions about it.
+ * lib/module_load.c loads. */
 #include "isa/program/source_position.h"
 #include "isa/program/resource_usage.h"
 #include "lib/internal.h"
-#include "emu/sm/control.h"
+#include "emu/sm/control_codes.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* occupancy.c - how many blocks fit a multiprocessor, and which resource says so. */
-#include "emu/sm/machine.h"
+#include "arch/machine.h"
 #include "lib/internal.h"
 
 pl_status pl_gpu_occupancy(const pl_gpu *gpu, uint32_t threads, uint32_t registers, uint64_t shared,

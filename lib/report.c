@@ -1,7 +1,7 @@
 /* report.c - reports about traces, and comparisons of two. */
 #include "lib/internal.h"
-#include "traces/diff.h"
-#include "traces/open.h"
+#include "traces/line_diff.h"
+#include "traces/db_open.h"
 #include "traces/report/report.h"
 #include <errno.h>
 #include <stdio.h>

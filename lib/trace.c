@@ -2,7 +2,7 @@
  * writer's terms. */
 #include "lib/internal.h"
 #include "ptx/ast.h"
-#include "traces/open.h"
+#include "traces/db_open.h"
 #include "traces/trace.h"
 #include <fnmatch.h>
 #include <stdio.h>

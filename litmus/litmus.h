@@ -4,7 +4,8 @@
  * A test is read from text (parse.c; ptxloom-litmus(5) has the format). Two functions answer what
  * it may do: pl_litmus_allowed follows the axioms of the PTX memory model (axioms.c),
  * pl_litmus_sequential runs every interleaving of the threads on one memory (sc.c). Neither knows
- * the emulator; lib/litmus.c compares them with what the emulator does. Nothing here prints. */
+ * the emulator; lib/litmus_runner.c compares them with what the emulator does. Nothing here prints.
+ */
 #ifndef PL_LITMUS_LITMUS_H
 #define PL_LITMUS_LITMUS_H
 

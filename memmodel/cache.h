@@ -9,7 +9,7 @@
 #define PL_MEMMODEL_CACHE_H
 
 #include "base/arena.h"
-#include "memmodel/divider.h"
+#include "memmodel/fast_division.h"
 #include "memmodel/request.h"
 #include <stdint.h>
 

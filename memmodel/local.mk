@@ -3,8 +3,8 @@
 # To add a unit test: unit_tests += tests/unit/test_NAME
 libptxloom_la_SOURCES += \
 	memmodel/cache.c memmodel/cache.h \
-	memmodel/coalesce.c memmodel/coalesce.h \
-	memmodel/divider.h \
+	memmodel/coalescer.c memmodel/coalescer.h \
+	memmodel/fast_division.h \
 	memmodel/dram.c memmodel/dram.h \
 	memmodel/l1.c memmodel/l1.h \
 	memmodel/memsys.c memmodel/memsys.h \

@@ -3,7 +3,7 @@
  *
  * One pass: the grammar (parse.y) calls the functions below as it recognises things, so names are
  * resolved and instructions checked while the text is read. Only labels may be used before they are
- * declared; they wait in a list until their block ends (names.c). Nothing outside ptx/ includes
+ * declared; they wait in a list until their block ends (symbols.c). Nothing outside ptx/ includes
  * this header. */
 #ifndef PL_PTX_INTERNAL_H
 #define PL_PTX_INTERNAL_H
@@ -312,7 +312,7 @@ static inline bool pl_parse_ok(const pl_parse *p)
     return pl_arena_ok(p->arena) && pl_arena_ok(p->names);
 }
 
-/* names.c */
+/* symbols.c */
 /* Makes the special registers known. */
 void pl_names_begin(pl_parse *p);
 pl_sym *pl_sym_intern(pl_parse *p, const char *text, size_t n);
@@ -335,7 +335,7 @@ const char *pl_bind_noun(const pl_binding *b);
 /* number.c */
 int pl_parse_number(pl_parse *p, const char *text, size_t n, pl_loc at, pl_number *out);
 
-/* expr.c */
+/* expression.c */
 uint32_t pl_node_new(pl_parse *p, pl_node_kind kind, pl_loc at);
 uint32_t pl_node_number(pl_parse *p, const pl_number *n, pl_loc at);
 uint32_t pl_node_name(pl_parse *p, pl_sym *s, pl_loc at);
@@ -366,7 +366,7 @@ void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at
 void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
-/* section.c: the text between .section and its closing brace. */
+/* debug_section.c: the text between .section and its closing brace. */
 void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start,
                       uint32_t line);
 void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at);
@@ -375,7 +375,7 @@ const char *pl_parse_show_byte(pl_parse *p, unsigned char c);
  */
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);
 
-/* decl.c: registers, variables, parameters, initialisers */
+/* declaration.c: registers, variables, parameters, initialisers */
 void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at);
 void pl_decl_word(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_decl_align(pl_parse *p, const pl_number *n, pl_loc at);
@@ -400,7 +400,7 @@ void pl_init_string(pl_parse *p, const char *text, uint32_t n, pl_loc at);
 void pl_init_property(pl_parse *p, pl_sym *name, uint32_t node, pl_loc at);
 void pl_init_end(pl_parse *p, pl_loc at);
 
-/* func.c: functions and their directives */
+/* function.c: functions and their directives */
 /* What differs between two declarations of a function, or NULL. */
 const char *pl_func_difference(const pl_func *a, const pl_func *b);
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at);
@@ -418,7 +418,7 @@ void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at);
 void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_table_end(pl_parse *p);
 
-/* stmt.c: instructions */
+/* statement.c: instructions */
 void pl_stmt_words(pl_parse *p);
 /* The instruction whose name and words are the n bytes of text, if it was read before: its name,
  * and its words are as if read now. Else NULL. */
@@ -437,9 +437,10 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
                      pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
-/* call.c: a variable of more than one element, or of an open number. */
+/* call_check.c: a variable of more than one element, or of an open number. */
 bool pl_is_array(const pl_var *v);
-/* call.c: true when the arguments of a call suit the function; other instructions always do. */
+/* call_check.c: true when the arguments of a call suit the function; other instructions always do.
+ */
 bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at);
 
 #endif

@@ -1,11 +1,11 @@
 # ptx: lexer, parser, names and types, lowering to the machine program. Depends on isa and base.
 # To add a file: libptxloom_la_SOURCES += ptx/NAME.c ptx/NAME.h    A unit test: unit_tests += tests/unit/test_NAME
-# The grammar: ptx/lex.l and ptx/parse.y; the C files that flex and bison make of them go into `make dist`.
+# The grammar: ptx/parse/lex.l and ptx/parse/parse.y; the C files that flex and bison make of them go into `make dist`.
 libptxloom_la_SOURCES += \
-	ptx/ast.h ptx/internal.h ptx/operand.h ptx/plain.h ptx/print.h \
-	ptx/lex.l ptx/parse.y \
-	ptx/names.c ptx/number.c ptx/expr.c ptx/module.c ptx/decl.c ptx/func.c \
-	ptx/section.c ptx/plain.c ptx/stmt.c ptx/operand.c ptx/video.c ptx/call.c ptx/print.c
-BUILT_SOURCES += ptx/parse.h
-libptxloom_la_SOURCES += ptx/link.c ptx/link.h ptx/callgraph.c ptx/callgraph.h ptx/lower.c ptx/lower.h ptx/assemble.c ptx/assemble.h ptx/shared.c ptx/shared.h ptx/variables.c ptx/variables.h
+	ptx/ast.h ptx/internal.h ptx/sema/operand_check.h ptx/parse/fast_path.h ptx/format.h \
+	ptx/parse/lex.l ptx/parse/parse.y \
+	ptx/sema/symbols.c ptx/parse/number.c ptx/parse/expression.c ptx/sema/module.c ptx/sema/declaration.c ptx/sema/function.c \
+	ptx/parse/debug_section.c ptx/parse/fast_path.c ptx/sema/statement.c ptx/sema/operand_check.c ptx/sema/video_modifiers.c ptx/sema/call_check.c ptx/format.c
+BUILT_SOURCES += ptx/parse/parse.h
+libptxloom_la_SOURCES += ptx/lower/link.c ptx/lower/link.h ptx/lower/call_graph.c ptx/lower/call_graph.h ptx/lower/lower.c ptx/lower/lower.h ptx/lower/assemble.c ptx/lower/assemble.h ptx/lower/shared_layout.c ptx/lower/shared_layout.h ptx/lower/constant_layout.c ptx/lower/constant_layout.h
 unit_tests += tests/unit/test_ptx tests/unit/test_plain

@@ -52,7 +52,7 @@ sed -n '/x_1(/,/^}/p' "$scratch/loops.c" | diff - "$scratch/shown.c" >"$scratch/
 verdict $? "the generated loop is the one that the page shows"
 
 cat >"$scratch/run.c" <<'C'
-#include "emu/exec/lane.h"
+#include "emu/exec/lane_loops.h"
 #include "loops.c"
 int main(void)
 {

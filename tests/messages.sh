@@ -574,7 +574,7 @@ n=$((n + 6))
 missing=
 for id in $(sed -n 's/^DIAG(\([EW]0[04-9][0-9]*\),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue
-    grep -rqE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id|[0-3], \"$id\"" "$root/tests" --include='*.c' --include='*.ptx' --include='*.litmus' ||
+    grep -rqE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id|[0-3], \"$id\"|^ *\"$id\",$" "$root/tests" --include='*.c' --include='*.ptx' --include='*.litmus' ||
         missing="$missing $id"
 done
 n=$((n + 1))

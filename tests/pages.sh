@@ -8,7 +8,7 @@ scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 tests=0
 failed=0
-cat base/*.[ch] isa/*/*.[ch] compiler/*.[ch] compiler/*/*.[ch] ptx/*.[chly] emu/*/*.[ch] memmodel/*.[ch] traces/*.[ch] lib/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
+cat base/*.[ch] isa/*/*.[ch] compiler/*.[ch] compiler/*/*.[ch] ptx/*.[chly] ptx/*/*.[chly] arch/*.[ch] emu/*/*.[ch] emu/*/*/*.[ch] memmodel/*.[ch] traces/*.[ch] traces/*/*.[ch] lib/*.[ch] lib/*/*.[ch] cli/*.[ch] include/*.h | grep -oE '[a-z_0-9]*(pl|exec)_[a-z0-9_]+' | sort -u >"$scratch/names"
 
 for page in README.md doc/*.md isa/*/*.md tests/*/README.md; do
     folder=$(dirname "$page")

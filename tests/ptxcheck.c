@@ -22,8 +22,8 @@
  * The program uses the public interface only, apart from the element types and random numbers that
  * launch files also use. */
 #include "base/arena.h"
-#include "lib/element.h"
-#include "lib/fill.h"
+#include "lib/data/element_type.h"
+#include "lib/data/initializer.h"
 #include "ptxloom.h"
 #include <inttypes.h>
 #include <stdarg.h>

@@ -67,7 +67,7 @@ function expand(f,    at, kind, arg, out, part)
     return out f
 }
 
-BEGIN { print "/* Written by traces/embed.awk from schema.sql, metrics.list and queries/. */\n#include \"traces/internal.h\"\n" }
+BEGIN { print "/* Written by traces/embed.awk from schema.sql, metrics.list and queries/. */\n#include \"traces/tracedb.h\"\n" }
 
 FILENAME ~ /^traces\/[a-z]*\.sql$/ {
     if (FNR == 1) {

@@ -6,7 +6,7 @@
  * a module, so that an event costs one look at a byte. */
 #include "isa/table/form.h"
 #include "base/guard.h"
-#include "traces/internal.h"
+#include "traces/tracedb.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>

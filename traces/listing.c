@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "isa/table/form.h"
-#include "traces/internal.h"
+#include "traces/tracedb.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

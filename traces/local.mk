@@ -4,8 +4,8 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/internal.h traces/writer.c traces/empty.c traces/texts.c traces/open.h traces/open.c traces/connect.c traces/listing.c traces/opcode.c traces/rows.c traces/units.c traces/filter.c \
-	traces/packrows.c traces/packed.h traces/pack.c traces/unpack.c traces/vtab.h traces/vtab.c
+libptxloom_la_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/unit_timeline.c traces/filter.c \
+	traces/pack/event_blocks.c traces/pack/format.h traces/pack/column_encode.c traces/pack/column_decode.c traces/vtab.h traces/vtab.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c traces/gen_template.c
 
 traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir)/traces/packed.sql $(srcdir)/traces/migrate.sql \
@@ -17,13 +17,13 @@ traces/gen_sql.c: $(srcdir)/traces/schema.sql $(srcdir)/traces/rows.sql $(srcdir
 
 # An empty trace, which every new one begins as a copy of. A program of the build machine makes it; where that is another one, whose
 # SQLite we do not know, traces make their tables themselves.
-traces_template_sources = traces/maketemplate.c traces/empty.c traces/texts.c traces/open.c
+traces_template_sources = traces/make_template.c traces/db_template.c traces/sql_texts.c traces/db_open.c
 if PL_CROSS
 traces/gen_template.c: traces/gen_sql.c
-	$(AM_V_GEN)printf '#include "traces/internal.h"\nconst unsigned char pl_tracedb_template[1];\nconst size_t pl_tracedb_template_bytes = 0;\n' >$@
+	$(AM_V_GEN)printf '#include "traces/tracedb.h"\nconst unsigned char pl_tracedb_template[1];\nconst size_t pl_tracedb_template_bytes = 0;\n' >$@
 else
 traces_maketemplate = traces/maketemplate$(BUILD_EXEEXT)
-$(traces_maketemplate): $(addprefix $(srcdir)/,$(traces_template_sources)) $(srcdir)/traces/internal.h $(srcdir)/traces/open.h traces/gen_sql.c
+$(traces_maketemplate): $(addprefix $(srcdir)/,$(traces_template_sources)) $(srcdir)/traces/tracedb.h $(srcdir)/traces/db_open.h traces/gen_sql.c
 	$(AM_V_CC)$(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I$(srcdir) $(SQLITE_CFLAGS) -o $@ \
 		$(addprefix $(srcdir)/,$(traces_template_sources)) traces/gen_sql.c $(SQLITE_LIBS)
 traces/gen_template.c: $(traces_maketemplate)
@@ -31,10 +31,10 @@ traces/gen_template.c: $(traces_maketemplate)
 CLEANFILES += $(traces_maketemplate)
 endif
 CLEANFILES += traces/gen_template.c traces/gen_template.c.tmp
-EXTRA_DIST += traces/maketemplate.c
+EXTRA_DIST += traces/make_template.c
 
 # The report: a page of its own files, with panels.sql in it, as C strings (report/embed.awk).
-libptxloom_la_SOURCES += traces/diff.c traces/diff.h traces/report/report.c traces/report/report.h traces/report/timeline.c \
+libptxloom_la_SOURCES += traces/line_diff.c traces/line_diff.h traces/report/report.c traces/report/report.h traces/report/timeline.c \
 	traces/report/accesses.c traces/report/detail.h traces/report/bytes.c traces/report/bytes.h
 nodist_libptxloom_la_SOURCES += traces/gen_report.c
 report_files = traces/report/panels.sql traces/report/report.html traces/report/style.css traces/report/base.js \
@@ -51,11 +51,11 @@ EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics
 # The module that lets other programs read packed traces. Libtool would build it only with shared libraries enabled.
 loadabledir = $(libdir)/ptxloom
 loadable_DATA = ptxloom_trace.so
-loadable_sources = traces/loadable.c traces/vtab.c traces/unpack.c
-ptxloom_trace.so: $(addprefix $(srcdir)/,$(loadable_sources)) $(srcdir)/traces/vtab.h $(srcdir)/traces/packed.h
+loadable_sources = traces/sqlite_extension.c traces/vtab.c traces/pack/column_decode.c
+ptxloom_trace.so: $(addprefix $(srcdir)/,$(loadable_sources)) $(srcdir)/traces/vtab.h $(srcdir)/traces/pack/format.h
 	$(AM_V_CCLD)$(CC) -shared -fPIC -DPL_LOADABLE $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) \
 		$(filter %.c,$^) -o $@
-EXTRA_DIST += traces/loadable.c
+EXTRA_DIST += traces/sqlite_extension.c
 CLEANFILES += ptxloom_trace.so
 unit_tests += tests/unit/test_trace tests/unit/test_packed
 unit_tests += tests/unit/test_trace_query

@@ -2,7 +2,7 @@
 #ifndef PL_TRACES_VTAB_H
 #define PL_TRACES_VTAB_H
 
-#include "traces/packed.h"
+#include "traces/pack/format.h"
 #ifdef PL_LOADABLE
 #include <sqlite3ext.h>
 #else

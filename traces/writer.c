@@ -4,8 +4,8 @@
  * SQLite writes PATH.part without journal and without waiting for the disk: nobody needs a
  * half-written file, and rows go in several times faster. What makes this safe is the order at the
  * end: indexes, commit, close, fsync, rename. Whenever the process dies before the rename, PATH is
- * what it was before. Read listing.c for the program and rows.c for the events. */
-#include "traces/internal.h"
+ * what it was before. Read listing.c for the program and event_rows.c for the events. */
+#include "traces/tracedb.h"
 #include "isa/program/insn.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -614,7 +614,7 @@ pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, boo
     int code = SQLITE_NOMEM;
     *known = false;
     if (!t->views_known)
-        t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* texts.c */
+        t->views_known = pl_tracedb_exec(t, "PRAGMA writable_schema = RESET"); /* sql_texts.c */
     char *sql = sqlite3_mprintf("SELECT value FROM \"%w\" WHERE kernel = %lld", m->name,
                                 (long long)t->kernel);
     sqlite3_stmt *s = sql ? pl_tracedb_prepare(t, sql) : NULL;

@@ -11,7 +11,7 @@
  * Quotients, reciprocals and roots of floating-point values are short sequences that do not take
  * every operand: a zero divided by something, the root of zero, numbers with extreme exponents go
  * through a subroutine. ~slow stands behind each of them for that; it costs nothing when no lane
- * needs it (emu/sm/slow.c). */
+ * needs it (emu/sm/division_slow_path.c). */
 #include <string.h>
 
 #include "compiler/passes.h"

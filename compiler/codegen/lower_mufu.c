@@ -6,9 +6,9 @@
  * number): FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
  *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     where somebody does
  * and MUFU.SIN and MUFU.COS have an FMUL in front that makes turns of radians. Here the instruction
- * in the middle computes it all, as the emulator knows it (emu/exec/mufu.h), and ~scale, which
- * changes nothing, stands for what the machine does around it: others are put between these steps,
- * and lanes wait for a predicate as they do there. Guarded ones stay whole. */
+ * in the middle computes it all, as the emulator knows it (emu/exec/num/mufu_sequences.h), and
+ * ~scale, which changes nothing, stands for what the machine does around it: others are put between
+ * these steps, and lanes wait for a predicate as they do there. Guarded ones stay whole. */
 #include "compiler/passes.h"
 
 typedef struct scaler {

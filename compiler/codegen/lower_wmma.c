@@ -13,7 +13,7 @@
  * neighbouring bytes of each. Where they lie across, tiles of 16-bit elements are loaded as they
  * lie and transposed (MOVM), larger elements come one by one, bytes four to a register. Factors in
  * shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts
- * and spaces; 2026-11. The layouts are those of emu/exec/tensor_map.c.)
+ * and spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
  *
  * Products read the first half of the eight registers that PTX gives f16 factors; the others are
  * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8 beside or below each other (of

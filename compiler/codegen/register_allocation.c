@@ -586,7 +586,8 @@ static void give_rows(file *s, uint32_t k, uint32_t row)
 
 /* Linear scan: rows that are free again at a unit's start are used again. Returns the number of
  * rows needed. A row that an instruction may still have to read (who writes it would have to wait
- * for that, emu/sm/control.c) is left alone for a while as far as the thread's registers go. */
+ * for that, emu/sm/control_codes.c) is left alone for a while as far as the thread's registers go.
+ */
 static uint32_t scan(live *l, pl_arena *a)
 {
     enum { HOLES = 16 }; /* an interval has no holes, so that there are more rows than registers */

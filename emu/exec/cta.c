@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/exec/async.h"
+#include "emu/exec/async/async.h"
 #include "emu/exec/exec.h"
-#include "emu/exec/system.h"
-#include "emu/exec/weak.h"
+#include "emu/exec/runtime/cuda_builtins.h"
+#include "emu/exec/consistency/weak_memory.h"
 #include "base/team.h"
 
 typedef struct pl_exec_pool {

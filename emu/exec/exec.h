@@ -9,14 +9,14 @@
  * released after a while so that spinning lanes cannot starve it.
  *
  * A warp has PL_LANES lanes, or twice as many: then it consists of two halves that share one
- * program counter, and an instruction executes for one half after the other (wave.c). Sets of lanes
- * of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
+ * program counter, and an instruction executes for one half after the other (wave64.c). Sets of
+ * lanes of a warp are pl_lanes; lane loops and masks of the program are those of a half. */
 #ifndef PL_EMU_EXEC_H
 #define PL_EMU_EXEC_H
 
 #include "base/event.h"
 #include "base/status.h"
-#include "emu/exec/memory.h"
+#include "emu/exec/memory/global_memory.h"
 #include "isa/program/program.h"
 
 enum {
@@ -223,7 +223,7 @@ typedef struct pl_warp {
                          complete since */
     uint32_t *
         device_error; /* by lane: last error of calls that launch from the device, or NULL; owned */
-    struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async.c */
+    struct pl_async *async; /* outstanding cp.async groups etc., owned by emu/exec/async/async.c */
 } pl_warp;
 
 /* A named barrier. Warps arrive at it: one arrives when all its lanes that have not ended have
@@ -484,7 +484,7 @@ static inline pl_lanes pl_guarded(const pl_warp *w, const pl_insn *i)
     return w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
 }
 
-/* --- wave.c --- */
+/* --- wave64.c --- */
 /* Executes instruction i for a warp of several halves. */
 void pl_wave_execute(pl_warp *w, const pl_insn *i);
 /* The operand of a _sync instruction that names lanes; UINT32_MAX: it has none. */
@@ -584,7 +584,7 @@ void pl_grid_wait(pl_warp *w);
  * again. */
 bool pl_warp_poll(pl_warp *w, uint64_t clock);
 
-/* --- functional mode (grid.c) --- */
+/* --- functional mode (functional.c) --- */
 pl_status pl_grid_run(pl_grid *g);
 
 /* Stops the launch; lanes: of the half. error is CUDA's name; the text gets block, thread, line and

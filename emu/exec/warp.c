@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/exec/async.h"
+#include "emu/exec/async/async.h"
 #include "emu/exec/exec.h"
-#include "emu/exec/system.h"
+#include "emu/exec/runtime/cuda_builtins.h"
 
 enum {
     SPLIT_QUANTUM = 4096, /* instructions before another ready split gets its turn */

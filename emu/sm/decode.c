@@ -1,5 +1,5 @@
 /* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
-#include "emu/sm/control.h"
+#include "emu/sm/control_codes.h"
 #include "memmodel/l1.h"
 #include <ctype.h>
 #include <stdlib.h>

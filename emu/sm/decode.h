@@ -2,12 +2,12 @@
  * kind, and the rows it depends on.
  *
  * Worked out once for a launch, so that issuing looks nothing up. Which results it waits for is
- * worked out from the rows it reads and writes (control.h). */
+ * worked out from the rows it reads and writes (control_codes.h). */
 #ifndef PL_EMU_SM_DECODE_H
 #define PL_EMU_SM_DECODE_H
 
-#include "emu/sm/machine.h"
-#include "emu/sm/slow.h"
+#include "arch/machine.h"
+#include "emu/sm/division_slow_path.h"
 #include "isa/program/program.h"
 
 /* The last instructions of a warp with such results (pl_dec_is_late) that the issue stage knows. */
@@ -85,7 +85,7 @@ typedef struct pl_dec {
                                           * stand here too are still at hand (operand reuse) */
     uint8_t back;   /* distance to the instruction with a price before it; 0: none, or too far */
     uint8_t side;   /* pl_side */
-    uint8_t waits;  /* scoreboards that must be empty before it issues (control.h) */
+    uint8_t waits;  /* scoreboards that must be empty before it issues (control_codes.h) */
     uint8_t sets;   /* scoreboard that its result ends, or PL_SB_NONE */
     uint8_t frees;  /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
     bool joins;     /* a call or return: all scoreboards must be empty */
@@ -137,7 +137,7 @@ typedef struct pl_dec {
                        fences, the driver's functions */
     bool uniform;   /* integer atomic whose address is the same for all lanes of a block */
     uint8_t wait_n; /* groups that may stay open at a wait */
-    pl_counted counted; /* what counters.c says of it that its price does not */
+    pl_counted counted; /* what metrics.c says of it that its price does not */
     bool tensor;        /* bulk copies: of a tensor */
     uint8_t size_operand,
         barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */

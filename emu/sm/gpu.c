@@ -11,9 +11,9 @@
  *
  * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave
  * for it, and the next grid's blocks are handed out as soon as the one before lets them. */
-#include "emu/exec/hang.h"
+#include "emu/exec/deadlock_report.h"
 #include "base/guard.h"
-#include "emu/sm/counters.h"
+#include "emu/sm/metrics.h"
 #include "emu/sm/sm.h"
 #include "base/team.h"
 #include "emu/sm/timing.h"

@@ -5,7 +5,7 @@
  * that becomes time: shared memory   passes through the banks global, local   lines and sectors ->
  * L1 tags -> requests to the L2; stores go through atomics         requests to the L2, or turns at
  * a shared-memory bank constant        one access for each different address */
-#include "emu/exec/tma_operands.h"
+#include "emu/exec/tma/tma_operands.h"
 #include "emu/sm/sm.h"
 #include "isa/program/cache_policy.h"
 #include <assert.h>

@@ -7,7 +7,7 @@
  * Instructions that cost nothing (class price "-") are executed on the way to the next one that
  * does; their results are there when their operands are. */
 #include "emu/sm/sm.h"
-#include "emu/exec/async.h"
+#include "emu/exec/async/async.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -418,7 +418,7 @@ static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
 }
 
 /* An instruction that costs nothing: executed at once; what waits for its results waits for its
- * operands (control.c). */
+ * operands (control_codes.c). */
 static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
 {
     if (d->ordered) pl_sm_turn(s);

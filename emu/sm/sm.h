@@ -16,11 +16,11 @@
 #define PL_EMU_SM_SM_H
 
 #include "emu/exec/exec.h"
-#include "emu/sm/control.h"
+#include "emu/sm/control_codes.h"
 #include "emu/sm/decode.h"
-#include "emu/sm/machine.h"
+#include "arch/machine.h"
 #include "base/team.h"
-#include "memmodel/coalesce.h"
+#include "memmodel/coalescer.h"
 #include "memmodel/l1.h"
 
 enum {
@@ -39,7 +39,7 @@ enum {
 /* What kind of instruction made a result of variable latency. */
 enum { PL_SB_SHORT, PL_SB_LONG, PL_SB_BANK };
 
-/* One of the counters of a warp for results of variable latency (control.h). */
+/* One of the counters of a warp for results of variable latency (control_codes.h). */
 typedef struct pl_scoreboard {
     uint64_t ready;   /* when the last of its results whose cycle is known is there */
     uint32_t pending; /* results whose cycle is not known yet */

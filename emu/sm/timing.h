@@ -9,7 +9,7 @@
 
 #include "base/event.h"
 #include "emu/exec/exec.h"
-#include "emu/sm/machine.h"
+#include "arch/machine.h"
 
 enum { PL_MAX_COUNTERS = 160 };
 

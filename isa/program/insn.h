@@ -1,7 +1,7 @@
 /* insn.h - one machine instruction, decoded once and read-only while running.
  *
  * Registers are rows of PL_LANES 32-bit words in the register file of a warp (or of half a warp:
- * emu/exec/wave.c); a 64-bit register is two consecutive rows holding PL_LANES 64-bit words, a
+ * emu/exec/wave64.c); a 64-bit register is two consecutive rows holding PL_LANES 64-bit words, a
  * 128-bit register four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
  * parameters that were folded, and special registers that stay fixed have rows too, filled when a
  * warp starts, so lane loops never ask what kind an operand is. Predicates are 32-bit masks in a

@@ -1,8 +1,8 @@
 /* program.h - an assembled module: machine code, its functions, its data, and the way back to the
  * source.
  *
- * Made by ptx/lower.c from a checked module (or read from an object file), linked and placed by
- * lib/. Read-only while running. */
+ * Made by ptx/lower/lower.c from a checked module (or read from an object file), linked and placed
+ * by lib/. Read-only while running. */
 #ifndef PL_ISA_PROGRAM_PROGRAM_H
 #define PL_ISA_PROGRAM_PROGRAM_H
 
@@ -60,11 +60,12 @@ typedef struct pl_prog_func {
     const char *name;
     uint8_t linkage; /* pl_linkage of ptx/ast.h */
     bool entry;
-    bool linked; /* while it is assembled: keeps to the calling convention (ptx/callgraph.h) */
+    bool linked; /* while it is assembled: keeps to the calling convention (ptx/lower/call_graph.h)
+                  */
     uint32_t
         kept; /* of a kernel, while it is assembled: registers across calls of such functions */
-    uint16_t
-        system; /* the driver provides it (emu/exec/system.h): which function; 0: it has code */
+    uint16_t system; /* the driver provides it (emu/exec/runtime/cuda_builtins.h): which function;
+                        0: it has code */
     uint32_t first, count; /* code range; 0 instructions: declared only */
     uint32_t rows, preds;  /* size of the register frame */
     struct {
@@ -193,7 +194,7 @@ typedef struct pl_program {
     int opt_level;
     uint32_t lanes;          /* while it is assembled: of a warp */
     bool linked_parts;       /* while it is assembled: a function that is called by its address has
-                                branches with conditions (ptx/callgraph.h) */
+                                branches with conditions (ptx/lower/call_graph.h) */
     pl_plans *plans;         /* while it is assembled, else NULL */
     pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
     const char *text;        /* the PTX, for messages and listings */

@@ -1353,7 +1353,7 @@ static void write_exec(void)
     FILE *o[EXEC_FILES];
     for (int k = 0; k < EXEC_FILES; k++) {
         o[k] = out_open(format("gen_exec_%d.c", k));
-        fprintf(o[k], "#include \"emu/exec/lane.h\"\n");
+        fprintf(o[k], "#include \"emu/exec/lane_loops.h\"\n");
     }
     long total = 0, weight[EXEC_FILES] = {0};
     for (int n = 0; n < nforms; n++) {
@@ -1383,7 +1383,8 @@ static void write_exec(void)
     }
     for (int k = 0; k < EXEC_FILES; k++) fclose(o[k]);
     FILE *x = out_open("gen_exec_index.c");
-    fprintf(x, "#include \"emu/exec/lane.h\"\n\n/* %ld functions for %d forms */\n", total, nforms);
+    fprintf(x, "#include \"emu/exec/lane_loops.h\"\n\n/* %ld functions for %d forms */\n", total,
+            nforms);
     for (int n = 0; n < nforms; n++)
         if (forms[n].variants) fprintf(x, "extern pl_exec_fn *const PL_X(pl_xf%d)[];\n", n);
     fprintf(x, "\nconst pl_exec_form PL_X(pl_exec_forms)[] = {\n");

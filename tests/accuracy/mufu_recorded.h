@@ -6,7 +6,7 @@
 #ifndef PL_TESTS_MUFU_RECORDED_H
 #define PL_TESTS_MUFU_RECORDED_H
 
-#include "emu/exec/mufu.h"
+#include "emu/exec/num/mufu_sequences.h"
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "base/sha256.h"
 #include "isa/object/elf.h"
 #include "isa/object/elf_layout.h"
-#include "ptx/print.h"
+#include "ptx/format.h"
 #include "ptxloom.h"
 
 #include <stdio.h>

@@ -310,8 +310,8 @@ static int row_fetch(const texture *t, size_t k)
     return k < 108 ? TEX2D_LOD : k < 228 ? TEX2D_GRAD : TEX2D;
 }
 
-/* Rows whose fetch takes derivatives may differ, at most `most` of them: see emu/exec/texture.c,
- * gradient_lod. */
+/* Rows whose fetch takes derivatives may differ, at most `most` of them: see
+ * emu/exec/texture/texture.c, gradient_lod. */
 static void replay(const char *name, opener *open, size_t most)
 {
     probe p;

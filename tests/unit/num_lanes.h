@@ -3,10 +3,10 @@
  * test_num.c includes it for any processor, num_lanes_fma.c for AVX2 with FMA: the sums must be
  * equal, whatever the compiler made of the loops. LANES_NAME names the function that the including
  * file gets. */
-#include "emu/exec/num_bits.h"
-#include "emu/exec/num_cvt8.h"
-#include "emu/exec/num_int.h"
-#include "emu/exec/num_video.h"
+#include "emu/exec/num/bits.h"
+#include "emu/exec/num/convert_fp8.h"
+#include "emu/exec/num/integer.h"
+#include "emu/exec/num/video.h"
 
 enum { LANE_SUMS = 40 };
 

@@ -7,8 +7,8 @@
 #define LANES_NAME num_lanes_here
 void num_lanes_here(uint64_t *sum);
 
-#include "emu/exec/mufu.h"
-#include "emu/exec/tensor.h"
+#include "emu/exec/num/mufu_sequences.h"
+#include "emu/exec/mma/mma.h"
 #include "tests/unit/num_lanes.h"
 
 enum { APPROXIMATE = 8 };

@@ -1,5 +1,6 @@
-/* test_history.c - versions of memory locations and views of them (emu/exec/history.h). */
-#include "emu/exec/history.h"
+/* test_history.c - versions of memory locations and views of them
+ * (emu/exec/consistency/write_history.h). */
+#include "emu/exec/consistency/write_history.h"
 #include "tests/unit/unit.h"
 #include <stdalign.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_launch.c - launch files and command-line arguments: values bit by bit, and a message with a
  * place for every mistake. */
 #include "lib/internal.h"
-#include "lib/npy.h"
+#include "lib/data/npy.h"
 #include "tests/unit/unit.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* test_mem_parts.c - ports, cache tags, coalescing, bank passes and the L1: each rule of memmodel
  * on numbers that can be worked out by hand. */
-#include "memmodel/coalesce.h"
+#include "memmodel/coalescer.h"
 #include "memmodel/dram.h"
 #include "memmodel/l1.h"
 #include "memmodel/port.h"

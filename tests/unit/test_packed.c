@@ -2,7 +2,7 @@
  * crash. */
 #include "isa/program/insn.h"
 #include "tests/unit/unit.h"
-#include "traces/packed.h"
+#include "traces/pack/format.h"
 #include <string.h>
 
 static uint64_t state = 88172645463325252u;

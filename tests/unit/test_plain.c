@@ -1,5 +1,5 @@
-/* test_plain.c - plain statements read without the grammar (ptx/plain.c) give what the grammar
- * gives.
+/* test_plain.c - plain statements read without the grammar (ptx/parse/fast_path.c) give what the
+ * grammar gives.
  *
  * Every PTX text of the tests is read twice: as it is, and with a comment in front of every
  * semicolon and behind every label, which leaves all statements to the grammar. Trees and messages

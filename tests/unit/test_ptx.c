@@ -3,7 +3,7 @@
 #include "base/diag.h"
 #include "isa/table/form_match.h"
 #include "ptx/ast.h"
-#include "ptx/print.h"
+#include "ptx/format.h"
 #include "tests/unit/unit.h"
 #include <glob.h>
 #include <stdio.h>

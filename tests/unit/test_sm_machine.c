@@ -1,7 +1,7 @@
 /* test_sm_machine.c - machine descriptions: every shipped one loads and prices every class;
  * occupancy agrees with what an H200 reports. */
-#include "arch/machines.h"
-#include "emu/sm/machine.h"
+#include "arch/builtin_machines.h"
+#include "arch/machine.h"
 #include "isa/table/form.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * adversarial inputs probes.tsv.xz     10,228 labelled cases whose inputs follow from the label;
  * FNV-1a hashes of inputs and results bmap.tsv.xz       for 42 descriptors, which 2-byte element
  * each B[k][n] of wgmma was read from */
-#include "emu/exec/tensor.h"
+#include "emu/exec/mma/mma.h"
 #include "tests/harness.h"
 #include "tests/unit/unit.h"
 

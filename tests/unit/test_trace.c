@@ -3,7 +3,7 @@
 #include "isa/table/form.h"
 #include "isa/program/insn.h"
 #include "tests/unit/unit.h"
-#include "traces/internal.h"
+#include "traces/tracedb.h"
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* solve.c - finds the rows of the special function unit from hashes of its results.
  *
  *     cc -O2 -ftree-vectorize -mavx2 -ffp-contract=off -I. -o solve tools/mufu/solve.c -lm
- *     ./solve tests/data/mufu/hashes.bin > emu/exec/mufu_tables.def
+ *     ./solve tests/data/mufu/hashes.bin > emu/exec/num/mufu_tables.def
  *
  * A recorded hash is the multiple of sum(result(x) ^ mixed(x)) over a block of 2^15 inputs, so
  * it accepts one function only. The designers computed each row from the function it
  * approximates, so the true row lies close to a parabola that anyone would fit; its last bits do
  * not, and there are few choices for them. For every row this program fits a parabola through
  * the three Chebyshev nodes of the interval, walks outwards from it over C2, C1 and C0, and has
- * the emulated unit (emu/exec/mufu_unit.h, with this program's rows) compute the last block of
+ * the emulated unit (emu/exec/num/mufu_unit.h, with this program's rows) compute the last block of
  * the interval. A row that gives the recorded hash must then give all others of its interval
  * too.
  *
@@ -17,7 +17,7 @@
 #define MUFU_OWN_ROWS
 #include <stdint.h>
 static int32_t pl_mufu_c0[627], pl_mufu_c12[627];
-#include "emu/exec/mufu.h"
+#include "emu/exec/num/mufu_sequences.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -118,7 +118,7 @@ panel({
     },
 });
 
-// Warps of this kernel that one multiprocessor holds, as a share of its slots: the rules of the model (emu/sm/occupancy.c) on the machine's values.
+// Warps of this kernel that one multiprocessor holds, as a share of its slots: the rules of the model (arch/occupancy.c) on the machine's values.
 function occupancyOf(o, threads, registers, shared) {
     const up = (v, u) => Math.ceil(v / u) * u, warps = Math.ceil(threads / o.lanes), slots = Math.min(o.max_warps, Math.floor(o.max_threads / o.lanes));
     const held = Math.floor(o.registers / o.subcores / up(Math.max(1, registers) * o.lanes, o.register_unit)) * o.subcores, share = up(shared + o.shared_reserved, o.shared_unit);

@@ -2,9 +2,9 @@
  * detail.h, between the two halves of the page. */
 #include "traces/report/report.h"
 #include "base/sha256.h"
-#include "traces/diff.h"
+#include "traces/line_diff.h"
 #include "traces/report/detail.h"
-#include "traces/internal.h"
+#include "traces/tracedb.h"
 #include <stdlib.h>
 #include <string.h>
 

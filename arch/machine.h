@@ -1,0 +1,220 @@
+/* machine.h - a machine description as the timing model uses it: what arch/NAME.conf says, checked
+ * and converted.
+ *
+ * Every number of the model comes from there; nothing in emu/sm or memmodel knows an architecture.
+ * The keys of each section, with their units and meanings, are the tables at the top of machine.c;
+ * `ptxloom explain SECTION.KEY` prints them. Cycles are SM cycles. */
+#ifndef PL_ARCH_MACHINE_H
+#define PL_ARCH_MACHINE_H
+
+#include "base/arena.h"
+#include "base/conf.h"
+#include "memmodel/memsys.h"
+
+/* Arithmetic and transfer units. X(NAME, word, shared by the sub-cores, explanation) */
+#define PL_PIPES(X)                                                                                \
+    X(ALU, "alu", false, "integer, logic, compare and conversion lanes")                           \
+    X(FMA, "fma", false, "single-precision lanes")                                                 \
+    X(HEAVY, "heavy", false, "lanes that also multiply integers")                                  \
+    X(HALF, "half", false, "packed 16-bit lanes")                                                  \
+    X(FP64, "fp64", false, "double-precision lanes")                                               \
+    X(XU, "xu", false, "special functions and slow conversions")                                   \
+    X(TENSOR, "tensor", false, "matrix unit")                                                      \
+    X(UNIFORM, "uniform", false, "uniform datapath")                                               \
+    X(BRANCH, "branch", false, "control flow")                                                     \
+    X(LSU, "lsu", true, "address unit for loads, stores and atomics")                              \
+    X(MIO, "mio", true, "exchange between lanes, barriers")                                        \
+    X(ADU, "adu", true,                                                                            \
+      "constants by address, special registers, reductions and comparisons of all lanes")
+
+typedef enum pl_pipe {
+#define X(name, word, shared, text) PL_PIPE_##name,
+    PL_PIPES(X)
+#undef X
+        PL_PIPE_COUNT,
+    PL_PIPE_FIRST_SHARED = PL_PIPE_LSU
+} pl_pipe;
+
+/* Hardware instructions that prices are made of. X(NAME, word, explanation) */
+#define PL_OPS(X)                                                                                  \
+    X(ALU, "alu", "32-bit add, logic, shift, compare, select, min, max")                           \
+    X(FMA, "fma", "f32 add, multiply, fused multiply-add")                                         \
+    X(IMAD, "imad", "32-bit integer multiply-add")                                                 \
+    X(WIDE, "wide", "32 x 32 to 64-bit multiply-add, high half of a product")                      \
+    X(HALF, "half", "packed 16-bit arithmetic")                                                    \
+    X(FP64, "fp64", "f64 add, multiply, fused multiply-add")                                       \
+    X(XU, "xu", "one special function, count of bits, or slow conversion")                         \
+    X(XU64, "xu64", "conversion to or from 64-bit types")                                          \
+    X(SHFL, "shfl", "exchange between lanes")                                                      \
+    X(VOTE, "vote", "vote")                                                                        \
+    X(REDUX, "redux", "integer reduction or match over a warp")                                    \
+    X(SREG, "sreg", "read of a special register")                                                  \
+    X(CLOCK, "clock", "read of the cycle counter")                                                 \
+    X(MEM, "mem", "address part of a load, store or atomic")                                       \
+    X(BRANCH, "branch", "branch, call, return, exit")                                              \
+    X(ISSUE, "issue", "an issue slot and nothing else")
+
+typedef enum pl_op {
+#define X(name, word, text) PL_OP_##name,
+    PL_OPS(X)
+#undef X
+        PL_OP_COUNT
+} pl_op;
+
+/* What an instruction of a class costs: its hardware instructions, summed. */
+typedef struct pl_price {
+    uint32_t issues;  /* hardware instructions; 0: none at all */
+    uint32_t latency; /* cycles to the result, where no memory access decides */
+    bool ends; /* of several instructions with a branch among them: what follows is another block
+                  and cannot overlap it */
+    uint32_t branches; /* of them branches: they change where lanes go on */
+    uint32_t npipes;
+    struct {
+        uint8_t pipe;    /* pl_pipe */
+        uint8_t n;       /* hardware instructions that go there */
+        uint16_t cycles; /* it is held */
+    } pipe[6];
+    uint32_t again;  /* cycles until the same warp can use the unit of its slowest part again */
+    uint32_t others; /* the same by the stall counts of instructions of another class */
+    bool variable;   /* result announced by scoreboard, not by fixed latency */
+} pl_price;
+
+typedef struct pl_op_cost {
+    int pipe;
+    double interval;
+    uint32_t latency, others, again, operand;
+} pl_op_cost;
+
+/* Most banks of registers that a sub-core may have. */
+enum { PL_REGISTER_BANKS = 4 };
+
+typedef struct pl_sm_config {
+    uint32_t count, subcores, lanes, warps, blocks, threads, registers, register_unit,
+        registers_thread, warp_unit, barriers, register_banks;
+} pl_sm_config;
+
+/* Which ready warp issues when the one that issued last cannot go on. */
+typedef enum pl_policy {
+    PL_POLICY_YOUNGEST,
+    PL_POLICY_OLDEST,
+    PL_POLICY_TURNS,
+    PL_POLICY_YOUNGEST_BLOCK
+} pl_policy;
+
+typedef struct pl_issue_config {
+    int policy; /* pl_policy; always greedy first */
+    uint32_t width, interval, replay, guard_latency, cross, far, queued, high, drain, branch,
+        stall_most, refetch, exit, jump, jump_each, join_each, rejoin, yield, divergence, memory,
+        mio_queue, lg_queue, read;
+} pl_issue_config;
+
+typedef struct pl_fetch_config {
+    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch, near;
+    uint64_t l0_size, l1_size, line, launch;
+    double near_turn;
+} pl_fetch_config;
+
+typedef struct pl_const_config {
+    uint64_t size, line, mid_size, mid_line;
+    uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first, guarded;
+    double first_turn;
+} pl_const_config;
+
+typedef struct pl_shared_config {
+    uint64_t per_sm, per_block, reserved, unit, carveout_half, carveout_idle;
+    pl_conf_list carveouts;
+    uint32_t carveout_room;
+    uint32_t banks, bank, rows, latency, pass_latency, pass, link_pass, atomic_latency, atomic_pass,
+        atomic_loop, atomic_loop_wide, cast_latency, cast_wide, cast_pass, remote_latency,
+        remote_pass, matrix_latency;
+} pl_shared_config;
+
+/* What a load of global memory does in the L1: looks for its sectors; looks for its lines, and
+ * misses bring whole lines; or passes. */
+enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
+
+/* Which accesses of global memory give a line a place in the L1; or only loads do, and a store
+ * removes its line. */
+enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
+
+typedef struct pl_l1_config {
+    uint64_t size, kept, line, sector;
+    uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent,
+        input, writes, part_places, tags, tag_low, tag_high, pass_latency, width, texture, header,
+        texture_lanes, texture_width, texture_result, texture_component;
+    double store_pass;  /* cycles */
+    int global;         /* PL_L1_SECTORS ... */
+    int allocate;       /* PL_L1_LOADS ... */
+    uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if
+                           global loads pass */
+    double last;        /* part of it that lines with the priority evict_last may keep; 0: all */
+} pl_l1_config;
+
+typedef struct pl_sync_config {
+    uint32_t barrier, barrier_warp, barrier_reduce, cluster, fence_cta, fence_gpu, fence_near,
+        fence_far, fence_drain, fence_sys, fence_proxy, sleep, mbarrier, mbarrier_arrive;
+    double fence_cta_each, fence_gpu_each, fence_sys_each, sleep_each;
+} pl_sync_config;
+
+typedef struct pl_driver_config {
+    uint32_t print, print_turn, alloc, alloc_lane, alloc_turn, alloc_small, free, free_lane,
+        free_turn;
+    double alloc_byte, alloc_turn_byte;
+} pl_driver_config;
+
+typedef struct pl_async_config {
+    uint32_t copy, bulk, bulk_line, bulk_store, bulk_store_line, bulk_store_end, bulk_lane,
+        bulk_lane_issues, tensor;
+} pl_async_config;
+
+typedef struct pl_launch_config {
+    uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes,
+        code_reads, dram_sectors, grid_x, pair, ahead;
+    double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_told;
+} pl_launch_config;
+
+typedef struct pl_machine {
+    const char *name, *title, *base, *like;
+    const pl_conf *conf; /* the file's own lines, for whoever shows values with their origin */
+    uint32_t capability; /* 90 */
+    double clock_mhz;
+    pl_sm_config sm;
+    pl_issue_config issue;
+    pl_fetch_config fetch;
+    pl_const_config constant;
+    pl_shared_config shared;
+    pl_l1_config l1;
+    pl_memsys_config mem;
+    pl_sync_config sync;
+    pl_driver_config driver;
+    pl_async_config async;
+    pl_launch_config launch;
+    pl_op_cost op[PL_OP_COUNT];
+    pl_price *price; /* by pl_class, C_count entries */
+    pl_price sreg;   /* a move from a special register, which the hardware has to fetch */
+    bool has_sreg;
+} pl_machine;
+
+/* Reads a machine: `name` is a built-in name ("h200"), the name of a NAME.conf in a folder of
+ * search_path (folders separated by ':', NULL: none), or the path of a file. NULL with diagnostics
+ * when it cannot be used. */
+pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const char *search_path);
+/* The key tables, for explain: number of keys, and key k of a section; NULL past the end. */
+const pl_conf_key *pl_machine_keys(const char *section, size_t *n);
+
+/* How many blocks of a kernel one SM holds, and what limits it. */
+typedef struct pl_occupancy {
+    uint32_t blocks; /* resident on an SM; 0: can never run */
+    uint32_t by_warps, by_blocks, by_registers, by_shared,
+        by_barriers;                               /* limits by each resource */
+    uint32_t registers_per_warp, shared_per_block; /* as allocated */
+    uint64_t carveout;                             /* shared memory set aside on an SM, bytes */
+    uint32_t warps;                                /* of a block */
+} pl_occupancy;
+
+/* registers: per thread as the kernel declares; shared: static + dynamic bytes of a block;
+ * barriers: that a block uses. */
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,
+                       uint32_t barriers);
+
+#endif

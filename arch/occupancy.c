@@ -1,0 +1,77 @@
+/* occupancy.c - how many blocks an SM can hold.
+ *
+ * Limits: warps and block slots of the SM; registers, given to warps in units and held by the
+ * sub-core on which a warp runs; shared memory, given to blocks in units with the system's share
+ * added; barriers. Source: CUDA C Programming Guide, "Hardware Multithreading" and the technical
+ * specifications by compute capability; agrees with launch__occupancy_limit_* recorded on an H200.
+ */
+#include "arch/machine.h"
+
+static uint64_t round_up(uint64_t n, uint64_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The setting of an SM for such blocks: the smallest that holds those that are resident at once.
+ * The driver likes some room: it takes a setting for carveout_room times as many (a single one has
+ * none), as far as they leave a slot of the SM for each warp of another one, and have barriers, and
+ * up to carveout_half of the storage. Without shared memory of their own it is for twice as many
+ * again, as if registers did not matter, up to carveout_idle. (launch__shared_mem_config_size of
+ * 585 launches, and of 1,114 with other sizes, registers and barriers: H200, driver 580.159.04,
+ * 2026-11.) */
+static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t own)
+{
+    const uint64_t need = (uint64_t)o->blocks * o->shared_per_block,
+                   most = own ? m->shared.carveout_half : m->shared.carveout_idle;
+    uint32_t others =
+                 least(least(o->by_blocks, o->by_warps), least(o->by_registers, o->by_barriers)),
+             roomy = others * m->shared.carveout_room;
+    if (!own)
+        roomy = least(o->by_warps * m->shared.carveout_room * 2, o->by_blocks);
+    else if (others < 2)
+        roomy = others;
+    else
+        roomy = least(roomy,
+                      least(o->by_barriers, o->by_blocks > o->warps ? o->by_blocks - o->warps : 0));
+    uint64_t want = (uint64_t)roomy * o->shared_per_block,
+             best = m->shared.carveouts.at[m->shared.carveouts.n - 1];
+    if (want > most) want = most;
+    if (want < need) want = need;
+    for (uint32_t i = m->shared.carveouts.n; i-- > 0;) {
+        if (m->shared.carveouts.at[i] >= want && m->shared.carveouts.at[i] < best)
+            best = m->shared.carveouts.at[i];
+    }
+    return best;
+}
+
+pl_occupancy pl_occupy(const pl_machine *m, uint32_t threads, uint32_t registers, uint64_t shared,
+                       uint32_t barriers)
+{
+    pl_occupancy o = {0};
+    const uint32_t lanes = m->sm.lanes;
+    o.warps = (threads + lanes - 1) / lanes;
+    if (o.warps == 0) return o;
+    if (registers == 0) registers = 1;
+    uint32_t allocated = (uint32_t)round_up(o.warps, m->sm.warp_unit);
+    uint32_t max_warps = least(m->sm.warps, m->sm.threads / lanes);
+    o.by_blocks = m->sm.blocks;
+    o.by_warps = max_warps / o.warps;
+    o.registers_per_warp = (uint32_t)round_up((uint64_t)registers * lanes, m->sm.register_unit);
+    uint32_t warps_by_registers =
+        m->sm.registers / m->sm.subcores / o.registers_per_warp * m->sm.subcores;
+    o.by_registers = registers > m->sm.registers_thread ? 0 : warps_by_registers / allocated;
+    o.shared_per_block = (uint32_t)round_up(shared + m->shared.reserved, m->shared.unit);
+    o.by_shared = shared > m->shared.per_block ? 0
+                  : o.shared_per_block         ? (uint32_t)((m->shared.per_sm) / o.shared_per_block)
+                                               : m->sm.blocks;
+    o.by_barriers = barriers ? least(m->sm.barriers / barriers, m->sm.blocks) : m->sm.blocks;
+    o.blocks = least(least(least(o.by_blocks, o.by_warps), least(o.by_registers, o.by_shared)),
+                     o.by_barriers);
+    o.carveout = carveout(m, &o, shared);
+    return o;
+}

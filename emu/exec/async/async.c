@@ -1,0 +1,340 @@
+/* async.c - pending asynchronous operations of a warp, and mbarrier objects. See async.h.
+ *
+ * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200, driver
+ * 580.159.04, 2026-11, probes async.*: the tokens that arrive returns, and words read back by loads
+ * after the object was evicted from the unit that works on it): bit 63      phase, flips at
+ * completion bits 62..43 pending arrivals, counted up from -count (20 bits) bits 41..21 transaction
+ * count, negated (21 bits, two's complement) bits 20..1  expected arrivals of a phase, as -count
+ * (20 bits) */
+#include "emu/exec/async/async.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/memory/atomic_ops.h"
+#include "emu/exec/tma/tma_copy.h"
+#include "emu/exec/consistency/weak_memory.h"
+
+enum {
+    TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect,
+                          about a DRAM latency */
+    TIMED_LOOKS =
+        8 /* looks of others after which it has happened: their clocks may lag in functional mode */
+};
+
+/* ---- mbarrier objects ---- */
+
+enum { TX_BITS = 21, PENDING_AT = 43, TX_AT = 21, EXPECTED_AT = 1 };
+
+pl_mbar pl_mbar_unpack(uint64_t v)
+{
+    const uint32_t count = (1u << PL_MBAR_COUNT_BITS) - 1;
+    pl_mbar b;
+    b.expected = (0u - (uint32_t)(v >> EXPECTED_AT)) & count;
+    b.pending = (0u - (uint32_t)(v >> PENDING_AT)) & count;
+    b.tx = -((int32_t)((uint32_t)(v >> TX_AT) << (32 - TX_BITS)) >> (32 - TX_BITS));
+    b.phase = v >> 63;
+    return b;
+}
+
+uint64_t pl_mbar_pack(pl_mbar b)
+{
+    const uint64_t count = (1u << PL_MBAR_COUNT_BITS) - 1, tx = (1u << TX_BITS) - 1;
+    return (uint64_t)b.phase << 63 | ((0ull - b.pending) & count) << PENDING_AT |
+           ((uint64_t)(-(int64_t)b.tx) & tx) << TX_AT |
+           ((0ull - b.expected) & count) << EXPECTED_AT;
+}
+
+pl_mbar pl_mbar_read(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return pl_mbar_unpack(v);
+}
+
+void pl_mbar_write(uint8_t *p, pl_mbar b)
+{
+    if (!b.pending && !b.tx) {
+        b.pending = b.expected;
+        b.phase = !b.phase;
+    }
+    uint64_t v = pl_mbar_pack(b);
+    memcpy(p, &v, 8);
+}
+
+const char *pl_mbar_transact(uint8_t *p, int64_t bytes)
+{
+    pl_mbar b = pl_mbar_read(p);
+    int64_t tx = b.tx + bytes;
+    if (bytes > PL_MBAR_TX_MAX || bytes < -PL_MBAR_TX_MAX || tx > PL_MBAR_TX_MAX ||
+        tx < -PL_MBAR_TX_MAX)
+        return "the transaction count of an mbarrier leaves its range of -1048575 to 1048575";
+    if (!bytes) return NULL;
+    b.tx = (int32_t)tx;
+    pl_mbar_write(p, b);
+    return NULL;
+}
+
+const char *pl_mbar_arrive(uint8_t *p, uint32_t count, bool drop)
+{
+    pl_mbar b = pl_mbar_read(p);
+    if (count > b.pending) return "more arrivals at an mbarrier than its phase expects";
+    if (!count) return NULL;
+    b.pending -= count;
+    if (drop) b.expected -= count < b.expected ? count : b.expected;
+    pl_mbar_write(p, b);
+    return NULL;
+}
+
+/* ---- one operation ---- */
+
+static void reduce(const pl_async_op *o)
+{
+    const uint8_t *from = o->from ? o->from : (const uint8_t *)o->value;
+    size_t n = (size_t)1 << o->log2;
+    for (size_t k = 0; k + n <= o->bytes; k += n) {
+        uint64_t have = 0, b = 0;
+        memcpy(&have, o->to + k, n);
+        memcpy(&b, from + k, n);
+        have = pl_atomic_step(o->op, o->type, o->global ? PL_ATOMIC_BULK : PL_ATOMIC_SHARED, have,
+                              b, 0);
+        memcpy(o->to + k, &have, n);
+    }
+}
+
+static const char *apply(pl_async_op *o)
+{
+    const uint8_t *from = o->from ? o->from : (const uint8_t *)o->value;
+    switch ((pl_async_kind)o->kind) {
+    case PL_ASYNC_COPY:
+        if (o->mask == 0xffff) memmove(o->to, from, o->bytes);
+        for (uint32_t k = 0; o->mask != 0xffff && k < o->bytes; k++)
+            if (o->mask >> (k & 15u) & 1u) o->to[k] = from[k];
+        memset(o->to + o->bytes, 0, o->fill);
+        break;
+    case PL_ASYNC_REDUCE: reduce(o); break;
+    case PL_ASYNC_TENSOR: pl_tma_apply(o->tensor); break;
+    case PL_ASYNC_ARRIVE: return pl_mbar_arrive(o->bar, 1, false);
+    }
+    if (o->weak)
+        pl_weak_written(o->weak, o->to,
+                        o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
+    return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
+}
+
+/* ---- the list of a warp ---- */
+
+static void disown(pl_async_op *o)
+{
+    free(o->own);
+    free(o->tensor);
+    o->own = NULL;
+    o->tensor = NULL;
+}
+
+void pl_async_reset(struct pl_async *a)
+{
+    if (!a) return;
+    for (size_t k = 0; k < a->n; k++) disown(&a->at[k]);
+    a->n = a->group[0] = a->group[1] = 0;
+}
+
+void pl_async_free(struct pl_async *a)
+{
+    pl_async_reset(a);
+    if (a) free(a->at);
+    free(a);
+}
+
+const char *pl_async_start(pl_warp *w, pl_async_op o)
+{
+    w->wrote = true;
+    if (!o.mask) o.mask = 0xffff;
+    if (w->grid->weak) pl_weak_source(w, &o);
+    if (w->grid->async_mode == PL_ASYNC_EAGER) {
+        const char *wrong = apply(&o);
+        free(o.own);
+        return wrong;
+    }
+    if (!w->async) w->async = calloc(1, sizeof *w->async);
+    struct pl_async *a = w->async;
+    if (a && a->n == a->cap) {
+        size_t cap = a->cap ? a->cap * 2 : 64;
+        pl_async_op *p = realloc(a->at, cap * sizeof *p);
+        if (p) {
+            a->at = p;
+            a->cap = cap;
+        }
+    }
+    pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
+    if (!a || a->n == a->cap ||
+        (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
+        const char *wrong = apply(&o);
+        free(tensor);
+        free(o.own);
+        return wrong;
+    }
+    if (tensor) {
+        *tensor = *o.tensor;
+        o.tensor = tensor;
+    }
+    o.group = o.family == PL_ASYNC_MBAR ? 0 : a->group[o.family];
+    o.due = w->grid->modelled ? PL_ASYNC_UNKNOWN : w->clock + TIMED_DELAY;
+    a->at[a->n++] = o;
+    return NULL;
+}
+
+void pl_async_commit(pl_warp *w, pl_async_family family)
+{
+    if (w->async) w->async->group[family]++;
+}
+
+/* Takes the operations marked with kind UINT8_MAX out of the list. */
+static void sweep(struct pl_async *a)
+{
+    size_t keep = 0;
+    for (size_t k = 0; k < a->n; k++)
+        if (a->at[k].kind != UINT8_MAX) a->at[keep++] = a->at[k];
+    a->n = keep;
+}
+
+/* An operation happens and leaves the list at the next sweep. */
+static const char *land(pl_async_op *o)
+{
+    const char *wrong = apply(o);
+    disown(o);
+    o->kind = UINT8_MAX;
+    return wrong;
+}
+
+/* Stores of tiles: the tile may be written again. */
+static void read_tile(pl_async_op *o)
+{
+    uint32_t bytes = pl_tma_extent(o->tensor);
+    if (o->own || (o->own = malloc(bytes)) == NULL) return;
+    memcpy(o->own, o->tensor->tile, bytes);
+    o->tensor->tile = o->own;
+}
+
+const char *pl_async_wait(pl_warp *w, pl_async_family family, uint32_t keep, bool reads_only)
+{
+    struct pl_async *a = w->async;
+    const char *wrong = NULL;
+    for (size_t k = 0; a && k < a->n; k++) {
+        pl_async_op *o = &a->at[k];
+        if (o->family != family || o->kind == PL_ASYNC_ARRIVE ||
+            a->group[family] - o->group <= keep)
+            continue;
+        if (!reads_only)
+            wrong = wrong ? wrong : land(o);
+        else if (o->kind == PL_ASYNC_TENSOR)
+            read_tile(o);
+        else if (!o->own && o->from && (o->own = malloc(o->bytes ? o->bytes : 1)) != NULL) {
+            memcpy(o->own, o->from, o->bytes);
+            o->from = o->own;
+        }
+    }
+    if (a) sweep(a);
+    return wrong;
+}
+
+static const char *look(const pl_warp *looker, pl_warp *w, const uint8_t *bar)
+{
+    struct pl_async *a = w->async;
+    const char *wrong = NULL;
+    bool timed = w->grid->async_mode == PL_ASYNC_TIMED;
+    for (size_t k = 0; a && k < a->n && !wrong; k++) {
+        pl_async_op *o = &a->at[k];
+        if (o->kind == UINT8_MAX || o->bar != bar) continue;
+        if (timed && o->due > looker->clock && ++o->looks < TIMED_LOOKS) continue;
+        for (size_t j = 0; o->kind == PL_ASYNC_ARRIVE && j < k;
+             j++) /* it waits for the cp.async operations before it */
+            if (a->at[j].family == PL_ASYNC_GROUP && a->at[j].kind == PL_ASYNC_COPY)
+                land(&a->at[j]);
+        wrong = land(o);
+    }
+    if (a) sweep(a);
+    return wrong;
+}
+
+const char *pl_async_look(pl_warp *w, const uint8_t *bar)
+{
+    if (w->grid->async_mode == PL_ASYNC_EAGER ||
+        (w->grid->async_mode == PL_ASYNC_TIMED && w->grid->modelled))
+        return NULL;
+    const char *wrong = NULL;
+    pl_cluster *x = w->cta->cluster;
+    for (uint32_t r = 0; r < (x ? x->size : 1) && !wrong; r++) {
+        pl_cta *c = x ? x->cta[r] : w->cta;
+        for (uint32_t k = 0; c && k < c->nwarps && !wrong; k++) wrong = look(w, &c->warp[k], bar);
+    }
+    return wrong;
+}
+
+void pl_async_tick(pl_warp *w)
+{
+    struct pl_async *a = w->async;
+    if (!a || !a->n || w->grid->async_mode != PL_ASYNC_TIMED || w->grid->modelled ||
+        a->at[0].due > w->clock)
+        return;
+    const char *wrong = NULL;
+    for (size_t k = 0; k < a->n && a->at[k].due <= w->clock; k++)
+        wrong = wrong ? wrong : land(&a->at[k]);
+    sweep(a);
+    if (wrong) pl_fault(w, pl_of_half(w, w->all), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+}
+
+bool pl_async_name(pl_warp *w, uint64_t token, uint64_t due)
+{
+    struct pl_async *a = w->async;
+    bool any = false;
+    for (size_t k = a ? a->n : 0;
+         k > 0 && !a->at[k - 1].token && a->at[k - 1].due == PL_ASYNC_UNKNOWN; k--) {
+        any = true;
+        if (a->at[k - 1].kind == PL_ASYNC_ARRIVE) /* when the copies before it have happened */
+            a->at[k - 1].due = 0;
+        else if (token)
+            a->at[k - 1].token = token;
+        else
+            a->at[k - 1].due = due;
+    }
+    return any;
+}
+
+void pl_async_done(pl_warp *w, uint64_t token, uint64_t due)
+{
+    struct pl_async *a = w->async;
+    for (size_t k = 0; a && k < a->n; k++)
+        if (a->at[k].token == token) a->at[k].due = due;
+}
+
+uint64_t pl_async_land(pl_warp *w, uint64_t clock)
+{
+    struct pl_async *a = w->async;
+    const char *wrong = NULL;
+    uint64_t next = PL_ASYNC_UNKNOWN;
+    bool copies = false; /* cp.async operations that have not happened */
+    for (size_t k = 0; a && k < a->n && !wrong; k++) {
+        pl_async_op *o = &a->at[k];
+        bool arrival = o->kind == PL_ASYNC_ARRIVE;
+        if (o->due <= clock && !(arrival && copies)) {
+            wrong = land(o);
+            continue;
+        }
+        copies |= o->family == PL_ASYNC_GROUP && !arrival;
+        if (!arrival && o->due < next) next = o->due;
+    }
+    if (a) sweep(a);
+    if (wrong) pl_fault(w, pl_alive(w), 0, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+    return next;
+}
+
+void pl_async_finish(pl_cta *c)
+{
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        struct pl_async *a = c->warp[k].async;
+        for (size_t n = 0; a && n < a->n; n++)
+            if (a->at[n].kind != UINT8_MAX) land(&a->at[n]);
+        if (a) a->n = 0;
+    }
+}

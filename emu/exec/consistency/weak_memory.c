@@ -1,0 +1,1013 @@
+/* weak_memory.c - what the instructions of a launch with weak consistency see and let others see.
+ * See weak_memory.h.
+ *
+ * Terms of the manual, and where they are here:
+ *   program order, causality order   a warp's view only grows, and a release passes it on
+ *   observation order                a strong load adds the version it reads to its view, if reader
+ * and writer are morally strong release pattern                  pl_version.release: the view that
+ * the writer had at its release operation or fence acquire pattern                  a warp keeps
+ * what it could acquire (heard) until a fence or acquire operation takes it Fence-SC order the
+ * order in which fence.sc executes: each joins the views of those before it coherence order the
+ * order of a grain's versions atomicity                        nothing morally strong goes between
+ * an atomic operation and the version it read */
+#include "emu/exec/consistency/weak_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+#include "emu/exec/async/async.h"
+#include "emu/exec/consistency/write_history.h"
+#include "emu/exec/tma/tma_operands.h"
+#include "isa/program/operands.h"
+
+_Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
+
+enum {
+    LATE_ROWS = 24, /* registers of a load that may be late */
+    LATE_ONE_IN = 2,
+    PLACES = 4, /* locations whose releases and acquirable writes a warp keeps apart from fences */
+    CLUSTERS = 64 /* clusters are told apart modulo this; those that share a view only see more */
+};
+
+/* An instruction as far as consistency goes. */
+typedef struct weak_insn {
+    pl_exec_fn *plain, *weak; /* weak: what keeps the books about it; NULL: it has nothing to do
+                                 with other threads' memory */
+    uint8_t pass;             /* pass_kind */
+    uint8_t level;            /* scope */
+    bool strong, acquire, release, sc;
+    bool foreign;    /* not of the generic proxy: a load that nothing orders within the launch, or
+                        fence.proxy.async */
+    uint8_t operand; /* the address, or the number of the barrier */
+} weak_insn;
+
+/* May an instruction execute before a load that stands in front of it? */
+typedef enum pass_kind {
+    PASS_NEVER,     /* it orders, or changes who executes */
+    PASS_REGISTERS, /* when it does not touch the load's registers */
+    PASS_MEMORY,    /* and neither its bytes */
+    PASS_LATE       /* the same; and it is a load that may itself be late */
+} pass_kind;
+
+/* A load that has not chosen its value yet. */
+typedef struct late_load {
+    const pl_insn *insn; /* NULL: there is none */
+    pl_lanes active;
+    uint32_t exec, pc;
+    uint32_t *regs;
+    uint32_t rows, bytes;
+    struct {
+        uint32_t first, n;
+        bool written;
+    } row[LATE_ROWS];
+    const uint8_t *at[PL_LANES];
+} late_load;
+
+/* What a warp knows about one location in particular. */
+typedef struct weak_place {
+    const uint8_t *at; /* a grain; NULL: unused */
+    pl_view view[PL_LEVELS];
+} weak_place;
+
+typedef struct weak_warp {
+    pl_view view;                /* what it cannot overlook */
+    pl_view released[PL_LEVELS]; /* its view at its last releasing fence that reaches so far */
+    pl_view heard[PL_LEVELS];    /* what the writes that it has read carry */
+    weak_place released_at[PLACES], heard_at[PLACES];
+    uint8_t next_released, next_heard;
+    late_load late;
+    uint32_t barriers; /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of
+                          the block */
+    uint8_t cluster;   /* bit phase % 2: the same for the cluster barrier */
+    bool grid;         /* it waits, or has waited, for the grid before this one */
+} weak_warp;
+
+struct pl_weak_cta {
+    uint32_t number, cluster;
+    uint32_t phase[PL_NAMED_BARRIERS];
+    pl_view barrier[2 * PL_NAMED_BARRIERS],
+        sc; /* barriers: of even and odd phases; what older phases had is known to all by then */
+    weak_warp warp[];
+};
+
+struct pl_weak {
+    pl_program *program;
+    weak_insn *insn; /* by pc */
+    uint64_t draw;
+    pl_view sc, cluster_sc[CLUSTERS], cluster_barrier[2 * CLUSTERS], mbarrier[CLUSTERS];
+    pl_history history;
+};
+
+/* The bytes of one grain that an instruction touches. */
+typedef struct piece {
+    pl_grain *grain;
+    uint8_t *at;
+    uint16_t mask, written; /* written: atomics, those that were */
+    unsigned place, from;   /* where it writes; atomics: behind the version that is read */
+    uint64_t read; /* atomics: number of the oldest version that any byte is read from, 0: older
+                      than all */
+    uint8_t newest[PL_GRAIN]; /* what memory held */
+    uint8_t met[PL_GRAIN];    /* atomics: what the operation found */
+} piece;
+
+/* A number below n (splitmix64). */
+static unsigned draw(struct pl_weak *k, unsigned n)
+{
+    uint64_t z = k->draw += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return (unsigned)((z ^ z >> 31) % n);
+}
+
+/* A place from `least` to `most`, half of the time the last. */
+static unsigned draw_place(struct pl_weak *k, unsigned least, unsigned most)
+{
+    return most == least || draw(k, 2) ? most : least + draw(k, most - least + 1);
+}
+
+/* ---- who is related to whom ---- */
+
+static weak_warp *state_of(const pl_warp *w)
+{
+    return &w->cta->weak->warp[w->index];
+}
+
+static unsigned level_to(const pl_warp *w, uint32_t cta, uint32_t cluster)
+{
+    const struct pl_weak_cta *c = w->cta->weak;
+    return c->number == cta        ? PL_LEVEL_CTA
+           : c->cluster == cluster ? PL_LEVEL_CLUSTER
+                                   : PL_LEVEL_GPU;
+}
+
+static uint32_t warp_number(const pl_warp *w)
+{
+    return w->cta->weak->number * w->cta->nwarps + w->index;
+}
+
+static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_version *v)
+{
+    unsigned level = level_to(w, v->cta, v->cluster);
+    return v->warp == warp_number(w) ||
+           (x->strong && v->strong && x->level >= level && v->level >= level);
+}
+
+/* ---- synchronisation ---- */
+
+/* What the grids before have written, by whatever way: all of it can be seen once they have ended.
+ */
+static void after_grid(struct pl_weak *k, const pl_warp *w)
+{
+    pl_view all = {0};
+    for (unsigned n = 0; n < PL_WINDOW; n++) {
+        const pl_version *v = &k->history.version[n];
+        if (v->number && v->cta < w->grid->first_block) pl_view_add(&k->history, &all, v->number);
+    }
+    for (unsigned what = PL_FENCED; what < PL_KNOWN; what++)
+        pl_view_fence(&k->history, &all, (pl_known)what);
+    pl_view_join(&k->history, &state_of(w)->view, &all);
+}
+
+/* What the warp learned at barriers that have let it go. */
+static void after_barriers(struct pl_weak *k, pl_warp *w)
+{
+    struct pl_weak_cta *c = w->cta->weak;
+    weak_warp *s = state_of(w);
+    for (; s->barriers; s->barriers &= s->barriers - 1)
+        pl_view_join(&k->history, &s->view, &c->barrier[__builtin_ctz(s->barriers)]);
+    for (unsigned phase = 0; phase < 2; phase++)
+        if (s->cluster >> phase & 1)
+            pl_view_join(&k->history, &s->view,
+                         &k->cluster_barrier[2 * (c->cluster % CLUSTERS) + phase]);
+    s->cluster = 0;
+    if (s->grid) after_grid(k, w);
+    s->grid = false;
+}
+
+/* The entry of a location in a warp's table, or NULL. */
+static weak_place *find_place(weak_place *table, const uint8_t *at)
+{
+    for (unsigned n = 0; n < PLACES; n++)
+        if (table[n].at == at) return &table[n];
+    return NULL;
+}
+
+/* The same, made if need be. A new entry drives out another, which then counts for every location:
+ * that only orders more. */
+static weak_place *make_place(struct pl_weak *k, weak_place *table, uint8_t *next,
+                              const uint8_t *at, pl_view *every[PL_LEVELS])
+{
+    weak_place *p = find_place(table, at);
+    if (p) return p;
+    p = &table[(*next)++ % PLACES];
+    for (unsigned r = 0; p->at && r < PL_LEVELS; r++)
+        pl_view_join(&k->history, every[r], &p->view[r]);
+    *p = (weak_place){.at = at};
+    return p;
+}
+
+/* The warp reads a version. */
+static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+                    pl_version *v)
+{
+    weak_warp *s = state_of(w);
+    if (!morally_strong(w, x, v)) return;
+    pl_view_add(&k->history, &s->view, v->number);
+    if (!v->heirs) return;
+    pl_view *every[PL_LEVELS] = {&s->view, &s->view, &s->view};
+    weak_place *p = make_place(k, s->heard_at, &s->next_heard, g->at, every);
+    for (unsigned n = 0; n < v->heirs; n++) {
+        pl_release *r = &v->release[n];
+        unsigned level = level_to(w, r->cta, r->cluster);
+        for (unsigned reach = level; reach < PL_LEVELS;
+             reach++) { /* an acquiring scope that includes the writer */
+            pl_view_join(&k->history, &p->view[reach], &r->view[level]);
+            pl_view_join(&k->history, &s->heard[reach], &r->view[level]);
+        }
+    }
+}
+
+/* The versions that the bytes of `mask` come from below place `end`. */
+static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+                          unsigned end, uint16_t mask)
+{
+    for (; end > 0 && mask; end--) {
+        pl_version *v = &k->history.version[g->version[end - 1]];
+        if (v->mask & mask) observe(k, w, x, g, v);
+        mask &= (uint16_t)~v->mask;
+    }
+}
+
+static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g)
+{
+    weak_warp *s = state_of(w);
+    weak_place *p = find_place(s->heard_at, g->at);
+    if (x->acquire && p) pl_view_join(&k->history, &s->view, &p->view[x->level]);
+}
+
+/* What those who acquire from this write learn, by how far away they are. */
+static void release_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+                       pl_release *out)
+{
+    struct pl_weak_cta *c = w->cta->weak;
+    weak_warp *s = state_of(w);
+    *out = (pl_release){.cta = c->number, .cluster = c->cluster};
+    if (x->release) { /* and so do later strong writes to the location */
+        pl_view *every[PL_LEVELS] = {&s->released[0], &s->released[1], &s->released[2]};
+        weak_place *p = make_place(k, s->released_at, &s->next_released, g->at, every);
+        for (unsigned r = 0; r <= x->level; r++) pl_view_join(&k->history, &p->view[r], &s->view);
+    }
+    weak_place *p = find_place(s->released_at, g->at);
+    for (unsigned r = 0; r < PL_LEVELS; r++) {
+        pl_view_join(&k->history, &out->view[r], &s->released[r]);
+        if (p) pl_view_join(&k->history, &out->view[r], &p->view[r]);
+    }
+}
+
+static void fence(pl_warp *w, const weak_insn *x)
+{
+    struct pl_weak *k = w->grid->weak;
+    struct pl_weak_cta *c = w->cta->weak;
+    weak_warp *s = state_of(w);
+    pl_view *sc[PL_LEVELS] = {&c->sc, &k->cluster_sc[c->cluster % CLUSTERS], &k->sc};
+    for (unsigned r = 0; x->acquire && r <= x->level; r++)
+        pl_view_join(&k->history, &s->view, &s->heard[r]);
+    for (unsigned r = 0; x->sc && r <= x->level; r++) pl_view_join(&k->history, &s->view, sc[r]);
+    for (unsigned r = 0; x->sc && r <= x->level; r++) pl_view_join(&k->history, sc[r], &s->view);
+    for (unsigned r = 0; x->release && r <= x->level; r++)
+        pl_view_join(&k->history, &s->released[r], &s->view);
+}
+
+/* ---- loads, stores and atomic operations ---- */
+
+static const weak_insn *about(const pl_warp *w, const pl_insn *i)
+{
+    return &w->grid->weak->insn[i - w->code];
+}
+
+/* The grains that the executing lanes touch. hold: make those that do not exist. where: the bytes
+ * of each lane, or NULL. */
+static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
+                       uint8_t *where[PL_LANES])
+{
+    struct pl_weak *k = w->grid->weak;
+    uint64_t addr[PL_LANES];
+    size_t bytes = (size_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    unsigned n = 0;
+    pl_addresses(w, i, about(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        pl_space real;
+        uint64_t in;
+        uint8_t *p = pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in);
+        if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM)
+            continue; /* nobody else's, or a fault that the plain function reports */
+        if (where) where[l] = p;
+        for (size_t done = 0; done < bytes;) {
+            unsigned first = (unsigned)((uintptr_t)(p + done) % PL_GRAIN);
+            unsigned here =
+                bytes - done < PL_GRAIN - first ? (unsigned)(bytes - done) : PL_GRAIN - first;
+            uint8_t *at = p + done - first;
+            uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
+            unsigned q = 0;
+            while (q < n && out[q].at != at) q++;
+            pl_grain *g = q < n  ? out[q].grain
+                          : hold ? pl_grain_hold(&k->history, at)
+                                 : pl_grain_find(&k->history, at);
+            if (q == n && g) out[n++] = (piece){.grain = g, .at = at};
+            if (g) out[q].mask |= mask;
+            done += here;
+        }
+    }
+    return n;
+}
+
+/* Memory holds what was written below place `end`, as far as the piece goes. */
+static void go_back(struct pl_weak *k, piece *p, unsigned end)
+{
+    uint8_t old[PL_GRAIN];
+    memcpy(p->newest, p->at, PL_GRAIN);
+    if (end == p->grain->n) return;
+    pl_grain_bytes(&k->history, p->grain, end, old);
+    for (unsigned b = 0; b < PL_GRAIN; b++)
+        if (p->mask >> b & 1) p->at[b] = old[b];
+}
+
+static void weak_load(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    pl_view nothing = {0};
+    piece part[PL_HELD];
+    after_barriers(k, w);
+    unsigned n = gather(w, i, false, part, NULL);
+    for (unsigned q = 0; q < n; q++) {
+        piece *p = &part[q];
+        unsigned least = pl_grain_floor(&k->history, p->grain,
+                                        x->foreign ? &nothing : &state_of(w)->view, p->mask);
+        p->place = draw_place(k, least, p->grain->n);
+        go_back(k, p, p->place);
+    }
+    x->plain(w, i);
+    for (unsigned q = 0; q < n; q++) {
+        memcpy(part[q].at, part[q].newest, PL_GRAIN);
+        if (x->strong) observe_below(k, w, x, part[q].grain, part[q].place, part[q].mask);
+        acquire_at(k, w, x, part[q].grain);
+    }
+}
+
+/* May a write stand at this place? Not between an atomic operation and what it read, when the two
+ * are morally strong. */
+static bool admits(const struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
+                   unsigned place)
+{
+    const pl_history *h = &k->history;
+    for (unsigned n = place; n < p->grain->n; n++) {
+        const pl_version *v = &h->version[p->grain->version[n]];
+        if (!v->atomic || !(v->mask & p->mask) || !morally_strong(w, x, v)) continue;
+        unsigned behind = 0; /* what it read */
+        for (unsigned m = 0; m < n; m++)
+            if (h->version[p->grain->version[m]].number == v->read) behind = m + 1;
+        if (behind <= place) return false;
+    }
+    return true;
+}
+
+/* What was released by the versions that an atomic operation reads is passed on by its own. */
+static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, const piece *p,
+                    pl_version *own)
+{
+    uint16_t left = p->mask;
+    for (unsigned end = p->from; end > 0 && left; end--) {
+        pl_version *v = &k->history.version[p->grain->version[end - 1]];
+        bool heard = (v->mask & left) && morally_strong(w, x, v);
+        left &= (uint16_t)~v->mask;
+        for (unsigned n = 0; heard && n < v->heirs; n++) {
+            pl_release *r = &v->release[n];
+            unsigned m = 0;
+            while (m < own->heirs &&
+                   (own->release[m].cta != r->cta || own->release[m].cluster != r->cluster))
+                m++;
+            if (m == own->heirs && m < PL_HEIRS) {
+                own->release[own->heirs++] = *r;
+                continue;
+            }
+            for (unsigned level = 0; level < PL_LEVELS;
+                 level++) /* one too many counts for the nearest, which only orders more */
+                for (unsigned to = m < own->heirs ? level : 0;
+                     to <= (m < own->heirs ? level : PL_LEVEL_GPU); to++)
+                    pl_view_join(&k->history, &own->release[m < own->heirs ? m : 0].view[to],
+                                 &r->view[level]);
+        }
+    }
+}
+
+/* Enters what the plain function has written as a version. */
+static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, bool atomic)
+{
+    struct pl_weak_cta *c = w->cta->weak;
+    uint16_t covered = 0;
+    for (unsigned n = p->place; n < p->grain->n; n++)
+        covered |= k->history.version[p->grain->version[n]].mask;
+    pl_version made; /* its releases are large: they are filled only as far as there are any */
+    made.heirs = x->strong;
+    if (x->strong) release_at(k, w, x, p->grain, &made.release[0]);
+    if (atomic) inherit(k, w, x, p, &made);
+    pl_version *v = pl_grain_insert(&k->history, p->grain, p->place);
+    v->read = p->read;
+    v->cta = c->number;
+    v->cluster = c->cluster;
+    v->warp = warp_number(w);
+    v->mask = p->mask;
+    memcpy(v->bytes, p->at, PL_GRAIN);
+    v->level = x->level;
+    v->strong = x->strong;
+    v->atomic = atomic;
+    v->heirs = made.heirs;
+    memcpy(v->release, made.release, made.heirs * sizeof *made.release);
+    for (unsigned b = 0; b < PL_GRAIN; b++)
+        if (p->mask & covered & 1u << b) p->at[b] = p->newest[b];
+    pl_view_add(&k->history, &state_of(w)->view, v->number);
+}
+
+static void weak_store(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    piece part[PL_HELD];
+    after_barriers(k, w);
+    unsigned n = gather(w, i, true, part, NULL);
+    for (unsigned q = 0; q < n; q++) memcpy(part[q].newest, part[q].at, PL_GRAIN);
+    x->plain(w, i);
+    for (unsigned q = 0; q < n && !pl_failed(w->grid); q++) {
+        piece *p = &part[q];
+        p->place = draw_place(k, pl_grain_floor(&k->history, p->grain, &state_of(w)->view, p->mask),
+                              p->grain->n);
+        if (!admits(k, w, x, p, p->place)) p->place = p->grain->n;
+        enter(k, w, x, p, false);
+    }
+    for (unsigned q = 0; q < n; q++) pl_grain_release(&k->history, part[q].grain);
+}
+
+/* Where an atomic operation reads and writes. Nothing that it is morally strong with may come
+ * between the two; and what it is not morally strong with has no order with it at all, even if it
+ * was read. */
+static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p)
+{
+    const pl_history *h = &k->history;
+    const pl_grain *g = p->grain;
+    unsigned least = pl_grain_floor(h, g, &state_of(w)->view, p->mask),
+             from = draw_place(k, least, g->n), to = from;
+    bool back = draw(k, 2);
+    while (back ? to > least : to < g->n) {
+        const pl_version *v = &h->version[g->version[back ? to - 1 : to]];
+        if (((v->mask & p->mask) && morally_strong(w, x, v)) || draw(k, 2)) break;
+        to = back ? to - 1 : to + 1;
+    }
+    if (!admits(k, w, x, p, to)) from = to = g->n;
+    go_back(k, p, from);
+    p->from = from;
+    p->place = to;
+    uint16_t left = p->mask;
+    for (; from > 0 && left; from--) {
+        const pl_version *v = &h->version[g->version[from - 1]];
+        p->read = v->mask & left ? v->number : p->read;
+        left &= (uint16_t)~v->mask;
+    }
+    p->read = left ? 0 : p->read;
+}
+
+/* The bytes of one element in a register row. */
+static void element(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes, uint8_t out[16])
+{
+    if (bytes <= 4) {
+        memcpy(out, &pl_row32(w, row)[l], 4);
+        return;
+    }
+    memcpy(out, &pl_row64(w, row)[l], 8);
+    if (bytes == 16) memcpy(out + 8, &pl_row64(w, row)[PL_LANES + l], 8);
+}
+
+/* The bytes of a piece that compare-and-swaps have written, lane after lane: one that fails only
+ * reads. */
+static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where[PL_LANES],
+                        const piece *p)
+{
+    unsigned bytes = 1u << i->sel[PL_M_LOG2];
+    uint8_t now[PL_GRAIN], wanted[16], fresh[16];
+    uint16_t written = 0;
+    memcpy(now, p->met, PL_GRAIN);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uintptr_t first = (uintptr_t)where[l] - (uintptr_t)p->at;
+        if (!where[l] || first >= PL_GRAIN) continue;
+        element(w, i->op[2], l, bytes, wanted);
+        element(w, i->op[3], l, bytes, fresh);
+        if (memcmp(now + first, wanted, bytes) != 0) continue;
+        memcpy(now + first, fresh, bytes);
+        written |= (uint16_t)(((1u << bytes) - 1u) << first);
+    }
+    return written;
+}
+
+static void weak_atomic(pl_warp *w, const pl_insn *i)
+{
+    uint8_t *where[PL_LANES] = {NULL};
+    bool swap = pl_insn_has(i, W_cas) || pl_forms[i->form].mnem == M__cast;
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    piece part[PL_HELD];
+    after_barriers(k, w);
+    unsigned n = gather(w, i, true, part, where);
+    for (unsigned q = 0; q < n; q++) {
+        choose_atomic(k, w, x, &part[q]);
+        memcpy(part[q].met, part[q].at, PL_GRAIN);
+        part[q].written = swap ? swapped(w, i, where, &part[q]) : part[q].mask;
+    }
+    x->plain(w, i);
+    for (unsigned q = 0; q < n; q++) {
+        piece *p = &part[q];
+        observe_below(k, w, x, p->grain, p->from, p->mask);
+        acquire_at(k, w, x, p->grain);
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            if (p->mask & ~p->written & 1u << b) p->at[b] = p->newest[b];
+        p->mask = p->written;
+        if (p->mask) enter(k, w, x, p, true);
+        pl_grain_release(&k->history, p->grain);
+    }
+}
+
+/* ---- everything else that touches or orders memory ---- */
+
+static void weak_fence(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    after_barriers(w->grid->weak, w);
+    if (x->foreign)
+        pl_view_fence(&w->grid->weak->history, &state_of(w)->view, PL_FENCED);
+    else
+        fence(w, x);
+    x->plain(w, i);
+}
+
+static void weak_barrier(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    struct pl_weak *k = w->grid->weak;
+    if (!pl_bar_gathered(w, i)) return;
+    uint32_t row = i->op[x->operand];
+    unsigned id =
+        row == PL_NO_OPERAND ? 0 : pl_row32(w, row)[__builtin_ctz(w->exec)] % PL_NAMED_BARRIERS;
+    struct pl_weak_cta *c = w->cta->weak;
+    c->phase[id] += !w->cta->barrier[id].open; /* the first one there */
+    unsigned slot = 2 * id + c->phase[id] % 2;
+    after_barriers(k, w);
+    pl_view_join(&k->history, &c->barrier[slot], &state_of(w)->view);
+    if (x->acquire) state_of(w)->barriers |= 1u << slot;
+    x->plain(w, i);
+}
+
+static void weak_cluster_barrier(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    struct pl_weak *k = w->grid->weak;
+    unsigned phase =
+        (unsigned)((x->acquire ? w->split[w->current].cluster_phase : pl_cluster_phase(w->cta)) %
+                   2);
+    after_barriers(k, w);
+    if (x->release)
+        pl_view_join(&k->history,
+                     &k->cluster_barrier[2 * (w->cta->weak->cluster % CLUSTERS) + phase],
+                     &state_of(w)->view);
+    x->plain(w, i);
+    if (x->acquire) state_of(w)->cluster |= (uint8_t)(1u << phase);
+}
+
+static void weak_grid(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    after_barriers(w->grid->weak, w);
+    x->plain(w, i);
+    state_of(w)->grid = x->acquire && w->grid->before;
+}
+
+/* Objects of a cluster are not told apart. */
+static void weak_mbarrier(pl_warp *w, const pl_insn *i)
+{
+    const weak_insn *x = about(w, i);
+    struct pl_weak *k = w->grid->weak;
+    pl_view *shared = &k->mbarrier[w->cta->weak->cluster % CLUSTERS];
+    after_barriers(k, w);
+    if (x->release) pl_view_join(&k->history, shared, &state_of(w)->view);
+    x->plain(w, i);
+    if (x->acquire) pl_view_join(&k->history, &state_of(w)->view, shared);
+}
+
+/* ---- tensor maps, which the copy engine reads by a proxy of their own ---- */
+
+enum { MAP_GRAINS = PL_TENSORMAP_BYTES / PL_GRAIN, MAPS_AT_ONCE = PL_HELD / MAP_GRAINS };
+
+/* Where a lane's map is, if it is one that others may read. */
+static uint8_t *map_of(pl_warp *w, const pl_insn *i, unsigned lane)
+{
+    pl_space real;
+    uint64_t in, at = pl_tma_address(w, i, 0, lane);
+    uint8_t *p = pl_resolve(w, lane, PL_SP_GENERIC, at, PL_TENSORMAP_BYTES, &real, &in);
+    return p && real == PL_SP_GLOBAL && at % PL_TENSORMAP_BYTES == 0 ? p : NULL;
+}
+
+/* tensormap.replace, and tensormap.cp_fenceproxy, which offers what it writes. */
+static void weak_map_store(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    piece part[PL_HELD];
+    unsigned n = 0;
+    bool others = false;
+    after_barriers(k, w);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
+        bool known = !p; /* lanes mostly name one map */
+        for (unsigned q = 0; q < n && !known; q += MAP_GRAINS) known = part[q].at == p;
+        if (!known && n + MAP_GRAINS > MAPS_AT_ONCE * MAP_GRAINS) others = true;
+        for (unsigned g = 0; !known && !others && g < MAP_GRAINS; g++) {
+            part[n] = (piece){.grain = pl_grain_hold(&k->history, p + g * PL_GRAIN),
+                              .at = p + g * PL_GRAIN};
+            memcpy(part[n].newest, part[n].at, PL_GRAIN);
+            n++;
+        }
+    }
+    if (others) /* their maps are seen by everybody at once */
+        pl_history_forget(&k->history, NULL, 0);
+    x->plain(w, i);
+    for (unsigned q = 0; q < n; q++) {
+        piece *p = &part[q];
+        for (unsigned b = 0; b < PL_GRAIN; b++)
+            p->mask |= (uint16_t)((p->at[b] != p->newest[b]) << b);
+        p->place = p->grain->n;
+        if (p->mask) enter(k, w, x, p, false);
+        pl_grain_release(&k->history, p->grain);
+    }
+    if (x->release) pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
+}
+
+/* fence.proxy.tensormap::generic: a release offers what the warp has seen, an acquire passes on
+ * what was offered. */
+static void weak_map_fence(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    after_barriers(k, w);
+    if (x->release) pl_view_fence(&k->history, &state_of(w)->view, PL_OFFERED);
+    fence(w, x);
+    for (uint32_t m = x->acquire ? w->exec : 0; m; m &= m - 1) {
+        uint8_t *p = map_of(w, i, (unsigned)__builtin_ctz(m));
+        if (p) pl_view_map(&k->history, &state_of(w)->view, p, PL_TENSORMAP_BYTES);
+    }
+    x->plain(w, i);
+}
+
+void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES])
+{
+    struct pl_weak *k = w->grid->weak;
+    bool old = draw(k, 2); /* the engine has all of a map or nothing */
+    after_barriers(k, w);
+    pl_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
+    memcpy(out, map, PL_TENSORMAP_BYTES);
+    for (unsigned n = 0; old && n < MAP_GRAINS; n++) {
+        const pl_grain *g = pl_grain_find(&k->history, map + n * PL_GRAIN);
+        if (g)
+            pl_grain_bytes(&k->history, g, pl_grain_floor(&k->history, g, &mapped, UINT16_MAX),
+                           out + n * PL_GRAIN);
+    }
+}
+
+/* Stores of other kinds (matrices, surfaces, multimem ...) are seen by everybody at once. */
+static void weak_other(pl_warp *w, const pl_insn *i)
+{
+    about(w, i)->plain(w, i);
+    pl_history_forget(&w->grid->weak->history, NULL, 0);
+}
+
+/* ---- loads that take their value late ----
+ *
+ * A load whose register nobody needs yet may return what is written after later instructions of its
+ * own thread: that is how two threads can each read what the other writes afterwards (load
+ * buffering). What depends on it comes behind it: whatever uses its register, branches, whatever
+ * touches its bytes, and all that orders. So no value is its own cause. */
+
+typedef struct row_list {
+    late_load *late; /* collects, when it has no instruction yet; else is compared with */
+    bool full, overlap;
+} row_list;
+
+static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    row_list *x = ctx;
+    late_load *l = x->late;
+    bool written = use & PL_USE_WRITE;
+    if (use & PL_USE_PRED) return;
+    if (!l->insn) {
+        x->full |= l->rows == LATE_ROWS;
+        if (x->full) return;
+        l->row[l->rows].first = *row;
+        l->row[l->rows].n = rows;
+        l->row[l->rows++].written = written;
+        return;
+    }
+    for (uint32_t k = 0; k < l->rows; k++)
+        x->overlap |= (written || l->row[k].written) && *row < l->row[k].first + l->row[k].n &&
+                      l->row[k].first < *row + rows;
+}
+
+static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
+{
+    pl_insn copy = *i; /* nothing is changed, but the walk could */
+    pl_insn_uses(k->program, &copy, visit, x);
+}
+
+/* Where the lanes of an instruction access memory; entries of the others are NULL. Returns the
+ * bytes a lane. */
+static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
+{
+    uint64_t addr[PL_LANES], in;
+    uint32_t bytes = (uint32_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    pl_space real;
+    pl_addresses(w, i, about(w, i)->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (unsigned l = 0; l < PL_LANES; l++)
+        at[l] = w->exec >> l & 1
+                    ? pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in)
+                    : NULL;
+    return bytes;
+}
+
+/* Must the late load choose its value before this instruction executes? */
+static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
+{
+    late_load *late = &state_of(w)->late;
+    const weak_insn *x = about(w, i);
+    row_list rows = {.late = late};
+    if (x->pass == PASS_NEVER || w->active != late->active || w->regs != late->regs) return true;
+    visit_rows(k, i, &rows);
+    if (rows.overlap || x->pass == PASS_REGISTERS) return rows.overlap;
+    const uint8_t *at[PL_LANES];
+    uint32_t bytes = bytes_at(w, i, at);
+    for (unsigned l = 0; l < PL_LANES; l++)
+        for (unsigned m = 0; at[l] && m < PL_LANES; m++)
+            if (late->at[m] && at[l] < late->at[m] + late->bytes && late->at[m] < at[l] + bytes)
+                return true;
+    return false;
+}
+
+/* The late load chooses its value now. */
+static void settle_late(pl_warp *w)
+{
+    late_load *late = &state_of(w)->late;
+    const pl_insn *i = late->insn;
+    uint32_t exec = w->exec, pc = w->pc, *regs = w->regs;
+    pl_effect *fx = w->fx; /* it was recorded when the load was issued */
+    late->insn = NULL;
+    w->fx = NULL;
+    w->pc = late->pc;
+    w->regs = late->regs;
+    pl_warp_widen(w, late->exec);
+    weak_load(w, i);
+    pl_warp_widen(w, exec);
+    w->regs = regs;
+    w->pc = pc;
+    w->fx = fx;
+}
+
+/* Issues a load and leaves its value for later: the plain function has found its faults and told
+ * listeners, its value does not count. */
+static bool issue_late(struct pl_weak *k, pl_warp *w, const pl_insn *i)
+{
+    late_load *late = &state_of(w)->late;
+    row_list rows = {.late = late};
+    late->rows = 0;
+    visit_rows(k, i, &rows);
+    if (rows.full) return false;
+    for (uint32_t m = 0; m < late->rows;
+         m++) /* a pointer that its target replaces is gone afterwards */
+        for (uint32_t n = 0; n < late->rows; n++)
+            if (late->row[m].written && !late->row[n].written &&
+                late->row[m].first < late->row[n].first + late->row[n].n &&
+                late->row[n].first < late->row[m].first + late->row[m].n)
+                return false;
+    late->bytes = bytes_at(w, i, late->at);
+    about(w, i)->plain(w, i);
+    if (pl_failed(w->grid)) return true;
+    late->exec = w->exec;
+    late->active = w->active;
+    late->pc = w->pc;
+    late->regs = w->regs;
+    late->insn = i;
+    return true;
+}
+
+/* Every instruction of the launch comes by here. */
+static void weak_any(pl_warp *w, const pl_insn *i)
+{
+    struct pl_weak *k = w->grid->weak;
+    const weak_insn *x = about(w, i);
+    late_load *late = &state_of(w)->late;
+    if (late->insn && in_the_way(k, w, i)) settle_late(w);
+    if (x->pass == PASS_LATE && !late->insn && draw(k, LATE_ONE_IN) == 0 && issue_late(k, w, i))
+        return;
+    (x->weak ? x->weak : x->plain)(w, i);
+}
+
+/* ---- binding ---- */
+
+static uint8_t level_of(pl_word scope)
+{
+    return scope == W_cta ? PL_LEVEL_CTA : scope == W_cluster ? PL_LEVEL_CLUSTER : PL_LEVEL_GPU;
+}
+
+/* Whether an instruction may execute before a load in front of it. */
+static uint8_t pass_of(const pl_insn *i, const weak_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool own = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
+    if (own && !x->acquire && !x->release && !x->foreign)
+        return x->weak == weak_load && !pl_insn_has(i, W_volatile) && !pl_insn_has(i, W_mmio)
+                   ? PASS_LATE
+                   : PASS_MEMORY;
+    if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
+        return PASS_REGISTERS;
+    return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) || i->cls == C_sreg_clock
+               ? PASS_NEVER
+               : PASS_REGISTERS;
+}
+
+/* The wrapper of an instruction, or NULL: it has nothing to do with other threads' memory. */
+static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    pl_word order = pl_mod(f, i->mods, G_order), sem = pl_mod(f, i->mods, G_sem),
+            scope = pl_mod(f, i->mods, G_scope);
+    pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    bool plain_store = f->mnem == M_st && !(f->effects & PL_EF_ASYNC) && !pl_insn_has(i, W_bulk);
+    *x = (weak_insn){.plain = i->exec, .level = level_of(scope)};
+    switch ((int)f->mnem) {
+    case M_ld:
+    case M_ldu:
+    case M_st:
+        if (space == PL_SP_LOCAL || space == PL_SP_PARAM) return NULL;
+        if (f->mnem == M_st && !plain_store) return weak_other;
+        x->strong =
+            (f->effects & PL_EF_VOLATILE) != 0; /* volatile and mmio are relaxed at system scope */
+        x->acquire = order == W_acquire;
+        x->release = order == W_release;
+        x->operand = f->mnem != M_st;
+        x->foreign = space == PL_SP_CONST || f->mnem == M_ldu || pl_insn_has(i, W_nc);
+        return f->mnem == M_st ? weak_store : weak_load;
+    case M_atom:
+    case M_red:
+    case M__cast:
+        if (f->effects & PL_EF_ASYNC) return weak_other;
+        x->strong = true;
+        x->operand = f->mnem != M_red;
+        x->acquire = sem == W_acquire || sem == W_acq_rel;
+        x->release = sem == W_release || sem == W_acq_rel;
+        return weak_atomic;
+    case M_membar:
+    case M_fence:
+        if (pl_insn_has(i, W_alias)) return NULL;
+        x->foreign = pl_insn_has(i, W_proxy) && pl_insn_has(i, W_async);
+        x->level = level_of(f->mnem == M_membar ? pl_mod(f, i->mods, G_level) : scope);
+        x->sc = f->mnem == M_membar || sem == W_sc;
+        x->acquire = sem != W_release;
+        x->release = sem != W_acquire;
+        if (!pl_insn_has(i, W_tensormap__generic)) return weak_fence;
+        x->acquire = pl_insn_has(i, W_acquire);
+        x->release = pl_insn_has(i, W_release);
+        return weak_map_fence;
+    case M_bar:
+    case M_barrier:
+        if (pl_insn_has(i, W_warp)) return NULL;
+        if (pl_insn_has(i, W_cluster)) {
+            x->acquire = pl_insn_has(i, W_wait);
+            x->release = pl_insn_has(i, W_arrive) && sem != W_relaxed;
+            return weak_cluster_barrier;
+        }
+        x->acquire = !pl_insn_has(i, W_arrive);
+        x->operand = pl_insn_has(i, W_red); /* behind the result */
+        return weak_barrier;
+    case M_tensormap:
+        x->release = !pl_insn_has(i, W_replace);
+        x->strong = x->release;
+        return weak_map_store;
+    case M_griddepcontrol: x->acquire = pl_insn_has(i, W_wait); return weak_grid;
+    case M_mbarrier: {
+        bool wait = pl_mod(f, i->mods, G_how) != W_none;
+        x->acquire = wait && sem != W_relaxed;
+        x->release = !wait && sem != W_relaxed;
+        return weak_mbarrier;
+    }
+    default: return f->effects & (PL_EF_STORE | PL_EF_ATOMIC) ? weak_other : NULL;
+    }
+}
+
+struct pl_weak *pl_weak_open(pl_program *p, uint64_t seed)
+{
+    struct pl_weak *k = calloc(1, sizeof *k);
+    if (!k || !(k->insn = calloc(p->code.n ? p->code.n : 1, sizeof *k->insn))) {
+        free(k);
+        return NULL;
+    }
+    k->program = p;
+    k->draw = seed;
+    pl_history_init(&k->history);
+    for (size_t n = 0; n < p->code.n; n++) {
+        pl_insn *i = &p->code.at[n];
+        weak_insn *x = &k->insn[n];
+        pl_exec_fn *f = i->exec ? wrapper(i, x) : NULL;
+        x->plain = i->exec;
+        x->weak = f;
+        x->pass = pass_of(i, x);
+        if (i->exec) i->exec = weak_any;
+    }
+    return k;
+}
+
+void pl_weak_close(struct pl_weak *k)
+{
+    for (size_t n = 0; k && n < k->program->code.n; n++)
+        k->program->code.at[n].exec = k->insn[n].plain;
+    if (k) free(k->insn);
+    free(k);
+}
+
+bool pl_weak_start(pl_cta *c)
+{
+    size_t bytes = sizeof *c->weak + c->nwarps * sizeof *c->weak->warp;
+    if (!c->weak && !(c->weak = malloc(bytes))) return false;
+    memset(c->weak, 0, bytes);
+    c->weak->number = c->weak->cluster = (uint32_t)c->number;
+    const uint32_t *n = c->grid->cluster;
+    if (n[0]) {
+        uint32_t nx = c->grid->grid[0] / n[0], ny = c->grid->grid[1] / n[1];
+        c->weak->cluster = (uint32_t)c->grid->first_block + c->id[0] / n[0] +
+                           nx * (c->id[1] / n[1] + ny * (c->id[2] / n[2]));
+    }
+    pl_history_forget(&c->grid->weak->history, c->shared, c->shared_end);
+    return true;
+}
+
+void pl_weak_end(struct pl_weak_cta *c)
+{
+    free(c);
+}
+
+/* ---- asynchronous operations ---- */
+
+/* What the asynchronous proxy reads there: memory, with older versions that it may not have got
+ * beyond. */
+static void read_async(struct pl_weak *k, pl_view *fenced, const uint8_t *from, size_t bytes,
+                       uint8_t *out)
+{
+    memcpy(out, from, bytes);
+    for (size_t done = 0; done < bytes;) {
+        unsigned first = (unsigned)((uintptr_t)(from + done) % PL_GRAIN), here = PL_GRAIN - first;
+        here = here < bytes - done ? here : (unsigned)(bytes - done);
+        const pl_grain *g = pl_grain_find(&k->history, from + done - first);
+        uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
+        unsigned end = g ? draw_place(k, pl_grain_floor(&k->history, g, fenced, mask), g->n) : 0;
+        if (g && end < g->n) {
+            uint8_t old[PL_GRAIN];
+            pl_grain_bytes(&k->history, g, end, old);
+            memcpy(out + done, old + first, here);
+        }
+        done += here;
+    }
+}
+
+void pl_weak_source(pl_warp *w, pl_async_op *o)
+{
+    struct pl_weak *k = w->grid->weak;
+    o->weak = k;
+    bool tile =
+        o->kind == PL_ASYNC_TENSOR && o->family == PL_ASYNC_BULK_GROUP; /* out of shared memory */
+    bool bulk = o->kind != PL_ASYNC_TENSOR && o->kind != PL_ASYNC_ARRIVE &&
+                o->family != PL_ASYNC_GROUP && o->from;
+    const uint8_t *from = tile ? o->tensor->tile : o->from;
+    size_t bytes = tile ? pl_tma_extent(o->tensor) : o->bytes;
+    if ((!tile && !bulk) || !bytes || !(o->own = malloc(bytes))) return;
+    after_barriers(k, w);
+    pl_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
+    read_async(k, &fenced, from, bytes, o->own);
+    if (memcmp(o->own, from, bytes) == 0) { /* nothing older: it reads when it lands */
+        free(o->own);
+        o->own = NULL;
+    } else if (tile)
+        o->tensor->tile = o->own;
+    else
+        o->from = o->own;
+}
+
+void pl_weak_written(struct pl_weak *k, const uint8_t *to, size_t bytes)
+{
+    pl_history_forget(&k->history, to, bytes);
+}

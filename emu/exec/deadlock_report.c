@@ -1,0 +1,429 @@
+/* deadlock_report.c - see deadlock_report.h. */
+#include "emu/exec/deadlock_report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+#include "emu/exec/async/async.h"
+
+enum { BLOCKS_SHOWN = 2, GROUPS_SHOWN = 6, MISSING_SHOWN = 3 };
+
+typedef struct text {
+    char *at;
+    size_t n, cap;
+} text;
+
+static void put(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(text *t, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    int n = t->n < t->cap ? vsnprintf(t->at + t->n, t->cap - t->n, format, ap) : 0;
+    va_end(ap);
+    t->n = n > 0 && t->n + (size_t)n < t->cap ? t->n + (size_t)n : n > 0 ? t->cap - 1 : t->n;
+}
+
+/* The launch: all blocks that run. */
+typedef struct hang {
+    text t;
+    pl_cta **live;
+    size_t n;
+} hang;
+
+/* ---- places ---- */
+
+/* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who
+ * look at memory stand where they look. */
+static uint32_t place(const pl_warp *w, const pl_split *s)
+{
+    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->look) return s->look - 1;
+    if (s->wait == PL_SPLIT_READY && s == &w->split[w->current]) return w->pc;
+    return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP ||
+                   s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
+               ? s->pc - (s->pc > 0)
+               : s->pc;
+}
+
+/* "line 22", with the file where the program has several, and the source line that the compiler
+ * noted: "line 22 (kernel.cu:7)". */
+static void put_line(text *t, const pl_grid *g, uint32_t pc)
+{
+    const pl_program *p = g->program;
+    const uint32_t k = pc < p->code.n ? p->code.at[pc].line : UINT32_MAX;
+    const pl_prog_line none = {0}, *line = k < p->lines.n ? &p->lines.at[k] : &none;
+    size_t source = 0;
+    while (source + 1 < p->sources.n && p->sources.at[source + 1].lines_before < line->ptx_line)
+        source++;
+    if (p->sources.n > 1) put(t, "%s ", p->sources.at[source].name);
+    put(t, "line %u", line->ptx_line - (p->sources.n ? p->sources.at[source].lines_before : 0));
+    if (!line->src_line || line->src_file >= p->files.n || !p->files.at[line->src_file]) return;
+    const char *file = p->files.at[line->src_file], *slash = strrchr(file, '/');
+    put(t, " (%s:%u)", slash ? slash + 1 : file, line->src_line);
+}
+
+static const char *word_of(const pl_grid *g, uint32_t pc)
+{
+    return pc < g->program->code.n ? pl_mnems[pl_forms[g->program->code.at[pc].form].mnem].name
+                                   : "the end";
+}
+
+static void put_lanes(text *t, const pl_warp *w, pl_lanes lanes)
+{
+    put(t, " lanes 0x%0*" PRIx64, w->halves * 8, lanes);
+}
+
+static void put_block(text *t, const pl_cta *c)
+{
+    put(t, "block %u,%u,%u", c->id[0], c->id[1], c->id[2]);
+}
+
+/* ---- what lanes wait for ---- */
+
+static pl_lanes lanes_left(const pl_warp *w)
+{
+    return w->lanes & ~w->exited;
+}
+
+/* The first lane of a split, and its half. */
+static unsigned first_lane(pl_warp *w, const pl_split *s)
+{
+    pl_warp_half(w, (uint32_t)s->mask == 0);
+    return (unsigned)__builtin_ctz(pl_of_half(w, s->mask) | 1u << (PL_LANES - 1));
+}
+
+/* Operand k of the instruction at pc, as the first lane of the split has it. */
+static uint32_t operand_of(pl_warp *w, const pl_split *s, uint32_t pc, unsigned k)
+{
+    const unsigned lane = first_lane(w, s);
+    const uint32_t row = w->code[pc].op[k];
+    return row == PL_NO_OPERAND ? 0 : pl_warp_frame(w, s)[(size_t)row * PL_LANES + lane];
+}
+
+/* Which barrier a split waits at, or, before an aligned instruction, is about to. */
+static uint32_t barrier_of(pl_warp *w, const pl_split *s)
+{
+    return s->wait == PL_SPLIT_BARRIER
+               ? s->barrier
+               : operand_of(w, s, s->pc, pl_forms[w->code[s->pc].form].operand[0].written) %
+                     PL_NAMED_BARRIERS;
+}
+
+/* Does the split look at the barrier that cooperative groups keep for the grid? */
+static bool looks_at_grid(const pl_grid *g, const pl_split *s)
+{
+    const pl_alloc *a = g->workspace && s->look ? pl_memory_find(g->memory, s->look_at) : NULL;
+    return a && a->address == g->workspace;
+}
+
+/* Blocks that do not look at the barrier of the grid. */
+static void missing_blocks(hang *h, const pl_grid *g)
+{
+    size_t shown = 0, absent = 0;
+    for (size_t k = 0; k < h->n; k++) {
+        const pl_cta *c = h->live[k];
+        bool looks = false;
+        for (uint32_t n = 0; n < c->nwarps; n++)
+            for (unsigned m = 0; m < c->warp[n].nsplits; m++)
+                looks |= looks_at_grid(g, &c->warp[n].split[m]);
+        absent += !looks;
+        if (looks || shown++ >= MISSING_SHOWN) continue;
+        put(&h->t, shown == 1 ? ", missing " : ", ");
+        put_block(&h->t, c);
+    }
+    if (absent > MISSING_SHOWN) put(&h->t, " and %zu other blocks", absent - MISSING_SHOWN);
+    if (pl_grid_blocks(g) > h->n)
+        put(&h->t, ", and %llu blocks do not run", (unsigned long long)(pl_grid_blocks(g) - h->n));
+}
+
+static void mbarrier_state(text *t, pl_warp *w, const pl_split *s, const pl_insn *i)
+{
+    pl_space real;
+    uint64_t in;
+    const unsigned lane = first_lane(w, s);
+    const uint8_t *p =
+        pl_resolve(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC,
+                   s->look_at, 8, &real, &in);
+    put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->look_at);
+    if (!p) return;
+    const pl_mbar b = pl_mbar_read(p);
+    put(t, ", whose phase %d lacks %u of %u arrivals", b.phase, b.pending, b.expected);
+    if (b.tx) put(t, " and %d bytes", b.tx);
+}
+
+/* Lanes that look at memory again and again: for what. */
+static void looking(hang *h, pl_warp *w, const pl_split *s)
+{
+    const pl_insn *i = &w->code[s->look - 1];
+    const pl_grid *g = w->grid;
+    if (pl_forms[i->form].mnem == M_mbarrier) {
+        mbarrier_state(&h->t, w, s, i);
+        return;
+    }
+    if (looks_at_grid(g, s)) {
+        put(&h->t, "wait at the barrier of the grid");
+        missing_blocks(h, g);
+        return;
+    }
+    pl_space real = (pl_space)i->sel[PL_M_SPACE];
+    uint64_t in = s->look_at;
+    pl_resolve(w, first_lane(w, s), real, s->look_at, 1, &real, &in);
+    const pl_alloc *a = real == PL_SP_GLOBAL ? pl_memory_find(g->memory, in) : NULL;
+    put(&h->t, "spin, looking at %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global",
+        in);
+    if (a && a->name) put(&h->t, " (%s + %" PRIu64 ")", a->name, in - a->address);
+    put(&h->t, ", which nobody writes");
+}
+
+static void at_barrier(text *t, pl_warp *w, const pl_split *s)
+{
+    const pl_cta *c = w->cta;
+    const pl_barrier *b = &c->barrier[s->barrier];
+    uint32_t came = b->arrived;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        came += (uint32_t)__builtin_popcountll(c->warp[k].came[s->barrier]);
+    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, came,
+        b->expected ? b->expected : c->live);
+}
+
+/* What a group of lanes waits for. */
+static void reason(hang *h, pl_warp *w, const pl_split *s)
+{
+    text *t = &h->t;
+    const pl_cta *c = w->cta;
+    switch (s->wait) {
+    case PL_SPLIT_BARRIER: at_barrier(t, w, s); return;
+    case PL_SPLIT_ALIGNED:
+        put(t,
+            "wait at barrier %u, which is aligned, for the other lanes of their warp to come to "
+            "the same instruction",
+            barrier_of(w, s));
+        return;
+    case PL_SPLIT_CLUSTER:
+        put(t, "wait at the cluster barrier, where %u of %u threads have arrived",
+            c->cluster ? c->cluster->arrived : c->alone_arrived,
+            c->cluster ? c->cluster->live : c->live);
+        return;
+    case PL_SPLIT_WARP_SYNC: {
+        const uint32_t k = pl_member_mask_operand(&w->code[s->pc]);
+        put(t, "wait for other lanes of their _sync mask");
+        if (k != UINT32_MAX) {
+            const uint32_t mask = operand_of(w, s, s->pc, k);
+            put(t, " 0x%08x, missing lanes 0x%08x", mask,
+                mask & pl_alive(w) & ~pl_of_half(w, s->mask));
+        }
+        return;
+    }
+    case PL_SPLIT_GRID:
+        put(t, "wait for the grid before theirs, of which %llu of %llu blocks have ended",
+            (unsigned long long)w->grid->before->blocks_done,
+            (unsigned long long)pl_grid_blocks(w->grid->before));
+        return;
+    case PL_SPLIT_CONVERGE:
+        put(t, "wait where the lanes of their warp meet again%s",
+            w->grid->simt_stack ? " (with --simt its they would be let go)" : "");
+        return;
+    default:
+        if (w->grid->simt_stack && s != &w->split[w->current])
+            put(t, "wait until the lanes that parted last have come to where they meet (with "
+                   "--simt its they would go on)");
+        else if (s->look)
+            looking(h, w, s);
+        else
+            put(t, s->wait == PL_SPLIT_SLEEP ? "sleep" : "run");
+        return;
+    }
+}
+
+/* ---- who is missing ---- */
+
+/* What lanes do that others wait for, in few words. */
+static void doing(hang *h, pl_warp *w, const pl_split *s)
+{
+    text *t = &h->t;
+    put(t, " (");
+    put_line(t, w->grid, place(w, s));
+    put(t, ", %s", word_of(w->grid, place(w, s)));
+    if (s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_ALIGNED)
+        put(t, ": waits at barrier %u", barrier_of(w, s));
+    else if (s->wait == PL_SPLIT_CLUSTER)
+        put(t, ": waits at the cluster barrier");
+    else if (s->wait == PL_SPLIT_WARP_SYNC || s->wait == PL_SPLIT_CONVERGE)
+        put(t, ": waits for lanes of its warp");
+    else if (s->look)
+        put(t, pl_forms[w->code[s->look - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier"
+                                                                      : ": spins");
+    put(t, ")");
+}
+
+/* Names lanes of a warp that are away, and what each group of them does. */
+static void name_warp(hang *h, pl_warp *w, pl_lanes away)
+{
+    put(&h->t, " warp %u", w->index);
+    for (unsigned m = 0; m < w->nsplits; m++) {
+        const pl_lanes lanes = w->split[m].mask & away;
+        if (!lanes) continue;
+        if (lanes != lanes_left(w)) put_lanes(&h->t, w, lanes);
+        doing(h, w, &w->split[m]);
+    }
+}
+
+/* Warps of which lanes have ended without coming to a barrier that counts threads. */
+static void ended(hang *h, pl_cta *c, uint32_t threads)
+{
+    put(&h->t, ", and %u threads that should come have ended or do not exist", threads);
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        const pl_warp *w = &c->warp[k];
+        if (lanes_left(w)) continue;
+        put(&h->t, " (warp %u ended at ", k);
+        put_line(&h->t, c->grid, w->ended_at);
+        put(&h->t, ")");
+        return;
+    }
+}
+
+/* Who has not come to the barrier that split s waits at. */
+static void missing_warps(hang *h, pl_cta *c, const pl_split *s)
+{
+    const pl_barrier *b = &c->barrier[s->barrier];
+    uint32_t shown = 0, absent = 0, came = b->arrived;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        pl_warp *w = &c->warp[k];
+        pl_lanes there = w->arrived >> s->barrier & 1u ? lanes_left(w) : w->came[s->barrier];
+        came += (uint32_t)__builtin_popcountll(w->came[s->barrier]);
+        const pl_lanes away = lanes_left(w) & ~there;
+        absent += (uint32_t)__builtin_popcountll(away);
+        if (!away || shown++ >= MISSING_SHOWN) continue;
+        put(&h->t, shown == 1 ? ", missing" : ",");
+        name_warp(h, w, away);
+    }
+    if (shown > MISSING_SHOWN) put(&h->t, " and %u other warps", shown - MISSING_SHOWN);
+    const uint32_t wanted = b->expected ? b->expected : c->live;
+    if (wanted > came + absent) ended(h, c, wanted - came - absent);
+}
+
+/* Who has not come to the cluster barrier. */
+static void missing_in_cluster(hang *h, pl_cta *c)
+{
+    uint32_t shown = 0;
+    const pl_cluster *x = c->cluster;
+    for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
+        pl_cta *o = x ? x->cta[r] : c;
+        if (!o) {
+            put(&h->t,
+                shown++ ? ", block %u of the cluster (it has not started)"
+                        : ", missing block %u of the cluster (it has not started)",
+                r);
+            continue;
+        }
+        for (uint32_t k = 0; k < o->nwarps && shown < MISSING_SHOWN; k++) {
+            pl_lanes away = 0;
+            for (unsigned m = 0; m < o->warp[k].nsplits; m++)
+                away |= o->warp[k].split[m].cluster_arrived ? 0 : o->warp[k].split[m].mask;
+            if (!away) continue;
+            put(&h->t, shown++ ? ", " : ", missing ");
+            put_block(&h->t, o);
+            name_warp(h, &o->warp[k], away);
+        }
+    }
+}
+
+/* ---- the report ---- */
+
+/* Do the lanes of warp w that are left all stand as split s of warp v does? */
+static bool same(const pl_warp *w, const pl_warp *v, const pl_split *s)
+{
+    return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc &&
+           w->split[0].barrier == s->barrier && w->split[0].look == s->look &&
+           w->split[0].look_at == s->look_at && v->nsplits == 1;
+}
+
+static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
+{
+    uint32_t groups = 0;
+    text *t = &h->t;
+    for (uint32_t k = 0; k < c->nwarps; k++) {
+        pl_warp *w = &c->warp[k];
+        if (w->state == PL_WARP_DONE) continue;
+        uint32_t last = k;
+        for (unsigned m = 0; m < w->nsplits; m++) {
+            const pl_split *s = &w->split[m];
+            if (!*first) {
+                *first = w;
+                *at = s;
+            }
+            while (last + 1 < c->nwarps && c->warp[last + 1].state != PL_WARP_DONE &&
+                   same(&c->warp[last + 1], w, s))
+                last++;
+            if (groups++ >= GROUPS_SHOWN) continue;
+            put(t, "; ");
+            put_block(t, c);
+            if (last > k)
+                put(t, " warps %u to %u", k, last);
+            else
+                put(t, " warp %u", k);
+            if (s->mask != lanes_left(w)) put_lanes(t, w, s->mask);
+            put(t, " at ");
+            put_line(t, w->grid, place(w, s));
+            put(t, ", %s: ", word_of(w->grid, place(w, s)));
+            reason(h, w, s);
+            if (s->wait == PL_SPLIT_BARRIER) missing_warps(h, c, s);
+            if (s->wait == PL_SPLIT_CLUSTER) missing_in_cluster(h, c);
+        }
+        k = last;
+    }
+    if (groups > GROUPS_SHOWN) put(t, "; and %u other groups of this block", groups - GROUPS_SHOWN);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const pl_cta *x = *(pl_cta *const *)a, *y = *(pl_cta *const *)b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* The lanes of a warp in the order of their numbers: which split is where depends on the order in
+ * which they ran. */
+static void sort_splits(pl_warp *w)
+{
+    const pl_lanes running = w->split[w->current].mask;
+    w->split[w->current].pc =
+        w->split[w->current].wait == PL_SPLIT_READY ? w->pc : w->split[w->current].pc;
+    for (unsigned k = 1; k < w->nsplits; k++)
+        for (unsigned m = k; m > 0 && (w->split[m].mask & (0ull - w->split[m].mask)) <
+                                          (w->split[m - 1].mask & (0ull - w->split[m - 1].mask));
+             m--) {
+            const pl_split s = w->split[m];
+            w->split[m] = w->split[m - 1];
+            w->split[m - 1] = s;
+        }
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (w->split[k].mask == running) w->current = (uint8_t)k;
+}
+
+void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
+{
+    static const char *const head[] = {
+        "deadlock: nothing can run any more",
+        "hang: nothing happens but looking at memory that nobody changes"};
+    pl_warp *first = NULL;
+    const pl_split *at = NULL;
+    char space[sizeof g->fault.text];
+    hang h = {.t = {.at = space, .cap = sizeof space}, .live = live, .n = n};
+    if (n) qsort(live, n, sizeof *live, by_number);
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t m = 0; m < live[k]->nwarps; m++) sort_splits(&live[k]->warp[m]);
+    put(&h.t, "%s", head[spinning]);
+    for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++) block(&h, live[k], &first, &at);
+    if (n > BLOCKS_SHOWN) put(&h.t, "; and %zu other blocks", n - BLOCKS_SHOWN);
+    if (!first) {
+        g->fault = (pl_fault_info){.error = "CUDA_ERROR_LAUNCH_TIMEOUT", .set = true};
+        return;
+    }
+    first->pc = place(first, at);
+    pl_warp_half(first, (uint32_t)at->mask == 0);
+    pl_fault(first, pl_of_half(first, at->mask), 0, "CUDA_ERROR_LAUNCH_TIMEOUT", "%s", space);
+}

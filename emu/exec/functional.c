@@ -1,0 +1,294 @@
+/* functional.c - functional mode: runs the blocks of a launch one after the other, or side by side
+ * when they wait for each other.
+ *
+ * A block runs alone until it ends or all its warps spin or wait. Then the next block gets its
+ * turn, up to max_resident blocks: as many as the machine holds at once, so that blocks which wait
+ * for others (grid barriers, locks) behave as on hardware. Of grids in a row, the next one's blocks
+ * start as soon as those of the one before let them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/exec.h"
+#include "emu/exec/deadlock_report.h"
+
+enum {
+    TURN = 1 << 16,      /* instructions of a warp's turn */
+    PROGRESS_TURNS = 64, /* turns of blocks between two reports of progress */
+    IDLE_ROUNDS = 3,     /* turns of a block without an instruction before the next block starts */
+    SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen.
+                            * PL_IDLE_STEP times as many when they look at a clock as well */
+    RANDOM_TURN = 96,      /* random schedule: most instructions of a turn */
+    RANDOM_BLOCKS = 24     /* random schedule: blocks that run side by side */
+};
+
+/* Distinct 32-byte sectors that the lanes touch. */
+static uint16_t sectors(const pl_effect *fx)
+{
+    uint64_t seen[2 * PL_LANES];
+    unsigned n = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((fx->mask >> l) & 1u)) continue;
+        for (uint64_t s = fx->addr[l] / 32;
+             s <= (fx->addr[l] + (fx->size ? fx->size - 1u : 0)) / 32; s++) {
+            unsigned k = 0;
+            while (k < n && seen[k] != s) k++;
+            if (k == n && n < 2 * PL_LANES) seen[n++] = s;
+        }
+    }
+    return (uint16_t)n;
+}
+
+/* Counts what a half has touched, and tells whoever listens. */
+static void tell_access(const pl_warp *w, const pl_effect *fx, unsigned half, uint32_t pc,
+                        uint64_t seq)
+{
+    const pl_grid *g = w->grid->head;
+    uint16_t touched = fx->space == PL_SP_GLOBAL || fx->space == PL_SP_LOCAL ? sectors(fx) : 0;
+    if (g->pc_stat) {
+        g->pc_stat[pc].requests++;
+        g->pc_stat[pc].sectors += touched;
+    }
+    if (!g->sink || !g->sink->mem) return;
+    pl_mem_event e = {.seq = seq,
+                      .cycle = w->clock,
+                      .block = (uint32_t)w->cta->number,
+                      .warp = w->index,
+                      .pc = pc,
+                      .mask = fx->mask,
+                      .half = (uint8_t)half,
+                      .space = fx->space,
+                      .kind = fx->kind,
+                      .size = fx->size,
+                      .sectors = touched,
+                      .addr = fx->addr};
+    g->sink->mem(g->sink->ctx, &e);
+}
+
+/* pl_warp_run one instruction at a time, with events for whoever listens; the time of an event is
+ * the warp's own instruction count. */
+static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
+{
+    pl_grid *g = w->grid->head;
+    const pl_sink *sink = g->sink;
+    pl_warp_state s = (pl_warp_state)w->state;
+    for (uint64_t n = 0; n < limit; n++) {
+        const pl_insn *i = pl_warp_peek(w);
+        if (!i) return (pl_warp_state)w->state;
+        const uint32_t pc = w->pc;
+        const pl_lanes mask = w->active;
+        pl_effect fx[PL_MAX_HALVES];
+        w->clock++;
+        if (g->pc_stat) {
+            g->pc_stat[pc].executed++;
+            g->pc_stat[pc].lanes += (unsigned)__builtin_popcountll(mask);
+        }
+        s = pl_warp_step(w, fx);
+        uint64_t seq = g->seq++;
+        if (sink && sink->inst) {
+            pl_inst_event e = {.seq = seq,
+                               .cycle = w->clock,
+                               .block = (uint32_t)w->cta->number,
+                               .warp = w->index,
+                               .pc = pc,
+                               .mask = mask,
+                               .weight = 1};
+            sink->inst(sink->ctx, &e);
+        }
+        for (unsigned h = 0; h < w->halves && i->flags & PL_IF_MEM; h++)
+            if (fx[h].mask) tell_access(w, &fx[h], h, pc, seq);
+        if (s != PL_WARP_READY || w->paused) return s;
+    }
+    return s;
+}
+
+/* The next number of a random schedule (splitmix64). */
+static uint64_t draw(pl_grid *g)
+{
+    uint64_t z = g->draw += 0x9e3779b97f4a7c15ull;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+
+/* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that
+ * only polled. */
+static uint64_t turn(pl_cta *c, bool *paused)
+{
+    pl_grid *g = c->grid->head;
+    uint64_t executed = 0;
+    uint32_t first = g->random ? (uint32_t)(draw(g) % c->nwarps) : 0;
+    *paused = true;
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
+        uint64_t limit = g->random ? 1 + draw(g) % (g->turn ? g->turn : RANDOM_TURN) : TURN;
+        pl_warp *w = &c->warp[k];
+        if (w->state == PL_WARP_DONE) continue;
+        if (w->state == PL_WARP_SLEEP) w->clock += TURN;
+        uint64_t before = w->executed;
+        if (g->random && w->nsplits > 1) pl_warp_shuffle(w, draw(g));
+        pl_warp_state s = g->sink || g->turn ? run_traced(w, limit) : pl_warp_run(w, limit);
+        executed += w->executed - before;
+        if (s == PL_WARP_DONE) c->done++;
+        if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
+        if (s == PL_WARP_BARRIER && w->executed > before) *paused = false;
+        if (g->fault.set) break;
+    }
+    return executed;
+}
+
+/* Blocks of a cluster start together. */
+static uint32_t cluster_blocks(const pl_grid *g)
+{
+    return g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
+}
+
+/* Fewer blocks run at once when the host has no memory for more. */
+static void fit_memory(pl_grid *g)
+{
+    const uint64_t held =
+        g->head->most.memory ? g->head->most.memory / pl_grid_block_bytes(g) : UINT64_MAX;
+    if (held < g->max_resident) g->max_resident = (uint32_t)held;
+}
+
+/* Has that happened? Then blocks that wait for others may wait in vain. */
+static bool few_for_memory(const pl_grid *g)
+{
+    return g->head->most.memory &&
+           (g->max_resident + 1) * pl_grid_block_bytes(g) > g->head->most.memory;
+}
+
+/* Most blocks that may run at once while grid g starts some. */
+static uint32_t most_blocks(const pl_grid *g)
+{
+    return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
+}
+
+/* Starts the next block or cluster of a grid behind the n that run. */
+static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
+{
+    uint64_t total = pl_grid_blocks(g);
+    pl_status st = PL_OK;
+    for (uint32_t k = 0; k < cluster_blocks(g) && g->next_block < total; k++) {
+        live[*n] = pl_cta_start(g, (uint32_t)g->next_block,
+                                (uint32_t)(g->next_block % (g->nsm ? g->nsm : 1)));
+        g->next_block++;
+        if (!live[(*n)++]) st = PL_NOMEM;
+    }
+    return st;
+}
+
+static bool sleeping(pl_cta *const *live, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < live[k]->nwarps; j++)
+            if (live[k]->warp[j].state == PL_WARP_SLEEP) return true;
+    return false;
+}
+
+static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
+{
+    uint64_t blocks = pl_grid_left(g), left = blocks;
+    size_t n = 0, at = 0;
+    unsigned idle = 0;
+    uint64_t looking = 0; /* turns in a row in which nobody did anything but poll */
+    pl_status st = PL_OK;
+    bool more = true;              /* another block should start */
+    uint64_t total = 0, turns = 0; /* instructions and turns so far */
+    while (left) {
+        pl_grid *from = pl_grid_startable(g);
+        if (more && from && n + cluster_blocks(from) <= most_blocks(from)) {
+            at = n;
+            st = start(from, live, &n);
+            *nlive = n;
+            more = false;
+            if (st != PL_OK) break;
+            from = pl_grid_startable(g);
+        }
+        if (g->random) { /* any of the blocks, and now and then one more */
+            at = (size_t)(draw(g) % n);
+            more |= n < RANDOM_BLOCKS && draw(g) % 4 == 0;
+        }
+        if (at >= n) at = 0;
+        pl_cta *c = live[at];
+        bool paused, started_all = !from || n + cluster_blocks(from) > most_blocks(from),
+                     alone = cluster_blocks(c->grid) == 1;
+        uint64_t before = left, advances = g->advances, executed = turn(c, &paused);
+        total += executed;
+        if (g->progress && ++turns % PROGRESS_TURNS == 0)
+            g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
+        if (g->fault.set) break;
+        if (c->done == c->nwarps) {
+            uint32_t mates = cluster_blocks(c->grid);
+            pl_cta_end(c);
+            memmove(&live[at], &live[at + 1], (n - at - 1) * sizeof *live);
+            *nlive = --n;
+            more = n < mates;
+            idle = 0;
+            if (g->progress) g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
+        } else if (executed && !paused && alone) {
+            idle = 0; /* it gets on: the same block again */
+        } else {
+            idle = executed ? 0 : idle + 1;
+            at++;
+            if (at >= n) {
+                at = 0;
+                more =
+                    true; /* everybody waits or polls: perhaps for a block that has not started */
+            }
+        }
+        left = pl_grid_left(g);
+        const unsigned drawn =
+            g->random ? 16
+                      : 1; /* blocks are drawn: one that can go on may not come for some time */
+        if (idle > (n + 1) * IDLE_ROUNDS * drawn && left == before && started_all &&
+            !sleeping(live, n)) {
+            if (from && few_for_memory(from)) return PL_NOMEM;
+            pl_hang_report(g, live, n, false);
+            break;
+        }
+        bool patient = false;
+        for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].patient;
+        looking = paused && left == before && g->advances == advances
+                      ? looking + (patient ? 1 : PL_IDLE_STEP)
+                      : 0;
+        uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn;
+        if (looking > rounds && looking / rounds > n && started_all) {
+            if (from && few_for_memory(from)) return PL_NOMEM;
+            pl_hang_report(g, live, n, true);
+            break;
+        }
+        g->ran += executed;
+        if (pl_grid_stop(g, 0, g->ran, live, n)) return PL_INTERRUPTED;
+    }
+    return st;
+}
+
+pl_status pl_grid_run(pl_grid *head)
+{
+    pl_status st = PL_OK;
+    size_t most = 0, n = 0;
+    for (pl_grid *g = head; g && st == PL_OK; g = g->next) {
+        fit_memory(g);
+        most += most_blocks(g);
+        st = pl_grid_open(g);
+    }
+    pl_cta **live = malloc(sizeof *live * (most ? most : 1));
+    if (st == PL_OK) st = live ? run(head, live, &n) : PL_NOMEM;
+    for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
+        pl_grid *g = live[k] ? live[k]->grid : head;
+        for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {
+            g->executed += live[k]->warp[j].executed;
+            g->lane_executed += live[k]->warp[j].lane_executed;
+        }
+    }
+    free(live);
+    for (size_t k = 0; head->pc_stat && k < head->program->code.n;
+         k++) { /* without a model of time every instruction is one issue */
+        pl_pc_stat *x = &head->pc_stat[k];
+        x->issues = x->executed;
+        if (pl_forms[head->program->code.at[k].form].effects & PL_EF_BRANCH)
+            x->branches = x->executed;
+    }
+    for (pl_grid *g = head; g; g = g->next) pl_grid_close(g);
+    return st != PL_OK ? st : head->fault.set ? PL_FAULT : PL_OK;
+}

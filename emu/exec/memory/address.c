@@ -1,0 +1,318 @@
+/* address.c - resolving addresses of one lane, and the messages for those that mean nothing. See
+ * address.h. */
+#include "emu/exec/memory/address.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "emu/exec/runtime/cuda_builtins.h"
+
+enum { NULL_PAGE = 4096 };         /* addresses that come from a null pointer */
+#define WINDOW_REACH 0x80000000ull /* addresses that probably come from a pointer into a window */
+
+static uint8_t *shared_at(pl_warp *w, uint64_t address, uint64_t bytes)
+{
+    pl_cta *c = w->cta;
+    uint32_t rank = (uint32_t)(address / PL_SHARED_SLICE);
+    uint64_t offset = address % PL_SHARED_SLICE;
+    if (rank != c->cluster_rank)
+        c = c->cluster && rank < c->cluster->size ? c->cluster->cta[rank] : NULL;
+    if (!c || !c->live || offset < c->shared_first || offset > c->shared_end ||
+        bytes > c->shared_end - offset)
+        return NULL;
+    return c->shared + offset;
+}
+
+uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                    pl_space *resolved, uint64_t *in_space)
+{
+    if (space == PL_SP_GENERIC) {
+        if (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS) {
+            space = PL_SP_SHARED;
+            address -= PL_SHARED_WINDOW;
+        } else if (address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE) {
+            space = PL_SP_LOCAL;
+            address -= PL_LOCAL_WINDOW;
+        } else if (address - PL_PARAM_WINDOW < PL_LOCAL_SIZE) {
+            space = PL_SP_PARAM;
+            address -= PL_PARAM_WINDOW;
+        } else
+            space = PL_SP_GLOBAL;
+    }
+    *resolved = space;
+    *in_space = address;
+    switch (space) {
+    case PL_SP_SHARED: return shared_at(w, address, bytes);
+    case PL_SP_LOCAL: {
+        const uint32_t top = pl_local_top(w);
+        if (address > top || bytes > top - address) return NULL;
+        return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + address;
+    }
+    case PL_SP_PARAM: {
+        uint32_t n = w->grid->entry->param_bytes;
+        if (address > n || bytes > n - address) return NULL;
+        return (uint8_t *)(uintptr_t)w->grid->params + address;
+    }
+    case PL_SP_CONST: {
+        const pl_bank *b = &w->program->bank;
+        return address <= b->size && bytes <= b->size - address ? b->bytes + address : NULL;
+    }
+    default: {
+        const pl_alloc *a = w->hit;
+        if (!a || address - a->address >= a->size) a = pl_memory_find(w->grid->memory, address);
+        if (!a || !pl_alloc_holds(a, address, bytes)) return NULL;
+        if (!a->valid) w->hit = a;
+        return a->bytes + (address - a->address);
+    }
+    }
+}
+
+/* A constant bank, or NULL. */
+static const pl_alloc *constants_at(const pl_warp *w, uint64_t address)
+{
+    const pl_alloc *a = pl_memory_find(w->grid->memory, address);
+    return a && a->constant ? a : NULL;
+}
+
+uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                          uint64_t bytes, pl_space *resolved, uint64_t *in_space)
+{
+    uint8_t *p = pl_resolve(w, lane, space, address, bytes, resolved, in_space);
+    const pl_alloc *a =
+        w->hit; /* the allocation in which the address was found, unless that is restricted */
+    if (*resolved == PL_SP_PARAM || *resolved == PL_SP_CONST) return NULL;
+    return p && *resolved == PL_SP_GLOBAL && a && a->constant && address - a->address < a->size
+               ? NULL
+               : p;
+}
+
+static uint8_t *aligned_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                               uint64_t bytes, uint64_t align, const char *what, bool write)
+{
+    pl_space real;
+    uint64_t in;
+    if (address % align) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
+                 "%s at address 0x%" PRIx64 ", which is not a multiple of %" PRIu64, what, address,
+                 align);
+        return NULL;
+    }
+    const uint64_t n = bytes ? bytes : 1;
+    uint8_t *p = write ? pl_resolve_write(w, lane, space, address, n, &real, &in)
+                       : pl_resolve(w, lane, space, address, n, &real, &in);
+    if (!p) pl_access_fault(w, lane, space, address, n, what);
+    return p;
+}
+
+uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                   uint64_t align, const char *what)
+{
+    return aligned_access(w, lane, space, address, bytes, align, what, false);
+}
+
+uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                         uint64_t bytes, uint64_t align, const char *what)
+{
+    return aligned_access(w, lane, space, address, bytes, align, what, true);
+}
+
+/* Says how far an address lies from something, and which of its elements it would be. */
+static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes,
+                    const pl_alloc *of)
+{
+    const bool before = address < of->address, within = !before && address - of->address < of->size;
+    const uint64_t from_start = before ? of->address - address : address - of->address;
+    const uint64_t distance = before || within ? from_start : from_start - of->size;
+    char shape[80] = "", element[60] = "";
+    if (of->element && of->size % of->element == 0)
+        snprintf(shape, sizeof shape, "%s[%" PRIu64 "], ", of->type, of->size / of->element);
+    if (within && bytes > of->size - from_start) {
+        snprintf(element, sizeof element, ", and reaches %" PRIu64 " bytes behind its end",
+                 bytes - (of->size - from_start));
+    } else if (shape[0]) {
+        const uint64_t index = (from_start + (before ? of->element - 1 : 0)) / of->element;
+        snprintf(element, sizeof element, ": element %s%" PRIu64, before ? "-" : "", index);
+    }
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+             "%s, %" PRIu64 " bytes %s of '%s' (%s%" PRIu64 " bytes at 0x%" PRIx64 ")%s", access,
+             distance,
+             before   ? "before the start"
+             : within ? "from the start"
+                      : "behind the end",
+             of->name ? of->name : "an allocation", shape, of->size, of->address, element);
+}
+
+/* An access to the device heap outside of the blocks in use. */
+static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_t address,
+                          uint64_t bytes)
+{
+    const pl_heap *h = &w->grid->system->heap;
+    const pl_heap_block *b = pl_heap_block_at(h, address);
+    const uint64_t start = b ? h->base + b->offset : 0;
+    if (!b) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s, in the device heap in front of all blocks of malloc", access);
+    } else if (!b->used) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s, %" PRIu64 " bytes from the start of a block of malloc that has been freed "
+                 "(%" PRIu64 " bytes at 0x%" PRIx64 ")",
+                 access, address - start, b->size, start);
+    } else {
+        const pl_alloc block = {.address = start, .size = b->size, .name = "a block of malloc"};
+        outside(w, lane, access, address, bytes, &block);
+    }
+}
+
+/* A load that reaches beyond the constant bank. */
+static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
+                         const char *access)
+{
+    const pl_program *p = w->program;
+    const pl_prog_var *last = NULL; /* in front of the address */
+    bool generic = address - p->bank.address < p->bank.size;
+    uint64_t place = generic ? address - p->bank.address : address;
+    for (size_t k = 0; k < p->vars.n; k++) {
+        const pl_prog_var *v = &p->vars.at[k];
+        if (v->space == PL_SP_CONST && v->address <= place &&
+            (!last || v->address >= last->address))
+            last = v;
+    }
+    if (!last)
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s; the program has no constants", access);
+    else if (generic)
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s, a generic address in '%s' (%" PRIu64 " bytes at constant address 0x%" PRIx64
+                 "); cvta.to.const converts it",
+                 access, last->name, last->size, last->address);
+    else
+        outside(w, lane, access, address, bytes,
+                &(pl_alloc){.address = last->address, .size = last->size, .name = last->name});
+}
+
+void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                     const char *what)
+{
+    static const char *const names[] = {
+        [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant",  [PL_SP_GLOBAL] = "global",
+        [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "parameter", [PL_SP_SHARED] = "shared",
+        [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
+    pl_space real = space;
+    uint64_t at = address;
+    uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
+    const pl_alloc *constants = p && real == PL_SP_GLOBAL ? constants_at(w, address) : NULL;
+    if (p && address % bytes) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
+                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", which is not a multiple of %" PRIu64,
+                 what, bytes, names[real], at, bytes);
+        return;
+    }
+    if (real == PL_SP_SHARED) {
+        const pl_cta *c = w->cta;
+        uint64_t rank = at / PL_SHARED_SLICE;
+        if (rank != c->cluster_rank && (!c->cluster || rank >= c->cluster->size))
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                     " of the cluster, which has %" PRIu32,
+                     what, bytes, at, rank, c->cluster ? c->cluster->size : 1);
+        else if (rank != c->cluster_rank && !c->cluster->cta[rank])
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                     " of the cluster, which has not started",
+                     what, bytes, at, rank);
+        else if (rank != c->cluster_rank &&
+                 !c->cluster->cta[rank]->live) /* recorded: exec.groups */
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
+                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                     " of the cluster, which has ended",
+                     what, bytes, at, rank);
+        else
+            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
+                     "; the block has %" PRIu32 " bytes from 0x%" PRIx64,
+                     what, bytes, at, c->shared_end - c->shared_start,
+                     (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
+        return;
+    }
+    if (real == PL_SP_PARAM && p) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
+                 "; parameters of a kernel cannot be written",
+                 what, bytes, at);
+        return;
+    }
+    if (constants) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", constant address 0x%" PRIx64
+                 "; constants cannot be written",
+                 what, bytes, address, address - constants->address);
+        return;
+    }
+    if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32
+                 " bytes",
+                 what, bytes, names[real], at,
+                 real == PL_SP_LOCAL ? "the stack of the thread has"
+                                     : "the kernel's parameters have",
+                 real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
+        return;
+    }
+    char access[120];
+    if (space == PL_SP_CONST) {
+        snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64,
+                 what, bytes, address);
+        outside_bank(w, lane, address, bytes, access);
+        return;
+    }
+    if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS ||
+                                   address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", which lies in the window of %s memory",
+                 what, bytes, names[space], address,
+                 address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
+        return;
+    }
+    const uint64_t beyond = address - (PL_LOCAL_WINDOW - WINDOW_REACH);
+    if (beyond < 2 * WINDOW_REACH) {
+        const bool before = address < PL_LOCAL_WINDOW;
+        const uint64_t distance = before ? PL_LOCAL_WINDOW - address : address - PL_LOCAL_WINDOW;
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s local memory; "
+                 "the stack of the thread has %" PRIu32,
+                 what, bytes, address, distance,
+                 before ? "before the start of" : "from the start of", pl_local_top(w));
+        return;
+    }
+    if (address < NULL_PAGE) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", a null pointer", what, bytes, address);
+        return;
+    }
+    const pl_freed *gone = pl_memory_freed(w->grid->memory, address);
+    if (gone) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64
+                 " bytes from the start of '%s', which has been freed (%" PRIu64
+                 " bytes at 0x%" PRIx64 ")",
+                 what, bytes, address, address - gone->address, gone->name, gone->size,
+                 gone->address);
+        return;
+    }
+    const pl_alloc *const inside = pl_memory_find(w->grid->memory, address);
+    snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
+    if (inside && inside->valid) {
+        outside_block(w, lane, access, address, bytes);
+        return;
+    }
+    const pl_alloc *a = pl_memory_nearest(w->grid->memory, address);
+    if (!a) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 "; nothing is allocated", what, bytes,
+                 address);
+        return;
+    }
+    outside(w, lane, access, address, bytes, a);
+}

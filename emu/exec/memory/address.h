@@ -1,0 +1,68 @@
+/* address.h - from a lane's address to the bytes it means, shared by every instruction that touches
+ * memory.
+ *
+ * Registers hold addresses of a state space or generic ones; generic addresses are resolved lane by
+ * lane against the windows of global_memory.h. Shared addresses carry the cluster rank in
+ * bits 24..31, and begin behind the bytes that the system keeps (H200, driver 580.159.04, 2026-11,
+ * probes mem.windows). */
+#ifndef PL_EMU_EXEC_MEMORY_ADDRESS_H
+#define PL_EMU_EXEC_MEMORY_ADDRESS_H
+
+#include "emu/exec/lane_loops.h"
+
+/* Address operand k (the first ADDR operand's offset is imm, the second's is target) of every lane.
+ */
+static inline void pl_addresses(const pl_warp *w, const pl_insn *i, unsigned k, bool narrow,
+                                int64_t offset, uint64_t out[PL_LANES])
+{
+    if (i->op[k] == PL_NO_OPERAND) {
+        if (i->sel[PL_M_SPACE] == PL_SP_SHARED)
+            offset += (int64_t)(w->cta->shared_base + w->cta->shared_start);
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = (uint64_t)offset;
+    } else if (narrow) {
+        const uint32_t *a = pl_row32(w, i->op[k]);
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = (uint32_t)(a[l] + (uint32_t)offset);
+    } else {
+        const uint64_t *a = pl_row64(w, i->op[k]);
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = a[l] + (uint64_t)offset;
+    }
+}
+
+/* The bytes at `address` of `space` for one lane, or NULL (out of bounds). *resolved: the space
+ * that it really is, *in_space: the address there. */
+uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                    pl_space *resolved, uint64_t *in_space);
+
+/* The same for a write: NULL also where kernels must not write, which is parameters and constants.
+ */
+uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                          uint64_t bytes, pl_space *resolved, uint64_t *in_space);
+
+/* Reports an access that pl_resolve or pl_resolve_write refused, or a misaligned one. */
+void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                     const char *what);
+
+/* The bytes that an instruction with demands on alignment may use, or NULL after reporting the
+ * fault. bytes may be 0. */
+uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                   uint64_t align, const char *what);
+/* The same for bytes that are written. */
+uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
+                         uint64_t bytes, uint64_t align, const char *what);
+
+/* Records an access for timing and traces. */
+static inline void pl_record(pl_warp *w, pl_space space, pl_access_kind kind, unsigned bytes,
+                             uint32_t mask, const uint64_t *addr, unsigned flags)
+{
+    pl_effect *fx = w->fx;
+    w->wrote |= kind == PL_AC_STORE && space != PL_SP_LOCAL;
+    if (!fx) return;
+    fx->mask = mask;
+    fx->space = (uint8_t)space;
+    fx->kind = (uint8_t)kind;
+    fx->size = (uint16_t)bytes;
+    fx->bypass_l1 = (flags & PL_MF_NOL1) != 0;
+    for (unsigned l = 0; l < PL_LANES; l++) fx->addr[l] = addr[l];
+}
+
+#endif

@@ -1,0 +1,182 @@
+/* global_memory.c - the allocations that make up global memory. See global_memory.h. */
+#define _DEFAULT_SOURCE /* MAP_NORESERVE */
+#include "emu/exec/memory/global_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void pl_memory_init(pl_memory *m)
+{
+    memset(m, 0, sizeof *m);
+    m->next = PL_GLOBAL_BASE;
+}
+
+enum {
+    SLACK =
+        64, /* bytes more than asked for: lane loops may read a whole vector at the last element */
+    MAPPED = 64 << 20 /* from this size on the host gives a page when it is touched, and reserves
+                         nothing before */
+};
+
+static uint8_t *zeroed(uint64_t size)
+{
+    if (size < MAPPED) return calloc(1, (size_t)size + SLACK);
+    void *bytes = mmap(NULL, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return bytes == MAP_FAILED ? NULL : bytes;
+}
+
+static void give_back(const pl_alloc *a)
+{
+    if (a->size < MAPPED)
+        free(a->bytes);
+    else
+        munmap(a->bytes, (size_t)a->size + SLACK);
+}
+
+void pl_memory_free(pl_memory *m)
+{
+    for (size_t k = 0; k < m->n; k++) give_back(&m->alloc[k]);
+    free(m->alloc);
+    memset(m, 0, sizeof *m);
+}
+
+uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
+{
+    return pl_memory_alloc_gap(m, size, PL_GAP, name);
+}
+
+uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name)
+{
+    if (m->n == m->cap) {
+        size_t cap = m->cap ? 2 * m->cap : 16;
+        pl_alloc *a = realloc(m->alloc, cap * sizeof *a);
+        if (!a) return 0;
+        m->alloc = a;
+        m->cap = cap;
+    }
+    if (size > (uint64_t)1 << 44) return 0;
+    uint8_t *bytes = zeroed(size);
+    if (!bytes) return 0;
+    uint64_t address = m->next;
+    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
+    m->alloc[m->n++] = (pl_alloc){.address = address, .size = size, .bytes = bytes, .name = name};
+    return address;
+}
+
+static size_t position(const pl_memory *m, uint64_t address)
+{
+    size_t lo = 0, hi = m->n; /* first allocation that starts after the address */
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (m->alloc[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+pl_status pl_memory_release(pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!k || m->alloc[k - 1].address != address) return PL_INVALID;
+    pl_freed *f = &m->freed[m->nfreed++ % PL_FREED];
+    f->address = address;
+    f->size = m->alloc[k - 1].size;
+    snprintf(f->name, sizeof f->name, "%s",
+             m->alloc[k - 1].name ? m->alloc[k - 1].name : "an allocation");
+    give_back(&m->alloc[k - 1]);
+    memmove(&m->alloc[k - 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
+    m->n--;
+    return PL_OK;
+}
+
+/* The allocation that starts at the address or contains it. */
+static pl_alloc *of(pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    return k ? &m->alloc[k - 1] : NULL;
+}
+
+void pl_memory_constant(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->constant = true;
+}
+
+void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
+{
+    pl_alloc *a = of(m, address);
+    if (!a) return;
+    a->type = type;
+    a->element = element;
+}
+
+void pl_memory_written(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->written = true;
+}
+
+uint64_t pl_memory_untouched(const pl_memory *m)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < m->n; k++) sum += m->alloc[k].written ? 0 : m->alloc[k].size;
+    return sum;
+}
+
+void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->valid = valid;
+}
+
+bool pl_memory_valid(const uint8_t *valid, uint64_t at, uint64_t bytes)
+{
+    while (bytes) {
+        const uint64_t first = at % PL_GRANULE,
+                       n = bytes < PL_GRANULE - first ? bytes : PL_GRANULE - first;
+        if (__atomic_load_n(&valid[at / PL_GRANULE], __ATOMIC_RELAXED) < first + n) return false;
+        at += n;
+        bytes -= n;
+    }
+    return true;
+}
+
+const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address)
+{
+    for (size_t k = 0; k < m->nfreed && k < PL_FREED; k++) {
+        const pl_freed *f = &m->freed[k];
+        if (address - f->address < f->size) return f;
+    }
+    return NULL;
+}
+
+const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!k || address - m->alloc[k - 1].address >= m->alloc[k - 1].size) return NULL;
+    return &m->alloc[k - 1];
+}
+
+const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address)
+{
+    size_t k = position(m, address);
+    if (!m->n) return NULL;
+    if (!k) return &m->alloc[0];
+    if (k == m->n) return &m->alloc[k - 1];
+    const pl_alloc *before = &m->alloc[k - 1], *after = &m->alloc[k];
+    uint64_t end = before->address + before->size;
+    uint64_t behind = address > end ? address - end : 0;
+    return behind <= after->address - address ? before : after;
+}
+
+uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size)
+{
+    const pl_alloc *a = pl_memory_find(m, address);
+    if (!a || size > a->size || address - a->address > a->size - size) return NULL;
+    return a->bytes + (address - a->address);
+}

@@ -1,0 +1,96 @@
+/* global_memory.h - the functional memory image: one 64-bit global address space of allocations,
+ * and the windows of the other spaces.
+ *
+ * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each
+ * rank's in its own slice), the local window the thread's local memory; everything else is global
+ * (a module's constant bank lies in global memory, and addresses of the constant space count from
+ * its start). Functional access is never timed: that is emu/sm's business. */
+#ifndef PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
+#define PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+/* Windows of generic addresses. The H200 places them near these values; only isspacep and cvta can
+ * tell. */
+#define PL_SHARED_WINDOW 0x00007f8f00000000ull
+#define PL_SHARED_SLICE                                                                            \
+    0x0000000001000000ull /* of one cluster rank: 16 MiB; rank r at window + r * slice, as on the  \
+                             H200 */
+#define PL_SHARED_RANKS 64u
+#define PL_LOCAL_WINDOW 0x00007f8e00000000ull
+#define PL_LOCAL_SIZE   0x0000000001000000ull
+#define PL_PARAM_WINDOW                                                                            \
+    0x00007f8d00000000ull /* kernel parameters seen through generic addresses                      \
+                           */
+#define PL_GLOBAL_BASE 0x00007fa000000000ull
+
+typedef struct pl_alloc {
+    uint64_t address, size;
+    uint8_t *bytes;
+    const char *name;     /* "arg2", a variable's name, or NULL; not owned */
+    const char *type;     /* of its elements, for messages ("f32"), or NULL; not owned */
+    uint32_t element;     /* bytes of an element, 0 without a type */
+    bool constant;        /* a constant bank */
+    bool written;         /* by the host, so that the system has given its pages */
+    const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
+                             on; NULL: all. Not owned */
+} pl_alloc;
+
+enum { PL_GRANULE = 16, PL_GAP = 4096 };
+
+/* An allocation that is no more, for messages. */
+typedef struct pl_freed {
+    uint64_t address, size;
+    char name[40];
+} pl_freed;
+
+enum { PL_FREED = 32 }; /* the latest ones are remembered */
+
+typedef struct pl_memory {
+    pl_alloc *alloc; /* sorted by address */
+    size_t n, cap;
+    uint64_t next;
+    pl_freed freed[PL_FREED];
+    size_t nfreed; /* ever */
+} pl_memory;
+
+void pl_memory_init(pl_memory *m);
+void pl_memory_free(pl_memory *m);
+/* A zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of memory. */
+uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
+/* The same with a gap of at least so many bytes behind it. */
+uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
+pl_status pl_memory_release(pl_memory *m, uint64_t address);
+/* Says that an allocation holds constants. */
+void pl_memory_constant(pl_memory *m, uint64_t address);
+/* Says of what type the elements of an allocation are. */
+void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
+/* Says that the host has written an allocation as a whole. */
+void pl_memory_written(pl_memory *m, uint64_t address);
+/* Bytes of all allocations of which the host has not written any. */
+uint64_t pl_memory_untouched(const pl_memory *m);
+/* Restricts what kernels may access of an allocation. */
+void pl_memory_restrict(pl_memory *m, uint64_t address, const uint8_t *valid);
+/* Does `valid` allow [at, at + bytes)? */
+bool pl_memory_valid(const uint8_t *valid, uint64_t at, uint64_t bytes);
+/* The allocation that holds the address, or NULL. */
+const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address);
+/* The freed allocation that held the address, or NULL. */
+const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address);
+/* The allocation nearest to an address, for messages; NULL without allocations. */
+const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address);
+/* Host pointer to [address, address + size), or NULL when it is not inside one allocation. */
+uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
+/* May a kernel access [address, address + bytes) of this allocation? */
+static inline bool pl_alloc_holds(const pl_alloc *a, uint64_t address, uint64_t bytes)
+{
+    const uint64_t at = address - a->address;
+    return at < a->size && bytes <= a->size - at &&
+           (!a->valid || pl_memory_valid(a->valid, at, bytes));
+}
+
+#endif

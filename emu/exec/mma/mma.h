@@ -1,0 +1,236 @@
+/* mma.h - what tensor-core instructions compute, bit for bit.
+ *
+ * A tensor core multiplies small matrices whose elements are spread over the registers of a warp.
+ * Three questions are answered here, each by its own file:
+ *
+ *   fragment_layout.c    which matrix element does register r of lane l hold?     (fragment maps)
+ *   dot_product.c    how is one sum of products rounded?                      (numerics)
+ *   mma.c        mma and wmma: gather fragments, multiply, scatter
+ *   wgmma.c  wgmma: the same, with operands described by shared-memory descriptors
+ *
+ * Everything is a pure function on rows of 32 lanes; no emulator structure is known here.
+ * doc/numerics.md, "Tensor cores", tells the rules and how they were checked. */
+#ifndef PL_EMU_EXEC_MMA_MMA_H
+#define PL_EMU_EXEC_MMA_MMA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    PL_TENSOR_LANES = 32,
+    PL_TENSOR_MAX_M = 16,  /* rows of one tile */
+    PL_TENSOR_MAX_K = 128, /* k of the widest form, sparse s4 m16n8k128; b1 counts words of 32 */
+    PL_TENSOR_N = 8,       /* columns of one tile: every shape is made of tiles eight wide */
+    PL_TENSOR_MAX_REGS = 16
+};
+
+typedef enum pl_tensor_type {
+    PL_TT_NONE,
+    PL_TT_F16,
+    PL_TT_BF16,
+    PL_TT_TF32, /* a 32-bit register of which the low 13 bits are ignored */
+    PL_TT_F32,
+    PL_TT_F64,
+    PL_TT_E4M3,
+    PL_TT_E5M2,
+    PL_TT_E3M2, /* 6- and 4-bit floats sit in byte containers (kind f8f6f4, sm_100 and later) */
+    PL_TT_E2M3,
+    PL_TT_E2M1,
+    PL_TT_E2M1X2, /* two to a byte, without padding (kinds mxf4, mxf4nvf4) */
+    PL_TT_S8,
+    PL_TT_U8,
+    PL_TT_S4,
+    PL_TT_U4,
+    PL_TT_B1,
+    PL_TT_S32,
+    PL_TT_COUNT
+} pl_tensor_type;
+
+/* Generations whose tensor cores round differently. */
+typedef enum pl_tensor_gen {
+    PL_TG_V100,  /* sm_70, sm_72 */
+    PL_TG_T4,    /* sm_75 */
+    PL_TG_A100,  /* sm_80, sm_86, sm_87 */
+    PL_TG_RTX40, /* sm_89 */
+    PL_TG_H100,  /* sm_90 */
+    PL_TG_B200,  /* sm_100, sm_101, sm_103 */
+    PL_TG_RTX50  /* sm_120, sm_121 */
+} pl_tensor_gen;
+
+/* The generation of an architecture number such as 90 (sm_90). */
+pl_tensor_gen pl_tensor_gen_of(int sm);
+
+/* Bits one element takes in a register. */
+int pl_tensor_bits(pl_tensor_type t);
+
+/* How one output element is computed. */
+typedef enum pl_tensor_rule {
+    PL_TR_FUSED, /* products aligned to the largest, truncated, added exactly (see dot_product.c) */
+    PL_TR_FP8_F16, /* fp8 as f16: two fused sums, then an IEEE addition of C (mma on sm_90, sm_100)
+                    */
+    PL_TR_FMA4,    /* m8n8k4 on sm_80 and later: ordinary FFMA instructions */
+    PL_TR_F64,     /* a chain of IEEE fused multiply-adds in k order */
+    PL_TR_INT,     /* exact integers modulo 2^32, or clamped once at the end */
+    PL_TR_BITS     /* population count of xor or and */
+} pl_tensor_rule;
+
+/* Final rounding of a fused sum. */
+typedef enum pl_tensor_round {
+    PL_TO_F32_RZ,   /* f32, truncated */
+    PL_TO_E8M13_RZ, /* f32 of which 13 fraction bits are kept, truncated */
+    PL_TO_F16_RN    /* f16, to nearest even */
+} pl_tensor_round;
+
+/* Block scaling: every element of an operand is multiplied by its block's scale, exactly. */
+typedef struct pl_tensor_factors {
+    int32_t sig[PL_TENSOR_MAX_K][PL_TENSOR_N], exp[PL_TENSOR_MAX_K][PL_TENSOR_N];
+} pl_tensor_factors;
+
+/* The arithmetic of one instruction: types, and the widths of the generation that runs it. */
+typedef struct pl_tensor_num {
+    pl_tensor_type a, b, c, d;
+    pl_tensor_rule rule;
+    pl_tensor_round round; /* PL_TR_FUSED, PL_TR_FP8_F16 */
+    int frac;              /* PL_TR_FUSED: fraction bits kept below the largest exponent */
+    int block;             /* PL_TR_FUSED: products of one fused sum; longer k is a chain of sums */
+    bool saturate;         /* PL_TR_INT: clamp to the range of s32 */
+    bool bits_and;         /* PL_TR_BITS: and instead of xor */
+    int factor_frac;       /* fraction bits that the scales of both operands add to a product */
+    const pl_tensor_factors *factors; /* B's scales, element by element; NULL: none */
+} pl_tensor_num;
+
+/* The left matrix, decoded once and used for many tiles: element = sig * 2^(exp - fraction bits).
+ * Integers use sig alone; b1 counts k in words of 32 bits. */
+typedef struct pl_tensor_left {
+    int m, k;
+    uint32_t raw[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K]; /* row r starts at r * k */
+    int32_t sig[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K], exp[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K];
+    bool special[PL_TENSOR_MAX_M]; /* the row holds an infinity or a NaN */
+} pl_tensor_left;
+
+/* Decode LEFT->raw (m and k set) into the other fields. */
+void pl_tensor_prepare(const pl_tensor_num *num, pl_tensor_left *left);
+
+/* One tile of eight columns: d = left * b + c. Elements are bit patterns, zero-extended. */
+void pl_tensor_tile(const pl_tensor_num *num, const pl_tensor_left *left,
+                    const uint32_t (*b)[PL_TENSOR_N], const uint32_t (*c)[PL_TENSOR_N],
+                    uint32_t (*d)[PL_TENSOR_N]);
+
+/* The same with a sparse left matrix: LEFT->raw holds the k/2 stored elements of every row, B all k
+ * rows. META is the metadata register of the warp. C and D must not overlap. */
+void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
+                           const pl_tensor_left *left, const uint32_t (*b)[PL_TENSOR_N],
+                           const uint32_t (*c)[PL_TENSOR_N], uint32_t (*d)[PL_TENSOR_N]);
+
+/* The same for f64; A is packed. Every product is added with one rounding: PL_RN, PL_RZ ... */
+void pl_tensor_tile_f64(int rounding, int m, int k, const uint64_t *a,
+                        const uint64_t (*b)[PL_TENSOR_N], const uint64_t (*c)[PL_TENSOR_N],
+                        uint64_t (*d)[PL_TENSOR_N]);
+
+/* ------------------------------------------------------------------ mma and wmma */
+
+typedef enum pl_tensor_family { PL_TF_MMA, PL_TF_WMMA, PL_TF_WGMMA } pl_tensor_family;
+
+/* The scales of one operand of a block-scaled mma: COUNT bytes for every row of A or column of B,
+ * side by side in one register from byte BYTE on, in one lane of every quad that LANE chooses. */
+typedef struct pl_tensor_scale {
+    const uint32_t *row; /* the register, 32 lanes */
+    int byte, lane, count;
+    bool ue4m3; /* false: ue8m0 */
+} pl_tensor_scale;
+
+typedef struct pl_tensor_op {
+    pl_tensor_family family;
+    pl_tensor_gen gen;
+    int m, n, k; /* as in the name: m16n8k16 (for mma.sp, k counts the zeros too) */
+    pl_tensor_type a, b, c, d;
+    bool a_col, b_row; /* only m8n8k4 f16 has a choice: false is .row.col */
+    bool saturate;     /* .satfinite on integers */
+    bool bits_and;     /* .and.popc instead of .xor.popc */
+    int rounding;      /* of f64, PL_RN ...: after every product that is added */
+    bool sparse;       /* mma.sp */
+    int selector;      /* mma.sp: which lanes of a quad hold metadata */
+    const pl_tensor_scale *scale_a, *scale_b; /* mma.block_scale, else NULL */
+} pl_tensor_op;
+
+/* The arithmetic that OP gets on its generation. */
+pl_tensor_num pl_tensor_number(const pl_tensor_op *op);
+
+typedef enum pl_tensor_operand { PL_TM_A, PL_TM_B, PL_TM_C, PL_TM_D } pl_tensor_operand;
+
+/* Registers of an operand's fragment: 32-bit ones, or 64-bit ones for f64. */
+int pl_tensor_regs(const pl_tensor_op *op, pl_tensor_operand which);
+
+typedef struct pl_tensor_cell {
+    int row, col; /* of the operand's own matrix: A is m by k, B is k by n, C and D are m by n */
+} pl_tensor_cell;
+
+/* The element in slot J (counting from the low bits) of register REG of lane LANE. Registers that
+ * wmma fills with a copy name the same element as the original. */
+pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, int lane, int reg,
+                               int j);
+
+/* D = A * B + C. Every argument is an array of register rows; a row is uint32_t[32], or
+ * uint64_t[32] for f64. META (mma.sp) is the metadata register. D may overlap C, A or B. */
+void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
+                   const void *const *b, const void *const *c, const uint32_t *meta);
+
+/* ------------------------------------------------------------------ wgmma */
+
+typedef enum pl_wgmma_swizzle { PL_WS_NONE, PL_WS_128, PL_WS_64, PL_WS_32 } pl_wgmma_swizzle;
+
+/* A decoded matrix descriptor; all in bytes. */
+typedef struct pl_wgmma_desc {
+    uint32_t start, lead, stride; /* start address, leading and stride byte offsets */
+    uint32_t base;                /* base offset: 0..7, in 128-byte rows */
+    pl_wgmma_swizzle swizzle;
+} pl_wgmma_desc;
+
+pl_wgmma_desc pl_wgmma_decode(uint64_t descriptor);
+
+/* Shared-memory byte address of element (MN, K), MN counting along M for A and along N for B.
+ * BITS is the element's size; TRANSPOSED means MN-major storage (16-bit elements only). For 1-bit
+ * elements K counts words and BITS is 32. */
+uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, int mn, int k);
+
+typedef struct pl_wgmma_op {
+    pl_tensor_gen gen;
+    int n, k;
+    pl_tensor_type a, b, d;
+    bool a_trans, b_trans;   /* imm-trans-a, imm-trans-b */
+    bool negate_a, negate_b; /* imm-scale of -1 */
+    bool scale_d;            /* false: D = A * B */
+    bool saturate;
+    bool sparse; /* wgmma.mma_async.sp */
+    int selector;
+} pl_wgmma_op;
+
+/* Number of 32-bit D registers. */
+int pl_wgmma_d_regs(const pl_wgmma_op *op);
+
+/* One warp's share: rows 16*WARP .. 16*WARP+15 of the 64-row product, WARP being the warp's place
+ * in its warpgroup. A comes from registers when A_REGS is not null, otherwise through A_DESC.
+ * SHARED is the block's shared memory, addressed by bits 0..17 of the descriptors' addresses.
+ * Returns false, D untouched, when an operand lies outside it; *FAULT is then the address. */
+bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
+                   const uint32_t *const *a_regs, uint64_t a_desc, uint64_t b_desc,
+                   const uint32_t *meta, const uint8_t *shared, uint32_t shared_size,
+                   uint32_t *fault);
+
+/* ------------------------------------------------------------------ matrix moves */
+
+/* ldmatrix and stmatrix: which lane's address serves row ROW of matrix MATRIX, and which row and
+ * element lane LANE receives. Each lane holds two 16-bit elements (or four bytes) of one row. */
+static inline int pl_ldmatrix_source(int matrix, int row)
+{
+    return matrix * 8 + row;
+}
+
+/* movmatrix.m8n8.trans.b16: the transpose of an 8x8 matrix of 16-bit elements. */
+void pl_movmatrix(uint32_t d[PL_TENSOR_LANES], const uint32_t a[PL_TENSOR_LANES]);
+
+/* Spread 8x8 16-bit matrices between memory rows and lanes. ROWS are the 8 rows of 16 bytes. */
+void pl_ldmatrix_8x8(uint32_t d[PL_TENSOR_LANES], const uint8_t rows[8][16], bool transposed);
+void pl_stmatrix_8x8(uint8_t rows[8][16], const uint32_t a[PL_TENSOR_LANES], bool transposed);
+
+#endif

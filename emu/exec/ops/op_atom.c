@@ -1,0 +1,210 @@
+/* op_atom.c - atom, red and multimem: lanes take their turns in lane order, so that results are the
+ * same in every mode.
+ *
+ * atomic_ops.h says what one operation does to one element. */
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+#include "emu/exec/memory/atomic_ops.h"
+
+static pl_atomic_place place_of(pl_space space, pl_space real)
+{
+    return real == PL_SP_GLOBAL     ? PL_ATOMIC_GLOBAL
+           : space == PL_SP_GENERIC ? PL_ATOMIC_GENERIC
+                                    : PL_ATOMIC_SHARED;
+}
+
+static uint64_t lane_value(const pl_warp *w, uint32_t row, unsigned l, unsigned bytes)
+{
+    uint64_t v = bytes == 8 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
+    return bytes >= 4 ? v : v & ((1ull << 8 * bytes) - 1);
+}
+
+static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_space space)
+{
+    uint64_t old[2 * PL_LANES] = {0};
+    pl_space real = space;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((w->exec >> l) & 1u)) continue;
+        uint64_t at, have[2];
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], 16, &real, &at);
+        if (!p || addr[l] % 16) {
+            pl_access_fault(w, l, space, addr[l], 16, "atomic operation");
+            return;
+        }
+        addr[l] = at;
+        memcpy(have, p, 16);
+        old[l] = have[0];
+        old[PL_LANES + l] = have[1];
+        const uint64_t *b = pl_row64(w, i->op[2]);
+        if (op == W_exch || (have[0] == b[l] && have[1] == b[PL_LANES + l])) {
+            const uint64_t *v = op == W_exch ? b : pl_row64(w, i->op[3]);
+            memcpy(p, &v[l], 8);
+            memcpy(p + 8, &v[PL_LANES + l], 8);
+            w->wrote |= v[l] != have[0] || v[PL_LANES + l] != have[1];
+        }
+    }
+    if (i->op[0] != PL_NO_OPERAND) pl_blend128(w, pl_row64(w, i->op[0]), old);
+    pl_record(w, real, PL_AC_ATOMIC, 16, w->exec, addr, PL_MF_NOL1);
+}
+
+/* The bytes at an address of the block's shared memory or of the allocation used last: what nearly
+ * every access means. NULL: look closer (pl_resolve). */
+static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address, unsigned bytes,
+                             pl_space *real)
+{
+    if (space == PL_SP_SHARED) {
+        *real = PL_SP_SHARED;
+        uint64_t offset = address - w->cta->shared_base;
+        return offset >= w->cta->shared_first && offset < w->cta->shared_end &&
+                       bytes <= w->cta->shared_end - offset
+                   ? w->cta->shared + offset
+                   : NULL;
+    }
+    const pl_alloc *h = w->hit;
+    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->constant || h->size < bytes ||
+        address - h->address > h->size - bytes)
+        return NULL;
+    *real = PL_SP_GLOBAL;
+    return h->bytes + (address - h->address);
+}
+
+/* A vector: every element is an operation of its own, the address is aligned to the whole (PTX
+ * ISA 9.0, atom). */
+static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
+{
+    unsigned bytes = 1u << i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], size = bytes * count;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    uint64_t addr[PL_LANES];
+    uint32_t old[8][PL_LANES] = {{0}};
+    pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t at;
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], size, &real, &at);
+        if (!p || addr[l] % size || real != PL_SP_GLOBAL) {
+            pl_access_fault(w, l, space, addr[l], size, "atomic operation on a vector");
+            return;
+        }
+        addr[l] = at;
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t b = pl_row32(w, pl_more(w, i, i->op[a + 1] + k))[l];
+            uint64_t have = 0;
+            memcpy(&have, p + k * bytes, bytes);
+            old[k][l] = (uint32_t)have;
+            have = pl_atomic_step(op, type, PL_ATOMIC_GLOBAL, have, b, 0);
+            memcpy(p + k * bytes, &have, bytes);
+        }
+    }
+    w->wrote = true;
+    for (unsigned k = 0; d >= 0 && i->op[d] != PL_NO_OPERAND && k < count; k++) {
+        uint32_t row = pl_more(w, i, i->op[d] + k);
+        if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), old[k]);
+    }
+    pl_record(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, size, w->exec, addr, PL_MF_NOL1);
+}
+
+static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
+{
+    unsigned bytes = 1u << i->sel[PL_M_LOG2];
+    if (i->sel[PL_M_COUNT] > 1) {
+        atomic_vector(w, i, op, type, d, a);
+        return;
+    }
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    uint64_t addr[PL_LANES], old[PL_LANES] = {0};
+    pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    if (d >= 0) pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
+    if (bytes == 16) {
+        atomic128(w, i, op, addr, space);
+        return;
+    }
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t at = addr[l], have = 0;
+        uint8_t *p = quick(w, space, at, bytes, &real);
+        if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
+        if (!p || addr[l] % bytes) {
+            pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
+            return;
+        }
+        addr[l] = at;
+        if (bytes == 4 && op == W_add && type != W_f32 && type != W_f16x2 &&
+            type != W_bf16x2) { /* the common one */
+            uint32_t v;
+            memcpy(&v, p, 4);
+            old[l] = v;
+            v += pl_row32(w, i->op[a + 1])[l];
+            w->wrote |= v != (uint32_t)old[l];
+            memcpy(p, &v, 4);
+            continue;
+        }
+        memcpy(&have, p, bytes);
+        old[l] = have;
+        uint64_t next = pl_atomic_step(op, type, place_of(space, real), have,
+                                       lane_value(w, i->op[a + 1], l, bytes),
+                                       op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
+        w->wrote |= next != have;
+        memcpy(p, &next, bytes);
+    }
+    if (d >= 0 && i->op[d] != PL_NO_OPERAND) {
+        if (bytes == 8)
+            pl_blend64(w, pl_row64(w, i->op[d]), old);
+        else {
+            uint32_t t[PL_LANES];
+            for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)old[l];
+            pl_blend32(w, pl_row32(w, i->op[d]), t);
+        }
+    }
+    pl_record(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, bytes, w->exec, addr, PL_MF_NOL1);
+}
+
+void exec_atom(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    atomic(w, i, op, type, 0, 1);
+}
+
+void exec_red(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    atomic(w, i, op, type, -1, 0);
+}
+
+/* Of the lanes that name words of one bank the first compares and swaps, the others must try again.
+ * A warp's access to 64-bit words is two, of sixteen lanes each; a lane of the second may find what
+ * one of the first has just written (tests/data/micro/cast.tsv.xz, H200, 2026-11). */
+void exec_cast(pl_warp *w, const pl_insn *i, int type)
+{
+    const unsigned bytes = type == W_b64 ? 8 : 4, banks = 128 / bytes;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    uint64_t addr[PL_LANES], done[PL_LANES] = {0};
+    uint32_t taken[2] = {0}; /* banks, by access */
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m), access = bytes == 8 && l >= 16;
+        uint64_t at = addr[l], have = 0;
+        uint8_t *p = quick(w, space, at, bytes, &real);
+        if (!p) p = pl_resolve_write(w, l, space, addr[l], bytes, &real, &at);
+        if (!p || addr[l] % bytes) {
+            pl_access_fault(w, l, space, addr[l], bytes, "atomic operation");
+            return;
+        }
+        addr[l] = at;
+        uint32_t bank = 1u << (at / bytes % banks);
+        if (taken[access] & bank) continue;
+        taken[access] |= bank;
+        memcpy(&have, p, bytes);
+        if (have != lane_value(w, i->op[2], l, bytes)) continue;
+        uint64_t next = lane_value(w, i->op[3], l, bytes);
+        w->wrote |= next != have;
+        memcpy(p, &next, bytes);
+        done[l] = 1;
+    }
+    if (bytes == 8)
+        pl_blend64(w, pl_row64(w, i->op[0]), done);
+    else {
+        uint32_t t[PL_LANES];
+        for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)done[l];
+        pl_blend32(w, pl_row32(w, i->op[0]), t);
+    }
+    pl_record(w, real, PL_AC_ATOMIC, bytes, w->exec, addr, PL_MF_NOL1);
+}

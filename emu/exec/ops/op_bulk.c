@@ -1,0 +1,302 @@
+/* op_bulk.c - bulk copies, bulk reductions, and stores and reductions that complete at an mbarrier:
+ * one for each executing lane.
+ *
+ * Sizes and faults are the H200's (driver 580.159.04, 2026-11, probes async.bulk,
+ * async.bulk_faults, async.st_async): a size is rounded down to a multiple of 16, misaligned
+ * addresses and objects fault as such, a size beyond the transaction count is a launch failure.
+ * Read next: async.c (when all this happens). */
+#include "emu/exec/async/async.h"
+
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+
+/* The first, second and third address operand of the lanes. */
+static void places(const pl_warp *w, const pl_insn *i, unsigned which, unsigned k, uint64_t *out)
+{
+    static const unsigned narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    uint32_t third = i->op[PL_INLINE_OPERANDS - 1];
+    int64_t offset = which == 0               ? i->imm
+                     : which == 1             ? (int32_t)i->target
+                     : third == PL_NO_OPERAND ? 0
+                                              : (int32_t)third;
+    pl_addresses(w, i, k, i->sel[PL_M_FLAGS] & narrow[which], offset, out);
+}
+
+static void refuse(pl_warp *w, unsigned lane, uint64_t address, const char *wrong)
+{
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED", "%s", wrong);
+}
+
+/* ---- bulk operations ---- */
+
+/* What distinguishes the bulk instructions: their spaces, and what follows the size. */
+typedef struct bulk {
+    pl_async_kind kind;
+    bool to_global, from_global;
+    unsigned mbar;      /* operand of the object, 0: the copy belongs to a bulk group */
+    unsigned multicast; /* operand of the cluster mask, 0: none */
+    unsigned bytes;     /* operand of the byte mask, 0: none */
+    int op, type;       /* reductions */
+} bulk;
+
+/* One destination of one lane: its own block's, or with multicast the same offsets in another block
+ * of the cluster. */
+static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const uint8_t *from,
+                      uint32_t n, uint32_t mask, uint64_t bar)
+{
+    pl_async_op o = {.kind = (uint8_t)b->kind,
+                     .from = from,
+                     .bytes = n,
+                     .mask = mask,
+                     .op = (int16_t)b->op,
+                     .type = (int16_t)b->type,
+                     .global = b->to_global,
+                     .family = b->mbar ? PL_ASYNC_MBAR : PL_ASYNC_BULK_GROUP};
+    if (b->kind == PL_ASYNC_REDUCE)
+        o.log2 = (uint8_t)__builtin_ctz((unsigned)pl_type_bits((pl_word)b->type) / 8u);
+    if (b->mbar &&
+        !(o.bar = pl_access(w, l, PL_SP_SHARED, bar, 8, 8, "mbarrier object of a bulk operation")))
+        return false;
+    pl_space space;
+    uint64_t in;
+    if (!b->to_global && to / PL_SHARED_SLICE != w->cta->cluster_rank && to % 16 == 0 &&
+        !pl_resolve(w, l, PL_SP_SHARED, to, n, &space, &in)) {
+        refuse(w, l, to, "a bulk operation reaches beyond the shared memory of another block");
+        return false;
+    }
+    if (!(o.to = pl_access_write(w, l, b->to_global ? PL_SP_GLOBAL : PL_SP_SHARED, to, n, 16,
+                                 "destination of a bulk operation")))
+        return false;
+    const char *wrong = pl_async_start(w, o);
+    if (wrong) refuse(w, l, to, wrong);
+    return !wrong;
+}
+
+static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
+{
+    uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES] = {0};
+    places(w, i, 0, 0, to);
+    places(w, i, 1, 1, from);
+    if (b.mbar) places(w, i, 2, b.mbar, bar);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint32_t n = pl_row32(w, i->op[2])[l] & ~15u;
+        if (n > PL_MBAR_TX_MAX && n < 1u << 28) {
+            refuse(w, l, to[l], "a bulk operation of more than 1048575 bytes");
+            return;
+        }
+        const uint8_t *s = pl_access(w, l, b.from_global ? PL_SP_GLOBAL : PL_SP_SHARED, from[l], n,
+                                     16, "source of a bulk operation");
+        if (!s) return;
+        uint32_t mask = b.bytes ? pl_row32(w, i->op[b.bytes])[l] & 0xffffu : 0xffffu;
+        if (!mask) continue;
+        if (!b.multicast) {
+            if (!start_one(w, &b, l, to[l], s, n, mask, bar[l])) return;
+            continue;
+        }
+        uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
+        for (uint32_t ranks = pl_row32(w, i->op[b.multicast])[l] & 0xffffu; ranks;
+             ranks &= ranks - 1) {
+            uint64_t r = (uint64_t)__builtin_ctz(ranks);
+            if (r >= size) {
+                pl_fault(w, 1u << l, to[l], "CUDA_ERROR_LAUNCH_FAILED",
+                         "multicast to block %u of a cluster of %u", (unsigned)r, size);
+                return;
+            }
+            uint64_t slice = r * PL_SHARED_SLICE;
+            if (!start_one(w, &b, l, to[l] % PL_SHARED_SLICE + slice, s, n, mask,
+                           bar[l] % PL_SHARED_SLICE + slice))
+                return;
+        }
+    }
+    pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, b.to_global ? to : from,
+              i->sel[PL_M_FLAGS]);
+}
+
+void exec_cp_bulk(pl_warp *w, const pl_insn *i, int dst, int src)
+{
+    bool out = dst == W_global;
+    run_bulk(w, i,
+             (bulk){.kind = PL_ASYNC_COPY,
+                    .to_global = out,
+                    .from_global = src == W_global,
+                    .mbar = out ? 0 : 3});
+}
+
+void exec_cp_bulk_multicast(pl_warp *w, const pl_insn *i)
+{
+    run_bulk(w, i, (bulk){.kind = PL_ASYNC_COPY, .from_global = true, .mbar = 3, .multicast = 4});
+}
+
+/* The mask is the last operand, behind an optional policy. */
+void exec_cp_bulk_masked(pl_warp *w, const pl_insn *i)
+{
+    run_bulk(w, i,
+             (bulk){.kind = PL_ASYNC_COPY,
+                    .to_global = true,
+                    .bytes = pl_forms[i->form].noperands - 1u});
+}
+
+void exec_cp_reduce_bulk(pl_warp *w, const pl_insn *i, int dst, int op, int type)
+{
+    bool out = dst == W_global;
+    if (!out && !w->cta->cluster) {
+        pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "a bulk reduction to another block's memory in a launch without clusters");
+        return;
+    }
+    run_bulk(w, i,
+             (bulk){.kind = PL_ASYNC_REDUCE,
+                    .to_global = out,
+                    .mbar = out ? 0 : 3,
+                    .op = op,
+                    .type = type});
+}
+
+/* Fetches into the L2; an address of nothing is no fault. */
+void exec_cp_bulk_prefetch(pl_warp *w, const pl_insn *i)
+{
+    uint64_t addr[PL_LANES];
+    places(w, i, 0, 0, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        if (addr[l] % 16) {
+            pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_MISALIGNED_ADDRESS",
+                     "bulk prefetch at address 0x%llx, which is not a multiple of 16",
+                     (unsigned long long)addr[l]);
+            return;
+        }
+    }
+    pl_record(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
+}
+
+void exec_bulk_commit(pl_warp *w, const pl_insn *i)
+{
+    (void)i;
+    pl_async_commit(w, PL_ASYNC_BULK_GROUP);
+}
+
+void exec_bulk_wait(pl_warp *w, const pl_insn *i)
+{
+    bool read = pl_mod(&pl_forms[i->form], i->mods, G_read) != W_none;
+    const char *wrong = pl_async_wait(w, PL_ASYNC_BULK_GROUP, (uint32_t)i->imm, read);
+    if (wrong) refuse(w, (unsigned)__builtin_ctz(w->exec), 0, wrong);
+}
+
+/* ---- st.async, red.async: the value comes from registers ---- */
+
+static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, int type)
+{
+    unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], bytes = count << log2;
+    uint64_t to[PL_LANES], bar[PL_LANES];
+    places(w, i, 0, 0, to);
+    places(w, i, 1, 2, bar);
+    pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        pl_async_op o = {.kind = (uint8_t)kind,
+                         .family = PL_ASYNC_MBAR,
+                         .bytes = bytes,
+                         .log2 = (uint8_t)log2,
+                         .op = (int16_t)op,
+                         .type = (int16_t)type};
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t row = count > 1 ? pl_more(w, i, i->op[1] + k) : i->op[1];
+            uint64_t v = log2 == 3 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
+            memcpy((uint8_t *)o.value + ((size_t)k << log2), &v, (size_t)1 << log2);
+        }
+        if (!(o.to = pl_access(w, l, space, to[l], bytes, bytes, "asynchronous store")) ||
+            !(o.bar =
+                  pl_access(w, l, space, bar[l], 8, 8, "mbarrier object of an asynchronous store")))
+            return;
+        const char *wrong = pl_async_start(w, o);
+        if (wrong) {
+            refuse(w, l, to[l], wrong);
+            return;
+        }
+    }
+    for (unsigned l = 0; space == PL_SP_GENERIC && l < PL_LANES; l++) to[l] -= PL_SHARED_WINDOW;
+    pl_record(w, PL_SP_SHARED, kind == PL_ASYNC_COPY ? PL_AC_STORE : PL_AC_REDUCTION, bytes,
+              w->exec, to, i->sel[PL_M_FLAGS]);
+}
+
+void exec_st_async(pl_warp *w, const pl_insn *i)
+{
+    run_store(w, i, PL_ASYNC_COPY, 0, 0);
+}
+
+void exec_red_async(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    run_store(w, i, PL_ASYNC_REDUCE, op, type);
+}
+
+/* The sm_100 forms on global memory have no completion to wait for: they happen at once, as plain
+ * operations. */
+void exec_st_async_global(pl_warp *w, const pl_insn *i)
+{
+    exec_st(w, i);
+}
+
+void exec_red_async_global(pl_warp *w, const pl_insn *i, int type)
+{
+    exec_red(w, i, W_add, type);
+}
+
+/* ---- clusterlaunchcontrol: a running block takes over the work of one that has not started ----
+ */
+
+/* The answer has 16 bytes whose meaning is ours (PTX manual: opaque): the coordinates of the
+ * cancelled cluster's first block, and one for success. With multicast every block of the cluster
+ * gets it at the same place, and an event at its own mbarrier. */
+void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
+{
+    uint64_t to[PL_LANES], bar[PL_LANES];
+    places(w, i, 0, 0, to);
+    places(w, i, 1, 1, bar);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint32_t answer[4] = {0};
+        answer[3] = pl_block_cancel(w->grid, answer);
+        *w->cta->advances += answer[3];
+        uint32_t copies = multicast != W_none && w->cta->cluster ? w->cta->cluster->size : 1;
+        for (uint32_t r = 0; r < copies; r++) {
+            uint64_t slice = (copies > 1 ? r : w->cta->cluster_rank) * (uint64_t)PL_SHARED_SLICE;
+            pl_async_op o = {.kind = PL_ASYNC_COPY,
+                             .family = PL_ASYNC_MBAR,
+                             .bytes = sizeof answer,
+                             .mask = 0xffff};
+            memcpy(o.value, answer, sizeof answer);
+            if (!(o.to = pl_access(w, l, PL_SP_SHARED, to[l] % PL_SHARED_SLICE + slice,
+                                   sizeof answer, 16, "answer to a cancellation")) ||
+                !(o.bar = pl_access(w, l, PL_SP_SHARED, bar[l] % PL_SHARED_SLICE + slice, 8, 8,
+                                    "mbarrier object of a cancellation")))
+                return;
+            const char *wrong = pl_async_start(w, o);
+            if (wrong) {
+                refuse(w, l, to[l], wrong);
+                return;
+            }
+        }
+    }
+    pl_record(w, PL_SP_SHARED, PL_AC_STORE, 16, w->exec, to, i->sel[PL_M_FLAGS]);
+}
+
+/* st.bulk: zeros a piece of shared memory. */
+void exec_st_bulk(pl_warp *w, const pl_insn *i)
+{
+    uint64_t to[PL_LANES];
+    places(w, i, 0, 0, to);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint64_t n = pl_row64(w, i->op[1])[l];
+        uint8_t *p = pl_access(w, l, (pl_space)i->sel[PL_M_SPACE], to[l], n, 8, "bulk store");
+        if (!p) return;
+        if (n % 8) {
+            refuse(w, l, to[l], "a bulk store of a size that is no multiple of 8");
+            return;
+        }
+        memset(p, 0, n);
+    }
+    pl_record(w, PL_SP_SHARED, PL_AC_STORE, 8, w->exec, to, i->sel[PL_M_FLAGS]);
+}

@@ -1,0 +1,450 @@
+/* op_load_store.c - ld, st, address conversion and stack memory: memory instructions for a whole
+ * warp.
+ *
+ * The fast path serves a warp whose lanes all hit one allocation (or shared memory) with aligned
+ * addresses: one check for all lanes, then a gather or a plain copy. Everything else (generic
+ * windows, local memory, faults) goes lane by lane. Read next: address.h (resolving addresses),
+ * op_atom.c. */
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+#include "isa/program/cache_policy.h"
+
+/* Where the lanes' bytes are when one base serves them all: base + off[l], inactive lanes at offset
+ * 0. */
+typedef struct span {
+    uint8_t *base;
+    uint64_t off[PL_LANES];
+} span;
+
+/* Offsets of all lanes from `start`; false when a lane lies outside of [start, start + size) or is
+ * misaligned. */
+static inline bool offsets(const pl_warp *w, const uint64_t *addr, uint64_t start, uint64_t size,
+                           unsigned bytes, uint64_t *off)
+{
+    if (size < bytes) return false;
+    uint64_t last = size - bytes, bad = 0, low = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint64_t m = (uint64_t)(int64_t)(int32_t)w->mask[l];
+        uint64_t o = (addr[l] - start) & m;
+        off[l] = o;
+        bad |= (last - o) | o; /* the sign bit shows o > last; sizes are far below 2^63 */
+        low |= addr[l] & m;
+    }
+    return !(bad >> 63) && !(low & (bytes - 1));
+}
+
+static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, unsigned bytes,
+                             bool write, span *s)
+{
+    if (space == PL_SP_SHARED) {
+        const pl_cta *c = w->cta;
+        s->base = c->shared + c->shared_first;
+        return offsets(w, addr, c->shared_base + c->shared_first, c->shared_end - c->shared_first,
+                       bytes, s->off);
+    }
+    if (space != PL_SP_GLOBAL && space != PL_SP_GENERIC) {
+        if (space == PL_SP_CONST) {
+            s->base = w->program->bank.bytes;
+            return offsets(w, addr, 0, w->program->bank.size, bytes, s->off);
+        }
+        if (space != PL_SP_LOCAL) return false;
+        s->base =
+            w->local + (size_t)pl_first_lane(w) * w->local_bytes; /* each lane has its own piece */
+        if (!offsets(w, addr, 0, pl_local_top(w), bytes, s->off)) return false;
+        for (unsigned l = 0; l < PL_LANES; l++) s->off[l] += (uint64_t)l * w->local_bytes;
+        return true;
+    }
+    const pl_alloc *a = w->hit;
+    if (a && offsets(w, addr, a->address, a->size, bytes, s->off)) {
+        s->base = a->bytes;
+        return !write || !a->constant;
+    }
+    a = pl_memory_find(w->grid->memory, addr[__builtin_ctz(w->exec)]);
+    if (!a || a->valid || (write && a->constant)) return false;
+    w->hit = a;
+    s->base = a->bytes;
+    return offsets(w, addr, a->address, a->size, bytes, s->off);
+}
+
+/* Are the lanes' elements consecutive? Then a warp reads them as one piece. */
+static inline bool consecutive(const uint64_t *off, unsigned bytes)
+{
+    uint64_t bad = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) bad |= off[l] ^ (off[0] + (uint64_t)l * bytes);
+    return !bad;
+}
+
+static inline uint64_t sign_extend(uint64_t v, unsigned log2, bool sign)
+{
+    if (!sign || log2 == 3) return v;
+    unsigned shift = 64u - (8u << log2);
+    return (uint64_t)((int64_t)(v << shift) >> shift);
+}
+
+/* Writes loaded elements of one register to its row. */
+static inline void put(pl_warp *w, uint32_t row, const uint64_t *v, bool wide)
+{
+    if (row == PL_NO_OPERAND) return;
+    if (wide) {
+        pl_blend64(w, pl_row64(w, row), v);
+    } else {
+        uint32_t t[PL_LANES];
+        for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)v[l];
+        pl_blend32(w, pl_row32(w, row), t);
+    }
+}
+
+static inline uint32_t data_row(const pl_warp *w, const pl_insn *i, unsigned operand,
+                                unsigned count, unsigned k)
+{
+    return count > 1 ? pl_more(w, i, i->op[operand] + k) : i->op[operand];
+}
+
+static void load_slow(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr, unsigned log2,
+                      unsigned count)
+{
+    unsigned bytes = 1u << log2, flags = i->sel[PL_M_FLAGS];
+    pl_space real = space;
+    uint64_t v[8][PL_LANES];
+    memset(v, 0, sizeof v);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((w->exec >> l) & 1u)) continue;
+        uint64_t at;
+        const uint8_t *p = pl_resolve(w, l, space, addr[l], (uint64_t)bytes * count, &real, &at);
+        if (!p || addr[l] % ((uint64_t)bytes * count)) {
+            pl_access_fault(w, l, space, addr[l], (uint64_t)bytes * count, "load");
+            return;
+        }
+        addr[l] = at;
+        for (unsigned k = 0; k < count; k++) {
+            uint64_t x = 0;
+            memcpy(&x, p + (size_t)k * bytes, bytes);
+            v[k][l] = sign_extend(x, log2, flags & PL_MF_SIGNED);
+        }
+    }
+    for (unsigned k = 0; k < count; k++)
+        put(w, data_row(w, i, 0, count, k), v[k], flags & PL_MF_WIDE);
+    pl_record(w, real, PL_AC_LOAD, bytes * count, w->exec, addr, flags);
+}
+
+static void load128(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr)
+{
+    uint64_t v[2 * PL_LANES] = {0};
+    pl_space real = space;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((w->exec >> l) & 1u)) continue;
+        uint64_t at;
+        const uint8_t *p = pl_resolve(w, l, space, addr[l], 16, &real, &at);
+        if (!p || addr[l] % 16) {
+            pl_access_fault(w, l, space, addr[l], 16, "load");
+            return;
+        }
+        addr[l] = at;
+        memcpy(&v[l], p, 8);
+        memcpy(&v[PL_LANES + l], p + 8, 8);
+    }
+    if (i->op[0] != PL_NO_OPERAND) pl_blend128(w, pl_row64(w, i->op[0]), v);
+    pl_record(w, real, PL_AC_LOAD, 16, w->exec, addr, i->sel[PL_M_FLAGS]);
+}
+
+/* `ld.param.u64` of a 32-bit parameter, or `[n+400]`: the assembler takes them, as ptxas does. */
+static inline bool within_params(const pl_warp *w, const pl_insn *i, uint64_t bytes)
+{
+    uint32_t n = w->grid->entry->param_bytes;
+    return (uint64_t)i->imm <= n && bytes <= n - (uint64_t)i->imm;
+}
+
+/* Kernel parameters at a fixed offset: the same for every lane. */
+static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsigned count)
+{
+    unsigned flags = i->sel[PL_M_FLAGS];
+    for (unsigned k = 0; k < count; k++) {
+        uint64_t x = 0, v[PL_LANES];
+        memcpy(&x, w->grid->params + i->imm + ((size_t)k << log2), (size_t)1 << log2);
+        x = sign_extend(x, log2, flags & PL_MF_SIGNED);
+        for (unsigned l = 0; l < PL_LANES; l++) v[l] = x;
+        put(w, data_row(w, i, 0, count, k), v, flags & PL_MF_WIDE);
+    }
+}
+
+void exec_ld(pl_warp *w, const pl_insn *i)
+{
+    unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
+    pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    if (space == PL_SP_PARAM && i->op[1] == PL_NO_OPERAND && log2 < 4 &&
+        within_params(w, i, (uint64_t)count << log2)) {
+        load_param(w, i, log2, count);
+        return;
+    }
+    uint64_t addr[PL_LANES];
+    pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
+    if (flags & PL_MF_POLL) pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
+    if (log2 == 4) {
+        load128(w, i, space, addr);
+        return;
+    }
+    unsigned bytes = 1u << log2;
+    span s;
+    if (!find_span(w, space, addr, bytes * count, false, &s)) {
+        load_slow(w, i, space, addr, log2, count);
+        return;
+    }
+    if (log2 == 2 && !(flags & PL_MF_WIDE)) {
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t row = data_row(w, i, 0, count, k), v[PL_LANES];
+            if (row == PL_NO_OPERAND) continue;
+            if (count == 1 && consecutive(s.off, 4))
+                memcpy(v, s.base + s.off[0], sizeof v);
+            else
+                for (unsigned l = 0; l < PL_LANES; l++) memcpy(&v[l], s.base + s.off[l] + 4 * k, 4);
+            pl_blend32(w, pl_row32(w, row), v);
+        }
+    } else if (log2 == 3) {
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t row = data_row(w, i, 0, count, k);
+            uint64_t v[PL_LANES];
+            if (row == PL_NO_OPERAND) continue;
+            if (count == 1 && consecutive(s.off, 8))
+                memcpy(v, s.base + s.off[0], sizeof v);
+            else
+                for (unsigned l = 0; l < PL_LANES; l++) memcpy(&v[l], s.base + s.off[l] + 8 * k, 8);
+            pl_blend64(w, pl_row64(w, row), v);
+        }
+    } else {
+        for (unsigned k = 0; k < count; k++) {
+            uint64_t v[PL_LANES];
+            for (unsigned l = 0; l < PL_LANES; l++) {
+                uint64_t x = 0;
+                memcpy(&x, s.base + s.off[l] + ((size_t)k << log2), bytes);
+                v[l] = sign_extend(x, log2, flags & PL_MF_SIGNED);
+            }
+            put(w, data_row(w, i, 0, count, k), v, flags & PL_MF_WIDE);
+        }
+    }
+    if (w->fx)
+        pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_LOAD, bytes * count,
+                  w->exec, addr, flags);
+}
+
+void exec_st(pl_warp *w, const pl_insn *i)
+{
+    unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS],
+             bytes = 1u << log2;
+    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
+    w->wrote |= space != PL_SP_LOCAL;
+    uint64_t addr[PL_LANES];
+    pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
+    span s;
+    if (log2 == 2 && !(flags & PL_MF_WIDE) && find_span(w, space, addr, bytes * count, true, &s)) {
+        for (unsigned k = 0; k < count; k++) {
+            const uint32_t *v = pl_row32(w, data_row(w, i, 1, count, k));
+            if (count == 1 && w->exec == UINT32_MAX && consecutive(s.off, 4))
+                memcpy(s.base + s.off[0], v, PL_LANES * 4);
+            else
+                for (uint32_t m = w->exec; m; m &= m - 1) {
+                    unsigned l = (unsigned)__builtin_ctz(m);
+                    memcpy(s.base + s.off[l] + 4 * k, &v[l], 4);
+                }
+        }
+        if (w->fx)
+            pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes * count,
+                      w->exec, addr, flags);
+        return;
+    }
+    uint64_t size = (uint64_t)bytes * count;
+    if (log2 == 3 && find_span(w, space, addr, bytes * count, true, &s)) {
+        for (unsigned k = 0; k < count; k++) {
+            const uint64_t *v = pl_row64(w, data_row(w, i, 1, count, k));
+            for (uint32_t m = w->exec; m; m &= m - 1) {
+                unsigned l = (unsigned)__builtin_ctz(m);
+                memcpy(s.base + s.off[l] + 8 * k, &v[l], 8);
+            }
+        }
+        if (w->fx)
+            pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes * count,
+                      w->exec, addr, flags);
+        return;
+    }
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((w->exec >> l) & 1u)) continue;
+        uint64_t at;
+        uint8_t *p = pl_resolve_write(w, l, space, addr[l], size, &real, &at);
+        if (!p || addr[l] % size) {
+            pl_access_fault(w, l, space, addr[l], size, "store");
+            return;
+        }
+        addr[l] = at;
+        for (unsigned k = 0; k < count; k++) {
+            uint32_t row = data_row(w, i, 1, count, k);
+            if (log2 == 4) {
+                memcpy(p, &pl_row64(w, row)[l], 8);
+                memcpy(p + 8, &pl_row64(w, row)[PL_LANES + l], 8);
+            } else if (flags & PL_MF_WIDE)
+                memcpy(p + (size_t)k * bytes, &pl_row64(w, row)[l], bytes);
+            else
+                memcpy(p + (size_t)k * bytes, &pl_row32(w, row)[l], bytes);
+        }
+    }
+    pl_record(w, real, PL_AC_STORE, (unsigned)size, w->exec, addr, flags);
+}
+
+/* ---- address conversion ---- */
+
+static inline void put_address(pl_warp *w, uint32_t row, const uint64_t *v, int size)
+{
+    put(w, row, v, size == W_u64);
+}
+
+static inline void get_address(const pl_warp *w, uint32_t row, uint64_t *v, int size)
+{
+    for (unsigned l = 0; l < PL_LANES; l++)
+        v[l] = size == W_u64 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
+}
+
+static uint64_t window_of(const pl_warp *w, int ss)
+{
+    switch (ss) {
+    case W_shared:
+    case W_shared__cta:
+    case W_shared__cluster: return PL_SHARED_WINDOW;
+    case W_local: return PL_LOCAL_WINDOW;
+    case W_param:
+    case W_param__entry: return PL_PARAM_WINDOW;
+    case W_const: return w->program->bank.address;
+    default: return 0;
+    }
+}
+
+void exec_cvta(pl_warp *w, const pl_insn *i, int ss, int size)
+{
+    uint64_t v[PL_LANES], base = window_of(w, ss);
+    get_address(w, i->op[1], v, size);
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] += base;
+    put_address(w, i->op[0], v, size);
+}
+
+void exec_cvta_to(pl_warp *w, const pl_insn *i, int ss, int size)
+{
+    uint64_t v[PL_LANES], base = window_of(w, ss);
+    get_address(w, i->op[1], v, size);
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] -= base;
+    put_address(w, i->op[0], v, size);
+}
+
+void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
+{
+    uint32_t r = 0;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint64_t a = pl_row64(w, i->op[1])[l];
+        bool shared = a - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS,
+             local = a - PL_LOCAL_WINDOW < PL_LOCAL_SIZE;
+        bool param = a - PL_PARAM_WINDOW < PL_LOCAL_SIZE;
+        uint32_t rank = (uint32_t)((a - PL_SHARED_WINDOW) / PL_SHARED_SLICE);
+        const pl_alloc *x = shared || local || param ? NULL : pl_memory_find(w->grid->memory, a);
+        bool constant = x && x->constant;
+        bool own = shared && rank == w->cta->cluster_rank;
+        bool in;
+        switch (ss) {
+        case W_shared:
+        case W_shared__cta: in = own; break;
+        case W_shared__cluster: in = shared; break;
+        case W_local: in = local; break;
+        case W_param:
+        case W_param__entry: in = param; break;
+        case W_const: in = constant; break;
+        default:
+            in = !shared && !local && !constant; /* kernel parameters count as global */
+            break;
+        }
+        r |= (uint32_t)in << l;
+    }
+    pl_pred_write(w, i->op[0], r);
+}
+
+void exec_mapa(pl_warp *w, const pl_insn *i, int ss, int type)
+{
+    uint64_t v[PL_LANES];
+    const uint32_t *rank = pl_row32(w, i->op[2]);
+    get_address(w, i->op[1], v, type);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint64_t base =
+            ss ? 0 : PL_SHARED_WINDOW; /* without .shared::cluster the address is generic */
+        v[l] = base + (v[l] - base) % PL_SHARED_SLICE + (uint64_t)rank[l] * PL_SHARED_SLICE;
+    }
+    put_address(w, i->op[0], v, type);
+}
+
+void exec_getctarank(pl_warp *w, const pl_insn *i, int ss, int type)
+{
+    uint64_t v[PL_LANES];
+    get_address(w, i->op[1], v, type);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        v[l] = (v[l] - (ss ? 0 : PL_SHARED_WINDOW)) / PL_SHARED_SLICE;
+    }
+    put(w, i->op[0], v, false);
+}
+
+/* createpolicy.range: a policy for a range of addresses. */
+void exec_policy_range(pl_warp *w, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const int primary = (int)pl_mod(f, i->mods, G_primary),
+              secondary = (int)pl_mod(f, i->mods, G_secondary);
+    const uint32_t *some = w->regs + (size_t)i->op[2] * PL_LANES,
+                   *all = w->regs + (size_t)i->op[3] * PL_LANES;
+    uint64_t addr[PL_LANES], v[PL_LANES];
+    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (unsigned l = 0; l < PL_LANES; l++)
+        v[l] = policy_of_range(primary, secondary, addr[l], some[l], all[l]);
+    put(w, i->op[0], v, true);
+}
+
+void exec_prefetch(pl_warp *w, const pl_insn *i)
+{
+    uint64_t addr[PL_LANES];
+    pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    if (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC)
+        pl_record(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
+}
+
+/* ---- local memory that is allocated while running ---- */
+
+void exec_alloca(pl_warp *w, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    bool wide = pl_mod(f, i->mods, G_type) == W_u64;
+    uint32_t align = i->op[2] == PL_NO_OPERAND ? 8 : i->op[2];
+    uint32_t top = pl_warp_node(w)->local_top, most = 0;
+    if (!align || align & (align - 1)) align = 8;
+    uint64_t v[PL_LANES], n[PL_LANES], start = (top + (uint64_t)align - 1) & ~(uint64_t)(align - 1);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        n[l] = wide ? pl_row64(w, i->op[1])[l] : pl_row32(w, i->op[1])[l];
+        if (n[l] > 1u << 30) n[l] = 1u << 30;
+        if ((w->exec >> l) & 1u && n[l] > most) most = (uint32_t)n[l];
+    }
+    const uint64_t end = start + ((most + (uint64_t)align - 1) & ~(uint64_t)(align - 1));
+    for (unsigned l = 0; l < PL_LANES; l++) /* the stack grows down: lanes that ask for less begin
+                                               later, at what is aligned below the common end */
+        v[l] = start + (((w->exec >> l) & 1u ? end - start - n[l] : 0) & ~(uint64_t)(align - 1));
+    if (!pl_warp_local(w, end < UINT32_MAX ? (uint32_t)end : UINT32_MAX, pl_warp_node(w)->aside))
+        return;
+    pl_warp_node(w)->local_top = (uint32_t)end;
+    put(w, i->op[0], v, wide);
+}
+
+void exec_stacksave(pl_warp *w, const pl_insn *i)
+{
+    uint64_t v[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = pl_warp_node(w)->local_top;
+    put(w, i->op[0], v, pl_mod(&pl_forms[i->form], i->mods, G_type) == W_u64);
+}
+
+void exec_stackrestore(pl_warp *w, const pl_insn *i)
+{
+    unsigned l = (unsigned)__builtin_ctz(w->exec);
+    bool wide = pl_mod(&pl_forms[i->form], i->mods, G_type) == W_u64;
+    uint64_t v = wide ? pl_row64(w, i->op[0])[l] : pl_row32(w, i->op[0])[l];
+    pl_callnode *n = pl_warp_node(w);
+    if (v >= n->local && v <= n->local_top) n->local_top = (uint32_t)v;
+}

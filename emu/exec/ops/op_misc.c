@@ -1,0 +1,43 @@
+/* op_misc.c - sleeping, and instructions that change nothing but time. */
+#include "emu/exec/memory/address.h"
+
+void exec_nop(pl_warp *w, const pl_insn *i)
+{
+    (void)w;
+    (void)i;
+}
+
+void exec_nanosleep(pl_warp *w, const pl_insn *i)
+{
+    uint32_t ns = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)];
+    if (ns > 1000000) ns = 1000000; /* the manual's limit: one millisecond */
+    if (w->all != w->active) {
+        w->yield = true;
+        return;
+    }
+    w->split[w->current].wake = w->clock + 2ull * ns; /* about two cycles a nanosecond */
+    pl_warp_wait(w, PL_SPLIT_SLEEP);
+}
+
+void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
+{
+    if (i->mods[0] == W_wait)
+        pl_grid_wait(w);
+    else
+        pl_grid_let_go(w);
+}
+
+/* %clock and its like; `which` is the word of the special register. */
+void exec_sreg(pl_warp *w, const pl_insn *i, int type)
+{
+    uint64_t v[PL_LANES];
+    if (i->op[1] != W_smid) w->timed = true;
+    pl_warp_sreg(w, (pl_word)i->op[1], 0, v);
+    if (type == W_u64) {
+        pl_blend64(w, pl_row64(w, i->op[0]), v);
+        return;
+    }
+    uint32_t t[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)v[l];
+    pl_blend32(w, pl_row32(w, i->op[0]), t);
+}

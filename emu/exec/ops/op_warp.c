@@ -1,0 +1,261 @@
+/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each
+ * other.
+ *
+ * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for
+ * (pl_warp_sync): each of them will come to this instruction, and the last one lets all go on
+ * together. Lanes that have called the function that it stands in apart from each other keep their
+ * registers in different frames: for the one instruction they are brought into one. */
+#include "emu/exec/memory/address.h"
+#include "isa/program/operands.h"
+
+/* Member mask operand k, of the first lane. */
+static uint32_t member_mask(const pl_warp *w, const pl_insn *i, unsigned k)
+{
+    return pl_row32(w, i->op[k])[__builtin_ctz(w->exec)];
+}
+
+/* Two frames of one function, and the lanes whose values change places. */
+typedef struct exchange {
+    uint32_t *rows[2], *preds[2], lanes;
+    uint64_t seen[PL_INLINE_OPERANDS + 1]; /* one register may stand in two places */
+    unsigned n;
+} exchange;
+
+static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    exchange *x = ctx;
+    const uint64_t which = (uint64_t)(use & PL_USE_PRED) << 32 | *row;
+    for (unsigned k = 0; k < x->n; k++)
+        if (x->seen[k] == which) return;
+    if (*row == PL_NO_OPERAND) return;
+    x->seen[x->n++] = which;
+    if (use & PL_USE_PRED) {
+        uint32_t *a = &x->preds[0][*row], *b = &x->preds[1][*row], differ = (*a ^ *b) & x->lanes;
+        *a ^= differ;
+        *b ^= differ;
+        return;
+    }
+    /* a pair of rows holds 64 bits of each lane side by side */
+    uint32_t *a = x->rows[0] + (size_t)*row * PL_LANES, *b = x->rows[1] + (size_t)*row * PL_LANES;
+    for (unsigned k = 0; k < rows * PL_LANES; k++) {
+        uint32_t differ = x->lanes >> k / rows & 1 ? a[k] ^ b[k] : 0;
+        a[k] ^= differ;
+        b[k] ^= differ;
+    }
+}
+
+static bool called_apart(const pl_warp *w, unsigned k)
+{
+    const pl_split *s = &w->split[w->current], *o = &w->split[k];
+    return k != w->current && o->synced && o->pc == w->pc && o->call != s->call &&
+           w->call[o->call].func == w->call[s->call].func;
+}
+
+/* The registers that the instruction names of the lanes that have come here by other calls: into
+ * the frame of the split that executes it for all, or back. */
+static uint32_t lend(pl_warp *w, const pl_insn *i)
+{
+    uint32_t lanes = 0;
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (called_apart(w, k)) {
+            pl_program none = {0};
+            pl_insn copy = *i; /* nothing is changed, but the walk could */
+            exchange x = {.rows = {w->regs, pl_warp_frame(w, &w->split[k])},
+                          .preds = {w->pred, pl_warp_preds(w, &w->split[k])},
+                          .lanes = pl_of_half(w, w->split[k].mask)};
+            pl_insn_uses(&none, &copy, change_places, &x);
+            lanes |= x.lanes;
+        }
+    return lanes;
+}
+
+/* All lanes of the mask have come. Those that other calls have brought execute the instruction
+ * here, and go on behind it. */
+static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
+{
+    const uint32_t ours = w->exec;
+    if (w->halves > 1 || !(mask & ~ours)) /* a wide warp keeps to what each call has brought */
+        return true;
+    const uint32_t lent = lend(w, i);
+    if (!lent) return true;
+    pl_warp_widen(w, ours | lent);
+    w->split[w->current].synced = false;
+    i->exec(w, i);
+    pl_warp_widen(w, ours);
+    lend(w, i);
+    for (unsigned k = 0; k < w->nsplits; k++)
+        if (called_apart(w, k)) {
+            w->split[k].synced = false;
+            w->split[k].pc++;
+        }
+    return false;
+}
+
+/* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
+static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
+{
+    pl_warp_doubt(w, mask);
+    mask &= pl_alive(w);
+    if (mask & ~w->exec) return pl_warp_sync(w, mask) && execute_for_all(w, i, mask);
+    w->split[w->current].synced = false;
+    return true;
+}
+
+/* The lane that each lane reads, and which of them lie inside their segment. MODE is a constant in
+ * each copy, and nothing branches, so that the loop becomes vectors. */
+__attribute__((always_inline)) static inline uint32_t
+sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
+{
+    uint32_t inside = 0;
+    for (uint32_t l = 0; l < PL_LANES; l++) {
+        uint32_t n = b[l] & 31u, clamp = c[l] & 31u, seg = (c[l] >> 8) & 31u;
+        uint32_t max = (l & seg) | (clamp & ~seg), min = l & seg;
+        uint32_t j = mode == W_up     ? l - n
+                     : mode == W_down ? l + n
+                     : mode == W_bfly ? l ^ n
+                                      : min | (n & ~seg);
+        uint32_t in = mode == W_up ? -(uint32_t)((int32_t)j >= (int32_t)max)
+                                   : -(uint32_t)((int32_t)j <= (int32_t)max);
+        from[l] = ((j & in) | (l & ~in)) & 31u;
+        inside |= 1u << l & in;
+    }
+    return inside;
+}
+
+/* In a wide warp a lane number or distance of 32 and more means another half to whoever counts 64
+ * lanes, and nothing to whoever counts 32 (PTX takes it modulo 32): no result is right for both. */
+static bool beyond_half(pl_warp *w, const pl_insn *i)
+{
+    const uint32_t *b = pl_row32(w, i->op[3]);
+    for (uint32_t m = w->halves > 1 ? w->exec : 0; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (b[l] < PL_LANES) continue;
+        pl_fault(w, 1u << l, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "shfl with lane operand %u: in a warp of 64 lanes shuffles work in each half of "
+                 "32, so that it must be below 32",
+                 b[l]);
+        return true;
+    }
+    return false;
+}
+
+void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (beyond_half(w, i)) return;
+    if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
+        return;
+    const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]),
+                   *c = pl_row32(w, i->op[4]);
+    uint32_t v[PL_LANES], from[PL_LANES], p;
+    switch (mode) {
+    case W_up: p = sources(W_up, b, c, from); break;
+    case W_down: p = sources(W_down, b, c, from); break;
+    case W_bfly: p = sources(W_bfly, b, c, from); break;
+    default: p = sources(W_idx, b, c, from); break;
+    }
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = a[from[l]];
+    if (i->op[0] != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, i->op[0]), v);
+    pl_pred_write(w, i->op[1], p);
+}
+
+static void put_all(pl_warp *w, uint32_t row, uint32_t value)
+{
+    uint32_t v[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++) v[l] = value;
+    if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v);
+}
+
+void exec_vote(pl_warp *w, const pl_insn *i, int mode)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
+    if (mode == W_ballot) {
+        put_all(w, i->op[0], p);
+        return;
+    }
+    bool r = mode == W_all ? p == in : mode == W_any ? p != 0 : p == in || p == 0;
+    pl_pred_write(w, i->op[0], r ? UINT32_MAX : 0);
+}
+
+void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
+{
+    const pl_form *f = &pl_forms[i->form];
+    unsigned k = f->noperands - 2u;
+    uint32_t mask = member_mask(w, i, k + 1);
+    if (pl_warp_groups(w, i, k + 1) || !gather(w, i, mask)) return;
+    uint32_t in = mask & w->exec, v[PL_LANES] = {0};
+    uint64_t x[PL_LANES];
+    for (unsigned l = 0; l < PL_LANES; l++)
+        x[l] = type == W_b64 ? pl_row64(w, i->op[k])[l] : pl_row32(w, i->op[k])[l];
+    bool all = true;
+    unsigned first = (unsigned)__builtin_ctz(w->exec);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        if (!((in >> l) & 1u)) continue;
+        all &= x[l] == x[first];
+        for (unsigned j = 0; j < PL_LANES; j++)
+            v[l] |= (uint32_t)(((in >> j) & 1u) && x[j] == x[l]) << j;
+    }
+    if (mode == W_any) {
+        unsigned n = 0;
+        for (uint32_t left = in; left; left &= ~v[__builtin_ctz(left)]) n++;
+        if (n > w->values) w->values = (uint8_t)n;
+        pl_blend32(w, pl_row32(w, i->op[0]), v);
+        return;
+    }
+    put_all(w, i->op[0], all ? in : 0);
+    pl_pred_write(w, i->op[1], all ? UINT32_MAX : 0);
+}
+
+void exec_activemask(pl_warp *w, const pl_insn *i)
+{
+    put_all(w, i->op[0], w->exec);
+}
+
+void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    const uint32_t *a = pl_row32(w, i->op[1]);
+    uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
+    for (uint32_t m = in & (in - 1); m; m &= m - 1) {
+        uint32_t x = a[__builtin_ctz(m)];
+        bool less = type == W_s32 ? (int32_t)x < (int32_t)r : x < r;
+        switch (op) {
+        case W_add: r += x; break;
+        case W_min: r = less ? x : r; break;
+        case W_max: r = less ? r : x; break;
+        case W_and: r &= x; break;
+        case W_or: r |= x; break;
+        default: r ^= x; break;
+        }
+    }
+    put_all(w, i->op[0], r);
+}
+
+/* redux.sync on f32 (sm_100a): by the manual, not recorded on hardware. */
+void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    const uint32_t *a = pl_row32(w, i->op[1]);
+    uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX,
+             r = a[__builtin_ctz(in ? in : w->exec)] & sign;
+    for (uint32_t m = in & (in - 1); m; m &= m - 1) {
+        uint32_t x = a[__builtin_ctz(m)] & sign;
+        r = op == W_min ? f32_min(r, x, false, nan != 0, false)
+                        : f32_max(r, x, false, nan != 0, false);
+    }
+    put_all(w, i->op[0], r);
+}
+
+/* The elected lane is the lowest of the mask (H200, driver 580.159.04, 2026-11). */
+void exec_elect(pl_warp *w, const pl_insn *i)
+{
+    uint32_t mask = member_mask(w, i, 2);
+    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
+    put_all(w, i->op[0], lane);
+    pl_pred_write(w, i->op[1], 1u << lane);
+}

@@ -1,0 +1,536 @@
+/* cuda_builtins.c - the functions of cuda_builtins.h.
+ *
+ * Signatures are those that nvcc 13.0 declares. Error codes of launches from the device and the
+ * text of a failed assertion are the H200's (driver 580.159.04, 2026-11, probes host.asserts,
+ * hostcdp.cdp). */
+#include "emu/exec/runtime/cuda_builtins.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/memory/address.h"
+#include "emu/exec/runtime/syscall.h"
+
+enum { STRING_MOST = 4096 };
+
+/* ---- arguments and results; lanes are those of the half whose turn it is ---- */
+
+/* Where a lane of the caller has a value: in a register, or in local memory. */
+static uint8_t *place(const pl_call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
+{
+    const pl_warp *w = k->w;
+    if (reg)
+        return (uint8_t *)(w->file +
+                           ((size_t)w->half * w->file_rows + k->node->row + at) * PL_LANES) +
+               lane * (bytes > 4 ? 8u : 4u);
+    return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + k->node->local + at;
+}
+
+void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to, size_t bytes)
+{
+    memset(to, 0, bytes);
+    if (n >= k->c->nargs) return;
+    const pl_prog_move *m = &k->w->program->moves.at[k->c->first_arg + n];
+    const uint8_t *from = place(k, m->reg, m->from, m->bytes, lane);
+    memcpy(to, from, m->bytes < bytes ? m->bytes : bytes);
+}
+
+uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane)
+{
+    uint64_t v;
+    pl_call_copy_argument(k, n, lane, &v, sizeof v);
+    return v;
+}
+
+void pl_call_return(const pl_call *k, unsigned lane, uint64_t value)
+{
+    if (!k->c->nrets) return;
+    const pl_prog_move *m = &k->w->program->moves.at[k->c->first_ret];
+    uint8_t *to = place(k, m->reg, m->to, m->bytes, lane);
+    memcpy(to, &value, m->bytes < 8 ? m->bytes : 8);
+}
+
+/* ---- device memory ---- */
+
+uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
+{
+    pl_space real;
+    uint64_t in;
+    return pl_resolve(w, lane, PL_SP_GENERIC, address, bytes, &real, &in);
+}
+
+/* The string at an address; cut when it is longer than `size` or runs into nothing. NULL: nothing
+ * is there. */
+static const char *string_at(pl_warp *w, unsigned lane, uint64_t address, char *to, size_t size)
+{
+    size_t n = 0;
+    for (; n + 1 < size; n++) {
+        const uint8_t *p = pl_call_memory(w, lane, address + n, 1);
+        if (!p && !n) return NULL;
+        if (!p || !*p) break;
+        to[n] = (char)*p;
+    }
+    to[n] = '\0';
+    return to;
+}
+
+/* ---- vprintf ---- */
+
+typedef struct reader {
+    pl_warp *w;
+    unsigned lane;
+    uint64_t buffer;
+} reader;
+
+static bool read_argument(void *ctx, uint64_t offset, void *to, size_t bytes)
+{
+    const reader *r = ctx;
+    memset(to, 0, bytes);
+    if (!r->buffer)
+        pl_access_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes,
+                        "printf without the argument that its format names: load");
+    for (size_t k = 0; r->buffer && k < bytes;
+         k++) { /* the last argument may be narrower than its conversion says */
+        const uint8_t *p = pl_call_memory(r->w, r->lane, r->buffer + offset + k, 1);
+        if (p) ((uint8_t *)to)[k] = *p;
+    }
+    return r->buffer != 0;
+}
+
+static const char *read_string(void *ctx, uint64_t address, char *to, size_t size)
+{
+    const reader *r = ctx;
+    return string_at(r->w, r->lane, address, to, size);
+}
+
+/* A lane has asked the driver for something. */
+static void ask(const pl_call *k, pl_driver_work what, uint64_t bytes)
+{
+    pl_warp *w = k->w;
+    w->asked.what = (uint8_t)what;
+    w->asked.lanes++;
+    if (bytes > w->asked.bytes) w->asked.bytes = bytes;
+}
+
+static void call_vprintf(const pl_call *k, unsigned lane)
+{
+    char format[STRING_MOST];
+    uint64_t text = pl_call_argument(k, 0, lane);
+    reader r = {.w = k->w, .lane = lane, .buffer = pl_call_argument(k, 1, lane)};
+    const pl_print_source from = {.ctx = &r, .argument = read_argument, .string = read_string};
+    int taken = -1;
+    ask(k, PL_DRIVER_PRINT, 0);
+    if (text && string_at(k->w, lane, text, format, sizeof format))
+        taken = pl_print_format(&k->w->grid->system->out, format, &from);
+    if (pl_failed(k->w->grid)) return;
+    pl_call_return(k, lane, (uint64_t)(int64_t)taken);
+}
+
+/* ---- __assertfail ---- */
+
+/* The thread ends; the launch goes on, so that others that fail say so too, and is a failure
+ * afterwards. */
+static void call_assertfail(const pl_call *k, unsigned lane)
+{
+    pl_warp *w = k->w;
+    pl_grid *g = w->grid;
+    char message[STRING_MOST], file[1024], function[1024], text[STRING_MOST + 2200];
+    const char *m = string_at(w, lane, pl_call_argument(k, 0, lane), message, sizeof message);
+    const char *f = string_at(w, lane, pl_call_argument(k, 1, lane), file, sizeof file);
+    uint32_t line = (uint32_t)pl_call_argument(k, 2, lane);
+    const char *fn = string_at(w, lane, pl_call_argument(k, 3, lane), function, sizeof function);
+    uint32_t t = pl_first_thread(w) + lane, x = g->block[0], y = g->block[1];
+    int n = snprintf(text, sizeof text,
+                     "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+                     f ? f : "", line, fn ? fn : "", w->cta->id[0], w->cta->id[1], w->cta->id[2],
+                     t % x, t / x % y, t / x / y, m ? m : "");
+    pl_print_add(&g->system->err, text, n > 0 ? (size_t)n : 0, 64);
+    pl_fault_note(w, &g->head->failed, 1u << lane, "CUDA_ERROR_ASSERT",
+                  "assertion `%.200s` failed in %.200s", m ? m : "", fn ? fn : "");
+}
+
+/* ---- malloc, free ---- */
+
+static void call_malloc(const pl_call *k, unsigned lane)
+{
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(k, lane,
+                   pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane), 16));
+}
+
+static void call_aligned_malloc(const pl_call *k, unsigned lane)
+{
+    uint64_t align = pl_call_argument(k, 1, lane);
+    bool power = align && !(align & (align - 1));
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
+    pl_call_return(k, lane,
+                   power ? pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane),
+                                         align < 16 ? 16 : align)
+                         : 0);
+}
+
+static void call_free(const pl_call *k, unsigned lane)
+{
+    uint64_t address = pl_call_argument(k, 0, lane);
+    if (address) ask(k, PL_DRIVER_FREE, 0);
+    if (address && !pl_heap_free(&k->w->grid->system->heap, address))
+        pl_fault(k->w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
+                 "free of 0x%" PRIx64 ", which malloc did not return or which is free already",
+                 address);
+}
+
+/* ---- launches from the device ---- */
+
+static uint32_t *last_error(pl_warp *w, unsigned lane)
+{
+    if (!w->device_error) w->device_error = calloc(w->halves * PL_LANES, sizeof *w->device_error);
+    return w->device_error ? &w->device_error[pl_first_lane(w) + lane] : NULL;
+}
+
+static void remember(pl_warp *w, unsigned lane, uint32_t error)
+{
+    uint32_t *e = last_error(w, lane);
+    if (e && error) *e = error;
+}
+
+/* In front of the parameters, where the kernel cannot see it: what the buffer is for. */
+typedef struct request {
+    uint64_t func;
+    uint32_t grid[3], block[3], shared, pad;
+} request;
+
+/* Why the launch is impossible, 0: it is possible. */
+static uint32_t request_error(const pl_warp *w, const request *q)
+{
+    const pl_system *s = w->grid->system;
+    if (q->func >= w->program->funcs.n || !w->program->funcs.at[q->func].entry)
+        return PL_CUDA_INVALID_VALUE;
+    pl_child c = {.func = (uint32_t)q->func, .shared = q->shared};
+    memcpy(c.grid, q->grid, sizeof c.grid);
+    memcpy(c.block, q->block, sizeof c.block);
+    return s->launchable && s->launchable(s->ctx, &c) ? 0 : PL_CUDA_INVALID_CONFIGURATION;
+}
+
+/* void *cudaGetParameterBufferV2(kernel, grid, block, shared): NULL when the launch is impossible.
+ */
+static void call_parameter_buffer(const pl_call *k, unsigned lane)
+{
+    pl_warp *w = k->w;
+    pl_system *s = w->grid->system;
+    const uint32_t func = pl_program_func_at(w->program, pl_call_argument(k, 0, lane));
+    request q = {.func = func, .shared = (uint32_t)pl_call_argument(k, 3, lane)};
+    pl_call_copy_argument(k, 1, lane, q.grid, sizeof q.grid);
+    pl_call_copy_argument(k, 2, lane, q.block, sizeof q.block);
+    const uint32_t error = request_error(w, &q);
+    if (error) {
+        remember(w, lane, error);
+        pl_call_return(k, lane, 0);
+        return;
+    }
+    uint64_t bytes = (sizeof q + w->program->funcs.at[func].param_bytes + 63) & ~63ull;
+    if (s->launch_top + bytes > s->launch_size) {
+        remember(w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_return(k, lane, 0);
+        return;
+    }
+    uint64_t base = s->launch_base + s->launch_top;
+    uint8_t *p = pl_call_memory(w, lane, base, bytes);
+    s->launch_top += bytes;
+    if (p) memcpy(p, &q, sizeof q);
+    pl_call_return(k, lane, p ? base + sizeof q : 0);
+}
+
+bool pl_call_child(pl_warp *w, const pl_child *c)
+{
+    pl_system *s = w->grid->system;
+    if (s->child.n == s->child.cap) {
+        size_t cap = s->child.cap ? 2 * s->child.cap : 16;
+        pl_child *a = realloc(s->child.at, cap * sizeof *a);
+        if (!a) {
+            free(c->params);
+            return false;
+        }
+        s->child.at = a;
+        s->child.cap = cap;
+    }
+    s->child.at[s->child.n++] = *c;
+    return true;
+}
+
+/* Launches what the request says, with the parameters at device address `buffer`. */
+static void launch(const pl_call *k, unsigned lane, const request *q, uint64_t buffer,
+                   uint64_t stream)
+{
+    pl_warp *w = k->w;
+    const pl_program *p = w->program;
+    const uint32_t bytes = q->func < p->funcs.n ? p->funcs.at[q->func].param_bytes : 0;
+    const uint8_t *from = bytes ? pl_call_memory(w, lane, buffer, bytes) : NULL;
+    uint8_t *params = calloc(1, bytes + 16);
+    if (bytes && !from) {
+        free(params);
+        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        return;
+    }
+    if (params && bytes) memcpy(params, from, bytes);
+    pl_child c = {.func = (uint32_t)q->func,
+                  .shared = q->shared,
+                  .params = params,
+                  .tail = stream == PL_TAIL_LAUNCH};
+    memcpy(c.grid, q->grid, sizeof c.grid);
+    memcpy(c.block, q->block, sizeof c.block);
+    pl_call_fail(k, lane, params && pl_call_child(w, &c) ? 0 : PL_CUDA_PENDING_EXCEEDED);
+}
+
+/* cudaError_t cudaLaunchDeviceV2(buffer, stream) */
+static void call_launch(const pl_call *k, unsigned lane)
+{
+    pl_warp *w = k->w;
+    pl_system *s = w->grid->system;
+    uint64_t buffer = pl_call_argument(k, 0, lane);
+    request q;
+    const uint8_t *p = buffer ? pl_call_memory(w, lane, buffer - sizeof q, sizeof q) : NULL;
+    if (!p || buffer - s->launch_base > s->launch_size) {
+        pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
+        return;
+    }
+    memcpy(&q, p, sizeof q);
+    launch(k, lane, &q, buffer, pl_call_argument(k, 1, lane));
+}
+
+/* The interface before version 2: the buffer comes first, the launch names kernel and shape. */
+
+/* void *cudaGetParameterBuffer(alignment, size) */
+static void call_plain_buffer(const pl_call *k, unsigned lane)
+{
+    pl_system *s = k->w->grid->system;
+    const uint64_t size = pl_call_argument(k, 1, lane), left = s->launch_size - s->launch_top,
+                   bytes = (size + 63) & ~63ull;
+    if (size > left || bytes > left) {
+        remember(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_return(k, lane, 0);
+        return;
+    }
+    pl_call_return(k, lane, s->launch_base + s->launch_top);
+    s->launch_top += bytes;
+}
+
+/* cudaError_t cudaLaunchDevice(kernel, buffer, grid, block, shared, stream) */
+static void call_plain_launch(const pl_call *k, unsigned lane)
+{
+    pl_warp *w = k->w;
+    request q = {.func = pl_program_func_at(w->program, pl_call_argument(k, 0, lane)),
+                 .shared = (uint32_t)pl_call_argument(k, 4, lane)};
+    pl_call_copy_argument(k, 2, lane, q.grid, sizeof q.grid);
+    pl_call_copy_argument(k, 3, lane, q.block, sizeof q.block);
+    const uint32_t error = request_error(w, &q);
+    if (error)
+        pl_call_fail(k, lane, error);
+    else
+        launch(k, lane, &q, pl_call_argument(k, 1, lane), pl_call_argument(k, 5, lane));
+}
+
+static void call_last_error(const pl_call *k, unsigned lane)
+{
+    uint32_t *e = last_error(k->w, lane);
+    pl_call_return(k, lane, e ? *e : 0);
+    if (e) *e = 0;
+}
+
+static void call_peek_error(const pl_call *k, unsigned lane)
+{
+    uint32_t *e = last_error(k->w, lane);
+    pl_call_return(k, lane, e ? *e : 0);
+}
+
+void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes)
+{
+    uint8_t *p = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), bytes);
+    if (p) memcpy(p, &value, bytes);
+    pl_call_fail(k, lane, p ? 0 : PL_CUDA_INVALID_VALUE);
+}
+
+void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error)
+{
+    remember(k->w, lane, error);
+    pl_call_return(k, lane, error);
+}
+
+/* Streams and events of the device: launches run in their order anyway, so that a handle is all
+ * there is. */
+static void call_make_handle(const pl_call *k, unsigned lane)
+{
+    pl_call_store(k, lane, 0x100, 8);
+}
+
+static void call_succeed(const pl_call *k, unsigned lane)
+{
+    pl_call_return(k, lane, 0);
+}
+
+/* cudaError_t cudaMalloc(void **, size_t), cudaFree(void *): on the device they are malloc and
+ * free. */
+static void call_device_malloc(const pl_call *k, unsigned lane)
+{
+    uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 1, lane), 256);
+    ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
+    pl_call_store(k, lane, p, 8);
+    if (!p) pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
+}
+
+static void call_device_free(const pl_call *k, unsigned lane)
+{
+    uint64_t p = pl_call_argument(k, 0, lane);
+    pl_call_return(k, lane,
+                   !p || pl_heap_free(&k->w->grid->system->heap, p) ? 0 : PL_CUDA_INVALID_VALUE);
+}
+
+/* ---- which is which ---- */
+
+typedef enum need { NEEDS_NOTHING, NEEDS_HEAP, NEEDS_LAUNCHES, NEEDS_TEXTS } need;
+
+/* A function that is reserved for the device runtime and is not here: the call fails, and a module
+ * that does not call it runs. */
+static void call_lacking(const pl_call *k, unsigned lane)
+{
+    pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_NOT_SUPPORTED",
+             "call of '%s', which this device runtime lacks; a function of that name in a file "
+             "that is linked takes its place",
+             k->f->name);
+}
+
+typedef struct provided {
+    const char *name;
+    void (*run)(const pl_call *k, unsigned lane);
+    need needs;
+} provided;
+
+/* The first functions have these names, those of the device runtime have "cuda" or "__cudaCDP2" in
+ * front of them, and may have "_ptsz" behind. */
+static const provided functions[] = {
+    {"vprintf", call_vprintf, NEEDS_NOTHING},
+    {"__assertfail", call_assertfail, NEEDS_NOTHING},
+    {"malloc", call_malloc, NEEDS_HEAP},
+    {"free", call_free, NEEDS_HEAP},
+    {"__cuda_syscall_aligned_malloc", call_aligned_malloc, NEEDS_HEAP},
+    {"GetParameterBufferV2", call_parameter_buffer, NEEDS_LAUNCHES},
+    {"LaunchDeviceV2", call_launch, NEEDS_LAUNCHES},
+    {"GetParameterBuffer", call_plain_buffer, NEEDS_LAUNCHES},
+    {"LaunchDevice", call_plain_launch, NEEDS_LAUNCHES},
+    {"GetLastError", call_last_error, NEEDS_NOTHING},
+    {"PeekAtLastError", call_peek_error, NEEDS_NOTHING},
+    {"GetErrorName", pl_call_error_name, NEEDS_TEXTS},
+    {"GetErrorString", pl_call_error_string, NEEDS_TEXTS},
+    {"GetDeviceCount", pl_call_device_count, NEEDS_NOTHING},
+    {"GetDevice", pl_call_get_device, NEEDS_NOTHING},
+    {"DeviceGetAttribute", pl_call_get_attribute, NEEDS_NOTHING},
+    {"DeviceGetLimit", pl_call_get_limit, NEEDS_NOTHING},
+    {"DeviceGetCacheConfig", pl_call_cache_config, NEEDS_NOTHING},
+    {"DeviceGetSharedMemConfig", pl_call_bank_config, NEEDS_NOTHING},
+    {"RuntimeGetVersion", pl_call_runtime_version, NEEDS_NOTHING},
+    {"FuncGetAttributes", pl_call_func_attributes, NEEDS_NOTHING},
+    {"OccupancyMaxActiveBlocksPerMultiprocessor", pl_call_occupancy, NEEDS_NOTHING},
+    {"OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", pl_call_occupancy, NEEDS_NOTHING},
+    {"StreamCreateWithFlags", call_make_handle, NEEDS_NOTHING},
+    {"StreamDestroy", call_succeed, NEEDS_NOTHING},
+    {"StreamWaitEvent", call_succeed, NEEDS_NOTHING},
+    {"EventCreateWithFlags", call_make_handle, NEEDS_NOTHING},
+    {"EventRecord", call_succeed, NEEDS_NOTHING},
+    {"EventRecordWithFlags", call_succeed, NEEDS_NOTHING},
+    {"EventDestroy", call_succeed, NEEDS_NOTHING},
+    {"Malloc", call_device_malloc, NEEDS_HEAP},
+    {"Free", call_device_free, NEEDS_HEAP},
+    {"MemcpyAsync", pl_call_memcpy, NEEDS_NOTHING},
+    {"Memcpy2DAsync", pl_call_memcpy2d, NEEDS_NOTHING},
+    {"Memcpy3DAsync", pl_call_memcpy3d, NEEDS_NOTHING},
+    {"MemsetAsync", pl_call_memset, NEEDS_NOTHING},
+    {"Memset2DAsync", pl_call_memset2d, NEEDS_NOTHING},
+    {"Memset3DAsync", pl_call_memset3d, NEEDS_NOTHING},
+    {"GraphSetConditional", pl_call_set_conditional, NEEDS_NOTHING},
+};
+enum {
+    FUNCTIONS = sizeof functions / sizeof *functions,
+    RUNTIME = 5 /* the first of the device runtime */
+};
+static const provided lacking = {NULL, call_lacking, NEEDS_NOTHING};
+
+static const provided *provided_at(uint16_t n)
+{
+    return n <= FUNCTIONS ? &functions[n - 1] : &lacking;
+}
+
+/* The name behind the prefix of the device runtime, or NULL. */
+static const char *runtime_name(const char *name)
+{
+    static const char *const prefixes[] = {"__cudaCDP2", "__cuda", "cuda"};
+    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; k++) {
+        const size_t n = strlen(prefixes[k]);
+        if (strncmp(name, prefixes[k], n) == 0 && name[n] >= 'A' && name[n] <= 'Z') return name + n;
+    }
+    return NULL;
+}
+
+uint16_t pl_system_find(const char *name)
+{
+    const char *runtime = name ? runtime_name(name) : NULL;
+    for (size_t k = 0; name && k < RUNTIME; k++)
+        if (strcmp(functions[k].name, name) == 0) return (uint16_t)(k + 1);
+    for (size_t k = RUNTIME; runtime && k < FUNCTIONS; k++) {
+        const size_t n = strlen(functions[k].name);
+        if (strncmp(functions[k].name, runtime, n) == 0 &&
+            (!runtime[n] || strcmp(runtime + n, "_ptsz") == 0))
+            return (uint16_t)(k + 1);
+    }
+    return runtime ? FUNCTIONS + 1 : 0;
+}
+
+static bool uses(const pl_program *p, need what)
+{
+    for (size_t k = 0; k < p->funcs.n; k++)
+        if (p->funcs.at[k].system && provided_at(p->funcs.at[k].system)->needs == what) return true;
+    return false;
+}
+
+bool pl_system_uses_heap(const pl_program *p)
+{
+    return uses(p, NEEDS_HEAP);
+}
+
+bool pl_system_uses_texts(const pl_program *p)
+{
+    return uses(p, NEEDS_TEXTS);
+}
+
+bool pl_system_uses_launches(const pl_program *p)
+{
+    return uses(p, NEEDS_LAUNCHES);
+}
+
+void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c)
+{
+    const pl_call k = {.w = w, .f = f, .c = c, .node = pl_warp_node(w)};
+    const provided *what = provided_at(f->system);
+    const pl_lanes lanes = w->all;
+    w->wrote = true;
+    w->asked.what = w->asked.lanes = 0;
+    w->asked.bytes = 0;
+    for (unsigned h = 0; h < w->halves; h++) {
+        pl_warp_half(w, h);
+        for (uint32_t m = pl_of_half(w, lanes); m && !pl_failed(w->grid); m &= m - 1)
+            what->run(&k, (unsigned)__builtin_ctz(m));
+    }
+    pl_warp_half(w, 0);
+    if (what->run == call_assertfail) pl_warp_exit(w, lanes);
+}
+
+void pl_system_close(pl_system *s)
+{
+    pl_heap_close(&s->heap);
+    pl_print_close(&s->out);
+    pl_print_close(&s->err);
+    for (size_t k = 0; k < s->child.n; k++) free(s->child.at[k].params);
+    free(s->child.at);
+    free(s->conditional.at);
+    memset(s, 0, sizeof *s);
+}

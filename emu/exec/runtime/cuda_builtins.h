@@ -1,0 +1,79 @@
+/* cuda_builtins.h - functions that device code calls and the driver provides: vprintf,
+ * __assertfail, malloc, launches from the device.
+ *
+ * A module declares them `.extern .func`; pl_bind notes in the function which one it is, and a call
+ * of it runs here instead of entering code. What they leave behind for the host (text, children)
+ * hangs on the grid. */
+#ifndef PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
+#define PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
+
+#include "emu/exec/exec.h"
+#include "emu/exec/runtime/device_heap.h"
+#include "emu/exec/runtime/printf.h"
+
+/* A copy, or the setting of memory, made by device code: `depth` slices of `height` rows of `width`
+ * bytes. */
+typedef struct pl_child_copy {
+    bool set; /* to `value`, rather than a copy */
+    uint8_t value;
+    uint64_t to, to_pitch, to_slice, from, from_pitch, from_slice, width, height, depth;
+    uint32_t pc, block[3], thread[3]; /* who made it */
+} pl_child_copy;
+
+/* A launch or a copy made by device code. */
+typedef struct pl_child {
+    uint32_t func; /* index in the program; of a copy, its maker's kernel */
+    uint32_t grid[3], block[3], shared;
+    uint8_t *params; /* owned */
+    bool tail;       /* after everything else of its parent */
+    bool copies;     /* it is the copy, no launch */
+    pl_child_copy copy;
+} pl_child;
+
+/* What device code has set for a conditional node of a graph. */
+typedef struct pl_conditional {
+    uint64_t handle;
+    uint32_t value;
+} pl_conditional;
+
+/* The driver's side of a launch, kept by lib/ for as long as the GPU lives. */
+typedef struct pl_system {
+    pl_heap heap;
+    pl_print_buffer out; /* printf */
+    pl_print_buffer err; /* assert */
+    uint64_t launch_base, launch_size,
+        launch_top;     /* parameter buffers of launches from the device */
+    uint64_t workspace; /* for grid barriers of cooperative launches */
+    struct {
+        pl_child *at;
+        size_t n, cap;
+    } child; /* of the grid that has just run; owned */
+    struct {
+        pl_conditional *at;
+        size_t n, cap;
+    } conditional;              /* owned */
+    uint64_t texts, texts_size; /* device address of the names and descriptions of errors */
+    /* Blocks of such a launch that fit one multiprocessor; 0: the GPU does not take its shape. NULL
+     * outside of launches. Set by lib/. */
+    uint32_t (*launchable)(void *ctx, const pl_child *c);
+    void *ctx;
+} pl_system;
+
+void pl_system_close(pl_system *s);
+/* The system function of that name: a number above 0, or 0. */
+uint16_t pl_system_find(const char *name);
+/* Does a program need the heap, room for launches, the names of errors? */
+bool pl_system_uses_heap(const pl_program *p);
+bool pl_system_uses_launches(const pl_program *p);
+bool pl_system_uses_texts(const pl_program *p);
+/* Writes the names and descriptions of errors; returns how many bytes they have. `to` may be NULL.
+ */
+size_t pl_runtime_texts(uint8_t *to);
+/* Does what a child copies. Returns UINT64_MAX, or the address of the first row that is not in
+ * memory: then nothing has happened. */
+uint64_t pl_child_copy_run(const pl_memory *m, const pl_child_copy *x);
+
+/* Runs a call of a system function for the executing lanes. */
+void pl_system_call(pl_warp *w, const pl_prog_func *f, const pl_prog_call *c);
+
+#endif

@@ -1,0 +1,127 @@
+/* device_heap.c - blocks of the device heap. See device_heap.h. */
+#include "emu/exec/runtime/device_heap.h"
+
+#include "emu/exec/memory/global_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a block costs: the distances between blocks that an H200 hands out. */
+static uint64_t cost_of(uint64_t size)
+{
+    if (size <= 64) return 80;
+    if (size <= 128) return 160;
+    if (size <= 256) return 320;
+    if (size <= 4096) return size + 320;
+    return size + size / 1000 * 279 + 64;
+}
+
+/* Blocks of one class can take each other's place when they cost the same. */
+static unsigned class_of(uint64_t cost)
+{
+    return (unsigned)(cost / 80 % PL_HEAP_CLASSES);
+}
+
+void pl_heap_close(pl_heap *h)
+{
+    free(h->block);
+    free(h->valid);
+    memset(h, 0, sizeof *h);
+}
+
+bool pl_heap_watch(pl_heap *h)
+{
+    h->valid = calloc((size_t)(h->size / PL_GRANULE) + 1, 1);
+    return h->valid != NULL;
+}
+
+/* The first `size` bytes of the block may be accessed. Other host threads may be looking. */
+static void allow(pl_heap *h, const pl_heap_block *b, uint64_t size)
+{
+    for (uint64_t at = 0; h->valid && at < b->cost; at += PL_GRANULE) {
+        const uint64_t left = at < size ? size - at : 0;
+        __atomic_store_n(&h->valid[(b->offset + at) / PL_GRANULE],
+                         (uint8_t)(left < PL_GRANULE ? left : PL_GRANULE), __ATOMIC_RELAXED);
+    }
+}
+
+static pl_heap_block *reuse(pl_heap *h, uint64_t cost, uint64_t align)
+{
+    for (uint32_t *at = &h->free_list[class_of(cost)]; *at; at = &h->block[*at - 1].next) {
+        pl_heap_block *b = &h->block[*at - 1];
+        if (b->cost != cost || (h->base + b->offset) % align) continue;
+        *at = b->next;
+        return b;
+    }
+    return NULL;
+}
+
+/* When nothing unused is left: any free block that is large enough. */
+static pl_heap_block *any(pl_heap *h, uint64_t cost, uint64_t align)
+{
+    for (unsigned c = 0; c < PL_HEAP_CLASSES; c++)
+        for (uint32_t *at = &h->free_list[c]; *at; at = &h->block[*at - 1].next) {
+            pl_heap_block *b = &h->block[*at - 1];
+            if (b->cost < cost || (h->base + b->offset) % align) continue;
+            *at = b->next;
+            return b;
+        }
+    return NULL;
+}
+
+uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
+{
+    if (!h->base || size > h->size) return 0;
+    uint64_t cost = (cost_of(size) + 15) & ~15ull;
+    pl_heap_block *b = reuse(h, cost, align);
+    if (!b) {
+        uint64_t start = ((h->base + h->top + align - 1) & ~(align - 1)) - h->base;
+        if (start + cost > h->size) {
+            b = any(h, cost, align);
+        } else {
+            if (h->n == h->cap) {
+                size_t cap = h->cap ? 2 * h->cap : 256;
+                pl_heap_block *p = realloc(h->block, cap * sizeof *p);
+                if (!p) return 0;
+                h->block = p;
+                h->cap = cap;
+            }
+            b = &h->block[h->n++];
+            *b = (pl_heap_block){.offset = start, .cost = cost};
+            h->top = start + cost;
+        }
+    }
+    if (!b) return 0;
+    b->used = true;
+    b->size = size;
+    b->next = 0;
+    allow(h, b, size);
+    return h->base + b->offset;
+}
+
+const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
+{
+    const uint64_t offset = address - h->base;
+    size_t lo = 0, hi = h->n; /* lo: the first block behind the address */
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (h->block[mid].offset <= offset)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return h->base && lo ? &h->block[lo - 1] : NULL;
+}
+
+bool pl_heap_free(pl_heap *h, uint64_t address)
+{
+    const pl_heap_block *found = pl_heap_block_at(h, address);
+    if (!found || h->base + found->offset != address || !found->used) return false;
+    const size_t k = (size_t)(found - h->block);
+    pl_heap_block *b = &h->block[k];
+    allow(h, b, 0);
+    b->used = false;
+    b->next = h->free_list[class_of(b->cost)];
+    h->free_list[class_of(b->cost)] = (uint32_t)k + 1;
+    return true;
+}

@@ -1,0 +1,43 @@
+/* device_heap.h - the device heap: what malloc and free in kernels use. It lives as long as the
+ * GPU, not as a launch.
+ *
+ * Blocks are records on the host. Addresses are this heap's own; how much fits follows the H200
+ * (driver 580.159.04, 2026-11, probes host.heap). An access outside of a block is a fault here, to
+ * the byte; the H200 lets it pass. */
+#ifndef PL_EMU_EXEC_RUNTIME_DEVICE_HEAP_H
+#define PL_EMU_EXEC_RUNTIME_DEVICE_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PL_HEAP_DEFAULT = 8 << 20, PL_HEAP_CLASSES = 64 };
+
+typedef struct pl_heap_block {
+    uint64_t offset, cost; /* from the start of the heap; bytes it takes away */
+    uint64_t size;         /* as malloc was asked for */
+    uint32_t next;         /* free blocks of one class: index + 1 */
+    bool used;
+} pl_heap_block;
+
+typedef struct pl_heap {
+    uint64_t base, size;  /* device address; 0: not there */
+    uint64_t top;         /* offset of what was never used */
+    pl_heap_block *block; /* by offset; owned */
+    size_t n, cap;
+    uint8_t *valid; /* what kernels may access (pl_memory_restrict); owned, or NULL */
+    uint32_t free_list[PL_HEAP_CLASSES]; /* index + 1 of the first, by class */
+} pl_heap;
+
+void pl_heap_close(pl_heap *h);
+/* A block of at least `size` bytes at a multiple of `align` (a power of two, at least 16); 0: it
+ * does not fit. */
+uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align);
+/* false: the address is not that of a block in use. */
+bool pl_heap_free(pl_heap *h, uint64_t address);
+/* The last block that starts at or before the address, in use or free; NULL: there is none. */
+const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address);
+/* Makes `valid` for a heap without blocks; false: out of memory. */
+bool pl_heap_watch(pl_heap *h);
+
+#endif

@@ -1,0 +1,52 @@
+/* syscall.h - a call of a function of the driver or of the device runtime, as their implementations
+ * see it: cuda_builtins.c, device_runtime.c. */
+#ifndef PL_EMU_EXEC_RUNTIME_SYSCALL_H
+#define PL_EMU_EXEC_RUNTIME_SYSCALL_H
+
+#include "emu/exec/runtime/cuda_builtins.h"
+
+/* cudaError_t */
+enum {
+    PL_CUDA_INVALID_VALUE = 1,
+    PL_CUDA_INVALID_CONFIGURATION = 9,
+    PL_CUDA_INVALID_PITCH = 12,
+    PL_CUDA_INVALID_DIRECTION = 21,
+    PL_CUDA_INVALID_FUNCTION = 98,
+    PL_CUDA_INVALID_DEVICE = 101,
+    PL_CUDA_PENDING_EXCEEDED = 69,
+    PL_CUDA_UNSUPPORTED_LIMIT = 215,
+    PL_CUDA_NOT_SUPPORTED = 801
+};
+enum { PL_TAIL_LAUNCH = 3 }; /* the stream cudaStreamTailLaunch */
+
+typedef struct pl_call {
+    pl_warp *w;
+    const pl_prog_func *f;
+    const pl_prog_call *c;
+    const pl_callnode *node; /* of the caller */
+} pl_call;
+
+/* Argument n of a lane of the half whose turn it is; zero where the call has none. */
+uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane);
+void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to, size_t bytes);
+/* Gives a lane the result. */
+void pl_call_return(const pl_call *k, unsigned lane, uint64_t value);
+/* The bytes at a generic address of a lane, to be read or written; NULL: they are not all there. */
+uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes);
+/* Stores `bytes` bytes of a value where argument 0 points; the result says whether that was
+ * possible. */
+void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes);
+/* A cudaError_t is the result, and the last error of the lane unless it is 0. */
+void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error);
+/* Adds a child to those of the grid; false: out of memory, and c->params is freed. */
+bool pl_call_child(pl_warp *w, const pl_child *c);
+
+/* device_runtime.c: queries, copies and conditionals of the device runtime. */
+typedef void pl_call_fn(const pl_call *k, unsigned lane);
+pl_call_fn pl_call_memcpy, pl_call_memcpy2d, pl_call_memcpy3d, pl_call_memset, pl_call_memset2d,
+    pl_call_memset3d, pl_call_device_count, pl_call_get_device, pl_call_get_attribute,
+    pl_call_get_limit, pl_call_cache_config, pl_call_bank_config, pl_call_func_attributes,
+    pl_call_occupancy, pl_call_runtime_version, pl_call_error_name, pl_call_error_string,
+    pl_call_set_conditional;
+
+#endif

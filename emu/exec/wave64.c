@@ -1,0 +1,86 @@
+/* wave64.c - warps of 64 lanes: an instruction executes for one half of the warp after the other.
+ *
+ * The machine has lanes for PL_LANES threads, so a warp of twice as many takes two passes, as the
+ * 64-wide waves of AMD's RDNA do ("RDNA 3 Instruction Set Architecture", Wave32 and Wave64). Each
+ * half has registers, predicates and carry flags of its own at the same numbers; both have one
+ * program counter, one set of splits and one meeting point, so lanes 0 to 31 and lanes 32 to 63
+ * diverge from each other exactly as two lanes of a half do. A half without executing lanes is left
+ * out.
+ *
+ * PTX knows no such warp. Masks of 32 bits mean lanes of a half there, so _sync instructions,
+ * votes, shuffles and matrix instructions work inside each half. doc/warp-width.md says what that
+ * makes of a program. */
+#include <string.h>
+
+#include "emu/exec/lane_loops.h"
+
+/* Instructions that the warp executes once as a whole: they look at pl_warp.all. */
+static bool is_common(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (f->effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) return true;
+    if (f->effects & PL_EF_BARRIER) return !(f->effects & PL_EF_CONVERGE); /* bar.warp.sync */
+    return i->cls == C_sleep || i->cls == C_cp_commit || i->cls == C_cp_wait ||
+           f->mnem == M_griddepcontrol;
+}
+
+uint32_t pl_member_mask_operand(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (!(f->effects & PL_EF_CONVERGE) || !f->noperands) return UINT32_MAX;
+    const unsigned last = f->noperands - 1u;
+    bool names_lanes = strcmp(f->operand[last].name, "mask") == 0 || f->effects & PL_EF_BARRIER;
+    return names_lanes && last < PL_INLINE_OPERANDS ? last : UINT32_MAX;
+}
+
+/* Are the lanes here that the masks of the half's executing lanes name? Several groups of lanes may
+ * each have a mask of their own. */
+static bool gathered(const pl_warp *w, uint32_t mask_row)
+{
+    const uint32_t *mask = pl_row32(w, mask_row), alive = pl_alive(w);
+    for (uint32_t left = w->exec; left;) {
+        const uint32_t named = mask[__builtin_ctz(left)];
+        uint32_t group = 0;
+        for (uint32_t m = left; m; m &= m - 1)
+            group |= mask[__builtin_ctz(m)] == named ? m & (0u - m) : 0;
+        if (group == w->exec) /* one mask for all, which may leave some of them out */
+            return !(named & alive & ~group);
+        if (group != (named & alive)) return false;
+        left &= ~group;
+    }
+    return true;
+}
+
+void pl_wave_execute(pl_warp *w, const pl_insn *i)
+{
+    const pl_lanes all = pl_guarded(w, i);
+    if (!all) return;
+    w->all = all;
+    const unsigned halves = w->halves;
+    const bool common = is_common(i);
+    const uint32_t mask = pl_member_mask_operand(i),
+                   mask_row = mask == UINT32_MAX ? UINT32_MAX : i->op[mask];
+    pl_effect *const fx = w->fx;
+    for (unsigned h = 0; h < halves && mask_row != UINT32_MAX && (uint32_t)all && all >> PL_LANES;
+         h++) {
+        pl_warp_half(w, h);
+        pl_warp_widen(w, pl_of_half(w, all));
+        if (gathered(w, mask_row)) continue;
+        /* one half has to wait: each goes its own way, so that nobody waits for lanes that its mask
+         * does not name */
+        pl_warp_half(w, 0);
+        w->next = w->pc;
+        pl_warp_part(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);
+        return;
+    }
+    for (unsigned h = 0; h < halves; h++) {
+        pl_warp_half(w, h);
+        const uint32_t exec = pl_of_half(w, all);
+        if (!exec) continue;
+        pl_warp_widen(w, exec);
+        w->fx = fx ? fx + h : NULL;
+        i->exec(w, i);
+        if (common || w->stop) break;
+    }
+    pl_warp_half(w, 0);
+}

@@ -1,0 +1,691 @@
+/* control_codes.c - stall counts and scoreboards of a program for a machine; see control_codes.h.
+ *
+ * Two passes over the basic blocks of each function. The first gives scoreboards to results of
+ * variable latency: those that one instruction waits for first share a scoreboard, and a scoreboard
+ * is free again for the first instruction that waits for it, as in machine code of ptxas for sm_90.
+ * An instruction whose registers are read late, and written again, gets another one for that. The
+ * second follows what is on its way to each register, from block to block, until nothing changes:
+ * that says how many cycles must lie between two neighbours, and which scoreboards a reader waits
+ * for. Results of fixed latency are in their registers when a block ends. */
+#include "emu/sm/control_codes.h"
+#include "base/guard.h"
+#include "isa/program/cfg.h"
+#include <string.h>
+
+/* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer
+ * than the next. Issues between an instruction with a scoreboard and the next one if that waits for
+ * it. The first scoreboard that results from memory may have (both: machine code for sm_90). */
+enum { GIVING = 2, ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, FIRST_LONG = 2 };
+
+/* What is on its way to a register or a predicate. */
+typedef struct entry {
+    uint32_t epoch;  /* of another block: nothing */
+    uint32_t ready;  /* cycle, counted from the start of the block, at which the reader nearest to
+                        its unit can issue */
+    uint32_t stamp;  /* number of the instruction in the block, from 1; 0: before it */
+    uint8_t mask;    /* scoreboards that end it */
+    uint8_t readers; /* scoreboards of those that have still to read it */
+    uint8_t side;    /* pl_side of the producer */
+    uint32_t read;   /* number of the last of those readers, as stamp */
+    const pl_price *price; /* of the producer, when the stall counts of others say less than it
+                              takes; else NULL */
+    uint32_t product; /* which of such producers of the block, from 1; 0: it is of another block */
+    bool high;        /* of 64 bits; the second of two instructions makes its high half */
+    bool matrix;      /* of a tensor core: the end of a block does not wait for it (machine code for
+                         sm_90: HMMA 1, 2 or 9 cycles in front of BRA) */
+} entry;
+
+/* The same at the end of a block. */
+typedef struct carry {
+    uint32_t slot, left; /* cycles from the first that the next block may issue in */
+    uint8_t mask, readers, side;
+} carry;
+
+typedef struct block_end {
+    carry *at;
+    uint32_t n;
+    uint32_t lead; /* cycles that its own first instruction has to wait for others */
+} block_end;
+
+/* What a scoreboard stands for, by how long that takes: whoever waits for one waits for all that
+ * share it. */
+typedef enum use { FOR_REGISTERS, FOR_SHORT, FOR_LONG } use;
+
+/* Scoreboards, while the instructions of a block are gone through. */
+typedef struct given {
+    uint32_t until[PL_SCOREBOARDS]; /* first instruction that waits for it; UINT32_MAX: a later
+                                       block does; 0: it is free */
+    uint8_t use[PL_SCOREBOARDS];    /* the slowest that has it */
+    bool unread[PL_SCOREBOARDS];    /* for registers, too, that a later block writes */
+    uint32_t
+        memory_end; /* results from memory for this block may have those from FIRST_LONG to here */
+} given;
+
+typedef struct control {
+    pl_decoded *dec;
+    const pl_machine *m;
+    const pl_prog_func *f;
+    pl_arena *tmp;
+    pl_cfg g;
+    entry *row; /* rows, then predicates */
+    uint32_t rows, slots, epoch;
+    uint32_t *access; /* by slot: next instruction that waits for it, while a block is gone through
+                         backwards */
+    uint32_t *until; /* by instruction of the function: first one that needs its result; UINT32_MAX:
+                        another block */
+    uint32_t *rewritten; /* by instruction: first one that writes what it reads, if it must wait for
+                            that; UINT32_MAX: another block; 0: none */
+    uint32_t *change;    /* by slot: next instruction that writes it, while a block is gone through
+                            backwards */
+    uint32_t *last_write; /* by slot: last instruction of the function that writes it */
+    uint32_t *low;        /* by block: first instruction that may follow its end */
+    given have;
+    uint32_t cleared[PL_SB_COUNT]; /* stamp of the last instruction that waited for it */
+    uint32_t unit[PL_PIPE_COUNT];  /* cycle at which the pipe takes the warp's next instruction */
+    block_end *end;                /* by block */
+    struct {
+        carry *at;
+        size_t n, cap;
+    } out;
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } touched; /* slots with an entry in this block */
+} control;
+
+/* --- scoreboards --- */
+
+static bool variable(const pl_dec *d)
+{
+    if (!d->price->issues || d->slow || !(d->nwrite || d->npwrite)) return false;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_MATRIX_MEMORY:
+    case PL_KIND_MBARRIER:
+    case PL_KIND_MBARRIER_WAIT: return true;
+    case PL_KIND_PARAM: return d->counted.ldc;
+    case PL_KIND_MATH: return d->price->variable;
+    default: return false;
+    }
+}
+
+/* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the
+ * guard when d->guarded. */
+static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32_t out[128])
+{
+    uint32_t n = 0;
+    if (!x->dec->rows) return 0; /* a program without registers */
+    const uint32_t *r = x->dec->rows + d->rows + (how ? d->nread : 0);
+    for (uint32_t k = 0; k < (how ? d->nwrite : d->nread); k++)
+        if (r[k] < x->rows) out[n++] = r[k];
+    r = x->dec->rows + d->rows + d->nread + d->nwrite + (how ? d->npread : 0);
+    for (uint32_t k = 0; k < (how ? d->npwrite : d->npread); k++)
+        if (x->rows + r[k] < x->slots) out[n++] = x->rows + r[k];
+    return n;
+}
+
+/* Finds for each instruction of the block the first one behind it that waits for what it writes. */
+static void find_readers(control *x, const pl_block *b)
+{
+    uint32_t slot[128];
+    for (uint32_t pc = b->end; pc-- > b->first;) {
+        const pl_dec *d = &x->dec->at[pc];
+        uint32_t first = UINT32_MAX, n = slots_of(x, d, 1, slot);
+        for (uint32_t k = 0; k < n; k++)
+            if (x->access[slot[k]] < first) first = x->access[slot[k]];
+        x->until[pc - x->f->first] = first;
+        const bool free = !d->price->issues;
+        for (uint32_t k = 0; k < n;
+             k++) /* where its guard is false, what was there before is what is read */
+            if (!d->guarded || !variable(d))
+                x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
+        n = slots_of(x, d, 0, slot);
+        /* what costs nothing passes its operands on: its readers are theirs */
+        for (uint32_t k = 0; k < n; k++)
+            if (!free)
+                x->access[slot[k]] = pc;
+            else if (first < x->access[slot[k]])
+                x->access[slot[k]] = first;
+    }
+    for (uint32_t pc = b->first; pc < b->end; pc++) {
+        for (unsigned how = 0; how < 2; how++)
+            for (uint32_t k = slots_of(x, &x->dec->at[pc], how, slot); k-- > 0;)
+                x->access[slot[k]] = UINT32_MAX;
+    }
+}
+
+/* --- registers that are read late --- */
+
+/* Which queue it waits in, with its registers unread: of the address unit for global and local
+ * memory, of all other exchanges; 0: none. */
+static unsigned queue_of(const pl_dec *d)
+{
+    if (!d->price->issues || d->slow) return 0;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_COPY:
+    case PL_KIND_MATRIX_MEMORY: return pl_dec_is_lg(d) ? 1 : 2;
+    case PL_KIND_MATH: return d->price->variable ? 2 : 0;
+    default: return 0;
+    }
+}
+
+/* Finds for each block the first instruction that may follow its end, and for each slot the last
+ * one that writes it. */
+static void find_changes(control *x)
+{
+    uint32_t slot[128];
+    bool changed = true;
+    for (uint32_t k = 0; k < x->slots; k++) x->last_write[k] = 0;
+    for (uint32_t pc = x->f->first; pc < x->f->first + x->f->count; pc++) {
+        if (!x->dec->at[pc].price->issues) continue;
+        for (uint32_t n = slots_of(x, &x->dec->at[pc], 1, slot); n-- > 0;)
+            x->last_write[slot[n]] = pc;
+    }
+    for (uint32_t b = 0; b < x->g.n; b++) x->low[b] = UINT32_MAX;
+    while (changed) {
+        changed = false;
+        for (uint32_t b = x->g.n; b-- > 0;) {
+            for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
+                uint32_t to = pl_cfg_successor(&x->g, &x->g.b[b], k);
+                if (to >= x->g.n) continue;
+                uint32_t low = x->g.b[to].first < x->low[to] ? x->g.b[to].first : x->low[to];
+                changed |= low < x->low[b];
+                if (low < x->low[b]) x->low[b] = low;
+            }
+        }
+    }
+}
+
+/* Finds for each instruction of block b that reads late the first one behind it that writes what it
+ * reads. There is nothing to wait for where its result is waited for until then, or where a later
+ * one of its queue is: a queue is first in, first out. */
+static void find_writers(control *x, uint32_t b)
+{
+    const pl_block *block = &x->g.b[b];
+    uint32_t slot[128],
+        sooner[3] = {0, 0,
+                     0}; /* by queue: what already waits for a later one of it; 0: nothing does */
+    for (uint32_t pc = block->end; pc-- > block->first;) {
+        const pl_dec *d = &x->dec->at[pc];
+        uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = queue_of(d);
+        *first = 0;
+        if (queue) {
+            n = slots_of(x, d, 0, slot);
+            if (d->guarded) n--; /* is known when it issues */
+            for (uint32_t k = 0; k < n; k++) {
+                uint32_t at = x->change[slot[k]];
+                if (at == UINT32_MAX && x->last_write[slot[k]] < x->low[b]) continue;
+                if (!*first || at < *first) *first = at;
+            }
+            const bool awaited = d->nwrite + d->npwrite && x->until[pc - x->f->first] <= *first &&
+                                 x->until[pc - x->f->first] != UINT32_MAX;
+            if (awaited || (sooner[queue] && sooner[queue] <= *first)) *first = 0;
+            if (*first && (!sooner[queue] || *first < sooner[queue])) sooner[queue] = *first;
+        }
+        if (!d->price->issues) continue;
+        n = slots_of(x, d, 1, slot);
+        for (uint32_t k = 0; k < n; k++) x->change[slot[k]] = pc;
+    }
+    for (uint32_t pc = block->first; pc < block->end; pc++)
+        for (uint32_t k = slots_of(x, &x->dec->at[pc], 1, slot); k-- > 0;)
+            x->change[slot[k]] = UINT32_MAX;
+}
+
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* A scoreboard for what instruction `end` waits for (UINT32_MAX: one of another block), as ptxas
+ * gives them for sm_90 (of 20,000 loads from memory in its machine code 94 % have the one that this
+ * rule gives, of 42,000 others 87 %): that for which `end` waits anyway, else the first that is
+ * free, else the one that is waited for next to `end`. Those from FIRST_LONG on are for results
+ * from memory; those that another block waits for have the last one to themselves. Registers that
+ * another block writes share one. `except`: not this. */
+static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
+{
+    const bool later = end == UINT32_MAX;
+    const uint32_t first = kind == FOR_LONG ? FIRST_LONG : 0,
+                   last = kind == FOR_LONG ? x->memory_end : PL_SCOREBOARDS;
+    uint32_t shared = PL_SCOREBOARDS, free = PL_SCOREBOARDS, nearest = PL_SCOREBOARDS;
+    for (uint32_t k = last; k-- > 0;) {
+        if (k == except) continue;
+        const bool taken = x->until[k] > 0;
+        if (taken && (later ? kind == FOR_REGISTERS && x->unread[k] : x->until[k] == end))
+            shared = k;
+        if (k < first) continue;
+        if (!taken) free = k;
+        const uint32_t unlike = distance(x->use[k], kind),
+                       than =
+                           nearest == PL_SCOREBOARDS ? UINT32_MAX : distance(x->use[nearest], kind);
+        if (unlike < than ||
+            (unlike == than && distance(x->until[k], end) < distance(x->until[nearest], end)))
+            nearest = k;
+    }
+    const uint32_t best = later && kind == FOR_LONG ? PL_SCOREBOARDS - 1
+                          : shared < PL_SCOREBOARDS ? shared
+                          : free < PL_SCOREBOARDS   ? free
+                                                    : nearest;
+    if (!x->until[best]) {
+        x->until[best] = end;
+        x->unread[best] = false;
+        x->use[best] = (uint8_t)kind;
+    } else {
+        if (end < x->until[best]) x->until[best] = end;
+        if (kind > x->use[best]) x->use[best] = (uint8_t)kind;
+    }
+    x->unread[best] |= later && kind == FOR_REGISTERS;
+    return (uint8_t)best;
+}
+
+/* Is its result one from memory? */
+static bool from_memory(const pl_dec *d)
+{
+    return variable(d) && queue_of(d) == 1;
+}
+
+/* Gives instruction pc the scoreboards that it needs. */
+static void give_scoreboards(control *x, uint32_t pc)
+{
+    pl_dec *d = &x->dec->at[pc];
+    const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
+    d->sets = variable(d) ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT,
+                                            PL_SB_NONE)
+                          : PL_SB_NONE;
+    d->frees =
+        rewritten ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->sets) : PL_SB_NONE;
+}
+
+/* --- stall counts and waits --- */
+
+/* Cycles to the result of an instruction that has no scoreboard. */
+static uint32_t latency_of(const control *x, const pl_dec *d)
+{
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MATH:
+        return d->slow || d->price->ends
+                   ? d->price->issues
+                   : d->price->others; /* others hold the warp until the end */
+    case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
+    case PL_KIND_CLOCK: return d->price->latency;
+    default: return 1;
+    }
+}
+
+static entry *at_slot(control *x, uint32_t slot)
+{
+    entry *e = &x->row[slot];
+    if (e->epoch == x->epoch) return e;
+    *e = (entry){.epoch = x->epoch};
+    uint32_t *t = pl_push(x->tmp, &x->touched);
+    if (pl_arena_ok(x->tmp)) *t = slot;
+    return e;
+}
+
+/* Scoreboards that still stand for e. */
+static uint8_t open_of(const control *x, const entry *e)
+{
+    uint8_t open = 0;
+    for (unsigned k = 0; k < PL_SB_COUNT; k++)
+        if (e->mask >> k & 1 && e->stamp >= x->cleared[k]) open |= (uint8_t)(1u << k);
+    return open;
+}
+
+/* Scoreboards of those that have still to read it. */
+static uint8_t unread_of(const control *x, const entry *e)
+{
+    uint8_t open = 0;
+    for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
+        if (e->readers >> k & 1 && e->read >= x->cleared[k]) open |= (uint8_t)(1u << k);
+    return open;
+}
+
+/* Enters what the predecessors of block b leave. */
+static void begin_block(control *x, uint32_t b)
+{
+    x->epoch++;
+    x->touched.n = 0;
+    uint8_t carried = 0, unread = 0;
+    memset(x->cleared, 0, sizeof x->cleared);
+    memset(x->unit, 0, sizeof x->unit);
+    for (uint32_t k = x->g.pred_start[b]; k < x->g.pred_start[b + 1]; k++) {
+        const block_end *from = &x->end[x->g.pred[k]];
+        for (uint32_t n = 0; n < from->n; n++) {
+            entry *e = at_slot(x, from->at[n].slot);
+            if (from->at[n].left > e->ready) {
+                e->ready = from->at[n].left;
+                e->side = from->at[n].side;
+            }
+            e->mask |= from->at[n].mask;
+            e->readers |= from->at[n].readers;
+            carried |= from->at[n].mask;
+            unread |= from->at[n].readers;
+        }
+    }
+    for (unsigned k = 0; k < PL_SCOREBOARDS; k++) {
+        x->have.until[k] = (carried | unread) >> k & 1 ? UINT32_MAX : 0;
+        x->have.use[k] = carried >> k & 1 ? k < FIRST_LONG ? FOR_SHORT : FOR_LONG : FOR_REGISTERS;
+        x->have.unread[k] = unread >> k & 1;
+    }
+    x->have.memory_end = PL_SCOREBOARDS;
+    for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++)
+        if (from_memory(&x->dec->at[pc]) && x->until[pc - x->f->first] == UINT32_MAX)
+            x->have.memory_end = PL_SCOREBOARDS - 1;
+}
+
+/* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe.
+ */
+static uint32_t further(const control *x, const entry *e, const pl_dec *d)
+{
+    const pl_issue_config *m = &x->m->issue;
+    bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64,
+         far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
+    if (d->addresses || d->price->variable) {
+        const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
+        return behind_far ? 0 : m->queued + half;
+    }
+    if (e->price && e->price == d->price) return e->price->latency - e->price->others;
+    if (!e->side || !d->side || e->side == d->side) return 0;
+    return far ? m->far : m->cross;
+}
+
+/* Keeps what is on its way when the warp leaves the block; `next`: first cycle of whatever follows.
+ * True: something changed. */
+static bool end_block(control *x, uint32_t b, uint32_t next)
+{
+    block_end *old = &x->end[b];
+    x->out.n = 0;
+    for (size_t k = 0; k < x->touched.n; k++) {
+        const entry *e = &x->row[x->touched.at[k]];
+        uint8_t mask = open_of(x, e), readers = unread_of(x, e);
+        uint32_t left = e->ready > next ? e->ready - next : 0;
+        if (!mask && !readers && !left) continue;
+        carry *c = pl_push(x->tmp, &x->out);
+        if (!pl_arena_ok(x->tmp)) return false;
+        *c = (carry){x->touched.at[k], left, mask, readers, e->side};
+    }
+    bool same = old->n == x->out.n;
+    for (uint32_t k = 0; same && k < old->n; k++)
+        same = old->at[k].slot == x->out.at[k].slot && old->at[k].left == x->out.at[k].left &&
+               old->at[k].mask == x->out.at[k].mask && old->at[k].readers == x->out.at[k].readers;
+    if (same) return false;
+    if (old->n < x->out.n) old->at = pl_arena_array(x->tmp, carry, x->out.n);
+    old->n = pl_arena_ok(x->tmp) ? (uint32_t)x->out.n : 0;
+    if (old->n) memcpy(old->at, x->out.at, old->n * sizeof *old->at);
+    return true;
+}
+
+/* The first cycle from `t` at which the units of d take it from this warp; they are taken then. */
+static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
+{
+    uint32_t cycles[6] = {0};
+    const pl_price *p = d->price;
+    for (unsigned turn = 0; turn < 2; turn++)
+        for (uint32_t k = 0; k < p->npipes; k++) {
+            uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
+            if (turn == 0) {
+                bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU ||
+                             (pipe == PL_PIPE_LSU && d->addresses);
+                cycles[k] = apart ? x->m->issue.memory
+                            : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA
+                                ? 0
+                                : p->pipe[k].cycles;
+                if (cycles[k] && x->unit[pipe] > t) t = x->unit[pipe];
+            } else if (cycles[k]) {
+                x->unit[pipe] = t + cycles[k];
+            }
+        }
+    return t;
+}
+
+static uint16_t stall_of(uint32_t cycles)
+{
+    return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST);
+}
+
+/* The first cycle at which all results of fixed latency are in their registers; 0: nobody has to
+ * ask on this machine. */
+static uint32_t drained(const control *x)
+{
+    uint32_t t = 0;
+    if (!x->m->issue.drain) return 0;
+    for (size_t k = 0; k < x->touched.n; k++) {
+        const uint32_t slot = x->touched.at[k], ready = x->row[slot].ready;
+        if (!ready || x->row[slot].matrix) continue;
+        const uint32_t there =
+            ready + (slot < x->rows ? x->m->issue.drain : x->m->issue.guard_latency);
+        t = there > t ? there : t;
+    }
+    return t;
+}
+
+/* Does block b end with a branch, or where one leads? What it has begun must be in the registers
+ * then, whoever comes next (machine code for sm_90). */
+static bool is_left(const control *x, uint32_t b, const pl_dec *last)
+{
+    bool left = last->kind == PL_KIND_BRANCH;
+    for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
+        const uint32_t to = pl_cfg_successor(&x->g, &x->g.b[b], k);
+        left |= to < x->g.n && x->g.pred_start[to + 1] - x->g.pred_start[to] > 1;
+    }
+    return left;
+}
+
+/* Works out stall counts and waits of block b, `give`: and its scoreboards. True: something
+ * changed. */
+static bool go_through(control *x, uint32_t b, bool give)
+{
+    const pl_block *block = &x->g.b[b];
+    pl_dec *last = NULL;
+    uint32_t slot[128], now = 0, next = 0, stamp = 0,
+                        products = 0; /* cycle of the last issue; first cycle behind it; producers
+                                         whose results come late */
+    begin_block(x, b);
+    x->end[b].lead = 0;
+    for (uint32_t pc = block->first; pc < block->end; pc++) {
+        pl_dec *d = &x->dec->at[pc];
+        const bool free = !d->price->issues || d->slow;
+        if (give) d->sets = d->frees = PL_SB_NONE;
+        uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
+        uint8_t wait = 0, side = 0;
+        const pl_price *price = NULL;
+        uint32_t product = 0, newest = 0; /* of what is copied; of what is read */
+        stamp++;
+        for (uint32_t k = 0; k < n; k++) {
+            const entry *e = &x->row[slot[k]];
+            if (e->epoch != x->epoch) continue;
+            uint32_t ready = e->ready;
+            const bool guard = d->guarded && k + 1 == n;
+            if (!free && ready)
+                ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
+            wait |= open_of(x, e);
+            if (e->price && e->product > newest) newest = e->product;
+            const bool latest = ready >= t;
+            if (latest) t = ready;
+            if (free && latest) {
+                side = e->side;
+                price = e->price;
+                product = e->product;
+            }
+        }
+        n = slots_of(x, d, 1, slot);
+        const bool slower = !free && pl_dec_is_late(d);
+        if (!free) {
+            d->interlock =
+                newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
+            products += slower;
+            /* an older result must not come behind the newer one; two of variable latency keep
+             * their order */
+            for (uint32_t k = 0; k < n; k++) {
+                const entry *e = &x->row[slot[k]];
+                if (e->epoch != x->epoch) continue;
+                wait |= unread_of(x, e);
+                if (!variable(d)) wait |= open_of(x, e);
+            }
+            if (last && last->acquires && last->sets != PL_SB_NONE)
+                wait |= (uint8_t)(1u << last->sets);
+            if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
+            if (d->drains && drained(x) > t) t = drained(x);
+            t = take_units(x, d, t);
+            const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) ||
+                                          (last->frees != PL_SB_NONE && wait >> last->frees & 1));
+            if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
+            if (last)
+                last->stall = stall_of(t - now);
+            else
+                x->end[b].lead = t;
+            for (unsigned k = 0; k < PL_SB_COUNT; k++)
+                if (wait >> k & 1) x->cleared[k] = stamp;
+            for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
+                if (wait >> k & 1) x->have.until[k] = 0;
+            d->waits = wait;
+            if (give) give_scoreboards(x, pc);
+            last = d;
+            now = t;
+            next = t + (d->kind == PL_KIND_BRANCH ? x->m->issue.branch : d->price->issues);
+            d->stall = stall_of(next - t);
+        }
+        for (uint32_t k = 0; k < n; k++) {
+            entry *e = at_slot(x, slot[k]);
+            const uint8_t before =
+                d->guarded ? open_of(x, e) : 0; /* where its guard is false, that is what is read */
+            e->stamp = stamp;
+            e->matrix = !free && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
+            if (!free) e->readers = 0;
+            if (free) {
+                e->price = price;
+                e->product = product;
+                e->ready = t;
+                e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
+                e->side = side;
+                e->high = false;
+            } else if (d->sets != PL_SB_NONE) {
+                e->ready = 0;
+                e->mask = (uint8_t)(before | 1u << d->sets);
+                e->side = 0;
+                e->price = NULL;
+                e->high = false;
+            } else {
+                e->ready = now + latency_of(x, d);
+                e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
+                e->side = d->side;
+                e->price = slower ? d->price : NULL;
+                e->product = slower ? products : 0;
+                e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes &&
+                          d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
+            }
+        }
+        if (free || d->frees == PL_SB_NONE) continue;
+        n = slots_of(x, d, 0, slot);
+        for (uint32_t k = 0; k + d->guarded < n; k++) {
+            entry *e = at_slot(x, slot[k]);
+            if (!unread_of(x, e)) e->readers = 0;
+            e->readers |= (uint8_t)(1u << d->frees);
+            e->read = stamp;
+        }
+    }
+    if (last && is_left(x, b, last) && drained(x) > next) {
+        next = drained(x);
+        last->stall = stall_of(next - now);
+    }
+    return end_block(x, b, next);
+}
+
+/* Behind its last instruction a block waits for what the first ones of the next blocks need. */
+static void join_blocks(control *x)
+{
+    for (uint32_t b = 0; b < x->g.n; b++) {
+        const pl_block *block = &x->g.b[b];
+        uint32_t lead = 0;
+        for (uint32_t k = 0; k < pl_cfg_successor_count(block); k++) {
+            uint32_t to = pl_cfg_successor(&x->g, block, k);
+            if (to < x->g.n && x->end[to].lead > lead) lead = x->end[to].lead;
+        }
+        for (uint32_t pc = block->end; pc-- > block->first;) {
+            pl_dec *d = &x->dec->at[pc];
+            if (!d->price->issues || d->slow) continue;
+            d->stall = stall_of(d->stall + lead);
+            break;
+        }
+    }
+}
+
+/* A reader of a matrix instruction's result may have to wait longer than a stall count can say,
+ * here or behind the branch that ends the block: NOPs stand in between. A store waits a cycle less
+ * than arithmetic there, while it is queued here. Those of f64 have scoreboards, but hold their
+ * unit so long that another one waits as well (machine code for sm_90). */
+static void fill_waits(control *x)
+{
+    const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
+    pl_dec *last = NULL; /* a matrix instruction directly in front */
+    for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
+        pl_dec *d = &x->dec->at[pc];
+        if (!d->price->issues || d->slow) continue;
+        const bool matrix =
+            d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
+        if (last && last->price->pipe[0].cycles >= most)
+            last->empty = matrix;
+        else if (last) {
+            uint32_t wait = last->stall;
+            if (d->kind == PL_KIND_BRANCH && d->stall > wait) wait = d->stall;
+            if (d->addresses && wait > early) wait -= early;
+            last->empty = (uint8_t)(wait > most ? (wait - 1) / most : 0);
+        }
+        last = matrix ? d : NULL;
+    }
+}
+
+static bool control_function(control *x, const pl_program *p, const pl_prog_func *f)
+{
+    if (!f->count) return true;
+    x->f = f;
+    x->rows = f->rows;
+    x->slots = f->rows + f->preds;
+    if (pl_cfg_make(p, f, x->tmp, &x->g) != PL_OK) return false;
+    x->row = pl_arena_array(x->tmp, entry, x->slots + 1);
+    x->access = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->until = pl_arena_array(x->tmp, uint32_t, f->count);
+    x->rewritten = pl_arena_array(x->tmp, uint32_t, f->count);
+    x->change = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->last_write = pl_arena_array(x->tmp, uint32_t, x->slots + 1);
+    x->low = pl_arena_array(x->tmp, uint32_t, x->g.n + 1);
+    x->end = pl_arena_array(x->tmp, block_end, x->g.n + 1);
+    x->out.at = NULL;
+    x->touched.at = NULL;
+    x->out.n = x->out.cap = x->touched.n = x->touched.cap = 0;
+    x->epoch = 0;
+    if (!pl_arena_ok(x->tmp)) return false;
+    for (uint32_t k = 0; k < x->slots; k++) x->access[k] = x->change[k] = UINT32_MAX;
+    find_changes(x);
+    for (uint32_t b = 0; b < x->g.n; b++) {
+        find_readers(x, &x->g.b[b]);
+        find_writers(x, b);
+    }
+    bool changed = true;
+    for (unsigned round = 0; changed && round < GIVING + ROUNDS; round++) {
+        changed = round < GIVING;
+        for (uint32_t b = 0; b < x->g.n; b++) changed |= go_through(x, b, round < GIVING);
+    }
+    join_blocks(x);
+    fill_waits(x);
+    return pl_arena_ok(x->tmp);
+}
+
+static bool control_all(control *x, const pl_program *p)
+{
+    PL_GUARD(return false)
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        if (!control_function(x, p, &p->funcs.at[k])) return false;
+        pl_arena_reset(x->tmp);
+    }
+    return true;
+}
+
+bool pl_control(pl_decoded *dec, const pl_program *p, const pl_machine *m)
+{
+    control x = {.dec = dec, .m = m, .tmp = pl_arena_open()};
+    const bool ok = x.tmp && control_all(&x, p);
+    pl_arena_close(x.tmp);
+    return ok;
+}

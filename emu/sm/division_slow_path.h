@@ -1,0 +1,26 @@
+/* division_slow_path.h - which operands of quotients and roots need the subroutine (~slow in the
+ * instruction table). */
+#ifndef PL_EMU_SM_DIVISION_SLOW_PATH_H
+#define PL_EMU_SM_DIVISION_SLOW_PATH_H
+
+#include "emu/exec/exec.h"
+
+/* The test of an instruction class; PL_SLOW_NEVER: it is no subroutine. */
+typedef enum pl_slow {
+    PL_SLOW_NEVER,
+    PL_SLOW_DIV_F32,
+    PL_SLOW_RCP_F32,
+    PL_SLOW_SQRT_F32,
+    PL_SLOW_DIV_F64,
+    PL_SLOW_RCP_F64,
+    PL_SLOW_SQRT_F64,
+    PL_SLOW_COUNT
+} pl_slow;
+
+pl_slow pl_slow_of(unsigned cls);
+/* Machine instructions of the subroutine: all of it, of which a lane executes a part. */
+uint32_t pl_slow_length(unsigned slow);
+/* Does a lane that executes the warp's next instruction need the subroutine? */
+bool pl_slow_needed(pl_warp *w, const pl_insn *i, pl_slow test);
+
+#endif

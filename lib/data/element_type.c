@@ -1,0 +1,216 @@
+/* element_type.c - element types: the table, reading numbers, rounding to each type, printing. */
+#include "lib/data/element_type.h"
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const pl_element pl_elements[] = {
+    {"u8", "|u1", 1, 'u', 0, 0, 0, 0},
+    {"s8", "|i1", 1, 's', 0, 0, 0, 0},
+    {"u16", "<u2", 2, 'u', 0, 0, 0, 0},
+    {"s16", "<i2", 2, 's', 0, 0, 0, 0},
+    {"u32", "<u4", 4, 'u', 0, 0, 0, 0},
+    {"s32", "<i4", 4, 's', 0, 0, 0, 0},
+    {"u64", "<u8", 8, 'u', 0, 0, 0, 0},
+    {"s64", "<i8", 8, 's', 0, 0, 0, 0},
+    {"f16", "<f2", 2, 'f', 10, 15, 0x7bff, 0x7fff},
+    {"bf16", "<V2", 2, 'f', 7, 127, 0, 0x7fff},
+    {"f32", "<f4", 4, 'f', 23, 127, 0, 0},
+    {"f64", "<f8", 8, 'f', 52, 1023, 0, 0},
+    {"e4m3", "|V1", 1, 'f', 3, 7, 0x7e, 0x7f},
+    {"e5m2", "|V1", 1, 'f', 2, 15, 0x7b, 0x7f},
+    {NULL, NULL, 0, 0, 0, 0, 0, 0},
+};
+
+const pl_element *pl_element_find(const char *name, size_t n)
+{
+    for (const pl_element *e = pl_elements; e->name; e++) {
+        if (strlen(e->name) == n && memcmp(e->name, name, n) == 0) return e;
+    }
+    return NULL;
+}
+
+static bool parse_integer(const char *s, pl_number *out)
+{
+    bool negative = *s == '-';
+    if (*s == '-' || *s == '+') s++;
+    if (*s < '0' || *s > '9') return false;
+    bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
+    char *end;
+    errno = 0;
+    uint64_t u = strtoull(s, &end, hex ? 16 : 10);
+    if (*end != '\0' || errno != 0) return false;
+    *out = (pl_number){PL_NUM_INT, negative && u != 0, u, negative ? -(double)u : (double)u};
+    return true;
+}
+
+static bool parse_bits(const char *s, pl_number *out)
+{
+    if (s[0] != '0') return false;
+    bool wide = s[1] == 'd' || s[1] == 'D';
+    if (!wide && s[1] != 'f' && s[1] != 'F') return false;
+    if (strspn(s + 2, "0123456789abcdefABCDEF") != strlen(s + 2) ||
+        strlen(s + 2) != (wide ? 16 : 8))
+        return false;
+    *out =
+        (pl_number){wide ? PL_NUM_F64_BITS : PL_NUM_F32_BITS, false, strtoull(s + 2, NULL, 16), 0};
+    return true;
+}
+
+bool pl_number_parse(const char *text, size_t n, pl_number *out)
+{
+    char s[128];
+    if (n == 0 || n >= sizeof s || memchr(text, '\0', n) || strchr(" \t\r\n\v\f", text[0]))
+        return false;
+    memcpy(s, text, n);
+    s[n] = '\0';
+    if (parse_bits(s, out) || parse_integer(s, out)) return true;
+    bool hex = strpbrk(s, "xX") != NULL;
+    if (hex) return false;
+    char *end;
+    double d = strtod(s, &end);
+    if (*end != '\0') return false;
+    if (isinf(d) && !strpbrk(s, "iI"))
+        return false; /* an integer or exponent too large for any type */
+    *out = (pl_number){PL_NUM_REAL, false, 0, d};
+    if (d == floor(d) && fabs(d) < 0x1p64)
+        *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
+    return true;
+}
+
+static uint32_t float_bits(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
+
+uint32_t pl_element_narrow(const pl_element *e, float f)
+{
+    uint32_t u = float_bits(f), sign = (u >> 31) << (8 * e->bytes - 1), magnitude = u & 0x7fffffff;
+    if (magnitude > 0x7f800000) return sign | e->nan;
+    int exponent = (int)(magnitude >> 23) - 127, shift = 23 - e->mantissa;
+    uint32_t significand = (magnitude & 0x7fffff) | (magnitude >> 23 ? 0x800000u : 0);
+    if (magnitude >> 23 == 0) exponent = -126;
+    if (exponent < 1 - e->bias) {
+        shift += 1 - e->bias - exponent;
+        exponent = 1 - e->bias;
+    }
+    uint32_t code = 0;
+    if (shift <= 24) {
+        uint32_t rest = significand & ((1u << shift) - 1), half = 1u << (shift - 1);
+        code = significand >> shift;
+        if (rest > half || (rest == half && (code & 1))) code++;
+    }
+    /* The implicit bit, still part of the code, carries into the exponent; a subnormal has neither.
+     */
+    uint32_t base = (uint32_t)(exponent + e->bias);
+    if (base > 1) code += (base - 1) << e->mantissa;
+    if (e->largest && code > e->largest) code = e->largest;
+    return sign | code;
+}
+
+pl_fit pl_element_encode(const pl_element *e, const pl_number *v, uint64_t *bits)
+{
+    if (v->kind == PL_NUM_F32_BITS || v->kind == PL_NUM_F64_BITS) {
+        if (e->kind != 'f' || e->bytes != (v->kind == PL_NUM_F32_BITS ? 4 : 8)) return PL_FIT_KIND;
+        *bits = v->magnitude;
+        return PL_FIT_OK;
+    }
+    if (e->kind == 'f') {
+        double d = v->real;
+        if (e->bytes == 8) {
+            memcpy(bits, &d, sizeof d);
+            return PL_FIT_OK;
+        }
+        /* The conversion is undefined in C beyond the largest float's rounding interval. */
+        if (isfinite(d) && fabs(d) >= 0x1.ffffffp127) return PL_FIT_RANGE;
+        float f = (float)d;
+        *bits = e->bytes == 4 ? float_bits(f) : pl_element_narrow(e, f);
+        return PL_FIT_OK;
+    }
+    if (v->kind == PL_NUM_REAL)
+        return isfinite(v->real) && v->real != floor(v->real) ? PL_FIT_FRACTION : PL_FIT_RANGE;
+    unsigned width = 8u * e->bytes;
+    uint64_t top = UINT64_MAX >> (64 - width), limit = top;
+    if (e->kind == 's')
+        limit = v->negative ? (top >> 1) + 1 : top >> 1;
+    else if (v->negative)
+        limit = 0;
+    if (v->magnitude > limit) return PL_FIT_RANGE;
+    *bits = (v->negative ? 0 - v->magnitude : v->magnitude) & top;
+    return PL_FIT_OK;
+}
+
+const char *pl_element_range(const pl_element *e)
+{
+    if (e->kind == 'f') return "the finite range of the type";
+    switch (e->bytes) {
+    case 1: return e->kind == 's' ? "-128 to 127" : "0 to 255";
+    case 2: return e->kind == 's' ? "-32768 to 32767" : "0 to 65535";
+    case 4: return e->kind == 's' ? "-2147483648 to 2147483647" : "0 to 4294967295";
+    default:
+        return e->kind == 's' ? "-9223372036854775808 to 9223372036854775807"
+                              : "0 to 18446744073709551615";
+    }
+}
+
+double pl_element_value(const pl_element *e, uint64_t bits)
+{
+    if (e->bytes == 8) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    }
+    if (e->bytes == 4) {
+        uint32_t u = (uint32_t)bits;
+        float f;
+        memcpy(&f, &u, sizeof f);
+        return (double)f;
+    }
+    uint32_t width = 8u * e->bytes, u = (uint32_t)bits & (0xffffffffu >> (32 - width));
+    bool negative = u >> (width - 1);
+    u &= (1u << (width - 1)) - 1;
+    uint32_t exponent = u >> e->mantissa, mantissa = u & ((1u << e->mantissa) - 1);
+    uint32_t all_ones = (1u << (width - 1 - e->mantissa)) - 1;
+    double d;
+    if (e->largest == 0x7e) { /* e4m3 has one NaN code and no infinity */
+        if (u == 0x7f) return (double)NAN;
+    } else if (exponent == all_ones) {
+        d = mantissa ? (double)NAN : (double)INFINITY;
+        return negative ? -d : d;
+    }
+    if (exponent == 0)
+        d = ldexp(mantissa, 1 - e->bias - e->mantissa);
+    else
+        d = ldexp(mantissa + (1u << e->mantissa), (int)exponent - e->bias - e->mantissa);
+    return negative ? -d : d;
+}
+
+int pl_element_print(const pl_element *e, const void *p, char *buf, size_t size)
+{
+    uint64_t u = 0;
+    memcpy(&u, p, e->bytes);
+    if (e->kind == 'u') return snprintf(buf, size, "%" PRIu64, u);
+    if (e->kind == 's') {
+        unsigned unused = 64 - 8u * e->bytes;
+        int64_t s = (int64_t)(u << unused) >> unused;
+        return snprintf(buf, size, "%" PRId64, s);
+    }
+    static const int digits[] = {0, 4, 5, 0, FLT_DECIMAL_DIG, 0, 0, 0, DBL_DECIMAL_DIG};
+    double d = pl_element_value(e, u);
+    /* The shortest text that reads back as the same value: 0.1, not 0.100000001. */
+    for (int n = 1; n < digits[e->bytes]; n++) {
+        int len = snprintf(buf, size, "%.*g", n, d);
+        double back = strtod(buf, NULL);
+        bool same = e->bytes == 8   ? back == d
+                    : e->bytes == 4 ? (double)(float)back == d
+                                    : pl_element_narrow(e, (float)back) == (uint32_t)u;
+        if (same) return len;
+    }
+    return snprintf(buf, size, "%.*g", digits[e->bytes], d);
+}

@@ -1,0 +1,53 @@
+/* device_memory.c - device memory as callers of the library see it. */
+#include "lib/internal.h"
+#include <inttypes.h>
+#include <string.h>
+
+pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr *out)
+{
+    *out = 0;
+    const char *copy = name ? pl_arena_strdup(gpu->arena, name) : NULL;
+    *out = pl_memory_alloc(&gpu->memory, bytes ? bytes : 1, copy);
+    return *out ? PL_OK : pl_gpu_no_memory(gpu, "while allocating device memory");
+}
+
+pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address)
+{
+    pl_status st = pl_memory_release(&gpu->memory, address);
+    if (st == PL_OK && gpu->memory.n == 0) {
+        /* Addresses start again, so that equal launches see equal ones wherever they stand in a
+         * series. */
+        pl_memory_free(&gpu->memory);
+        pl_memory_init(&gpu->memory);
+    }
+    return st;
+}
+
+pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)
+{
+    const pl_alloc *a = pl_memory_find(&gpu->memory, p);
+    return a && a->constant
+               ? PL_INVALID
+               : pl_gpu_release(gpu, p); /* a module's constants stay as long as it does */
+}
+
+void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes)
+{
+    return pl_memory_at(&gpu->memory, p, bytes);
+}
+
+pl_status pl_copy_to_device(pl_gpu *gpu, pl_ptr to, const void *from, uint64_t bytes)
+{
+    void *view = pl_device_view(gpu, to, bytes);
+    if (!view) return PL_INVALID;
+    memcpy(view, from, bytes);
+    return PL_OK;
+}
+
+pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes)
+{
+    const void *view = pl_device_view(gpu, from, bytes);
+    if (!view) return PL_INVALID;
+    memcpy(to, view, bytes);
+    return PL_OK;
+}

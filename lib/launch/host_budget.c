@@ -1,0 +1,41 @@
+/* host_budget.c - what emulation is about to take of the host's memory, against what the host can
+ * give.
+ */
+#include "base/host.h"
+#include "lib/internal.h"
+#include <inttypes.h>
+
+/* What allocator and page tables add, and what other parts of the process need meanwhile. */
+enum { SPARE = 16 << 20 };
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *whole, const pl_need *need, size_t n)
+{
+    const pl_need *biggest = need;
+    uint64_t fresh = 0, mapped = 0;
+    for (size_t k = 0; k < n; k++) {
+        uint64_t *sum = need[k].mapped ? &mapped : &fresh;
+        *sum = add(*sum, need[k].bytes);
+        if (need[k].bytes > biggest->bytes) biggest = &need[k];
+    }
+    if (add(fresh, mapped) < SPARE) return PL_OK;
+    const pl_host_room room = pl_host_memory(pl_memory_untouched(&gpu->memory));
+    if (add(fresh, SPARE) <= room.bytes) return PL_OK;
+    pl_diag *d = pl_report(
+        &gpu->diags, PL_E0412, at, whole,
+        pl_arena_printf(gpu->messages, "%" PRIu64, add(fresh, mapped)),
+        pl_arena_printf(gpu->messages, "%" PRIu64 " %s", add(room.bytes, mapped), room.by));
+    d->help = pl_arena_printf(gpu->messages, "the biggest part is %s with %" PRIu64 " bytes: %s",
+                              biggest->what, biggest->bytes, biggest->remedy);
+    return PL_INVALID;
+}
+
+uint64_t pl_budget_left(const pl_gpu *gpu)
+{
+    const uint64_t room = pl_host_memory(pl_memory_untouched(&gpu->memory)).bytes;
+    return room > SPARE ? room - SPARE : 1;
+}

@@ -1,0 +1,53 @@
+/* json_launch.h - what the readers of launch files share: places in the file, and values with
+ * messages that point there.
+ *
+ * Every function that returns bool has reported what is wrong when it returns false. */
+#ifndef PL_LIB_LAUNCH_JSON_LAUNCH_H
+#define PL_LIB_LAUNCH_JSON_LAUNCH_H
+
+#include "lib/internal.h"
+#include <jansson.h>
+
+/* A step from the root to a value: a key of an object, or (key NULL) an index of a list. */
+typedef struct pl_lf_place {
+    const struct pl_lf_place *up;
+    const char *key;
+    size_t index;
+} pl_lf_place;
+
+typedef struct pl_lf_reader {
+    pl_case *c;
+    pl_gpu *gpu;
+    const char *text, *end;
+    bool alone; /* the text is one argument of the command line */
+} pl_lf_reader;
+
+/* Where a value, or its key, stands in the text. */
+pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key);
+/* The member of an object, and its place; NULL when absent. */
+json_t *pl_lf_member(json_t *object, const pl_lf_place *of, const char *key, pl_lf_place *at);
+
+bool pl_lf_wrong_type(const pl_lf_reader *r, const pl_lf_place *at, const char *expected);
+bool pl_lf_out_of_range(const pl_lf_reader *r, const pl_lf_place *at, const char *range);
+bool pl_lf_missing(const pl_lf_reader *r, const pl_lf_place *at, const char *what, const char *key);
+/* Refuses keys that are not in the list. */
+bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object, const char *what,
+                     const char *const *keys, size_t n);
+
+const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
+bool pl_lf_boolean(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, bool *out);
+bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_number *out);
+bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least,
+                 uint64_t most, uint64_t *out);
+const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
+bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a);
+
+/* Adds the argument that is described by a text of its own, in the notation of launch files. */
+pl_status pl_lf_read_argument(pl_case *c, const char *text);
+
+/* ---- json_resource.c ---- */
+
+/* Reads argument k when it is a tensor map, a texture or a surface; *known: whether it is. */
+bool pl_lf_resource(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k, bool *known);
+
+#endif

@@ -1,0 +1,410 @@
+/* json_resource.c - arguments of launch files that are no numbers and no buffers: tensor maps,
+ * textures and surfaces.
+ *
+ * {"tensormap": "f16", "dims": [64, 32], "box": [64, 8], "swizzle": "128B", "init": "iota"} has
+ * memory of its own; with "of": 1 it describes the buffer of argument 1. Textures and surfaces
+ * likewise: "of" names the argument whose array, or for linear and pitch memory whose buffer, they
+ * read. */
+#include "lib/launch/json_launch.h"
+#include <inttypes.h>
+#include <string.h>
+
+typedef const char *word_list[8];
+
+/* The number of a word in a list, as the value of a key. Absent: 0. */
+static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
+                   const word_list words, int *out)
+{
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, key, &at);
+    const char *word, *list = "";
+    *out = 0;
+    if (!v) return true;
+    if (!(word = pl_lf_string(r, &at, v))) return false;
+    for (int k = 0; words[k]; k++) {
+        if (strcmp(words[k], word) == 0) {
+            *out = k;
+            return true;
+        }
+        list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, k ? ", " : "", words[k]);
+    }
+    return pl_lf_out_of_range(r, &at, list);
+}
+
+/* A list of `least` to `most` whole numbers; *n: how many. Absent: 0, unless `least` says that it
+ * is needed. */
+static bool whole_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
+                       const char *key, size_t least, size_t most, uint64_t *out, size_t *n)
+{
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, key, &at), *x;
+    size_t i;
+    *n = 0;
+    if (!v) return least == 0 || pl_lf_missing(r, of, "the argument", key);
+    if (!json_is_array(v) || json_array_size(v) < least || json_array_size(v) > most)
+        return pl_lf_wrong_type(
+            r, &at, pl_arena_printf(r->gpu->messages, "a list of %zu to %zu numbers", least, most));
+    json_array_foreach(v, i, x)
+    {
+        const pl_lf_place element = {&at, NULL, i};
+        if (!pl_lf_whole(r, &element, x, 0, UINT64_MAX, &out[i])) return false;
+    }
+    *n = json_array_size(v);
+    return true;
+}
+
+static bool small(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
+                  uint32_t least, uint32_t *out)
+{
+    pl_lf_place at;
+    uint64_t n;
+    json_t *v = pl_lf_member(object, of, key, &at);
+    if (!v) return true;
+    if (!pl_lf_whole(r, &at, v, least, INT32_MAX, &n)) return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+static bool flag(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
+                 bool *out)
+{
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, key, &at);
+    return !v || pl_lf_boolean(r, &at, v, out);
+}
+
+static bool real(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, float *out)
+{
+    pl_number n;
+    if (!pl_lf_number(r, at, v, &n)) return false;
+    *out = (float)n.real;
+    return true;
+}
+
+/* Up to `most` numbers in a list. */
+static bool reals(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
+                  size_t most, float *out)
+{
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, key, &at), *x;
+    size_t i;
+    if (!v) return true;
+    if (!json_is_array(v) || json_array_size(v) > most)
+        return pl_lf_wrong_type(
+            r, &at, pl_arena_printf(r->gpu->messages, "a list of up to %zu numbers", most));
+    json_array_foreach(v, i, x)
+    {
+        const pl_lf_place element = {&at, NULL, i};
+        if (!real(r, &element, x, &out[i])) return false;
+    }
+    return true;
+}
+
+/* "of": the number of an earlier argument, from 1. */
+static bool other_argument(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, size_t k,
+                           pl_arg_resource *res)
+{
+    pl_lf_place at;
+    uint64_t n;
+    json_t *v = pl_lf_member(object, of, "of", &at);
+    if (!v) return true;
+    if (!pl_lf_whole(r, &at, v, 1, k ? k : 1, &n)) return false;
+    if (k == 0) return pl_lf_out_of_range(r, &at, "an earlier argument");
+    res->of = (size_t)n;
+    return true;
+}
+
+/* "init", "output" and "save" of memory that is the argument's own. */
+static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, size_t k)
+{
+    pl_lf_place at;
+    pl_case_arg *arg = &r->c->arg[k];
+    pl_arg_more *a = &r->c->more->arg.at[k];
+    json_t *v = pl_lf_member(object, of, "init", &at);
+    a->init = (pl_init){.kind = PL_INIT_CONST};
+    if (v && !pl_lf_initialiser(r, &at, v, a)) return false;
+    if (v && a->init.kind == PL_INIT_LIST && json_array_size(v) != arg->count)
+        return pl_lf_out_of_range(
+            r, &at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
+    if (!flag(r, of, object, "output", &arg->output)) return false;
+    if ((v = pl_lf_member(object, of, "save", &at))) {
+        const char *path = pl_lf_string(r, &at, v);
+        if (!path) return false;
+        arg->save = pl_case_path(r->c, path);
+        arg->output = true;
+    }
+    return pl_case_sized(r->c, k);
+}
+
+/* ---------------------------------------------------------------- tensor maps */
+
+static bool tensor_type(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a,
+                        int *type)
+{
+    static const char *const names[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
+                                        "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
+    const char *name = pl_lf_string(r, at, v), *near;
+    if (!name) return false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (strcmp(names[k], name) != 0) continue;
+        *type = (int)k;
+        const char *held = k >= PL_TENSOR_F32_FTZ ? "f32" : name;
+        a->element = pl_element_find(held, strlen(held));
+        return true;
+    }
+    near = pl_nearest(name, names, sizeof names / sizeof *names);
+    pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, pl_lf_locate(r, at, false), name);
+    d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
+                   : "tensors hold u8, u16, u32, s32, u64, s64, f16, bf16, f32, tf32 or f64";
+    return false;
+}
+
+static bool columns(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, pl_tensor_desc *d)
+{
+    static const char *const keys[] = {"lower", "upper", "channels", "pixels"};
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, "im2col", &at);
+    float corner[2][3] = {{0}};
+    if (!v) return true;
+    if (!json_is_object(v)) return pl_lf_wrong_type(r, &at, "an object with channels and pixels");
+    d->mode = PL_TENSOR_IM2COL;
+    if (!pl_lf_only_keys(r, &at, v, "im2col", keys, 4) ||
+        !reals(r, &at, v, "lower", 3, corner[0]) || !reals(r, &at, v, "upper", 3, corner[1]) ||
+        !small(r, &at, v, "channels", 1, &d->channels) ||
+        !small(r, &at, v, "pixels", 1, &d->pixels))
+        return false;
+    for (unsigned k = 0; k < 3; k++) {
+        d->lower[k] = (int)corner[0][k];
+        d->upper[k] = (int)corner[1][k];
+    }
+    return true;
+}
+
+static void copy_small(uint32_t *to, const uint64_t *from, size_t n)
+{
+    for (size_t k = 0; k < n; k++) to[k] = from[k] > UINT32_MAX ? UINT32_MAX : (uint32_t)from[k];
+}
+
+/* Products and sums that stay at the largest number: what has so many bytes is refused. */
+static uint64_t product(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+    return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+    uint64_t n;
+    return __builtin_add_overflow(a, b, &n) ? UINT64_MAX : n;
+}
+
+static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k)
+{
+    static const char *const keys[] = {
+        "tensormap",  "dims",    "strides", "box",    "element_strides",
+        "interleave", "swizzle", "l2",      "fill",   "im2col",
+        "of",         "offset",  "init",    "output", "save"};
+    static const word_list interleaves = {"none", "16B", "32B"}, fills = {"zero", "nan"};
+    static const word_list swizzles = {"none", "32B", "64B", "128B"};
+    static const word_list promotions = {"none", "64B", "128B", "256B"};
+    pl_case_arg *arg = &r->c->arg[k];
+    pl_arg_more *a = &r->c->more->arg.at[k];
+    pl_arg_resource *res = a->resource;
+    pl_tensor_desc *d = &res->tensor;
+    uint64_t box[PL_TENSOR_DIMS] = {0}, steps[PL_TENSOR_DIMS] = {0}, offset = 0;
+    size_t rank, nbox, nsteps, nstrides;
+    pl_lf_place type_at, at;
+    json_t *type = pl_lf_member(v, of, "tensormap", &type_at), *x;
+    if (!pl_lf_only_keys(r, of, v, "a tensor map", keys, sizeof keys / sizeof *keys) ||
+        !tensor_type(r, &type_at, type, a, &d->type) ||
+        !whole_list(r, of, v, "dims", 1, PL_TENSOR_DIMS, d->dim, &rank) || !columns(r, of, v, d) ||
+        !whole_list(r, of, v, "strides", 0, PL_TENSOR_DIMS - 1, d->stride, &nstrides) ||
+        !whole_list(r, of, v, "box", d->mode == PL_TENSOR_TILED ? rank : 0, rank, box, &nbox) ||
+        !whole_list(r, of, v, "element_strides", 0, rank, steps, &nsteps) ||
+        !choice(r, of, v, "interleave", interleaves, &d->interleave) ||
+        !choice(r, of, v, "swizzle", swizzles, &d->swizzle) ||
+        !choice(r, of, v, "l2", promotions, &d->l2_promotion) ||
+        !choice(r, of, v, "fill", fills, &d->fill) || !other_argument(r, of, v, k, res))
+        return false;
+    if ((x = pl_lf_member(v, of, "offset", &at)) && !pl_lf_whole(r, &at, x, 0, INT64_MAX, &offset))
+        return false;
+    d->rank = (uint32_t)rank;
+    d->address = offset; /* in the memory, until that has an address */
+    copy_small(d->box, box, nbox);
+    for (size_t i = 0; i < PL_TENSOR_DIMS; i++) {
+        d->element_stride[i] = i < nsteps ? (uint32_t)(steps[i] > 9 ? 9 : steps[i]) : 1;
+        if (i >= rank) d->dim[i] = 1;
+    }
+    if (nstrides && nstrides != rank - 1)
+        return pl_lf_missing(r, of, "'strides'", "an element for every dimension but the first");
+    for (size_t i = 0; !nstrides && i + 1 < rank; i++)
+        d->stride[i] =
+            i ? product(d->stride[i - 1], d->dim[i]) : product(d->dim[0], a->element->bytes);
+    arg->type = a->element->name;
+    uint64_t bytes = product(d->dim[0], a->element->bytes);
+    for (size_t i = 1; i < rank; i++) {
+        const uint64_t n = product(d->stride[i - 1], d->dim[i]);
+        bytes = n > bytes ? n : bytes;
+    }
+    arg->count = sum(offset, bytes) / a->element->bytes;
+    if (!res->of) return contents(r, of, v, k);
+    arg->count = 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------- textures and surfaces */
+
+static bool address_modes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
+                          pl_sampler_desc *s)
+{
+    static const word_list modes = {"wrap", "clamp", "mirror", "border"};
+    pl_lf_place at;
+    json_t *v = pl_lf_member(object, of, "address", &at), *x;
+    size_t i;
+    int mode;
+    memset(s->address, PL_ADDRESS_CLAMP, sizeof s->address);
+    if (!v) return true;
+    if (!json_is_array(v)) {
+        if (!choice(r, of, object, "address", modes, &mode)) return false;
+        memset(s->address, mode, sizeof s->address);
+        return true;
+    }
+    json_array_foreach(v, i, x)
+    {
+        const pl_lf_place element = {&at, NULL, i};
+        const char *word = pl_lf_string(r, &element, x);
+        for (mode = 0; word && modes[mode] && strcmp(modes[mode], word) != 0; mode++) continue;
+        if (!word) return false;
+        if (i >= 3 || !modes[mode])
+            return pl_lf_out_of_range(r, &element, "wrap, clamp, mirror, border");
+        s->address[i] = (uint8_t)mode;
+    }
+    return true;
+}
+
+static bool sampler(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_sampler_desc *s)
+{
+    static const word_list filters = {"point", "linear"}, reads = {"element", "float"};
+    int filter, mip, read;
+    float lod[3] = {0, 0, 0};
+    pl_lf_place at;
+    if (!address_modes(r, of, v, s) || !choice(r, of, v, "filter", filters, &filter) ||
+        !choice(r, of, v, "mip_filter", filters, &mip) || !choice(r, of, v, "read", reads, &read) ||
+        !flag(r, of, v, "normalized", &s->normalized) || !flag(r, of, v, "srgb", &s->srgb) ||
+        !flag(r, of, v, "seamless", &s->seamless) || !reals(r, of, v, "border", 4, s->border) ||
+        !small(r, of, v, "anisotropy", 0, &s->anisotropy) || !reals(r, of, v, "lod", 3, lod))
+        return false;
+    s->linear = filter == 1;
+    s->mip_linear = mip == 1;
+    s->to_float = read == 1;
+    s->lod_bias = lod[0];
+    s->lod_min = lod[1];
+    s->lod_max = pl_lf_member(v, of, "lod", &at) ? lod[2] : (float)PL_MIP_LEVELS;
+    return true;
+}
+
+/* Texels of all levels. */
+static uint64_t texels(const pl_array_desc *d)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < (d->levels ? d->levels : 1); k++) {
+        uint64_t w = d->width >> k, h = d->height >> k,
+                 z = d->layered || d->cubemap ? d->depth : d->depth >> k;
+        n += (w ? w : 1) * (h ? h : 1) * (z ? z : 1);
+    }
+    return n;
+}
+
+static bool texel_format(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, const char *kind,
+                         pl_arg_more *a, pl_texel_format *f)
+{
+    pl_lf_place at;
+    uint32_t channels = 1;
+    json_t *type = pl_lf_member(v, of, kind, &at);
+    if (!(a->element = pl_lf_element(r, &at, type))) return false;
+    bool exact = a->element->bytes <= 4 && (a->element->kind != 'f' || a->element->mantissa == 10 ||
+                                            a->element->mantissa == 23);
+    if (!exact)
+        return pl_lf_out_of_range(r, &at, "texels are u8, s8, u16, s16, u32, s32, f16, f32");
+    if (!small(r, of, v, "channels", 1, &channels)) return false;
+    if (channels != 1 && channels != 2 && channels != 4) {
+        pl_lf_member(v, of, "channels", &at);
+        return pl_lf_out_of_range(r, &at, "1, 2 or 4");
+    }
+    *f = (pl_texel_format){.channels = (uint8_t)channels,
+                           .bits = (uint8_t)(8 * a->element->bytes),
+                           .kind = a->element->kind == 'f'   ? PL_CHANNEL_FLOAT
+                                   : a->element->kind == 'u' ? PL_CHANNEL_UNSIGNED
+                                                             : PL_CHANNEL_SIGNED};
+    return true;
+}
+
+static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k,
+                  const char *kind)
+{
+    static const char *const texture_keys[] = {
+        "texture", "channels",   "width",  "height",     "depth",  "layers",
+        "cube",    "levels",     "source", "pitch",      "of",     "address",
+        "filter",  "mip_filter", "read",   "normalized", "srgb",   "seamless",
+        "border",  "anisotropy", "lod",    "init",       "output", "save"};
+    static const char *const surface_keys[] = {"surface", "channels", "width",  "height", "depth",
+                                               "layers",  "cube",     "levels", "level",  "of",
+                                               "init",    "output",   "save"};
+    static const word_list sources = {"array", "linear", "pitch"};
+    pl_case_arg *arg = &r->c->arg[k];
+    pl_arg_more *a = &r->c->more->arg.at[k];
+    pl_arg_resource *res = a->resource;
+    pl_array_desc *d = &res->array;
+    uint32_t layers = 0;
+    bool texture = res->kind == PL_ARG_TEXTURE;
+    bool known = texture ? pl_lf_only_keys(r, of, v, "a texture", texture_keys,
+                                           sizeof texture_keys / sizeof *texture_keys)
+                         : pl_lf_only_keys(r, of, v, "a surface", surface_keys,
+                                           sizeof surface_keys / sizeof *surface_keys);
+    if (!known || !texel_format(r, of, v, kind, a, &d->format) ||
+        !other_argument(r, of, v, k, res) || !small(r, of, v, "width", 1, &d->width) ||
+        !small(r, of, v, "height", 1, &d->height) || !small(r, of, v, "depth", 1, &d->depth) ||
+        !small(r, of, v, "layers", 1, &layers) || !small(r, of, v, "levels", 1, &d->levels) ||
+        !small(r, of, v, "level", 0, &res->level) || !flag(r, of, v, "cube", &d->cubemap))
+        return false;
+    if (texture && (!sampler(r, of, v, &res->texture.sampler) ||
+                    !choice(r, of, v, "source", sources, &res->texture.source) ||
+                    !small(r, of, v, "pitch", 0, &res->texture.pitch)))
+        return false;
+    d->layered = layers > 0;
+    if (layers)
+        d->depth =
+            layers > 1u << 14 ? UINT32_MAX : layers * (d->cubemap ? 6 : 1); /* refused below */
+    else if (d->cubemap)
+        d->depth = 6;
+    res->texture.format = d->format;
+    res->texture.width = d->width;
+    res->texture.height = d->height ? d->height : 1;
+    arg->type = a->element->name;
+    if (res->of) return true;
+    if (!d->width) return pl_lf_missing(r, of, "the argument", "width");
+    if (d->width > 1u << 27 || d->height > 1u << 17 || d->depth > 1u << 14 ||
+        d->levels > PL_MIP_LEVELS)
+        return pl_lf_out_of_range(
+            r, of, "a width up to 2^27, a height up to 2^17, a depth up to 2^14, and 17 levels");
+    if (res->texture.source != PL_TEXTURE_ARRAY && !res->texture.pitch)
+        res->texture.pitch = d->width * d->format.channels * a->element->bytes;
+    arg->count = res->texture.source == PL_TEXTURE_ARRAY
+                     ? texels(d) * d->format.channels
+                     : (uint64_t)res->texture.pitch * res->texture.height / a->element->bytes;
+    return contents(r, of, v, k);
+}
+
+bool pl_lf_resource(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k, bool *known)
+{
+    static const char *const kinds[] = {"tensormap", "texture", "surface"};
+    unsigned kind = 0;
+    while (kind < 3 && !json_object_get(v, kinds[kind])) kind++;
+    *known = kind < 3;
+    if (!*known) return true;
+    pl_arg_more *a = &r->c->more->arg.at[k];
+    a->resource = pl_arena_new(r->c->more->arena, pl_arg_resource);
+    if (!a->resource) return false;
+    a->resource->kind = (pl_arg_kind)(PL_ARG_TENSORMAP + kind);
+    return kind == 0 ? tensor_map(r, at, v, k) : image(r, at, v, k, kinds[kind]);
+}

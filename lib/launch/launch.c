@@ -1,0 +1,787 @@
+/* launch.c - a kernel launch, and those behind it in its stream: checks the shapes against the
+ * kernels and the GPU, runs them in one of the two modes, and reports.
+ *
+ * Launches that may overlap (programmatic dependent launch) make a row of grids, which run
+ * together; rows run one after the other, each with what its device code launches. */
+#include "lib/internal.h"
+#include "emu/exec/async/async.h"
+#include "emu/exec/dispatch.h"
+#include "emu/exec/consistency/weak_memory.h"
+#include "isa/program/source_position.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* The same on every GPU since compute capability 3.0 (CUDA C++ Programming Guide, technical
+ * specifications). */
+enum {
+    MAX_BLOCK_THREADS = 1024,
+    MAX_BLOCK_Z = 64,
+    MAX_GRID_YZ = 65535,
+    MAX_CLUSTER = 16,
+    MAX_LOCAL = 512 << 10, /* of a thread */
+    DEFAULT_STACK = 1024,
+    LAUNCH_BUFFERS = 16 << 20, /* parameters of launches from the device that have not run */
+    WORKSPACE = 4096,          /* of a cooperative launch */
+    SMALL_LAUNCH = 64 << 20    /* what takes less of the host's memory is not watched */
+};
+
+/* A launch as it will run. */
+typedef struct shape {
+    const pl_prog_func *f;
+    uint32_t cluster[3]; /* 1,1,1 without */
+    uint32_t threads;    /* of a block */
+    uint32_t shared;     /* static and dynamic */
+    pl_occupancy occupancy;
+} shape;
+
+static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
+{
+    pl_report(&gpu->diags, PL_E0415, (pl_loc){.file = UINT32_MAX}, what, why);
+    return PL_INVALID;
+}
+
+static const char *three(pl_gpu *gpu, const uint32_t v[3])
+{
+    return pl_arena_printf(gpu->messages, "%u,%u,%u", v[0], v[1], v[2]);
+}
+
+static bool given(const uint32_t v[3])
+{
+    return v[0] | v[1] | v[2];
+}
+
+static pl_status check_sizes(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const char *const missing = l->grid[0] == 0 ? "grid" : l->block[0] == 0 ? "block" : NULL;
+    if (missing) {
+        pl_report(&gpu->diags, PL_E0417, (pl_loc){.file = UINT32_MAX}, missing);
+        return PL_INVALID;
+    }
+    if (!l->grid[1] || !l->grid[2] || !l->block[1] || !l->block[2])
+        return refuse(gpu, "the launch", "every dimension is at least 1");
+    uint32_t most_x = gpu->machine->launch.grid_x;
+    if (l->grid[0] > most_x || l->grid[1] > MAX_GRID_YZ || l->grid[2] > MAX_GRID_YZ ||
+        (uint64_t)l->grid[0] * l->grid[1] * l->grid[2] > UINT32_MAX)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
+                      pl_arena_printf(
+                          gpu->messages,
+                          "the limits are %" PRIu32 ",65535,65535, and 4294967295 blocks", most_x));
+    uint64_t threads = (uint64_t)l->block[0] * l->block[1];
+    threads = threads > UINT32_MAX ? UINT64_MAX : threads * l->block[2];
+    if (l->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS)
+        return refuse(gpu, pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block)),
+                      "the limits are 1024,1024,64, and 1024 threads");
+    s->threads = (uint32_t)threads;
+    return PL_OK;
+}
+
+/* What the kernel's own directives demand. */
+static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const pl_prog_func *f = s->f;
+    const char *block = pl_arena_printf(gpu->messages, "block %s", three(gpu, l->block));
+    if (given(f->reqntid) && memcmp(f->reqntid, l->block, sizeof f->reqntid) != 0)
+        return refuse(gpu, block,
+                      pl_arena_printf(gpu->messages, "the kernel requires %s (.reqntid)",
+                                      three(gpu, f->reqntid)));
+    uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) *
+                    (f->maxntid[2] ? f->maxntid[2] : 1);
+    if (most > 0 && s->threads > most)
+        return refuse(gpu, block,
+                      pl_arena_printf(gpu->messages,
+                                      "the kernel allows at most %" PRIu64 " threads (.maxntid)",
+                                      most));
+    const uint32_t *cluster = given(l->cluster) ? l->cluster : f->reqnctapercluster;
+    for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
+    const char *name = pl_arena_printf(gpu->messages, "cluster %s", three(gpu, s->cluster));
+    if (given(f->reqnctapercluster)) {
+        for (int k = 0; k < 3; k++) {
+            if (s->cluster[k] != (f->reqnctapercluster[k] ? f->reqnctapercluster[k] : 1))
+                return refuse(gpu, name,
+                              pl_arena_printf(gpu->messages,
+                                              "the kernel requires %s (.reqnctapercluster)",
+                                              three(gpu, f->reqnctapercluster)));
+        }
+    }
+    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
+        return refuse(gpu, name, "a cluster has at most 16 blocks");
+    for (int k = 0; k < 3; k++) {
+        if (l->grid[k] % s->cluster[k] != 0)
+            return refuse(gpu, pl_arena_printf(gpu->messages, "grid %s", three(gpu, l->grid)),
+                          "it is not a multiple of the cluster");
+    }
+    return PL_OK;
+}
+
+/* What keeps the kernel off the machine altogether. */
+static const char *too_much(const pl_occupancy *o)
+{
+    if (o->by_warps == 0) return "warp slots";
+    if (o->by_shared == 0) return "bytes of shared memory";
+    return "registers";
+}
+
+static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
+{
+    const pl_machine *machine = gpu->machine;
+    uint64_t shared = (uint64_t)s->f->static_shared + l->dynamic_shared;
+    if (shared > machine->shared.per_block)
+        return refuse(gpu,
+                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes of shared memory", shared),
+                      pl_arena_printf(gpu->messages, "a block of %s has at most %" PRIu64,
+                                      machine->name, machine->shared.per_block));
+    s->shared = (uint32_t)shared;
+    if (s->f->local_bytes > MAX_LOCAL)
+        return refuse(
+            gpu,
+            pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
+            pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
+    s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
+    if (s->occupancy.blocks == 0)
+        return refuse(gpu,
+                      pl_arena_printf(gpu->messages, "block %s with %u registers a thread",
+                                      three(gpu, l->block), s->f->registers),
+                      pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s",
+                                      machine->name, too_much(&s->occupancy)));
+    if (l->param_bytes != s->f->param_bytes)
+        return refuse(
+            gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
+            pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
+    return PL_OK;
+}
+
+/* The blocks of a cooperative launch wait for each other, so all must run at once. */
+static pl_status check_cooperative(pl_gpu *gpu, const pl_launch *l, const shape *s)
+{
+    uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2],
+             most = (uint64_t)s->occupancy.blocks * gpu->machine->sm.count;
+    if (blocks <= most) return PL_OK;
+    return refuse(
+        gpu, pl_arena_printf(gpu->messages, "a cooperative launch of %" PRIu64 " blocks", blocks),
+        pl_arena_printf(gpu->messages, "%s runs %" PRIu64 " of them at once", gpu->machine->name,
+                        most));
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A message about an instruction of a thread, with its PTX and CUDA positions. */
+static pl_diag *report_at(pl_module *m, pl_diag_id id, const char *kernel, const pl_fault_info *f)
+{
+    pl_gpu *gpu = m->gpu;
+    const pl_program *p = m->program;
+    uint32_t line = f->pc < p->code.n ? p->code.at[f->pc].line : UINT32_MAX;
+    char position[PL_POSITION_TEXT];
+    const char *text = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", f->text,
+                                       three(gpu, f->block), three(gpu, f->thread));
+    pl_diag *d = pl_report(&gpu->diags, id, pl_module_place(m, line), kernel, text);
+    if (pl_cuda_position(p, line, position, sizeof position))
+        d->source = pl_arena_strdup(gpu->messages, position);
+    return d;
+}
+
+static const pl_fault_place *fault_place(pl_module *m, const pl_fault_info *f)
+{
+    pl_fault_place *p = pl_arena_new(m->results, pl_fault_place);
+    if (!p) return NULL;
+    p->pc = f->pc;
+    p->address = f->address;
+    memcpy(p->block, f->block, sizeof p->block);
+    memcpy(p->thread, f->thread, sizeof p->thread);
+    return p;
+}
+
+/* A failure of the emulated program as a message that points at the PTX. */
+static void report_fault(pl_module *m, const pl_grid *g)
+{
+    const pl_fault_info *f = &g->fault;
+    pl_diag *d = report_at(m, PL_E0418, f->kernel ? f->kernel : g->entry->name, f);
+    if (f->error)
+        d->help = pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
+}
+
+static void report_doubt(pl_module *m, const pl_fault_info *f)
+{
+    report_at(m, PL_W0432, f->kernel, f);
+}
+
+static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
+{
+    pl_gpu *gpu = m->gpu;
+    const pl_stop *s = &head->stopped;
+    const char *cause = "an interrupt", *help = NULL;
+    switch (s->cause) {
+    case PL_STOP_CYCLES:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " cycles", l->max_cycles);
+        help = "run's option --max-cycles sets it";
+        break;
+    case PL_STOP_INSTRUCTIONS:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions",
+                                l->max_instructions);
+        help = "run's option --max-instructions sets it";
+        break;
+    case PL_STOP_OUTPUT:
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text",
+                                l->max_output ? l->max_output : PL_PRINT_MOST);
+        help = "run's option --max-output sets it";
+        break;
+    default:
+        if (head->cancel) cause = pl_stop_cause_of(*head->cancel);
+        break;
+    }
+    const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running",
+                                       s->placed ? s->kernel : head->entry->name);
+    if (s->placed)
+        what = pl_arena_printf(gpu->messages, "%s (block %s, thread %s)", what,
+                               three(gpu, s->block), three(gpu, s->thread));
+    const pl_program *p = m->program;
+    const uint32_t line = s->placed && s->pc < p->code.n ? p->code.at[s->pc].line : UINT32_MAX;
+    char position[PL_POSITION_TEXT];
+    pl_diag *d =
+        pl_report(&gpu->diags, PL_E0420,
+                  s->placed ? pl_module_place(m, line) : (pl_loc){.file = UINT32_MAX}, cause, what);
+    if (s->placed && pl_cuda_position(p, line, position, sizeof position))
+        d->source = pl_arena_strdup(gpu->messages, position);
+    d->help = help;
+}
+
+static pl_status report_no_memory(pl_gpu *gpu, const pl_grid *head)
+{
+    char what[200];
+    snprintf(what, sizeof what,
+             "while running kernel '%.100s', of which each block takes %" PRIu64 " bytes",
+             head->entry->name, pl_grid_block_bytes(head));
+    return pl_gpu_no_memory(gpu, what);
+}
+
+/* ---------------------------------------------------------------- the driver's side of a launch */
+
+/* Does a launch made by device code have a shape that this GPU takes? *o: how many fit. */
+static bool fits(const pl_gpu *gpu, const pl_prog_func *f, const pl_child *c, pl_occupancy *o)
+{
+    uint64_t threads = (uint64_t)c->block[0] * c->block[1] * c->block[2],
+             shared = (uint64_t)f->static_shared + c->shared;
+    if (c->block[0] > MAX_BLOCK_THREADS || c->block[1] > MAX_BLOCK_THREADS ||
+        c->block[2] > MAX_BLOCK_Z || threads > MAX_BLOCK_THREADS || threads == 0)
+        return false;
+    if (!c->grid[0] || !c->grid[1] || !c->grid[2] || c->grid[0] > INT32_MAX ||
+        c->grid[1] > MAX_GRID_YZ || c->grid[2] > MAX_GRID_YZ ||
+        (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] > UINT32_MAX)
+        return false;
+    if (shared > gpu->machine->shared.per_block) return false;
+    *o = pl_occupy(gpu->machine, (uint32_t)threads, f->registers, shared, f->barriers);
+    return o->blocks > 0;
+}
+
+typedef struct launcher {
+    const pl_gpu *gpu;
+    const pl_program *program;
+} launcher;
+
+static uint32_t launchable(void *ctx, const pl_child *c)
+{
+    const launcher *x = ctx;
+    pl_occupancy o;
+    return fits(x->gpu, &x->program->funcs.at[c->func], c, &o) ? o.blocks : 0;
+}
+
+/* Gives a region of device memory to something that the program uses. */
+static pl_status region(pl_gpu *gpu, bool needed, uint64_t bytes, const char *name, uint64_t *base,
+                        uint64_t *size)
+{
+    if (!needed || *base) return PL_OK;
+    *base = pl_memory_alloc(&gpu->memory, bytes, name);
+    *size = bytes;
+    return *base ? PL_OK : pl_gpu_no_memory(gpu, name);
+}
+
+static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperative)
+{
+    pl_system *s = &gpu->system;
+    uint64_t unused;
+    pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap",
+                          &s->heap.base, &s->heap.size);
+    if (st == PL_OK && s->heap.base && !s->heap.valid) {
+        if (!pl_heap_watch(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
+        pl_memory_restrict(&gpu->memory, s->heap.base, s->heap.valid);
+    }
+    if (st == PL_OK)
+        st = region(gpu, pl_system_uses_launches(p), LAUNCH_BUFFERS, "launches from the device",
+                    &s->launch_base, &s->launch_size);
+    if (st == PL_OK && pl_system_uses_texts(p) && !s->texts) {
+        st =
+            region(gpu, true, pl_runtime_texts(NULL), "names of errors", &s->texts, &s->texts_size);
+        if (st == PL_OK) pl_runtime_texts(pl_memory_at(&gpu->memory, s->texts, s->texts_size));
+    }
+    if (st == PL_OK)
+        st = region(gpu, cooperative, WORKSPACE, "grid barrier", &s->workspace, &unused);
+    s->child.n = 0;
+    return st;
+}
+
+/* What the grids of a launch have in common. */
+typedef struct course {
+    pl_module *m;
+    const pl_launch *l;
+    pl_result *out;
+    pl_totals *totals; /* timing mode */
+    uint64_t cycles;   /* of the grids that have run */
+    uint64_t blocks;   /* of those that were made */
+    pl_sink sink;      /* passes events on to l->sink, later by `cycles` */
+} course;
+
+static void pass_inst(void *ctx, const pl_inst_event *e)
+{
+    const course *x = ctx;
+    pl_inst_event later = *e;
+    later.cycle += x->cycles;
+    x->l->sink->inst(x->l->sink->ctx, &later);
+}
+
+static void pass_done(void *ctx, uint64_t seq, uint32_t latency)
+{
+    const course *x = ctx;
+    x->l->sink->done(x->l->sink->ctx, seq, latency);
+}
+
+static void pass_mem(void *ctx, const pl_mem_event *e)
+{
+    const course *x = ctx;
+    pl_mem_event later = *e;
+    later.cycle += x->cycles;
+    x->l->sink->mem(x->l->sink->ctx, &later);
+}
+
+static void pass_unit(void *ctx, pl_unit_sum sum, uint32_t unit, uint64_t cycle, uint32_t n)
+{
+    const course *x = ctx;
+    x->l->sink->unit(x->l->sink->ctx, sum, unit, cycle + x->cycles, n);
+}
+
+static void make_sink(course *x)
+{
+    const pl_sink *to = x->l->sink;
+    x->sink = (pl_sink){.ctx = x};
+    if (!to) return;
+    x->sink.inst = to->inst ? pass_inst : NULL;
+    x->sink.mem = to->mem ? pass_mem : NULL;
+    x->sink.done = to->done ? pass_done : NULL;
+    x->sink.unit = to->unit ? pass_unit : NULL;
+}
+
+/* What is left of a limit; 0: there is none. */
+static uint64_t rest(uint64_t limit, uint64_t used)
+{
+    return !limit ? 0 : limit > used ? limit - used : 1;
+}
+
+/* Runs a row of grids. */
+static pl_status run_row(course *x, pl_grid *head)
+{
+    const pl_launch *l = x->l;
+    head->most.cycles = rest(l->max_cycles, x->cycles);
+    head->most.instructions = rest(l->max_instructions, x->out->inst_executed);
+    struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
+    if (l->weak && !weak) return PL_NOMEM;
+    head->failed.set = false;
+    for (pl_grid *g = head; g; g = g->next) {
+        g->weak = weak;
+        g->first_block = x->blocks;
+        x->blocks += pl_grid_blocks(g);
+        if (!g->first_block || !l->sink || !l->sink->grid) continue;
+        pl_grid_event e = {.first_block = (uint32_t)g->first_block};
+        memcpy(e.grid, g->grid, sizeof e.grid);
+        memcpy(e.block, g->block, sizeof e.block);
+        l->sink->grid(l->sink->ctx, &e);
+    }
+    pl_status st =
+        l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
+    pl_weak_close(weak);
+    if (head->failed.set && !head->fault.set) { /* a failed assertion */
+        head->fault = head->failed;
+        st = PL_FAULT;
+    }
+    for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
+        x->out->inst_executed += g->executed;
+        x->out->thread_inst_executed += g->lane_executed;
+    }
+    x->cycles = x->out->cycles;
+    return st;
+}
+
+/* A copy by device code. It takes no time: nobody has recorded how much it takes. */
+static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
+{
+    const pl_child_copy *x = &c->copy;
+    const uint64_t wrong = pl_child_copy_run(&m->gpu->memory, x);
+    if (wrong == UINT64_MAX) return PL_OK;
+    pl_fault_info *f = &parent->fault;
+    *f = (pl_fault_info){.kernel = m->program->funcs.at[c->func].name,
+                         .error = "CUDA_ERROR_ILLEGAL_ADDRESS",
+                         .pc = x->pc,
+                         .address = wrong,
+                         .set = true};
+    memcpy(f->block, x->block, sizeof f->block);
+    memcpy(f->thread, x->thread, sizeof f->thread);
+    snprintf(f->text, sizeof f->text,
+             "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
+             x->set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, wrong);
+    return PL_FAULT;
+}
+
+/* Launches by device code run after their parent, in the order in which they were made, those of
+ * the tail stream last; a grid has ended when its children have. What they cost is added to the
+ * parent's. */
+static pl_status run_children(course *x, pl_grid *parent)
+{
+    pl_module *m = x->m;
+    pl_system *s = parent->system;
+    struct {
+        pl_child *at;
+        size_t n, cap;
+    } todo = {0};
+    pl_status st = PL_OK;
+    for (;;) {
+        for (int tail = 1; tail >= 0 && st == PL_OK;
+             tail--) /* a stack: what runs first goes on it last */
+            for (size_t k = s->child.n; k-- > 0 && st == PL_OK;) {
+                if (s->child.at[k].tail != (tail == 1)) continue;
+                if (todo.n == todo.cap) {
+                    size_t cap = todo.cap ? 2 * todo.cap : 64;
+                    pl_child *p = realloc(todo.at, cap * sizeof *p);
+                    if (!p) {
+                        st = PL_NOMEM;
+                        break;
+                    }
+                    todo.at = p;
+                    todo.cap = cap;
+                }
+                todo.at[todo.n++] = s->child.at[k];
+                s->child.at[k].params = NULL;
+            }
+        for (size_t k = 0; k < s->child.n; k++) free(s->child.at[k].params);
+        s->child.n = 0;
+        if (st != PL_OK || todo.n == 0) break;
+        pl_child c = todo.at[--todo.n];
+        if (c.copies) {
+            st = run_copy(m, parent, &c);
+            continue;
+        }
+        pl_occupancy o = {0};
+        const pl_prog_func *f = &m->program->funcs.at[c.func];
+        pl_grid *g = malloc(sizeof *g);
+        if (!g || !fits(m->gpu, f, &c, &o)) {
+            free(g);
+            free(c.params);
+            st = g ? PL_INVALID : PL_NOMEM;
+            break;
+        }
+        *g = *parent;
+        g->entry = f;
+        memcpy(g->grid, c.grid, sizeof g->grid);
+        memcpy(g->block, c.block, sizeof g->block);
+        memset(g->cluster, 0, sizeof g->cluster);
+        g->dynamic_shared = c.shared;
+        g->params = c.params;
+        g->workspace = 0;
+        g->max_resident = o.blocks * m->gpu->machine->sm.count;
+        g->launch_id = ++m->gpu->launches;
+        g->pool = NULL;
+        g->head = g;
+        g->before = g->next = NULL;
+        g->next_block = g->cancelled = g->blocks_done = 0;
+        g->executed = g->lane_executed = g->cycles = g->advances = 0;
+        st = run_row(x, g);
+        parent->seq = g->seq; /* numbers of events go on */
+        if (g->fault.set) parent->fault = g->fault;
+        if (g->doubt.set) parent->doubt = g->doubt;
+        free(c.params);
+        free(g);
+    }
+    for (size_t k = 0; k < todo.n; k++) free(todo.at[k].params);
+    free(todo.at);
+    return st;
+}
+
+/* Reports what came of the grids g[0 .. n - 1]; `head` begins the row that ran last. */
+static pl_status conclude(course *x, const pl_grid *g, size_t n, const pl_grid *head, pl_status st)
+{
+    pl_module *m = x->m;
+    if (st == PL_NOMEM) return report_no_memory(m->gpu, head);
+    PL_GUARD(return pl_gpu_no_memory(m->gpu, "while running the kernel"))
+    for (const pl_grid *k = g; k < g + n; k++)
+        if (k->doubt.set) report_doubt(m, &k->doubt);
+    if (head->fault.set) {
+        report_fault(m, head);
+        x->out->error = pl_arena_strdup(m->results, head->fault.error ? head->fault.error : "");
+        x->out->error_text = pl_arena_strdup(m->results, head->fault.text);
+        x->out->fault = fault_place(m, &head->fault);
+    } else if (st == PL_INTERRUPTED) {
+        report_stop(m, x->l, head);
+    } else if (st == PL_OK && g->system->out.lost) {
+        return pl_gpu_no_memory(m->gpu, "while holding what the kernel printed");
+    }
+    return head->fault.set ? PL_FAULT : st;
+}
+
+/* Runs the grids g[0 .. n - 1], launched one after the other in a stream. */
+static pl_status run(course *x, pl_grid *g, size_t n)
+{
+    pl_module *m = x->m;
+    double start = seconds();
+    launcher ctx = {m->gpu, m->program};
+    pl_system *system = g->system;
+    pl_status st = PL_OK;
+    pl_grid *head = g;
+    system->launchable = launchable;
+    system->ctx = &ctx;
+    for (;;) {
+        pl_grid *last = head;
+        while (last->next) last = last->next;
+        if (system->workspace)
+            memset(pl_memory_at(&m->gpu->memory, system->workspace, WORKSPACE), 0, WORKSPACE);
+        system->launch_top = 0;
+        st = run_row(x, head);
+        if (st == PL_OK && system->child.n > 0) st = run_children(x, head);
+        if (st != PL_OK || last == g + n - 1) break;
+        last[1].seq = head->seq;
+        head = last + 1;
+    }
+    system->launchable = NULL;
+    system->ctx = NULL;
+    x->out->wall_seconds = seconds() - start;
+    if (st != PL_OK || head->fault.set) x->out->ncounters = 0;
+    return conclude(x, g, n, head, st);
+}
+
+/* Instructions that are known but not executed must not be met halfway through. Functions count as
+ * called. */
+static pl_status check_executable(pl_module *m, const pl_prog_func *entry)
+{
+    const pl_program *p = m->program;
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < p->funcs.n; k++) {
+        const pl_prog_func *f = &p->funcs.at[k];
+        if (f->entry && f != entry) continue;
+        for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+            const pl_insn *i = &p->code.at[pc];
+            const pl_form *form = &pl_forms[i->form];
+            if (i->exec && !form->unsupported) continue;
+            pl_report(&m->gpu->diags, PL_E0423, pl_module_place(m, i->line), form->syntax,
+                      form->unsupported ? form->unsupported : "it has no meaning yet");
+            st = PL_UNSUPPORTED;
+        }
+    }
+    if (st != PL_OK) pl_diags_sort(&m->gpu->diags);
+    return st;
+}
+
+static pl_status check(pl_gpu *gpu, pl_module *m, const pl_launch *l, shape *s)
+{
+    *s = (shape){.f = l->kernel ? pl_module_entry(m, l->kernel) : NULL};
+    if (!s->f) {
+        pl_report(&gpu->diags, PL_E0408, (pl_loc){.file = UINT32_MAX}, m->name,
+                  l->kernel ? l->kernel : "");
+        return PL_INVALID;
+    }
+    pl_status st = check_sizes(gpu, l, s);
+    if (st == PL_OK) st = check_directives(gpu, l, s);
+    if (st == PL_OK) st = check_resources(gpu, l, s);
+    if (st == PL_OK) st = check_executable(m, s->f);
+    if (st == PL_OK && l->cooperative) st = check_cooperative(gpu, l, s);
+    if (st == PL_OK && l->weak && gpu->machine->sm.lanes != PL_LANES)
+        st = refuse(gpu, "weak consistency",
+                    pl_arena_printf(gpu->messages,
+                                    "it is defined for warps of 32 lanes, and %s has %u",
+                                    gpu->machine->name, gpu->machine->sm.lanes));
+    if (st == PL_OK && l->cooperative && l->dependent)
+        st = refuse(gpu, "a dependent launch", "it cannot be cooperative as well");
+    return st;
+}
+
+/* The limit is for calls of which nobody can tell how deep they go: what those that the assembler
+ * knows need, a thread always has. */
+static uint32_t stack_limit(const pl_launch *l, const pl_prog_func *f)
+{
+    uint32_t limit = l->stack ? l->stack : DEFAULT_STACK;
+    return f->stack_bytes > limit ? f->stack_bytes : limit;
+}
+
+static int async_mode_of(const pl_launch *l)
+{
+    if (l->async_timed) return PL_ASYNC_TIMED;
+    if (l->async_late) return PL_ASYNC_LATE;
+    return l->mode == PL_MODE_TIMING && !l->async_eager ? PL_ASYNC_TIMED : PL_ASYNC_EAGER;
+}
+
+/* first: the launch whose stream it is in. */
+static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
+                         const shape *s)
+{
+    pl_grid g = {.program = m->program,
+                 .entry = s->f,
+                 .memory = &gpu->memory,
+                 .objects = &gpu->objects,
+                 .dynamic_shared = l->dynamic_shared,
+                 .params = l->params,
+                 .stack_limit = stack_limit(l, s->f),
+                 .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
+                 .pc_stat = m->pc_stat,
+                 .cancel = first->cancel ? first->cancel : gpu->stop,
+                 .progress = first->progress,
+                 .progress_ctx = first->progress_ctx,
+                 .threads = first->threads > 1 ? (uint32_t)first->threads : 1,
+                 .nsm = gpu->machine->sm.count,
+                 .width = gpu->machine->sm.lanes,
+                 .warp_slots = gpu->machine->sm.warps,
+                 .capability = gpu->machine->capability,
+                 .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
+                 .launch_id = ++gpu->launches,
+                 .async_mode = async_mode_of(first),
+                 .simt_stack = first->simt_stack,
+                 .random = first->random,
+                 .draw = first->seed,
+                 .turn = first->turn,
+                 .stock = &gpu->stock,
+                 .system = &gpu->system,
+                 .workspace = l->cooperative ? gpu->system.workspace : 0};
+    memcpy(g.grid, l->grid, sizeof g.grid);
+    memcpy(g.block, l->block, sizeof g.block);
+    /* All zero without a cluster: %is_explicit_cluster tells the difference. */
+    if (given(l->cluster) || given(s->f->reqnctapercluster))
+        memcpy(g.cluster, s->cluster, sizeof g.cluster);
+    return g;
+}
+
+/* Launches that may overlap stand in a row. */
+static void make_rows(pl_grid *g, const pl_launch *l)
+{
+    pl_grid *head = g->head = g;
+    while ((l = l->then) != NULL) {
+        g++;
+        head = g->head = l->dependent ? head : g;
+        if (!l->dependent) continue;
+        g->before = g - 1;
+        g[-1].next = g;
+    }
+}
+
+static uint64_t most_at_once(const pl_grid *g)
+{
+    const uint64_t blocks = pl_grid_blocks(g);
+    return blocks < g->max_resident ? blocks : g->max_resident;
+}
+
+static uint64_t times(uint64_t a, uint64_t b)
+{
+    return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+/* Blocks in timing mode start as soon as the machine has room; in functional mode further ones
+ * start only when those before wait. What they may take altogether is a limit of the grids. */
+static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
+    uint64_t possible = 0;
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const uint64_t each = pl_grid_block_bytes(&g[k]),
+                       threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
+                       local = threads * g[k].entry->frame_bytes,
+                       cluster = g[k].cluster[0]
+                                     ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2]
+                                     : 1,
+                       blocks = l->mode == PL_MODE_TIMING ? most_at_once(&g[k]) : cluster;
+        const pl_need need[] = {
+            {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads",
+                             blocks * threads),
+             times(local, blocks),
+             "fewer or smaller .local variables, smaller blocks, or --mode functional", false},
+            {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
+                             blocks),
+             times(each - local, blocks), "smaller blocks, or --mode functional", false}};
+        st = pl_budget_check(
+            gpu, (pl_loc){.file = UINT32_MAX},
+            pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
+        const uint64_t grown = times(times(threads, g[k].stack_limit), most_at_once(&g[k]));
+        possible |= grown | times(each, most_at_once(&g[k])); /* at least the largest of them */
+    }
+    if (st == PL_OK && possible > SMALL_LAUNCH)
+        for (size_t k = 0; k < n; k++) g[k].most.memory = pl_budget_left(gpu);
+    return st;
+}
+
+/* Checks the launches and gets the GPU ready for them; *shapes: of each. */
+static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n, shape **shapes)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
+    bool cooperative = false;
+    size_t k = 0;
+    pl_status st = PL_OK;
+    if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
+    shape *s = *shapes = pl_arena_array(gpu->messages, shape, n);
+    for (const pl_launch *x = l; x && st == PL_OK; x = x->then) {
+        cooperative |= x->cooperative;
+        st = check(gpu, m, x, &s[k++]);
+    }
+    return st == PL_OK ? prepare_system(gpu, m->program, cooperative) : st;
+}
+
+static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+{
+    PL_UNGUARDED;
+    size_t n = 0, code = m->program->code.n, k = 0;
+    shape *s;
+    for (const pl_launch *x = l; x; x = x->then) n++;
+    if (!m->bound) pl_bind(m->program, (int)m->host - 1);
+    m->bound = true;
+    pl_status st = prepare(gpu, m, l, n, &s);
+    if (st != PL_OK) return st;
+    pl_arena_close(m->results);
+    m->results = pl_arena_open();
+    if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
+    pl_grid *g = calloc(n, sizeof *g);
+    course x = {.m = m, .l = l, .out = out};
+    if (l->mode == PL_MODE_TIMING) x.totals = pl_totals_open(gpu->machine);
+    if (!m->results || !m->pc_stat || !g || (l->mode == PL_MODE_TIMING && !x.totals)) {
+        free(g);
+        pl_totals_close(x.totals);
+        return pl_gpu_no_memory(gpu, "while preparing the launch");
+    }
+    memset(m->pc_stat, 0, code * sizeof *m->pc_stat);
+    make_sink(&x);
+    k = 0;
+    for (const pl_launch *y = l; y; y = y->then, k++) {
+        g[k] = make_grid(gpu, m, l, y, &s[k]);
+        g[k].sink = l->sink ? &x.sink : NULL;
+    }
+    make_rows(g, l);
+    st = check_host_memory(gpu, l, g, n);
+    gpu->system.out.most = l->max_output;
+    if (st == PL_OK) st = run(&x, g, n);
+    pl_totals_close(x.totals);
+    free(g);
+    out->theoretical_occupancy =
+        (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
+    out->pc_stat = m->pc_stat;
+    out->npc = code;
+    out->registers = s->f->registers;
+    out->static_shared = s->f->static_shared;
+    out->dynamic_shared = l->dynamic_shared;
+    out->local_bytes = s->f->local_bytes;
+    return st;
+}
+
+pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
+{
+    *out = (pl_result){.status = PL_OK};
+    out->status = launch(gpu, m, l, out);
+    return out->status;
+}

@@ -1,0 +1,645 @@
+/* launch_case.c - a launch with its arguments: made by json_launch.c or argument.c, turned here
+ * into buffers and parameter bytes. */
+#include "lib/internal.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "lib/data/npy.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The programs that recorded launches on the H200 allocated so many bytes more for each buffer;
+ * buffers lie here as there. */
+enum { RECORDED_GUARD = 256 };
+enum { SLICE = 1 << 22 };              /* elements or bytes between two looks at the stop flag */
+#define MAX_BUFFER ((uint64_t)1 << 40) /* more than any GPU has, and far from overflow */
+
+pl_status pl_case_open(pl_gpu *gpu, pl_case **out)
+{
+    PL_UNGUARDED;
+    *out = NULL;
+    pl_arena *arena = pl_arena_open();
+    if (!arena) return pl_gpu_no_memory(gpu, "while reading arguments");
+    pl_case *c = pl_arena_new(arena, pl_case);
+    if (c) c->more = pl_arena_new(arena, pl_case_more);
+    if (!c || !c->more) {
+        pl_arena_close(arena);
+        return pl_gpu_no_memory(gpu, "while reading arguments");
+    }
+    c->more->arena = arena;
+    c->more->gpu = gpu;
+    c->deterministic = true;
+    *out = c;
+    return PL_OK;
+}
+
+void pl_case_close(pl_case *c)
+{
+    if (!c) return;
+    pl_case_release(c);
+    pl_arena_close(c->more->arena);
+}
+
+pl_case_arg *pl_case_push(pl_case *c, pl_arg_more **more)
+{
+    pl_case_more *own = c->more;
+    *more = pl_push(own->arena, &own->arg);
+    **more = (pl_arg_more){.element = pl_elements};
+    pl_case_arg *arg = pl_push(own->arena, &own->shown);
+    *arg = (pl_case_arg){.type = ""};
+    c->arg = own->shown.at;
+    c->nargs = own->shown.n;
+    return arg;
+}
+
+void pl_case_add_file(pl_case *c, const char *path)
+{
+    PL_GUARD(c->more->incomplete = true; return )
+    *pl_push(c->more->arena, &c->more->link) = path;
+    c->link = c->more->link.at;
+    c->nlink = c->more->link.n;
+}
+
+pl_status pl_case_load(pl_case *c, const pl_load_options *options, pl_module **out)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while loading a module"))
+    *out = NULL;
+    if (c->more->incomplete) return pl_gpu_no_memory(c->more->gpu, "while loading a module");
+    const char **path = pl_arena_array(c->more->arena, const char *, c->nlink + 1);
+    path[0] = c->ptx;
+    for (size_t i = 0; i < c->nlink; i++) path[i + 1] = c->link[i];
+    return pl_module_load_files(c->more->gpu, path, c->nlink + 1, options, out);
+}
+
+const char *pl_case_path(pl_case *c, const char *path)
+{
+    const char *slash = c->more->path ? strrchr(c->more->path, '/') : NULL;
+    if (path[0] == '/' || !slash) return pl_arena_strdup(c->more->arena, path);
+    return pl_arena_printf(c->more->arena, "%.*s/%s", (int)(slash - c->more->path), c->more->path,
+                           path);
+}
+
+/* The launch file in messages, or no place at all. */
+static pl_loc case_at(pl_case *c)
+{
+    pl_case_more *own = c->more;
+    if (!own->path) return (pl_loc){.file = UINT32_MAX};
+    return (pl_loc){
+        .file = pl_gpu_source(own->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch)};
+}
+
+pl_loc pl_case_arg_at(pl_case *c, size_t k)
+{
+    pl_case_more *own = c->more;
+    pl_arg_more *a = &own->arg.at[k];
+    pl_loc at = case_at(c);
+    if (a->text) {
+        const char *name = pl_arena_printf(own->arena, "argument %zu", k + 1);
+        at.file = pl_gpu_source(own->gpu, name, a->text, strlen(a->text), &a->file, &a->epoch);
+    }
+    at.line = a->line;
+    at.column = a->column;
+    at.length = a->length;
+    return at;
+}
+
+const char *pl_init_limits(const pl_element *e, const pl_number *lo, const pl_number *hi,
+                           pl_init *init)
+{
+    if (e->kind == 'f') {
+        init->flo = lo ? lo->real : 0;
+        init->fhi = hi ? hi->real : 1;
+        return NULL;
+    }
+    if (!lo && !hi) return NULL;
+    if (!lo || !hi) return "whole numbers need both limits or none";
+    uint64_t low, last;
+    pl_number before = *hi;
+    if (before.kind != PL_NUM_INT || (before.magnitude == 0 && e->kind == 'u'))
+        return "the upper limit is not above the lower one";
+    /* hi itself is excluded, so it may be one more than the type can hold. */
+    before.magnitude =
+        before.negative || before.magnitude == 0 ? before.magnitude + 1 : before.magnitude - 1;
+    before.negative = before.negative || hi->magnitude == 0;
+    if (pl_element_encode(e, lo, &low) != PL_FIT_OK ||
+        pl_element_encode(e, &before, &last) != PL_FIT_OK)
+        return "the limits do not fit the type";
+    /* Modulo 2^64, and so right for both signs. */
+    uint64_t from = lo->negative ? 0 - lo->magnitude : lo->magnitude,
+             to = hi->negative ? 0 - hi->magnitude : hi->magnitude;
+    bool ordered = e->kind == 'u' ? from < to : (int64_t)from < (int64_t)to;
+    if (!ordered) return "the upper limit is not above the lower one";
+    init->limited = true;
+    init->lo = (int64_t)from;
+    init->span = to - from;
+    return NULL;
+}
+
+bool pl_case_sized(pl_case *c, size_t k)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_gpu *gpu = c->more->gpu;
+    uint64_t size = c->more->arg.at[k].element->bytes, limit = MAX_BUFFER;
+    if (a->count <= limit / size) {
+        a->bytes = a->count * size;
+        return true;
+    }
+    char need[64], have[64];
+    snprintf(need, sizeof need, "%" PRIu64 " * %" PRIu64, a->count, size);
+    snprintf(have, sizeof have, "the largest buffer has %" PRIu64, limit);
+    pl_report(&gpu->diags, PL_E0412, pl_case_arg_at(c, k),
+              pl_arena_printf(gpu->messages, "argument %zu", k + 1), need, have);
+    return false;
+}
+
+/* ---------------------------------------------------------------- preparing */
+
+static pl_status choose_entry(pl_case *c, pl_module *m, const char *name,
+                              const pl_prog_func **entry)
+{
+    pl_gpu *gpu = c->more->gpu;
+    size_t n = pl_module_kernel_count(m);
+    if (!name && n == 1) name = pl_module_kernel_name(m, 0);
+    *entry = name ? pl_module_entry(m, name) : NULL;
+    if (*entry) return PL_OK;
+    const char **names = pl_arena_array(gpu->messages, const char *, n + 1);
+    const char *list = "";
+    for (size_t i = 0; names && i < n; i++) {
+        names[i] = pl_module_kernel_name(m, i);
+        if (i < 12) list = pl_arena_printf(gpu->messages, "%s%s%s", list, i ? ", " : "", names[i]);
+    }
+    pl_diag *d = name ? pl_report(&gpu->diags, PL_E0408, case_at(c), m->name, name)
+                      : pl_report(&gpu->diags, PL_E0409, case_at(c), m->name,
+                                  n ? pl_arena_printf(gpu->messages, "%zu", n) : "no");
+    const char *near = name && names ? pl_nearest(name, names, n) : NULL;
+    if (near)
+        d->help = pl_arena_printf(gpu->messages, "did you mean '%s'?", near);
+    else if (n > 0)
+        d->help = pl_arena_printf(gpu->messages, "its kernels: %s%s", list, n > 12 ? ", ..." : "");
+    return PL_INVALID;
+}
+
+/* The argument whose bytes argument k passes: itself, or an earlier one. */
+static size_t origin(const pl_case *c, size_t k)
+{
+    while (c->more->arg.at[k].same) k = c->more->arg.at[k].same - 1;
+    return k;
+}
+
+/* "s32 *" is what a buffer is in a message, "f32" a number, "u8[24]" an array by value. */
+static const char *describe(pl_case *c, size_t k)
+{
+    k = origin(c, k);
+    const pl_case_arg *a = &c->arg[k];
+    static const char *const resources[] = {NULL, "a tensor map", "a texture", "a surface"};
+    if (c->more->arg.at[k].resource) return resources[c->more->arg.at[k].resource->kind];
+    if (a->buffer) return "a buffer";
+    if (c->more->arg.at[k].several)
+        return pl_arena_printf(c->more->arena, "%s[%" PRIu64 "]", a->type, a->count);
+    return a->type;
+}
+
+/* Arguments that are parameters of a launch, also of those behind the first; those behind them are
+ * bound to variables of the module. */
+static size_t parameters(const pl_case *c)
+{
+    size_t n = 0;
+    while (n < c->nargs && !c->more->arg.at[n].variable) n++;
+    return n;
+}
+
+/* Bytes of the parameter that argument k is. */
+static uint64_t parameter_bytes(const pl_case *c, size_t k)
+{
+    k = origin(c, k);
+    const pl_arg_resource *r = c->more->arg.at[k].resource;
+    if (r) return r->kind == PL_ARG_TENSORMAP ? PL_TENSORMAP_BYTES : 8;
+    return c->arg[k].buffer ? 8 : c->arg[k].bytes;
+}
+
+/* The arguments of one launch: `nargs` from number `first` on. */
+static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
+                            pl_loc at)
+{
+    pl_gpu *gpu = c->more->gpu;
+    pl_status st = PL_OK;
+    if (f->params.n != nargs) {
+        pl_diag *d =
+            pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n, (unsigned)nargs);
+        const char *list = "";
+        for (size_t i = 0; i < f->params.n; i++)
+            list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
+                                   pl_word_text[f->params.at[i].type], f->params.at[i].name);
+        d->help = f->params.n ? pl_arena_printf(gpu->messages, "the parameters are: %s", list)
+                              : "the kernel has no parameters";
+        return PL_INVALID;
+    }
+    for (size_t k = first; k < first + nargs; k++) {
+        uint64_t bytes = parameter_bytes(c, k);
+        const pl_prog_param *p = &f->params.at[k - first];
+        if (bytes == p->size) continue;
+        pl_diag *d =
+            pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
+                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
+                      pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
+        if (p->size == 8 && !c->arg[origin(c, k)].buffer)
+            d->help = "for a pointer write a buffer, for a number a 64-bit type";
+        st = PL_INVALID;
+    }
+    return st;
+}
+
+/* "argument 3 (f32[1024])" */
+static const char *argument_name(pl_case *c, size_t k)
+{
+    return pl_arena_printf(c->more->gpu->messages, "argument %zu (%s[%" PRIu64 "])", k + 1,
+                           c->arg[k].type, c->arg[k].count);
+}
+
+static pl_status check_host_memory(pl_case *c, const pl_module *m)
+{
+    pl_need *need = pl_arena_array(c->more->gpu->messages, pl_need,
+                                   c->nargs + pl_module_memory_needs(m, NULL) + 1);
+    if (!need) return pl_gpu_no_memory(c->more->gpu, "while preparing a launch");
+    for (size_t k = 0; k < c->nargs; k++)
+        need[k] = (pl_need){argument_name(c, k), c->more->arg.at[k].same ? 0 : c->arg[k].bytes,
+                            "use fewer elements", false};
+    return pl_budget_check(c->more->gpu, case_at(c), "the launch", need,
+                           c->nargs + pl_module_memory_needs(m, need + c->nargs));
+}
+
+static pl_status refuse_file(pl_case *c, size_t k, const char *path, const char *why)
+{
+    pl_report(&c->more->gpu->diags, PL_E0414, pl_case_arg_at(c, k), path, why);
+    return PL_INVALID;
+}
+
+static bool is_npy(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".npy") == 0;
+}
+
+/* The flag stopped something about argument k. */
+static pl_status stopped_at(pl_case *c, size_t k, const char *what)
+{
+    return pl_gpu_interrupted(
+        c->more->gpu, pl_case_arg_at(c, k),
+        pl_arena_printf(c->more->gpu->messages, "%s %s", what, argument_name(c, k)));
+}
+
+/* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
+static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, uint64_t *bytes)
+{
+    const pl_arg_more *a = &c->more->arg.at[k];
+    const char *path = a->init.path;
+    FILE *f = pl_file_open(path);
+    if (!f) {
+        pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), path, pl_file_error(errno));
+        return PL_INVALID;
+    }
+    uint64_t start = a->init.offset, available = UINT64_MAX;
+    const char *problem = NULL;
+    char types[96];
+    if (is_npy(path) && start == 0) {
+        pl_npy npy;
+        problem = pl_npy_read(f, &npy);
+        if (!problem && !pl_npy_matches(&npy, a->element)) {
+            snprintf(types, sizeof types, "its elements are '%s', not %s", npy.dtype,
+                     a->element->name);
+            problem = types;
+        }
+        if (!problem && npy.fortran) problem = "it stores columns first (fortran_order)";
+        start = npy.data;
+        available = npy.count;
+    }
+    long end = problem || fseek(f, 0, SEEK_END) != 0 ? -1 : ftell(f);
+    if (!problem && (end < 0 || start > INT64_MAX || fseek(f, (long)start, SEEK_SET) != 0))
+        problem = "it cannot be read from this offset";
+    if (problem) {
+        fclose(f);
+        return refuse_file(c, k, path, problem);
+    }
+    *bytes = (uint64_t)end;
+    uint64_t rest = (uint64_t)end > start ? ((uint64_t)end - start) / a->element->bytes : 0;
+    *count = rest < available ? rest : available;
+    *out = f;
+    return PL_OK;
+}
+
+pl_status pl_case_count_file(pl_case *c, size_t k)
+{
+    FILE *f;
+    uint64_t bytes;
+    pl_status st = open_init(c, k, &f, &c->arg[k].count, &bytes);
+    if (st == PL_OK) fclose(f);
+    return st;
+}
+
+static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
+{
+    const uint64_t bytes = c->arg[k].bytes;
+    for (uint64_t done = 0; done < bytes;) {
+        const size_t n = bytes - done < SLICE ? (size_t)(bytes - done) : SLICE;
+        if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
+        errno = 0;
+        if (fread(to + done, 1, n, f) != n) {
+            if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
+            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k),
+                      c->more->arg.at[k].init.path, errno ? strerror(errno) : "it ends too early");
+            return PL_IO;
+        }
+        done += n;
+    }
+    return PL_OK;
+}
+
+static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
+{
+    pl_gpu *gpu = c->more->gpu;
+    FILE *f;
+    uint64_t count, bytes;
+    pl_status st = open_init(c, k, &f, &count, &bytes);
+    if (st != PL_OK) return st;
+    const pl_arg_more *a = &c->more->arg.at[k];
+    if (count < c->arg[k].count) {
+        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), a->init.path,
+                  pl_arena_printf(gpu->messages, "argument %zu", k + 1),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, c->arg[k].bytes),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
+        st = PL_INVALID;
+    } else {
+        st = read_slices(c, k, f, to);
+    }
+    fclose(f);
+    return st;
+}
+
+/* Large buffers take seconds: between slices the user may stop. */
+static pl_status fill(pl_case *c, size_t k, uint8_t *to)
+{
+    const pl_arg_more *a = &c->more->arg.at[k];
+    if (a->init.kind == PL_INIT_FILE) return read_init(c, k, to);
+    const uint64_t count = c->arg[k].count;
+    for (uint64_t first = 0; first < count; first += SLICE) {
+        if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "filling");
+        pl_fill(to, a->element, first, count - first < SLICE ? count : first + SLICE, &a->init);
+    }
+    return PL_OK;
+}
+
+static pl_status own_memory(pl_case *c, size_t k, const char *name)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_case_more *own = c->more;
+    a->address = pl_memory_alloc_gap(&own->gpu->memory, a->bytes, PL_GAP + RECORDED_GUARD, name);
+    if (!a->address) return pl_gpu_no_memory(own->gpu, "while allocating buffers");
+    pl_memory_type(&own->gpu->memory, a->address, own->arg.at[k].element->name,
+                   own->arg.at[k].element->bytes);
+    const pl_init *init = &own->arg.at[k].init;
+    if (!a->bytes || (init->kind == PL_INIT_CONST && !init->bits))
+        return PL_OK; /* fresh memory is zero */
+    pl_memory_written(&own->gpu->memory, a->address);
+    return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
+}
+
+static pl_status cannot_make(pl_case *c, size_t k, const char *why)
+{
+    pl_report(&c->more->gpu->diags, PL_E0430, pl_case_arg_at(c, k), (unsigned)k + 1, why);
+    return PL_INVALID;
+}
+
+/* The memory, or the array, that a resource works on: its own or another argument's. */
+static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool array)
+{
+    pl_case_more *own = c->more;
+    pl_arg_resource *r = own->arg.at[k].resource;
+    if (r->of && array) {
+        const pl_arg_resource *other = own->arg.at[r->of - 1].resource;
+        if (!other || !other->array_handle)
+            return cannot_make(c, k, "the argument that it is of has no array");
+        r->array_handle = other->array_handle;
+        return PL_OK;
+    }
+    if (r->of) {
+        if (!c->arg[r->of - 1].address ||
+            (own->arg.at[r->of - 1].resource && own->arg.at[r->of - 1].resource->array_handle))
+            return cannot_make(c, k, "the argument that it is of has no memory");
+        return PL_OK;
+    }
+    if (!array) return own_memory(c, k, name);
+    pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
+    if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
+    c->arg[k].address =
+        pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
+    return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
+}
+
+static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_t *param)
+{
+    pl_case_more *own = c->more;
+    pl_arg_resource *r = own->arg.at[k].resource;
+    bool array = r->kind == PL_ARG_SURFACE ||
+                 (r->kind == PL_ARG_TEXTURE && r->texture.source == PL_TEXTURE_ARRAY);
+    const char *why = "it is wrong";
+    pl_status st = resource_memory(c, k, name, array);
+    if (st != PL_OK) return st;
+    pl_ptr memory = c->arg[r->of ? r->of - 1 : k].address;
+    if (r->kind == PL_ARG_TENSORMAP) {
+        pl_tensor_desc d = r->tensor;
+        d.address += memory;
+        st = pl_tensor_map(&d, param, &why);
+    } else {
+        pl_texture_desc d = r->texture;
+        d.array = r->array_handle;
+        d.address = memory;
+        d.bytes = c->arg[r->of ? r->of - 1 : k].bytes;
+        st = r->kind == PL_ARG_TEXTURE
+                 ? pl_texture_create(own->gpu, &d, &r->handle, &why)
+                 : pl_surface_create(own->gpu, r->array_handle, r->level, &r->handle, &why);
+        memcpy(param, &r->handle, sizeof r->handle);
+    }
+    return st == PL_INVALID ? cannot_make(c, k, why) : st;
+}
+
+/* A texture or surface for a variable of the module. */
+static pl_status bind_variable(pl_case *c, size_t k, pl_module *m)
+{
+    pl_case_more *own = c->more;
+    const char *name = own->arg.at[k].variable;
+    uint64_t handle;
+    uint8_t param[sizeof handle];
+    pl_status st = prepare_resource(c, k, name, param);
+    if (st != PL_OK) return st;
+    memcpy(&handle, param, sizeof handle);
+    if (pl_module_bind(m, name, handle) == PL_OK) return PL_OK;
+    pl_report(&own->gpu->diags, PL_E0431, pl_case_arg_at(c, k), name);
+    return PL_INVALID;
+}
+
+static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8_t *params)
+{
+    pl_case_arg *a = &c->arg[k];
+    pl_case_more *own = c->more;
+    uint8_t *param = params + p->offset;
+    own->arg.at[k].param = param;
+    if (own->arg.at[k].same) {
+        memcpy(param, own->arg.at[own->arg.at[k].same - 1].param, p->size);
+        return PL_OK;
+    }
+    const char *name = pl_arena_printf(own->arena, "argument %zu (%s)", k + 1, p->name);
+    if (own->arg.at[k].resource) return prepare_resource(c, k, name, param);
+    if (!a->buffer) {
+        if (own->arg.at[k].several) return fill(c, k, param);
+        memcpy(param, &own->arg.at[k].value, p->size);
+        return PL_OK;
+    }
+    pl_status st = own_memory(c, k, name);
+    memcpy(param, &a->address, sizeof a->address);
+    return st;
+}
+
+/* Lays out the parameters of a launch: `nargs` arguments from number `first` on. */
+static pl_status prepare_params(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
+                                pl_launch *l)
+{
+    uint8_t *params = pl_arena_alloc(c->more->arena, f->param_bytes + 16);
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < nargs && st == PL_OK; k++)
+        st = prepare_arg(c, first + k, &f->params.at[k], params);
+    l->kernel = f->name;
+    l->params = params;
+    l->param_bytes = f->param_bytes;
+    return st;
+}
+
+static pl_loc step_at(pl_case *c, const pl_case_step *x)
+{
+    pl_loc at = case_at(c);
+    at.line = x->line;
+    at.column = x->column;
+    at.length = x->length;
+    return at;
+}
+
+static pl_status prepare(pl_case *c, pl_module *m, pl_launch *l)
+{
+    pl_case_more *own = c->more;
+    size_t n = own->step.n, nparams = parameters(c), nfirst = n ? own->step.at[0].first : nparams;
+    const pl_prog_func **f = pl_arena_array(own->arena, const pl_prog_func *, n + 1);
+    pl_launch *later = pl_arena_array(own->arena, pl_launch, n + 1);
+    pl_case_release(c);
+    pl_status st = choose_entry(c, m, c->entry, &f[0]);
+    if (st == PL_OK) st = check_args(c, f[0], 0, nfirst, case_at(c));
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const pl_case_step *x = &own->step.at[k];
+        st = choose_entry(c, m, x->entry, &f[k + 1]);
+        if (st == PL_OK) st = check_args(c, f[k + 1], x->first, x->count, step_at(c, x));
+    }
+    if (st == PL_OK) st = check_host_memory(c, m);
+    if (st != PL_OK) return st;
+    own->prepared = true;
+    st = prepare_params(c, f[0], 0, nfirst, l);
+    memcpy(l->grid, c->grid, sizeof l->grid);
+    memcpy(l->block, c->block, sizeof l->block);
+    memcpy(l->cluster, c->cluster, sizeof l->cluster);
+    l->dynamic_shared = c->dynamic_shared;
+    l->stack = c->stack;
+    l->cooperative |= own->cooperative;
+    l->then = n ? later : NULL;
+    for (size_t k = 0; k < n && st == PL_OK; k++) {
+        const pl_case_step *x = &own->step.at[k];
+        st = prepare_params(c, f[k + 1], x->first, x->count, &later[k]);
+        memcpy(later[k].grid, x->grid, sizeof x->grid);
+        memcpy(later[k].block, x->block, sizeof x->block);
+        memcpy(later[k].cluster, x->cluster, sizeof x->cluster);
+        later[k].dynamic_shared = x->dynamic_shared;
+        later[k].stack = x->stack;
+        later[k].dependent = x->dependent;
+        later[k].cooperative = x->cooperative;
+        later[k].then = k + 1 < n ? &later[k + 1] : NULL;
+    }
+    for (size_t k = nparams; k < c->nargs && st == PL_OK; k++) st = bind_variable(c, k, m);
+    return st;
+}
+
+pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while laying out parameters"))
+    return prepare(c, m, l);
+}
+
+void pl_case_release(pl_case *c)
+{
+    if (!c->more->prepared) return;
+    for (size_t k = c->nargs; k-- > 0;) {
+        pl_arg_resource *r = c->more->arg.at[k].resource;
+        if (r && r->handle) pl_resource_free(c->more->gpu, r->handle);
+        if (r && r->array_handle && !r->of)
+            pl_resource_free(c->more->gpu, r->array_handle);
+        else if (c->arg[k].address)
+            pl_free_device(c->more->gpu, c->arg[k].address);
+        if (r) r->handle = r->array_handle = 0;
+        c->arg[k].address = 0;
+    }
+    c->more->prepared = false;
+}
+
+/* ---------------------------------------------------------------- afterwards */
+
+static const uint8_t *bytes_of(const pl_case *c, size_t k, uint64_t bytes)
+{
+    return c->arg[k].address ? pl_memory_at(&c->more->gpu->memory, c->arg[k].address, bytes) : NULL;
+}
+
+pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65])
+{
+    pl_sha256 s;
+    pl_sha256_init(&s);
+    const uint64_t bytes = c->arg[k].bytes;
+    const uint8_t *p = bytes_of(c, k, bytes);
+    hex[0] = '\0';
+    for (uint64_t done = 0; p && done < bytes; done += SLICE) {
+        if (done && pl_gpu_stopped(c->more->gpu)) return PL_INTERRUPTED;
+        pl_sha256_add(&s, p + done, bytes - done < SLICE ? bytes - done : SLICE);
+    }
+    pl_sha256_hex(&s, hex);
+    return PL_OK;
+}
+
+void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size)
+{
+    const pl_element *e = c->more->arg.at[k].element;
+    const uint8_t *p = i < c->arg[k].count ? bytes_of(c, k, c->arg[k].bytes) : NULL;
+    if (p)
+        pl_element_print(e, p + i * e->bytes, buf, size);
+    else if (size > 0)
+        buf[0] = '\0';
+}
+
+pl_status pl_case_save(pl_case *c, size_t k)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while saving an argument"))
+    const char *path = c->arg[k].save;
+    const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL;
+    if (ok && is_npy(path)) ok = pl_npy_write(f, c->more->arg.at[k].element, c->arg[k].count);
+    for (uint64_t done = 0, n; ok && p && done < c->arg[k].bytes; done += n) {
+        n = c->arg[k].bytes - done < SLICE ? c->arg[k].bytes - done : SLICE;
+        ok = !pl_gpu_stopped(c->more->gpu) && fwrite(p + done, 1, n, f) == n;
+    }
+    int why = ok ? 0 : errno;
+    if (f && fclose(f) != 0 && ok) {
+        why = errno;
+        ok = false;
+    }
+    if (ok) return PL_OK;
+    if (pl_gpu_stopped(c->more->gpu))
+        return pl_gpu_interrupted(c->more->gpu, (pl_loc){.file = UINT32_MAX},
+                                  pl_arena_printf(c->more->gpu->messages, "writing '%s'", path));
+    pl_report(&c->more->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, strerror(why));
+    return f ? PL_IO : PL_INVALID;
+}

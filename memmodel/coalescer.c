@@ -1,0 +1,219 @@
+/* coalescer.c - lines, sectors and bank passes of a vector access; see coalescer.h. */
+#include "memmodel/coalescer.h"
+#include <stdbool.h>
+#include <string.h>
+
+/* n / d: sectors, words and banks are powers of two on every machine so far, and a division takes
+ * longer than the rest of their loop. */
+static inline uint64_t quotient(uint64_t n, uint32_t d)
+{
+    return d & (d - 1) ? n / d : n >> __builtin_ctz(d);
+}
+
+static void add(pl_lines *out, uint64_t line, uint8_t mask)
+{
+    /* neighbouring lanes mostly share a line, so look backwards */
+    for (uint32_t i = out->n; i-- > 0;) {
+        if (out->at[i].line != line) continue;
+        out->at[i].mask |= mask;
+        out->at[i].lanes++;
+        return;
+    }
+    out->at[out->n].line = line;
+    out->at[out->n].mask = mask;
+    out->at[out->n].lanes = 1;
+    out->at[out->n].depth = 1;
+    out->n++;
+}
+
+void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                 uint32_t line, uint32_t sector)
+{
+    out->n = out->sectors = out->unique = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t first = address[__builtin_ctz(m)], last = first + (size ? size : 1) - 1;
+        for (uint64_t l = first & ~(uint64_t)(line - 1); l <= last; l += line) {
+            uint64_t from = first > l ? first - l : 0,
+                     to = last - l < line - 1 ? last - l : line - 1;
+            unsigned low = (unsigned)quotient(from, sector), high = (unsigned)quotient(to, sector);
+            add(out, l, (uint8_t)((2u << high) - (1u << low)));
+        }
+    }
+    for (uint32_t i = 0; i < out->n; i++)
+        out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
+}
+
+uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
+                      uint32_t high)
+{
+    if (!(low | high) || lines->n < 2) return (lines->n + tags - 1) / tags;
+    uint32_t turns[4] = {0}, most = 0;
+    for (uint32_t i = 0; i < lines->n; i++) {
+        const uint32_t number = (uint32_t)quotient(lines->at[i].line, line);
+        const uint32_t bank = (unsigned)__builtin_parity(number & high) * 2u +
+                              (unsigned)__builtin_parity(number & low);
+        if (++turns[bank] > most) most = turns[bank];
+    }
+    return most;
+}
+
+void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                        uint32_t line, uint32_t sector)
+{
+    pl_coalesce(out, mask, address, size, line, sector);
+    uint64_t seen[PL_COALESCE_LANES];
+    uint8_t times[PL_COALESCE_LANES];
+    uint32_t n = 0;
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = address[__builtin_ctz(m)];
+        uint32_t k = 0;
+        while (k < n && seen[k] != a) k++;
+        if (k == n) {
+            seen[n] = a;
+            times[n++] = 0;
+        }
+        times[k]++;
+    }
+    out->unique = n;
+    uint8_t deepest[PL_COALESCE_LINES][8];
+    for (uint32_t i = 0; i < out->n; i++) {
+        memset(deepest[i], 0, sizeof deepest[i]);
+        out->at[i].words = out->at[i].places = 0;
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        uint64_t first = seen[k] & ~(uint64_t)(line - 1);
+        for (uint32_t i = 0; i < out->n; i++) {
+            if (out->at[i].line != first) continue;
+            uint8_t *d = &deepest[i][(seen[k] - first) / sector];
+            if (times[k] > *d) *d = times[k];
+            if (times[k] > out->at[i].depth) out->at[i].depth = times[k];
+            out->at[i].words++;
+            out->at[i].places |= (uint8_t)((size > 4 ? 3u : 1u) << seen[k] / 4 % 8);
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < out->n; i++) {
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < 8; k++) sum += deepest[i][k];
+        out->at[i].chain = (uint8_t)(sum ? sum : 1);
+    }
+}
+
+/* Passes of one group of lanes: the busiest bank decides. Lanes that read the same word share it.
+ * Words are kept in one list for each bank, so patterns without conflicts compare nothing. */
+static uint32_t group_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                             uint32_t width, uint32_t rows)
+{
+    enum { BANKS = 64, END = 255 };
+    uint64_t word[4 * PL_COALESCE_LANES];
+    uint8_t next[4 * PL_COALESCE_LANES], head[BANKS], in_bank[BANKS];
+    uint32_t n = 0, most = 0;
+    memset(head, END, sizeof head);
+    memset(in_bank, 0, sizeof in_bank);
+    for (uint32_t m = mask; m; m &= m - 1) {
+        uint64_t a = address[__builtin_ctz(m)];
+        const uint64_t last = quotient(a + size - 1, width);
+        for (uint64_t at = quotient(a, width); at <= last && n < 4 * PL_COALESCE_LANES; at++) {
+            const uint64_t bank = at - quotient(at, banks) * banks;
+            uint64_t w = rows == 1 ? at
+                                   : quotient(at, banks * rows) * banks +
+                                         bank; /* words of one pass count as one */
+            uint32_t b = (uint32_t)bank % BANKS, k = head[b];
+            while (k != END && word[k] != w) k = next[k];
+            if (k != END) continue;
+            word[n] = w;
+            next[n] = head[b];
+            head[b] = (uint8_t)n++;
+            uint32_t c = ++in_bank[b];
+            if (c > most) most = c;
+        }
+    }
+    return most;
+}
+
+/* Lanes at consecutive words from an aligned first one: by far the most frequent pattern, and free
+ * of conflicts. */
+static bool consecutive(uint32_t mask, const uint64_t *address, uint32_t size)
+{
+    if (mask != UINT32_MAX) return false;
+    for (unsigned i = 1; i < PL_COALESCE_LANES; i++) {
+        if (address[i] != address[0] + (uint64_t)i * size) return false;
+    }
+    return address[0] % size == 0;
+}
+
+/* All lanes at one address: one word, or some next to each other, in as many banks. */
+static bool together(uint32_t mask, const uint64_t *address)
+{
+    uint64_t differ = 0;
+    for (unsigned i = 1; i < PL_COALESCE_LANES; i++) differ |= address[i] ^ address[0];
+    return mask == UINT32_MAX && differ == 0;
+}
+
+/* Do the lanes agree with their neighbours at this distance, as far as both take part? */
+static bool agree(uint32_t mask, const uint64_t *address, unsigned distance)
+{
+    for (unsigned i = 0; i < PL_COALESCE_LANES; i++) {
+        unsigned j = i ^ distance;
+        if (j > i && mask >> i & 1 && mask >> j & 1 && address[i] != address[j]) return false;
+    }
+    return true;
+}
+
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                        uint32_t width, uint32_t rows, bool load, uint32_t *extra)
+{
+    uint32_t lanes = PL_COALESCE_LANES, passes = 0, least = 0;
+    *extra = 0;
+    if (!mask) return 0;
+    if (size > 16) size = 16;
+    uint32_t row = banks * width * rows; /* bytes that one pass can move */
+    uint32_t group = size <= width ? lanes : row / size;
+    if (group > lanes) group = lanes;
+    if (size >= width && consecutive(mask, address, size)) return lanes / group;
+    if (group == lanes && size <= width * banks && together(mask, address)) return 1;
+    if (load && group < lanes && (agree(mask, address, 1) || agree(mask, address, 2))) group *= 2;
+    for (uint32_t first = 0; first < lanes; first += group) {
+        uint32_t part = group == lanes ? mask : mask & (((1u << group) - 1) << first);
+        if (!part) continue;
+        passes += group_passes(part, address, size, banks, width, rows);
+        least++;
+    }
+    *extra = passes > least ? passes - least : 0;
+    return passes;
+}
+
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                       uint32_t width)
+{
+    uint32_t rounds = 1,
+             group = size > width ? PL_COALESCE_LANES * width / size : PL_COALESCE_LANES;
+    for (uint32_t first = 0; first < PL_COALESCE_LANES; first += group) {
+        uint8_t lanes[64] = {0};
+        uint32_t most = 1;
+        for (uint32_t m = group == PL_COALESCE_LANES ? mask : mask & (((1u << group) - 1) << first);
+             m; m &= m - 1) {
+            const uint64_t at = quotient(address[__builtin_ctz(m)], width);
+            uint32_t n = ++lanes[(at - quotient(at, banks) * banks) % 64];
+            most = n > most ? n : most;
+        }
+        rounds += most - 1;
+    }
+    return rounds;
+}
+
+uint32_t pl_distinct(uint32_t mask, const uint64_t *address)
+{
+    uint32_t n = 0;
+    while (mask) {
+        uint64_t a = address[__builtin_ctz(mask)];
+        uint32_t same = 0;
+        for (uint32_t m = mask; m; m &= m - 1) {
+            unsigned l = (unsigned)__builtin_ctz(m);
+            if (address[l] == a) same |= 1u << l;
+        }
+        mask &= ~same;
+        n++;
+    }
+    return n;
+}

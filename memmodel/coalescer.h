@@ -1,0 +1,60 @@
+/* coalescer.h - from the addresses of a vector access to the lines and sectors that the memory
+ * system sees.
+ *
+ * Global and local accesses: lanes that touch the same 128-byte line share one tag look-up, lanes
+ * that touch the same 32-byte sector share one sector. Shared memory: 32 banks of 4 bytes; lanes
+ * that want different words of one bank go in different passes ("wavefronts"). 64-bit accesses are
+ * served half a warp, 128-bit accesses a quarter of a warp at a time. Source: NVIDIA developer
+ * forum, "bank conflicts of vector loads", and smem.csv / coalescing.csv recorded on an H200. */
+#ifndef PL_MEMMODEL_COALESCER_H
+#define PL_MEMMODEL_COALESCER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PL_COALESCE_LANES = 32, PL_COALESCE_LINES = 2 * PL_COALESCE_LANES };
+
+typedef struct pl_lines {
+    uint32_t n;       /* distinct lines, in the order of the first lane that touches them */
+    uint32_t sectors; /* distinct sectors in all */
+    uint32_t unique;  /* distinct addresses among the lanes */
+    struct {
+        uint64_t line;
+        uint8_t mask;   /* sectors */
+        uint8_t lanes;  /* lanes that touch it */
+        uint8_t depth;  /* most lanes with one and the same address */
+        uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors
+                           together */
+        uint8_t chain;  /* the same for each sector, added up */
+        uint8_t words;  /* different addresses */
+    } at[PL_COALESCE_LINES];
+} pl_lines;
+
+/* Lines of `line` bytes with sectors of `sector` bytes that the lanes in `mask` touch with `size`
+ * bytes each. */
+void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                 uint32_t line, uint32_t sector);
+/* Cycles in which their tags are looked up, `tags` a cycle. Where `low` and `high` are given, tags
+ * are in four banks, of which each looks up one: bits of the line's number whose parities are the
+ * number of its bank (sets.tsv: H200, driver 580.159.04, 2026-11). */
+uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,
+                      uint32_t high);
+/* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
+void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
+                        uint32_t line, uint32_t sector);
+/* Passes through `banks` banks of `width` bytes, of which a pass opens `rows` neighbouring rows
+ * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones come together);
+ * `extra` gets those beyond what conflict-free addresses would need. Wide accesses go by groups of
+ * lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16. Loads whose
+ * lanes n and n ^ 1, or n and n ^ 2, agree all over the warp go by groups of twice as many
+ * (smem.csv: H200, driver 580.159.04, 2026-11). */
+uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                        uint32_t width, uint32_t rows, bool load, uint32_t *extra);
+/* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
+/* Rounds in which the lanes of each bank take turns; wider accesses than a bank are done by parts
+ * of a warp, whose first rounds overlap. */
+uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
+                       uint32_t width);
+uint32_t pl_distinct(uint32_t mask, const uint64_t *address);
+
+#endif

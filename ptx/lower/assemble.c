@@ -1,0 +1,519 @@
+/* assemble.c - a module becomes a machine program: tables first, then its functions, which are
+ * lowered and optimised apart, by several host threads, and joined in their order.
+ *
+ * Reading the text takes one thread a sixth of the time that everything takes. So that the others
+ * need not wait for it, they begin with functions that the parser has left and that ask nothing of
+ * what is still to come: kernels that name no variable of the module and no function. What they
+ * have made waits until the whole module is known.
+ *
+ * Read next: ptx/lower/lower.c (one function), compiler/compile_function.c (what follows for it).
+ */
+#include "ptx/lower/assemble.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/guard.h"
+#include "isa/program/operands.h"
+#include "compiler/compile_function.h"
+#include "compiler/pass_manager.h"
+#include "isa/program/resource_usage.h"
+#include "ptx/lower/call_graph.h"
+#include "ptx/lower/constant_layout.h"
+
+enum { MOST_THREADS = 256 };
+
+/* A function on its way. */
+typedef struct job {
+    const pl_func *f;
+    const pl_program *before; /* what its part begins with */
+    pl_prog_func out;         /* joins the program's table with its code */
+    uint32_t rank;            /* its position among the functions with code, once all are known */
+    bool ready;
+    pl_program part;   /* finished, where it waits for those before it; */
+    pl_arena *arena;   /* that it waits in, or NULL */
+    struct job *spare; /* another one whose arena nothing waits in any more */
+} job;
+
+/* What a host thread works with. */
+typedef struct worker {
+    pl_assembly *x;
+    pthread_t thread;
+    pl_arena *part;        /* until the function is delivered */
+    pl_arena *scratch;     /* until it is lowered */
+    pl_arena *work, *pass; /* until the function, the pass is done */
+    pl_plans *plans;
+} worker;
+
+struct pl_assembly {
+    pl_assemble_options o;
+    pl_arena *scratch; /* of the caller's thread */
+    pl_program *p;
+    pl_program early,
+        before; /* the program without code: while the text is read; with its tables */
+    pl_shared_plan shared;
+    pl_lower_module m;
+    worker *worker;            /* the first is the caller's thread */
+    uint32_t workers, threads; /* that there are, may be */
+    _Atomic pl_status failed;  /* PL_OK, or why no more functions are taken */
+    _Atomic bool unsupported;  /* some function has a form that cannot be executed */
+    pthread_mutex_t lock;      /* of all below, and of the program once all jobs are known */
+    pthread_cond_t more;       /* there is something to take, or never will be */
+    struct {
+        job **at;
+        size_t n, cap;
+    } jobs; /* in the order in which they are taken */
+    size_t next;
+    uint32_t waiting;   /* threads that wait for jobs */
+    bool complete;      /* there will be no more jobs */
+    job **ranked;       /* by rank, once all are known */
+    uint32_t n, joined; /* functions with code; so many are in the program */
+    job *spare;         /* those whose arena nothing waits in any more */
+};
+
+/* ---- the tables of the program ---- */
+
+/* Forms that cannot be executed. */
+static void report_unsupported(const pl_ast *ast)
+{
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        for (size_t n = 0; n < ast->funcs.at[k]->body.n; n++) {
+            const pl_stmt *s = &ast->funcs.at[k]->body.at[n];
+            const pl_form *f = s->kind == PL_S_INSN ? &pl_forms[s->what->form] : NULL;
+            if (f && f->unsupported)
+                pl_report(ast->diags, PL_E0801, pl_stmt_place(ast->funcs.at[k], s),
+                          pl_mnems[f->mnem].name, f->syntax, f->unsupported);
+        }
+}
+
+/* What the first lines of a module say, and the options. */
+static pl_program empty_program(const pl_assemble_options *o, const pl_ast *ast, pl_arena *arena)
+{
+    return (pl_program){.arena = arena,
+                        .ptx = ast->ptx,
+                        .sm = ast->sm,
+                        .sm_suffix = ast->sm_suffix,
+                        .target = ast->target,
+                        .opt_level = o->opt_level,
+                        .lanes = o->lanes,
+                        .text = o->text,
+                        .text_bytes = o->text_bytes,
+                        .passes = o->passes};
+}
+
+static pl_prog_func declared(const pl_func *f)
+{
+    pl_prog_func out = {.name = f->name};
+    if (!f->prototype_only) {
+        out.linkage = (uint8_t)f->linkage;
+        out.entry = f->entry;
+    }
+    return out;
+}
+
+/* Numbers functions and variables of the module, and lists the functions. */
+static void number_all(const pl_ast *ast, pl_program *p)
+{
+    for (size_t k = 0; k < ast->funcs.n; k++) {
+        ast->funcs.at[k]->index = (uint32_t)k;
+        *pl_push(p->arena, &p->funcs) = declared(ast->funcs.at[k]);
+    }
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        if (ast->funcs.at[k]->alias_of) ast->funcs.at[k]->index = ast->funcs.at[k]->alias_of->index;
+    for (size_t k = 0; k < ast->vars.n; k++) ast->vars.at[k]->index = (uint32_t)k;
+}
+
+static bool check_tables(const pl_ast *ast, pl_program *p)
+{
+    PL_GUARD(return false)
+    pl_shared_plan shared;
+    number_all(ast, p);
+    return pl_place_shared(ast, p, p->arena, &shared);
+}
+
+pl_status pl_assembly_check(const pl_ast *ast)
+{
+    const size_t errors = ast->diags->errors;
+    pl_program p = {.arena = pl_arena_open()};
+    const bool good = p.arena && check_tables(ast, &p);
+    pl_arena_close(p.arena);
+    return !good ? PL_NOMEM : ast->diags->errors > errors ? PL_INVALID : PL_OK;
+}
+
+/* Everything but the code. */
+static bool make_tables(pl_assembly *x, const pl_ast *ast)
+{
+    pl_program *p = x->p;
+    number_all(ast, p);
+    for (size_t k = 0; k < x->o.sources; k++)
+        *pl_push(p->arena, &p->sources) =
+            (pl_prog_source){x->o.source[k].name, x->o.source[k].lines_before};
+    for (size_t k = 0; k < ast->files.n; k++) *pl_push(p->arena, &p->files) = ast->files.at[k];
+    for (size_t k = 0; k < ast->inlines.n; k++)
+        *pl_push(p->arena, &p->inlines) = ast->inlines.at[k];
+    uint8_t *linked = pl_arena_array(x->scratch, uint8_t, ast->funcs.n + 1);
+    if (!linked || !pl_place_shared(ast, p, x->scratch, &x->shared)) return false;
+    pl_find_linked(ast, x->scratch, linked);
+    for (size_t k = 0; k < ast->funcs.n; k++) p->funcs.at[k].linked = linked[k];
+    p->linked_parts = pl_linked_part(ast, linked);
+    for (size_t k = 0; k < ast->vars.n; k++) pl_lower_variable(ast->vars.at[k], p);
+    for (size_t k = 0; k < ast->funcs.n;
+         k++) /* .global and .const variables declared in functions */
+        for (size_t v = 0; v < ast->funcs.at[k]->vars.n; v++) {
+            pl_space s = ast->funcs.at[k]->vars.at[v]->space;
+            if (s == PL_SP_GLOBAL || s == PL_SP_CONST) {
+                ast->funcs.at[k]->vars.at[v]->index = (uint32_t)p->vars.n;
+                pl_lower_variable(ast->funcs.at[k]->vars.at[v], p);
+            }
+        }
+    return pl_arena_ok(p->arena) && pl_arena_ok(x->scratch);
+}
+
+/* ---- functions ---- */
+
+/* Puts the functions that are ready and next in order into the program. False: out of memory, and
+ * the program is damaged. */
+static bool join_ready(pl_assembly *x)
+{
+    PL_GUARD(x->failed = PL_NOMEM; return false)
+    for (; !x->failed && x->joined < x->n && x->ranked[x->joined]->ready; x->joined++) {
+        job *j = x->ranked[x->joined];
+        pl_prog_func *f = &x->p->funcs.at[j->f->index];
+        j->out.static_shared =
+            f->static_shared; /* a kernel that was begun early does not know it */
+        *f = j->out;
+        pl_part_join(x->p, f, &j->part);
+        if (j->arena) {
+            pl_arena_reset(j->arena);
+            j->spare = x->spare;
+            x->spare = j;
+        }
+    }
+    return !x->failed;
+}
+
+static bool keep_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
+{
+    PL_GUARD(return false)
+    pl_part_keep(part, out, keep);
+    return true;
+}
+
+/* Puts a function and those that waited for it into the program, when those before it are there;
+ * else it waits. */
+static bool deliver(pl_assembly *x, job *j, pl_program *part)
+{
+    pl_arena *keep = NULL;
+    pthread_mutex_lock(&x->lock);
+    bool turn = x->ranked && j->rank == x->joined; /* and it stays so */
+    if (!turn && x->spare) {
+        keep = x->spare->arena;
+        x->spare->arena = NULL;
+        x->spare = x->spare->spare;
+    }
+    pthread_mutex_unlock(&x->lock);
+    if (!turn) {
+        keep = keep ? keep : pl_arena_open();
+        if (!keep || !keep_part(part, &j->out, keep)) {
+            pl_arena_close(keep);
+            return false;
+        }
+    }
+    pthread_mutex_lock(&x->lock);
+    j->part = *part;
+    j->arena = keep;
+    j->ready = true;
+    bool good = join_ready(x);
+    pthread_mutex_unlock(&x->lock);
+    return good;
+}
+
+static pl_status assemble(pl_assembly *x, worker *w, job *j)
+{
+    PL_GUARD(return PL_NOMEM)
+    pl_program part;
+    uint32_t fixed;
+    pl_arena_reset(w->part);
+    pl_arena_reset(w->scratch);
+    pl_part_start(&part, j->before, w->part, w->plans);
+    bool supported = pl_lower_function(&x->m, j->f, w->scratch, &part, &j->out, &fixed);
+    if (j->out.count > PL_PART_LARGE) pl_arena_empty(w->scratch);
+    if (!pl_arena_ok(w->part) || !pl_arena_ok(w->scratch)) return PL_NOMEM;
+    if (!supported) x->unsupported = true;
+    if (x->unsupported) return PL_OK;
+    const pl_status st = pl_run_passes(&part, &j->out, fixed, w->work, w->pass);
+    return st != PL_OK ? st : deliver(x, j, &part) ? PL_OK : PL_NOMEM;
+}
+
+/* ---- threads ---- */
+
+static job *take(pl_assembly *x)
+{
+    job *j = NULL;
+    pthread_mutex_lock(&x->lock);
+    while (!x->failed && !x->complete && x->next == x->jobs.n) {
+        x->waiting++;
+        pthread_cond_wait(&x->more, &x->lock);
+        x->waiting--;
+    }
+    if (!x->failed && x->next < x->jobs.n) j = x->jobs.at[x->next++];
+    pthread_mutex_unlock(&x->lock);
+    return j;
+}
+
+static void *work(void *ctx)
+{
+    worker *w = ctx;
+    for (job *j; (j = take(w->x)) != NULL;) {
+        const pl_status st = assemble(w->x, w, j);
+        if (st != PL_OK) w->x->failed = st;
+    }
+    return NULL;
+}
+
+static void close_worker(worker *w)
+{
+    pl_arena_close(w->part);
+    pl_arena_close(w->scratch);
+    pl_arena_close(w->work);
+    pl_arena_close(w->pass);
+}
+
+static bool open_worker(pl_assembly *x, worker *w)
+{
+    PL_UNGUARDED;
+    *w = (worker){.x = x,
+                  .part = pl_arena_open(),
+                  .scratch = pl_arena_open(),
+                  .work = pl_arena_open(),
+                  .pass = pl_arena_open()};
+    w->plans = w->part && w->scratch && w->work && w->pass ? pl_plans_new(x->scratch) : NULL;
+    if (w->plans) return true;
+    close_worker(w);
+    return false;
+}
+
+/* Another thread. False: the system gives none, and those that there are do it all. */
+static bool hire(pl_assembly *x)
+{
+    worker *w = &x->worker[x->workers];
+    if (!open_worker(x, w)) return false;
+    if (pthread_create(&w->thread, NULL, work, w) != 0) {
+        close_worker(w);
+        return false;
+    }
+    x->workers++;
+    return true;
+}
+
+static void dismiss_all(pl_assembly *x)
+{
+    for (; x->workers > 1; x->workers--) {
+        pthread_join(x->worker[x->workers - 1].thread, NULL);
+        close_worker(&x->worker[x->workers - 1]);
+    }
+}
+
+pl_assembly *pl_assembly_open(const pl_assemble_options *o)
+{
+    PL_UNGUARDED;
+    pl_arena *scratch = pl_arena_open(), *arena = pl_arena_open();
+    const uint32_t threads = o->threads < 1              ? 1
+                             : o->threads < MOST_THREADS ? o->threads
+                                                         : MOST_THREADS;
+    pl_assembly *x = scratch && arena ? pl_arena_new(scratch, pl_assembly) : NULL;
+    if (x) {
+        *x = (pl_assembly){.o = *o,
+                           .scratch = scratch,
+                           .p = pl_arena_new(arena, pl_program),
+                           .threads = threads,
+                           .worker = pl_arena_array(scratch, worker, threads),
+                           .m = {.source = o->source, .sources = o->sources}};
+        x->m.shared = &x->shared;
+        if (x->p) x->p->arena = arena;
+    }
+    if (!x || !x->worker || !x->p || !open_worker(x, &x->worker[0])) {
+        pl_arena_close(scratch);
+        pl_arena_close(arena);
+        return NULL;
+    }
+    x->workers = 1;
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->more, NULL);
+    return x;
+}
+
+void pl_assembly_close(pl_assembly *x)
+{
+    if (!x) return;
+    pthread_mutex_lock(&x->lock);
+    x->failed = PL_INTERRUPTED;
+    pthread_cond_broadcast(&x->more);
+    pthread_mutex_unlock(&x->lock);
+    dismiss_all(x);
+    close_worker(&x->worker[0]);
+    for (size_t k = 0; k < x->jobs.n; k++) pl_arena_close(x->jobs.at[k]->arena);
+    pthread_cond_destroy(&x->more);
+    pthread_mutex_destroy(&x->lock);
+    if (x->p) pl_arena_close(x->p->arena);
+    pl_arena_close(x->scratch);
+}
+
+/* ---- while the text is read ---- */
+
+/* A kernel whose code does not depend on what else the module has: shared memory of others, numbers
+ * of variables, the convention of callees. */
+static bool stands_alone(const pl_func *f)
+{
+    for (size_t k = 0; k < f->vars.n; k++) {
+        const pl_var *v = f->vars.at[k];
+        if (v->unsized ||
+            (v->space != PL_SP_LOCAL && v->space != PL_SP_SHARED && v->space != PL_SP_PARAM))
+            return false;
+    }
+    return f->entry && !f->uses.n;
+}
+
+static job *new_job(pl_assembly *x, const pl_func *f, const pl_program *before)
+{
+    job *j = pl_arena_new(x->scratch, job);
+    *j = (job){.f = f, .before = before};
+    return j;
+}
+
+static bool add_job(pl_assembly *x, job *j)
+{
+    PL_GUARD(return false)
+    *pl_push(x->scratch, &x->jobs) = j;
+    return true;
+}
+
+void pl_assembly_begin(pl_assembly *x, const pl_ast *ast, pl_func *f)
+{
+    if (x->threads == 1 || !stands_alone(f)) return;
+    if (!x->jobs.n) x->early = empty_program(&x->o, ast, NULL);
+    job *j = new_job(x, f, &x->early);
+    j->out = declared(f);
+    pl_place_own_shared(f);
+    pthread_mutex_lock(&x->lock);
+    const bool good = add_job(x, j), idle = x->waiting > 0;
+    if (!good) x->failed = PL_NOMEM;
+    if (idle) pthread_cond_signal(&x->more);
+    pthread_mutex_unlock(&x->lock);
+    if (good && !idle && x->workers < x->threads) hire(x);
+}
+
+/* ---- the whole module ---- */
+
+static int heavier(const void *a, const void *b)
+{
+    const job *x = *(job *const *)a, *y = *(job *const *)b;
+    return x->f->body.n > y->f->body.n ? -1 : x->f->body.n < y->f->body.n;
+}
+
+static int earlier(const void *a, const void *b)
+{
+    const job *x = *(job *const *)a, *y = *(job *const *)b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Several threads take the largest functions first, so that none ends long after the others; all
+ * others in their order, in which they are joined, so that few wait. Large is what would keep a
+ * thread busy for this share of the time. */
+enum { SHARE = 16 };
+
+static void put_in_order(pl_assembly *x)
+{
+    size_t n = x->jobs.n - x->next, all = 0, large = 0;
+    if (!n) return; /* nor need there be a list */
+    job **at = x->jobs.at + x->next;
+    for (size_t k = 0; k < n; k++) all += at[k]->f->body.n;
+    if (x->threads > 1) qsort(at, n, sizeof *at, heavier);
+    while (x->threads > 1 && large < n && at[large]->f->body.n * SHARE >= all) large++;
+    if (n > large) qsort(at + large, n - large, sizeof *at, earlier);
+}
+
+/* Ranks all functions with code. Those begun early keep what was made of them, unless they must
+ * keep to the calling convention. */
+static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job **ranked)
+{
+    PL_GUARD(return false)
+    size_t statements = 0, most = 0;
+    for (uint32_t k = 0; k < ast->funcs.n; k++) {
+        job *j = begun[k];
+        const size_t n = ast->funcs.at[k]->body.n;
+        if (ast->funcs.at[k]->prototype_only) continue;
+        statements += n;
+        most = n > most ? n : most;
+        if (!j || x->p->funcs.at[k].linked) {
+            j = new_job(x, ast->funcs.at[k], &x->before);
+            j->out = x->p->funcs.at[k];
+            *pl_push(x->scratch, &x->jobs) = j;
+        }
+        ranked[x->n] = j;
+        j->rank = x->n++;
+    }
+    if (most <=
+        PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may
+                          become the program's code as it stands (compiler/compile_function.c) */
+        pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
+    return true;
+}
+
+/* *left: so many nobody has taken yet. */
+static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
+{
+    job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1),
+        **ranked = pl_arena_array(x->scratch, job *, ast->funcs.n + 1);
+    for (size_t k = 0; k < x->jobs.n; k++) begun[x->jobs.at[k]->f->index] = x->jobs.at[k];
+    pthread_mutex_lock(&x->lock);
+    bool good = rank_functions(x, ast, begun, ranked);
+    if (good) {
+        x->ranked = ranked;
+        good = join_ready(x);
+    }
+    if (good)
+        put_in_order(x);
+    else
+        x->failed = PL_NOMEM;
+    *left = x->jobs.n - x->next;
+    x->complete = true;
+    pthread_cond_broadcast(&x->more);
+    pthread_mutex_unlock(&x->lock);
+    return good;
+}
+
+static pl_status assemble_functions(pl_assembly *x, const pl_ast *ast)
+{
+    const size_t n = x->p->funcs.n;
+    size_t left;
+    x->before = *x->p;
+    x->before.funcs.at = n ? pl_arena_copy(x->scratch, x->p->funcs.at, n * sizeof *x->p->funcs.at)
+                           : NULL; /* others read this while functions join */
+    if (!pl_arena_ok(x->scratch) || !list_functions(x, ast, &left)) return PL_NOMEM;
+    while (left > x->workers && x->workers < x->threads && hire(x))
+        ;
+    work(&x->worker[0]);
+    dismiss_all(x);
+    if (x->failed != PL_OK) return x->failed;
+    if (x->unsupported) report_unsupported(ast);
+    return x->unsupported ? PL_UNSUPPORTED : pl_program_resources(x->p);
+}
+
+pl_status pl_assembly_finish(pl_assembly *x, const pl_ast *ast, pl_program **out)
+{
+    const size_t errors = ast->diags->errors;
+    pl_arena *arena = x->p->arena;
+    *x->p = empty_program(&x->o, ast, arena);
+    pl_status st = !make_tables(x, ast)          ? PL_NOMEM
+                   : ast->diags->errors > errors ? PL_INVALID
+                                                 : assemble_functions(x, ast);
+    if (!pl_arena_ok(arena) || !pl_arena_ok(x->scratch)) st = PL_NOMEM;
+    *out = NULL;
+    if (st == PL_OK) {
+        *out = x->p;
+        x->p = NULL;
+    }
+    return st;
+}

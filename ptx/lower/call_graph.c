@@ -1,0 +1,102 @@
+/* call_graph.c - addresses that are taken, and functions that may call themselves.
+ *
+ * Functions without callees are taken out of the graph of direct calls again and again, then
+ * functions without callers: what is left lies on a cycle, or between two. Both take time in
+ * proportion to the calls. */
+#include "ptx/lower/call_graph.h"
+
+typedef struct edge {
+    uint32_t caller, callee, next_out,
+        next_in; /* further edges of the caller, of the callee, plus one */
+} edge;
+
+typedef struct graph {
+    pl_arena *a;
+    uint8_t *linked;
+    struct {
+        edge *at;
+        size_t n, cap;
+    } edges;
+    uint32_t *out, *in;   /* by function: first edge, plus one */
+    uint32_t *nout, *nin; /* edges between functions that are left */
+    uint8_t *gone;
+} graph;
+
+static void name_function(graph *g, const pl_operand *o, uint32_t caller, bool called)
+{
+    if (o->kind != PL_O_FUNC) return;
+    uint32_t callee = o->func->index;
+    if (!called) {
+        g->linked[callee] = PL_CALLED_BY_ADDRESS;
+        return;
+    }
+    *pl_push(g->a, &g->edges) = (edge){caller, callee, g->out[caller], g->in[callee]};
+    g->out[caller] = g->in[callee] = (uint32_t)g->edges.n;
+    g->nout[caller]++;
+    g->nin[callee]++;
+}
+
+static void read_body(graph *g, const pl_func *f)
+{
+    for (size_t n = 0; n < f->uses.n; n++)
+        name_function(g, f->uses.at[n].op, f->index, f->uses.at[n].called);
+}
+
+/* Takes out functions that have no edge left on one side. */
+static void strip(graph *g, uint32_t n, uint32_t *todo, bool callers)
+{
+    uint32_t depth = 0, *left = callers ? g->nin : g->nout;
+    for (uint32_t k = 0; k < n; k++)
+        if (!g->gone[k] && !left[k]) {
+            g->gone[k] = 1;
+            todo[depth++] = k;
+        }
+    while (depth) {
+        uint32_t k = todo[--depth];
+        for (uint32_t e = callers ? g->out[k] : g->in[k]; e;
+             e = callers ? g->edges.at[e - 1].next_out : g->edges.at[e - 1].next_in) {
+            uint32_t other = callers ? g->edges.at[e - 1].callee : g->edges.at[e - 1].caller;
+            if (g->gone[other]) continue;
+            (callers ? g->nin : g->nout)[other]--;
+            if (!left[other]) {
+                g->gone[other] = 1;
+                todo[depth++] = other;
+            }
+        }
+    }
+}
+
+void pl_find_linked(const pl_ast *ast, pl_arena *a, uint8_t *linked)
+{
+    uint32_t n = (uint32_t)ast->funcs.n, *todo = pl_arena_array(a, uint32_t, n + 1);
+    graph g = {.a = a,
+               .linked = linked,
+               .out = pl_arena_array(a, uint32_t, n + 1),
+               .in = pl_arena_array(a, uint32_t, n + 1),
+               .nout = pl_arena_array(a, uint32_t, n + 1),
+               .nin = pl_arena_array(a, uint32_t, n + 1),
+               .gone = pl_arena_array(a, uint8_t, n + 1)};
+    if (!todo || !g.out || !g.in || !g.nout || !g.nin || !g.gone) return;
+    for (uint32_t k = 0; k < n; k++) read_body(&g, ast->funcs.at[k]);
+    for (size_t v = 0; v < ast->vars.n; v++)
+        for (size_t r = 0; r < ast->vars.at[v]->reloc.n; r++)
+            if (ast->vars.at[v]->reloc.at[r].func)
+                linked[ast->vars.at[v]->reloc.at[r].func->index] = PL_CALLED_BY_ADDRESS;
+    strip(&g, n, todo, false);
+    strip(&g, n, todo, true);
+    for (uint32_t k = 0; k < n; k++) linked[k] |= !g.gone[k] || ast->funcs.at[k]->prototype_only;
+}
+
+bool pl_linked_part(const pl_ast *ast, const uint8_t *linked)
+{
+    for (size_t k = 0; k < ast->funcs.n; k++) {
+        const pl_func *f = ast->funcs.at[k];
+        for (size_t n = 0; n < f->body.n && linked[f->index] & PL_CALLED_BY_ADDRESS; n++) {
+            const pl_stmt *s = &f->body.at[n];
+            if (s->kind == PL_S_INSN && s->guard &&
+                (pl_forms[s->what->form].effects & PL_EF_BRANCH))
+                return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,75 @@
+/* constant_layout.c - where constants lie in their bank, and the variables of the machine program.
+ * See constant_layout.h. */
+#include "ptx/lower/constant_layout.h"
+
+#include <stdlib.h>
+
+typedef struct constants {
+    pl_var **at;
+    size_t n, cap;
+} constants;
+
+static void add_constants(pl_arena *arena, constants *list, pl_var *const *var, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (var[k]->space == PL_SP_CONST && var[k]->linkage != PL_LINK_EXTERN)
+            *pl_push(arena, list) = var[k];
+}
+
+/* ptxas 13.0 begins with the names that other modules may use; for the rest the order is that of
+ * the text. */
+static int in_bank_order(const void *a, const void *b)
+{
+    const pl_var *x = *(pl_var *const *)a, *y = *(pl_var *const *)b;
+    bool own_x = x->linkage == PL_LINK_NONE, own_y = y->linkage == PL_LINK_NONE;
+    if (own_x != own_y) return own_x ? 1 : -1;
+    if (x->at.file != y->at.file) return x->at.file < y->at.file ? -1 : 1;
+    if (x->at.line != y->at.line) return x->at.line < y->at.line ? -1 : 1;
+    return x->at.column < y->at.column ? -1 : x->at.column > y->at.column;
+}
+
+void pl_place_constants(const pl_ast *ast, pl_arena *arena)
+{
+    constants list = {0};
+    add_constants(arena, &list, ast->vars.at, ast->vars.n);
+    for (size_t k = 0; k < ast->funcs.n; k++)
+        add_constants(arena, &list, ast->funcs.at[k]->vars.at, ast->funcs.at[k]->vars.n);
+    if (!list.n || !pl_arena_ok(arena)) return;
+    qsort(list.at, list.n, sizeof *list.at, in_bank_order);
+    uint64_t end = 0;
+    for (size_t k = 0; k < list.n; k++) {
+        pl_var *v = list.at[k];
+        v->offset = pl_align_up(end, v->align);
+        bool beyond = end <= PL_BANK_BYTES;
+        end = v->offset + v->size;
+        if (beyond && end > PL_BANK_BYTES)
+            pl_report(ast->diags, PL_E0390, v->at, v->name, (unsigned long long)end, PL_BANK_BYTES);
+    }
+}
+
+void pl_lower_variable(const pl_var *v, pl_program *p)
+{
+    pl_prog_var *o = pl_push(p->arena, &p->vars);
+    *o = (pl_prog_var){.name = v->name,
+                       .space = (uint8_t)v->space,
+                       .linkage = (uint8_t)v->linkage,
+                       .managed = v->managed,
+                       .unsized = v->unsized,
+                       .align = v->align,
+                       .size = v->size,
+                       .init = v->init};
+    if (v->space == PL_SP_SHARED || v->space == PL_SP_CONST) o->address = v->offset;
+    for (size_t k = 0; k < v->reloc.n; k++) {
+        const pl_ast_reloc *r = &v->reloc.at[k];
+        pl_prog_reloc x = {
+            .offset = r->offset, .bytes = r->bytes, .shift = r->shift, .addend = r->addend};
+        if (r->func) {
+            x.kind = PL_RELOC_FUNC;
+            x.symbol = r->func->index;
+        } else {
+            x.kind = r->generic && r->var->space == PL_SP_CONST ? PL_RELOC_GENERIC : PL_RELOC_VAR;
+            x.symbol = r->var->index;
+        }
+        *pl_push(p->arena, &o->reloc) = x;
+    }
+}

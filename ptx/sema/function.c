@@ -1,0 +1,489 @@
+/* function.c - functions, kernels, their directives, and the tables of branch and call targets (PTX
+ * ISA 9.0, sections 7, 11.2 - 11.5).
+ *
+ * A function may be declared several times and defined once. Its pl_func is made by the first of
+ * these and stays the same object, because calls already point at it. */
+#include "ptx/internal.h"
+#include "ptx/lower/constant_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
+{
+    pl_module_started(p, at);
+    if (p->lead_at.line)
+        pl_report(p->diags, PL_E0345, p->lead_at, "an attribute in front", "variables");
+    p->lead_managed = false;
+    p->lead_at.line = 0;
+    pl_func *f = pl_arena_new(p->arena, pl_func);
+    f->prototype_only = true;
+    f->entry = entry;
+    f->at = at;
+    f->name = "";
+    f->linkage = p->linkage;
+    if (p->linkage_set && (p->linkage == PL_LINK_COMMON))
+        pl_report(p->diags, PL_E0340, p->linkage_at, ".common", "a .global variable");
+    p->linkage = PL_LINK_NONE;
+    p->linkage_set = false;
+    p->func = f;
+    p->decl = (pl_decl){0};
+    p->doubtful = p->broken;
+    p->in_rets = false;
+    p->seen_perf = 0;
+    pl_scope_open(p, at);
+}
+
+/* Names of functions belong to the module, whose scope lies below that of the parameters already
+ * read. */
+void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at)
+{
+    p->func->name = s->name;
+    p->func->at = at;
+    p->func_sym = s;
+}
+
+static pl_binding *module_binding(pl_sym *s)
+{
+    pl_binding *b = s->binding;
+    while (b && b->depth) b = b->outer;
+    return b;
+}
+
+/* What differs between two declarations, or NULL. */
+const char *pl_func_difference(const pl_func *a, const pl_func *b)
+{
+    if (a->rets.n != b->rets.n) return "number of results";
+    if (a->params.n != b->params.n) return "number of parameters";
+    for (size_t k = 0; k < a->rets.n + a->params.n; k++) {
+        bool ret = k < a->rets.n;
+        const pl_var *x = ret ? a->rets.at[k] : a->params.at[k - a->rets.n],
+                     *y = ret ? b->rets.at[k] : b->params.at[k - a->rets.n];
+        if (x->space != y->space || x->size != y->size || x->unsized != y->unsized ||
+            x->vec != y->vec || x->type != y->type)
+            return ret ? "type of a result" : "type of a parameter";
+        if (x->align != y->align) return ret ? "alignment of a result" : "alignment of a parameter";
+    }
+    return NULL;
+}
+
+static void adopt(pl_parse *p, pl_func *into)
+{
+    pl_func *f = p->func;
+    uint32_t index = into->index;
+    f->linkage = into->linkage;
+    *into = *f;
+    into->index = index;
+    for (size_t k = 0; k < into->params.n; k++) into->params.at[k]->owner = into;
+    for (size_t k = 0; k < into->rets.n; k++) into->rets.at[k]->owner = into;
+    p->func = into;
+}
+
+/* Enters the function into the module, or joins it with its earlier declaration. */
+static void declare(pl_parse *p, bool defines)
+{
+    pl_func *f = p->func;
+    if (f->rets.n > 1 && f->rets.at[0]->space == PL_SP_PARAM)
+        pl_report(p->diags, PL_E0374, f->rets.at[1]->at);
+    pl_binding *b = module_binding(p->func_sym);
+    f->prototype_only = !defines;
+    if (b && b->kind == PL_B_FUNC) {
+        pl_func *old = b->func;
+        const char *what = pl_func_difference(old, f);
+        if (!what && old->noreturn != f->noreturn) what = ".noreturn";
+        if (!what && old->linkage != f->linkage &&
+            ((old->linkage != PL_LINK_VISIBLE && (old->linkage != PL_LINK_WEAK || f->entry)) ||
+             f->linkage != PL_LINK_NONE))
+            what = "linkage";
+        if (old->entry != f->entry || !old->prototype_only) {
+            pl_report(p->diags, PL_E0301, f->at, f->name)->help =
+                pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
+                                pl_bind_noun(b), f->name, b->at.line);
+        } else if (what) {
+            pl_report(p->diags, PL_E0333, f->at, f->name, what)->help =
+                pl_arena_printf(p->arena, "see its declaration in line %u", b->at.line);
+        } else if (defines) {
+            adopt(p, old);
+        } else {
+            p->func = old;
+        }
+        return;
+    }
+    if (b && b->kind != PL_B_BAD) {
+        pl_report(p->diags, PL_E0301, f->at, f->name)->help =
+            pl_arena_printf(p->arena, "the %s '%s' of line %u has this name already",
+                            pl_bind_noun(b), f->name, b->at.line);
+        return;
+    }
+    f->index = (uint32_t)p->ast->funcs.n;
+    *pl_push(p->arena, &p->ast->funcs) = f;
+    pl_name_bind_module(p, p->func_sym, (pl_binding){.kind = PL_B_FUNC, .func = f, .at = f->at});
+}
+
+enum { LARGE_BODY = 1 << 14 };
+
+/* The statements move to a place of their own, which holds just them; the next function may have
+ * the room. Many stay where they are. */
+static void settle_body(pl_parse *p)
+{
+    pl_func *f = p->func;
+    if (f->body.n >= LARGE_BODY) {
+        p->body.at = NULL;
+        p->body.cap = 0;
+        return;
+    }
+    if (!f->body.n || f->body.at == NULL) return;
+    pl_stmt *own = pl_arena_array(p->arena, pl_stmt, f->body.n);
+    if (!own || !pl_parse_ok(p)) return;
+    p->body.at = f->body.at;
+    p->body.cap = f->body.cap;
+    memcpy(own, f->body.at, f->body.n * sizeof *own);
+    f->body.at = own;
+    f->body.cap = f->body.n;
+}
+
+static void leave(pl_parse *p)
+{
+    settle_body(p);
+    pl_scope_close(p);
+    p->func = NULL;
+    p->doubtful = p->broken;
+}
+
+void pl_func_prototype(pl_parse *p, pl_loc at)
+{
+    (void)at;
+    declare(p, false);
+    leave(p);
+}
+
+/* A kernel's parameters lie one behind the other in a bank of constants. */
+static void check_param_space(pl_parse *p)
+{
+    const pl_func *f = p->func;
+    uint64_t size = 0;
+    unsigned most = p->ast->ptx >= 81 && p->ast->sm >= 70 ? 32764 : 4352;
+    for (size_t k = 0; k < f->params.n; k++) {
+        const pl_var *v = f->params.at[k];
+        size = (size + v->align - 1) / v->align * v->align + v->size;
+    }
+    if (f->entry && size > most)
+        pl_report(p->diags, PL_E0382, f->at, f->name, (unsigned long long)size, most);
+}
+
+/* Local variables have addresses below PL_LOCAL_SIZE (emu/exec/memory/global_memory.h); a thread of
+ * a GPU has less. Objects have frames of up to 2^28 bytes (isa/program/verify.c). */
+enum { MOST_LOCAL = 1 << 24, MOST_ARGUMENTS = 1 << 27 };
+
+static uint64_t place_behind(uint64_t at, const pl_var *v)
+{
+    return pl_align_up(at, v->align) + v->size;
+}
+
+static void check_frame(pl_parse *p)
+{
+    const pl_func *f = p->func;
+    uint64_t local = 0, arguments = 0;
+    for (size_t k = 0; k < f->vars.n && local <= MOST_LOCAL && arguments <= MOST_ARGUMENTS; k++) {
+        const pl_var *v = f->vars.at[k];
+        if (v->space == PL_SP_LOCAL)
+            local = place_behind(local, v);
+        else if (v->space == PL_SP_PARAM)
+            arguments = place_behind(arguments, v);
+    }
+    for (size_t k = 0; k < f->params.n && !f->entry && arguments <= MOST_ARGUMENTS; k++)
+        arguments = place_behind(arguments, f->params.at[k]);
+    for (size_t k = 0; k < f->rets.n && arguments <= MOST_ARGUMENTS; k++)
+        arguments = place_behind(arguments, f->rets.at[k]);
+    if (local > MOST_LOCAL)
+        pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)local, "local variables",
+                  MOST_LOCAL);
+    if (arguments > MOST_ARGUMENTS)
+        pl_report(p->diags, PL_E0392, f->at, f->name, (unsigned long long)arguments, "parameters",
+                  MOST_ARGUMENTS);
+}
+
+void pl_func_body(pl_parse *p, pl_loc at)
+{
+    (void)at;
+    if (p->func->linkage == PL_LINK_EXTERN)
+        pl_report(p->diags, PL_E0334, p->func->at, p->func->name);
+    for (size_t k = 0; k < p->func->params.n; k++) {
+        const pl_var *v = p->func->params.at[k];
+        if (p->func->entry && (v->unsized || !v->size))
+            pl_report(p->diags, PL_E0359, v->at, v->name);
+    }
+    check_param_space(p);
+    if (!p->func->body.n) {
+        p->func->body.at = p->body.at;
+        p->func->body.cap = p->body.cap;
+    }
+    if (p->func->blocksareclusters && (!p->func->reqntid[0] || !p->func->reqnctapercluster[0]))
+        pl_report(p->diags, PL_E0376, p->func->at);
+    declare(p, true);
+}
+
+void pl_func_end(pl_parse *p, pl_loc at)
+{
+    pl_func *f = p->func;
+    (void)at;
+    if (f) check_frame(p);
+    leave(p);
+    if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p))
+        p->ready(p->ready_ctx, p->ast, f);
+}
+
+void pl_func_broken(pl_parse *p)
+{
+    p->doubtful = true;
+    p->in_rets = false;
+    p->func->prototype_only = true;
+    p->broken |= !*p->func->name; /* the mistake hides a name */
+    pl_nodes_reset(p);
+    if (*p->func->name && !module_binding(p->func_sym))
+        pl_name_spoil(p, p->func_sym, 0, p->func->at);
+}
+
+/* After a syntax error outside every statement: back to the module. */
+void pl_func_abandon(pl_parse *p)
+{
+    if (p->func && *p->func->name && p->func_sym && !module_binding(p->func_sym))
+        pl_name_spoil(p, p->func_sym, 0, p->func->at);
+    while (p->depth > 0) {
+        p->doubtful = true;
+        pl_scope_close(p);
+    }
+    if (p->func) settle_body(p);
+    p->func = p->proto = NULL;
+    p->linkage = PL_LINK_NONE;
+    p->linkage_set = p->in_rets = false;
+    p->doubtful = true;
+    pl_nodes_reset(p);
+}
+
+/* What the mistake was meant to declare, nobody knows. */
+void pl_module_abandon(pl_parse *p)
+{
+    pl_func_abandon(p);
+    p->broken = true;
+}
+
+/* The number behind the name of a pragma: one word of digits, hexadecimal ones too. */
+static bool pragma_number(const char *s, size_t n, uint64_t least)
+{
+    char text[24], *end;
+    while (n && *s == ' ') s++, n--;
+    if (!n || n >= sizeof text || *s < '0' || *s > '9') return false;
+    memcpy(text, s, n);
+    text[n] = 0;
+    return strtoull(text, &end, 0) >= least && end == text + n && (n < 2 || end[-1] != 'x');
+}
+
+/* Pragmas that ptxas 13.0 knows; a function may have unknown ones, which it passes over. */
+static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
+{
+    static const struct {
+        const char *name;
+        bool number;
+        uint64_t least;
+    } inside[] = {
+        {"used_bytes_mask", true, 0}, {"enable_smem_spilling", false, 0}, {"frequency", true, 1}};
+    const char *shown = pl_arena_strndup(p->arena, text, n);
+    size_t word = 0;
+    while (word < n && text[word] != ' ') word++;
+    if (!p->func && (n != 8 || memcmp(text, "nounroll", n))) {
+        pl_report(p->diags, PL_E0379, at, shown, "is not for a module");
+        return;
+    }
+    if (word == 13 && !memcmp(text, "abi_param_reg", word))
+        pl_report(p->diags, PL_E0379, at, shown, "is only for compilers");
+    for (size_t k = 0; k < sizeof inside / sizeof *inside; k++) {
+        if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
+        if (p->in_directives)
+            pl_report(p->diags, PL_E0379, at, shown, "stands inside the function");
+        else if (inside[k].number && !pragma_number(text + word, n - word, inside[k].least))
+            pl_report(p->diags, PL_E0379, at, shown, "needs a number");
+    }
+}
+
+void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
+{
+    pl_module_started(p, at);
+    pl_module_needs(p, at, ".pragma", 20, "sm_10");
+    check_pragma(p, text, n, at);
+    if (!p->func) return;
+    if (p->in_directives && !p->func->entry)
+        pl_report(p->diags, PL_E0345, at, "a pragma in front of the body", "kernels");
+    pl_stmt *s = pl_push(p->arena, &p->func->body);
+    *s = (pl_stmt){.kind = PL_S_PRAGMA,
+                   .line = at.line,
+                   .column = at.column,
+                   .pragma = pl_arena_strndup(p->arena, text, n)};
+}
+
+/* ---- .maxntid and the like
+ * ---------------------------------------------------------------------------- */
+
+/* Registers and predicates that a callee can preserve, as far as ptxas 13.0 takes them for sm_90.
+ */
+enum { MOST_PRESERVED = 239, MOST_PRESERVED_CONTROL = 8 };
+
+enum perf {
+    MAXNTID,
+    REQNTID,
+    MINNCTAPERSM,
+    MAXNCTAPERSM,
+    MAXNREG,
+    NORETURN,
+    EXPLICITCLUSTER,
+    REQNCTAPERCLUSTER,
+    MAXCLUSTERRANK,
+    BLOCKSARECLUSTERS,
+    ABI_PRESERVE,
+    ABI_PRESERVE_CONTROL
+};
+
+static const struct {
+    const char *name;
+    uint8_t min, max;
+    bool entry, func;
+    uint16_t ptx;
+    const char *target;
+} perfs[] = {
+    [MAXNTID] = {".maxntid", 1, 3, true, false, 13, "sm_10"},
+    [REQNTID] = {".reqntid", 1, 3, true, false, 21, "sm_10"},
+    [MINNCTAPERSM] = {".minnctapersm", 1, 1, true, false, 20, "sm_10"},
+    [MAXNCTAPERSM] = {".maxnctapersm", 1, 1, true, false, 13, "sm_10"},
+    [MAXNREG] = {".maxnreg", 1, 1, true, false, 13, "sm_10"},
+    [NORETURN] = {".noreturn", 0, 0, false, true, 64, "sm_30"},
+    [EXPLICITCLUSTER] = {".explicitcluster", 0, 0, true, false, 78, "sm_90"},
+    [REQNCTAPERCLUSTER] = {".reqnctapercluster", 1, 3, true, false, 78, "sm_90"},
+    [MAXCLUSTERRANK] = {".maxclusterrank", 1, 1, true, false, 78, "sm_90"},
+    [BLOCKSARECLUSTERS] = {".blocksareclusters", 0, 0, true, false, 90, "sm_90"},
+    [ABI_PRESERVE] = {".abi_preserve", 1, 1, false, true, 90, "sm_80"},
+    [ABI_PRESERVE_CONTROL] = {".abi_preserve_control", 1, 1, false, true, 90, "sm_80"},
+};
+
+static void conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
+{
+    if (p->seen_perf & (1u << a) && p->seen_perf & (1u << b))
+        pl_report(p->diags, PL_E0337, at, perfs[a].name, perfs[b].name);
+}
+
+void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
+{
+    pl_func *f = p->proto ? p->proto : p->func;
+    unsigned which = 0;
+    uint32_t value[3] = {0}, n = list ? p->nodes.at[list].n : 0;
+    while (strcmp(perfs[which].name, s->name)) which++;
+    pl_module_needs(p, at, s->name, perfs[which].ptx, perfs[which].target);
+    if (f->entry ? !perfs[which].entry : !perfs[which].func) {
+        pl_report(p->diags, PL_E0335, at, s->name,
+                  f->entry ? "a kernel (.entry)" : "a function (.func)");
+        return;
+    }
+    if (n < perfs[which].min || n > perfs[which].max) {
+        pl_report(p->diags, PL_E0336, at, s->name,
+                  perfs[which].min == perfs[which].max ? "" : "1 to ", perfs[which].max);
+        return;
+    }
+    for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
+         k++, e = p->nodes.at[e].next) {
+        int64_t v = p->nodes.at[e].value;
+        int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
+                       : which == ABI_PRESERVE         ? MOST_PRESERVED
+                       : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
+                                                       : INT32_MAX;
+        if (v < 0 || v > most ||
+            (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL &&
+             which != MAXCLUSTERRANK && which != REQNCTAPERCLUSTER)) {
+            pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
+            return;
+        }
+        value[k] = (uint32_t)v;
+    }
+    for (uint32_t k = n; k < 3; k++) value[k] = n ? 1 : 0;
+    bool abi = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL;
+    if ((abi || which == NORETURN) && (p->seen_perf & (1u << which)))
+        pl_report(p->diags, PL_E0311, at, s->name);
+    else if (which == NORETURN &&
+             (p->seen_perf & (1u << ABI_PRESERVE | 1u << ABI_PRESERVE_CONTROL)))
+        pl_report(p->diags, PL_E0310, at, "an ABI directive", ".noreturn");
+    p->seen_perf |= 1u << which;
+    switch ((enum perf)which) {
+    case MAXNTID: memcpy(f->maxntid, value, sizeof value); break;
+    case REQNTID: memcpy(f->reqntid, value, sizeof value); break;
+    case MINNCTAPERSM: f->minnctapersm = value[0]; break;
+    case MAXNCTAPERSM:
+        f->minnctapersm = value[0];
+        if (p->ast->ptx >= 21)
+            pl_report(p->diags, PL_E0375, at, ".maxnctapersm", "2.1", ".minnctapersm");
+        break;
+    case MAXNREG: f->maxnreg = value[0]; break;
+    case NORETURN: f->noreturn = true; break;
+    case EXPLICITCLUSTER: f->explicitcluster = true; break;
+    case REQNCTAPERCLUSTER: memcpy(f->reqnctapercluster, value, sizeof value); break;
+    case MAXCLUSTERRANK: f->maxclusterrank = value[0]; break;
+    case BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
+    case ABI_PRESERVE: f->abi_preserve = value[0]; break;
+    case ABI_PRESERVE_CONTROL: f->abi_preserve_control = value[0]; break;
+    }
+    conflict(p, at, MAXNTID, REQNTID);
+    conflict(p, at, REQNCTAPERCLUSTER, MAXCLUSTERRANK);
+    if (which == NORETURN && f->rets.n) pl_report(p->diags, PL_E0339, at);
+}
+
+/* ---- tables of targets, prototypes
+ * ---------------------------------------------------------------------------- */
+
+void pl_table_begin(pl_parse *p, pl_sym *s, int kind, pl_loc at)
+{
+    pl_table *t = pl_arena_new(p->arena, pl_table);
+    t->name = s->name;
+    t->at = at;
+    t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;
+    pl_name_bind(p, s, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
+    p->table = t;
+    p->table_uses = NULL; /* a table with a syntax error leaves its own behind */
+    if (t->kind == PL_TAB_PROTO) {
+        p->proto = t->proto = pl_arena_new(p->arena, pl_func);
+        t->proto->name = s->name;
+        t->proto->prototype_only = true;
+        t->proto->at = at;
+    }
+}
+
+void pl_table_add(pl_parse *p, pl_sym *s, pl_loc at)
+{
+    pl_table *t = p->table;
+    if (t->kind == PL_TAB_BRANCH) {
+        t->labels.n++; /* the places are filled in when the block ends, so the array may not move:
+                          see pl_table_end */
+        pl_table_use *u = pl_arena_new(p->names, pl_table_use);
+        *u = (pl_table_use){.sym = s, .at = at, .next = p->table_uses};
+        p->table_uses = u;
+        return;
+    }
+    pl_binding *b = pl_name_lookup(p, s);
+    if (!b)
+        pl_name_undefined(p, s, at);
+    else if (b->kind != PL_B_FUNC && b->kind != PL_B_BAD)
+        pl_report(p->diags, PL_E0206, at, s->name, pl_bind_noun(b), "a function");
+    else if (b->kind == PL_B_FUNC)
+        *pl_push(p->arena, &t->funcs) = b->func;
+}
+
+void pl_table_end(pl_parse *p)
+{
+    pl_table *t = p->table;
+    if (t->kind == PL_TAB_BRANCH) {
+        size_t k = t->labels.n;
+        t->labels.at = pl_arena_array(p->arena, pl_label *, k);
+        t->labels.cap = k;
+        for (pl_table_use *u = p->table_uses; u; u = u->next)
+            pl_label_refer(p, u->sym, u->at, &t->labels.at[--k]);
+        p->table_uses = NULL;
+    }
+    p->proto = NULL;
+    p->table = NULL;
+}

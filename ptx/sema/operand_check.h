@@ -1,0 +1,44 @@
+/* operand_check.h - one attempt to read the operands of an instruction as those of a form. Shared
+ * by statement.c and operand_check.c. */
+#ifndef PL_PTX_SEMA_OPERAND_CHECK_H
+#define PL_PTX_SEMA_OPERAND_CHECK_H
+
+#include "ptx/internal.h"
+
+/* An operand as written, with [a, b] and p|q taken apart. */
+typedef struct pl_item {
+    uint32_t node;
+    bool bracket; /* the first thing inside [ ] */
+    bool inside;  /* a later thing inside [ ] */
+    bool first_of_pair, second_of_pair;
+} pl_item;
+
+typedef struct pl_attempt {
+    pl_parse *p;
+    bool aloud;
+    const pl_form *form;
+    const uint16_t *mods;
+    const pl_sym *opcode;
+    pl_loc at;
+    const pl_item *items;
+    unsigned nitems;
+    pl_draft *out;
+    unsigned reached; /* items taken before the first mistake */
+    unsigned close; /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a
+                       vector of the right length */
+} pl_attempt;
+
+/* Holds operand k of the form against what was written, and fills in *o. */
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o);
+/* video_modifiers.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video
+ * instructions select; and -%r1 of vmad */
+bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o);
+bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
+bool pl_video_signs_agree(const pl_attempt *a);
+/* "add.rn.f32", as written */
+const char *pl_full_name(pl_parse *p, const pl_sym *opcode);
+/* "0 to 15", "16" */
+const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high);
+const char *pl_syntax_help(pl_parse *p, const pl_form *f);
+
+#endif

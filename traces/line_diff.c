@@ -1,0 +1,224 @@
+/* line_diff.c - compares two launches line by line.
+ *
+ * The lines that ran are two texts; the longest common subsequence of these says which line of one
+ * is which of the other, so that lines added, removed or moved down between two versions of a
+ * kernel do not spoil the comparison. */
+#include "traces/line_diff.h"
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_CELLS = 1 << 24
+}; /* of the table; larger texts are paired by line number where they are equal */
+
+typedef struct side {
+    char **text;
+    pl_tracedb_line_sum *sum;
+    size_t n, cap;
+} side;
+
+static void free_side(side *s)
+{
+    for (size_t i = 0; i < s->n; i++) free(s->text[i]);
+    for (size_t i = 0; i < s->n; i++) free((char *)s->sum[i].cuda);
+    free(s->text);
+    free(s->sum);
+}
+
+static bool grow(side *s)
+{
+    size_t cap = s->cap ? 2 * s->cap : 256;
+    char **text = realloc(s->text, cap * sizeof *text);
+    if (!text) return false;
+    s->text = text;
+    pl_tracedb_line_sum *sum = realloc(s->sum, cap * sizeof *sum);
+    if (!sum) return false;
+    s->sum = sum;
+    s->cap = cap;
+    return true;
+}
+
+/* A copy with one blank for every run of blanks and tabs, and none at the ends: lines that differ
+ * in layout only are the same. */
+static char *tidy(const char *text)
+{
+    char *copy = malloc(strlen(text) + 1), *to = copy;
+    for (; copy && *text; text++) {
+        bool blank = (unsigned char)*text <= ' ';
+        if (!blank)
+            *to++ = *text;
+        else if (to > copy && to[-1] != ' ')
+            *to++ = ' ';
+    }
+    if (copy && to > copy && to[-1] == ' ') to--;
+    if (copy) *to = '\0';
+    return copy;
+}
+
+static pl_status read_side(sqlite3 *db, int64_t kernel, side *out)
+{
+    static const char sql[] =
+        "SELECT i.ptx_line, coalesce(l.text, i.text), sum(s.issues), sum(s.stall_cycles), "
+        "sum(s.sectors), sum(s.conflicts), i.cuda "
+        "FROM pc_stat s JOIN instruction i ON i.module = s.module AND i.pc = s.pc "
+        "LEFT JOIN source_line l ON l.source = i.ptx_source AND l.line = i.ptx_line "
+        "WHERE s.kernel = ? AND i.ptx_line > 0 GROUP BY i.ptx_line ORDER BY i.ptx_line";
+    sqlite3_stmt *s = NULL;
+    int code;
+    bool memory = true;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return PL_INVALID;
+    sqlite3_bind_int64(s, 1, kernel);
+    while ((code = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *text = (const char *)sqlite3_column_text(s, 1);
+        memory = (out->n < out->cap || grow(out)) &&
+                 (out->text[out->n] = tidy(text ? text : "")) != NULL;
+        if (!memory) break;
+        const char *cuda = (const char *)sqlite3_column_text(s, 6);
+        char *copy = cuda ? strdup(cuda) : NULL;
+        memory = copy || !cuda;
+        out->sum[out->n++] =
+            (pl_tracedb_line_sum){.cuda = copy,
+                                  .line = (uint32_t)sqlite3_column_int64(s, 0),
+                                  .issues = (uint64_t)sqlite3_column_int64(s, 2),
+                                  .stall_cycles = (uint64_t)sqlite3_column_int64(s, 3),
+                                  .sectors = (uint64_t)sqlite3_column_int64(s, 4),
+                                  .conflicts = (uint64_t)sqlite3_column_int64(s, 5)};
+    }
+    code = sqlite3_finalize(s);
+    if (code == SQLITE_INTERRUPT) return PL_INTERRUPTED;
+    return !memory ? PL_NOMEM : code == SQLITE_OK ? PL_OK : PL_INVALID;
+}
+
+/* Adds a line; i or j SIZE_MAX: that side has none. */
+static bool emit(pl_tracedb_diff_lines *out, const side *a, size_t i, const side *b, size_t j)
+{
+    pl_tracedb_diff_line *d = &out->line[out->n];
+    *d = (pl_tracedb_diff_line){.text = strdup(i != SIZE_MAX ? a->text[i] : b->text[j])};
+    if (i != SIZE_MAX) d->side[0] = a->sum[i];
+    if (j != SIZE_MAX) d->side[1] = b->sum[j];
+    bool good = d->text != NULL;
+    for (int k = 0; k < 2; k++) {
+        const char *cuda = d->side[k].cuda;
+        d->side[k].cuda = cuda ? strdup(cuda) : NULL;
+        good = good && (!cuda || d->side[k].cuda);
+    }
+    out->n++;
+    return good;
+}
+
+/* Pairs the lines from..na of a with from..nb of b: common[i][j] is the length of the longest
+ * common subsequence of what is left. */
+static bool pair_middle(const side *a, size_t na, const side *b, size_t nb, size_t from,
+                        pl_tracedb_diff_lines *out)
+{
+    size_t n = na - from, m = nb - from, w = m + 1, i = 0, j = 0;
+    bool table = n < MOST_CELLS / w, good = true;
+    uint32_t *common = table ? calloc((n + 1) * w, sizeof *common) : NULL;
+    if (table && !common) return false;
+    for (size_t x = n; table && x-- > 0;) {
+        for (size_t y = m; y-- > 0;) {
+            uint32_t down = common[(x + 1) * w + y], right = common[x * w + y + 1];
+            common[x * w + y] = strcmp(a->text[from + x], b->text[from + y]) == 0
+                                    ? common[(x + 1) * w + y + 1] + 1
+                                : down > right ? down
+                                               : right;
+        }
+    }
+    while (good && (i < n || j < m)) {
+        bool both = i < n && j < m,
+             equal = both && strcmp(a->text[from + i], b->text[from + j]) == 0;
+        bool left =
+            i < n && (j == m || (table ? both && common[(i + 1) * w + j] >= common[i * w + j + 1]
+                                       : a->sum[from + i].line <= b->sum[from + j].line));
+        if (equal)
+            good = emit(out, a, from + i++, b, from + j++);
+        else if (left)
+            good = emit(out, a, from + i++, b, SIZE_MAX);
+        else
+            good = emit(out, a, SIZE_MAX, b, from + j++);
+    }
+    free(common);
+    return good;
+}
+
+static bool pair(const side *a, const side *b, pl_tracedb_diff_lines *out)
+{
+    size_t from = 0, na = a->n, nb = b->n;
+    out->line = calloc(na + nb + 1, sizeof *out->line);
+    if (!out->line) return false;
+    for (; from < na && from < nb && strcmp(a->text[from], b->text[from]) == 0; from++)
+        if (!emit(out, a, from, b, from)) return false;
+    while (na > from && nb > from && strcmp(a->text[na - 1], b->text[nb - 1]) == 0) na--, nb--;
+    if (!pair_middle(a, na, b, nb, from, out)) return false;
+    for (; na < a->n; na++, nb++)
+        if (!emit(out, a, na, b, nb)) return false;
+    return true;
+}
+
+pl_status pl_tracedb_diff(sqlite3 *da, int64_t ka, sqlite3 *db, int64_t kb,
+                          pl_tracedb_diff_lines *out)
+{
+    side a = {0}, b = {0};
+    *out = (pl_tracedb_diff_lines){0};
+    pl_status st = read_side(da, ka, &a);
+    if (st == PL_OK) st = read_side(db, kb, &b);
+    if (st == PL_OK && !pair(&a, &b, out)) st = PL_NOMEM;
+    free_side(&a);
+    free_side(&b);
+    if (st != PL_OK) pl_tracedb_diff_free(out);
+    return st;
+}
+
+void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        free(d->line[i].text);
+        for (int k = 0; k < 2; k++) free((char *)d->line[i].side[k].cuda);
+    }
+    free(d->line);
+    *d = (pl_tracedb_diff_lines){0};
+}
+
+/* The first column of the first row, 0 without one, or -1 when SQLite fails. Parameters: ?1 an
+ * entry or NULL, ?2 a number. */
+static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t found = 0;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return -1;
+    sqlite3_bind_text(s, 1, entry, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 2, number);
+    if (sqlite3_step(s) == SQLITE_ROW) found = sqlite3_column_int64(s, 0);
+    return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
+}
+
+/* The launch of b that comes at the place of launch `kernel` among those of a, with that entry or,
+ * when b has none, with any. */
+static int64_t find_same_place(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
+{
+    static const char before[] =
+        "SELECT count(*) FROM kernel WHERE (?1 IS NULL OR entry = ?1) AND id < ?2";
+    static const char at[] =
+        "SELECT id FROM kernel WHERE ?1 IS NULL OR entry = ?1 ORDER BY id LIMIT 1 OFFSET ?2";
+    const int64_t any = find(b, at, entry, 0),
+                  place = any < 0 ? any : find(a, before, any ? entry : NULL, kernel);
+    return place < 0 ? place : find(b, at, any ? entry : NULL, place);
+}
+
+int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
+{
+    sqlite3_stmt *s = NULL;
+    int64_t found = 0;
+    if (sqlite3_prepare_v2(a, "SELECT entry FROM kernel WHERE id = ?", -1, &s, NULL) != SQLITE_OK)
+        return -1;
+    sqlite3_bind_int64(s, 1, kernel);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        found = find_same_place(a, kernel, b, (const char *)sqlite3_column_text(s, 0));
+    if (found < 0) { /* with what SQLite says of that */
+        sqlite3_finalize(s);
+        return found;
+    }
+    return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
+}

@@ -1,0 +1,15 @@
+/* sqlite_extension.c - the module ptxloom_trace.so: packed traces in other programs.
+ *
+ *     sqlite3 run.db                      .load /usr/lib/ptxloom/ptxloom_trace
+ *     Python connection.load_extension("/usr/lib/ptxloom/ptxloom_trace") */
+#include "traces/vtab.h"
+SQLITE_EXTENSION_INIT1
+
+/* SQLite looks for this name: that of the file without what is no letter. */
+int sqlite3_ptxloomtrace_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
+int sqlite3_ptxloomtrace_init(sqlite3 *db, char **error, const sqlite3_api_routines *api)
+{
+    (void)error;
+    SQLITE_EXTENSION_INIT2(api);
+    return pl_tracedb_register(db);
+}
