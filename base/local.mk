@@ -9,6 +9,7 @@ libptxloom_la_SOURCES += \
 	base/json_out.c base/json_out.h \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
+	base/outfile.c base/outfile.h \
 	base/printable.c base/printable.h \
 	base/sha256.c base/sha256.h \
 	base/sort.c base/sort.h \

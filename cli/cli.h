@@ -61,12 +61,10 @@ void cli_flush(void);
 void cli_standard_files(void);
 
 /* Writes a whole file; a report when that fails. */
-pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n);
+pl_status cli_write_file(pl_gpu *gpu, const char *path, const pl_output_how *how, const char *bytes,
+                         size_t n);
 /* The same with the object file of a module. */
-pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m);
-/* Reports that the file could not be written, with the reason in errno. Returns PL_IO or, for a
- * wrong path, PL_INVALID. */
-pl_status cli_cannot_write(pl_gpu *gpu, const char *path);
+pl_status cli_write_object(pl_gpu *gpu, const char *path, bool force, pl_module *m);
 
 /* ---- options ---- */
 
@@ -77,6 +75,12 @@ typedef struct cli_option {
     const char *help; /* NULL: the word is known, so that its use gets a message of its own, but not
                          offered */
 } cli_option;
+
+/* The option of all commands that write files. */
+#define CLI_FORCE                                                                                  \
+    {                                                                                              \
+        "force", 0, NULL, "replace files that exist, whatever they are"                            \
+    }
 
 typedef struct cli_args {
     pl_gpu *gpu; /* takes the messages */

@@ -10,6 +10,7 @@ enum {
     O_VERBOSE,
     O_OPT,
     O_OUTPUT,
+    O_FORCE,
     O_JOBS,
     O_ARCH,
     O_MAX_ERRORS,
@@ -26,6 +27,7 @@ static const cli_option option[O_COUNT] = {
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_OUTPUT] = {"output", 'o', "K.plo", "write the linked program as an ELF object"},
+    [O_FORCE] = CLI_FORCE,
     [O_JOBS] = {"jobs", 'j', "N",
                 "host threads; the program does not depend on them (default: as many as there are "
                 "processors)"},
@@ -48,7 +50,7 @@ typedef struct request {
     const char **file;
     size_t nfiles;
     const char *output, *arch;
-    bool verbose;
+    bool verbose, force;
     uint64_t max_errors, jobs;
     pl_load_options load;
     pl_pass_control passes;
@@ -59,6 +61,7 @@ static bool read_option(cli_args *a, int k, request *r)
     switch (k) {
     case O_VERBOSE: r->verbose = true; return true;
     case O_OUTPUT: r->output = a->value; return true;
+    case O_FORCE: r->force = true; return true;
     case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
     case O_JOBS: return cli_number(a, "-j", 1, 256, &r->jobs);
@@ -114,9 +117,17 @@ static int assemble(pl_gpu *gpu, const request *r)
     load.threads = (int)r->jobs;
     load.passes = &r->passes;
     pl_gpu_diag_limit(gpu, (size_t)r->max_errors);
-    int status = cli_status(pl_module_load_files(gpu, r->file, r->nfiles, &load, &m));
+    pl_status st = PL_OK;
+    if (r->output) {
+        const pl_output_how how = {.kind = PL_OUTPUT_OBJECT, .force = r->force};
+        st = pl_output_check(gpu, r->output, &how); /* before the work */
+    }
+    m = NULL;
+    if (st == PL_OK) st = pl_module_load_files(gpu, r->file, r->nfiles, &load, &m);
+    int status = cli_status(st);
     if (m && r->verbose) report(gpu, m);
-    if (m && r->output) status = cli_worse(status, cli_status(cli_write_object(gpu, r->output, m)));
+    if (m && r->output)
+        status = cli_worse(status, cli_status(cli_write_object(gpu, r->output, r->force, m)));
     cli_messages(gpu, 0);
     pl_module_close(m);
     return status;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_ARCH, O_SKIP_PASS, O_VERIFY_IR, O_COUNT };
+enum { O_OPT, O_KERNEL, O_ASM, O_OUTPUT, O_FORCE, O_ARCH, O_SKIP_PASS, O_VERIFY_IR, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_OPT] =
         {"opt", 'O', "0|2",
@@ -13,6 +13,7 @@ static const cli_option option[O_COUNT] = {
     [O_KERNEL] = {"kernel", 'k', "NAME", "list this function only"},
     [O_ASM] = {"asm", 0, NULL, "the whole program as text that `ptxloom as` and `run` read"},
     [O_OUTPUT] = {"output", 'o', "FILE", "write to this file"},
+    [O_FORCE] = CLI_FORCE,
     [O_ARCH] = {"arch", 0, "MACHINE",
                 "in front of each instruction what it says about time on this machine: "
                 "scoreboards, stall count"},
@@ -27,7 +28,7 @@ typedef struct request {
     const char **file;
     size_t nfiles;
     const char *kernel, *output, *arch;
-    bool as_text;
+    bool as_text, force;
     pl_load_options load;
     pl_pass_control passes;
 } request;
@@ -38,6 +39,7 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_KERNEL: r->kernel = a->value; return true;
     case O_OUTPUT: r->output = a->value; return true;
     case O_ASM: r->as_text = true; return true;
+    case O_FORCE: r->force = true; return true;
     case O_ARCH: r->arch = a->value; return true;
     case O_OPT: return cli_opt_level(a, &r->load.opt_level);
     case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &r->passes);
@@ -135,27 +137,27 @@ static void listing(FILE *out, pl_module *m, const char *only, bool timed)
     }
 }
 
-static int list_to(pl_gpu *gpu, const request *r, pl_module *m)
+static pl_status list_to(pl_gpu *gpu, const request *r, pl_module *m)
 {
-    FILE *out = r->output ? fopen(r->output, "w") : stdout;
-    if (!out) return cli_status(cli_cannot_write(gpu, r->output));
-    listing(out, m, r->kernel, r->arch != NULL);
-    if (!r->output) return CLI_OK;
-    bool failed = ferror(out) != 0;
-    failed |= fclose(out) != 0;
-    return failed ? cli_status(cli_cannot_write(gpu, r->output)) : CLI_OK;
+    const pl_output_how how = {.kind = PL_OUTPUT_LISTING, .force = r->force};
+    pl_output *o = NULL;
+    pl_status st = r->output ? pl_output_open(gpu, r->output, &how, &o) : PL_OK;
+    if (st != PL_OK) return st;
+    listing(o ? pl_output_stream(o) : stdout, m, r->kernel, r->arch != NULL);
+    return pl_output_close(o, st);
 }
 
-static int text_to(pl_gpu *gpu, const request *r, pl_module *m)
+static pl_status text_to(pl_gpu *gpu, const request *r, pl_module *m)
 {
+    const pl_output_how how = {.kind = PL_OUTPUT_ASSEMBLY, .force = r->force};
     const char *bytes;
     size_t n;
     pl_status st = pl_module_save(m, PL_SAVE_TEXT, &bytes, &n);
     if (st == PL_OK && r->output)
-        st = cli_write_file(gpu, r->output, bytes, n);
+        st = cli_write_file(gpu, r->output, &how, bytes, n);
     else if (st == PL_OK)
         fwrite(bytes, 1, n, stdout);
-    return cli_status(st);
+    return st;
 }
 
 static int disassemble(pl_gpu *gpu, const request *r)
@@ -165,7 +167,7 @@ static int disassemble(pl_gpu *gpu, const request *r)
     if (m && r->kernel && !known(gpu, m, r->file[0], r->kernel))
         status = CLI_INPUT;
     else if (m)
-        status = r->as_text ? text_to(gpu, r, m) : list_to(gpu, r, m);
+        status = cli_status(r->as_text ? text_to(gpu, r, m) : list_to(gpu, r, m));
     cli_messages(gpu, 0);
     pl_module_close(m);
     return status;

@@ -3,19 +3,20 @@
 #include "cli/query.h"
 #include "cli/stop.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { O_FORMAT, O_OUTPUT, O_TABLE, O_LAUNCH, O_SM, O_TIMEOUT, O_COUNT };
+enum { O_FORMAT, O_OUTPUT, O_FORCE, O_TABLE, O_LAUNCH, O_SM, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_FORMAT] = {"format", 'f', "perfetto|csv|ndjson",
                   "events for ui.perfetto.dev; a file for each table; one object a row (perfetto)"},
     [O_OUTPUT] = {"output", 'o', "OUT",
                   "file to write, or - for standard output; for the tables of csv a folder"},
+    [O_FORCE] = CLI_FORCE,
     [O_TABLE] = {"table", 't', "NAME", "csv, ndjson: this table or view only, in one file"},
     [O_LAUNCH] = {"launch", 'l', "N", "rows of launch N only"},
     [O_SM] = {"sm", 0, "N", "perfetto: multiprocessor N only"},
@@ -30,20 +31,16 @@ typedef struct export
     const char *path, *output, *table;
     format format;
     uint64_t launch, sm;
-    bool has_sm;
+    bool has_sm, force;
     sqlite3 *db;
+    char **name; /* of the tables */
+    size_t names;
 }
 export;
 
 static int sql_failed(const export *x)
 {
     return cli_sql_failed(x->gpu, x->db, NULL);
-}
-
-static int write_failed(const export *x, const char *path)
-{
-    pl_gpu_report(x->gpu, "E0002", path, strerror(errno ? errno : EIO), NULL, NULL);
-    return CLI_SYSTEM;
 }
 
 /* ---- tables ---- */
@@ -61,11 +58,12 @@ static int has_column(sqlite3 *db, const char *table, const char *column, bool *
     return sqlite3_finalize(s);
 }
 
-/* named: every row says which table it is of. Tables that do not depend on a launch are written
- * whole. */
-static int write_table(const export *x, const char *table, bool named, FILE *f)
+/* The rows of a table; named: with the name of the table. Tables that do not depend on a launch are
+ * taken whole. */
+static int prepare(const export *x, const char *table, bool named, sqlite3_stmt **s)
 {
     bool found = false;
+    *s = NULL;
     if (has_column(x->db, table, "kernel", &found) != SQLITE_OK) return sql_failed(x);
     const char *column = strcmp(table, "kernel") == 0 ? "id" : found ? "kernel" : NULL;
     char where[64] = "";
@@ -74,35 +72,49 @@ static int write_table(const export *x, const char *table, bool named, FILE *f)
     char *sql =
         named ? sqlite3_mprintf("SELECT %Q AS \"table\", * FROM \"%w\"%s", table, table, where)
               : sqlite3_mprintf("SELECT * FROM \"%w\"%s", table, where);
-    sqlite3_stmt *s = NULL;
-    int code = sql ? sqlite3_prepare_v2(x->db, sql, -1, &s, NULL) : SQLITE_NOMEM;
-    if (code == SQLITE_OK) code = query_print(f, s, x->format == CSV ? QUERY_CSV : QUERY_NDJSON, 0);
-    const int status = code == SQLITE_DONE ? CLI_OK : sql ? sql_failed(x) : cli_no_memory();
-    sqlite3_finalize(s);
+    if (!sql) return cli_no_memory();
+    int code = sqlite3_prepare_v2(x->db, sql, -1, s, NULL);
     sqlite3_free(sql);
+    return code == SQLITE_OK ? CLI_OK : sql_failed(x);
+}
+
+static query_format rows_as(const export *x)
+{
+    return x->format == CSV ? QUERY_CSV : QUERY_NDJSON;
+}
+
+static int write_table(const export *x, const char *table, bool named, FILE *f)
+{
+    sqlite3_stmt *s;
+    int status = prepare(x, table, named, &s);
+    if (s && query_print(f, s, rows_as(x), 0) != SQLITE_DONE) status = sql_failed(x);
+    sqlite3_finalize(s);
     return status;
 }
 
-/* A file, or standard output for "-". */
-static FILE *open_output(const char *path)
+/* How the file of a table begins; to be freed. NULL: *status says why. */
+static char *head_of(const export *x, const char *table, bool named, int *status)
 {
-    errno = 0;
-    return strcmp(path, "-") == 0 ? stdout : fopen(path, "wb");
+    char *text = NULL;
+    size_t n;
+    sqlite3_stmt *s;
+    *status = prepare(x, table, named, &s);
+    FILE *f = s ? open_memstream(&text, &n) : NULL;
+    if (f) query_head(f, s, rows_as(x));
+    if (s && (!f || fclose(f) != 0)) {
+        *status = cli_no_memory();
+        free(text);
+        text = NULL;
+    }
+    sqlite3_finalize(s);
+    return text;
 }
 
-static bool close_output(FILE *f)
-{
-    if (f == stdout) return !ferror(f);
-    bool good = !ferror(f);
-    return fclose(f) == 0 && good;
-}
-
-/* The file of a table, in the folder. A table may have any name: characters that mean something in
- * a path, or to a terminal, are written as %XX. To be freed; NULL: out of memory. */
-static char *table_path(const export *x, const char *table)
+/* The file of a table. A table may have any name: characters that mean something in a path, or to a
+ * terminal, are written as %XX. To be freed with sqlite3_free; NULL: out of memory. */
+static char *file_of(const char *table)
 {
     sqlite3_str *s = sqlite3_str_new(NULL);
-    sqlite3_str_appendf(s, "%s/", x->output);
     for (const char *p = table; *p; p++) {
         unsigned char c = (unsigned char)*p;
         if (isalnum(c) || c == '_' || c == '-' || (c == '.' && p > table))
@@ -114,59 +126,135 @@ static char *table_path(const export *x, const char *table)
     return sqlite3_str_finish(s);
 }
 
-/* Calls write_table for every table, each into its own file of the folder (csv) or all into f. */
-static int write_tables(const export *x, FILE *f)
+static int read_names(export *x)
 {
     sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(
+        x->db,
+        /* packed_...: how --trace-format packed stores inst and mem, which are there themselves */
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE "
+        "'\\' AND name NOT LIKE 'packed\\_%' ESCAPE '\\' ORDER BY name",
+        -1, &s, NULL);
+    if (code != SQLITE_OK) return sql_failed(x);
     int status = CLI_OK;
-    if (sqlite3_prepare_v2(x->db,
-                           /* packed_...: how --trace-format packed stores inst and mem, which are
-                              there themselves */
-                           "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE "
-                           "'sqlite\\_%' ESCAPE '\\' "
-                           "AND name NOT LIKE 'packed\\_%' ESCAPE '\\' ORDER BY name",
-                           -1, &s, NULL) != SQLITE_OK)
-        return sql_failed(x);
-    int code = SQLITE_ROW;
     while (status == CLI_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *table = (const char *)sqlite3_column_text(s, 0);
         if (!table) continue;
-        if (f) {
-            status = write_table(x, table, true, f);
-            continue;
-        }
-        char *path = table_path(x, table);
-        FILE *own = path ? open_output(path) : NULL;
-        if (!own) {
-            status = path ? write_failed(x, path) : CLI_SYSTEM;
-        } else {
-            status = write_table(x, table, false, own);
-            if (!close_output(own) && status == CLI_OK) status = write_failed(x, path);
-        }
-        sqlite3_free(path);
+        char **more = realloc(x->name, (x->names + 1) * sizeof *more), *copy = strdup(table);
+        if (more) x->name = more;
+        if (more && copy)
+            x->name[x->names++] = copy;
+        else
+            free(copy), status = cli_no_memory();
     }
     if (status == CLI_OK && code != SQLITE_DONE) status = sql_failed(x);
     sqlite3_finalize(s);
     return status;
 }
 
-static int write_all(const export *x)
+/* Writes a table into the folder; check: only looks whether it could. */
+static int table_to_folder(const export *x, const char *table, bool check)
 {
-    if (x->format == CSV && !x->table) {
-        if (mkdir(x->output, 0777) != 0 && errno != EEXIST) return write_failed(x, x->output);
-        return write_tables(x, NULL);
+    int status;
+    char *name = file_of(table), *path = name ? sqlite3_mprintf("%s/%s", x->output, name) : NULL,
+         *head = head_of(x, table, false, &status);
+    pl_output *o = NULL;
+    if (!path) status = cli_no_memory();
+    const pl_output_how how = {.kind = PL_OUTPUT_TABLE, .force = x->force, .begins = head};
+    if (status == CLI_OK)
+        status = cli_status(check ? pl_output_check(x->gpu, path, &how)
+                                  : pl_output_open(x->gpu, path, &how, &o));
+    if (o) {
+        status = write_table(x, table, false, pl_output_stream(o));
+        const pl_status st = pl_output_close(o, status == CLI_OK ? PL_OK : PL_INVALID);
+        if (status == CLI_OK) status = cli_status(st);
     }
-    FILE *f = open_output(x->output);
-    if (!f) return write_failed(x, x->output);
-    int status = CLI_OK;
-    if (x->format == PERFETTO) {
-        status =
-            perfetto_write(x->gpu, x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1, f);
-    } else {
-        status = x->table ? write_table(x, x->table, false, f) : write_tables(x, f);
-    }
-    if (!close_output(f) && status == CLI_OK) status = write_failed(x, x->output);
+    free(head);
+    sqlite3_free(path);
+    sqlite3_free(name);
     return status;
+}
+
+/* ---- the folder of the tables ---- */
+
+/* Is it one of the files that will be written, or what a kill left of one? */
+static bool is_ours(const export *x, const char *entry)
+{
+    const size_t n = strlen(entry);
+    bool same = n > 5 && strcmp(entry + n - 5, ".part") == 0;
+    for (size_t i = 0; i < x->names && !same; i++) {
+        char *name = file_of(x->name[i]);
+        same = name && strcmp(name, entry) == 0;
+        sqlite3_free(name);
+    }
+    return same;
+}
+
+/* Makes the folder; one that exists holds nothing but tables. */
+static int make_folder(const export *x)
+{
+    if (mkdir(x->output, 0777) == 0) return CLI_OK;
+    DIR *d = errno == EEXIST ? opendir(x->output) : NULL;
+    if (!d) {
+        const int why = errno;
+        if (why == ENOMEM) return cli_no_memory();
+        pl_gpu_report(x->gpu, "E0002", x->output, strerror(why), NULL,
+                      "several tables go into a folder; --table NAME writes one into a file");
+        return why == ENOENT || why == ENOTDIR || why == EACCES ? CLI_INPUT : CLI_SYSTEM;
+    }
+    int status = CLI_OK;
+    for (struct dirent *e; status == CLI_OK && !x->force && (e = readdir(d)) != NULL;) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(x, e->d_name))
+            continue;
+        pl_gpu_report(x->gpu, "E0016", x->output, e->d_name, NULL, NULL);
+        status = CLI_INPUT;
+    }
+    closedir(d);
+    return status;
+}
+
+static int write_folder(const export *x)
+{
+    int status = make_folder(x);
+    for (int check = 1; check >= 0; check--)
+        for (size_t i = 0; i < x->names && status == CLI_OK; i++)
+            status = table_to_folder(x, x->name[i], check);
+    return status;
+}
+
+/* ---- one file ---- */
+
+static int write_rows(const export *x, FILE *f)
+{
+    if (x->format == PERFETTO)
+        return perfetto_write(x->gpu, x->db, (int64_t)x->launch, x->has_sm ? (int64_t)x->sm : -1,
+                              f);
+    if (x->table) return write_table(x, x->table, false, f);
+    int status = CLI_OK;
+    for (size_t i = 0; i < x->names && status == CLI_OK; i++)
+        status = write_table(x, x->name[i], true, f);
+    return status;
+}
+
+static int write_all(export *x)
+{
+    int status = x->table || x->format == PERFETTO ? CLI_OK : read_names(x);
+    if (status != CLI_OK) return status;
+    if (x->format == CSV && !x->table) return write_folder(x);
+    if (strcmp(x->output, "-") == 0) return write_rows(x, stdout);
+    char *head = NULL;
+    const char *first = x->table ? x->table : x->names ? x->name[0] : NULL;
+    if (x->format != PERFETTO && first) head = head_of(x, first, !x->table, &status);
+    const pl_output_how how = {.kind = x->format == PERFETTO ? PL_OUTPUT_PERFETTO : PL_OUTPUT_TABLE,
+                               .force = x->force,
+                               .begins = head ? head : ""};
+    pl_output *o = NULL;
+    if (status == CLI_OK) status = cli_status(pl_output_open(x->gpu, x->output, &how, &o));
+    free(head);
+    if (!o) return status;
+    status = write_rows(x, pl_output_stream(o));
+    const pl_status st = pl_output_close(o, status == CLI_OK ? PL_OK : PL_INVALID);
+    return status == CLI_OK ? cli_status(st) : status;
 }
 
 /* ---- command line ---- */
@@ -193,6 +281,7 @@ static int parse(export *x, cli_args *a)
             if (!read_format(x, a)) return CLI_INPUT;
             break;
         case O_OUTPUT: x->output = a->value; break;
+        case O_FORCE: x->force = true; break;
         case O_TABLE: x->table = a->value; break;
         case O_TIMEOUT:
             if (!cli_timeout(a)) return CLI_INPUT;
@@ -244,6 +333,8 @@ int cmd_export(int argc, char **argv)
         status = write_all(&x);
     }
     if (status == CLI_HELP) status = CLI_OK;
+    for (size_t i = 0; i < x.names; i++) free(x.name[i]);
+    free(x.name);
     sqlite3_close(x.db);
     cli_flush();
     cli_messages(x.gpu, 0);

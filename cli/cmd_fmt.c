@@ -1,23 +1,10 @@
 /* cmd_fmt.c - `ptxloom fmt`: prints a PTX file in its standard layout, or rewrites it. */
 #include "cli/cli.h"
-#include <errno.h>
-#include <string.h>
 
 enum { O_WRITE, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_WRITE] = {"write", 'w', NULL, "rewrite the file instead of printing it"},
 };
-
-static int rewrite(pl_gpu *gpu, const char *path, const char *text, size_t bytes)
-{
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(text, 1, bytes, f) == bytes;
-    int why = errno;
-    if (f && fclose(f) != 0) ok = false;
-    if (ok) return CLI_OK;
-    pl_gpu_report(gpu, "E0002", path, strerror(why), NULL, NULL);
-    return CLI_SYSTEM;
-}
 
 int cmd_fmt(int argc, char **argv)
 {
@@ -48,7 +35,8 @@ int cmd_fmt(int argc, char **argv)
     } else if (status == CLI_OK) {
         status = cli_status(pl_format_file(gpu, file, &text, &bytes));
         if (status == CLI_OK && write)
-            status = rewrite(gpu, file, text, bytes);
+            status = cli_status(
+                cli_write_file(gpu, file, &(pl_output_how){.kind = PL_OUTPUT_SOURCE}, text, bytes));
         else if (status == CLI_OK)
             fwrite(text, 1, bytes, stdout);
     }

@@ -1,9 +1,10 @@
 /* cmd_report.c - `ptxloom report`: one HTML file that shows what a trace holds. */
 #include "cli/stop.h"
 
-enum { O_OUTPUT, O_BASELINE, O_LAUNCH, O_SLOTS, O_TIMEOUT, O_COUNT };
+enum { O_OUTPUT, O_FORCE, O_BASELINE, O_LAUNCH, O_SLOTS, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_OUTPUT] = {"output", 'o', "FILE.html", "the file to write (report.html)"},
+    [O_FORCE] = CLI_FORCE,
     [O_BASELINE] = {"baseline", 0, "B.db", "compare with the same launches of another trace"},
     [O_LAUNCH] = {"launch", 'l', "N", "show launch N only (the longest twelve)"},
     [O_SLOTS] = {"issue-slots", 0, "N", "issues kept one by one for the timeline (400000)"},
@@ -25,6 +26,7 @@ int cmd_report(int argc, char **argv)
     while (status == CLI_OK && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
         switch (k) {
         case O_OUTPUT: output = a.value; break;
+        case O_FORCE: o.force = true; break;
         case O_BASELINE: o.baseline = a.value; break;
         case O_LAUNCH:
             if (cli_number(&a, "--launch", 1, INT64_MAX, &n))

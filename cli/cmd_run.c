@@ -21,6 +21,7 @@ enum option_id {
     O_ARCH,
     O_MODE,
     O_OPT,
+    O_FORCE,
     O_TRACE,
     O_TRACE_LEVEL,
     O_TRACE_FORMAT,
@@ -65,6 +66,7 @@ static const cli_option option[O_COUNT] = {
         {"opt", 'O', "0|2",
          "-O0: one machine instruction per PTX instruction; -O2 (default): as an assembler would"},
     [O_TRACE] = {"trace", 0, "FILE.db", "write an SQLite file about the run"},
+    [O_FORCE] = CLI_FORCE,
     [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem",
                        "statistics; and every instruction; and every memory access (inst)"},
     [O_TRACE_FORMAT] = {"trace-format", 0, "rows|packed",
@@ -126,7 +128,7 @@ typedef struct options {
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
         max_output;
     bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak,
-        cooperative, progress, json, summary, packed;
+        cooperative, progress, json, summary, packed, force;
     int opt_level;
     pl_pass_control passes;
     pl_mode mode;
@@ -243,6 +245,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_OPT: return cli_opt_level(a, &o->opt_level);
     case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &o->passes);
     case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &o->passes);
+    case O_FORCE: o->force = true; return true;
     case O_TRACE: o->trace = a->value; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
     case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
@@ -374,6 +377,17 @@ static void stop_trace(session *s)
     s->status = cli_worse(s->status, CLI_SYSTEM);
 }
 
+/* The launch is over: a file that cannot be written does not change what it did. */
+static void save_outputs(session *s, pl_case *c, run_case *r)
+{
+    pl_status st = PL_OK;
+    for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
+        if (c->arg[k].save) st = pl_case_save(c, k, s->o->force);
+    r->saved = st == PL_OK;
+    s->interrupted |= st == PL_INTERRUPTED;
+    s->status = cli_worse(s->status, cli_status(st));
+}
+
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
@@ -395,6 +409,8 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     cli_end_waiting(true);
     pl_status st = module_of(s, c);
     if (st == PL_OK) r->module = s->module;
+    for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
+        if (c->arg[k].save) st = pl_case_check_save(c, k, o->force);
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
     s->shown = s->launched;
     if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
@@ -412,9 +428,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
         r->nmetrics = 0;
-    for (size_t k = 0; k < c->nargs && st == PL_OK; k++) {
-        if (c->arg[k].save) st = pl_case_save(c, k);
-    }
+    if (st == PL_OK) save_outputs(s, c, r);
     return st;
 }
 
@@ -494,7 +508,8 @@ static pl_status open_trace(session *s)
                                 .command = s->o->command,
                                 .max_bytes = s->o->trace_limit,
                                 .filter = s->o->filter,
-                                .packed = s->o->packed};
+                                .packed = s->o->packed,
+                                .force = s->o->force};
     const pl_trace_options memory = {.level = PL_TRACE_SUMMARY};
     const pl_metric *none;
     size_t n;
@@ -514,10 +529,7 @@ static int run_all(session *s)
     pl_status traced = open_trace(s);
     if (traced != PL_OK) {
         cli_messages(s->gpu, 0);
-        pl_gpu_diag_clear(s->gpu);
-        if (traced == PL_INVALID) return CLI_INPUT;
-        s->status = CLI_SYSTEM; /* the launches run all the same */
-        s->style.trace = NULL;
+        return cli_status(traced);
     }
     if (o->json && !(s->json = run_json_open())) return CLI_SYSTEM;
     if (ends_with(o->operand[0], ".json")) {

@@ -128,6 +128,7 @@ void cli_standard_files(void)
     int fd;
     signal(SIGPIPE,
            SIG_IGN); /* who reads no more is an error of writing, and a trace gets its end */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes: the write fails, and the message says why */
     do
         fd =
             open("/dev/null",
@@ -136,43 +137,25 @@ void cli_standard_files(void)
     if (fd >= 0) close(fd);
 }
 
-pl_status cli_cannot_write(pl_gpu *gpu, const char *path)
-{
-    int why = errno;
-    pl_gpu_report(gpu, "E0002", path, strerror(why), NULL, NULL);
-    return why == ENOENT || why == ENOTDIR || why == EACCES || why == EISDIR ? PL_INVALID : PL_IO;
-}
-
 static bool put(void *to, const char *bytes, size_t n)
 {
     return fwrite(bytes, 1, n, to) == n;
 }
 
-/* st: what came of filling it. */
-static pl_status end_file(pl_gpu *gpu, const char *path, FILE *f, pl_status st)
+pl_status cli_write_file(pl_gpu *gpu, const char *path, const pl_output_how *how, const char *bytes,
+                         size_t n)
 {
-    int why = errno;
-    if (fclose(f) != 0 && st == PL_OK) {
-        why = errno;
-        st = PL_IO;
-    }
-    errno = why;
-    if (st == PL_IO) cli_cannot_write(gpu, path);
-    if (st != PL_OK) remove(path); /* half an object is worse than none */
-    return st;
+    pl_output *o;
+    pl_status st = pl_output_open(gpu, path, how, &o);
+    return o ? pl_output_close(o, put(pl_output_stream(o), bytes, n) ? PL_OK : PL_IO) : st;
 }
 
-pl_status cli_write_file(pl_gpu *gpu, const char *path, const char *bytes, size_t n)
+pl_status cli_write_object(pl_gpu *gpu, const char *path, bool force, pl_module *m)
 {
-    FILE *f = fopen(path, "wb");
-    return f ? end_file(gpu, path, f, put(f, bytes, n) ? PL_OK : PL_IO)
-             : cli_cannot_write(gpu, path);
-}
-
-pl_status cli_write_object(pl_gpu *gpu, const char *path, pl_module *m)
-{
-    FILE *f = fopen(path, "wb");
-    return f ? end_file(gpu, path, f, pl_module_send(m, put, f)) : cli_cannot_write(gpu, path);
+    const pl_output_how how = {.kind = PL_OUTPUT_OBJECT, .force = force};
+    pl_output *o;
+    pl_status st = pl_output_open(gpu, path, &how, &o);
+    return o ? pl_output_close(o, pl_module_send(m, put, pl_output_stream(o))) : st;
 }
 
 static bool is_utf8(const char *s)

@@ -105,7 +105,8 @@ static int issues(writer *w)
            "r.name, n.text, n.ptx_line "
            "FROM inst i JOIN kernel k ON k.id = i.kernel JOIN instruction n ON n.module = k.module "
            "AND n.pc = i.pc "
-           "JOIN stall_reason r ON r.id = i.stall WHERE i.kernel = ?1 AND (?2 < 0 OR i.sm = ?2)");
+           "JOIN stall_reason r ON r.id = i.stall WHERE i.kernel = ?1 AND (?2 < 0 OR i.sm = ?2) "
+           "ORDER BY i.id");
     while (s && sqlite3_step(s) == SQLITE_ROW) {
         int64_t cycle = sqlite3_column_int64(s, 0), pid = add(sqlite3_column_int64(s, 1), 1),
                 wait = sqlite3_column_int64(s, 6);
@@ -165,13 +166,14 @@ static int launch_events(writer *w)
                      "barrier b JOIN block k ON k.kernel = b.kernel AND "
                      "k.block = b.block JOIN kernel l ON l.id = b.kernel JOIN instruction n ON "
                      "n.module = l.module AND n.pc = b.pc "
-                     "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2)");
+                     "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2) "
+                     "ORDER BY b.id");
     if (code == SQLITE_OK)
         code = spans(w, "async",
                      "SELECT a.inst, i.sm, a.block, a.warp, a.issued, a.completed, n.text FROM "
                      "async a JOIN inst i ON i.id = a.inst JOIN kernel l "
                      "ON l.id = a.kernel JOIN instruction n ON n.module = l.module AND n.pc = a.pc "
-                     "WHERE a.kernel = ?1 AND (?2 < 0 OR i.sm = ?2)");
+                     "WHERE a.kernel = ?1 AND (?2 < 0 OR i.sm = ?2) ORDER BY a.inst");
     return code == SQLITE_OK ? counters(w) : code;
 }
 

@@ -236,14 +236,19 @@ static void put_hex(FILE *f, sqlite3_stmt *s, int c)
     for (int i = 0, n = sqlite3_column_bytes(s, c); i < n; i++) fprintf(f, "%02x", p[i]);
 }
 
-static int print_csv(FILE *f, sqlite3_stmt *s)
+static void csv_head(FILE *f, sqlite3_stmt *s)
 {
-    int n = sqlite3_column_count(s), code;
-    for (int c = 0; c < n; c++) {
+    for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) putc(',', f);
         put_csv(f, sqlite3_column_name(s, c));
     }
     putc('\n', f);
+}
+
+static int print_csv(FILE *f, sqlite3_stmt *s)
+{
+    int n = sqlite3_column_count(s), code;
+    csv_head(f, s);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         for (int c = 0; c < n; c++) {
             char number[NUMBER];
@@ -333,6 +338,17 @@ static int print_json(FILE *f, sqlite3_stmt *s, bool lines)
     }
     if (!lines) fputs(rows ? "\n]\n" : "]\n", f);
     return code;
+}
+
+void query_head(FILE *f, sqlite3_stmt *s, query_format format)
+{
+    if (format == QUERY_CSV) {
+        csv_head(f, s);
+    } else if (format == QUERY_NDJSON) {
+        putc('{', f);
+        query_json_text(f, sqlite3_column_name(s, 0));
+        putc(':', f);
+    }
 }
 
 int query_print(FILE *f, sqlite3_stmt *s, query_format format, int width)

@@ -14,6 +14,9 @@ typedef enum query_format { QUERY_TABLE, QUERY_CSV, QUERY_JSON, QUERY_NDJSON } q
  * memory: SQLITE_NOMEM) failed. */
 int query_print(FILE *f, sqlite3_stmt *s, query_format format, int width);
 
+/* How the rows of the statement begin when they are CSV or objects in lines. */
+void query_head(FILE *f, sqlite3_stmt *s, query_format format);
+
 /* Text as a JSON string. */
 void query_json_text(FILE *f, const char *text);
 

@@ -17,6 +17,7 @@ typedef struct run_case {
     uint32_t grid[3], block[3];
     pl_status status;
     bool launched; /* result holds figures */
+    bool saved;    /* as were the outputs that have a file */
     pl_result result;
     size_t first_message;    /* the case's diagnostics start here */
     const char *printed;     /* by the kernel, or NULL */

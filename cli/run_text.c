@@ -38,7 +38,7 @@ static void output(const run_case *c, size_t k)
     const char *more = a->count > i ? " ..." : "";
     const bool fits = width == 0 || column + (int)strlen(more) + 26 <= width;
     printf("%s%*ssha256 %.16s\n", fits ? more : *more ? " ...\n" : "\n", fits ? 3 : 14, "", hex);
-    if (a->save && c->status == PL_OK) {
+    if (a->save && c->saved) {
         fputs("              saved as ", stdout);
         cli_print(stdout, a->save, strlen(a->save));
         putchar('\n');

@@ -41,8 +41,6 @@ void cli_catch_signals(void)
     a.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second ^C ends the process at once */
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
-    a.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &a, NULL); /* a limit on file sizes: the write fails and is reported */
 }
 
 void cli_set_timer(uint64_t seconds)

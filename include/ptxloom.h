@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/event.h"    /* events, statistics and counters */
 #include "base/resource.h" /* descriptions of tensors, arrays and textures */
@@ -90,6 +91,40 @@ const char *pl_nearest(const char *word, const char *const *words, size_t n);
  * print in its place: ' ' for white space, '?' for other control characters and for bytes that are
  * no UTF-8. */
 size_t pl_printable(const char *s, size_t n, char *as);
+
+/* ---- files for the user ---- */
+
+/* What a command writes. A file of the same kind is replaced, any other is left alone unless
+ * `force` is set. */
+typedef enum pl_output_kind {
+    PL_OUTPUT_SOURCE,   /* PTX that was read from there */
+    PL_OUTPUT_OBJECT,   /* pl_module_save */
+    PL_OUTPUT_ASSEMBLY, /* the same as text */
+    PL_OUTPUT_LISTING,  /* of a machine program */
+    PL_OUTPUT_REPORT,
+    PL_OUTPUT_TRACE,
+    PL_OUTPUT_PERFETTO,
+    PL_OUTPUT_TABLE, /* text that begins with `begins` */
+    PL_OUTPUT_NPY,
+    PL_OUTPUT_RAW /* `bytes` long */
+} pl_output_kind;
+typedef struct pl_output_how {
+    pl_output_kind kind;
+    bool force;
+    const char *begins;
+    uint64_t bytes;
+} pl_output_how;
+typedef struct pl_output pl_output;
+/* Opens a file beside `path`, which becomes `path` when it is closed with PL_OK. PL_INVALID when
+ * the path is wrong, or names something else that exists (E0015), PL_IO; *out is then NULL. */
+pl_status pl_output_open(pl_gpu *gpu, const char *path, const pl_output_how *how, pl_output **out);
+/* Whether that would succeed. */
+pl_status pl_output_check(pl_gpu *gpu, const char *path, const pl_output_how *how);
+FILE *pl_output_stream(pl_output *o);
+/* st: what came of writing; PL_IO: the stream failed, which is reported here. Unless everything was
+ * written, the file goes away and `path` is as it was. Frees o (NULL is allowed). Returns st, or
+ * what failed here. */
+pl_status pl_output_close(pl_output *o, pl_status st);
 
 /* ---- modules ---- */
 /* Which of the compiled lane loops execute the program. All give the same results; a level that
@@ -388,8 +423,10 @@ pl_status pl_case_prepare(pl_case *c, pl_module *m, pl_launch *l);
 pl_status pl_case_sha256(const pl_case *c, size_t k, char hex[65]);
 /* Element i of argument k as text. */
 void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t size);
-/* Writes argument k to its `save` path. */
-pl_status pl_case_save(pl_case *c, size_t k);
+/* Writes argument k to its `save` path; force: whatever is there (pl_output_how). */
+pl_status pl_case_save(pl_case *c, size_t k, bool force);
+/* Whether that file could be written. */
+pl_status pl_case_check_save(pl_case *c, size_t k, bool force);
 /* Frees the buffers of pl_case_prepare; they may be prepared again. */
 void pl_case_release(pl_case *c);
 void pl_case_close(pl_case *c);
@@ -425,6 +462,7 @@ typedef struct pl_trace_options {
     uint64_t max_bytes;  /* 0: no limit; beyond it events are counted instead of written */
     pl_trace_filter filter;
     bool packed; /* events as packed columns: a tenth of the size, read through a virtual table */
+    bool force;  /* replace what is there, whatever it is; else only a trace */
 } pl_trace_options;
 /* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that
  * dies leaves no PATH. */
@@ -467,6 +505,7 @@ typedef struct pl_report_options {
     int64_t launch;             /* kernel.id of the one launch to show; 0: the longest ones */
     uint64_t issue_slots;       /* issues kept one by one for the timeline; 0: 400000 */
     const volatile int *cancel; /* PL_INTERRUPTED soon after it is not 0; or NULL */
+    bool force;                 /* replace what is there, whatever it is; else only a report */
 } pl_report_options;
 /* Writes one self-contained HTML file about a trace. */
 pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,

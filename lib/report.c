@@ -1,13 +1,10 @@
 /* report.c - reports about traces, and comparisons of two. */
-#include "lib/internal.h"
+#include "lib/data/output.h"
 #include "traces/line_diff.h"
 #include "traces/db_open.h"
 #include "traces/report/report.h"
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { STEPS = 10000 }; /* operations of SQLite between two looks at pl_report_options.cancel */
 
@@ -48,28 +45,19 @@ static pl_status sql_failed(pl_gpu *gpu, sqlite3 *db)
     return st;
 }
 
-/* Writes PATH.part and gives it its name when it is complete. */
-static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char *path)
+static pl_status write_file(pl_gpu *gpu, const pl_report_request *r, const char *path, bool force)
 {
-    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
-    char *part = pl_arena_printf(gpu->messages, "%s.part", path);
-    FILE *f = fopen(part, "wb");
-    if (!f) {
-        if (errno == ENOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
-        report(gpu, PL_E0002, path, strerror(errno));
-        return PL_IO;
-    }
-    errno = 0;
+    const pl_output_how how = {.kind = PL_OUTPUT_REPORT, .force = force};
+    pl_output *o;
     const char *damage;
-    pl_status st = pl_report_write(r, f, &damage);
-    if (fclose(f) != 0 && st == PL_OK) st = PL_IO;
-    if (st == PL_OK && rename(part, path) != 0) st = PL_IO;
-    int why = errno;
-    if (st != PL_OK) unlink(part);
-    if (st == PL_IO) report(gpu, PL_E0002, path, strerror(why ? why : EIO));
-    if (st == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
-    if (st == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
-    if (st == PL_INVALID && !damage) return sql_failed(gpu, failed_one(r));
+    pl_status st = pl_output_open(gpu, path, &how, &o);
+    if (st != PL_OK) return st;
+    const pl_status written = pl_report_write(r, pl_output_stream(o), &damage);
+    st = pl_output_close(o, written);
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a report"))
+    if (written == PL_NOMEM) return pl_gpu_no_memory(gpu, "while writing a report");
+    if (written == PL_INVALID && damage) report(gpu, PL_E0711, r->path, damage);
+    if (written == PL_INVALID && !damage) return sql_failed(gpu, failed_one(r));
     return st;
 }
 
@@ -112,7 +100,7 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
         sqlite3 *db = i ? r.baseline : r.db;
         if (db) sqlite3_progress_handler(db, STEPS, raised, (void *)(uintptr_t)o->cancel);
     }
-    if (st == PL_OK) st = write_file(gpu, &r, out);
+    if (st == PL_OK) st = write_file(gpu, &r, out, o->force);
     sqlite3_close(r.db);
     sqlite3_close(r.baseline);
     return st;

@@ -77,11 +77,14 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
                   bad.expected);
         return st;
     }
+    const pl_output_how how = {.kind = PL_OUTPUT_TRACE, .force = o->force};
+    if (path && (st = pl_output_check(gpu, path, &how)) != PL_OK) return st;
     size_t nvalues;
     const pl_tracedb_value *value = machine_values(gpu, &nvalues);
     const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level,
                                   .max_bytes = o->max_bytes,
                                   .filter = filter,
+                                  .force = o->force,
                                   .packed = o->packed,
                                   .version = PTXLOOM_VERSION,
                                   .command = o->command,

@@ -10,11 +10,12 @@
  *     tests/faults --every N [COMMAND ...]    every N-th, of the commands whose name begins so; 1:
  * all of them tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with
  * a breakpoint at inject_fired */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, GLOB_BRACE */
 #include "tests/harness.h"
 #include "tests/inject.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <sqlite3.h>
@@ -43,106 +44,195 @@ static const struct trial {
     const char *output;    /* the file that it writes; NULL: none */
     const char *input;     /* what it reads from standard input; NULL: nothing */
     int status;
-    bool makes; /* its output is the input of others */
+    bool makes;         /* its output is the input of others */
+    const char *before; /* what its output holds before; NULL: it does not exist */
 } trials[] = {
     {"trace rows",
      {"run", "$/examples/tensor_copy.json", "--trace", "rows.db", "--trace-level", "mem"},
      "rows.db",
      NULL,
      0,
-     true},
+     true,
+     NULL},
     {"trace packed",
      {"run", "$/examples/tensor_copy.json", "--trace", "packed.db", "--trace-level", "mem",
       "--trace-format", "packed"},
      "packed.db",
      NULL,
      0,
-     true},
-    {"trace over a trace", {TRACED}, "out.db", NULL, 0, false},
+     true,
+     NULL},
+    {"trace over a trace", {TRACED}, "out.db", NULL, 0, false, NULL},
     {"trace summary",
      {SAXPY, SAXPY_ARGUMENTS, "--trace", "out.db", "--trace-level", "summary"},
      "out.db",
      NULL,
      0,
-     false},
-    {"run timing", {SAXPY, SAXPY_ARGUMENTS}, NULL, NULL, 0, false},
-    {"run functional", {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional"}, NULL, NULL, 0, false},
-    {"run streams", {"run", "$/examples/overlap.json", "--arch", "toy"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"run timing", {SAXPY, SAXPY_ARGUMENTS}, NULL, NULL, 0, false, NULL},
+    {"run functional",
+     {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional"},
+     NULL,
+     NULL,
+     0,
+     false,
+     NULL},
+    {"run streams",
+     {"run", "$/examples/overlap.json", "--arch", "toy"},
+     NULL,
+     NULL,
+     0,
+     false,
+     NULL},
     {"run textures",
      {"run", "$/examples/named_texture.json", "--mode", "functional"},
      NULL,
      NULL,
      0,
-     false},
+     false,
+     NULL},
     {"run threads",
      {"run", "$/examples/overlap.json", "--arch", "toy", "--threads", "2", "--json"},
      NULL,
      NULL,
      0,
-     false},
+     false,
+     NULL},
     {"run prints",
      {"run", "$/tests/ptx/exec/cuda/printf.ptx", "-k", "helloCUDA", "-g", "1", "-b", "5",
       "f32:1.5"},
      NULL,
      NULL,
      0,
-     false},
+     false,
+     NULL},
     {"run weak",
      {SAXPY, SAXPY_ARGUMENTS, "--mode", "functional", "--consistency", "weak", "--schedule",
       "random:1"},
      NULL,
      NULL,
      0,
-     false},
-    {"run metrics", {SAXPY, SAXPY_ARGUMENTS, "--metrics", "all", "--json"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"run metrics",
+     {SAXPY, SAXPY_ARGUMENTS, "--metrics", "all", "--json"},
+     NULL,
+     NULL,
+     0,
+     false,
+     NULL},
     {"run faults",
      {SAXPY, "u32:128", "f32:2", "f32[8]=iota", "out:f32[8]=iota"},
      NULL,
      NULL,
      1,
-     false},
-    {"dis", {"dis", "$/examples/matmul.ptx"}, NULL, NULL, 0, false},
-    {"dis object", {"dis", "in.plo", "--asm"}, NULL, NULL, 0, false},
-    {"check", {"check", "$/examples/matmul.ptx", "$/examples/blend.ptx"}, NULL, NULL, 0, false},
-    {"check json", {"check", "wrong.ptx", "--json"}, NULL, NULL, 2, false},
-    {"fmt", {"fmt", "$/examples/matmul.ptx"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"dis", {"dis", "$/examples/matmul.ptx"}, NULL, NULL, 0, false, NULL},
+    {"dis object", {"dis", "in.plo", "--asm"}, NULL, NULL, 0, false, NULL},
+    {"check",
+     {"check", "$/examples/matmul.ptx", "$/examples/blend.ptx"},
+     NULL,
+     NULL,
+     0,
+     false,
+     NULL},
+    {"check json", {"check", "wrong.ptx", "--json"}, NULL, NULL, 2, false, NULL},
+    {"fmt", {"fmt", "$/examples/matmul.ptx"}, NULL, NULL, 0, false, NULL},
+    {"fmt -w",
+     {"fmt", "-w", "unformed.ptx"},
+     "unformed.ptx",
+     NULL,
+     0,
+     false,
+     ".version 9.0\n .target sm_90\n.address_size   64\n.visible .entry k(){ret;}\n"},
+    {"as", {"as", "$/examples/matmul.ptx", "-o", "made.plo"}, "made.plo", NULL, 0, false, NULL},
     {"explain",
      {"explain", "add.f32", "E0402", "l1.latency", "achieved_occupancy", "hot_lines"},
      NULL,
      NULL,
      0,
-     false},
-    {"explain unknown", {"explain", "addd"}, NULL, NULL, 2, false},
-    {"occupancy", {"occupancy", "-b", "256", "-r", "32"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"explain unknown", {"explain", "addd"}, NULL, NULL, 2, false, NULL},
+    {"occupancy", {"occupancy", "-b", "256", "-r", "32"}, NULL, NULL, 0, false, NULL},
     {"occupancy of a file",
      {"occupancy", "$/examples/matmul.ptx", "-b", "256"},
      NULL,
      NULL,
      0,
-     false},
-    {"litmus", {"litmus", "$/examples/mp.litmus", "--runs", "100"}, NULL, NULL, 0, false},
-    {"query", {"query", "rows.db", "hot_lines"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"litmus", {"litmus", "$/examples/mp.litmus", "--runs", "100"}, NULL, NULL, 0, false, NULL},
+    {"query", {"query", "rows.db", "hot_lines"}, NULL, NULL, 0, false, NULL},
     {"query json",
      {"query", "packed.db", "SELECT * FROM inst LIMIT 20", "--json"},
      NULL,
      NULL,
      0,
-     false},
-    {"query advice", {"query", "packed.db", "--advise"}, NULL, NULL, 0, false},
-    {"report", {"report", "rows.db", "-o", "out.html"}, "out.html", NULL, 0, false},
+     false,
+     NULL},
+    {"query advice", {"query", "packed.db", "--advise"}, NULL, NULL, 0, false, NULL},
+    {"report", {"report", "rows.db", "-o", "out.html"}, "out.html", NULL, 0, false, NULL},
     {"report packed",
      {"report", "packed.db", "-o", "out.html", "--baseline", "rows.db"},
      "out.html",
      NULL,
      0,
-     false},
-    {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false},
+     false,
+     NULL},
+    {"diff", {"diff", "rows.db", "packed.db"}, NULL, NULL, 0, false, NULL},
+    {"report over a report",
+     {"report", "rows.db", "-o", "over.html"},
+     "over.html",
+     NULL,
+     0,
+     false,
+     "<!DOCTYPE html>\n<title>ptxloom report</title>\n"},
+    {"export perfetto",
+     {"export", "rows.db", "-o", "over.json"},
+     "over.json",
+     NULL,
+     0,
+     false,
+     "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[]}\n"},
+    {"export table",
+     {"export", "rows.db", "-f", "ndjson", "-t", "kernel", "-o", "over.txt"},
+     "over.txt",
+     NULL,
+     0,
+     false,
+     "{\"id\": 77}\n"},
+    {"export tables",
+     {"export", "rows.db", "-f", "csv", "-o", "tables"},
+     "tables/kernel.csv",
+     NULL,
+     0,
+     false,
+     NULL},
+    {"save an output",
+     {SAXPY, "u32:128", "f32:2", "f32[128]=iota", "out=over.npy:f32[128]=iota", "--mode",
+      "functional"},
+     "over.npy",
+     NULL,
+     0,
+     false,
+     "\x93NUMPY of before"},
+    {"dis to a file",
+     {"dis", "$/examples/matmul.ptx", "-o", "over.s"},
+     "over.s",
+     NULL,
+     0,
+     false,
+     "old:\n     0  ret\n"},
     {"shell",
      {"shell", "rows.db"},
      NULL,
      "hot_lines\n.schema\nSELECT count(*)\n FROM inst;\n",
      0,
-     false},
+     false,
+     NULL},
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
@@ -218,21 +308,19 @@ static _Noreturn void child(const struct trial *t, inject_kind kind, long n, int
     exit(cli_main(argc, argv));
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0) exit(EXIT_FAILURE);
+}
+
 static void prepare(const struct trial *t)
 {
-    if (t->output && strcmp(t->output, "unformed.ptx") != 0) remove(t->output);
-    if (t->output && strcmp(t->output, "unformed.ptx") == 0) {
-        FILE *f = fopen(t->output, "w");
-        if (!f ||
-            fputs(".version 9.0\n .target sm_90\n.address_size   64\n.visible .entry k(){ret;}\n",
-                  f) < 0 ||
-            fclose(f) != 0)
-            exit(EXIT_FAILURE);
-    }
-    if (t->input) {
-        FILE *f = fopen("stdin", "w");
-        if (!f || fputs(t->input, f) < 0 || fclose(f) != 0) exit(EXIT_FAILURE);
-    }
+    if (t->output && t->before)
+        write_text(t->output, t->before);
+    else if (t->output)
+        remove(t->output);
+    if (t->input) write_text("stdin", t->input);
 }
 
 static int run_child(const struct trial *t, inject_kind kind, long n, int code, const char *out)
@@ -320,13 +408,22 @@ static bool same_file(const struct trial *t, const outcome *o, const outcome *go
     return o->nfile == good->nfile && memcmp(o->file, good->file, o->nfile) == 0;
 }
 
-/* What the output may be besides complete, when the command has failed: what it was before, which
- * is nothing for all but one. */
+/* What the output may be besides complete, when the command has failed: what it was before. */
 static bool as_before(const struct trial *t, const outcome *o)
 {
-    if (!t->output || !o->has_file) return true;
-    return strcmp(t->output, "unformed.ptx") == 0 &&
-           strncmp(o->file, ".version 9.0\n .target", 21) == 0;
+    if (!t->output || !t->before) return !o->has_file;
+    return o->has_file && o->nfile == strlen(t->before) &&
+           memcmp(o->file, t->before, o->nfile) == 0;
+}
+
+/* Removes unnamed outputs; whether there were some. */
+static bool parts_left(void)
+{
+    glob_t g;
+    const bool some = glob("{,tables/}*.part", GLOB_BRACE, NULL, &g) == 0;
+    for (size_t k = 0; some && k < g.gl_pathc; k++) remove(g.gl_pathv[k]);
+    if (some) globfree(&g);
+    return some;
 }
 
 /* NULL: as it must be. */
@@ -335,8 +432,10 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
 {
     static char text[80];
     const bool complete = !t->output || same_file(t, o, good, rows);
-    if (m->kind == INJECT_KILL && o->status == 128 + SIGKILL)
+    if (m->kind == INJECT_KILL && o->status == 128 + SIGKILL) {
+        parts_left(); /* a kill may leave one */
         return complete || as_before(t, o) ? NULL : "it left half an output";
+    }
     if (o->status > 127) {
         snprintf(text, sizeof text, "it died of signal %d", o->status - 128);
         return text;
@@ -356,8 +455,7 @@ static const char *verdict(const struct trial *t, const struct mode *m, const ou
     if (memory && !strstr(o->err, "memory")) return "the message does not name memory";
     if (m->code && !strstr(o->err, strerror(m->code))) return "the message does not name the error";
     if (t->output && !complete && !as_before(t, o)) return "it failed and left half an output";
-    if (t->output && is_trace(t) && access("out.db.part", F_OK) == 0)
-        return "it left a part of an output";
+    if (t->output && parts_left()) return "it left a part of an output";
     return NULL;
 }
 
@@ -446,8 +544,9 @@ static void make_inputs(void)
          NULL,
          NULL,
          0,
-         false},
-        {"", {"as", "$/examples/matmul.ptx", "-o", "in.plo"}, NULL, NULL, 0, false},
+         false,
+         NULL},
+        {"", {"as", "$/examples/matmul.ptx", "-o", "in.plo"}, NULL, NULL, 0, false, NULL},
     };
     for (size_t k = 0; k < sizeof before / sizeof *before; k++)
         if (run_child(&before[k], INJECT_NONE, 0, 0, "stdout") != 0) exit(EXIT_FAILURE);

@@ -260,7 +260,7 @@ static void check_tables(void)
         {"a folder that is not there",
          {"export", trace_a, "-o", "/nowhere/at/all.json"},
          "E0002",
-         3}};
+         2}};
     for (size_t i = 0; i < sizeof bad_use / sizeof *bad_use; i++) {
         const char *argv[10] = {loom_path()};
         for (int k = 0; k < 8 && bad_use[i].words[k]; k++) argv[k + 1] = bad_use[i].words[k];

@@ -173,6 +173,15 @@ END
 says 2 as one.ptx -o nowhere/x.plo <<'END'
 error: cannot write 'nowhere/x.plo': No such file or directory [E0002]
 END
+echo "a note" >note.txt
+says 2 as one.ptx -o note.txt <<'END'
+error: 'note.txt' exists and is not an object of ptxloom [E0015]
+  help: choose another name, or replace it with --force
+END
+"$loom" run one.ptx -g 1 -b 32 u32:1 'u32[64]' --trace whole.db >/dev/null
+says 2 export whole.db -f csv -o . <<END
+error: the folder '.' holds other files, such as '$(ls -f | grep -vx '\.\.*' | head -n 1)' [E0016]
+END
 says 2 fmt one.ptx --frob <<'END'
 error: unknown option '--frob' of 'ptxloom fmt' [E0003]
   help: `ptxloom fmt --help` lists the options
@@ -572,9 +581,10 @@ n=$((n + 6))
 
 # Seen above with all its words and its place, or expected elsewhere with line and column.
 missing=
+find "$root/tests" -name '*.c' -o -name '*.ptx' -o -name '*.litmus' | xargs cat | tr -s '\n ' '  ' >tests
 for id in $(sed -n 's/^DIAG(\([EW]0[04-9][0-9]*\),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue
-    grep -rqE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id|[0-3], \"$id\"|^ *\"$id\",$" "$root/tests" --include='*.c' --include='*.ptx' --include='*.litmus' ||
+    grep -qE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id|[0-3], \"$id\"" tests ||
         missing="$missing $id"
 done
 n=$((n + 1))

@@ -61,6 +61,7 @@ typedef struct pl_tracedb_mistake {
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
+    bool force;         /* replace what is there, whatever it is */
     bool packed;        /* inst and mem as packed columns behind virtual tables */
     uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
                            instead of written */
@@ -157,6 +158,9 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
 const char *pl_tracedb_error(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
+
+/* Whether a file that begins so is a trace (pl_outfile_rule). */
+bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes);
 
 /* Opens a finished trace for reading. PL_INVALID with a diagnostic when the file cannot be read, is
  * no trace, is unfinished or has another schema; PL_NOMEM; *out is then NULL. Close it with

@@ -117,6 +117,7 @@ typedef struct pl_tracedb_grid {
 struct pl_tracedb {
     sqlite3 *db;
     char *path, *part;
+    bool force; /* path is replaced whatever it is */
     pl_tracedb_level level;
     uint64_t max_bytes, size_check; /* rows between two looks at the size of the file */
     pl_tracedb_choice filter;

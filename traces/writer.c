@@ -6,6 +6,7 @@
  * end: indexes, commit, close, fsync, rename. Whenever the process dies before the rename, PATH is
  * what it was before. Read listing.c for the program and event_rows.c for the events. */
 #include "traces/tracedb.h"
+#include "base/outfile.h"
 #include "isa/program/insn.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -76,20 +77,29 @@ static char *joined(const char *a, const char *b)
     return s;
 }
 
-/* A file that is there already may be replaced only when it is a trace (or empty): `--trace
- * kernel.ptx` is a slip. The first 100 bytes of an SQLite file hold its format name and, big-endian
- * at 68, the application id. */
+static bool is_sqlite(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes)
+{
+    (void)ctx, (void)bytes;
+    return n >= 16 && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+/* The first 100 bytes of an SQLite file hold its format name and, big-endian at 68, the application
+ * id. */
+bool pl_tracedb_ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes)
+{
+    if (n < 72 || !is_sqlite(ctx, head, n, bytes)) return false;
+    const uint32_t id =
+        (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
+    return id == PL_TRACEDB_APPLICATION;
+}
+
+/* `--trace kernel.ptx` is a slip. */
 static bool may_replace(pl_tracedb *t)
 {
-    unsigned char head[72] = {0};
-    FILE *f = fopen(t->path, "rb");
-    if (!f) return errno == ENOENT || pl_tracedb_fail(t, PL_IO, strerror(errno));
-    size_t n = fread(head, 1, sizeof head, f);
-    fclose(f);
-    uint32_t id =
-        (uint32_t)head[68] << 24 | (uint32_t)head[69] << 16 | (uint32_t)head[70] << 8 | head[71];
-    if (n == 0 || (memcmp(head, "SQLite format 3", 16) == 0 && id == PL_TRACEDB_APPLICATION))
-        return true;
+    const pl_outfile_rule rule = {.force = t->force, .ours = pl_tracedb_ours};
+    const int why = pl_outfile_may_replace(t->path, &rule);
+    if (why == 0) return true;
+    if (why != EEXIST) return pl_tracedb_fail(t, PL_IO, strerror(why));
     return pl_tracedb_fail(t, PL_INVALID,
                            "the file exists and is not a ptxloom trace; it is left as it is");
 }
@@ -110,6 +120,10 @@ static bool claim(pl_tracedb *t)
         return pl_tracedb_fail(t, PL_IO, "it is not an ordinary file");
     if (!may_replace(t)) return false;
     if (stat(t->part, &st) == 0) {
+        const pl_outfile_rule rule = {.force = t->force, .ours = is_sqlite};
+        if (pl_outfile_may_replace(t->part, &rule) != 0)
+            return pl_tracedb_fail(t, PL_INVALID,
+                                   "its name with .part is that of a file that is not a trace");
         sqlite3 *other = NULL;
         int code = pl_tracedb_open_file(t->part, PL_TRACEDB_WRITE, &other);
         if (code == SQLITE_OK) code = sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
@@ -264,6 +278,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     if (!t) return PL_NOMEM;
     t->level = o->level;
     t->packed = o->packed;
+    t->force = o->force;
     /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one
      * that may not grow, some forty small tables, would be 3 MB instead of 0.2. */
     bool small =
@@ -555,23 +570,13 @@ static void close_file(pl_tracedb *t)
     t->db = NULL;
 }
 
-/* PATH.part is complete: to the disk with it, then its good name, then the folder that holds the
- * name. */
+/* PATH.part is complete. */
 static bool publish(pl_tracedb *t)
 {
-    int fd = open(t->part, O_RDWR | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0) good = close(fd) == 0 && good;
-    if (!good || rename(t->part, t->path) != 0) return pl_tracedb_fail(t, PL_IO, strerror(errno));
+    const int why = pl_outfile_publish(t->part, t->path);
+    if (why) return pl_tracedb_fail(t, PL_IO, strerror(why));
     free(t->part);
     t->part = NULL;
-    char *slash = strrchr(t->path, '/');
-    if (slash) slash[slash == t->path] = '\0';
-    fd = open(slash ? t->path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        fsync(fd); /* best effort: the file itself is safe */
-        close(fd);
-    }
     return true;
 }
 

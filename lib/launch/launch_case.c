@@ -1,6 +1,6 @@
 /* launch_case.c - a launch with its arguments: made by json_launch.c or argument.c, turned here
  * into buffers and parameter bytes. */
-#include "lib/internal.h"
+#include "lib/data/output.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lib/data/npy.h"
@@ -619,27 +619,35 @@ void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t s
         buf[0] = '\0';
 }
 
-pl_status pl_case_save(pl_case *c, size_t k)
+static pl_output_how how_to_save(const pl_case *c, size_t k, bool force)
+{
+    return (pl_output_how){.kind = is_npy(c->arg[k].save) ? PL_OUTPUT_NPY : PL_OUTPUT_RAW,
+                           .bytes = c->arg[k].bytes,
+                           .force = force};
+}
+
+pl_status pl_case_check_save(pl_case *c, size_t k, bool force)
+{
+    const pl_output_how how = how_to_save(c, k, force);
+    return pl_output_check(c->more->gpu, c->arg[k].save, &how);
+}
+
+pl_status pl_case_save(pl_case *c, size_t k, bool force)
 {
     PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while saving an argument"))
-    const char *path = c->arg[k].save;
+    const pl_output_how how = how_to_save(c, k, force);
     const uint8_t *p = bytes_of(c, k, c->arg[k].bytes);
-    FILE *f = fopen(path, "wb");
-    bool ok = f != NULL;
-    if (ok && is_npy(path)) ok = pl_npy_write(f, c->more->arg.at[k].element, c->arg[k].count);
-    for (uint64_t done = 0, n; ok && p && done < c->arg[k].bytes; done += n) {
+    pl_output *o;
+    pl_status st = pl_output_open(c->more->gpu, c->arg[k].save, &how, &o);
+    if (st != PL_OK) return st;
+    FILE *f = pl_output_stream(o);
+    if (how.kind == PL_OUTPUT_NPY && !pl_npy_write(f, c->more->arg.at[k].element, c->arg[k].count))
+        st = PL_IO;
+    for (uint64_t done = 0, n; st == PL_OK && p && done < c->arg[k].bytes; done += n) {
         n = c->arg[k].bytes - done < SLICE ? c->arg[k].bytes - done : SLICE;
-        ok = !pl_gpu_stopped(c->more->gpu) && fwrite(p + done, 1, n, f) == n;
+        if (fwrite(p + done, 1, n, f) != n) st = PL_IO;
+        if (pl_gpu_stopped(c->more->gpu)) st = PL_INTERRUPTED;
     }
-    int why = ok ? 0 : errno;
-    if (f && fclose(f) != 0 && ok) {
-        why = errno;
-        ok = false;
-    }
-    if (ok) return PL_OK;
-    if (pl_gpu_stopped(c->more->gpu))
-        return pl_gpu_interrupted(c->more->gpu, (pl_loc){.file = UINT32_MAX},
-                                  pl_arena_printf(c->more->gpu->messages, "writing '%s'", path));
-    pl_report(&c->more->gpu->diags, PL_E0002, (pl_loc){.file = UINT32_MAX}, path, strerror(why));
-    return f ? PL_IO : PL_INVALID;
+    st = pl_output_close(o, st);
+    return st == PL_INTERRUPTED ? stopped_at(c, k, "saving") : st;
 }

@@ -1,0 +1,234 @@
+/* outfile.c - see outfile.h. */
+#define _GNU_SOURCE /* O_TMPFILE */
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_TRIES = 1000, KEPT_NAME = 200 /* bytes of a name that its temporary name repeats */ };
+
+struct pl_outfile {
+    FILE *f;
+    char *path; /* NULL: written to directly */
+    char *part; /* its name until then; NULL: it has none */
+};
+
+/* ---- what is there already ---- */
+
+static int check_head(const char *path, const pl_outfile_rule *rule, uint64_t bytes)
+{
+    unsigned char head[PL_OUTFILE_HEAD];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return errno;
+    size_t n = 0;
+    ssize_t k;
+    while (n < sizeof head && (k = read(fd, head + n, sizeof head - n)) != 0) {
+        if (k > 0) n += (size_t)k;
+        if (k < 0 && errno != EINTR) break;
+    }
+    const int why = n < sizeof head && k < 0 ? errno : 0;
+    close(fd);
+    if (why) return why;
+    return rule->ours && rule->ours(rule->ctx, head, n, bytes) ? 0 : EEXIST;
+}
+
+/* *old: what is there; its st_nlink is 0 when nothing is. */
+static int look(const char *path, const pl_outfile_rule *rule, struct stat *old)
+{
+    struct stat link;
+    memset(old, 0, sizeof *old);
+    if (!*path) return ENOENT;
+    if (stat(path, old) != 0) {
+        if (errno != ENOENT) return errno;
+        const bool dangling = lstat(path, &link) == 0;
+        memset(old, 0, sizeof *old);
+        return dangling ? ENOENT : 0;
+    }
+    if (S_ISDIR(old->st_mode)) return EISDIR;
+    if (S_ISBLK(old->st_mode)) return rule->force ? 0 : EEXIST;
+    if (!S_ISREG(old->st_mode) || rule->force || old->st_size == 0) return 0;
+    return check_head(path, rule, (uint64_t)old->st_size);
+}
+
+int pl_outfile_may_replace(const char *path, const pl_outfile_rule *rule)
+{
+    struct stat old;
+    return look(path, rule, &old);
+}
+
+/* ---- opening ---- */
+
+/* The folder of a path; to be freed. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+}
+
+/* A file in the folder of path that has no name yet, so that nothing is left of it whatever
+ * happens; -1: there is no such thing here. */
+static int make_unnamed(const char *path)
+{
+#ifdef O_TMPFILE
+    if (access("/proc/self/fd", X_OK) != 0) return -1;
+    char *folder = folder_of(path);
+    const int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return fd;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+/* Gives a file a name beside path, which is new: makes it when fd is -1. The descriptor, or -1. */
+static int name_part(pl_outfile *o, int fd)
+{
+    const char *slash = strrchr(o->path, '/'), *name = slash ? slash + 1 : o->path;
+    const size_t n = strlen(o->path) + 48;
+    char self[40];
+    int made = -1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    if (!(o->part = malloc(n))) return -1;
+    for (int i = 0; i < MOST_TRIES && made < 0; i++) {
+        snprintf(o->part, n, "%.*s%.*s.%ld-%d.part", (int)(name - o->path), o->path, KEPT_NAME,
+                 name, (long)getpid(), i);
+        if (fd < 0)
+            made = open(o->part, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
+        else
+            made = linkat(AT_FDCWD, self, AT_FDCWD, o->part, AT_SYMLINK_FOLLOW) == 0 ? fd : -1;
+        if (made < 0 && errno != EEXIST) break;
+    }
+    if (made >= 0) return made;
+    free(o->part);
+    o->part = NULL;
+    return -1;
+}
+
+/* Makes the file beside path, with the permissions of the one it will replace. */
+static int make_file(pl_outfile *o, const struct stat *old)
+{
+    const char *slash = strrchr(o->path, '/');
+    if (slash && !slash[1]) return EISDIR;
+    int fd = make_unnamed(o->path);
+    if (fd < 0) fd = name_part(o, -1);
+    if (fd < 0) return errno;
+    struct stat own;
+    if (old->st_nlink && fstat(fd, &own) == 0) {
+        const bool other = own.st_uid != old->st_uid || own.st_gid != old->st_gid;
+        if (other && fchown(fd, old->st_uid, old->st_gid) != 0)
+            errno = 0; /* it becomes a file of whoever writes it */
+        fchmod(fd, old->st_mode & 07777);
+    }
+    o->f = fdopen(fd, "wb");
+    if (o->f) return 0;
+    const int why = errno;
+    close(fd);
+    if (o->part) unlink(o->part);
+    return why;
+}
+
+static int open_outfile(pl_outfile *o, const char *path, const struct stat *old)
+{
+    if (old->st_nlink && !S_ISREG(old->st_mode)) {
+        o->f = fopen(path, "wb");
+        return o->f ? 0 : errno;
+    }
+    if (old->st_nlink && access(path, W_OK) != 0) return errno;
+    o->path = old->st_nlink ? realpath(path, NULL) : strdup(path); /* a link stays one */
+    return o->path ? make_file(o, old) : errno;
+}
+
+static void free_outfile(pl_outfile *o)
+{
+    free(o->part);
+    free(o->path);
+    free(o);
+}
+
+int pl_outfile_open(pl_outfile **out, const char *path, const pl_outfile_rule *rule)
+{
+    struct stat old;
+    *out = NULL;
+    int why = look(path, rule, &old);
+    if (why) return why;
+    pl_outfile *o = calloc(1, sizeof *o);
+    if (!o) return ENOMEM;
+    why = open_outfile(o, path, &old);
+    if (why)
+        free_outfile(o);
+    else
+        *out = o;
+    return why;
+}
+
+int pl_outfile_check(const char *path, const pl_outfile_rule *rule)
+{
+    pl_outfile *o;
+    struct stat old;
+    int why = look(path, rule, &old);
+    if (why || (old.st_nlink && !S_ISREG(old.st_mode)))
+        return why; /* opening a pipe would wait for its reader */
+    why = pl_outfile_open(&o, path, rule);
+    pl_outfile_close(o, false);
+    return why;
+}
+
+FILE *pl_outfile_stream(pl_outfile *o)
+{
+    return o->f;
+}
+
+/* ---- closing ---- */
+
+static int rename_part(const char *part, const char *path)
+{
+    if (rename(part, path) != 0) return errno;
+    char *folder = folder_of(path);
+    const int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        fsync(fd); /* best effort: the file itself is safe */
+        close(fd);
+    }
+    free(folder);
+    return 0;
+}
+
+int pl_outfile_publish(const char *part, const char *path)
+{
+    int fd = open(part, O_RDWR | O_CLOEXEC), why = 0;
+    if (fd < 0 || fsync(fd) != 0) why = errno;
+    if (fd >= 0 && close(fd) != 0 && !why) why = errno;
+    return why ? why : rename_part(part, path);
+}
+
+int pl_outfile_error(pl_outfile *o)
+{
+    FILE *f = o->f;
+    const bool lost = ferror(f) != 0;
+    errno = 0;
+    if (fflush(f) != 0) return errno ? errno : EIO;
+    if (!lost) return 0;
+    clearerr(f); /* it was lost some time ago: what is wrong now? */
+    errno = 0;
+    return putc('\n', f) == EOF || fflush(f) != 0 ? (errno ? errno : EIO) : EIO;
+}
+
+int pl_outfile_close(pl_outfile *o, bool keep)
+{
+    if (!o) return 0;
+    const int fd = fileno(o->f);
+    int why = keep ? pl_outfile_error(o) : 0;
+    const bool named = keep && !why && o->path;
+    if (named && fsync(fd) != 0) why = errno;
+    if (named && !why && !o->part && name_part(o, fd) < 0) why = errno;
+    if (fclose(o->f) != 0 && keep && !why) why = errno ? errno : EIO;
+    if (named && !why) why = rename_part(o->part, o->path);
+    if (o->part && (why || !keep)) unlink(o->part);
+    free_outfile(o);
+    return why;
+}

@@ -1,0 +1,153 @@
+/* output.c - files that commands write for the user (base/outfile.h): what each kind looks like,
+ * and messages. */
+#include "lib/data/output.h"
+#include "traces/trace.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kinds ---- */
+
+static const char object[] = {'\177', 'E', 'L', 'F', 2, 1, 1, 0, 0, 0, 0, 0,
+                              0,      0,   0,   0,   1, 0, 0, 0, 1, 0, 0, 0};
+
+/* How a file of the kind begins, and what stands in its first PL_OUTFILE_HEAD bytes. */
+static const struct {
+    const char *what, *begins;
+    size_t n;
+    const char *holds;
+} kinds[] = {
+    [PL_OUTPUT_SOURCE] = {"a PTX file", NULL, 0, NULL},
+    [PL_OUTPUT_OBJECT] = {"an object of ptxloom", object, sizeof object, NULL},
+    [PL_OUTPUT_ASSEMBLY] = {"a machine program as text", ".ptxloom ", 9, NULL},
+    [PL_OUTPUT_LISTING] = {"a listing of ptxloom", NULL, 0, NULL},
+    [PL_OUTPUT_REPORT] = {"a report of ptxloom", "<!DOCTYPE html>", 15,
+                          "<title>ptxloom report</title>"},
+    [PL_OUTPUT_TRACE] = {"a trace of ptxloom", NULL, 0, NULL},
+    [PL_OUTPUT_PERFETTO] = {"an export of ptxloom", "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[",
+                            38, NULL},
+    [PL_OUTPUT_TABLE] = {"this table", NULL, 0, NULL},
+    [PL_OUTPUT_NPY] = {"a .npy file", "\x93NUMPY", 6, NULL},
+    [PL_OUTPUT_RAW] = {"a file of the same size", NULL, 0, NULL},
+};
+
+/* "NAME:" and, in the next line, instruction 0. */
+static bool is_listing(const unsigned char *head, size_t n)
+{
+    const unsigned char *line = memchr(head, '\n', n);
+    if (!line || line == head || line[-1] != ':') return false;
+    const size_t left = n - (size_t)(++line - head);
+    size_t k = 0;
+    while (k < left && line[k] == ' ') k++;
+    while (k < left && isdigit(line[k])) k++;
+    return k == 6 && left > 8 && line[6] == ' ' && line[7] == ' ';
+}
+
+static bool begins_with(const unsigned char *head, size_t n, const char *with, size_t length)
+{
+    if (length > n) length = n < PL_OUTFILE_HEAD ? length : n;
+    return length <= n && memcmp(head, with, length) == 0;
+}
+
+static bool holds(const unsigned char *head, size_t n, const char *text)
+{
+    const size_t length = strlen(text);
+    for (size_t i = 0; i + length <= n; i++)
+        if (memcmp(head + i, text, length) == 0) return true;
+    return false;
+}
+
+static bool ours(const void *ctx, const unsigned char *head, size_t n, uint64_t bytes)
+{
+    const pl_output_how *how = ctx;
+    switch (how->kind) {
+    case PL_OUTPUT_SOURCE: return true; /* the one that was read */
+    case PL_OUTPUT_LISTING: return is_listing(head, n);
+    case PL_OUTPUT_TRACE: return pl_tracedb_ours(NULL, head, n, bytes);
+    case PL_OUTPUT_RAW: return bytes == how->bytes;
+    case PL_OUTPUT_TABLE: return begins_with(head, n, how->begins, strlen(how->begins));
+    case PL_OUTPUT_OBJECT:
+    case PL_OUTPUT_ASSEMBLY:
+    case PL_OUTPUT_REPORT:
+    case PL_OUTPUT_PERFETTO:
+    case PL_OUTPUT_NPY: break;
+    }
+    return begins_with(head, n, kinds[how->kind].begins, kinds[how->kind].n) &&
+           (!kinds[how->kind].holds || holds(head, n, kinds[how->kind].holds));
+}
+
+static pl_outfile_rule rule_of(const pl_output_how *how)
+{
+    return (pl_outfile_rule){.force = how->force, .ours = ours, .ctx = how};
+}
+
+/* ---- files ---- */
+
+struct pl_output {
+    pl_gpu *gpu;
+    pl_outfile *file;
+    pl_output_kind kind;
+    char path[]; /* for messages */
+};
+
+pl_status pl_output_failed(pl_gpu *gpu, const char *path, int why, pl_output_kind kind)
+{
+    if (why == ENOMEM) return pl_gpu_no_memory(gpu, "while writing a file");
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while writing a file"))
+    const pl_loc nowhere = {.file = UINT32_MAX};
+    if (why == EEXIST)
+        pl_report(&gpu->diags, PL_E0015, nowhere, path, kinds[kind].what)->help =
+            "choose another name, or replace it with --force";
+    else
+        pl_report(&gpu->diags, PL_E0002, nowhere, path, strerror(why ? why : EIO));
+    switch (why) { /* a wrong path is the user's mistake, anything else the system's */
+    case ENOENT:
+    case ENOTDIR:
+    case EACCES:
+    case EISDIR:
+    case EEXIST:
+    case ELOOP:
+    case ENAMETOOLONG: return PL_INVALID;
+    default: return PL_IO;
+    }
+}
+
+pl_status pl_output_check(pl_gpu *gpu, const char *path, const pl_output_how *how)
+{
+    const pl_outfile_rule rule = rule_of(how);
+    const int why = pl_outfile_check(path, &rule);
+    return why ? pl_output_failed(gpu, path, why, how->kind) : PL_OK;
+}
+
+pl_status pl_output_open(pl_gpu *gpu, const char *path, const pl_output_how *how, pl_output **out)
+{
+    const pl_outfile_rule rule = rule_of(how);
+    pl_output *o = malloc(sizeof *o + strlen(path) + 1);
+    *out = NULL;
+    if (!o) return pl_gpu_no_memory(gpu, "while writing a file");
+    *o = (pl_output){.gpu = gpu, .kind = how->kind};
+    strcpy(o->path, path);
+    const int why = pl_outfile_open(&o->file, path, &rule);
+    if (why) {
+        free(o);
+        return pl_output_failed(gpu, path, why, how->kind);
+    }
+    *out = o;
+    return PL_OK;
+}
+
+FILE *pl_output_stream(pl_output *o)
+{
+    return pl_outfile_stream(o->file);
+}
+
+pl_status pl_output_close(pl_output *o, pl_status st)
+{
+    if (!o) return st;
+    const int lost = st == PL_IO ? pl_outfile_error(o->file) : 0,
+              why = pl_outfile_close(o->file, st == PL_OK);
+    if (why || st == PL_IO) st = pl_output_failed(o->gpu, o->path, why ? why : lost, o->kind);
+    free(o);
+    return st;
+}

@@ -1,0 +1,133 @@
+#!/bin/sh
+# files.sh - files that ptxloom writes: what is there and is not of their kind stays, an output that cannot be written is found
+# before the work, and a write that fails costs nothing that was there.
+set -u
+. "$srcdir/tests/scratch.sh"
+
+test_that() # WHAT, with the verdict in $?
+{
+    verdict=$?
+    n=$((n + 1))
+    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
+        echo "not ok $n - $1"
+        sed 's/^/# /' said
+    fi
+}
+# Runs ptxloom; true when the status is the first argument. What it says goes to the file `said`.
+status()
+{
+    wanted=$1
+    shift
+    "$loom" "$@" >out 2>said
+    found=$?
+    [ $found -eq "$wanted" ] || { echo "status $found, not $wanted" >>said; return 1; }
+}
+saxpy() # ARGUMENTS OPTIONS...: a launch of 128 elements
+{
+    wanted=$1
+    shift
+    status "$wanted" run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 'f32[128]=iota' "$@"
+}
+
+cp "$root/examples/saxpy.ptx" "$root/examples/matmul.ptx" .
+saxpy 0 'out:f32[128]=iota' --trace run.db
+test_that "a trace"
+
+# --- what is not ours stays; what is ours is replaced
+
+echo "my notes" >notes
+cp notes keep
+for command in "report run.db -o" "export run.db -o" "export run.db -f csv -t kernel -o" "export run.db -f ndjson -o" \
+    "as matmul.ptx -o" "dis matmul.ptx -o" "dis --asm matmul.ptx -o"; do
+    status 2 $command notes && grep -q "error: 'notes' exists and is not .* \[E0015\]" said && cmp -s notes keep
+    test_that "$command: a file of another kind is refused"
+    status 0 $command mine && status 0 $command mine && cp notes mine && status 0 $command mine --force && ! cmp -s mine notes
+    test_that "$command: one of its own kind is replaced, any other with --force"
+    status 2 $command nowhere/at/all && grep -q "No such file or directory \[E0002\]" said
+    test_that "$command: a folder that is not there"
+    status 2 $command . && grep -q "\[E0002\]\|\[E0016\]" said
+    test_that "$command: a folder is no file"
+    status 3 $command /dev/full && grep -q "error: cannot write '/dev/full': No space left on device \[E0002\]" said
+    test_that "$command: a full device"
+    : >mine
+    status 0 $command mine && [ -s mine ]
+    test_that "$command: an empty file is replaced"
+    rm mine
+done
+
+saxpy 2 'out:f32[128]=iota' --trace notes && grep -q "'notes' exists and is not a trace of ptxloom \[E0015\]" said && cmp -s notes keep && [ ! -s out ]
+test_that "run --trace: a file of another kind is refused before the launch"
+cp notes raw.bin
+saxpy 2 'out=raw.bin:f32[128]=iota' && grep -q E0015 said && cmp -s raw.bin keep
+test_that "out=: a file of another size is refused"
+saxpy 2 'out=nowhere/y.npy:f32[128]=iota' && grep -q E0002 said && ! grep -q 'on toy' out
+test_that "out=: a path that cannot be written is found before the launch"
+saxpy 2 'out:f32[128]=iota' --trace nowhere/x.db && grep -q E0002 said && ! grep -q 'on toy' out
+test_that "--trace: a path that cannot be written is found before the launch"
+saxpy 0 'out=y.npy:f32[128]=iota' && saxpy 0 'out=y.npy:f32[128]=hash:1' && saxpy 0 'out=raw.bin:f32[128]=iota' --force
+test_that "out=: a .npy file is replaced, anything with --force"
+printf '{"ptx": "saxpy.ptx", "grid": [2], "block": [64], "args": [{"scalar": "u32", "value": 128}, {"scalar": "f32", "value": 2}, {"buffer": "f32", "count": 128}, {"buffer": "f32", "count": 128, "save": "keep.bin"}]}' >case.json
+cp keep keep.bin
+status 2 run case.json --mode functional && grep -q E0015 said && cmp -s keep keep.bin
+test_that "save: a file of another size is refused"
+
+# --- tables in a folder
+
+status 0 export run.db -f csv -o tables && status 0 export run.db -f csv -o tables
+test_that "tables go into a folder, and again"
+cp notes tables/
+status 2 export run.db -f csv -o tables && grep -q "error: the folder 'tables' holds other files, such as 'notes' \[E0016\]" said
+test_that "a folder with another file is refused"
+rm tables/notes
+cp notes tables/kernel.csv
+rm tables/access.csv
+status 2 export run.db -f csv -o tables && grep -q "'tables/kernel.csv' exists and is not" said && [ ! -e tables/access.csv ]
+test_that "so is one with another file under the name of a table, before any is written"
+status 0 export run.db -f csv -o tables --force && head -n 1 tables/kernel.csv | grep -q ^id,
+test_that "--force replaces it"
+
+# --- a limit on the size of files stands for a full disk: nothing that was there is lost
+
+"$loom" report run.db -o page.html >/dev/null
+"$loom" export run.db -o events.json
+"$loom" as matmul.ptx -o matmul.plo
+saxpy 0 'out=y.npy:f32[2048]=iota'
+cp -R . ../"${scratch##*/}".copy
+limited() # COMMAND...
+{
+    (
+        ulimit -f 1
+        "$loom" "$@" >/dev/null 2>/dev/null
+    )
+    [ $? -eq 3 ]
+}
+for command in "report run.db -o page.html" "export run.db -o events.json" "as matmul.ptx -o matmul.plo" "fmt -w matmul.ptx" \
+    "export run.db -f csv -o tables" "run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 f32[128] out=y.npy:f32[2048]" \
+    "run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2 f32[128] f32[128] --trace run.db" "dis matmul.ptx -o new.txt"; do
+    limited $command && [ ! -e new.txt ] && diff -r . ../"${scratch##*/}".copy >said
+    test_that "$command: without room everything is as it was"
+done
+rm -rf ../"${scratch##*/}".copy
+saxpy 3 'out=/dev/full:f32[128]=iota' && grep -q "No space left on device" said && grep -q 'timing): ok' out
+test_that "a launch that cannot be saved did run"
+
+# --- whose file it is, and what it is called
+
+chmod 640 matmul.ptx
+ln -s matmul.ptx link.ptx
+echo "// one more line" >>matmul.ptx
+status 0 fmt -w link.ptx && [ -h link.ptx ] && [ "$(ls -l matmul.ptx | cut -c1-10)" = -rw-r----- ]
+test_that "fmt -w keeps links and permissions"
+ln -s nowhere.html broken
+status 2 report run.db -o broken && [ ! -e nowhere.html ] && [ -h broken ]
+test_that "a link to nothing is refused"
+status 2 fmt -w notes && cmp -s notes keep
+test_that "fmt -w leaves a file alone that it cannot read as PTX"
+long=$(printf '%0240d' 0).html
+status 0 report run.db -o "$long" && [ -s "$long" ]
+test_that "a long name"
+[ -z "$(find . -name '*.part')" ]
+test_that "no part of a file is left"
+saxpy 0 'out:f32[128]=iota' --trace part.db && cp notes part.db.part && saxpy 2 'out:f32[128]=iota' --trace part.db && cmp -s notes part.db.part
+test_that "a file with the name of an unfinished trace is left alone"
+echo "1..$n"
