@@ -361,7 +361,7 @@ static void check_panels(browser *b, const char *name)
         {"overview", 10, ".tile"}, {"advice", 1, "article"},          {"speed", 8, ".bar i"},
         {"roofline", 3, "circle"}, {"occupancy", 6, "svg path.step"}, {"stalls", 4, ".stack i"},
         {"timeline", 1, "canvas"}, {"source", 20, ".row code s"},     {"memory", 20, "path.link"},
-        {"accesses", 2, "svg"},    {"divergence", 3, "canvas"},       {"maps", 4, "canvas"},
+        {"accesses", 2, "svg"},    {"divergence", 1, "canvas"},       {"maps", 4, "canvas"},
         {"units", 2, "canvas"},    {"compare", 10, "table"},          {"metrics", 100, "table"},
         {"machine", 100, "table"}};
     eval(b, "drawAll()");
@@ -731,6 +731,11 @@ static void check_all(browser *b)
         if (again >= 0 && again < ms) ms = again;
     }
     double rows = number(b, "L.time.rows");
+    eval(b, "drawAll()");
+    tap(number(b, "document.querySelectorAll('#panel-divergence .body .num').length") >=
+                1 + 3 * number(b, "Math.min(12, L.branches.length)") &&
+            number(b, "L.branches.length") > 0,
+        "each branch that ran has its three numbers");
     tap(ms >= 0 && ms < 2000 && rows >= 1e6,
         "a trace of %.0f instructions is on the screen after %.0f ms", rows, ms);
     tap(b->complaints == 0 && !b->dead, "the console stays silent");

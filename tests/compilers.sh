@@ -5,8 +5,8 @@
 . "${srcdir:-.}/tests/scratch.sh"
 build=$(dirname "$loom")
 
-sources="$root/tests/unit/num_sums.c $root/emu/exec/num_soft.c $root/emu/exec/mufu_tables.c"
-sources="$sources $root/emu/exec/tensor.c $root/emu/exec/tensor_dot.c $root/emu/exec/tensor_map.c"
+sources="$root/tests/unit/num_sums.c $root/emu/exec/num/softfloat.c $root/emu/exec/num/mufu_tables.c"
+sources="$sources $root/emu/exec/mma/mma.c $root/emu/exec/mma/dot_product.c $root/emu/exec/mma/fragment_layout.c"
 
 # CC LEVEL PROCESSOR
 sums() {
@@ -43,9 +43,9 @@ for cc in gcc clang; do
 done
 
 warnings() {
-    for top in "$root" "$build"; do (cd "$top" && find base cli emu isa lib memmodel ptx traces -name '*.c' -exec echo "$top/{}" \;); done |
+    for top in "$root" "$build"; do (cd "$top" && find arch base cli compiler emu isa lib litmus memmodel ptx traces -name '*.c' -exec echo "$top/{}" \;); done |
         sort -u | while read -r source; do
-        case $source in */traces/loadable.c) how=-DPL_LOADABLE ;; *) how= ;; esac
+        case $source in */traces/sqlite_extension.c) how=-DPL_LOADABLE ;; *) how= ;; esac
         # shellcheck disable=SC2086 # a word or none
         clang -std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror -DHAVE_CONFIG_H -D_XOPEN_SOURCE=700 \
             -DPL_ARCH_DIR='""' $how -I"$build" -I"$root" -I"$build/include" -I"$root/include" "$source" 2>&1 || echo "in $source"

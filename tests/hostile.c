@@ -453,7 +453,8 @@ static void stopped(void)
            "INSERT INTO query VALUES ('mine', '', '" ENDLESS "');"
            "CREATE TABLE w AS SELECT w.* FROM warp w, lane a, lane b, lane c; DROP TABLE warp; "
            "CREATE TABLE warp AS SELECT * FROM w;"
-           "CREATE TABLE p AS SELECT p.* FROM pc_stat p, lane a, lane b, lane c; DROP TABLE "
+           "CREATE TABLE p AS SELECT p.* FROM pc_stat p, lane a, lane b, lane c, lane d WHERE "
+           "d.lane < 4; DROP TABLE "
            "pc_stat; CREATE TABLE pc_stat AS SELECT * FROM p");
     for (size_t i = 0; i < sizeof endless / sizeof *endless; i++) {
         const char *words[12] = {NULL};
