@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans)
+void pl_compile_unit_start(pl_program *part, const pl_program *before, pl_arena *arena,
+                           pl_plan_cache *plans)
 {
     *part = *before;
     part->arena = arena;
@@ -28,7 +29,7 @@ static void keep_tables(pl_prog_func *f, pl_arena *arena)
     KEEP(arena, &f->result);
 }
 
-void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
+void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
 {
     KEEP(arena, &part->code);
     KEEP(arena, &part->pool);
@@ -51,7 +52,7 @@ static uint32_t join_lines(pl_program *p, const pl_program *part)
     return moved;
 }
 
-void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
+void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part)
 {
     uint32_t code = (uint32_t)p->code.n, pool = (uint32_t)p->pool.n, calls = (uint32_t)p->calls.n,
              moves = (uint32_t)p->moves.n;
@@ -76,14 +77,14 @@ void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part)
         *i = part->code.at[k];
         uint32_t effects = pl_forms[i->form].effects, operands = pl_forms[i->form].noperands;
         i->line += lines;
-        i->more += i->nmore ? pool : 0;
+        i->extra_ops += i->nextra ? pool : 0;
         i->reconv += i->reconv != UINT32_MAX ? code : 0;
         if (effects & PL_EF_CALL)
             i->target += calls;
         else if ((effects & PL_EF_BRANCH) && operands == 1)
             i->target += code;
         else if ((effects & PL_EF_BRANCH) && operands == 2 && pl_arena_ok(p->arena))
-            for (uint32_t t = 0; t < i->nmore; t++) p->pool.at[i->more + t] += code;
+            for (uint32_t t = 0; t < i->nextra; t++) p->pool.at[i->extra_ops + t] += code;
     }
     f->first = code;
     keep_tables(f, p->arena);

@@ -13,13 +13,14 @@
 
 /* Makes *part an empty part that takes its memory from `arena`. before: the program while it has no
  * code. */
-void pl_part_start(pl_program *part, const pl_program *before, pl_arena *arena, pl_plans *plans);
+void pl_compile_unit_start(pl_program *part, const pl_program *before, pl_arena *arena,
+                           pl_plan_cache *plans);
 /* After a function with more instructions working memory is given back, not kept for the next. */
-enum { PL_PART_LARGE = 1 << 14 };
+enum { PL_COMPILE_UNIT_LARGE = 1 << 14 };
 /* Copies what a finished part holds to `arena`, where it waits until the functions before it are
  * there. */
-void pl_part_keep(pl_program *part, pl_prog_func *f, pl_arena *arena);
+void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena);
 /* Puts a finished part behind the code that the program has. */
-void pl_part_join(pl_program *p, pl_prog_func *f, const pl_program *part);
+void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part);
 
 #endif

@@ -16,7 +16,7 @@
 #include "isa/program/canonicalize.h"
 
 static_assert(PL_PASS_COUNT <= 64, "sets of passes are masks of 64 bits");
-static_assert(!(PL_IF_NOTES & (PL_IF_ELSEWHERE | PL_IF_HALF)),
+static_assert(!(PL_IF_COMPILE_ONLY & (PL_IF_UNIFORM_REG | PL_IF_NARROW64)),
               "these notes are on an instruction at once");
 
 const pl_pass_info pl_passes[PL_PASS_COUNT] = {
@@ -104,11 +104,11 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
         const pl_form *fm = &pl_forms[i->form];
         if ((fm->effects & PL_EF_CALL) && pc + 1 < end) {
             i[1].flags |= PL_IF_SYNC_POINT;
-            i->reconv = lanes_meet_behind(p, i) ? pl_meeting_place(p, pc + 1, end) : UINT32_MAX;
+            i->reconv = lanes_meet_behind(p, i) ? pl_reconvergence_pc(p, pc + 1, end) : UINT32_MAX;
             if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
         }
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1 && i->target <= pc)
-            i->flags |= PL_IF_LOOP;
+            i->flags |= PL_IF_BACK_EDGE;
     }
 }
 
@@ -122,7 +122,7 @@ static pl_status find_reconvergence(run *r)
 
 static pl_status allocate_registers(run *r)
 {
-    pl_status st = pl_live_allocate(r->p, r->f, r->fixed, r->work);
+    pl_status st = pl_allocate_registers(r->p, r->f, r->fixed, r->work);
     clear(r->work, r->large);
     return st;
 }
@@ -130,7 +130,7 @@ static pl_status allocate_registers(run *r)
 static pl_status run_code_pass(run *r, pl_pass_id id)
 {
     switch (id) {
-    case PL_PASS_contract_fma: return pl_opt_contract(r->p, r->f, &r->fixed, r->work, r->pass);
+    case PL_PASS_contract_fma: return pl_contract_fma(r->p, r->f, &r->fixed, r->work, r->pass);
     case PL_PASS_find_reconvergence: return find_reconvergence(r);
     case PL_PASS_allocate_registers: return allocate_registers(r);
     case PL_PASS_compact_tables: pl_program_tidy(r->p); return PL_OK;
@@ -232,7 +232,7 @@ pl_status pl_run_passes(pl_program *part, pl_prog_func *f, uint32_t fixed, pl_ar
              .fixed = fixed,
              .work = work,
              .pass = pass,
-             .large = f->count > PL_PART_LARGE};
+             .large = f->count > PL_COMPILE_UNIT_LARGE};
     pl_status st = PL_OK;
     pl_arena_reset(work);
     pl_arena_reset(pass);

@@ -18,9 +18,9 @@
 
 /* predicate_select.c: true for a select of two constants that one instruction reads. A sum with it
  * is not combined with another. */
-bool pl_choice_counts(const pl_ir *x, const pl_insn *s);
+bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s);
 /* licm_loads.c: true for a call of a function, or of a subroutine for some lanes. Nothing is moved
  * out of a loop with one. */
-bool pl_lift_calls(const pl_insn *i);
+bool pl_insn_calls_out(const pl_insn *i);
 
 #endif

@@ -169,7 +169,7 @@ static void form(text *t, const pl_form *f, const uint16_t *mods)
         put(t, "    lands when it is complete in timing mode, at once in functional mode; run "
                "--async chooses\n");
     put(t, "    latency class %s; defined in isa/%s:%d\n",
-        f->cls ? pl_class_text[f->cls(mods)] : "-", f->file, f->line);
+        f->latency_class ? pl_class_text[f->latency_class(mods)] : "-", f->file, f->line);
 }
 
 /* A statement with this instruction. */

@@ -264,7 +264,7 @@ static pl_listing listing_of(pl_module *m, uint32_t pc)
                     .form = insn->form,
                     .syntax = form->syntax,
                     .mnemonic = pl_mnems[form->mnem].name,
-                    .cls = pl_class_text[insn->cls]};
+                    .cls = pl_class_text[insn->latency_class]};
     pl_disasm(p, pc, l.text, sizeof l.text);
     if (insn->line < p->lines.n) {
         const pl_prog_line *line = &p->lines.at[insn->line];

@@ -17,7 +17,7 @@
 enum { VARIES = 1, READ_BEFORE = 2 };
 
 typedef struct finder {
-    pl_varies *v;
+    pl_divergence *v;
     bool any, again;
 } finder;
 
@@ -66,8 +66,9 @@ static bool own_difference(const pl_insn *i)
  * lane. */
 static bool one_answer(const pl_insn *i)
 {
-    return i->cls == C_vote || i->cls == C_redux || (i->cls == C_match && pl_insn_has(i, W_all)) ||
-           (i->cls == C_shfl && pl_insn_has(i, W_idx));
+    return i->latency_class == C_vote || i->latency_class == C_redux ||
+           (i->latency_class == C_match && pl_insn_has(i, W_all)) ||
+           (i->latency_class == C_shfl && pl_insn_has(i, W_idx));
 }
 
 /* Does its answer differ because lanes ask others, or ask them for something else? What each lane
@@ -81,7 +82,7 @@ static void reads_but_own(finder *f, pl_insn *i)
             sees(f, &i->op[k], 1, 0);
 }
 
-static bool begin(pl_varies *v, const pl_ir *x)
+static bool begin(pl_divergence *v, const pl_ir *x)
 {
     v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
@@ -90,7 +91,7 @@ static bool begin(pl_varies *v, const pl_ir *x)
 
 /* Follows what `brings` brings in, and what is marked already. An instruction is done with when
  * what it writes has been marked. False: out of memory. */
-static inline bool spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+static inline bool spread(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_insn *i))
 {
     finder f = {.v = v};
     size_t n = 0;
@@ -121,7 +122,7 @@ static inline bool spread(pl_varies *v, pl_ir *x, bool (*brings)(const pl_insn *
 /* What is written and read between a branch and where its lanes meet. Predicates count behind the
  * rows. */
 typedef struct between {
-    pl_varies *v;
+    pl_divergence *v;
     const pl_ir *x;
     uint32_t *reads, *writes;   /* in the whole function */
     uint32_t *inside, *written; /* there */
@@ -189,7 +190,7 @@ static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t 
     return seen;
 }
 
-static bool parts(const pl_varies *v, const pl_insn *i)
+static bool parts(const pl_divergence *v, const pl_insn *i)
 {
     return i && ((i->guard > PL_PF && v->pred[i->guard]) ||
                  (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
@@ -197,7 +198,7 @@ static bool parts(const pl_varies *v, const pl_insn *i)
 
 /* Follows lanes that go different ways, as long as that takes no more than a number of walks over
  * the function. */
-static bool follow(pl_varies *v, pl_ir *x)
+static bool follow(pl_divergence *v, pl_ir *x)
 {
     enum { WALKS = 64 };
     const uint32_t n = (uint32_t)x->b.n;
@@ -212,9 +213,9 @@ static bool follow(pl_varies *v, pl_ir *x)
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, n + 1);
-    pl_ends e;
+    pl_post_dominance e;
     if (!s.reads || !s.writes || !s.inside || !s.written || !stamp || !stack || !done ||
-        !pl_ends_find(&e, x))
+        !pl_post_dominance_find(&e, x))
         return false;
     size_t left = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
@@ -238,25 +239,26 @@ static bool follow(pl_varies *v, pl_ir *x)
     return true;
 }
 
-bool pl_varies_find(pl_varies *v, pl_ir *x)
+bool pl_divergence_find(pl_divergence *v, pl_ir *x)
 {
     if (!begin(v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
-        v->row[r] = (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special(x, r)));
+        v->row[r] =
+            (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special_register(x, r)));
     for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->pred_row[r].pinned;
     return spread(v, x, own_difference) && follow(v, x);
 }
 
-bool pl_varies_polled(const pl_insn *i)
+bool pl_divergence_is_polled(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
-    return i->cls != C_mbarrier && i->cls != C_mbarrier_wait &&
+    return i->latency_class != C_mbarrier && i->latency_class != C_mbarrier_wait &&
            ((e & PL_EF_ATOMIC) ||
             (e & (PL_EF_LOAD | PL_EF_VOLATILE)) == (PL_EF_LOAD | PL_EF_VOLATILE));
 }
 
-bool pl_varies_find_polled(pl_varies *v, pl_ir *x)
+bool pl_divergence_find_polled(pl_divergence *v, pl_ir *x)
 {
     if (!begin(v, x)) return false;
-    return spread(v, x, pl_varies_polled);
+    return spread(v, x, pl_divergence_is_polled);
 }

@@ -7,20 +7,21 @@
 
 #include "compiler/ir/ir.h"
 
-typedef struct pl_varies {
+typedef struct pl_divergence {
     uint8_t *row, *pred; /* by row, by predicate */
-} pl_varies;
+} pl_divergence;
 
 /* What depends on what others may change while the warp looks: strong loads and atomic operations.
  */
-bool pl_varies_polled(const pl_insn *i);
-bool pl_varies_find_polled(pl_varies *v, pl_ir *x);
+bool pl_divergence_is_polled(const pl_insn *i);
+bool pl_divergence_find_polled(pl_divergence *v, pl_ir *x);
 
 /* After pl_ir_graph and pl_ir_count; memory comes from the pass's arena. False: out of memory. */
-bool pl_varies_find(pl_varies *v, pl_ir *x);
+bool pl_divergence_find(pl_divergence *v, pl_ir *x);
 
 /* By block: do some lanes of a warp reach it while others are elsewhere (insert_reconvergence.c)?
  * fewer: or have left the kernel by a branch to its end. False: out of memory. */
-bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const uint8_t **fewer);
+bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
+                              const uint8_t **fewer);
 
 #endif

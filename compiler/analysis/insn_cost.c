@@ -5,7 +5,7 @@
 
 #include "isa/program/operand_plan.h"
 
-enum { NEVER = PL_WEIGHT_MOST + 1 };
+enum { NEVER = PL_INSN_COST_MAX + 1 };
 
 /* What ptxas never guards, or counts as several, by the start of its class. What each instruction
  * counts was read off bodies of one or two of them and so many sums that a branch takes their place
@@ -23,30 +23,31 @@ static const struct {
 static bool is_number(const pl_ir *x, uint32_t row)
 {
     uint64_t number;
-    return pl_ir_number(x, row, &number);
+    return pl_ir_constant_value(x, row, &number);
 }
 
-uint32_t pl_weight_number(const pl_ir *x, const pl_insn *i)
+uint32_t pl_insn_constant_in_register(const pl_ir *x, const pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);
     uint64_t number;
     switch (pl_insn_mnem(i)) {
     case M_shl:
     case M_shr:
-        return i->cls != C_free && is_number(x, i->op[1]) && !is_number(x, i->op[2]) ? i->op[1]
-                                                                                     : PL_IR_NONE;
+        return i->latency_class != C_free && is_number(x, i->op[1]) && !is_number(x, i->op[2])
+                   ? i->op[1]
+                   : PL_IR_NONE;
     case M_mad:
     case M_fma:
         return is_number(x, i->op[2]) && is_number(x, i->op[3]) && pl_type_bits(type) == 32
                    ? i->op[2]
                    : PL_IR_NONE;
     case M_selp:
-        return pl_ir_number(x, i->op[1], &number) && number && pl_ir_number(x, i->op[2], &number) &&
-                       number
+        return pl_ir_constant_value(x, i->op[1], &number) && number &&
+                       pl_ir_constant_value(x, i->op[2], &number) && number
                    ? i->op[1]
                    : PL_IR_NONE;
     case M_st:
-        return i->op[1] < x->f->rows && pl_ir_number(x, i->op[1], &number) && number &&
+        return i->op[1] < x->f->rows && pl_ir_constant_value(x, i->op[1], &number) && number &&
                        !pl_operand_count(&pl_forms[i->form], 1, i->mods)
                    ? i->op[1]
                    : PL_IR_NONE;
@@ -58,9 +59,10 @@ uint32_t pl_weight_number(const pl_ir *x, const pl_insn *i)
  * without a sign whatever is loaded, need not. */
 static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
 {
-    const pl_insn *w = row < x->described && x->row[row].kind == PL_ROW_REG && x->row[row].defs == 1
-                           ? pl_ir_writer(x, row)
-                           : NULL;
+    const pl_insn *w =
+        row < x->described && x->row[row].kind == PL_REG_VIRTUAL && x->row[row].defs == 1
+            ? pl_ir_writer(x, row)
+            : NULL;
     if (is_number(x, row) ||
         (w && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_xor || pl_insn_mnem(w) == M_or)))
         return 0;
@@ -73,7 +75,7 @@ static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
 static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
-    if (pl_insn_mnem(i) == M_not || !pl_ir_number(x, i->op[2], &number)) return 2;
+    if (pl_insn_mnem(i) == M_not || !pl_ir_constant_value(x, i->op[2], &number)) return 2;
     const uint64_t same = pl_insn_mnem(i) == M_and ? UINT64_MAX : 0;
     return (unsigned)((uint32_t)number != (uint32_t)same) +
            (unsigned)(number >> 32 != same >> 32 && (number >> 32 || !same));
@@ -97,19 +99,19 @@ static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
     uint64_t number;
     if (f->noperands != 2 || pl_operand_count(f, 0, i->mods)) return 0;
     if (pl_operand_count(f, 1, i->mods)) return 1;
-    if (!pl_ir_number(x, i->op[1], &number))
-        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG ? 0 : 1;
+    if (!pl_ir_constant_value(x, i->op[1], &number))
+        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_REG_VIRTUAL ? 0 : 1;
     return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
 }
 
-unsigned pl_weight(const pl_ir *x, const pl_insn *i)
+unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const pl_word type = pl_insn_type(i);
     const int bits = pl_type_bits(type);
     uint64_t number;
     unsigned more = 0;
-    if (i->cls == C_free) return 0;
+    if (i->latency_class == C_free) return 0;
     switch (m) {
     case M_mov: return weight_of_move(x, i);
     case M_and:
@@ -120,7 +122,7 @@ unsigned pl_weight(const pl_ir *x, const pl_insn *i)
         break;
     case M_shl:
     case M_shr:
-        if (bits == 64 && pl_ir_number(x, i->op[2], &number) && number >= 32)
+        if (bits == 64 && pl_ir_constant_value(x, i->op[2], &number) && number >= 32)
             return (unsigned)(number > 32) + (unsigned)(type == W_s64);
         more = m == M_shr && bits == 16;
         break;
@@ -148,10 +150,10 @@ unsigned pl_weight(const pl_ir *x, const pl_insn *i)
     case M_bfe:
     case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
     case M_rcp:
-        if (strcmp(pl_class_text[i->cls], "mufu_scaled") == 0) return 8;
+        if (strcmp(pl_class_text[i->latency_class], "mufu_scaled") == 0) return 8;
         break;
     case M_cvt:
-        if (i->cls == C_cvt_int) return weight_of_conversion(x, i);
+        if (i->latency_class == C_cvt_int) return weight_of_conversion(x, i);
         break;
     case M_testp: more = 1; break;
     case M_bfind:
@@ -159,7 +161,8 @@ unsigned pl_weight(const pl_ir *x, const pl_insn *i)
     default: break;
     }
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if (strncmp(pl_class_text[i->cls], counts[k].class_name, strlen(counts[k].class_name)) == 0)
+        if (strncmp(pl_class_text[i->latency_class], counts[k].class_name,
+                    strlen(counts[k].class_name)) == 0)
             return counts[k].count + more;
     return 1 + more;
 }

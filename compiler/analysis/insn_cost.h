@@ -5,11 +5,11 @@
 
 #include "compiler/ir/ir.h"
 
-enum { PL_WEIGHT_MOST = 20 }; /* no body with more is guarded, so what counts more never is */
+enum { PL_INSN_COST_MAX = 20 }; /* no body with more is guarded, so what counts more never is */
 
-unsigned pl_weight(const pl_ir *x, const pl_insn *i);
+unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i);
 /* The number that needs a register there, as the instruction holds another already or none;
  * PL_IR_NONE. */
-uint32_t pl_weight_number(const pl_ir *x, const pl_insn *i);
+uint32_t pl_insn_constant_in_register(const pl_ir *x, const pl_insn *i);
 
 #endif

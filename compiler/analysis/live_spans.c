@@ -15,7 +15,7 @@ typedef struct cell {
 } cell;
 
 typedef struct solver {
-    pl_liveset *s;
+    pl_live_spans *s;
     cell *cell;               /* by block */
     uint64_t *news, *reached; /* sets of blocks: the end needs more than the start knows; the cell
                                  is not empty */
@@ -35,7 +35,7 @@ static void reach(solver *v, uint32_t block)
 /* More is needed at the start of the block. */
 static void need(solver *v, uint32_t block, uint64_t in)
 {
-    const pl_liveset *s = v->s;
+    const pl_live_spans *s = v->s;
     const uint32_t *p = s->preds + s->pred[block];
     v->cell[block].in |= in;
     for (uint32_t k = 0; k < s->npred[block]; k++) {
@@ -66,7 +66,7 @@ static void propagate(solver *v)
 /* Turns the words into spans and clears them. */
 static void collect(solver *v, uint32_t first)
 {
-    pl_liveset *s = v->s;
+    pl_live_spans *s = v->s;
     uint64_t now = 0;
     uint32_t next = 0; /* block behind the last one looked at */
     for (uint32_t w = v->low; w <= v->high; w++)
@@ -75,7 +75,7 @@ static void collect(solver *v, uint32_t first)
             uint64_t gap = block == next ? 0 : now, out = v->cell[block].out;
             for (uint64_t ends = gap | (now & ~out); ends; ends &= ends - 1) {
                 uint32_t t = (uint32_t)__builtin_ctzll(ends);
-                *pl_push(s->a, &s->spans) = (pl_span){first + t, v->open[t], next};
+                *pl_push(s->a, &s->spans) = (pl_live_span){first + t, v->open[t], next};
             }
             for (uint64_t starts = out & ~(now & ~gap); starts; starts &= starts - 1)
                 v->open[__builtin_ctzll(starts)] = block;
@@ -85,13 +85,13 @@ static void collect(solver *v, uint32_t first)
         }
     for (; now; now &= now - 1) {
         uint32_t t = (uint32_t)__builtin_ctzll(now);
-        *pl_push(s->a, &s->spans) = (pl_span){first + t, v->open[t], next};
+        *pl_push(s->a, &s->spans) = (pl_live_span){first + t, v->open[t], next};
     }
     if (v->low <= v->high)
         memset(v->reached + v->low, 0, (v->high - v->low + 1) * sizeof *v->reached);
 }
 
-bool pl_liveset_solve(pl_liveset *s)
+bool pl_live_spans_solve(pl_live_spans *s)
 {
     uint32_t words = s->things / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];
     solver v = {.s = s, .open = open};
@@ -114,14 +114,14 @@ bool pl_liveset_solve(pl_liveset *s)
         v.low = UINT32_MAX;
         v.high = v.last = 0;
         for (const uint32_t *k = at; k < end; k++) {
-            const pl_touch *t = &s->touches.at[*k];
+            const pl_access_point *t = &s->touches.at[*k];
             if (!t->reads) {
                 v.cell[t->block].def |= 1ull << t->thing % WORD;
                 reach(&v, t->block);
             }
         }
         for (const uint32_t *k = at; k < end; k++) {
-            const pl_touch *t = &s->touches.at[*k];
+            const pl_access_point *t = &s->touches.at[*k];
             if (t->reads) {
                 reach(&v, t->block);
                 need(&v, t->block, 1ull << t->thing % WORD);
@@ -133,7 +133,7 @@ bool pl_liveset_solve(pl_liveset *s)
     return pl_arena_ok(s->a);
 }
 
-bool pl_liveset_walk(pl_liveset *s)
+bool pl_live_spans_index(pl_live_spans *s)
 {
     s->first = pl_arena_array(s->a, uint32_t, s->blocks + 2);
     s->flip = pl_arena_array(s->a, uint32_t, 2 * s->spans.n + 1);
@@ -146,15 +146,15 @@ bool pl_liveset_walk(pl_liveset *s)
     for (uint32_t b = 0; b < s->blocks; b++) s->first[b + 1] += s->first[b];
     s->first[s->blocks + 1] = s->first[s->blocks];
     for (size_t k = s->spans.n; k-- > 0;) {
-        const pl_span *p = &s->spans.at[k];
+        const pl_live_span *p = &s->spans.at[k];
         s->flip[--s->first[p->first]] = p->thing;
         s->flip[--s->first[p->end]] = p->thing;
     }
     return true;
 }
 
-void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
-                   void *ctx)
+void pl_live_spans_go_to(pl_live_spans *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
+                         void *ctx)
 {
     while (s->at != block) {
         bool on = s->at == UINT32_MAX || s->at < block;

@@ -9,47 +9,48 @@
 #include <stdint.h>
 
 /* A block touches a thing, and first of all needs what it was (read), or gives it a new value. */
-typedef struct pl_touch {
+typedef struct pl_access_point {
     uint32_t thing, block;
     bool reads;
-} pl_touch;
+} pl_access_point;
 
 /* The thing is live at the end of the blocks from `first` on and in front of `end`. */
-typedef struct pl_span {
+typedef struct pl_live_span {
     uint32_t thing, first, end;
-} pl_span;
+} pl_live_span;
 
-typedef struct pl_liveset {
+typedef struct pl_live_spans {
     pl_arena *a;
     uint32_t things, blocks;
     const uint32_t *preds, *pred,
         *npred; /* by block: predecessors are preds[pred .. pred + npred] */
     struct {
-        pl_touch *at;
+        pl_access_point *at;
         size_t n, cap;
     } touches; /* one for each thing and block */
     struct {
-        pl_span *at;
+        pl_live_span *at;
         size_t n, cap;
-    } spans;                /* what pl_liveset_solve finds; those of one thing in order */
-    uint32_t *first, *flip; /* pl_liveset_walk: by block, things that are live at its end and not at
-                               that of the block before it, or vice versa */
+    } spans;                /* what pl_live_spans_solve finds; those of one thing in order */
+    uint32_t *first, *flip; /* pl_live_spans_index: by block, things that are live at its end and
+                               not at that of the block before it, or vice versa */
     uint32_t at;            /* the block whose end was gone to last, UINT32_MAX: none */
-} pl_liveset;
+} pl_live_spans;
 
-static inline void pl_liveset_touch(pl_liveset *s, uint32_t thing, uint32_t block, bool reads)
+static inline void pl_live_spans_access(pl_live_spans *s, uint32_t thing, uint32_t block,
+                                        bool reads)
 {
-    *pl_push(s->a, &s->touches) = (pl_touch){thing, block, reads};
+    *pl_push(s->a, &s->touches) = (pl_access_point){thing, block, reads};
 }
 
 /* False: out of memory. */
-bool pl_liveset_solve(pl_liveset *s);
+bool pl_live_spans_solve(pl_live_spans *s);
 
 /* For passes that go from block to block. False: out of memory. */
-bool pl_liveset_walk(pl_liveset *s);
+bool pl_live_spans_index(pl_live_spans *s);
 /* Goes to the end of a block: `turn` hears of each thing that begins or ceases to be live on the
  * way. At first nothing is. */
-void pl_liveset_go(pl_liveset *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
-                   void *ctx);
+void pl_live_spans_go_to(pl_live_spans *s, uint32_t block, void (*turn)(void *ctx, uint32_t thing),
+                         void *ctx);
 
 #endif

@@ -4,19 +4,19 @@
 
 static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_flow *f = ctx;
-    if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_ROW_REG) return;
+    pl_liveness *f = ctx;
+    if ((use & PL_USE_PRED) || f->x->kind.at[*row] != PL_REG_VIRTUAL) return;
     for (unsigned k = 1; k < rows; k++) f->of[*row + k] = UINT32_MAX;
 }
 
-static inline const pl_insn *visited(const pl_flow *f)
+static inline const pl_insn *visited(const pl_liveness *f)
 {
     return &f->x->b.at[f->block].code.at[f->at];
 }
 
 /* The first touch of a value, or one in another block than the first. Does the block with the first
  * touch touch it again? */
-static inline bool touched_again(pl_flow *f, pl_flow_value *v, uint32_t born)
+static inline bool touched_again(pl_liveness *f, pl_live_value *v, uint32_t born)
 {
     if (v->block == f->block) return true;
     if (v->block == UINT32_MAX) {
@@ -29,59 +29,60 @@ static inline bool touched_again(pl_flow *f, pl_flow_value *v, uint32_t born)
 
 static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_flow *f = ctx;
-    const uint32_t k = pl_flow_of(f, *row, use);
+    pl_liveness *f = ctx;
+    const uint32_t k = pl_liveness_value_of(f, *row, use);
     (void)rows;
     if (!k) return;
-    pl_flow_value *v = &f->v[k - 1];
+    pl_live_value *v = &f->v[k - 1];
     if (touched_again(f, v, UINT32_MAX) && v->born != UINT32_MAX && v->first.guard != PL_PT &&
         pl_ir_in_cycle(f->x, f->block) &&
-        !pl_partial_same(&v->first, visited(f), f->set[v->first.guard]))
+        !pl_partial_def_same_lanes(&v->first, visited(f), f->set[v->first.guard]))
         v->born = UINT32_MAX;
 }
 
 static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_flow *f = ctx;
+    pl_liveness *f = ctx;
     const pl_insn *i = visited(f);
     if (use & PL_USE_PRED) f->set[*row] = f->position;
-    const uint32_t k = pl_flow_of(f, *row, use);
+    const uint32_t k = pl_liveness_value_of(f, *row, use);
     if (!k) return;
-    pl_flow_value *v = &f->v[k - 1];
+    pl_live_value *v = &f->v[k - 1];
     const bool whole = rows == v->rows;
     if (!touched_again(f, v, whole ? f->at : UINT32_MAX))
-        v->first = pl_partial_write(i, f->position);
-    else if (whole && (i->guard == PL_PT || pl_partial_rest(&v->first, i, f->set[v->first.guard])))
+        v->first = pl_partial_def_of(i, f->position);
+    else if (whole && (i->guard == PL_PT ||
+                       pl_partial_def_other_lanes(&v->first, i, f->set[v->first.guard])))
         v->first.guard = PL_PT; /* of all lanes now */
     v->writes++;
-    if (i->flags & PL_IF_ELSEWHERE)
+    if (i->flags & PL_IF_UNIFORM_REG)
         v->weight = 0;
-    else if (i->flags & PL_IF_HALF)
+    else if (i->flags & PL_IF_NARROW64)
         v->weight = 1;
 }
 
-bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
+bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
 {
     const uint32_t rows = x->f->rows, preds = truths ? x->f->preds : 0;
-    *f = (pl_flow){.x = x,
-                   .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
-                   .v = pl_arena_array(x->tmp, pl_flow_value, (size_t)rows + preds + 1),
-                   .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
-                   .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
+    *f = (pl_liveness){.x = x,
+                       .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
+                       .v = pl_arena_array(x->tmp, pl_live_value, (size_t)rows + preds + 1),
+                       .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
+                       .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
     if (!f->of || !f->v || (truths && !f->truth_of) || !f->set) return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_plan own;
+            pl_operand_plan own;
             if (pl_plan_of(x->p, &x->b.at[b].code.at[k], &own)->wide)
                 pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
         }
     for (uint32_t r = 0; r < rows; r++) {
-        if (x->kind.at[r] != PL_ROW_REG) {
+        if (x->kind.at[r] != PL_REG_VIRTUAL) {
             f->of[r] = 0;
             continue;
         }
         if (f->of[r] != UINT32_MAX) {
-            f->v[f->n] = (pl_flow_value){
+            f->v[f->n] = (pl_live_value){
                 .row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
             f->n++;
         }
@@ -90,7 +91,7 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
         f->v[f->n - 1].weight++;
     }
     for (uint32_t p = PL_PF + 1; p < preds; p++) {
-        f->v[f->n] = (pl_flow_value){.row = p,
+        f->v[f->n] = (pl_live_value){.row = p,
                                      .rows = 1,
                                      .weight = 1,
                                      .block = UINT32_MAX,
@@ -109,7 +110,7 @@ bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths)
 }
 
 typedef struct carrying {
-    pl_flow *f;
+    pl_liveness *f;
     uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far,
                       UINT32_MAX: several */
 } carrying;
@@ -117,7 +118,7 @@ typedef struct carrying {
 static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carrying *c = ctx;
-    const uint32_t k = pl_flow_of(c->f, *row, use);
+    const uint32_t k = pl_liveness_value_of(c->f, *row, use);
     (void)rows;
     if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
 }
@@ -125,7 +126,7 @@ static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carrying *c = ctx;
-    const uint32_t k = pl_flow_of(c->f, *row, use);
+    const uint32_t k = pl_liveness_value_of(c->f, *row, use);
     (void)rows;
     if (!k || c->f->v[k - 1].writes != 1) return;
     if (c->from)
@@ -134,13 +135,13 @@ static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->f->v[k - 1].weight = 0;
 }
 
-void pl_flow_same(pl_flow *f)
+void pl_liveness_alias(pl_liveness *f)
 {
     for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
-        pl_irb *b = &f->x->b.at[f->x->rpo[j]];
+        pl_ir_block *b = &f->x->b.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             carrying c = {f, 0};
-            if (!pl_insn_carries(&b->code.at[k])) continue;
+            if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
             pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
             if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
         }
@@ -148,7 +149,7 @@ void pl_flow_same(pl_flow *f)
 }
 
 typedef struct touching {
-    pl_flow *f;
+    pl_liveness *f;
     uint32_t *seen; /* by number of a value among those that may live across: the last block that
                        touches it, plus one */
 } touching;
@@ -157,11 +158,11 @@ typedef struct touching {
 static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     touching *t = ctx;
-    pl_flow *f = t->f;
-    uint32_t k = pl_flow_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
+    pl_liveness *f = t->f;
+    uint32_t k = pl_liveness_value_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
     if (n == UINT32_MAX || t->seen[n] == f->block + 1) return;
     t->seen[n] = f->block + 1;
-    pl_liveset_touch(&f->sets, n, f->block, !pl_flow_starts(f, k - 1, rows, use));
+    pl_live_spans_access(&f->sets, n, f->block, !pl_liveness_defines(f, k - 1, rows, use));
 }
 
 /* Reads come before writes within one instruction. */
@@ -175,12 +176,12 @@ static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!(use & PL_USE_READ)) touch(ctx, row, rows, use);
 }
 
-static bool number_across(pl_flow *f)
+static bool number_across(pl_liveness *f)
 {
     f->value = pl_arena_array(f->x->tmp, uint32_t, f->n + 1);
     if (!f->value) return false;
     for (uint32_t k = 0; k < f->n; k++) {
-        pl_flow_value *v = &f->v[k];
+        pl_live_value *v = &f->v[k];
         bool stays =
             v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
         v->across = stays ? UINT32_MAX : f->sets.things;
@@ -189,7 +190,7 @@ static bool number_across(pl_flow *f)
     return true;
 }
 
-bool pl_flow_sets(pl_liveset *s, pl_ir *x)
+bool pl_liveness_spans(pl_live_spans *s, pl_ir *x)
 {
     uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1),
              *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
@@ -197,39 +198,40 @@ bool pl_flow_sets(pl_liveset *s, pl_ir *x)
         pred[b] = x->b.at[b].pred;
         npred[b] = x->b.at[b].npred;
     }
-    *s = (pl_liveset){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
+    *s = (pl_live_spans){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
     return pred && npred;
 }
 
-bool pl_flow_live(pl_flow *f)
+bool pl_liveness_solve(pl_liveness *f)
 {
     pl_ir *x = f->x;
-    if (!pl_flow_sets(&f->sets, x) || !number_across(f)) return false;
+    if (!pl_liveness_spans(&f->sets, x) || !number_across(f)) return false;
     touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
     if (!t.seen) return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
-            pl_flow_visit(f, b, k);
+            pl_liveness_visit(f, b, k);
             pl_insn_reads_writes(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
         }
-    return pl_liveset_solve(&f->sets) && pl_liveset_walk(&f->sets);
+    return pl_live_spans_solve(&f->sets) && pl_live_spans_index(&f->sets);
 }
 
 static void turn(void *ctx, uint32_t thing)
 {
-    pl_flow *f = ctx;
-    pl_flow_value *v = &f->v[f->value[thing]];
-    v->state ^= PL_FLOW_AT_END;
-    pl_flow_turn(f, v);
+    pl_liveness *f = ctx;
+    pl_live_value *v = &f->v[f->value[thing]];
+    v->state ^= PL_LIVENESS_AT_END;
+    pl_liveness_toggle(f, v);
 }
 
-void pl_flow_end(pl_flow *f, uint32_t block)
+void pl_liveness_go_to_end(pl_liveness *f, uint32_t block)
 {
     for (size_t k = 0; k < f->changed.n; k++) {
-        pl_flow_value *v = &f->v[f->changed.at[k]];
-        if (!(v->state & PL_FLOW_LIVE) != !(v->state & PL_FLOW_AT_END)) pl_flow_turn(f, v);
-        v->state &= (uint8_t)~PL_FLOW_LISTED;
+        pl_live_value *v = &f->v[f->changed.at[k]];
+        if (!(v->state & PL_LIVENESS_LIVE) != !(v->state & PL_LIVENESS_AT_END))
+            pl_liveness_toggle(f, v);
+        v->state &= (uint8_t)~PL_LIVENESS_LISTED;
     }
     f->changed.n = 0;
-    pl_liveset_go(&f->sets, block, turn, f);
+    pl_live_spans_go_to(&f->sets, block, turn, f);
 }

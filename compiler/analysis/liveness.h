@@ -6,9 +6,10 @@
  * other block touches the value, and no instruction in front of it; in a loop the lanes that the
  * guard excludes must not read it either, since they would read what an earlier iteration wrote.
  *
- * A pass goes to the end of a block (pl_flow_end) and walks backwards from there, saying which
- * values begin and cease to be live; the next pl_flow_end takes that back. From block to block only
- * the differences are worked through, so that no set of values is ever written down. */
+ * A pass goes to the end of a block (pl_liveness_go_to_end) and walks backwards from there, saying
+ * which values begin and cease to be live; the next pl_liveness_go_to_end takes that back. From
+ * block to block only the differences are worked through, so that no set of values is ever written
+ * down. */
 #ifndef PL_COMPILER_ANALYSIS_LIVENESS_H
 #define PL_COMPILER_ANALYSIS_LIVENESS_H
 
@@ -16,67 +17,68 @@
 #include "compiler/ir/ir.h"
 #include "compiler/analysis/live_spans.h"
 
-typedef struct pl_flow_value {
+typedef struct pl_live_value {
     uint32_t row, rows;
     uint32_t block; /* the only block that touches it; else none that exists */
     uint32_t
         born; /* position of the write that starts it there; UINT32_MAX: it starts with a read */
-    pl_partial first; /* while pl_flow_values looks at the block: that write */
+    pl_partial_def first; /* while pl_liveness_values looks at the block: that write */
     uint32_t writes;
     uint32_t weight; /* registers of a thread that it takes: its rows, or none */
     uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives
                         in one */
     uint32_t since;  /* `marks` when it became live */
-    uint32_t same; /* value in whose registers it is: itself, unless pl_flow_same says otherwise */
+    uint32_t
+        same; /* value in whose registers it is: itself, unless pl_liveness_alias says otherwise */
     uint32_t held; /* values that are live in its registers */
     uint8_t state; /* PL_FLOW_* */
     bool pinned;   /* parameter or result of the function */
     bool truth;    /* a predicate: its weight is one of those, no register */
-    bool marked;   /* it was live when pl_flow_mark was called, and has ceased to be */
-} pl_flow_value;
+    bool marked;   /* it was live when pl_liveness_mark was called, and has ceased to be */
+} pl_live_value;
 
 enum {
-    PL_FLOW_LIVE = 1,
-    PL_FLOW_AT_END = 2 /* at the end of the block */,
-    PL_FLOW_LISTED = 4 /* in `changed` */
+    PL_LIVENESS_LIVE = 1,
+    PL_LIVENESS_AT_END = 2 /* at the end of the block */,
+    PL_LIVENESS_LISTED = 4 /* in `changed` */
 };
 
-typedef struct pl_flow {
+typedef struct pl_liveness {
     pl_ir *x;
     uint32_t n;         /* values */
     uint32_t *of;       /* by row: value, plus one; 0: no register */
     uint32_t *truth_of; /* the same by predicate; NULL: predicates are no values */
-    pl_flow_value *v;
+    pl_live_value *v;
     uint32_t block, at; /* instruction that is being visited */
     bool guarded;
     uint32_t *set;           /* by predicate: position of its last write, from 1 on */
     uint32_t position;       /* of the instruction */
     uint32_t weight, truths; /* registers, and predicates, that the values live here take */
-    uint32_t marks;          /* calls of pl_flow_mark */
-    /* pl_flow_live */
-    pl_liveset
+    uint32_t marks;          /* calls of pl_liveness_mark */
+    /* pl_liveness_solve */
+    pl_live_spans
         sets; /* of the values that may live from block to block, by their numbers `across` */
     uint32_t *value; /* by such a number */
     struct {
         uint32_t *at;
         size_t n, cap;
     } changed; /* values whose state is not that at the end of the block any more */
-} pl_flow;
+} pl_liveness;
 
 /* Sets over the blocks of this graph, of nothing so far. False: out of memory. */
-bool pl_flow_sets(pl_liveset *s, pl_ir *x);
+bool pl_liveness_spans(pl_live_spans *s, pl_ir *x);
 /* Finds the values, of registers and, if so wished, of predicates. Needs pl_ir_graph and
  * pl_ir_count. False: out of memory. */
-bool pl_flow_values(pl_flow *f, pl_ir *x, bool truths);
+bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths);
 /* What costs no instruction has no registers of its own: the halves of a 64-bit value, its
  * extension, a sign that the reader takes along. */
-void pl_flow_same(pl_flow *f);
+void pl_liveness_alias(pl_liveness *f);
 /* Finds where they are live. */
-bool pl_flow_live(pl_flow *f);
+bool pl_liveness_solve(pl_liveness *f);
 /* Goes to the end of a block. */
-void pl_flow_end(pl_flow *f, uint32_t block);
-/* Says which instruction comes next; pl_flow_starts asks about it. */
-static inline const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t at)
+void pl_liveness_go_to_end(pl_liveness *f, uint32_t block);
+/* Says which instruction comes next; pl_liveness_defines asks about it. */
+static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, uint32_t at)
 {
     const pl_insn *i = &f->x->b.at[block].code.at[at];
     f->block = block;
@@ -86,30 +88,31 @@ static inline const pl_insn *pl_flow_visit(pl_flow *f, uint32_t block, uint32_t 
 }
 
 /* Does this access start value k anew, whatever its register held? */
-static inline bool pl_flow_starts(const pl_flow *f, uint32_t k, unsigned rows, unsigned use)
+static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigned rows,
+                                       unsigned use)
 {
-    const pl_flow_value *v = &f->v[k];
+    const pl_live_value *v = &f->v[k];
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows) return false;
     return !f->guarded || (v->block == f->block && v->born == f->at);
 }
 
 /* The value of an operand, plus one; 0: none. */
-static inline uint32_t pl_flow_of(const pl_flow *f, uint32_t row, unsigned use)
+static inline uint32_t pl_liveness_value_of(const pl_liveness *f, uint32_t row, unsigned use)
 {
     return !(use & PL_USE_PRED) ? f->of[row] : f->truth_of ? f->truth_of[row] : 0;
 }
 
-static inline bool pl_flow_is_live(const pl_flow *f, uint32_t k)
+static inline bool pl_liveness_is_live(const pl_liveness *f, uint32_t k)
 {
-    return f->v[k].state & PL_FLOW_LIVE;
+    return f->v[k].state & PL_LIVENESS_LIVE;
 }
 
-static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
+static inline void pl_liveness_toggle(pl_liveness *f, pl_live_value *v)
 {
-    pl_flow_value *r = &f->v[v->same];
+    pl_live_value *r = &f->v[v->same];
     uint32_t *weight = r->truth ? &f->truths : &f->weight;
-    v->state ^= PL_FLOW_LIVE;
-    if (v->state & PL_FLOW_LIVE) {
+    v->state ^= PL_LIVENESS_LIVE;
+    if (v->state & PL_LIVENESS_LIVE) {
         *weight += r->held++ ? 0 : r->weight;
         v->since = f->marks;
     } else {
@@ -119,26 +122,26 @@ static inline void pl_flow_turn(pl_flow *f, pl_flow_value *v)
 }
 
 /* From here on the value is live, or is not. */
-static inline void pl_flow_set(pl_flow *f, uint32_t k, bool live)
+static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
 {
-    pl_flow_value *v = &f->v[k];
-    if ((v->state & PL_FLOW_LIVE) == live) return;
-    pl_flow_turn(f, v);
-    if (!(v->state & PL_FLOW_LISTED)) {
-        v->state |= PL_FLOW_LISTED;
+    pl_live_value *v = &f->v[k];
+    if ((v->state & PL_LIVENESS_LIVE) == live) return;
+    pl_liveness_toggle(f, v);
+    if (!(v->state & PL_LIVENESS_LISTED)) {
+        v->state |= PL_LIVENESS_LISTED;
         *pl_push(f->x->tmp, &f->changed) = k;
     }
 }
 
 /* Marks every value that is live here. */
-static inline void pl_flow_mark(pl_flow *f)
+static inline void pl_liveness_mark(pl_liveness *f)
 {
     f->marks++;
 }
 
-static inline bool pl_flow_marked(const pl_flow *f, uint32_t k)
+static inline bool pl_liveness_was_live_at_mark(const pl_liveness *f, uint32_t k)
 {
-    return f->v[k].marked || ((f->v[k].state & PL_FLOW_LIVE) && f->marks > f->v[k].since);
+    return f->v[k].marked || ((f->v[k].state & PL_LIVENESS_LIVE) && f->marks > f->v[k].since);
 }
 
 #endif

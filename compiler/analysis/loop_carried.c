@@ -16,31 +16,31 @@
 
 typedef struct carried {
     pl_ir *x;
-    pl_liveset sets;
+    pl_live_spans sets;
     uint32_t *
         thing; /* by number of an early row: its number in the sets, plus one; 0: not asked about */
     uint32_t *row; /* by number in the sets: number of the early row */
     uint32_t
         *seen; /* by number in the sets: last block where the first access is known, plus one */
     uint32_t *written; /* the same: block with a guarded write, plus one; that write */
-    pl_partial *write;
+    pl_partial_def *write;
     uint32_t *set;      /* by predicate: position of its last write */
     uint32_t block, at; /* instruction; position */
     const pl_insn *i;
 } carried;
 
-static pl_ir_row *row_of(const pl_ir *x, const pl_early_row *e)
+static pl_ir_reg *row_of(const pl_ir *x, const pl_exposed_reg *e)
 {
     return &(e->pred ? x->pred_row : x->row)[e->row];
 }
 
 /* The only write has a guard: does the instruction read where the lanes of the same guard are those
  * that have written? */
-static bool same_guard(const carried *c, const pl_ir_row *r)
+static bool same_guard(const carried *c, const pl_ir_reg *r)
 {
     const pl_ir *x = c->x;
     const pl_insn *w = &x->b.at[r->block].code.at[r->at];
-    const pl_ir_row *guard = &x->pred_row[w->guard];
+    const pl_ir_reg *guard = &x->pred_row[w->guard];
     return w->guard > PL_PF && c->i->guard == w->guard &&
            !((c->i->flags ^ w->flags) & PL_IF_GUARD_NEG) && guard->defs == 1 &&
            r->block != c->block && pl_ir_dominates(x, r->block, c->block) &&
@@ -48,7 +48,7 @@ static bool same_guard(const carried *c, const pl_ir_row *r)
                                      : pl_ir_dominates(x, guard->block, r->block));
 }
 
-static void carry(pl_ir_row *r)
+static void carry(pl_ir_reg *r)
 {
     r->carried = true;
     r->defs++;
@@ -56,20 +56,20 @@ static void carry(pl_ir_row *r)
 
 /* Does the instruction stand in front of the only write? Then it may read the register before that.
  */
-static bool stands_before(const carried *c, const pl_ir_row *r)
+static bool stands_before(const carried *c, const pl_ir_reg *r)
 {
-    const pl_irb *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];
+    const pl_ir_block *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];
     return here == there ? (uint32_t)(c->i - here->code.at) <= r->at : here->order < there->order;
 }
 
 static void decide(carried *c, uint32_t thing, bool reads)
 {
     c->seen[thing] = c->block + 1;
-    pl_liveset_touch(&c->sets, thing, c->block, reads);
+    pl_live_spans_access(&c->sets, thing, c->block, reads);
 }
 
 /* The number in the sets of what is asked about and not decided in this block, plus one. */
-static uint32_t open_thing(const carried *c, const pl_ir_row *r)
+static uint32_t open_thing(const carried *c, const pl_ir_reg *r)
 {
     const uint32_t t = r->early && !r->carried ? c->thing[r->early - 1] : 0;
     return t && c->seen[t - 1] != c->block + 1 ? t : 0;
@@ -78,14 +78,15 @@ static uint32_t open_thing(const carried *c, const pl_ir_row *r)
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carried *c = ctx;
-    pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = open_thing(c, first + k);
         if (t && stands_before(c, first + k)) carry(first + k);
         if (!t || first[k].carried) continue;
         const bool partly = c->written[t - 1] == c->block + 1;
-        if (partly ? !pl_partial_same(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
-                   : !same_guard(c, first + k))
+        if (partly
+                ? !pl_partial_def_same_lanes(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
+                : !same_guard(c, first + k))
             decide(c, t - 1, true);
     }
 }
@@ -93,28 +94,28 @@ static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carried *c = ctx;
-    const pl_ir_row *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    const pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = open_thing(c, first + k);
         if (t && c->i->guard == PL_PT)
             decide(c, t - 1, false);
         else if (t) {
             c->written[t - 1] = c->block + 1;
-            c->write[t - 1] = pl_partial_write(c->i, c->at);
+            c->write[t - 1] = pl_partial_def_of(c->i, c->at);
         }
     }
     if (use & PL_USE_PRED) c->set[*row] = c->at;
 }
 
 /* Only rows with one write are asked about. */
-static bool number(carried *c, const pl_early *early)
+static bool number(carried *c, const pl_exposed_regs *early)
 {
     pl_ir *x = c->x;
     c->thing = pl_arena_array(x->tmp, uint32_t, early->n + 1);
     c->row = pl_arena_array(x->tmp, uint32_t, early->n + 1);
     if (!c->thing || !c->row) return false;
     for (uint32_t k = 0; k < early->n; k++) {
-        const pl_ir_row *r = row_of(x, &early->at[k]);
+        const pl_ir_reg *r = row_of(x, &early->at[k]);
         if (r->defs != 1 || r->block == PL_IR_NONE || x->b.at[r->block].order == PL_IR_NONE)
             continue;
         c->row[c->sets.things] = k;
@@ -129,20 +130,21 @@ static bool find_live(carried *c)
     const uint32_t n = c->sets.things;
     c->seen = pl_arena_array(x->tmp, uint32_t, n + 1);
     c->written = pl_arena_array(x->tmp, uint32_t, n + 1);
-    c->write = pl_arena_array(x->tmp, pl_partial, n + 1);
+    c->write = pl_arena_array(x->tmp, pl_partial_def, n + 1);
     c->set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
-    if (!c->seen || !c->written || !c->write || !c->set || !pl_flow_sets(&c->sets, x)) return false;
+    if (!c->seen || !c->written || !c->write || !c->set || !pl_liveness_spans(&c->sets, x))
+        return false;
     c->sets.things = n;
     c->at = 1;
     for (c->block = 0; c->block < x->b.n; c->block++) {
-        const pl_irb *b = &x->b.at[c->block];
+        const pl_ir_block *b = &x->b.at[c->block];
         for (size_t k = 0; k < b->code.n && b->order != PL_IR_NONE; k++, c->at++) {
             c->i = &b->code.at[k];
             if (c->i->form != PL_IR_DEAD)
                 pl_insn_reads_writes(x->p, &b->code.at[k], reads, writes, c);
         }
     }
-    return pl_liveset_solve(&c->sets);
+    return pl_live_spans_solve(&c->sets);
 }
 
 /* By head of a loop: a block that goes back there. */
@@ -156,7 +158,7 @@ static uint32_t *find_latches(const pl_ir *x)
     return latch;
 }
 
-bool pl_find_carried(pl_ir *x, const pl_early *early)
+bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
 {
     carried c = {.x = x};
     if (!early->n) return pl_ir_ok(x);
@@ -169,8 +171,8 @@ bool pl_find_carried(pl_ir *x, const pl_early *early)
     const uint32_t *latch = find_latches(x);
     if (!latch || !find_live(&c)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
-        const pl_span *s = &c.sets.spans.at[k];
-        pl_ir_row *r = row_of(x, &early->at[c.row[s->thing]]);
+        const pl_live_span *s = &c.sets.spans.at[k];
+        pl_ir_reg *r = row_of(x, &early->at[c.row[s->thing]]);
         for (uint32_t head = x->b.at[r->block].loop; head != PL_IR_NONE && !r->carried;
              head = x->b.at[head].outer)
             if (latch[head] >= s->first && latch[head] < s->end) carry(r);
@@ -188,7 +190,7 @@ typedef struct row_write {
 typedef struct code {
     pl_cfg g;
     row_write *row;
-    pl_liveset sets;
+    pl_live_spans sets;
     uint32_t *back; /* a tree over the blocks: the first block that those below go back to */
     uint32_t block;
     bool guarded;
@@ -207,7 +209,7 @@ static void first_access(code *c, row_write *r, bool reads)
 {
     if (!r->thing || r->seen == c->block + 1) return;
     r->seen = c->block + 1;
-    pl_liveset_touch(&c->sets, r->thing - 1, c->block, reads);
+    pl_live_spans_access(&c->sets, r->thing - 1, c->block, reads);
 }
 
 static void read_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -289,9 +291,9 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
     c.sets.preds = c.g.pred;
     c.sets.pred = c.g.pred_start;
     c.sets.npred = npred;
-    if (!pl_liveset_solve(&c.sets)) return false;
+    if (!pl_live_spans_solve(&c.sets)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
-        const pl_span *s = &c.sets.spans.at[k];
+        const pl_live_span *s = &c.sets.spans.at[k];
         const uint32_t written = c.row[of[s->thing]].block;
         (*by_row)[of[s->thing]] |=
             goes_back(&c, s->first > written ? s->first : written, s->end) <= written;

@@ -5,13 +5,13 @@
 
 #include "compiler/ir/ir.h"
 
-typedef struct pl_stored {
+typedef struct pl_memory_clobbers {
     bool all;                  /* something that no load may pass, but for .nc */
     bool space[PL_SP_TEX + 1]; /* stores, by state space */
-} pl_stored;
+} pl_memory_clobbers;
 
 /* Loads from far away cannot pass these. */
-static inline void pl_stored_note(pl_stored *s, const pl_insn *i)
+static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
@@ -34,14 +34,14 @@ static inline bool pl_far_load(const pl_insn *i)
 }
 
 /* Nor, out of a loop, a meeting of lanes. */
-static inline void pl_loop_stores(pl_stored *s, const pl_insn *i)
+static inline void pl_clobbers_add_in_loop(pl_memory_clobbers *s, const pl_insn *i)
 {
-    pl_stored_note(s, i);
-    s->all |= i->cls == C_warp_sync;
+    pl_clobbers_add(s, i);
+    s->all |= i->latency_class == C_warp_sync;
 }
 
 /* May this load read what was written there? .nc loads read what nobody writes. */
-static inline bool pl_stored_holds(const pl_stored *s, const pl_insn *i)
+static inline bool pl_clobbers_load(const pl_memory_clobbers *s, const pl_insn *i)
 {
     bool stored = s->all || s->space[PL_SP_GENERIC];
     for (unsigned k = 0; k <= PL_SP_TEX; k++)

@@ -40,7 +40,7 @@ typedef struct space {
     uint32_t open;        /* groups with waiting loads */
 } space;
 
-struct pl_memorder {
+struct pl_memory_dependence {
     pl_arena *a;
     space space[SPACES];
     uint32_t store; /* the last of all */
@@ -67,35 +67,35 @@ struct pl_memorder {
     uint32_t *group_of, *place_of, size; /* hash tables; a power of two */
 };
 
-pl_memorder *pl_memorder_new(pl_arena *a)
+pl_memory_dependence *pl_memory_dependence_new(pl_arena *a)
 {
     enum { FIRST = 64 };
-    pl_memorder *m = pl_arena_new(a, pl_memorder);
+    pl_memory_dependence *m = pl_arena_new(a, pl_memory_dependence);
     m->a = a;
     m->size = FIRST;
     m->group_of = pl_arena_array(a, uint32_t, FIRST);
     m->place_of = pl_arena_array(a, uint32_t, FIRST);
-    pl_memorder_start(m);
+    pl_memory_dependence_start(m);
     return pl_arena_ok(a) ? m : NULL;
 }
 
-static uint32_t hash(const pl_memorder *m, uint32_t a, uint32_t b)
+static uint32_t hash(const pl_memory_dependence *m, uint32_t a, uint32_t b)
 {
     uint64_t h = (a * 0x9e3779b97f4a7c15ull) ^ (b * 0xc2b2ae3d27d4eb4full);
     return (uint32_t)((h ^ h >> 29) * 0x9e3779b97f4a7c15ull >> 32) & (m->size - 1);
 }
 
-static uint32_t group_hash(const pl_memorder *m, const group *g)
+static uint32_t group_hash(const pl_memory_dependence *m, const group *g)
 {
     return hash(m, g->base, g->space);
 }
 
-static uint32_t place_hash(const pl_memorder *m, const place *p)
+static uint32_t place_hash(const pl_memory_dependence *m, const place *p)
 {
     return hash(m, p->group, p->grain);
 }
 
-void pl_memorder_start(pl_memorder *m)
+void pl_memory_dependence_start(pl_memory_dependence *m)
 {
     for (size_t k = 0; k < m->groups.n; k++) m->group_of[group_hash(m, &m->groups.at[k])] = NONE;
     for (size_t k = 0; k < m->places.n; k++) m->place_of[place_hash(m, &m->places.at[k])] = NONE;
@@ -107,7 +107,7 @@ void pl_memorder_start(pl_memorder *m)
 }
 
 /* The tables grow with what they hold. */
-static void make_room(pl_memorder *m)
+static void make_room(pl_memory_dependence *m)
 {
     if (m->groups.n < m->size && m->places.n < m->size) return;
     uint32_t size = 4 * m->size, *group_of = pl_arena_array(m->a, uint32_t, size),
@@ -128,7 +128,7 @@ static void make_room(pl_memorder *m)
     }
 }
 
-static uint32_t group_of(pl_memorder *m, const pl_access *a)
+static uint32_t group_of(pl_memory_dependence *m, const pl_access *a)
 {
     const group made = {.space = a->space, .base = a->base};
     uint32_t *slot = &m->group_of[group_hash(m, &made)];
@@ -140,14 +140,14 @@ static uint32_t group_of(pl_memorder *m, const pl_access *a)
     return *slot = (uint32_t)m->groups.n;
 }
 
-static void wait_in(pl_memorder *m, uint32_t *list, uint32_t at)
+static void wait_in(pl_memory_dependence *m, uint32_t *list, uint32_t at)
 {
     *pl_push(m->a, &m->waiting) = (waiting){at, *list};
     *list = (uint32_t)m->waiting.n;
 }
 
 /* The loads of a list, except those that an earlier store has closed. */
-static void close_loads(pl_memorder *m, uint32_t *list)
+static void close_loads(pl_memory_dependence *m, uint32_t *list)
 {
     for (uint32_t w = *list; w; w = m->waiting.at[w - 1].next) {
         uint32_t at = m->waiting.at[w - 1].at;
@@ -158,7 +158,7 @@ static void close_loads(pl_memorder *m, uint32_t *list)
 }
 
 /* Does every group of the space but this one. */
-static void close_groups(pl_memorder *m, space *s, uint32_t but)
+static void close_groups(pl_memory_dependence *m, space *s, uint32_t but)
 {
     for (uint32_t g = s->open, next; g; g = next) {
         group *k = &m->groups.at[g - 1];
@@ -180,7 +180,7 @@ static uint32_t grains(const pl_access *a, int64_t *first)
 }
 
 /* The entry for exactly these bytes. */
-static place *place_of(pl_memorder *m, uint32_t g, uint32_t grain, const pl_access *a)
+static place *place_of(pl_memory_dependence *m, uint32_t g, uint32_t grain, const pl_access *a)
 {
     uint32_t *slot = &m->place_of[hash(m, g, grain)];
     for (uint32_t p = *slot; p; p = m->places.at[p - 1].chain) {
@@ -213,7 +213,7 @@ static bool may_meet(uint32_t a, uint32_t b)
     return a == b || a == PL_SP_GENERIC || b == PL_SP_GENERIC;
 }
 
-uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a)
+uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *a)
 {
     make_room(m);
     uint32_t g = group_of(m, a), latest = PL_NOWHERE;
@@ -243,7 +243,8 @@ uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a)
     return latest;
 }
 
-uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **loads, uint32_t *n)
+uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access *a,
+                                       const uint32_t **loads, uint32_t *n)
 {
     make_room(m);
     uint32_t g = group_of(m, a), before = m->store;
@@ -268,7 +269,7 @@ uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **
     return before;
 }
 
-uint32_t pl_memorder_all(pl_memorder *m, const uint32_t **loads, uint32_t *n)
+uint32_t pl_memory_dependence_of_all(pl_memory_dependence *m, const uint32_t **loads, uint32_t *n)
 {
     m->found.n = 0;
     for (uint32_t k = 0; k < SPACES; k++) close_groups(m, &m->space[k], NONE);

@@ -21,18 +21,19 @@ typedef struct pl_access {
     int64_t from, to;
 } pl_access;
 
-typedef struct pl_memorder pl_memorder;
+typedef struct pl_memory_dependence pl_memory_dependence;
 
 /* NULL: out of memory. */
-pl_memorder *pl_memorder_new(pl_arena *a);
+pl_memory_dependence *pl_memory_dependence_new(pl_arena *a);
 /* A new stretch: nothing has been told. */
-void pl_memorder_start(pl_memorder *m);
+void pl_memory_dependence_start(pl_memory_dependence *m);
 /* The store that this load must stay behind, PL_NOWHERE: none. */
-uint32_t pl_memorder_load(pl_memorder *m, const pl_access *a);
+uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *a);
 /* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay behind, until the
  * next call. */
-uint32_t pl_memorder_store(pl_memorder *m, const pl_access *a, const uint32_t **loads, uint32_t *n);
+uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access *a,
+                                       const uint32_t **loads, uint32_t *n);
 /* The same for what must stay behind every access so far. */
-uint32_t pl_memorder_all(pl_memorder *m, const uint32_t **loads, uint32_t *n);
+uint32_t pl_memory_dependence_of_all(pl_memory_dependence *m, const uint32_t **loads, uint32_t *n);
 
 #endif

@@ -3,22 +3,22 @@
 
 #include <string.h>
 
-bool pl_ends_inside(const pl_ir *x, uint32_t b, uint32_t head)
+bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t head)
 {
     uint32_t loop = x->b.at[b].loop;
     while (loop != PL_IR_NONE && loop != head) loop = x->b.at[loop].outer;
     return loop == head;
 }
 
-bool pl_ends_room(pl_ends *to, pl_ir *x)
+bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
 {
     const uint32_t n = (uint32_t)x->b.n;
-    *to = (pl_ends){.n = n,
-                    .ipdom = pl_arena_array(x->tmp, uint32_t, n + 1),
-                    .number = pl_arena_array(x->tmp, uint32_t, n + 1),
-                    .order = pl_arena_array(x->tmp, uint32_t, n + 1),
-                    .stack = pl_arena_array(x->tmp, uint32_t, n + 1),
-                    .edge = pl_arena_array(x->tmp, uint32_t, n + 1)};
+    *to = (pl_post_dominance){.n = n,
+                              .ipdom = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .number = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .order = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .stack = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .edge = pl_arena_array(x->tmp, uint32_t, n + 1)};
     if (!to->ipdom || !to->number || !to->order || !to->stack || !to->edge) return false;
     memset(to->ipdom, 0xff, (n + 1) * sizeof *to->ipdom);
     memset(to->number, 0xff, (n + 1) * sizeof *to->number);
@@ -26,7 +26,7 @@ bool pl_ends_room(pl_ends *to, pl_ir *x)
 }
 
 /* Postorder of the reversed graph from one block on. */
-static void number_from(pl_ends *e, const pl_ir *x, uint32_t end, uint32_t head)
+static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint32_t head)
 {
     uint32_t depth = 0;
     if (e->number[end] != PL_IR_NONE) return;
@@ -49,7 +49,7 @@ static void number_from(pl_ends *e, const pl_ir *x, uint32_t end, uint32_t head)
 }
 
 /* The nearest block that is on the way to the end from both. */
-static uint32_t common(const pl_ends *e, uint32_t a, uint32_t b)
+static uint32_t common(const pl_post_dominance *e, uint32_t a, uint32_t b)
 {
     while (a != b) {
         while (e->number[a] < e->number[b]) a = e->ipdom[a];
@@ -58,7 +58,7 @@ static uint32_t common(const pl_ends *e, uint32_t a, uint32_t b)
     return a;
 }
 
-static void solve(pl_ends *e, pl_ir *x, uint32_t head)
+static void solve(pl_post_dominance *e, pl_ir *x, uint32_t head)
 {
     e->number[e->n] = e->count;
     e->ipdom[e->n] = e->n;
@@ -77,9 +77,9 @@ static void solve(pl_ends *e, pl_ir *x, uint32_t head)
     }
 }
 
-bool pl_ends_find(pl_ends *to, pl_ir *x)
+bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x)
 {
-    if (!pl_ends_room(to, x)) return false;
+    if (!pl_loop_post_dominance_alloc(to, x)) return false;
     for (uint32_t end = 0; end < to->n; end++)
         if (x->b.at[end].order != PL_IR_NONE && !pl_ir_successors(x, end))
             number_from(to, x, end, PL_IR_NONE);
@@ -87,7 +87,7 @@ bool pl_ends_find(pl_ends *to, pl_ir *x)
     return true;
 }
 
-void pl_ends_round(pl_ends *to, pl_ir *x, uint32_t head)
+void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t head)
 {
     for (uint32_t k = 0; k < to->count; k++) {
         to->number[to->order[k]] = to->ipdom[to->order[k]] = PL_IR_NONE;
@@ -96,7 +96,7 @@ void pl_ends_round(pl_ends *to, pl_ir *x, uint32_t head)
     to->count = 0;
     for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
         uint32_t latch = x->preds[x->b.at[head].pred + k];
-        if (pl_ends_inside(x, latch, head)) number_from(to, x, latch, head);
+        if (pl_ir_loop_contains(x, latch, head)) number_from(to, x, latch, head);
     }
     solve(to, x, head);
 }

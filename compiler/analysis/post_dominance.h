@@ -8,21 +8,22 @@
 
 #include "compiler/ir/ir.h"
 
-typedef struct pl_ends {
+typedef struct pl_post_dominance {
     uint32_t *ipdom, *number; /* by block, and of n */
     uint32_t n;
     uint32_t *order, count; /* the blocks that have one */
     uint32_t *stack, *edge; /* working memory */
-} pl_ends;
+} pl_post_dominance;
 
 /* After pl_ir_graph; memory comes from the pass's arena. False: out of memory. */
-bool pl_ends_find(pl_ends *to, pl_ir *x);
+bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x);
 
 /* The same for lanes that stay in a loop: of its blocks only, with n behind a round of it. Room for
- * pl_ends_round, which finds those of the loop with this head, and forgets those of the one before.
+ * pl_loop_post_dominance_find, which finds those of the loop with this head, and forgets those of
+ * the one before.
  */
-bool pl_ends_room(pl_ends *to, pl_ir *x);
-void pl_ends_round(pl_ends *to, pl_ir *x, uint32_t head);
-bool pl_ends_inside(const pl_ir *x, uint32_t b, uint32_t head);
+bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x);
+void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t head);
+bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t head);
 
 #endif

@@ -13,7 +13,7 @@
 
 typedef struct keeper {
     pl_ir *x;
-    pl_flow f;
+    pl_liveness f;
     uint32_t most; /* registers of marked values that live at once */
     uint64_t *set; /* predicates live at the place that is looked at: a bit for each */
     size_t words;
@@ -24,21 +24,22 @@ static bool is_linked(const pl_ir *x, const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || !(pl_insn_effects(i) & PL_EF_CALL)) return false;
     uint32_t callee = x->p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || x->p->funcs.at[callee].linked || x->p->funcs.at[callee].system;
+    return callee == UINT32_MAX || x->p->funcs.at[callee].abi_calls ||
+           x->p->funcs.at[callee].system;
 }
 
 static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     keeper *p = ctx;
-    uint32_t k = pl_flow_of(&p->f, *row, use);
-    if (k-- && pl_flow_starts(&p->f, k, rows, use)) pl_flow_set(&p->f, k, false);
+    uint32_t k = pl_liveness_value_of(&p->f, *row, use);
+    if (k-- && pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, false);
 }
 
 static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     keeper *p = ctx;
-    uint32_t k = pl_flow_of(&p->f, *row, use);
-    if (k-- && !pl_flow_starts(&p->f, k, rows, use)) pl_flow_set(&p->f, k, true);
+    uint32_t k = pl_liveness_value_of(&p->f, *row, use);
+    if (k-- && !pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, true);
 }
 
 static void look(keeper *p)
@@ -46,11 +47,11 @@ static void look(keeper *p)
     pl_ir *x = p->x;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE) continue;
-        pl_flow_end(&p->f, b);
+        pl_liveness_go_to_end(&p->f, b);
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
-            const pl_insn *i = pl_flow_visit(&p->f, b, at);
+            const pl_insn *i = pl_liveness_visit(&p->f, b, at);
             pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, p);
-            if (is_linked(x, i)) pl_flow_mark(&p->f);
+            if (is_linked(x, i)) pl_liveness_mark(&p->f);
             p->most = p->f.weight > p->most ? p->f.weight : p->most;
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, p);
         }
@@ -59,9 +60,9 @@ static void look(keeper *p)
 
 static bool find_values(keeper *p)
 {
-    if (!pl_flow_values(&p->f, p->x, false)) return false;
-    pl_flow_same(&p->f);
-    return pl_flow_live(&p->f);
+    if (!pl_liveness_values(&p->f, p->x, false)) return false;
+    pl_liveness_alias(&p->f);
+    return pl_liveness_solve(&p->f);
 }
 
 /* Registers of the values that live across a call. False: out of memory. */
@@ -72,7 +73,7 @@ static bool count_values(pl_ir *x, uint32_t *most)
     look(&first);
     if (!find_values(&again)) return false;
     for (uint32_t k = 0; k < first.f.n; k++)
-        if (!pl_flow_marked(&first.f, k)) again.f.v[k].weight = 0;
+        if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].weight = 0;
     look(&again);
     *most = again.most;
     return true;
@@ -101,7 +102,7 @@ static uint32_t size_of_set(const keeper *p)
 }
 
 /* Backwards through a block whose end has `set`. How many of them live across a call? */
-static uint32_t through(keeper *p, pl_irb *b)
+static uint32_t through(keeper *p, pl_ir_block *b)
 {
     uint32_t across = 0;
     for (size_t at = b->code.n; at-- > 0;) {
@@ -145,12 +146,12 @@ bool pl_pass_count_callee_saved(pl_ir *x)
     for (size_t b = 0; b < x->b.n && x->f->entry; b++)
         for (size_t k = 0; k < x->b.at[b].code.n && !any; k++)
             any = is_linked(x, &x->b.at[b].code.at[k]);
-    x->f->kept = 0;
+    x->f->callee_saved_used = 0;
     if (!any) return true;
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !count_values(x, &x->f->kept) ||
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !count_values(x, &x->f->callee_saved_used) ||
         !count_predicates(x, &predicates))
         return false;
-    x->f->kept += predicates;
+    x->f->callee_saved_used += predicates;
     return true;
 }

@@ -35,8 +35,8 @@ typedef struct steady {
 
 typedef struct caller {
     pl_ir *x;
-    pl_flow f;
-    pl_varies v;
+    pl_liveness f;
+    pl_divergence v;
     uint8_t *returned; /* by value: a call's result as it comes */
     uint32_t across;   /* most rows that live at once of the values that live across some call */
     uint32_t parts;    /* most BSSY without their BSYNC at a call */
@@ -55,21 +55,21 @@ static bool is_call(const pl_insn *i)
  * root may run. */
 static bool clobbers(const pl_ir *x, const pl_insn *i)
 {
-    return is_call(i) || (x->f->linked && pl_insn_mnem(i) == M__slow);
+    return is_call(i) || (x->f->abi_calls && pl_insn_mnem(i) == M__slow);
 }
 
 /* A call of a function that keeps to the convention. */
 static bool is_linked(const pl_program *p, const pl_insn *i)
 {
     uint32_t callee = p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || p->funcs.at[callee].linked || !p->funcs.at[callee].name ||
+    return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || !p->funcs.at[callee].name ||
            p->funcs.at[callee].system;
 }
 
 /* An argument, a result or a formal parameter that travels in a register. */
 static bool travels(const pl_insn *i)
 {
-    return i->form != PL_IR_DEAD && i->cls == C_free &&
+    return i->form != PL_IR_DEAD && i->latency_class == C_free &&
            (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->sel[PL_M_COUNT] == 1;
 }
@@ -77,15 +77,15 @@ static bool travels(const pl_insn *i)
 static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     caller *c = ctx;
-    uint32_t k = pl_flow_of(&c->f, *row, use);
-    if (k-- && pl_flow_starts(&c->f, k, rows, use)) pl_flow_set(&c->f, k, false);
+    uint32_t k = pl_liveness_value_of(&c->f, *row, use);
+    if (k-- && pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, false);
 }
 
 static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     caller *c = ctx;
-    uint32_t k = pl_flow_of(&c->f, *row, use);
-    if (k-- && !pl_flow_starts(&c->f, k, rows, use)) pl_flow_set(&c->f, k, true);
+    uint32_t k = pl_liveness_value_of(&c->f, *row, use);
+    if (k-- && !pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, true);
 }
 
 /* Finds what lives across calls: it is marked then. Where the weight of everything else is none,
@@ -96,11 +96,11 @@ static void look(caller *c)
     c->across = 0;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE) continue;
-        pl_flow_end(&c->f, b);
+        pl_liveness_go_to_end(&c->f, b);
         for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
-            const pl_insn *i = pl_flow_visit(&c->f, b, at);
+            const pl_insn *i = pl_liveness_visit(&c->f, b, at);
             pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, c);
-            if (clobbers(x, i)) pl_flow_mark(&c->f);
+            if (clobbers(x, i)) pl_liveness_mark(&c->f);
             c->across = c->f.weight > c->across ? c->f.weight : c->across;
             pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
         }
@@ -111,9 +111,9 @@ static void look(caller *c)
 static bool count_kept(caller *c)
 {
     caller again = {.x = c->x};
-    if (!pl_flow_values(&again.f, c->x, false) || !pl_flow_live(&again.f)) return false;
+    if (!pl_liveness_values(&again.f, c->x, false) || !pl_liveness_solve(&again.f)) return false;
     for (uint32_t k = 0; k < c->f.n; k++)
-        again.f.v[k].weight = pl_flow_marked(&c->f, k) ? c->f.v[k].rows : 0;
+        again.f.v[k].weight = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
     look(&again);
     c->across = again.across;
     return true;
@@ -122,13 +122,13 @@ static bool count_kept(caller *c)
 /* Does it live across a call of this function? */
 static bool kept(const caller *c, uint32_t value)
 {
-    return pl_flow_marked(&c->f, value);
+    return pl_liveness_was_live_at_mark(&c->f, value);
 }
 
 static pl_insn *add_with(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, unsigned operands,
                          const pl_insn *like)
 {
-    pl_insn *i = pl_ir_later(x, b, at);
+    pl_insn *i = pl_ir_insert_deferred(x, b, at);
     if (!i || !pl_insn_make(i, mnem, operands, NULL, 0)) return NULL;
     i->line = like->line;
     i->guard = like->guard;
@@ -159,7 +159,7 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
     uint32_t spare = pl_ir_new(x, wide ? 2 : 1),
              *operand = &x->b.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
     *operand = spare;
-    pl_insn *i = pl_ir_later(x, b, at + (sends ? 0 : 1));
+    pl_insn *i = pl_ir_insert_deferred(x, b, at + (sends ? 0 : 1));
     if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){wide ? W_b64 : W_b32}, 1)) return false;
     i->op[0] = sends ? spare : row;
     i->op[1] = sends ? row : spare;
@@ -174,7 +174,7 @@ static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
 {
     const pl_prog_call *k = &p->calls.at[call->target];
     for (uint32_t n = 0; travels(i) && pl_insn_mnem(i) == M_st && n < k->nargs; n++) {
-        const pl_prog_move *m = &p->moves.at[k->first_arg + n];
+        const pl_call_move *m = &p->moves.at[k->first_arg + n];
         if (!m->reg && i->imm >= m->from && i->imm < m->from + m->bytes) return (int)n;
     }
     return -1;
@@ -193,7 +193,7 @@ static void note_steady(caller *c)
 {
     pl_ir *x = c->x;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         for (size_t at = 0; at < b->code.n; at++) {
             if (!is_call(&b->code.at[at]) || is_linked(x->p, &b->code.at[at])) continue;
             uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
@@ -214,7 +214,7 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
 {
     const steady *t = linked ? NULL : steady_of(c, c->x->p->calls.at[call->target].callee, number);
     if (t && t->same) return false;
-    uint32_t k = pl_flow_of(&c->f, send->op[1], 0);
+    uint32_t k = pl_liveness_value_of(&c->f, send->op[1], 0);
     if (!k--) /* a number, an address */
         return true;
     if (c->returned[k]) return !linked || number > 0 || kept(c, k);
@@ -254,7 +254,8 @@ static bool arrivals(caller *c, uint32_t b)
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->b.at[b].code.n; at++) {
         const pl_insn *i = &x->b.at[b].code.at[at];
-        uint32_t k = travels(i) && pl_insn_mnem(i) == M_ld ? pl_flow_of(&c->f, i->op[0], 0) : 0;
+        uint32_t k =
+            travels(i) && pl_insn_mnem(i) == M_ld ? pl_liveness_value_of(&c->f, i->op[0], 0) : 0;
         if (!k--) continue;
         c->returned[k] = 1;
         if (kept(c, k) && !copy(x, b, at)) return false;
@@ -270,10 +271,10 @@ static bool departures(caller *c, uint32_t b)
         const pl_insn *i = &x->b.at[b].code.at[at];
         bool result = false;
         for (size_t n = 0; n < x->f->result.n && travels(i) && pl_insn_mnem(i) == M_st; n++) {
-            const pl_prog_move *m = &x->f->result.at[n];
+            const pl_call_move *m = &x->f->result.at[n];
             result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
         }
-        uint32_t k = result ? pl_flow_of(&c->f, i->op[1], 0) : 0;
+        uint32_t k = result ? pl_liveness_value_of(&c->f, i->op[1], 0) : 0;
         if (result && (!k || kept(c, k - 1)) && !copy(x, b, at)) return false;
     }
     return true;
@@ -288,7 +289,7 @@ typedef struct place {
 static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k, bool save,
                      const pl_insn *like)
 {
-    pl_insn *i = pl_ir_later(x, b, at);
+    pl_insn *i = pl_ir_insert_deferred(x, b, at);
     if (!i || !pl_insn_make(i, save ? M__save : M__restore, 2, &(pl_word){W_b32}, 1)) return false;
     i->op[save ? 0 : 1] = p->frame;
     i->op[save ? 1 : 0] = p->rows + k;
@@ -331,14 +332,14 @@ static bool give_back(const caller *c, uint32_t n, bool calls)
         if (!pl_insn_make(i, M__ret, 1, NULL, 0)) return false;
         i->op[0] = p.rows + n - 1;
     }
-    if (!pl_ir_settle(x)) return false;
+    if (!pl_ir_flush_inserts(x)) return false;
     pl_insn first = {.line = x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0, .guard = PL_PT};
     if (!add(x, 0, 0, M__frame, &first)) return false;
     for (uint32_t k = n; k-- > 0;)
         if (!transfer(x, 0, 0, &p, k, true, &first)) return false;
     for (uint32_t k = 0; k < c->parts; k++)
         if (!add(x, 0, 0, M__keep, &first)) return false;
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 /* A function that shares registers with its callers writes half of the address to which it returns.
@@ -352,7 +353,7 @@ static bool half_address(pl_ir *x)
         pl_insn ret = x->b.at[b].code.at[n - 1];
         if (!add(x, b, n - 1, M__link, &ret)) return false;
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 bool pl_pass_unify_returns(pl_ir *x)
@@ -391,16 +392,16 @@ bool pl_pass_lower_calls(pl_ir *x)
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) any |= clobbers(x, &x->b.at[b].code.at[k]);
-    if (!any && (x->f->entry || (x->f->linked && x->most_live <= x->f->formal.n + FREE)))
+    if (!any && (x->f->entry || (x->f->abi_calls && x->most_live <= x->f->formal.n + FREE)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-    if (!any) return x->f->linked ? give_back(&c, 1, false) : half_address(x);
-    if (!pl_flow_values(&c.f, x, false) || !pl_flow_live(&c.f)) return false;
+    if (!any) return x->f->abi_calls ? give_back(&c, 1, false) : half_address(x);
+    if (!pl_liveness_values(&c.f, x, false) || !pl_liveness_solve(&c.f)) return false;
     for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].weight = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
-    if (!c.returned || !pl_varies_find(&c.v, x)) return false;
+    if (!c.returned || !pl_divergence_find(&c.v, x)) return false;
     look(&c);
-    if (x->f->linked && !count_kept(&c)) return false;
+    if (x->f->abi_calls && !count_kept(&c)) return false;
     note_steady(&c);
     uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
     for (size_t b = 0; b < x->b.n; b++)
@@ -414,15 +415,15 @@ bool pl_pass_lower_calls(pl_ir *x)
             }
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (!departures(&c, x->rpo[j]) || !pl_ir_settle(x) || !arrivals(&c, x->rpo[j]) ||
-            !pl_ir_settle(x))
+        if (!departures(&c, x->rpo[j]) || !pl_ir_flush_inserts(x) || !arrivals(&c, x->rpo[j]) ||
+            !pl_ir_flush_inserts(x))
             return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t at = 0; at < x->b.at[x->rpo[j]].code.n; at++)
             if (is_call(&x->b.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
                 return false;
-    if (!pl_ir_settle(x)) return false;
+    if (!pl_ir_flush_inserts(x)) return false;
     if (x->f->entry) return pl_ir_ok(x);
-    return (x->f->linked ? give_back(&c, c.across + 2 + c.parts, true) : half_address(x)) &&
+    return (x->f->abi_calls ? give_back(&c, c.across + 2 + c.parts, true) : half_address(x)) &&
            pl_ir_ok(x);
 }

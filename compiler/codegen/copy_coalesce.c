@@ -32,8 +32,8 @@ typedef struct coalescer {
         size_t n, cap;
     } member; /* rows by number */
     uint32_t block;
-    pl_liveset sets; /* of these registers */
-    uint32_t *seen;  /* by number: last block that touches it, plus one */
+    pl_live_spans sets; /* of these registers */
+    uint32_t *seen;     /* by number: last block that touches it, plus one */
     bool *touched; /* by block: some instruction names one of them. What happens elsewhere does not
                       matter */
     bool *live, *at_end; /* by number: here; at the end of the block */
@@ -61,9 +61,9 @@ static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* A copy from one register to another. */
 static bool may_go(const pl_ir *x, const pl_insn *i)
 {
-    if (i->guard != PL_PT || !pl_insn_copies(i)) return false;
+    if (i->guard != PL_PT || !pl_insn_is_copy(i)) return false;
     for (unsigned k = 0; k < 2; k++)
-        if (x->row[i->op[k]].kind != PL_ROW_REG || x->row[i->op[k]].pinned) return false;
+        if (x->row[i->op[k]].kind != PL_REG_VIRTUAL || x->row[i->op[k]].pinned) return false;
     return i->op[0] != i->op[1];
 }
 
@@ -96,7 +96,7 @@ static void summarise(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         return;
     c->seen[c->index[*row] - 1] = c->block + 1;
     c->touched[c->block] = true;
-    pl_liveset_touch(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
+    pl_live_spans_access(&c->sets, c->index[*row] - 1, c->block, (use & PL_USE_READ) || c->guarded);
 }
 
 static void summarise_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -121,7 +121,7 @@ static void go_to_end(coalescer *c, uint32_t block)
     for (size_t k = 0; k < c->changed.n; k++)
         c->live[c->changed.at[k]] = c->at_end[c->changed.at[k]];
     c->changed.n = 0;
-    pl_liveset_go(&c->sets, block, turn, c);
+    pl_live_spans_go_to(&c->sets, block, turn, c);
 }
 
 static void set_live(coalescer *c, uint32_t n, bool live)
@@ -186,7 +186,7 @@ static bool collect(coalescer *c)
             number(c, i->op[1]);
         }
     if (!c->pairs.n) return pl_ir_ok(x);
-    if (!pl_flow_sets(&c->sets, x)) return false;
+    if (!pl_liveness_spans(&c->sets, x)) return false;
     c->sets.things = (uint32_t)c->member.n;
     c->seen = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
     c->touched = pl_arena_array(x->tmp, bool, x->b.n + 1);
@@ -208,7 +208,7 @@ static bool collect(coalescer *c)
 static bool round_of(pl_ir *x, bool *any)
 {
     coalescer c = {.x = x, .skip = PL_IR_NONE};
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     c.index = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     if (!c.index || !c.width || !collect(&c)) return false;
@@ -220,7 +220,7 @@ static bool round_of(pl_ir *x, bool *any)
             c.guarded = i->guard != PL_PT;
             pl_insn_reads_writes(x->p, i, summarise_reads, summarise_writes, &c);
         }
-    if (!pl_liveset_solve(&c.sets) || !pl_liveset_walk(&c.sets)) return false;
+    if (!pl_live_spans_solve(&c.sets) || !pl_live_spans_index(&c.sets)) return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE) continue;
         go_to_end(&c, b);
@@ -304,7 +304,7 @@ static bool depend(const touched *a, const touched *b)
 }
 
 /* Instructions of the longest chain from `at` on that ends in front of `end`. */
-static unsigned chain(pl_ir *x, const pl_irb *b, size_t at, size_t end)
+static unsigned chain(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
 {
     uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
     unsigned most = 1;
@@ -325,7 +325,7 @@ static unsigned chain(pl_ir *x, const pl_irb *b, size_t at, size_t end)
 /* `copy` is v = t: moves what reads v behind the instruction that computes t in front of it, where
  * nothing in between is in the way and the chain that it begins is the longer one; else ptxas
  * leaves the copy. */
-static void read_earlier(pl_ir *x, pl_irb *b, size_t copy)
+static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
 {
     uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
     size_t first = copy > NEAR ? copy - NEAR : 0, def = copy;
@@ -352,10 +352,10 @@ static void read_earlier(pl_ir *x, pl_irb *b, size_t copy)
 static void advance(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->b.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
-            if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_copies(i) &&
+            if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_is_copy(i) &&
                 i->op[1] != UINT32_MAX)
                 read_earlier(x, b, k);
         }
@@ -375,12 +375,12 @@ bool pl_pass_copy_coalesce(pl_ir *x)
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            if (!pl_insn_copies(i) || pl_ir_special(x, i->op[1])) continue;
+            if (!pl_insn_is_copy(i) || pl_ir_special_register(x, i->op[1])) continue;
             int bits = pl_type_bits(pl_operand_type(&pl_forms[i->form], 0, i->mods));
             if (bits == 32 || bits == 64)
                 pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
         }
     if (!any) /* in the last round, which began by counting; ~mov reads and writes the same */
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
     return true;
 }

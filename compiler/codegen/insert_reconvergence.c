@@ -27,16 +27,16 @@ static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *put = pl_ir_writer(x, row);
     if (put && x->row[row].defs == 1 && put->guard == PL_PT &&
-        (pl_insn_mnem(put) == M__mov || pl_insn_copies(put)))
+        (pl_insn_mnem(put) == M__mov || pl_insn_is_copy(put)))
         row = put->op[1];
-    return pl_ir_number(x, row, number);
+    return pl_ir_constant_value(x, row, number);
 }
 
 /* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare
  * of %tid.x or %laneid with a number, and of elect.sync. */
 static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 {
-    const pl_ir_row *p = pred > PL_PF ? &x->pred_row[pred] : NULL;
+    const pl_ir_reg *p = pred > PL_PF ? &x->pred_row[pred] : NULL;
     const pl_insn *test = p && p->defs == 1 ? &x->b.at[p->block].code.at[p->at] : NULL;
     if (test && pl_insn_mnem(test) == M_elect) return holds;
     if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 ||
@@ -47,8 +47,8 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
         const pl_insn *fetch = pl_ir_writer(x, row);
         uint64_t number;
         if (fetch && pl_insn_mnem(fetch) == M__s2r) row = fetch->op[1];
-        const pl_row_init *from =
-            x->row[row].kind == PL_ROW_INIT ? &x->f->init.at[x->row[row].init] : NULL;
+        const pl_frame_init *from =
+            x->row[row].kind == PL_REG_PRESET ? &x->f->init.at[x->row[row].init] : NULL;
         if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) &&
             number_in(x, test->op[5 - side], &number))
             return true;
@@ -88,7 +88,7 @@ typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
  * warp. Without a reader it gets what REDUX has combined; of the same number for all lanes a reader
  * gets what the one lane found, and the number once for each lane before it. Of 64 bits only sums
  * of a number in global memory are done so. */
-static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t at)
+static combined combines(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->b.at[b].code.at[at];
     pl_word t = pl_insn_type(i);
@@ -109,7 +109,7 @@ static combined combines(const pl_ir *x, const pl_varies *v, uint32_t b, size_t 
         number_in(x, i->op[address + 1],
                   &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
         return shared && number == 1 ? APART : COUNTED;
-    return pl_insn_gathers(i) ? SUMMED : APART;
+    return pl_insn_is_warp_aggregable(i) ? SUMMED : APART;
 }
 
 static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -122,7 +122,7 @@ static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Behind atomic operation `at`, in front of its first reader: the rank of each lane. */
 static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 {
-    pl_irb *k = &x->b.at[b];
+    pl_ir_block *k = &x->b.at[b];
     const bool wide = pl_type_bits(pl_insn_type(&k->code.at[at])) == 64;
     const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line,
                    found = pl_ir_new(x, wide ? 2 : 1);
@@ -134,7 +134,7 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
         if (wanted[1]) break;
     }
     k->code.at[at].op[0] = found;
-    pl_insn *i = pl_ir_later(x, b, to);
+    pl_insn *i = pl_ir_insert_deferred(x, b, to);
     if (!i || !pl_insn_make(i, M__rank, 2, &type, 1)) return false;
     i->op[0] = d;
     i->op[1] = found;
@@ -153,12 +153,12 @@ static void multiply(pl_ir *x, pl_insn *i, combined how)
     pl_insn *put = pl_ir_writer(x, i->op[value]);
     uint64_t n;
     if (!put || pl_insn_mnem(put) != M__mov || pl_type_bits(pl_insn_type(put)) != 32 ||
-        !pl_ir_number(x, put->op[1], &n))
+        !pl_ir_constant_value(x, put->op[1], &n))
         return;
     if (how == COUNTED && n != 1)
-        put->cls = C_alu_x2;
+        put->latency_class = C_alu_x2;
     else if (how == RANKED && n == 1 && x->row[i->op[value]].uses == 1)
-        put->cls = C_free;
+        put->latency_class = C_free;
 }
 
 static bool is_atomic(const pl_insn *i)
@@ -166,7 +166,7 @@ static bool is_atomic(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_ATOMIC) != 0;
 }
 
-static bool combine_atomics(pl_ir *x, const pl_varies *v)
+static bool combine_atomics(pl_ir *x, const pl_divergence *v)
 {
     if (!pl_ir_any(x, is_atomic)) return true;
     x->counted = false; /* positions have moved, and writes are asked for */
@@ -182,7 +182,7 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
             const uint32_t value = red.op[pl_insn_mnem(&red) == M_atom ? 2 : 1];
             for (int part = leader ? 1 : 0;
                  part < (how == SUMMED || (wide && value != counted) ? 2 : 1); part++) {
-                pl_insn *i = pl_ir_later(x, b, k);
+                pl_insn *i = pl_ir_insert_deferred(x, b, k);
                 if (!i || !pl_insn_make(i,
                                         !part  ? M__leader
                                         : wide ? M__count
@@ -199,7 +199,7 @@ static bool combine_atomics(pl_ir *x, const pl_varies *v)
             counted = wide ? value : counted;
         }
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 /* ptxas 13.0 puts three loads that no lane executes in front of the first copy to shared memory of
@@ -211,19 +211,19 @@ static bool precede_copies(pl_ir *x)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             const pl_insn copy = x->b.at[b].code.at[k];
             preceded &= !(pl_insn_effects(&copy) & PL_EF_BARRIER);
-            if (copy.cls != C_cp_async || preceded) continue;
-            pl_insn *i = pl_ir_later(x, b, k);
+            if (copy.latency_class != C_cp_async || preceded) continue;
+            pl_insn *i = pl_ir_insert_deferred(x, b, k);
             if (!i || !pl_insn_make(i, M__quiet, 0, NULL, 0)) return false;
             i->line = copy.line;
             preceded = true;
         }
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 /* Do some lanes leave the function in this block, or take the slow path of a division, while others
  * go on? */
-static bool leaves_apart(const pl_varies *v, const pl_irb *b)
+static bool leaves_apart(const pl_divergence *v, const pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
         const pl_insn *i = &b->code.at[k];
@@ -242,7 +242,7 @@ static uint8_t *behind_pointers(pl_ir *x)
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
     if (!apart || !stack) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
             if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) &&
                 x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
@@ -269,7 +269,7 @@ static uint8_t *behind_pointers(pl_ir *x)
 static bool lets_leave(const pl_ir *x, uint32_t b)
 {
     for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
-        const pl_irb *to = &x->b.at[pl_ir_successor(x, b, s)];
+        const pl_ir_block *to = &x->b.at[pl_ir_successor(x, b, s)];
         if (to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret &&
             to->code.at[0].guard == PL_PT)
             return true;
@@ -278,7 +278,7 @@ static bool lets_leave(const pl_ir *x, uint32_t b)
 }
 
 /* Does this branch send lanes of a warp different ways? */
-static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, uint32_t b)
+static bool parts_lanes(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
     return i && ((i->guard > PL_PF && (v->pred[i->guard] || pointers[b])) ||
@@ -289,8 +289,8 @@ static bool parts_lanes(pl_ir *x, const pl_varies *v, const uint8_t *pointers, u
  * a branch that parts lanes, or on any branch in such a block. A branch decides about the blocks
  * from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes
  * that a branch has let leave are elsewhere too. */
-static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
-                              const pl_ends *e, bool left)
+static uint8_t *reached_apart(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+                              const pl_post_dominance *e, bool left)
 {
     uint32_t n = (uint32_t)x->b.n, depth = 0;
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -316,23 +316,25 @@ static uint8_t *reached_apart(pl_ir *x, const pl_varies *v, const uint8_t *point
     return apart;
 }
 
-static bool begin(pl_ir *x, pl_varies *v)
+static bool begin(pl_ir *x, pl_divergence *v)
 {
     pl_ir_sweep(x);
-    return pl_ir_graph(x) && pl_ir_uses(x) && pl_varies_find(v, x);
+    return pl_ir_graph(x) && pl_ir_uses(x) && pl_divergence_find(v, x);
 }
 
 /* reached_apart with what it asks for. NULL: out of memory. */
-static const uint8_t *find_apart(pl_ir *x, const pl_varies *v, pl_ends *e, const uint8_t **pointers,
-                                 bool left)
+static const uint8_t *find_apart(pl_ir *x, const pl_divergence *v, pl_post_dominance *e,
+                                 const uint8_t **pointers, bool left)
 {
     *pointers = behind_pointers(x);
-    return *pointers && pl_ends_find(e, x) ? reached_apart(x, v, *pointers, e, left) : NULL;
+    return *pointers && pl_post_dominance_find(e, x) ? reached_apart(x, v, *pointers, e, left)
+                                                     : NULL;
 }
 
-bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const uint8_t **fewer)
+bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
+                              const uint8_t **fewer)
 {
-    pl_ends e;
+    pl_post_dominance e;
     const uint8_t *pointers;
     *apart = find_apart(x, v, &e, &pointers, false);
     *fewer = *apart ? reached_apart(x, v, pointers, &e, true) : NULL;
@@ -342,18 +344,20 @@ bool pl_reached_apart(pl_ir *x, const pl_varies *v, const uint8_t **apart, const
 /* What pl_pass_dce has left of an exchange that nobody reads. */
 static bool only_meets(const pl_insn *i)
 {
-    return i->cls == C_free && pl_insn_mnem(i) == M_bar && (pl_insn_effects(i) & PL_EF_CONVERGE);
+    return i->latency_class == C_free && pl_insn_mnem(i) == M_bar &&
+           (pl_insn_effects(i) & PL_EF_CONVERGE);
 }
 
 /* Needs all lanes of the warp. */
 static bool needs_all(const pl_insn *i)
 {
-    return only_meets(i) || i->cls == C_barrier || i->cls == C_shfl || i->cls == C_vote ||
-           i->cls == C_match || i->cls == C_redux || i->cls == C_warp_sync;
+    return only_meets(i) || i->latency_class == C_barrier || i->latency_class == C_shfl ||
+           i->latency_class == C_vote || i->latency_class == C_match ||
+           i->latency_class == C_redux || i->latency_class == C_warp_sync;
 }
 
 /* The first such instruction of a block, without a guard; or where the block ends. */
-static size_t first_meeting(const pl_irb *b)
+static size_t first_meeting(const pl_ir_block *b)
 {
     size_t k = 0;
     while (k < b->code.n && !(needs_all(&b->code.at[k]) && b->code.at[k].guard == PL_PT)) k++;
@@ -363,12 +367,13 @@ static size_t first_meeting(const pl_irb *b)
 /* Its lanes look at each other. */
 static bool exchange_of_lanes(const pl_insn *i)
 {
-    return i->cls == C_shfl || i->cls == C_vote || i->cls == C_match || i->cls == C_redux;
+    return i->latency_class == C_shfl || i->latency_class == C_vote ||
+           i->latency_class == C_match || i->latency_class == C_redux;
 }
 
 /* The lanes that such an instruction names, where they are not the same for all lanes; PL_IR_NONE:
  * they are. */
-static uint32_t own_mask(const pl_varies *v, const pl_insn *i)
+static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && exchange_of_lanes(i); k++)
@@ -379,14 +384,15 @@ static uint32_t own_mask(const pl_varies *v, const pl_insn *i)
 /* Do the lanes part for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
  * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
  * found; for others it asks whether all lanes name the same ones. */
-static bool parts_by_groups(const pl_ir *x, const pl_varies *v, const pl_irb *b, const pl_insn *i,
-                            uint32_t mask)
+static bool parts_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
+                            const pl_insn *i, uint32_t mask)
 {
     const pl_insn *from = pl_ir_writer(x, mask);
     unsigned n = 0;
     for (size_t k = 0; k < b->code.n; k++) n += own_mask(v, &b->code.at[k]) == mask;
-    return i->guard == PL_PT && (n == 1 || (i->cls == C_redux && n == 2) ||
-                                 (i->cls != C_shfl && from && from->cls == C_match));
+    return i->guard == PL_PT &&
+           (n == 1 || (i->latency_class == C_redux && n == 2) ||
+            (i->latency_class != C_shfl && from && from->latency_class == C_match));
 }
 
 /* WARPSYNC with the mask in front of it, between BSSY and BSYNC but for a shuffle: behind that
@@ -394,7 +400,7 @@ static bool parts_by_groups(const pl_ir *x, const pl_varies *v, const pl_irb *b,
 static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
     const pl_insn i = x->b.at[b].code.at[*at];
-    const bool meets = i.cls != C_shfl;
+    const bool meets = i.latency_class != C_shfl;
     if (meets && (!put(x, b, *at + 1, M__bsync, i.line) || !put(x, b, (*at)++, M__bssy, i.line)))
         return false;
     pl_insn *part = pl_ir_insert(x, b, *at);
@@ -406,7 +412,7 @@ static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 }
 
 /* Once for all that name the same ones. */
-static bool ask_for_masks(pl_ir *x, const pl_varies *v)
+static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j], asked = PL_IR_NONE;
@@ -431,9 +437,9 @@ static bool ask_for_masks(pl_ir *x, const pl_varies *v)
 static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
 {
     pl_insn *at = &x->b.at[b].code.at[k];
-    const bool leaves = at->cls == C_shfl || at->cls == C_vote;
-    if (at->cls == C_warp_sync || only_meets(at)) {
-        at->cls = C_bsync;
+    const bool leaves = at->latency_class == C_shfl || at->latency_class == C_vote;
+    if (at->latency_class == C_warp_sync || only_meets(at)) {
+        at->latency_class = C_bsync;
         return true;
     }
     return put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
@@ -455,7 +461,7 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
 
 /* From where lanes part to where they meet, the first instruction on each path that needs them all
  * asks for them. */
-static bool ask_where_apart(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
+static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                             const uint8_t *apart)
 {
     uint8_t *unknown = pl_arena_array(
@@ -488,7 +494,7 @@ static void forget_meetings(pl_ir *x)
 }
 
 /* Does the block leave its loop as soon as memory says so? */
-static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
+static bool polls(pl_ir *x, const pl_divergence *polled, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
     return i && i->guard > PL_PF && polled->pred[i->guard] && pl_ir_leaves_loop(x, b);
@@ -496,14 +502,14 @@ static bool polls(pl_ir *x, const pl_varies *polled, uint32_t b)
 
 /* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one
  * lane goes on each time. */
-static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
+static bool yield_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
     uint8_t *state = pl_arena_array(
         x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
-    pl_varies polled;
+    pl_divergence polled;
     if (!state) return false;
-    if (!pl_ir_any(x, pl_varies_polled)) return true;
-    if (!pl_varies_find_polled(&polled, x)) return false;
+    if (!pl_ir_any(x, pl_divergence_is_polled)) return true;
+    if (!pl_divergence_find_polled(&polled, x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j], loop = x->b.at[b].loop;
         if (loop == PL_IR_NONE) continue;
@@ -511,7 +517,8 @@ static bool yield_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *apart)
             polls(x, &polled, b))
             state[loop] |= 1;
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].cls == C_sleep || x->b.at[b].code.at[k].cls == C_cast)
+            if (x->b.at[b].code.at[k].latency_class == C_sleep ||
+                x->b.at[b].code.at[k].latency_class == C_cast)
                 state[loop] |= 2;
     }
     for (uint32_t b = 0; b < x->b.n; b++)
@@ -572,7 +579,7 @@ static unsigned ways_inside(pl_ir *x, uint32_t b, uint32_t head)
 {
     unsigned n = 0;
     for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
-        n += pl_ends_inside(x, pl_ir_successor(x, b, k), head);
+        n += pl_ir_loop_contains(x, pl_ir_successor(x, b, k), head);
     return n;
 }
 
@@ -580,14 +587,14 @@ static unsigned ways_inside(pl_ir *x, uint32_t b, uint32_t head)
 static uint32_t one_latch(pl_ir *x, uint32_t head)
 {
     const uint32_t latch = pl_ir_new_block(x);
-    pl_irb *h = &x->b.at[head];
+    pl_ir_block *h = &x->b.at[head];
     x->b.at[latch].next = head;
     x->b.at[latch].loop = head;
     x->b.at[latch].depth = h->depth;
     x->b.at[latch].order = PL_IR_NONE;
     for (uint32_t k = 0; k < h->npred; k++) {
         const uint32_t q = x->preds[h->pred + k];
-        if (!pl_ends_inside(x, q, head)) continue;
+        if (!pl_ir_loop_contains(x, q, head)) continue;
         pl_insn *i = x->b.at[q].code.n ? &x->b.at[q].code.at[x->b.at[q].code.n - 1] : NULL;
         if (i && pl_insn_is_jump(i) && !pl_insn_is_table(i) && i->target == head) i->target = latch;
         if (x->b.at[q].next == head) x->b.at[q].next = latch;
@@ -615,7 +622,7 @@ static uint32_t ways_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *
 }
 
 /* Does the block look at memory, `others`: that others see? */
-static bool uses_memory(const pl_irb *b, bool others)
+static bool uses_memory(const pl_ir_block *b, bool others)
 {
     for (size_t k = 0; k < b->code.n; k++)
         if ((b->code.at[k].flags & PL_IF_MEM) &&
@@ -644,8 +651,9 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
     uint32_t least = UINT32_MAX, shortest = head, behind = PL_IR_NONE;
     for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
         const uint32_t latch = x->preds[x->b.at[head].pred + k];
-        const uint32_t n =
-            pl_ends_inside(x, latch, head) ? round_of(x, head, latch, stamp, block) : UINT32_MAX;
+        const uint32_t n = pl_ir_loop_contains(x, latch, head)
+                               ? round_of(x, head, latch, stamp, block)
+                               : UINT32_MAX;
         if (n < least) {
             least = n;
             shortest = latch;
@@ -660,7 +668,7 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
             behind = to;
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (stamp[x->rpo[j]] != shortest + 1 && pl_ends_inside(x, x->rpo[j], head) &&
+        if (stamp[x->rpo[j]] != shortest + 1 && pl_ir_loop_contains(x, x->rpo[j], head) &&
             uses_memory(&x->b.at[x->rpo[j]], true))
             return false;
     return true;
@@ -669,9 +677,9 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
 /* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that
  * `break` do. Only where there is more than one way out does that differ from where all meet, or
  * where lanes go back to its head early. */
-static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers, meetings *m)
+static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, meetings *m)
 {
-    pl_ends e;
+    pl_post_dominance e;
     const uint32_t n = (uint32_t)x->b.n;
     uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1),
             *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -679,11 +687,12 @@ static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
         pl_arena_array(x->tmp, uint32_t, n + 1); /* by head of a loop; block 0 is none */
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, n + 1);
-    if (!exits || !tables || !latch || !stamp || !block || !pl_ends_room(&e, x)) return false;
+    if (!exits || !tables || !latch || !stamp || !block || !pl_loop_post_dominance_alloc(&e, x))
+        return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t b = x->rpo[j], l = x->b.at[b].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
             for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
-                if (!pl_ends_inside(x, pl_ir_successor(x, b, k), l)) {
+                if (!pl_ir_loop_contains(x, pl_ir_successor(x, b, k), l)) {
                     exits[l] = (uint8_t)(exits[l] ? 2 : 1);
                     break;
                 }
@@ -693,7 +702,7 @@ static bool meet_in_loops(pl_ir *x, const pl_varies *v, const uint8_t *pointers,
             (exits[head] < 2 &&
              (x->b.at[head].latches < 2 || !rounds_end_together(x, head, stamp, block))))
             continue;
-        pl_ends_round(&e, x, head);
+        pl_loop_post_dominance_find(&e, x, head);
         for (uint32_t k = e.count; k-- > 0;) {
             const uint32_t b = e.order[k];
             if (!parts_lanes(x, v, pointers, b) || ways_inside(x, b, head) < 2) continue;
@@ -733,7 +742,7 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
 {
     const uint32_t loop = x->b.at[meet].loop;
     uint32_t depth = 0;
-    if (!pl_ends_inside(x, from, loop)) return true;
+    if (!pl_ir_loop_contains(x, from, loop)) return true;
     stack[depth++] = from;
     stamp[from] = meet + 1;
     while (depth) {
@@ -741,7 +750,7 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
         bool jumps = false, falls = false;
         for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
             const uint32_t to = pl_ir_successor(x, b, k);
-            if (!pl_ends_inside(x, to, loop)) {
+            if (!pl_ir_loop_contains(x, to, loop)) {
                 *(k + 1 == pl_ir_successors(x, b) && to == x->b.at[b].next ? &falls : &jumps) =
                     true;
                 continue;
@@ -763,7 +772,8 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
  * one block for each place where lanes part: that which no other one leads to, if it or what is
  * only reached through it looks at memory. Blocks that only differ in numbers are not worth it. By
  * the block where lanes part. */
-static uint32_t *joined_on_the_way(pl_ir *x, const pl_ends *e, uint32_t *stamp, uint32_t *block)
+static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp,
+                                   uint32_t *block)
 {
     uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     uint8_t *looks = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
@@ -775,7 +785,7 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_ends *e, uint32_t *stamp, 
     }
     for (uint32_t j = 1; j < x->nrpo; j++) {
         const uint32_t to = x->rpo[j], from = x->b.at[to].idom;
-        const pl_irb *t = &x->b.at[to];
+        const pl_ir_block *t = &x->b.at[to];
         if (to == e->ipdom[from] || t->npred < 2 || t->loop != x->b.at[from].loop || t->latches ||
             !looks[to])
             continue;
@@ -789,8 +799,8 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_ends *e, uint32_t *stamp, 
 }
 
 /* Lanes that come to a block from several sides meet in front of it. Inner ones first. */
-static bool meet_on_the_way(pl_ir *x, const pl_varies *v, const uint8_t *pointers, const pl_ends *e,
-                            meetings *m)
+static bool meet_on_the_way(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+                            const pl_post_dominance *e, meetings *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->b.n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
@@ -878,7 +888,7 @@ static bool comes_round(const pl_ir *x, const meetings *m, uint32_t b, uint32_t 
     for (uint32_t k = m->first[b]; k; k = m->list.at[k - 1].next) {
         const meeting *at = &m->list.at[k - 1];
         if (at->block == meet) return false;
-        round |= at->inside && pl_ends_inside(x, meet, x->b.at[at->block].loop);
+        round |= at->inside && pl_ir_loop_contains(x, meet, x->b.at[at->block].loop);
     }
     return round;
 }
@@ -893,8 +903,8 @@ static bool exchanges(const pl_insn *i)
 bool pl_pass_insert_warp_sync(pl_ir *x)
 {
     if (!pl_ir_any(x, exchanges)) return true;
-    pl_varies v;
-    pl_ends e;
+    pl_divergence v;
+    pl_post_dominance e;
     if (!begin(x, &v)) return false;
     const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
     if (!apart || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart)) return false;
@@ -904,10 +914,10 @@ bool pl_pass_insert_warp_sync(pl_ir *x)
 
 bool pl_pass_insert_reconvergence(pl_ir *x)
 {
-    pl_varies v;
+    pl_divergence v;
     if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
-    pl_ends e;
+    pl_post_dominance e;
     const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most),
@@ -927,7 +937,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
         uint32_t meet = parts ? e.ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n) continue;
         if (comes_round(x, &in, b, meet)) continue;
-        const pl_irb *m = &x->b.at[meet];
+        const pl_ir_block *m = &x->b.at[meet];
         if (m->code.n &&
             pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
             continue;

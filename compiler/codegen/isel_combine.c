@@ -39,7 +39,7 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Does the row still hold what it held when the writer of `def` ran? */
-static inline bool stable(const chooser *c, uint32_t row, const pl_ir_row *def)
+static inline bool stable(const chooser *c, uint32_t row, const pl_ir_reg *def)
 {
     if (row == UINT32_MAX || c->x->row[row].defs == 1) return true;
     if (def->block != c->block) return false;
@@ -51,7 +51,7 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
 {
     uint32_t row = i->op[k];
     if (row == UINT32_MAX) return NULL;
-    const pl_ir_row *r = &c->x->row[row];
+    const pl_ir_reg *r = &c->x->row[row];
     if (r->defs != 1 || r->block == PL_IR_NONE) return NULL;
     if (r->block == c->block ? r->at >= c->at
                              : c->x->b.at[r->block].order >= c->x->b.at[c->block].order)
@@ -93,7 +93,7 @@ static bool single(const chooser *c, uint32_t row)
 
 static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
 {
-    return pl_ir_number(x, row, n) && *n < 32;
+    return pl_ir_constant_value(x, row, n) && *n < 32;
 }
 
 /* 64 bits times a number whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3. */
@@ -103,9 +103,9 @@ static void short_factor(const chooser *c, pl_insn *i)
     const pl_insn *w = source(c, i, 1);
     const bool copies_sign =
         w && pl_insn_mnem(w) == M_cvt && pl_insn_has(w, W_s32); /* an instruction of its own */
-    if (i->cls == C_mul64_lo && !copies_sign && pl_ir_number(c->x, i->op[2], &n) &&
-        n + (1ull << 32) < 1ull << 33)
-        i->cls = C_imad_wide_sum;
+    if (i->latency_class == C_mul64_lo && !copies_sign &&
+        pl_ir_constant_value(c->x, i->op[2], &n) && n + (1ull << 32) < 1ull << 33)
+        i->latency_class = C_imad_wide_sum;
 }
 
 /* a * b + c and (a << n) + c */
@@ -124,7 +124,8 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             pl_type_bits(t) == 32) {
             words[0] = W_wide;
             if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
-            r.cls = C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
+            r.latency_class =
+                C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
         } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) &&
@@ -157,7 +158,7 @@ static bool multiply_subtract_wide(chooser *c, pl_insn *i)
     pl_insn *w = writer_name(c, i, 2) == M_mul ? source(c, i, 2) : NULL, r = *i;
     uint64_t n = 0;
     if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) ||
-        c->x->row[i->op[2]].block != c->block || !pl_ir_number(c->x, w->op[2], &n))
+        c->x->row[i->op[2]].block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
         return false;
     if (!vanishes(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
         return false;
@@ -182,7 +183,7 @@ static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
         if (!w || !pl_insn_is_integer(w, 32) || (m == M_mul && !pl_insn_has(w, W_lo)) ||
             x->row[i->op[k]].block != c->block)
             continue;
-        const bool number = pl_ir_number(x, w->op[2], &n);
+        const bool number = pl_ir_constant_value(x, w->op[2], &n);
         if ((m == M_shl || k == 2) && (!number || (m == M_shl && n > 31))) continue;
         const uint32_t other = i->op[3 - k], factor = (uint32_t)(m == M_shl ? 1u << n : n),
                        row = i->op[k];
@@ -246,8 +247,8 @@ static bool funnel(chooser *c, pl_insn *i)
         pl_insn *up = shifts ? source(c, i, k) : NULL, *down = up ? source(c, i, 3 - k) : NULL, r;
         uint64_t n, rest;
         if (!up || !down || !pl_insn_is_integer(up, bits) || !pl_insn_is_integer(down, bits) ||
-            pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_number(x, up->op[2], &n) ||
-            !pl_ir_number(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
+            pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_constant_value(x, up->op[2], &n) ||
+            !pl_ir_constant_value(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
             continue;
         bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
         if (c->counting) return true;
@@ -261,7 +262,7 @@ static bool funnel(chooser *c, pl_insn *i)
         r.op[2] = up->op[1];
         r.op[3] = bits == 64 ? (uint32_t)n : up->op[2];
         if (bits == 64 && n == 32) /* halves change their names */
-            r.cls = C_free;
+            r.latency_class = C_free;
         *i = r;
         return true;
     }
@@ -280,8 +281,8 @@ static void shift_round(chooser *c, pl_insn *i)
     if (!w || !pl_insn_is_integer(i, 32) || !pl_insn_is_integer(w, 32) ||
         (!left && pl_type_kind(pl_insn_type(i)) == 's'))
         return;
-    const unsigned k = pl_ir_number(x, w->op[2], &n) ? 1 : 2;
-    if (!pl_ir_number(x, w->op[3 - k], &n) || (n & 31) != 31 ||
+    const unsigned k = pl_ir_constant_value(x, w->op[2], &n) ? 1 : 2;
+    if (!pl_ir_constant_value(x, w->op[3 - k], &n) || (n & 31) != 31 ||
         !pl_insn_make(&r, M_shf, 4, words, 3))
         return;
     r.op[left ? 2 : 1] = i->op[1];
@@ -294,7 +295,7 @@ static void shift_round(chooser *c, pl_insn *i)
 static bool counts(const chooser *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
-        if (pl_choice_counts(c->x, source(c, sum, k))) return true;
+        if (pl_select_counts_pred(c->x, source(c, sum, k))) return true;
     return false;
 }
 
@@ -338,8 +339,8 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 static bool two_numbers(const chooser *c, const pl_insn *w, uint32_t other)
 {
     uint64_t n;
-    return (pl_ir_number(c->x, other, &n) && n) &&
-           (pl_ir_number(c->x, w->op[1], &n) || pl_ir_number(c->x, w->op[2], &n));
+    return (pl_ir_constant_value(c->x, other, &n) && n) &&
+           (pl_ir_constant_value(c->x, w->op[1], &n) || pl_ir_constant_value(c->x, w->op[2], &n));
 }
 
 /* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a,
@@ -357,8 +358,8 @@ static void sum_and_bound(const chooser *c, pl_insn *i)
         const uint16_t inner = pl_insn_mnem(w);
         const bool bounds =
             (inner == M_min || inner == M_max) && pl_insn_type(w) == t && !pl_insn_has(w, W_relu);
-        const bool cuts =
-            m == M_max && t == W_s32 && pl_ir_number(c->x, i->op[3 - k], &zero) && !(uint32_t)zero;
+        const bool cuts = m == M_max && t == W_s32 &&
+                          pl_ir_constant_value(c->x, i->op[3 - k], &zero) && !(uint32_t)zero;
         r.op[3] = i->op[3 - k];
         if ((inner == M_add || inner == M_sub) && pl_insn_is_integer(w, 32) &&
             pl_forms[w->form].noperands == 3) {
@@ -464,8 +465,9 @@ static uint32_t inverted(const chooser *c, const pl_insn *i, unsigned k)
     if (!w || pl_insn_type(w) != pl_insn_type(i)) return UINT32_MAX;
     if (pl_insn_mnem(w) == M_not) return w->op[1];
     const uint64_t ones = pl_insn_type(i) == W_b64 ? UINT64_MAX : UINT32_MAX;
-    return pl_insn_mnem(w) == M_xor && pl_ir_number(c->x, w->op[2], &n) && n == ones ? w->op[1]
-                                                                                     : UINT32_MAX;
+    return pl_insn_mnem(w) == M_xor && pl_ir_constant_value(c->x, w->op[2], &n) && n == ones
+               ? w->op[1]
+               : UINT32_MAX;
 }
 
 /* Is the row in use anyway, beside the instruction that asks? A number is no register. What a load
@@ -474,7 +476,7 @@ static uint32_t inverted(const chooser *c, const pl_insn *i, unsigned k)
 static bool needed_anyway(const chooser *c, uint32_t row)
 {
     uint64_t n;
-    if (pl_ir_number(c->x, row, &n)) return true;
+    if (pl_ir_constant_value(c->x, row, &n)) return true;
     const pl_insn *w = c->x->row[row].defs == 1 && c->x->row[row].block != PL_IR_NONE
                            ? pl_ir_writer(c->x, row)
                            : NULL;
@@ -502,7 +504,7 @@ static bool room_for_numbers(const chooser *c, const logic *l)
         uint32_t seen = 0;
         for (unsigned n = 0; n < l->n && n < 3; n++) {
             uint64_t v;
-            if (!pl_ir_number(c->x, l->in[n], &v)) continue;
+            if (!pl_ir_constant_value(c->x, l->in[n], &v)) continue;
             const uint32_t part = (uint32_t)(v >> 32 * half);
             if (part != 0 && part != UINT32_MAX && seen != 0 && part != seen) return false;
             if (part != 0 && part != UINT32_MAX) seen = part;
@@ -584,7 +586,7 @@ static void merge_compare(const chooser *c, pl_insn *i)
     for (unsigned n = 0; n < 4; n++) {
         const unsigned k = 1 + n % 2;
         const bool again = n >= 2;
-        const pl_ir_row *r = &x->pred_row[i->op[k]];
+        const pl_ir_reg *r = &x->pred_row[i->op[k]];
         if (r->defs != 1 || (r->uses != 1 && !again) || r->block == PL_IR_NONE ||
             (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
             continue;
@@ -625,17 +627,17 @@ static void bank_index(const chooser *c, pl_insn *i, unsigned k)
     pl_insn *w = source(c, i, k);
     uint64_t n;
     if (i->sel[PL_M_SPACE] == PL_SP_CONST && w && single(c, i->op[k]) &&
-        (w->cls == C_imad_wide || w->cls == C_imad_wide_sum) && pl_ir_number(c->x, w->op[2], &n) &&
-        n && !(n & (n - 1)))
-        w->cls = C_alu;
+        (w->latency_class == C_imad_wide || w->latency_class == C_imad_wide_sum) &&
+        pl_ir_constant_value(c->x, w->op[2], &n) && n && !(n & (n - 1)))
+        w->latency_class = C_alu;
     if (i->sel[PL_M_SPACE] != PL_SP_CONST || !w || pl_insn_mnem(w) != M_add ||
         !single(c, i->op[k]) || !pl_insn_is_integer(w, 64))
         return;
     for (unsigned a = 1; a < 3; a++) { /* the variable's place goes into the access */
-        const pl_row_init *at = c->x->kind.at[w->op[a]] == PL_ROW_INIT
-                                    ? &c->x->f->init.at[c->x->init.at[w->op[a]]]
-                                    : NULL;
-        if (at && at->reloc == PL_RELOC_VAR) w->cls = C_free;
+        const pl_frame_init *at = c->x->kind.at[w->op[a]] == PL_REG_PRESET
+                                      ? &c->x->f->init.at[c->x->init.at[w->op[a]]]
+                                      : NULL;
+        if (at && at->reloc == PL_RELOC_VAR) w->latency_class = C_free;
     }
 }
 
@@ -652,7 +654,7 @@ static void fold_address(const chooser *c, pl_insn *i)
         pl_insn *w = source(c, i, k);
         uint64_t n;
         if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, narrow ? 32 : 64) ||
-            !pl_ir_number(x, w->op[2], &n))
+            !pl_ir_constant_value(x, w->op[2], &n))
             return;
         int64_t sum = i->imm + (narrow ? (int64_t)(int32_t)(uint32_t)n : (int64_t)n);
         if (!fits(sum)) return;
@@ -667,7 +669,7 @@ static void free_sign(const chooser *c, pl_insn *i)
     pl_word t = pl_insn_type(i);
     if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 &&
         c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
-        i->cls = C_free;
+        i->latency_class = C_free;
 }
 
 static void count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -707,7 +709,7 @@ static void round_tf32(chooser *c, pl_insn *i)
     const bool first = !kept && x->b.at[c->block].loop == PL_IR_NONE && c->rounds != c->block + 1;
     if (first) c->rounds = c->block + 1;
     const unsigned n = 2u + kept + first + !matrices;
-    i->cls = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
+    i->latency_class = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
 }
 
 /* and, then a compare of the result with zero: LOP3 writes the predicate. */
@@ -715,22 +717,22 @@ static void test_bits(const chooser *c, pl_insn *i)
 {
     uint64_t zero;
     if (i->guard != PL_PT || !(pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) ||
-        !pl_ir_number(c->x, i->op[3], &zero) || zero || pl_type_bits(pl_insn_type(i)) != 32 ||
-        pl_type_kind(pl_insn_type(i)) == 'f')
+        !pl_ir_constant_value(c->x, i->op[3], &zero) || zero ||
+        pl_type_bits(pl_insn_type(i)) != 32 || pl_type_kind(pl_insn_type(i)) == 'f')
         return;
     pl_insn *w = source(c, i, 2);
     if (w && single(c, i->op[2]) && (pl_insn_mnem(w) == M_and || pl_insn_mnem(w) == M_lop3) &&
-        w->cls == C_alu)
-        w->cls = C_free;
+        w->latency_class == C_alu)
+        w->latency_class = C_free;
 }
 
 /* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
 static void unscaled(const chooser *c, pl_insn *i)
 {
-    if (i->cls != C_mufu_scaled) return;
+    if (i->latency_class != C_mufu_scaled) return;
     const pl_insn *w = source(c, i, 1);
     if (w && (pl_insn_mnem(w) == M_ex2 || pl_insn_mnem(w) == M_sqrt || pl_insn_mnem(w) == M_abs))
-        i->cls = C_mufu;
+        i->latency_class = C_mufu;
 }
 
 /* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
@@ -739,8 +741,8 @@ static void round_trip(const chooser *c, pl_insn *i)
     if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i)) return;
     pl_insn *w = source(c, i, 1);
     if (pl_insn_type(i) == W_f32 && w && single(c, i->op[1]) && pl_insn_mnem(w) == M_cvt &&
-        pl_insn_type(w) == W_bf16 && pl_insn_has(w, W_f32) && w->cls == C_cvt_half)
-        w->cls = C_cvt_rnd;
+        pl_insn_type(w) == W_bf16 && pl_insn_has(w, W_f32) && w->latency_class == C_cvt_half)
+        w->latency_class = C_cvt_rnd;
 }
 
 /* Does a field stand at whole bytes? */
@@ -759,25 +761,28 @@ static unsigned whole_part(const chooser *c, const pl_insn *w, bool sign)
     case M_and: { /* not of what is shifted down: these two are a field of bits before a mask is
                      looked at */
         const bool shifted = writer_name(c, w, 1) == M_shr;
-        return !sign && !shifted && pl_ir_number(c->x, w->op[2], &n) ? n == 0xff     ? 8
-                                                                       : n == 0xffff ? 16
-                                                                                     : 0
-                                                                     : 0;
+        return !sign && !shifted && pl_ir_constant_value(c->x, w->op[2], &n) ? n == 0xff     ? 8
+                                                                               : n == 0xffff ? 16
+                                                                                             : 0
+                                                                             : 0;
     }
     case M_shr:
-        return !sign && pl_type_kind(pl_insn_type(w)) != 's' && pl_ir_number(c->x, w->op[2], &n)
+        return !sign && pl_type_kind(pl_insn_type(w)) != 's' &&
+                       pl_ir_constant_value(c->x, w->op[2], &n)
                    ? n == 24   ? 8
                      : n == 16 ? 16
                                : 0
                    : 0;
     case M_bfe:
-        return (pl_type_kind(pl_insn_type(w)) == 's') == sign && pl_ir_number(c->x, w->op[2], &n) &&
-                       pl_ir_number(c->x, w->op[3], &width) && whole_bytes(n, width)
+        return (pl_type_kind(pl_insn_type(w)) == 's') == sign &&
+                       pl_ir_constant_value(c->x, w->op[2], &n) &&
+                       pl_ir_constant_value(c->x, w->op[3], &width) && whole_bytes(n, width)
                    ? (unsigned)width
                    : 0;
     case M_cvt: {
         const pl_word from = f->noperands == 2 ? pl_operand_type(f, 1, w->mods) : W_none;
-        return w->cls == C_cvt_int && (pl_type_kind(from) == 's') == sign && pl_type_bits(from) < 32
+        return w->latency_class == C_cvt_int && (pl_type_kind(from) == 's') == sign &&
+                       pl_type_bits(from) < 32
                    ? (unsigned)pl_type_bits(from)
                    : 0;
     }
@@ -790,16 +795,17 @@ static unsigned whole_part(const chooser *c, const pl_insn *w, bool sign)
 static void convert_part(const chooser *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (i->cls != C_cvt_i2f || i->guard != PL_PT || f->noperands != 2 ||
+    if (i->latency_class != C_cvt_i2f || i->guard != PL_PT || f->noperands != 2 ||
         pl_operand_type(f, 0, i->mods) != W_f32 ||
         pl_type_bits(pl_operand_type(f, 1, i->mods)) != 32)
         return;
     pl_insn *w = source(c, i, 1);
-    if (!w || !single(c, i->op[1]) || w->cls == C_free || pl_type_bits(pl_insn_type(w)) != 32 ||
+    if (!w || !single(c, i->op[1]) || w->latency_class == C_free ||
+        pl_type_bits(pl_insn_type(w)) != 32 ||
         !whole_part(c, w, pl_type_kind(pl_operand_type(f, 1, i->mods)) == 's'))
         return;
-    w->cls = C_free;
-    i->cls = C_cvt_f2i;
+    w->latency_class = C_free;
+    i->latency_class = C_cvt_f2i;
 }
 
 /* A number of 8 or 16 bits without sign that a load, a shift or PRMT leaves with zeros above it,
@@ -807,8 +813,8 @@ static void convert_part(const chooser *c, pl_insn *i)
 static void convert_widened(const chooser *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (i->cls != C_cvt_f2i || f->noperands != 2 || pl_operand_type(f, 0, i->mods) != W_f32 ||
-        pl_insn_has(i, W_rp) || pl_insn_has(i, W_rm))
+    if (i->latency_class != C_cvt_f2i || f->noperands != 2 ||
+        pl_operand_type(f, 0, i->mods) != W_f32 || pl_insn_has(i, W_rp) || pl_insn_has(i, W_rm))
         return;
     const pl_word from = pl_operand_type(f, 1, i->mods);
     if (pl_type_kind(from) != 'u' || i->op[1] == UINT32_MAX || c->x->row[i->op[1]].defs != 1 ||
@@ -818,7 +824,7 @@ static void convert_widened(const chooser *c, pl_insn *i)
     const uint16_t m = w ? pl_insn_mnem(w) : (uint16_t)M_count;
     if ((m == M_ld || m == M_shr || m == M__cut) && pl_type_kind(pl_insn_type(w)) != 's' &&
         pl_type_bits(pl_insn_type(w)) <= pl_type_bits(from))
-        i->cls = C_cvt_i2f;
+        i->latency_class = C_cvt_i2f;
 }
 
 /* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does.
@@ -828,13 +834,14 @@ static void saturate(const chooser *c, pl_insn *i)
     const uint16_t m = pl_insn_mnem(i), other = m == M_min ? M_max : M_min;
     const uint64_t one = 0x3f800000;
     uint64_t n, bound;
-    if (i->cls != C_fminmax || i->guard != PL_PT || pl_insn_has(i, W_NaN) ||
-        pl_forms[i->form].noperands != 3 || !pl_ir_number(c->x, i->op[2], &n))
+    if (i->latency_class != C_fminmax || i->guard != PL_PT || pl_insn_has(i, W_NaN) ||
+        pl_forms[i->form].noperands != 3 || !pl_ir_constant_value(c->x, i->op[2], &n))
         return;
     pl_insn *w = source(c, i, 1), *from;
-    if (!w || pl_insn_mnem(w) != other || w->cls != C_fminmax || pl_insn_has(w, W_NaN) ||
+    if (!w || pl_insn_mnem(w) != other || w->latency_class != C_fminmax || pl_insn_has(w, W_NaN) ||
         !single(c, i->op[1]) || pl_forms[w->form].noperands != 3 ||
-        pl_insn_has(w, W_ftz) != pl_insn_has(i, W_ftz) || !pl_ir_number(c->x, w->op[2], &bound) ||
+        pl_insn_has(w, W_ftz) != pl_insn_has(i, W_ftz) ||
+        !pl_ir_constant_value(c->x, w->op[2], &bound) ||
         (m == M_min ? n != one || bound : n || bound != one))
         return;
     from = source(c, w, 1);
@@ -844,8 +851,8 @@ static void saturate(const chooser *c, pl_insn *i)
                            by == M__fms || by == M__fnma) &&
                           pl_insn_type(from) == W_f32 && !pl_insn_has(from, W_sat) &&
                           pl_insn_has(from, W_ftz) == pl_insn_has(i, W_ftz);
-    w->cls = C_free;
-    i->cls = computes ? C_free : C_fma;
+    w->latency_class = C_free;
+    i->latency_class = computes ? C_free : C_fma;
 }
 
 /* Rounded to an integral value, then to an integer, of which nothing is cut off any more: F2I
@@ -865,7 +872,7 @@ static void round_once(const chooser *c, pl_insn *i)
                           pl_insn_has(w, W_rpi);
     if (integral && pl_operand_type(&pl_forms[w->form], 0, w->mods) == type &&
         pl_operand_type(&pl_forms[w->form], 1, w->mods) == type)
-        w->cls = C_free;
+        w->latency_class = C_free;
 }
 
 /* The leading zeros of a word are 31 less what FLO finds, which a sum takes along; 31 less the
@@ -876,11 +883,12 @@ static void leading_zeros(const chooser *c, pl_insn *i)
     for (unsigned k = 1; k <= 2; k++) {
         pl_insn *w =
             pl_insn_is_integer(i, 32) && writer_name(c, i, k) == M_clz ? source(c, i, k) : NULL;
-        if (!w || w->cls != C_clz || !single(c, i->op[k])) continue;
-        const bool less = pl_insn_mnem(i) == M_sub && k == 2 && pl_ir_number(c->x, i->op[1], &from);
+        if (!w || w->latency_class != C_clz || !single(c, i->op[k])) continue;
+        const bool less =
+            pl_insn_mnem(i) == M_sub && k == 2 && pl_ir_constant_value(c->x, i->op[1], &from);
         if (less && from != 31) return;
-        w->cls = C_popc;
-        if (less) i->cls = C_free;
+        w->latency_class = C_popc;
+        if (less) i->latency_class = C_free;
         return;
     }
 }
@@ -892,7 +900,7 @@ static void choose_bound(chooser *c, pl_insn *i)
     if (i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 || pl_insn_type(i) == W_f32 ||
         i->op[3] <= PL_PF)
         return;
-    const pl_ir_row *r = &x->pred_row[i->op[3]];
+    const pl_ir_reg *r = &x->pred_row[i->op[3]];
     if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block || r->at >= c->at) return;
     const pl_insn *w = &x->b.at[r->block].code.at[r->at];
     const pl_word type = pl_insn_type(w);
@@ -919,15 +927,15 @@ static void choose_truth(const chooser *c, pl_insn *i)
     const uint64_t one = 0x3f800000;
     uint64_t yes, no;
     if (i->guard != PL_PT || pl_insn_type(i) != W_f32 || i->op[3] <= PL_PF ||
-        !pl_ir_number(c->x, i->op[1], &yes) || !pl_ir_number(c->x, i->op[2], &no) ||
+        !pl_ir_constant_value(c->x, i->op[1], &yes) || !pl_ir_constant_value(c->x, i->op[2], &no) ||
         !((yes == one && !no) || (!yes && no == one)))
         return;
-    const pl_ir_row *r = &c->x->pred_row[i->op[3]];
+    const pl_ir_reg *r = &c->x->pred_row[i->op[3]];
     if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block) return;
     pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
     if (pl_insn_mnem(w) == M_setp && w->guard == PL_PT && pl_forms[w->form].noperands == 4 &&
         w->op[1] == UINT32_MAX && pl_insn_type(w) == W_f32)
-        w->cls = C_free;
+        w->latency_class = C_free;
 }
 
 /* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at
@@ -937,22 +945,22 @@ static void extract_field(const chooser *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
     uint64_t place = 0, width = 0;
-    const bool at = pl_ir_number(c->x, i->op[PLACE], &place),
-               wide = pl_ir_number(c->x, i->op[WIDTH], &width);
+    const bool at = pl_ir_constant_value(c->x, i->op[PLACE], &place),
+               wide = pl_ir_constant_value(c->x, i->op[WIDTH], &width);
     const bool is_signed = pl_type_kind(pl_insn_type(i)) == 's';
     place &= 255;
     width &= 255;
-    if (i->cls == C_bfe && at && wide && place < 32)
-        i->cls = place == 0 && width >= 32 ? C_free
-                 : place == 0 || width >= 32 || (!is_signed && whole_bytes(place, width))
-                     ? C_alu
-                     : C_alu_x2;
-    else if (i->cls == C_bfe && ((at && place) || wide))
-        i->cls = C_alu_x6;
-    else if (i->cls == C_bfe64 && wide)
-        i->cls = C_alu_x3;
-    else if (i->cls == C_bfe64s && wide)
-        i->cls = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
+    if (i->latency_class == C_bfe && at && wide && place < 32)
+        i->latency_class = place == 0 && width >= 32 ? C_free
+                           : place == 0 || width >= 32 || (!is_signed && whole_bytes(place, width))
+                               ? C_alu
+                               : C_alu_x2;
+    else if (i->latency_class == C_bfe && ((at && place) || wide))
+        i->latency_class = C_alu_x6;
+    else if (i->latency_class == C_bfe64 && wide)
+        i->latency_class = C_alu_x3;
+    else if (i->latency_class == C_bfe64s && wide)
+        i->latency_class = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
 }
 
 /* bfi with numbers for place and width is a shift and a LOP3, or a PRMT; what the field covers need
@@ -960,17 +968,18 @@ static void extract_field(const chooser *c, pl_insn *i)
 static void insert_field(const chooser *c, pl_insn *i)
 {
     uint64_t place = 0, width, kept;
-    const bool at = pl_ir_number(c->x, i->op[3], &place);
+    const bool at = pl_ir_constant_value(c->x, i->op[3], &place);
     if (pl_insn_type(i) != W_b32) return;
-    if (!pl_ir_number(c->x, i->op[4], &width) || !at || place > 31 || width > 32) {
-        i->cls = at || pl_ir_number(c->x, i->op[4], &width) ? C_alu_x7 : i->cls;
+    if (!pl_ir_constant_value(c->x, i->op[4], &width) || !at || place > 31 || width > 32) {
+        i->latency_class =
+            at || pl_ir_constant_value(c->x, i->op[4], &width) ? C_alu_x7 : i->latency_class;
         return;
     }
     uint32_t field = (uint32_t)(((1ull << width) - 1) << place);
-    i->cls = place && !whole_bytes(place, width) ? C_alu_x2 : C_alu;
+    i->latency_class = place && !whole_bytes(place, width) ? C_alu_x2 : C_alu;
     pl_insn *w = source(c, i, 2);
     if (w && pl_insn_mnem(w) == M_and && pl_insn_type(w) == W_b32 &&
-        pl_ir_number(c->x, w->op[2], &kept) && ((uint32_t)kept | field) == UINT32_MAX)
+        pl_ir_constant_value(c->x, w->op[2], &kept) && ((uint32_t)kept | field) == UINT32_MAX)
         i->op[2] = w->op[1];
 }
 
@@ -983,14 +992,14 @@ static void lower_half(const chooser *c, pl_insn *i)
     if (!pl_insn_has(i, W_lo) || !pl_insn_is_integer(i, bits) || i->guard != PL_PT) return;
     for (unsigned k = 1; k <= 2; k++)
         if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1) return;
-    const pl_irb *b = &c->x->b.at[c->block];
+    const pl_ir_block *b = &c->x->b.at[c->block];
     for (size_t k = c->at > NEAR ? c->at - NEAR : 0; k < b->code.n && k < c->at + NEAR; k++) {
         const pl_insn *o = &b->code.at[k];
         bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) &&
                      pl_insn_is_integer(o, bits) && o->guard == PL_PT;
         if (upper && ((o->op[1] == i->op[1] && o->op[2] == i->op[2]) ||
                       (o->op[1] == i->op[2] && o->op[2] == i->op[1]))) {
-            i->cls = C_free;
+            i->latency_class = C_free;
             return;
         }
     }
@@ -1056,7 +1065,8 @@ static void widen_logic(chooser *c, pl_insn *i)
         return;
     if (inverts) r.op[2] = pl_ir_constant(c->x, UINT16_MAX, 32);
     for (unsigned k = 1; k < 3; k++)
-        if (pl_ir_number(c->x, r.op[k], &n)) r.op[k] = pl_ir_constant(c->x, (uint16_t)n, 32);
+        if (pl_ir_constant_value(c->x, r.op[k], &n))
+            r.op[k] = pl_ir_constant(c->x, (uint16_t)n, 32);
     *i = r;
 }
 
@@ -1134,7 +1144,7 @@ static bool walk(pl_ir *x, chooser *c)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         c->block = x->rpo[j];
-        pl_irb *b = &x->b.at[c->block];
+        pl_ir_block *b = &x->b.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
             if (c->counting ||
                 c->changed) /* counting changes nothing; one change is as good as many */
@@ -1171,7 +1181,7 @@ bool pl_pass_isel_combine(pl_ir *x)
         c.rounds = 0;
         if (!walk(x, &c)) return false;
         if (!c.changed) {
-            pl_ir_same(x);
+            pl_ir_preserve_all(x);
             break; /* cleaned already: folding, or the round before, ended with that */
         }
         if (!pl_pass_dce(x)) return false;

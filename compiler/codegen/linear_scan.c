@@ -58,7 +58,7 @@ typedef struct apart {
     uint32_t value, next;
 } apart;
 
-struct pl_colour {
+struct pl_linear_scan {
     pl_arena *a;
     value *v;
     uint32_t n;
@@ -86,9 +86,9 @@ struct pl_colour {
     size_t words;    /* of a plane */
 };
 
-pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
+pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values)
 {
-    pl_colour *c = pl_arena_new(a, pl_colour);
+    pl_linear_scan *c = pl_arena_new(a, pl_linear_scan);
     c->a = a;
     c->n = values;
     c->v = pl_arena_array(a, value, values + 1);
@@ -98,17 +98,17 @@ pl_colour *pl_colour_new(pl_arena *a, uint32_t values)
     return c;
 }
 
-void pl_colour_value(pl_colour *c, uint32_t v, uint32_t rows)
+void pl_linear_scan_value(pl_linear_scan *c, uint32_t v, uint32_t rows)
 {
     c->v[v].rows = rows;
 }
 
-void pl_colour_written(pl_colour *c, uint32_t v, uint32_t line)
+void pl_linear_scan_written(pl_linear_scan *c, uint32_t v, uint32_t line)
 {
     if (line < c->v[v].line) c->v[v].line = line;
 }
 
-void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
+void pl_linear_scan_vector(pl_linear_scan *c, const uint32_t *values, uint32_t n)
 {
     uint32_t offset = 0;
     for (uint32_t k = 0, rows = 0; k < n; k++) {
@@ -127,7 +127,7 @@ void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n)
     }
 }
 
-void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
+void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b)
 {
     const uint32_t both[] = {a, b};
     for (unsigned k = 0; k < 2 && a != b; k++) {
@@ -137,7 +137,7 @@ void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b)
     }
 }
 
-void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
     if (from >= to || !c->v[v].rows) return;
     /* What touches the latest one joins it, and that perhaps the one in front of it: values live
@@ -152,13 +152,13 @@ void pl_colour_life(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
     *pl_push(c->a, &c->lives) = (life){v, {from, to}};
 }
 
-void pl_colour_tail(pl_colour *c, uint32_t v, uint32_t from, uint32_t to)
+void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
     if (from < to && c->v[v].rows) *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
 }
 
 /* The stretches by where they begin (counting sort): numbers of `lives`. */
-static uint32_t *by_start(pl_colour *c)
+static uint32_t *by_start(pl_linear_scan *c)
 {
     uint32_t last = 0;
     for (size_t k = 0; k < c->lives.n; k++)
@@ -173,7 +173,7 @@ static uint32_t *by_start(pl_colour *c)
 }
 
 /* Puts the stretches of every value in order; those that touch become one. */
-static bool gather(pl_colour *c)
+static bool gather(pl_linear_scan *c)
 {
     const uint32_t *order = by_start(c);
     c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
@@ -207,7 +207,7 @@ static bool gather(pl_colour *c)
 /* ---- which registers are taken ---- */
 
 /* How a plane is laid out. */
-static void lay_out(pl_colour *c)
+static void lay_out(pl_linear_scan *c)
 {
     uint32_t end = 0;
     for (size_t k = 0; k < c->lives.n; k++)
@@ -229,7 +229,7 @@ static void lay_out(pl_colour *c)
 /* The registers of a plane that are taken somewhere in the stretch: what stands at each level in
  * front of the first position that is a multiple of FAN, and behind the last one; what is between
  * is looked at further up. */
-static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
+static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, stretch s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     uint64_t taken = 0;
@@ -248,7 +248,7 @@ static uint64_t taken_in(const pl_colour *c, const uint64_t *plane, stretch s)
     }
 }
 
-static void take_in(const pl_colour *c, uint64_t *plane, stretch s, uint64_t registers)
+static void take_in(const pl_linear_scan *c, uint64_t *plane, stretch s, uint64_t registers)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     for (uint32_t k = 0;; k++) {
@@ -280,7 +280,7 @@ static stretch start_of(stretch s)
 /* The registers of plane p that are not free through all of the value's stretches, or have still to
  * be read where one begins, or where something begins that would have to wait for the value's own
  * readers. */
-static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
+static uint64_t taken(const pl_linear_scan *c, const value *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
     if (p >= c->planes) return t;
@@ -292,13 +292,13 @@ static uint64_t taken(const pl_colour *c, const value *v, uint32_t p)
     return t;
 }
 
-static uint64_t *new_plane(pl_colour *c)
+static uint64_t *new_plane(pl_linear_scan *c)
 {
     return pl_arena_array(c->a, uint64_t, c->words);
 }
 
 /* The value takes its registers from `row` on: those in one plane together. */
-static void take(pl_colour *c, uint32_t row, const value *v)
+static void take(pl_linear_scan *c, uint32_t row, const value *v)
 {
     for (uint32_t end = row + v->rows, n; row < end && row < MOST; row += n) {
         const uint32_t p = row / WORD, at = row % WORD;
@@ -320,7 +320,7 @@ static void take(pl_colour *c, uint32_t row, const value *v)
 }
 
 /* Where the vector can begin: a bit for each register of plane p. */
-static uint64_t places(const pl_colour *c, uint32_t group, uint32_t p)
+static uint64_t places(const pl_linear_scan *c, uint32_t group, uint32_t p)
 {
     uint64_t t = 0;
     for (uint32_t m = group; m != NONE; m = c->v[m].next) {
@@ -334,7 +334,7 @@ static uint64_t places(const pl_colour *c, uint32_t group, uint32_t p)
 
 /* The first register from which so many are free, at a multiple of `step`; *others: bits of those
  * of its plane that would do too. */
-static uint32_t first_place(const pl_colour *c, uint32_t group, uint32_t rows, uint32_t step,
+static uint32_t first_place(const pl_linear_scan *c, uint32_t group, uint32_t rows, uint32_t step,
                             uint64_t *others)
 {
     const uint64_t aligned = step == 1 ? UINT64_MAX : step == 2 ? UINT64_MAX / 3 : UINT64_MAX / 15;
@@ -371,7 +371,7 @@ static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *c
 }
 
 /* How many of the values read together with v are in each bank. */
-static void crowds(const pl_colour *c, const value *v, uint32_t *n)
+static void crowds(const pl_linear_scan *c, const value *v, uint32_t *n)
 {
     for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
     for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
@@ -382,7 +382,7 @@ static void crowds(const pl_colour *c, const value *v, uint32_t *n)
 
 /* Takes registers in this order; values of one register spread over the first `spread` to be apart
  * from what is read with them. Ends as soon as it takes more than `enough`. */
-static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t spread,
+static uint32_t colour(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
                        uint32_t enough)
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
@@ -419,7 +419,7 @@ static uint32_t colour(pl_colour *c, const start *order, uint32_t n, uint32_t sp
 
 /* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
  * out of memory. */
-static uint32_t fewest(const pl_colour *c)
+static uint32_t fewest(const pl_linear_scan *c)
 {
     uint32_t last = 0, n = 0, most = 0;
     for (uint32_t k = 0; k < c->n; k++)
@@ -440,7 +440,7 @@ static uint32_t fewest(const pl_colour *c)
 }
 
 /* Values in the order in which they take registers; returns how many. */
-static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *key, start *copy)
+static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_key *key, start *copy)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < c->n; k++)
@@ -455,7 +455,7 @@ static uint32_t list_starts(const pl_colour *c, start *order, int by, pl_key *ke
 }
 
 /* Puts the tails of every value together. */
-static bool gather_tails(pl_colour *c)
+static bool gather_tails(pl_linear_scan *c)
 {
     c->tail = pl_arena_array(c->a, stretch, c->tails_of.n + 1);
     if (!c->tail || !pl_arena_ok(c->a)) return false;
@@ -478,7 +478,7 @@ static bool gather_tails(pl_colour *c)
  * places for some. Half-way between that order's number and the one of the order in which values
  * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
  * hold it are the same in 602 of them, in 583 to 594 with any one order). */
-static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
+static uint32_t with_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
 {
     static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
     uint32_t both = 0;
@@ -496,7 +496,7 @@ static uint32_t with_tails(pl_colour *c, start *order, pl_key *key, start *copy)
 /* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from
  * register to register rather than let a thread have a unit more than all that lives at once needs
  * (so in 43 of 54 kernels in which that is more than 32). */
-uint32_t pl_colour_count(pl_colour *c, bool thorough)
+uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
 {
     start *order = pl_arena_array(c->a, start, c->n + 1),
           *copy = pl_arena_array(c->a, start, c->n + 1);

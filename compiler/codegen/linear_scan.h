@@ -11,24 +11,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct pl_colour pl_colour;
+typedef struct pl_linear_scan pl_linear_scan;
 
 /* `values` is how many there are. NULL: out of memory. */
-pl_colour *pl_colour_new(pl_arena *a, uint32_t values);
-void pl_colour_value(pl_colour *c, uint32_t value, uint32_t rows);
+pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values);
+void pl_linear_scan_value(pl_linear_scan *c, uint32_t value, uint32_t rows);
 /* It is written by an instruction of this line of the text. */
-void pl_colour_written(pl_colour *c, uint32_t value, uint32_t line);
+void pl_linear_scan_written(pl_linear_scan *c, uint32_t value, uint32_t line);
 /* These values are the parts of one vector, as far as none is part of another. */
-void pl_colour_vector(pl_colour *c, const uint32_t *values, uint32_t n);
+void pl_linear_scan_vector(pl_linear_scan *c, const uint32_t *values, uint32_t n);
 /* An instruction reads both: they had better be in different banks of the register file. */
-void pl_colour_apart(pl_colour *c, uint32_t a, uint32_t b);
+void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b);
 /* The value lives from position `from` to before `to`. */
-void pl_colour_life(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
+void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t value, uint32_t from, uint32_t to);
 /* From `from` to before `to` its registers had better not be given to another value, which begins
  * there: an instruction that waits in a queue has still to read them. */
-void pl_colour_tail(pl_colour *c, uint32_t value, uint32_t from, uint32_t to);
+void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t value, uint32_t from, uint32_t to);
 /* Registers needed, from 0 to the highest that is used; 0: out of memory. thorough: by several
  * orders, which takes longer. */
-uint32_t pl_colour_count(pl_colour *c, bool thorough);
+uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough);
 
 #endif

@@ -51,8 +51,8 @@ static void reduce(pl_ir *x, pl_insn *i)
  * sm_90, 2026-11). */
 static bool reduce_all(pl_ir *x)
 {
-    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_fences)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_is_fence)) return true;
+    if (!pl_ir_analyze(x)) return false;
     for (size_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) reduce(x, &x->b.at[b].code.at[k]);
     return true;
@@ -230,17 +230,17 @@ static sum *sum_of(const sums *all, uint32_t base)
 
 static bool put_sum(pl_ir *x, sum *s)
 {
-    const uint32_t where = pl_ir_outermost(x, s->block, s->base, UINT32_MAX),
+    const uint32_t where = pl_ir_hoist_block(x, s->block, s->base, UINT32_MAX),
                    number = pl_ir_constant(x, (uint64_t)s->number, 64), total = pl_ir_new(x, 2);
     const size_t at = where == s->block ? s->at : pl_ir_end(x, where);
-    pl_insn *add = pl_ir_later(x, where, at);
+    pl_insn *add = pl_ir_insert_deferred(x, where, at);
     s->row = pl_ir_new(x, 2);
     if (!add || !pl_insn_make(add, M_add, 3, &(pl_word){W_s64}, 1)) return false;
     add->op[0] = total;
     add->op[1] = s->base;
     add->op[2] = number;
     add->line = s->line;
-    pl_insn *take = pl_ir_later(x, where, at);
+    pl_insn *take = pl_ir_insert_deferred(x, where, at);
     if (!take || !pl_insn_make(take, M__taken, 2, &(pl_word){W_b64}, 1)) return false;
     take->op[0] = s->row;
     take->op[1] = total;
@@ -258,7 +258,7 @@ static bool add_up(pl_ir *x)
     if (!pl_ir_any(x, is_global)) return true;
     sums all = {0};
     unsigned a;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
             const uint32_t b = x->rpo[j];
@@ -284,7 +284,7 @@ static bool add_up(pl_ir *x)
                 i->imm -= s->number;
             }
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 bool pl_pass_lower_atomics(pl_ir *x)

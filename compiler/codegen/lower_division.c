@@ -57,7 +57,7 @@ static pl_insn *put(divider *d, const place *p, uint32_t to, uint16_t mnem,
                     const pl_word words[WORDS], const uint32_t from[3])
 {
     unsigned nwords = 0, operands = 1;
-    pl_insn *i = pl_ir_later(d->x, p->block, p->at);
+    pl_insn *i = pl_ir_insert_deferred(d->x, p->block, p->at);
     while (nwords < WORDS && words[nwords] != W_none) nwords++;
     while (operands < 4 && from[operands - 1] != UINT32_MAX) operands++;
     const unsigned first = mnem == M_setp ? 2 : 1; /* behind the second predicate of a comparison */
@@ -96,14 +96,14 @@ static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W
 static bool has_one_value(const pl_ir *x, uint32_t row)
 {
     return row < x->f->rows &&
-           (x->kind.at[row] == PL_ROW_INIT || (row < x->described && x->row[row].defs == 1));
+           (x->kind.at[row] == PL_REG_PRESET || (row < x->described && x->row[row].defs == 1));
 }
 
 /* The size of an operand with a sign. */
 static uint32_t size_of(divider *d, const place *p, uint32_t row)
 {
     uint64_t n;
-    if (pl_ir_number(d->x, row, &n))
+    if (pl_ir_constant_value(d->x, row, &n))
         return pl_ir_constant(d->x, (int32_t)(uint32_t)n < 0 ? 0u - (uint32_t)n : (uint32_t)n, 32);
     return make(d, p, M_abs, s32, row, NOTHING, NOTHING);
 }
@@ -142,9 +142,10 @@ static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
 {
     pl_ir *x = d->x;
     uint64_t n = 0;
-    const bool number = pl_ir_number(x, row, &n) && (uint32_t)n, kept = has_one_value(x, row);
+    const bool number = pl_ir_constant_value(x, row, &n) && (uint32_t)n,
+               kept = has_one_value(x, row);
     const uint32_t where =
-        d->calls || !kept ? p->block : pl_ir_outermost(x, p->block, row, UINT32_MAX);
+        d->calls || !kept ? p->block : pl_ir_hoist_block(x, p->block, row, UINT32_MAX);
     for (size_t k = 0; kept && k < d->done.n; k++) {
         const divisor *o = &d->done.at[k];
         if (o->row == row && o->type == type &&
@@ -160,7 +161,8 @@ static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
                   .inverse = NOTHING,
                   .some = PL_PT};
     to.size = type == W_s32 ? size_of(d, &at, row) : row;
-    if (number && pl_ir_number(x, to.size, &n)) to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
+    if (number && pl_ir_constant_value(x, to.size, &n))
+        to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
     to.reciprocal = invert(d, &at, &to);
     if (!number) {
         if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not take the other one for this */
@@ -269,7 +271,7 @@ bool pl_pass_lower_division(pl_ir *x)
 {
     divider d = {.x = x};
     if (!pl_ir_any(x, divides)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     d.divisions = pl_arena_array(x->tmp, uint32_t, rows + 1);
     if (!d.divisions) return false;
@@ -285,7 +287,7 @@ bool pl_pass_lower_division(pl_ir *x)
             if (pl_insn_effects(&x->b.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
             if (divides(&x->b.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 /* ---- slow paths ---- */
@@ -301,7 +303,7 @@ static const struct {
 
 /* Operands that are the same in all lanes send them to the subroutine together, so that they need
  * not meet behind it. */
-static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
+static bool all_the_same(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
 {
     bool same = i->guard <= PL_PF || !v->pred[i->guard];
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
@@ -311,12 +313,12 @@ static bool all_the_same(const pl_ir *x, const pl_varies *v, const pl_insn *i)
 
 bool pl_pass_insert_slow_paths(pl_ir *x)
 {
-    pl_varies v;
-    if (!pl_ir_any(x, pl_insn_is_exact)) return true;
-    if (!pl_ir_ready(x) || !pl_varies_find(&v, x)) return false;
+    pl_divergence v;
+    if (!pl_ir_any(x, pl_insn_is_ieee_div_sqrt)) return true;
+    if (!pl_ir_analyze(x) || !pl_divergence_find(&v, x)) return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            if (!pl_insn_is_exact(&x->b.at[b].code.at[k])) /* nearly all */
+            if (!pl_insn_is_ieee_div_sqrt(&x->b.at[b].code.at[k])) /* nearly all */
                 continue;
             const pl_insn div = x->b.at[b].code.at[k];
             size_t n = 0;
@@ -324,10 +326,10 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
                    (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
                 n++;
             if (n == sizeof exact / sizeof *exact) continue;
-            if (all_the_same(x, &v, &div)) x->b.at[b].code.at[k].cls = exact[n].same;
+            if (all_the_same(x, &v, &div)) x->b.at[b].code.at[k].latency_class = exact[n].same;
             uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
             x->b.at[b].code.at[k].op[0] = quotient;
-            pl_insn *i = pl_ir_later(x, b, k + 1);
+            pl_insn *i = pl_ir_insert_deferred(x, b, k + 1);
             unsigned operands = pl_forms[div.form].noperands;
             if (!i || !pl_insn_make(i, M__slow, operands + 1,
                                     (const pl_word[]){exact[n].op, exact[n].type}, 2))
@@ -339,5 +341,5 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
             i->guard = div.guard;
             i->flags |= (uint16_t)(div.flags & PL_IF_GUARD_NEG);
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

@@ -42,7 +42,9 @@ static unsigned of_type(pl_word t)
 static unsigned known(const shorts *s, uint32_t row)
 {
     uint64_t v;
-    return pl_ir_number(s->x, row, &v) ? of_number(v) : row < s->x->f->rows ? s->known[row] : 0;
+    return pl_ir_constant_value(s->x, row, &v) ? of_number(v)
+           : row < s->x->f->rows               ? s->known[row]
+                                               : 0;
 }
 
 /* What an instruction leaves in the upper half of its result. */
@@ -54,7 +56,7 @@ static unsigned made(const shorts *s, const pl_insn *i)
     const unsigned bits = (unsigned)pl_type_bits(t);
     const bool sign = pl_type_kind(t) == 's', number = f->noperands == 3 &&
                                                        f->operand[2].kind == PL_K_VALUE &&
-                                                       pl_ir_number(s->x, i->op[2], &n);
+                                                       pl_ir_constant_value(s->x, i->op[2], &n);
     switch ((int)pl_insn_mnem(i)) {
     case M_ld: return i->sel[PL_M_COUNT] == 1 ? of_type(t) : 0;
     case M__cut: return ZEROS | SIGNS; /* PRMT extends as its readers want it */
@@ -80,7 +82,7 @@ static unsigned made(const shorts *s, const pl_insn *i)
     case M_mul: return t == W_u16 && pl_insn_has(i, W_hi) ? ZEROS : 0;
     case M_div:
     case M_rem: return t == W_u16 ? ZEROS : 0;
-    default: return pl_insn_copies(i) ? known(s, i->op[1]) : 0;
+    default: return pl_insn_is_copy(i) ? known(s, i->op[1]) : 0;
     }
 }
 
@@ -118,16 +120,16 @@ static bool is_short(const pl_insn *i)
 static void convert(shorts *s, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (i->cls != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) || i->guard != PL_PT ||
-        s->x->row[i->op[0]].defs != 1)
+    if (i->latency_class != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) ||
+        i->guard != PL_PT || s->x->row[i->op[0]].defs != 1)
         return;
     const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
     if (pl_type_bits(to) == 16 && pl_type_bits(from) > 16)
-        i->cls = C_free;
+        i->latency_class = C_free;
     else if (pl_type_bits(to) >= 16 && pl_type_bits(from) == 16 &&
              (pl_type_bits(to) == 16 ||
               !extend(s, i->op[1], pl_type_kind(from) == 's' ? SIGNS : ZEROS)))
-        i->cls = C_free;
+        i->latency_class = C_free;
 }
 
 static void visit(shorts *s, pl_insn *i)
@@ -139,19 +141,20 @@ static void visit(shorts *s, pl_insn *i)
     }
     if (!is_short(i) || !pl_insn_pure(i)) return;
     const unsigned how = pl_type_kind(pl_insn_type(i)) == 's' ? SIGNS : ZEROS;
-    if (m == M_sub && i->cls == C_alu)
-        i->cls = C_alu_x3;
-    else if (m == M_neg && i->cls == C_alu)
-        i->cls = C_alu_x2;
-    else if (m == M_shr && (i->cls == C_alu || i->cls == C_alu_x6) &&
-             pl_forms[i->form].noperands == 3 && s->x->kind.at[i->op[2]] == PL_ROW_INIT)
-        i->cls = extend(s, i->op[1], how) ? C_alu_x2 : C_alu;
-    else if ((m == M_mul || m == M_mad) && (i->cls == C_imad || i->cls == C_imad_x3)) {
+    if (m == M_sub && i->latency_class == C_alu)
+        i->latency_class = C_alu_x3;
+    else if (m == M_neg && i->latency_class == C_alu)
+        i->latency_class = C_alu_x2;
+    else if (m == M_shr && (i->latency_class == C_alu || i->latency_class == C_alu_x6) &&
+             pl_forms[i->form].noperands == 3 && s->x->kind.at[i->op[2]] == PL_REG_PRESET)
+        i->latency_class = extend(s, i->op[1], how) ? C_alu_x2 : C_alu;
+    else if ((m == M_mul || m == M_mad) &&
+             (i->latency_class == C_imad || i->latency_class == C_imad_x3)) {
         const unsigned more = extend(s, i->op[1], how) + extend(s, i->op[2], how);
-        i->cls = more == 2 ? C_imad_x3 : more ? C_mul24 : C_imad;
-    } else if (m == M_setp && i->cls == C_setp &&
+        i->latency_class = more == 2 ? C_imad_x3 : more ? C_mul24 : C_imad;
+    } else if (m == M_setp && i->latency_class == C_setp &&
                extend(s, i->op[2], how) + extend(s, i->op[3], how))
-        i->cls = C_alu_x2;
+        i->latency_class = C_alu_x2;
 }
 
 static bool several(const pl_insn *i)
@@ -169,11 +172,11 @@ static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t a
     const pl_word t = pl_insn_type(&access);
     const bool stores = pl_insn_mnem(&access) == M_st;
     for (unsigned k = stores; k < n; k++) { /* the first one of a store is where the others go */
-        const size_t element = access.more + access.op[stores] + k;
+        const size_t element = access.extra_ops + access.op[stores] + k;
         const uint32_t row = x->p->pool.at[element];
         uint64_t v;
         if (row >= x->described || (!stores && (x->row[row].defs != 1 || !x->row[row].uses)) ||
-            x->row[row].pinned || pl_ir_number(x, row, &v))
+            x->row[row].pinned || pl_ir_constant_value(x, row, &v))
             continue;
         if (!stores && to_float[row] && (access.sel[PL_M_LOG2] || to_float[row] != W_u16)) continue;
         const uint32_t other = pl_ir_new(x, 1);
@@ -190,13 +193,13 @@ static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t a
 static bool any_short(const pl_insn *i)
 {
     return is_short(i) ||
-           (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && i->cls == C_cvt_int);
+           (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && i->latency_class == C_cvt_int);
 }
 
 bool pl_pass_lower_int16_extend(pl_ir *x)
 {
     if (!pl_ir_any(x, any_short)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     shorts s = {.x = x,
                 .extended = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                              pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)}};
@@ -212,7 +215,7 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
             pl_insn_writes_here(x->p, i, learn, &l);
         }
     }
-    pl_ir_same(x);
+    pl_ir_preserve_all(x);
     return true;
 }
 
@@ -220,7 +223,7 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
 bool pl_pass_lower_int16_narrow(pl_ir *x)
 {
     if (!pl_ir_any(x, several)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     /* by row: the type of a conversion that takes either half of a word, or any byte, as those of
      * unsigned 16 bits do not */
     uint16_t *to_float = pl_arena_array(x->tmp, uint16_t, x->f->rows + 4);

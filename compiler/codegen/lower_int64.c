@@ -117,7 +117,7 @@ static int logic_half(const halves *h, const pl_insn *i, unsigned half, const un
     uint8_t lut = table_of(i);
     for (unsigned k = 0; k < inputs(i); k++) {
         uint64_t v;
-        bool ones = pl_ir_number(h->x, i->op[1 + k], &v) &&
+        bool ones = pl_ir_constant_value(h->x, i->op[1 + k], &v) &&
                     (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
         if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other
                      way round */
@@ -144,7 +144,7 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
                (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
     }
     if (m == M_shl || m == M_shr) {
-        if (!pl_ir_number(h->x, i->op[2], &n) ||
+        if (!pl_ir_constant_value(h->x, i->op[2], &n) ||
             (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
             return 0;
         const unsigned of = zeros(h, i->op[1], steps);
@@ -154,13 +154,13 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
                             : (unsigned)HIGH | (of & HIGH ? LOW : 0);
     }
     if (m == M_selp) return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
-    return pl_insn_copies(i) ? zeros(h, i->op[1], steps) : 0;
+    return pl_insn_is_copy(i) ? zeros(h, i->op[1], steps) : 0;
 }
 
 static unsigned zeros(const halves *h, uint32_t row, unsigned steps)
 {
     uint64_t n;
-    if (pl_ir_number(h->x, row, &n))
+    if (pl_ir_constant_value(h->x, row, &n))
         return (unsigned)((uint32_t)n ? 0 : LOW) | (unsigned)(n >> 32 ? 0 : HIGH);
     const pl_insn *i = writer(h, row);
     return i && steps ? zeros_made(h, i, steps - 1) : 0;
@@ -217,7 +217,7 @@ static void logic(halves *h, pl_insn *i, unsigned wanted)
         work += known < 0 && (!copy || wanted & VARIABLE);
         read |= known < 0 ? half : 0;
     }
-    i->cls = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
+    i->latency_class = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
     for (unsigned k = 0; k < inputs(i); k++) want(h, i->op[1 + k], read);
 }
 
@@ -230,11 +230,12 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
         away = left ? LOW
                     : HIGH; /* the half that bits come into from the other one, and the other one */
     uint64_t n;
-    if (!pl_ir_number(h->x, i->op[2], &n)) {
-        const bool number = pl_ir_number(h->x, i->op[1], &n) && n; /* it goes into a register */
-        i->cls = number && count(wanted) == 2
-                     ? C_alu_x3
-                     : of_halves(count(wanted) + (number && wanted), C_shift64);
+    if (!pl_ir_constant_value(h->x, i->op[2], &n)) {
+        const bool number =
+            pl_ir_constant_value(h->x, i->op[1], &n) && n; /* it goes into a register */
+        i->latency_class = number && count(wanted) == 2
+                               ? C_alu_x3
+                               : of_halves(count(wanted) + (number && wanted), C_shift64);
         want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
         want(h, i->op[2], LOW | IN_REGISTERS);
         return;
@@ -249,7 +250,7 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
                 (sign && (wanted & ~zero & away) ? 1u : 0u);
         want(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
     }
-    i->cls = of_halves(work, C_shift64);
+    i->latency_class = of_halves(work, C_shift64);
 }
 
 /* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its
@@ -272,7 +273,7 @@ static bool shifted_here(const halves *h, const pl_insn *i)
         uint64_t n;
         const pl_insn *w = writer(h, i->op[k]);
         any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 &&
-               pl_ir_number(h->x, w->op[2], &n) && n && n != 32 && n < 64;
+               pl_ir_constant_value(h->x, w->op[2], &n) && n && n != 32 && n < 64;
     }
     return any;
 }
@@ -280,7 +281,7 @@ static bool shifted_here(const halves *h, const pl_insn *i)
 static void sum(halves *h, pl_insn *i, unsigned wanted)
 {
     const unsigned along = extended_here(h, i);
-    i->cls = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
+    i->latency_class = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
     for (unsigned k = 1; k < 3; k++) want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
@@ -288,7 +289,7 @@ static void sum(halves *h, pl_insn *i, unsigned wanted)
 static bool halves_equal(const halves *h, const pl_insn *i)
 {
     uint64_t a, b;
-    return pl_ir_number(h->x, i->op[1], &a) && pl_ir_number(h->x, i->op[2], &b) &&
+    return pl_ir_constant_value(h->x, i->op[1], &a) && pl_ir_constant_value(h->x, i->op[2], &b) &&
            (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
 }
 
@@ -297,7 +298,8 @@ static void selection(halves *h, pl_insn *i, unsigned wanted)
     const unsigned zero = zeros_made(h, i, STEPS);
     const bool one =
         halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
-    i->cls = of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
+    i->latency_class =
+        of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
     want(h, i->op[1], wanted & BOTH);
     want(h, i->op[2], wanted & BOTH);
 }
@@ -309,14 +311,14 @@ static void comparison(halves *h, pl_insn *i)
     const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
                order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
     uint64_t n;
-    const bool zero = pl_ir_number(h->x, i->op[3], &n) && !n;
+    const bool zero = pl_ir_constant_value(h->x, i->op[3], &n) && !n;
     const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1
                            ? writer(h, i->op[2])
                            : NULL;
     const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
     const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
-    i->cls = sign || known ? C_setp : C_setp64;
+    i->latency_class = sign || known ? C_setp : C_setp64;
     want(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
     want(h, i->op[3], BOTH);
 }
@@ -325,8 +327,8 @@ static void comparison(halves *h, pl_insn *i)
 static void insertion(halves *h, pl_insn *i, unsigned wanted)
 {
     uint64_t place, width;
-    if (!pl_ir_number(h->x, i->op[3], &place) || !pl_ir_number(h->x, i->op[4], &width) ||
-        place > 63 || width > 64) {
+    if (!pl_ir_constant_value(h->x, i->op[3], &place) ||
+        !pl_ir_constant_value(h->x, i->op[4], &width) || place > 63 || width > 64) {
         pl_insn_reads_here(h->x->p, i, want_all, h);
         return;
     }
@@ -341,11 +343,11 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
                                      : 1;
         keep |= part == UINT32_MAX ? 0 : half;
     }
-    i->cls = work == 0   ? C_free
-             : work == 1 ? C_alu
-             : work == 2 ? C_alu_x2
-             : work == 3 ? C_alu_x3
-                         : C_bfe;
+    i->latency_class = work == 0   ? C_free
+                       : work == 1 ? C_alu
+                       : work == 2 ? C_alu_x2
+                       : work == 3 ? C_alu_x3
+                                   : C_bfe;
     want(h, i->op[1], place >= 32 ? LOW : BOTH);
     want(h, i->op[2], keep);
 }
@@ -364,7 +366,7 @@ static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
     uint64_t n;
     if ((zeros(h, i->op[upper], STEPS) & HIGH) || (zeros(h, i->op[lower], STEPS) & LOW))
         return NOTHING;
-    if (!pl_ir_number(h->x, i->op[2], &n)) return MULTIPLIED;
+    if (!pl_ir_constant_value(h->x, i->op[2], &n)) return MULTIPLIED;
     const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
     return part == 1 || part == UINT32_MAX ? COPY : MULTIPLIED;
 }
@@ -386,7 +388,7 @@ static uint16_t whole_product(halves *h, pl_insn *i)
 static void product(halves *h, pl_insn *i, unsigned wanted)
 {
     const bool low = !(wanted & HIGH);
-    i->cls = low ? C_imad : whole_product(h, i);
+    i->latency_class = low ? C_imad : whole_product(h, i);
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
         want(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
 }
@@ -394,9 +396,10 @@ static void product(halves *h, pl_insn *i, unsigned wanted)
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
 static void count_bits(const halves *h, pl_insn *i)
 {
-    if ((i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64) &&
+    if ((i->latency_class == C_popc64 || i->latency_class == C_clz64 ||
+         i->latency_class == C_find64) &&
         (zeros(h, i->op[1], STEPS) & HIGH))
-        i->cls = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
+        i->latency_class = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
 /* The address in the constant bank or in local memory that the instruction reads or writes: 32 bits
@@ -406,7 +409,7 @@ static uint32_t near_address(const pl_insn *i)
 {
     const uint8_t space = i->sel[PL_M_SPACE];
     if ((pl_insn_mnem(i) != M_ld && pl_insn_mnem(i) != M_st) ||
-        (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->cls == C_param)
+        (space != PL_SP_CONST && space != PL_SP_LOCAL) || i->latency_class == C_param)
         return PL_IR_NONE;
     const unsigned at = pl_insn_address(i);
     return at ? i->op[at - 1] : PL_IR_NONE;
@@ -440,38 +443,46 @@ static void visit(halves *h, pl_insn *i)
     else if (cuts(i))
         want(h, i->op[1], LOW);
     else if (extension(i)) {
-        i->cls =
+        i->latency_class =
             (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
         pl_insn_reads_here(h->x->p, i, want_all, h);
     } else if (m == M_bfe && is_wide(i)) {
-        if (!(wanted & HIGH)) i->cls = i->cls == C_bfe64 || i->cls == C_bfe64s ? i->cls : C_alu_x2;
+        if (!(wanted & HIGH))
+            i->latency_class = i->latency_class == C_bfe64 || i->latency_class == C_bfe64s
+                                   ? i->latency_class
+                                   : C_alu_x2;
         pl_insn_reads_here(h->x->p, i, want_all, h);
-    } else if (m == M_setp && is_wide(i) && (i->cls == C_setp64 || i->cls == C_setp))
+    } else if (m == M_setp && is_wide(i) &&
+               (i->latency_class == C_setp64 || i->latency_class == C_setp))
         comparison(h, i);
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
-    else if (m == M_add && i->cls == C_free && is_wide(i) &&
+    else if (m == M_add && i->latency_class == C_free && is_wide(i) &&
              !(wanted & HIGH)) /* an address in the constant bank */
         for (unsigned k = 1; k < 3; k++) want(h, i->op[k], LOW);
     else if (!pl_insn_is_integer(i, 64))
         pl_insn_reads_here(h->x->p, i,
-                           m == M_popc || m == M_clz || (m == M_mad && i->cls == C_imad_wide_sum)
+                           m == M_popc || m == M_clz ||
+                                   (m == M_mad && i->latency_class == C_imad_wide_sum)
                                ? want_values
                                : want_all,
                            h);
-    else if (is_logic(m) && (i->cls == C_logic64 || i->cls == C_alu || i->cls == C_free))
+    else if (is_logic(m) && (i->latency_class == C_logic64 || i->latency_class == C_alu ||
+                             i->latency_class == C_free))
         logic(h, i, wanted);
     else if ((m == M_shl || m == M_shr) &&
-             (i->cls == C_shift64 || i->cls == C_alu_x3 || i->cls == C_alu || i->cls == C_free))
+             (i->latency_class == C_shift64 || i->latency_class == C_alu_x3 ||
+              i->latency_class == C_alu || i->latency_class == C_free))
         shift(h, i, wanted);
     else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
-             (i->cls == C_mul64_lo || i->cls == C_imad_wide_sum || i->cls == C_imad_hi_sum ||
-              i->cls == C_imad))
+             (i->latency_class == C_mul64_lo || i->latency_class == C_imad_wide_sum ||
+              i->latency_class == C_imad_hi_sum || i->latency_class == C_imad))
         product(h, i, wanted);
     else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 &&
-             (i->cls == C_alu64 || i->cls == C_alu))
+             (i->latency_class == C_alu64 || i->latency_class == C_alu))
         sum(h, i, wanted);
-    else if (m == M_selp && (i->cls == C_alu64 || i->cls == C_alu || i->cls == C_free))
+    else if (m == M_selp && (i->latency_class == C_alu64 || i->latency_class == C_alu ||
+                             i->latency_class == C_free))
         selection(h, i, wanted);
     else
         pl_insn_reads_here(h->x->p, i, m == M_mov ? want_all : want_values, h);
@@ -480,10 +491,12 @@ static void visit(halves *h, pl_insn *i)
 static bool is_halved(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD &&
-           ((i->cls == C_cvt_int64 && extension(i)) || i->cls == C_logic64 || i->cls == C_shift64 ||
-            i->cls == C_alu64 || i->cls == C_bfi64 || i->cls == C_bfe64 || i->cls == C_bfe64s ||
-            i->cls == C_popc64 || i->cls == C_clz64 || i->cls == C_find64 || i->cls == C_setp64 ||
-            i->cls == C_mul64_lo);
+           ((i->latency_class == C_cvt_int64 && extension(i)) || i->latency_class == C_logic64 ||
+            i->latency_class == C_shift64 || i->latency_class == C_alu64 ||
+            i->latency_class == C_bfi64 || i->latency_class == C_bfe64 ||
+            i->latency_class == C_bfe64s || i->latency_class == C_popc64 ||
+            i->latency_class == C_clz64 || i->latency_class == C_find64 ||
+            i->latency_class == C_setp64 || i->latency_class == C_mul64_lo);
 }
 
 /* Does the instruction make a value of 64 bits of which one register holds all that is wanted?
@@ -493,7 +506,7 @@ static bool is_half(const halves *h, const pl_insn *i)
     const uint32_t to = i->op[0];
     if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
         h->x->row[to].defs != 1 || h->x->row[to].pinned || h->x->row[to].rows != 2 ||
-        (i->flags & PL_IF_ELSEWHERE))
+        (i->flags & PL_IF_UNIFORM_REG))
         return false;
     const unsigned wanted = h->want[to];
     return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
@@ -503,21 +516,21 @@ static bool is_half(const halves *h, const pl_insn *i)
  * one register are noted; else the other way round. */
 static bool walk(pl_ir *x, bool widths)
 {
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
     if (!h.want) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->b.at[x->rpo[j]];
         h.first = NULL;
         for (size_t k = b->code.n; k-- > 0;) {
             pl_insn *i = &b->code.at[k], copy = *i;
             visit(&h, widths ? &copy : i);
-            if (widths && is_half(&h, i)) i->flags |= PL_IF_HALF;
+            if (widths && is_half(&h, i)) i->flags |= PL_IF_NARROW64;
         }
         if (h.first && !widths)
-            h.first->cls = C_imad_wide_sum; /* with the zero that the others have, too */
+            h.first->latency_class = C_imad_wide_sum; /* with the zero that the others have, too */
     }
-    pl_ir_same(x);
+    pl_ir_preserve_all(x);
     return true;
 }
 
@@ -536,7 +549,7 @@ static bool moves_word(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            (i->sel[PL_M_FLAGS] & PL_MF_WIDE) && i->sel[PL_M_COUNT] == 1 && i->sel[PL_M_LOG2] <= 2 &&
-           pl_type_kind(pl_insn_type(i)) != 'f' && i->cls != C_param;
+           pl_type_kind(pl_insn_type(i)) != 'f' && i->latency_class != C_param;
 }
 
 /* It is what the machine does: a load, and what makes the upper half, which may cost nothing; a
@@ -555,7 +568,7 @@ bool pl_pass_split_subword_loads(pl_ir *x)
                                      !load  ? W_u64
                                      : sign ? W_s32
                                             : W_u32};
-            pl_insn *c = pl_ir_later(x, b, k + load);
+            pl_insn *c = pl_ir_insert_deferred(x, b, k + load);
             if (!c || !pl_insn_make(c, M_cvt, 2, words, 2)) return false;
             uint32_t *word = &i->op[load ? 0 : 1];
             c->op[load ? 0 : 1] = *word;
@@ -566,5 +579,5 @@ bool pl_pass_split_subword_loads(pl_ir *x)
             i->sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_WIDE;
             i->plan = 0;
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

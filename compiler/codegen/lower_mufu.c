@@ -20,7 +20,7 @@ typedef struct scaler {
 static pl_insn *later(scaler *s, size_t at, uint16_t mnem, unsigned operands, const pl_word *words,
                       unsigned n)
 {
-    pl_insn *i = pl_ir_later(s->x, s->block, at);
+    pl_insn *i = pl_ir_insert_deferred(s->x, s->block, at);
     if (!i || !pl_insn_make(i, mnem, operands, words, n)) return NULL;
     i->line = s->line;
     return i;
@@ -40,8 +40,8 @@ static bool scale(scaler *s, size_t at, uint32_t to, uint32_t from, uint32_t gua
 static bool dies(const scaler *s, uint32_t row)
 {
     const pl_ir *x = s->x;
-    const pl_ir_row *r = &x->row[row];
-    return row < x->f->rows && r->kind == PL_ROW_REG && !r->pinned && r->defs == 1 &&
+    const pl_ir_reg *r = &x->row[row];
+    return row < x->f->rows && r->kind == PL_REG_VIRTUAL && !r->pinned && r->defs == 1 &&
            r->uses == 1 && x->b.at[r->block].loop == x->b.at[s->block].loop;
 }
 
@@ -73,7 +73,7 @@ static bool around(scaler *s, size_t at)
         choose->op[3] = small;
     }
     x->b.at[s->block].code.at[at].op[1] = chosen;
-    x->b.at[s->block].code.at[at].cls = C_mufu;
+    x->b.at[s->block].code.at[at].latency_class = C_mufu;
     return scale(s, at + 1, i.op[0], i.op[0], small);
 }
 
@@ -85,7 +85,7 @@ static bool in_turns(scaler *s, size_t at)
     const bool found = s->turned_in[row] == s->block + 1 && s->x->row[row].defs == 1;
     if (!found) s->turns[row] = pl_ir_new(s->x, 1);
     s->turned_in[row] = s->block + 1;
-    i->cls = C_mufu;
+    i->latency_class = C_mufu;
     i->op[1] = s->turns[row];
     return found || scale(s, at, i->op[1], row, PL_PT);
 }
@@ -93,13 +93,13 @@ static bool in_turns(scaler *s, size_t at)
 static bool has_steps(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    return (i->cls == C_mufu_scaled && m != M_rcp) || i->cls == C_mufu_trig;
+    return (i->latency_class == C_mufu_scaled && m != M_rcp) || i->latency_class == C_mufu_trig;
 }
 
 bool pl_pass_lower_mufu(pl_ir *x)
 {
     if (!pl_ir_any(x, has_steps)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     scaler s = {.x = x,
                 .turns = pl_arena_array(x->tmp, uint32_t, rows + 1),
@@ -110,7 +110,7 @@ bool pl_pass_lower_mufu(pl_ir *x)
             const pl_insn *i = &x->b.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
             s.line = i->line;
-            if (!(i->cls == C_mufu_trig ? in_turns(&s, k) : around(&s, k))) return false;
+            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : around(&s, k))) return false;
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

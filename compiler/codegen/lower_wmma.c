@@ -77,19 +77,19 @@ static pl_insn *make(maker *m, pl_insn *i, uint16_t mnem, unsigned noperands, co
 {
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
     i->line = m->from.line;
-    i->flags |= PL_IF_PART;
+    i->flags |= PL_IF_FROM_WMMA;
     return i;
 }
 
 static pl_insn *emit(maker *m, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
 {
-    return make(m, pl_ir_later(m->x, m->block, m->at), mnem, noperands, words, n);
+    return make(m, pl_ir_insert_deferred(m->x, m->block, m->at), mnem, noperands, words, n);
 }
 
 /* What depends on these registers alone is done outside of loops that do not change them. */
 static void settle(maker *m, uint32_t a, uint32_t b)
 {
-    m->home = pl_ir_outermost(m->x, m->block, a, b);
+    m->home = pl_ir_hoist_block(m->x, m->block, a, b);
 }
 
 static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows,
@@ -97,7 +97,7 @@ static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned 
 {
     const size_t at = m->home == m->block ? m->at : pl_ir_end(m->x, m->home);
     uint32_t to = pl_ir_new(m->x, rows);
-    pl_insn *i = make(m, pl_ir_later(m->x, m->home, at), mnem,
+    pl_insn *i = make(m, pl_ir_insert_deferred(m->x, m->home, at), mnem,
                       c == UINT32_MAX ? b == UINT32_MAX ? 2 : 3 : 4, words, n);
     if (i) {
         i->op[0] = to;
@@ -105,7 +105,8 @@ static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned 
         i->op[2] = b;
         i->op[3] = c;
         if (mnem == M_mad && rows == 2)
-            i->cls = C_imad_wide; /* only one that stands in the text is a product and a sum */
+            i->latency_class =
+                C_imad_wide; /* only one that stands in the text is a product and a sum */
     }
     return to;
 }
@@ -164,8 +165,8 @@ static void reach(maker *m, pl_insn *i, uint32_t address, unsigned offset)
 
 static void list(maker *m, pl_insn *i, unsigned operand, const uint32_t *rows, unsigned n)
 {
-    i->more = (uint32_t)m->x->p->pool.n;
-    i->nmore = (uint16_t)n;
+    i->extra_ops = (uint32_t)m->x->p->pool.n;
+    i->nextra = (uint16_t)n;
     i->op[operand] = 0;
     for (unsigned k = 0; k < n; k++) *pl_push(m->x->p->arena, &m->x->p->pool) = rows[k];
 }
@@ -255,7 +256,7 @@ static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool unchanged(const maker *m, size_t since)
 {
     overlap o = {m->base, m->stride, false};
-    const pl_irb *b = &m->x->b.at[m->block];
+    const pl_ir_block *b = &m->x->b.at[m->block];
     for (size_t k = since; k < m->at && !o.hit; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
             pl_insn_writes_here(m->x->p, &b->code.at[k], look, &o);
@@ -508,7 +509,8 @@ static void originals(pl_ir *x, pl_insn *i)
                  own = factor_registers(k == 1 ? sizes[s].m : sizes[s].n, sizes[s].k, 16);
         if (pl_operand_type(f, k, i->mods) != W_f16x2) continue;
         for (unsigned r = own; r < n; r++)
-            x->p->pool.at[i->more + i->op[k] + r] = x->p->pool.at[i->more + i->op[k] + r % own];
+            x->p->pool.at[i->extra_ops + i->op[k] + r] =
+                x->p->pool.at[i->extra_ops + i->op[k] + r % own];
     }
 }
 
@@ -542,12 +544,12 @@ static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, c
     if (!i) return;
     i->guard = from->guard;
     i->flags |= from->flags & PL_IF_GUARD_NEG;
-    i->more = (uint32_t)x->p->pool.n;
+    i->extra_ops = (uint32_t)x->p->pool.n;
     for (unsigned k = 0; k < LISTS; k++) {
-        i->op[k] = (uint32_t)(x->p->pool.n - i->more);
+        i->op[k] = (uint32_t)(x->p->pool.n - i->extra_ops);
         for (unsigned r = 0; r < n[k]; r++) *pl_push(x->p->arena, &x->p->pool) = rows[k][r];
     }
-    i->nmore = (uint16_t)(x->p->pool.n - i->more);
+    i->nextra = (uint16_t)(x->p->pool.n - i->extra_ops);
 }
 
 /* A product as the machine has it: two (of tf32: four) of 16 x 8. Not where a result is also a
@@ -564,7 +566,8 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
     unsigned n[LISTS];
     for (unsigned k = 0; k < LISTS; k++) {
         n[k] = (unsigned)pl_operand_count(f, k, from.mods);
-        for (unsigned r = 0; r < n[k]; r++) rows[k][r] = x->p->pool.at[from.more + from.op[k] + r];
+        for (unsigned r = 0; r < n[k]; r++)
+            rows[k][r] = x->p->pool.at[from.extra_ops + from.op[k] + r];
     }
     const unsigned half = n[D] / 2;
     if (n[D] != n[C] || shares(rows[D], n[D], rows[A], n[A]) ||
@@ -604,16 +607,16 @@ static void step_back(maker *m)
 {
     const pl_ir *x = m->x;
     uint64_t step;
-    if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_ROW_INIT || x->row[m->base].defs != 1)
+    if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_REG_PRESET || x->row[m->base].defs != 1)
         return;
-    const pl_ir_row *r =
+    const pl_ir_reg *r =
         &x->row[m->base]; /* a sum that is not on every path to here may be of another round */
     if (r->block == PL_IR_NONE ||
         (r->block == m->block ? r->at >= m->at : !pl_ir_dominates(x, r->block, m->block)))
         return;
     const pl_insn *w = pl_ir_writer(x, m->base);
     if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, m->wide ? 64 : 32) ||
-        w->guard != PL_PT || !pl_ir_number(x, w->op[2], &step))
+        w->guard != PL_PT || !pl_ir_constant_value(x, w->op[2], &step))
         return;
     int64_t by = m->wide ? (int64_t)step : (int32_t)step;
     if (x->row[w->op[1]].defs != 1 || by < -MOST_STEP || by > MOST_STEP) return;
@@ -643,7 +646,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     m.along = m.factor ? row != b : row != flipped;
     m.regs = m.own = (unsigned)pl_operand_count(f, data, i->mods);
     if (m.factor) m.own = factor_registers(b ? sizes[s].n : sizes[s].m, m.k, m.bits);
-    for (unsigned r = 0; r < m.regs; r++) m.reg[r] = x->p->pool.at[i->more + i->op[data] + r];
+    for (unsigned r = 0; r < m.regs; r++) m.reg[r] = x->p->pool.at[i->extra_ops + i->op[data] + r];
     const unsigned line = m.factor ? (row == b ? (b ? sizes[s].n : sizes[s].m) : m.k)
                           : row    ? sizes[s].n
                                    : sizes[s].m;
@@ -685,7 +688,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
 bool pl_pass_lower_wmma(pl_ir *x)
 {
     if (!pl_ir_any(x, is_wmma)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     addresses known = {0};
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
@@ -696,5 +699,5 @@ bool pl_pass_lower_wmma(pl_ir *x)
             } else if (is_wmma(i) && !expand(x, b, k, &known))
                 return false;
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

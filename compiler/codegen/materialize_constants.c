@@ -45,7 +45,7 @@ typedef struct mover {
 static bool read_often(mover *m, uint32_t constant)
 {
     uint32_t readers = 0;
-    const pl_irb *b = &m->x->b.at[m->block];
+    const pl_ir_block *b = &m->x->b.at[m->block];
     for (size_t k = m->at; k < b->code.n && readers < OFTEN; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
             readers += pl_ir_reads(m->x, &b->code.at[k], constant);
@@ -65,7 +65,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     uint32_t where = loop ? x->b.at[m->block].idom : m->block;
     size_t at = loop ? pl_ir_end(x, where) : m->at;
     uint32_t row = pl_ir_new(x, rows);
-    pl_insn *i = pl_ir_later(x, where, at);
+    pl_insn *i = pl_ir_insert_deferred(x, where, at);
     if (!i || !pl_insn_make(i, m->uniform ? M__umov : M__mov, 2,
                             &(pl_word){rows == 2 ? W_b64 : W_b32}, 1))
         return constant;
@@ -86,8 +86,9 @@ static bool shifts_number(const pl_ir *x, const pl_insn *i)
     const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
     if ((m != M_shl && m != M_shr && m != M_shf) || pl_type_bits(pl_insn_type(i)) != 32)
         return false;
-    return (pl_ir_number(x, i->op[1], &v) || (m == M_shf && pl_ir_number(x, i->op[2], &v))) &&
-           !pl_ir_number(x, i->op[m == M_shf ? 3 : 2], &count);
+    return (pl_ir_constant_value(x, i->op[1], &v) ||
+            (m == M_shf && pl_ir_constant_value(x, i->op[2], &v))) &&
+           !pl_ir_constant_value(x, i->op[m == M_shf ? 3 : 2], &count);
 }
 
 /* How many numbers fit, and whether zero is one of them. */
@@ -100,7 +101,7 @@ static unsigned room(const pl_insn *i, bool *pairs)
         *pairs = pl_insn_has(i, W_cas);
         return 0;
     }
-    if (((e & PL_EF_STORE) && (m == M_st || m == M_red)) || i->cls == C_idp) return 0;
+    if (((e & PL_EF_STORE) && (m == M_st || m == M_red)) || i->latency_class == C_idp) return 0;
     if (m == M_fma || m == M_mad || m == M__fms || m == M__fnma || m == M__iadd3 || m == M__iadd2 ||
         m == M__isub2 || m == M__msub || m == M__minmax3 || m == M__addmax || m == M__submax ||
         m == M_selp || m == M__lea || m == M__leahi || m == M_lop3 || m == M__lop3 || m == M_setp ||
@@ -115,11 +116,13 @@ static uint32_t *address_added(const pl_ir *x, pl_insn *i)
 {
     uint64_t factor;
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_mad || !pl_insn_has(i, W_wide) ||
-        i->cls == C_free || i->cls == C_alu || !pl_ir_number(x, i->op[2], &factor))
+        i->latency_class == C_free || i->latency_class == C_alu ||
+        !pl_ir_constant_value(x, i->op[2], &factor))
         return NULL;
     const uint32_t row = i->op[3];
-    const pl_row_init *r =
-        row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
+    const pl_frame_init *r = row < x->f->rows && x->kind.at[row] == PL_REG_PRESET
+                                 ? &x->f->init.at[x->init.at[row]]
+                                 : NULL;
     return r && r->reloc == PL_RELOC_VAR && x->p->vars.at[r->symbol].space == PL_SP_GLOBAL
                ? &i->op[3]
                : NULL;
@@ -134,7 +137,7 @@ static uint32_t fetched_address(mover *m, uint32_t symbol)
         if (m->done.at[k - 1].block == m->block && m->done.at[k - 1].calls == m->calls)
             return m->done.at[k - 1].row;
     const uint32_t row = pl_ir_new(x, 2);
-    pl_insn *i = pl_ir_later(x, m->block, m->at);
+    pl_insn *i = pl_ir_insert_deferred(x, m->block, m->at);
     if (!i || !pl_insn_make(i, M__ldc, 2, &(pl_word){W_u64}, 1)) return symbol;
     i->op[0] = row;
     i->op[1] = symbol;
@@ -152,7 +155,7 @@ static bool counts_up(const pl_ir *x, const pl_insn *i)
     uint64_t n;
     return pl_insn_mnem(i) == M_red && i->form != PL_IR_DEAD &&
            i->sel[PL_M_SPACE] == PL_SP_SHARED && (pl_insn_has(i, W_add) || pl_insn_has(i, W_inc)) &&
-           pl_type_bits(pl_insn_type(i)) == 32 && pl_ir_number(x, i->op[1], &n) &&
+           pl_type_bits(pl_insn_type(i)) == 32 && pl_ir_constant_value(x, i->op[1], &n) &&
            (uint32_t)n == (pl_insn_has(i, W_add) ? 1 : UINT32_MAX);
 }
 
@@ -168,7 +171,8 @@ static bool computes_doubles(const pl_insn *i)
 static void place(mover *m, uint32_t *operand, unsigned rows)
 {
     uint64_t v;
-    if (!pl_ir_number(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held) return;
+    if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held)
+        return;
     if (m->room > 0 && !(m->doubles && (uint32_t)v)) {
         m->room--;
         m->held = *operand;
@@ -185,14 +189,14 @@ static void keep_short(const pl_ir *x, const pl_insn *i)
         i->op[1] >= x->f->rows || x->row[i->op[1]].defs != 1)
         return;
     pl_insn *w = pl_ir_writer(x, i->op[1]);
-    if (w && w->form != PL_IR_DEAD && pl_insn_copies(w) && w->cls == C_mov &&
-        pl_type_bits(pl_insn_type(w)) == 16 && pl_ir_number(x, w->op[1], &v) && (uint16_t)v)
-        w->cls = C_alu;
+    if (w && w->form != PL_IR_DEAD && pl_insn_is_copy(w) && w->latency_class == C_mov &&
+        pl_type_bits(pl_insn_type(w)) == 16 && pl_ir_constant_value(x, w->op[1], &v) && (uint16_t)v)
+        w->latency_class = C_alu;
 }
 
 bool pl_pass_materialize_constants(pl_ir *x)
 {
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
             keep_short(x, &x->b.at[x->rpo[j]].code.at[k]);
@@ -228,14 +232,15 @@ bool pl_pass_materialize_constants(pl_ir *x)
                 if (type == W_pred || pl_type_bits(type) > 64) continue;
                 int count = pl_operand_count(f, k, i.mods);
                 for (int e = 0; e < (count ? count : 1); e++) {
-                    uint32_t row = count ? x->p->pool.at[i.more + i.op[k] + (unsigned)e] : i.op[k];
+                    uint32_t row =
+                        count ? x->p->pool.at[i.extra_ops + i.op[k] + (unsigned)e] : i.op[k];
                     if (row >= rows) continue;
                     m.uniform =
-                        m.doubles || (i.cls == C_idp &&
+                        m.doubles || (i.latency_class == C_idp &&
                                       k < 3); /* IDP: the vectors, not what they are added to */
                     place(&m, &row, width);
                     if (count)
-                        x->p->pool.at[i.more + i.op[k] + (unsigned)e] = row;
+                        x->p->pool.at[i.extra_ops + i.op[k] + (unsigned)e] = row;
                     else
                         i.op[k] = row;
                 }
@@ -243,5 +248,5 @@ bool pl_pass_materialize_constants(pl_ir *x)
             x->b.at[m.block].code.at[m.at] = i;
         }
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

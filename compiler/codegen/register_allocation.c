@@ -39,7 +39,7 @@ static const struct {
                    {"sqrt_f32_rn", 4},   {"rcp_f32_rn", 4},   {"mul64", 3},     {"bfi", 3},
                    {"bfe", 2},           {"mma_fp8", 8},      {"wmma_load", 4}};
 
-uint8_t pl_live_temporaries(uint16_t cls)
+uint8_t pl_class_temporaries(uint16_t cls)
 {
     for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
         if (strncmp(pl_class_text[cls], temporaries[k].class_name,
@@ -53,7 +53,7 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 {
     if (!(pl_forms[i->form].effects & PL_EF_CALL)) return false;
     uint32_t callee = p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || p->funcs.at[callee].linked || p->funcs.at[callee].system;
+    return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
 }
 
 /* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then
@@ -78,8 +78,8 @@ typedef struct unit {
                       another's value */
     uint32_t born; /* position of the write that starts a unit of one block; UINT32_MAX: it starts
                       with a read */
-    pl_partial first; /* while its block is looked at: that write */
-    uint8_t writes;   /* up to 2 */
+    pl_partial_def first; /* while its block is looked at: that write */
+    uint8_t writes;       /* up to 2 */
     bool used;
     bool late; /* the instruction that reads it last does so some time after it has issued */
 } unit;
@@ -103,18 +103,18 @@ typedef struct live {
     struct {
         ref *at;
         size_t n, cap;
-    } refs;           /* of all instructions, one after the other */
-    uint32_t *ref;    /* by instruction: its first one */
-    pl_liveset sets;  /* of the units that may live from block to block; touches in the order of the
-                         blocks */
-    uint32_t *across; /* by unit: its number among these */
+    } refs;             /* of all instructions, one after the other */
+    uint32_t *ref;      /* by instruction: its first one */
+    pl_live_spans sets; /* of the units that may live from block to block; touches in the order of
+                        the blocks */
+    uint32_t *across;   /* by unit: its number among these */
     uint32_t *across_unit; /* and by that number the unit */
     uint32_t *seen;        /* by that number: last block that touches it, plus one */
     bool *cycle;           /* by block: it may be executed several times */
     uint32_t *set;         /* by predicate: position of its last write, from 1 on */
     bool *out;             /* by touch: live at the end of the block */
     uint32_t *until; /* by unit: position behind its last read, seen from here; 0: it is not live */
-    pl_colour *colour;
+    pl_linear_scan *colour;
     uint32_t at; /* instruction being visited */
     uint32_t block;
     bool guarded;
@@ -160,16 +160,17 @@ static bool locate(live *l, unit *u, bool write)
 static void locate_read(live *l, unit *u, const pl_insn *i)
 {
     if (!locate(l, u, false) && u->born != UINT32_MAX && u->first.guard != PL_PT &&
-        l->cycle[l->block] && !pl_partial_same(&u->first, i, l->set[u->first.guard]))
+        l->cycle[l->block] && !pl_partial_def_same_lanes(&u->first, i, l->set[u->first.guard]))
         u->born = UINT32_MAX; /* written in an earlier iteration */
 }
 
 static void locate_write(live *l, unit *u, const pl_insn *i, bool whole)
 {
     if (locate(l, u, whole))
-        u->first = pl_partial_write(i, l->at + 1);
+        u->first = pl_partial_def_of(i, l->at + 1);
     else if (whole && u->born != UINT32_MAX &&
-             (i->guard == PL_PT || pl_partial_rest(&u->first, i, l->set[u->first.guard])))
+             (i->guard == PL_PT ||
+              pl_partial_def_other_lanes(&u->first, i, l->set[u->first.guard])))
         u->first.guard = PL_PT; /* of all lanes now */
 }
 
@@ -183,7 +184,7 @@ static void note_set(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Reads come before writes within one instruction. */
 static void locate_all(live *l, pl_insn *i)
 {
-    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_ELSEWHERE);
+    const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
     const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
@@ -194,7 +195,7 @@ static void locate_all(live *l, pl_insn *i)
         locate_write(l, u, i, r->rows == u->rows);
         if (u->writes < 2) u->writes++;
         u->elsewhere |= elsewhere;
-        u->half |= (i->flags & PL_IF_HALF) != 0;
+        u->half |= (i->flags & PL_IF_NARROW64) != 0;
     }
 }
 
@@ -213,7 +214,7 @@ static inline void summarise(live *l, const ref *r)
     uint32_t k = l->across[r->unit];
     if (k == UINT32_MAX || l->seen[k] == l->block + 1) return;
     l->seen[k] = l->block + 1;
-    pl_liveset_touch(&l->sets, k, l->block, !starts(l, r));
+    pl_live_spans_access(&l->sets, k, l->block, !starts(l, r));
 }
 
 static void extend(unit *u, uint32_t at)
@@ -245,7 +246,8 @@ static void kill(live *l, const ref *r)
 {
     uint32_t *until = &l->until[r->unit];
     if (!starts(l, r)) return;
-    pl_colour_life(l->colour, l->u[r->unit].same, 2 * l->at + 1, *until ? *until : 2 * l->at + 2);
+    pl_linear_scan_live_range(l->colour, l->u[r->unit].same, 2 * l->at + 1,
+                              *until ? *until : 2 * l->at + 2);
     *until = 0;
 }
 
@@ -261,11 +263,11 @@ static bool class_reads_late(uint16_t cls)
 /* What the class of the instruction says. */
 static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
 {
-    pl_class_needs *n = &l->p->plans->needs[i->cls];
+    pl_class_needs *n = &l->p->plans->needs[i->latency_class];
     if (!n->known)
         *n = (pl_class_needs){.known = true,
-                              .late = class_reads_late(i->cls),
-                              .temporaries = pl_live_temporaries(i->cls)};
+                              .reads_late = class_reads_late(i->latency_class),
+                              .temporaries = pl_class_temporaries(i->latency_class)};
     return n;
 }
 
@@ -276,7 +278,7 @@ static bool reads_late(const live *l, const pl_insn *i)
     const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
     if (pl_forms[i->form].effects & memory)
         return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
-    return needs_of(l, i)->late;
+    return needs_of(l, i)->reads_late;
 }
 
 /* Instructions behind this one until its registers have been read: accesses to memory, and others
@@ -298,8 +300,8 @@ static void revive(live *l, const ref *r)
     l->until[r->unit] = 2 * l->at + 1;
     uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0,
              end = l->g.b[l->block].end - l->f->first;
-    pl_colour_tail(l->colour, l->u[r->unit].same, 2 * l->at + 2,
-                   2 * (l->at + queue < end ? l->at + queue : end));
+    pl_linear_scan_read_tail(l->colour, l->u[r->unit].same, 2 * l->at + 2,
+                             2 * (l->at + queue < end ? l->at + queue : end));
 }
 
 static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -336,7 +338,7 @@ static void make_units(live *l, pl_arena *a)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         pl_insn *i = &l->p->code.at[l->f->first + k];
-        pl_plan own;
+        pl_operand_plan own;
         if (pl_plan_of(l->p, i, &own)->wide) pl_insn_uses_here(l->p, i, join, l);
     }
     for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
@@ -395,7 +397,7 @@ static void live_through(live *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
     extend(&l->u[u], begins(l, first));
-    pl_colour_life(l->colour, l->u[u].same, 2 * begins(l, first), 2 * ends(l, end - 1));
+    pl_linear_scan_live_range(l->colour, l->u[u].same, 2 * begins(l, first), 2 * ends(l, end - 1));
 }
 
 static bool solve(live *l)
@@ -411,16 +413,16 @@ static bool solve(live *l)
     uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
              *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
     l->out = pl_arena_array(l->a, bool, n + 1);
-    if (!next || !l->out || !pl_liveset_solve(&l->sets)) return false;
+    if (!next || !l->out || !pl_live_spans_solve(&l->sets)) return false;
     memset(head, 0, l->sets.things * sizeof *head);
     for (size_t k = n; k-- > 0;) {
-        const pl_touch *t = &l->sets.touches.at[k];
+        const pl_access_point *t = &l->sets.touches.at[k];
         next[k] = head[t->thing];
         head[t->thing] = (uint32_t)k + 1;
         if (t->reads) extend(&l->u[l->across_unit[t->thing]], begins(l, t->block));
     }
     for (size_t k = 0; k < l->sets.spans.n; k++) {
-        const pl_span *s = &l->sets.spans.at[k];
+        const pl_live_span *s = &l->sets.spans.at[k];
         uint32_t u = l->across_unit[s->thing], *at = &head[s->thing], from = s->first;
         for (; *at && l->sets.touches.at[*at - 1].block < s->end; *at = next[*at - 1]) {
             uint32_t b = l->sets.touches.at[*at - 1].block;
@@ -618,25 +620,26 @@ static void note_together(live *l)
         same[n++] = u->same;
     }
     for (uint32_t x = 0; x < n; x++)
-        for (uint32_t y = x + 1; y < n; y++) pl_colour_apart(l->colour, same[x], same[y]);
+        for (uint32_t y = x + 1; y < n; y++)
+            pl_linear_scan_bank_conflict(l->colour, same[x], same[y]);
 }
 
 /* Operands that name several values stand in neighbouring registers. */
 static void note_vectors(live *l, pl_insn *i)
 {
     enum { LONGEST = 8 };
-    pl_plan own;
-    const pl_plan *t = pl_plan_of(l->p, i, &own);
-    for (const pl_plan_use *u = t->use; t->vectors && u < t->use + t->n; u++) {
+    pl_operand_plan own;
+    const pl_operand_plan *t = pl_plan_of(l->p, i, &own);
+    for (const pl_operand_slot *u = t->use; t->vectors && u < t->use + t->n; u++) {
         uint32_t part[LONGEST], n = 0, first = ((const uint32_t *)(const void *)i)[u->at];
         if (u->count < 2 || u->count > LONGEST || first == UINT32_MAX || (u->use & PL_USE_PRED))
             continue;
         for (; n < u->count; n++) {
-            uint32_t row = l->p->pool.at[i->more + first + n];
+            uint32_t row = l->p->pool.at[i->extra_ops + first + n];
             if (row >= l->fixed) break;
             part[n] = l->u[l->unit_of[row]].same;
         }
-        if (n == u->count) pl_colour_vector(l->colour, part, n);
+        if (n == u->count) pl_linear_scan_vector(l->colour, part, n);
     }
 }
 
@@ -645,7 +648,7 @@ static uint32_t needed(live *l)
 {
     size_t t = 0;
     for (l->block = 0; l->block < l->g.n; l->block++) {
-        const pl_block *b = &l->g.b[l->block];
+        const pl_cfg_block *b = &l->g.b[l->block];
         size_t first = t;
         uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
         for (; t < l->sets.touches.n && l->sets.touches.at[t].block == l->block; t++)
@@ -657,22 +660,22 @@ static uint32_t needed(live *l)
             const ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
             for (const ref *r = r1; r < r2; r++)
                 if (r->use & PL_USE_WRITE)
-                    pl_colour_written(l->colour, l->u[r->unit].same, i->line);
+                    pl_linear_scan_written(l->colour, l->u[r->unit].same, i->line);
             for (const ref *r = r1; r < r2; r++) kill(l, r);
             for (const ref *r = r1; r < r2; r++) revive(l, r);
             note_vectors(l, i);
             note_together(l);
             const unsigned temporary = needs_of(l, i)->temporaries;
             for (uint32_t k = 0; k < temporary; k++)
-                pl_colour_life(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
+                pl_linear_scan_live_range(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
             uint32_t u = l->across_unit[l->sets.touches.at[k].thing];
-            if (l->until[u]) pl_colour_life(l->colour, l->u[u].same, start, l->until[u]);
+            if (l->until[u]) pl_linear_scan_live_range(l->colour, l->u[u].same, start, l->until[u]);
             l->until[u] = 0;
         }
     }
-    return pl_colour_count(l->colour, l->p->opt_level > 0);
+    return pl_linear_scan_count(l->colour, l->p->opt_level > 0);
 }
 
 /* What the instruction writes is in the register of what it reads, as far as it reads one unit
@@ -701,11 +704,11 @@ static void find_same(live *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         const pl_insn *i = &l->p->code.at[l->f->first + k];
-        if (pl_insn_carries(i)) carry(l, k);
+        if (pl_insn_is_free_copy(i)) carry(l, k);
     }
 }
 
-pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
+pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
 {
     live l = {.p = p, .f = f, .a = a, .fixed = fixed};
     pl_status st = pl_cfg_make(p, f, a, &l.g);
@@ -717,14 +720,14 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
     l.set = pl_arena_array(a, uint32_t, f->preds + 1);
     find_cycles(&l);
     l.until = pl_arena_array(a, uint32_t, l.n + 1);
-    l.colour = pl_colour_new(a, l.n + TEMPORARIES);
+    l.colour = pl_linear_scan_new(a, l.n + TEMPORARIES);
     if (!pl_arena_ok(a)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
             l.at = pc - f->first;
             locate_all(&l, i);
-            i->flags &= (uint16_t) ~(PL_IF_ELSEWHERE | PL_IF_HALF);
+            i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
         }
     if (!number_across(&l)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
@@ -735,8 +738,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         }
     if (!pl_arena_ok(a)) return PL_NOMEM;
     find_same(&l);
-    for (uint32_t k = 0; k < l.n; k++) pl_colour_value(l.colour, k, weight(&l.u[k]));
-    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_colour_value(l.colour, l.n + k, 1);
+    for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.colour, k, weight(&l.u[k]));
+    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.colour, l.n + k, 1);
     if (!solve(&l)) return PL_NOMEM;
     /* parameters arrive at the start, results leave at the end */
     for (size_t k = 0; k < f->formal.n; k++)
@@ -754,7 +757,8 @@ pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_ar
         saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
     }
     f->registers = needed(&l) + MORE;
-    uint32_t fewest = !calls ? FEWEST : with_saved(f->entry ? f->kept + NOT_KEPT : saved);
+    uint32_t fewest =
+        !calls ? FEWEST : with_saved(f->entry ? f->callee_saved_used + NOT_KEPT : saved);
     if (f->registers < fewest) f->registers = fewest;
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit) f->registers = limit;

@@ -8,12 +8,12 @@
 
 /* Registers that the steps of an instruction of this class need while they run, beyond its
  * operands. */
-uint8_t pl_live_temporaries(uint16_t cls);
+uint8_t pl_class_temporaries(uint16_t cls);
 
 /* Renumbers the register rows of function f so that its frame becomes small, and sets f->registers
  * to the largest number of 32-bit registers live at once. `fixed` and all rows from there on
  * (constants, special registers, scratch) keep their order and move down behind the allocated ones.
  * scratch is used for temporary memory. */
-pl_status pl_live_allocate(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch);
+pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch);
 
 #endif

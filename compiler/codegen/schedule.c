@@ -220,7 +220,7 @@ typedef struct list {
         uint32_t *at;
         size_t n, cap;
     } readings; /* index in `held` */
-    pl_memorder *memory;
+    pl_memory_dependence *memory;
     uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since
                                 then; PL_IR_NONE */
     uint32_t *holds;         /* by slot: what it holds, index in `held` */
@@ -228,7 +228,7 @@ typedef struct list {
     uint32_t *awaited;       /* by value: the stretch that begins while it is still loaded */
     uint32_t *seen,
         stretch; /* by value: number of the last stretch that touches it; of the one at work */
-    pl_flow f;
+    pl_liveness f;
     uint32_t slots, block, start; /* block at work; position of the stretch in it */
     int many, limit; /* registers live in front of the stretch; that a thread may have */
     int under_way;   /* loads placed, and no reader of theirs */
@@ -262,9 +262,9 @@ static void look_up(pl_class_cost *c, uint16_t cls)
 {
     const char *name = pl_class_text[cls];
     *c = (pl_class_cost){.cycles = FIXED,
-                         .spare = pl_live_temporaries(cls),
+                         .temporaries = pl_class_temporaries(cls),
                          .unit = UNITS,
-                         .wall = class_is_wall(cls)};
+                         .region_end = class_is_wall(cls)};
     for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
         if (starts_with(name, latencies[k].class_name)) c->cycles = latencies[k].cycles;
     for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
@@ -278,7 +278,7 @@ static inline const pl_class_cost *cost_of(list *l, uint16_t cls)
 {
     pl_class_cost *c = &l->x->p->plans->cost[cls];
     if (!c->cycles) look_up(c, cls);
-    l->spare = c->spare > l->spare ? c->spare : l->spare;
+    l->spare = c->temporaries > l->spare ? c->temporaries : l->spare;
     return c;
 }
 
@@ -297,8 +297,9 @@ static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
 static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
-    return i->cls == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov) ? UNITS
-                                                                                      : c->unit;
+    return i->latency_class == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov)
+               ? UNITS
+               : c->unit;
 }
 
 /* Distance from the start of the stretch at which it can stand. */
@@ -310,7 +311,7 @@ static uint32_t possible(const list *l, const candidate *c)
 /* Registers only: what lanes exchange, matrix instructions. */
 static bool lane_exchange(const pl_insn *i)
 {
-    return pl_insn_effects(i) == PL_EF_CONVERGE && i->cls != C_warp_sync;
+    return pl_insn_effects(i) == PL_EF_CONVERGE && i->latency_class != C_warp_sync;
 }
 
 static bool any_load(const pl_insn *i)
@@ -333,7 +334,7 @@ static bool wall(list *l, const pl_insn *i)
     uint16_t m = pl_insn_mnem(i);
     return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow ||
            m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
-           cost_of(l, i->cls)->wall;
+           cost_of(l, i->latency_class)->region_end;
 }
 
 static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
@@ -349,7 +350,7 @@ static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
 static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
     if (value)
         *pl_push(l->x->tmp, &l->uses) = (use){
@@ -359,11 +360,12 @@ static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned 
 static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    const uint32_t value = pl_flow_of(&l->f, *row, how);
+    const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     if (value)
-        *pl_push(l->x->tmp, &l->uses) = (use){value - 1, PL_IR_NONE, false,
-                                              l->f.v[value - 1].same == value - 1 &&
-                                                  pl_flow_starts(&l->f, value - 1, count, how)};
+        *pl_push(l->x->tmp, &l->uses) =
+            (use){value - 1, PL_IR_NONE, false,
+                  l->f.v[value - 1].same == value - 1 &&
+                      pl_liveness_defines(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers.
@@ -419,7 +421,7 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
     const pl_insn *i = &l->code[at];
     bool load = any_load(i), store = plain_store(i);
     if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
-        pl_bank_load(l->x, i))
+        pl_insn_reads_cbank(l->x, i))
         return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
                    ptxas moves it past barriers, fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
@@ -432,14 +434,14 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
     uint32_t n = 0;
     join(l, *last, at, 1);
     join(l,
-         load    ? pl_memorder_load(l->memory, &a)
-         : store ? pl_memorder_store(l->memory, &a, &loads, &n)
-                 : pl_memorder_all(l->memory, &loads, &n),
+         load    ? pl_memory_dependence_of_load(l->memory, &a)
+         : store ? pl_memory_dependence_of_store(l->memory, &a, &loads, &n)
+                 : pl_memory_dependence_of_all(l->memory, &loads, &n),
          at, 1);
     for (uint32_t k = 0; k < n; k++) join(l, loads[k], at, 0);
     if (!load && !store) {
         *last = at;
-        pl_memorder_start(l->memory);
+        pl_memory_dependence_start(l->memory);
     }
 }
 
@@ -905,17 +907,17 @@ static bool analyse(list *l)
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
-        const pl_class_cost *c = cost_of(l, i->cls);
+        const pl_class_cost *c = cost_of(l, i->latency_class);
         const uint32_t cycles = latency_of(c, i);
         l->node[l->at] = (node){.edges = PL_IR_NONE,
                                 .uses = (uint32_t)l->uses.n,
                                 .cycles = cycles,
-                                .spare = c->spare,
+                                .spare = c->temporaries,
                                 .far = any_load(i) && cycles >= LONG,
                                 .near = any_load(i) && cycles == NEAR_LOAD,
                                 .unit = unit_of(c, i),
                                 .busy = c->busy};
-        pl_flow_visit(&l->f, l->block, l->start + l->at);
+        pl_liveness_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
         pl_insn_writes_here(l->x->p, &l->code[l->at], note_write, l);
@@ -929,7 +931,7 @@ static bool analyse(list *l)
         uint32_t slot = l->uses.at[k].slot;
         l->writer[slot] = l->read[slot] = PL_IR_NONE;
     }
-    pl_memorder_start(l->memory);
+    pl_memory_dependence_start(l->memory);
     for (uint32_t at = 0; at < l->n; at++) {
         register_order(l, at);
         memory_order(l, at, &last, &flags);
@@ -1057,25 +1059,25 @@ static inline void note_behind(list *l, uint32_t value)
 static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    uint32_t value = pl_flow_of(&l->f, *row, how);
+    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     if (!value--) return;
     note_behind(l, value);
-    pl_flow_set(&l->f, value, !pl_flow_starts(&l->f, value, count, how));
+    pl_liveness_set(&l->f, value, !pl_liveness_defines(&l->f, value, count, how));
 }
 
 static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    uint32_t value = pl_flow_of(&l->f, *row, how);
+    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
     if (!value--) return;
     note_behind(l, value);
-    pl_flow_set(&l->f, value, true);
+    pl_liveness_set(&l->f, value, true);
 }
 
-static void step_back(list *l, pl_irb *k, size_t at)
+static void step_back(list *l, pl_ir_block *k, size_t at)
 {
-    pl_flow_visit(&l->f, l->block, (uint32_t)at);
+    pl_liveness_visit(&l->f, l->block, (uint32_t)at);
     pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
     pl_insn_reads_here(l->x->p, &k->code.at[at], enter, l);
 }
@@ -1083,13 +1085,13 @@ static void step_back(list *l, pl_irb *k, size_t at)
 static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
     list *l = ctx;
-    uint32_t value = pl_flow_of(&l->f, *row, how);
+    uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
     if (value--) l->awaited[value] = l->stretch;
 }
 
 /* Where lanes are asked for, what was loaded in front is still under way. */
-static void await_loads(list *l, pl_irb *k, size_t wall_at)
+static void await_loads(list *l, pl_ir_block *k, size_t wall_at)
 {
     if (!asks_for_lanes(&k->code.at[wall_at])) return;
     for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
@@ -1100,9 +1102,9 @@ static void await_loads(list *l, pl_irb *k, size_t wall_at)
 /* Walks back over a block, stretch by stretch. */
 static bool lists(list *l, uint32_t b)
 {
-    pl_irb *k = &l->x->b.at[b];
+    pl_ir_block *k = &l->x->b.at[b];
     l->block = b;
-    pl_flow_end(&l->f, b);
+    pl_liveness_go_to_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
         int text = (int)l->f.weight, truths = (int)l->f.truths;
         note_most(l, text);
@@ -1132,13 +1134,13 @@ static bool lists(list *l, uint32_t b)
  * nothing there: it holds none until then. */
 static void forget_undefined(list *l)
 {
-    const pl_irb *entry = &l->x->b.at[l->x->rpo[0]];
+    const pl_ir_block *entry = &l->x->b.at[l->x->rpo[0]];
     l->block = l->x->rpo[0];
     l->stretch++;
-    pl_flow_end(&l->f, l->block);
+    pl_liveness_go_to_end(&l->f, l->block);
     for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->b.at[l->block], at - 1);
     for (uint32_t k = 0; k < l->f.n; k++)
-        if (l->f.v[k].truth && pl_flow_is_live(&l->f, k)) {
+        if (l->f.v[k].truth && pl_liveness_is_live(&l->f, k)) {
             l->f.truths -= l->f.v[k].weight;
             l->f.v[k].weight = 0;
         }
@@ -1149,9 +1151,9 @@ bool pl_pass_schedule(pl_ir *x)
     size_t most = 0;
     list l = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_flow_values(&l.f, x, true)) return false;
-    pl_flow_same(&l.f);
-    if (!pl_flow_live(&l.f)) return false;
+    if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_liveness_values(&l.f, x, true)) return false;
+    pl_liveness_alias(&l.f);
+    if (!pl_liveness_solve(&l.f)) return false;
     for (size_t b = 0; b < x->b.n; b++) most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
     l.slots = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
@@ -1166,7 +1168,7 @@ bool pl_pass_schedule(pl_ir *x)
     l.behind = pl_arena_array(x->tmp, bool, l.slots);
     l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
     l.awaited = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.memory = pl_memorder_new(x->tmp);
+    l.memory = pl_memory_dependence_new(x->tmp);
     if (!pl_arena_ok(x->tmp) || !l.memory) return false;
     forget_undefined(&l);
     for (unsigned round = 0; round < 2; round++) {
@@ -1175,6 +1177,6 @@ bool pl_pass_schedule(pl_ir *x)
             if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b)) return false;
     }
     x->most_live = (uint32_t)l.most + l.spare;
-    pl_ir_moved(x);
+    pl_ir_preserve_counts(x);
     return true;
 }

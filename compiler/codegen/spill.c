@@ -60,7 +60,7 @@ typedef struct some {
 
 typedef struct spiller {
     pl_ir *x;
-    pl_flow f;
+    pl_liveness f;
     uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
     value *v;                 /* as in f */
     uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
@@ -106,7 +106,7 @@ typedef struct spiller {
 
 static value *value_of(spiller *s, uint32_t row, unsigned use)
 {
-    uint32_t k = pl_flow_of(&s->f, row, use);
+    uint32_t k = pl_liveness_value_of(&s->f, row, use);
     return k ? &s->v[k - 1] : NULL;
 }
 
@@ -174,13 +174,13 @@ static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32
 
 static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
 {
-    return pl_flow_starts(&s->f, (uint32_t)(v - s->v), rows, use);
+    return pl_liveness_defines(&s->f, (uint32_t)(v - s->v), rows, use);
 }
 
 static uint32_t temporaries(spiller *s, const pl_insn *i)
 {
-    uint8_t *t = &s->temporary[i->cls];
-    if (!*t) *t = (uint8_t)(pl_live_temporaries(i->cls) + 1u);
+    uint8_t *t = &s->temporary[i->latency_class];
+    if (!*t) *t = (uint8_t)(pl_class_temporaries(i->latency_class) + 1u);
     return *t - 1u;
 }
 
@@ -189,15 +189,15 @@ static uint32_t temporaries(spiller *s, const pl_insn *i)
 static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    uint32_t k = pl_flow_of(&s->f, *row, use);
-    if (k-- && pl_flow_starts(&s->f, k, rows, use)) pl_flow_set(&s->f, k, false);
+    uint32_t k = pl_liveness_value_of(&s->f, *row, use);
+    if (k-- && pl_liveness_defines(&s->f, k, rows, use)) pl_liveness_set(&s->f, k, false);
 }
 
 static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    uint32_t k = pl_flow_of(&s->f, *row, use);
-    if (k-- && !pl_flow_starts(&s->f, k, rows, use)) pl_flow_set(&s->f, k, true);
+    uint32_t k = pl_liveness_value_of(&s->f, *row, use);
+    if (k-- && !pl_liveness_defines(&s->f, k, rows, use)) pl_liveness_set(&s->f, k, true);
 }
 
 /* Most rows live at once in each block; the most of all. */
@@ -207,11 +207,11 @@ static uint32_t measure(spiller *s)
     uint32_t most = 0;
     for (s->block = 0; s->block < x->b.n; s->block++) {
         if (x->b.at[s->block].order == PL_IR_NONE) continue;
-        pl_flow_end(&s->f, s->block);
+        pl_liveness_go_to_end(&s->f, s->block);
         uint32_t here = s->f.weight;
         for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
-            pl_flow_visit(&s->f, s->block, s->at);
+            pl_liveness_visit(&s->f, s->block, s->at);
             pl_insn_writes_here(x->p, i, leave_live, s);
             pl_insn_uses_here(x->p, i, enter_live, s);
             uint32_t rows = s->f.weight + temporaries(s, i);
@@ -243,7 +243,7 @@ static void measure_loops(spiller *s)
     const pl_ir *x = s->x;
     for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its head */
         uint32_t b = x->rpo[j];
-        const pl_irb *k = &x->b.at[b];
+        const pl_ir_block *k = &x->b.at[b];
         if (k->loop != PL_IR_NONE) at_least(&s->loop_pressure[k->loop], s->pressure[b]);
         if (k->latches && k->outer != PL_IR_NONE)
             at_least(&s->loop_pressure[k->outer], s->loop_pressure[b]);
@@ -253,7 +253,7 @@ static void measure_loops(spiller *s)
 /* The sets of what is live. */
 static bool make_sets(spiller *s)
 {
-    const pl_liveset *l = &s->f.sets;
+    const pl_live_spans *l = &s->f.sets;
     size_t n = (size_t)s->words * s->x->b.n;
     s->in = pl_arena_array(s->x->tmp, uint64_t, n + 1);
     s->out = pl_arena_array(s->x->tmp, uint64_t, n + 1);
@@ -264,7 +264,7 @@ static bool make_sets(spiller *s)
                 1ull << l->spans.at[k].thing % 64;
     memcpy(s->in, s->out, n * sizeof *s->in);
     for (size_t k = 0; k < l->touches.n; k++) {
-        const pl_touch *t = &l->touches.at[k];
+        const pl_access_point *t = &l->touches.at[k];
         uint64_t *word = &s->in[(size_t)t->block * s->words + t->thing / 64],
                  bit = 1ull << t->thing % 64;
         *word = t->reads ? *word | bit : *word & ~bit;
@@ -309,7 +309,7 @@ static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Values that block b does not touch are needed as far behind it as its successors say. */
 static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 {
-    const pl_irb *k = &s->x->b.at[b];
+    const pl_ir_block *k = &s->x->b.at[b];
     bool changed = false;
     for (uint32_t w = 0; w < s->words; w++) {
         size_t word = (size_t)b * s->words + w;
@@ -344,7 +344,7 @@ static bool find_distances(spiller *s)
     for (s->block = 0; s->block < x->b.n; s->block++)
         for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->b.at[s->block].code.at[s->at];
-            pl_flow_visit(&s->f, s->block, s->at);
+            pl_liveness_visit(&s->f, s->block, s->at);
             pl_insn_reads_here(x->p, i, note_first, s); /* before it writes: v = v + 1 needs v */
             pl_insn_writes_here(x->p, i, note_first, s);
         }
@@ -505,7 +505,7 @@ static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
 /* The list of instructions becomes the block's. */
 static bool replace_code(spiller *s, uint32_t b)
 {
-    pl_irb *k = &s->x->b.at[b];
+    pl_ir_block *k = &s->x->b.at[b];
     if (s->code.n > k->code.cap) {
         k->code.cap = s->code.n + s->code.n / 2;
         k->code.at = pl_arena_array(s->x->a, pl_insn, k->code.cap);
@@ -521,7 +521,7 @@ static bool forgets(const pl_ir *x, const pl_insn *i)
 {
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
     uint32_t callee = x->p->calls.at[i->target].callee;
-    return callee != UINT32_MAX && !x->p->funcs.at[callee].linked;
+    return callee != UINT32_MAX && !x->p->funcs.at[callee].abi_calls;
 }
 
 static void forget(spiller *s)
@@ -541,7 +541,7 @@ static bool walk(spiller *s, uint32_t b)
     hold_all(s, s->entry[b]);
     for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->b.at[b].code.at[s->at];
-        pl_flow_visit(&s->f, b, s->at);
+        pl_liveness_visit(&s->f, b, s->at);
         pl_insn_uses_here(x->p, i, list_access, s);
     }
     uint32_t count = (uint32_t)x->b.at[b].code.n;
@@ -620,7 +620,7 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
                 if (edge + 1 == ways && x->b.at[from].next != PL_IR_NONE)
                     x->b.at[from].next = place;
                 else if (pl_forms[jump->form].noperands == 2)
-                    x->p->pool.at[jump->more + edge] = place;
+                    x->p->pool.at[jump->extra_ops + edge] = place;
                 else
                     jump->target = place;
             }
@@ -725,14 +725,14 @@ static bool find_lives(spiller *s)
     }
     /* liveness was solved before blocks were added: those fetch what lives at both ends */
     for (size_t k = 0; k < s->f.sets.spans.n; k++) {
-        const pl_span *p = &s->f.sets.spans.at[k];
+        const pl_live_span *p = &s->f.sets.spans.at[k];
         value *v = &s->v[s->f.value[p->thing]];
         lives_at(v, end[p->first]);
         lives_at(v, end[p->end - 1]);
         if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) lives_at(v, begin[p->first]);
     }
     for (size_t k = 0; k < s->f.sets.touches.n; k++) {
-        const pl_touch *t = &s->f.sets.touches.at[k];
+        const pl_access_point *t = &s->f.sets.touches.at[k];
         if (t->reads) lives_at(&s->v[s->f.value[t->thing]], begin[t->block]);
     }
     return true;
@@ -821,7 +821,7 @@ static bool repeatable(const pl_ir *x, const pl_insn *i)
     switch (pl_insn_mnem(i)) {
     case M__s2r:
     case M__ldc: return true;
-    case M__mov: return pl_ir_number(x, i->op[1], &number);
+    case M__mov: return pl_ir_constant_value(x, i->op[1], &number);
     case M_ld:
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX &&
                i->sel[PL_M_COUNT] == 1;
@@ -856,12 +856,12 @@ bool pl_pass_spill(pl_ir *x)
     if (!any && x->f->entry &&
         x->most_live <= s.room) /* nothing has been added that takes registers */
         return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     if (x->f->rows <= s.room && !calls) return true;
-    if (!pl_flow_values(&s.f, x, false)) return false;
+    if (!pl_liveness_values(&s.f, x, false)) return false;
     s.n = s.f.n;
     s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    if (!s.pressure || !pl_flow_live(&s.f)) return false;
+    if (!s.pressure || !pl_liveness_solve(&s.f)) return false;
     bool fits = measure(&s) <= s.room;
     s.words = (s.f.sets.things + 63) / 64;
     if ((fits && !calls) || too_many(&s)) return true;

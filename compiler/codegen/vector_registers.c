@@ -99,7 +99,7 @@ static void note_lives(usher *u)
     }
     for (uint32_t row = 0; row < u->persons.n; row++) {
         person *p = &u->persons.at[row];
-        const pl_ir_row *r = &x->row[row];
+        const pl_ir_reg *r = &x->row[row];
         if (r->defs != 1 || r->pinned || (p->block != PL_IR_NONE && p->block != r->block))
             p->from = 0, p->to = NEVER;
     }
@@ -107,7 +107,7 @@ static void note_lives(usher *u)
 
 /* Does it stand in neighbouring registers? The first two coordinates of a fetch do, its results as
  * far as somebody reads them. */
-static bool vector_of(const usher *u, const pl_insn *i, const pl_plan_use *use, vector *v)
+static bool vector_of(const usher *u, const pl_insn *i, const pl_operand_slot *use, vector *v)
 {
     static const uint16_t with[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
                                     M_tld4, M_suld, M_sust, M_red,      M_atom};
@@ -126,8 +126,8 @@ static bool vector_of(const usher *u, const pl_insn *i, const pl_plan_use *use, 
     v->step = use->rows;
     if (n * v->step > SEATS) return false;
     for (unsigned e = 0; e < n; e++) {
-        const uint32_t row = u->x->p->pool.at[i->more + first + e];
-        const bool real = row < u->persons.n && u->x->row[row].kind == PL_ROW_REG;
+        const uint32_t row = u->x->p->pool.at[i->extra_ops + first + e];
+        const bool real = row < u->persons.n && u->x->row[row].kind == PL_REG_VIRTUAL;
         if (!written && !real) return false;
         if (written && (!real || !u->x->row[row].uses) && fetch) continue;
         v->row[v->n++] = real ? row : PL_IR_NONE;
@@ -251,7 +251,7 @@ static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
             seat_there(u, row, p.tuple, seat);
         else if (!stays(u, row)) {
             const uint32_t copy = pl_ir_new(x, v->step);
-            pl_insn *i = pl_ir_later(x, u->block, at);
+            pl_insn *i = pl_ir_insert_deferred(x, u->block, at);
             if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){v->step == 2 ? W_b64 : W_b32}, 1) ||
                 !to_rows(u, x->f->rows))
                 return false;
@@ -293,7 +293,7 @@ static bool written_vector(usher *u, const vector *v)
 
 bool pl_pass_vector_registers(pl_ir *x)
 {
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     usher u = {.x = x};
     if (!to_rows(&u, x->f->rows)) return false;
     note_lives(&u);
@@ -303,20 +303,20 @@ bool pl_pass_vector_registers(pl_ir *x)
         for (size_t k = 0; k < x->b.at[u.block].code.n; k++, u.pos++)
             for (unsigned written = 0; written < 2; written++) {
                 pl_insn *i = &x->b.at[u.block].code.at[k];
-                pl_plan own;
-                const pl_plan *t = i->form == PL_IR_DEAD ? NULL : pl_plan_of(x->p, i, &own);
-                for (const pl_plan_use *use = t && t->vectors ? t->use : NULL;
+                pl_operand_plan own;
+                const pl_operand_plan *t = i->form == PL_IR_DEAD ? NULL : pl_plan_of(x->p, i, &own);
+                for (const pl_operand_slot *use = t && t->vectors ? t->use : NULL;
                      use && use < t->use + t->n; use++) {
                     vector v;
                     if (((use->use & PL_USE_WRITE) != 0) != (written != 0) ||
                         !vector_of(&u, i, use, &v))
                         continue;
                     uint32_t *pool =
-                        &x->p->pool.at[i->more + ((const uint32_t *)(const void *)i)[use->at]];
+                        &x->p->pool.at[i->extra_ops + ((const uint32_t *)(const void *)i)[use->at]];
                     if (!(written ? written_vector(&u, &v) : read_vector(&u, k, &v, pool)))
                         return false;
                 }
             }
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }

@@ -20,13 +20,13 @@ static bool is_end(const pl_insn *i)
 
 /* ---- from code to blocks ---- */
 
-static pl_irb empty_block(pl_insn *code)
+static pl_ir_block empty_block(pl_insn *code)
 {
-    return (pl_irb){.code = {.at = code},
-                    .next = PL_IR_NONE,
-                    .order = PL_IR_NONE,
-                    .idom = PL_IR_NONE,
-                    .loop = PL_IR_NONE};
+    return (pl_ir_block){.code = {.at = code},
+                         .next = PL_IR_NONE,
+                         .order = PL_IR_NONE,
+                         .idom = PL_IR_NONE,
+                         .loop = PL_IR_NONE};
 }
 
 static bool make_blocks(pl_ir *x)
@@ -39,8 +39,8 @@ static bool make_blocks(pl_ir *x)
     leader[0] = 1;
     for (uint32_t k = 0; k < count; k++) {
         if (pl_insn_is_table(&code[k]))
-            for (uint32_t t = 0; t < code[k].nmore; t++)
-                leader[x->p->pool.at[code[k].more + t] - first] = 1;
+            for (uint32_t t = 0; t < code[k].nextra; t++)
+                leader[x->p->pool.at[code[k].extra_ops + t] - first] = 1;
         else if (pl_insn_is_jump(&code[k]))
             leader[code[k].target - first] = 1;
         if (pl_insn_is_jump(&code[k]) || is_end(&code[k])) leader[k + 1] = 1;
@@ -49,18 +49,18 @@ static bool make_blocks(pl_ir *x)
         nblocks += leader[k] && k < count;
         of[k] = nblocks - 1;
     }
-    x->b.at = pl_arena_array(x->a, pl_irb, nblocks);
+    x->b.at = pl_arena_array(x->a, pl_ir_block, nblocks);
     x->b.n = x->b.cap = nblocks;
     pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
     if (!x->b.at || !copy) return false;
     for (uint32_t k = 0; k < count; k++) {
-        pl_irb *b = &x->b.at[of[k]];
+        pl_ir_block *b = &x->b.at[of[k]];
         pl_insn *i = &copy[k];
         if (leader[k]) *b = empty_block(i);
         b->code.cap = ++b->code.n; /* a block that grows moves away */
         if (pl_insn_is_table(i))
-            for (uint32_t t = 0; t < i->nmore; t++)
-                x->p->pool.at[i->more + t] = of[x->p->pool.at[i->more + t] - first];
+            for (uint32_t t = 0; t < i->nextra; t++)
+                x->p->pool.at[i->extra_ops + t] = of[x->p->pool.at[i->extra_ops + t] - first];
         else if (pl_insn_is_jump(i)) {
             i->flags |= (uint16_t)(code[i->target - first].flags &
                                    PL_IF_NOUNROLL); /* the loop's first instruction may go */
@@ -85,12 +85,12 @@ pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl
     x->init.at = pl_arena_array(scratch, uint32_t, x->init.cap);
     if (!x->kind.at || !x->init.at) return PL_NOMEM;
     for (uint32_t r = 0; r < f->rows; r++) {
-        x->kind.at[r] = (uint8_t)(r - sink < 4 ? PL_ROW_SINK : PL_ROW_REG);
+        x->kind.at[r] = (uint8_t)(r - sink < 4 ? PL_REG_DISCARD : PL_REG_VIRTUAL);
         x->init.at[r] = PL_IR_NONE;
     }
     for (size_t k = 0; k < f->init.n; k++)
         for (unsigned r = 0; r < f->init.at[k].width / 32u; r++) {
-            x->kind.at[f->init.at[k].row + r] = PL_ROW_INIT;
+            x->kind.at[f->init.at[k].row + r] = PL_REG_PRESET;
             x->init.at[f->init.at[k].row + r] = (uint32_t)k;
         }
     return make_blocks(x) ? PL_OK : PL_NOMEM;
@@ -158,10 +158,10 @@ static bool compact(pl_ir *x, uint32_t *fixed)
         for (unsigned w = 1; w < f->init.at[k].width / 32u; w++)
             r.used[f->init.at[k].row] |= r.used[f->init.at[k].row + w],
                 r.used[f->init.at[k].row + w] |= r.used[f->init.at[k].row];
-    for (int kind = PL_ROW_REG; kind <= PL_ROW_SINK; kind++) {
+    for (int kind = PL_REG_VIRTUAL; kind <= PL_REG_DISCARD; kind++) {
         for (uint32_t k = 0; k < rows; k++)
-            if (x->kind.at[k] == kind && (r.used[k] || kind == PL_ROW_SINK)) r.to[k] = n++;
-        if (kind == PL_ROW_REG) {
+            if (x->kind.at[k] == kind && (r.used[k] || kind == PL_REG_DISCARD)) r.to[k] = n++;
+        if (kind == PL_REG_VIRTUAL) {
             n = (n + 1u) & ~1u;
             *fixed = n;
         }
@@ -205,7 +205,7 @@ static uint32_t *layout(pl_ir *x, uint32_t *count)
 static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
 {
     for (size_t steps = 0; steps < x->b.n; steps++) {
-        const pl_irb *k = &x->b.at[b];
+        const pl_ir_block *k = &x->b.at[b];
         const pl_insn *i = k->code.n == 1 ? pl_ir_branch(x, b) : NULL;
         if (i && i->guard == PL_PT && !pl_insn_is_table(i))
             b = i->target;
@@ -249,7 +249,7 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     if (!pl_arena_ok(p->arena)) return PL_NOMEM;
     uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {
-        pl_irb *b = &x->b.at[order[k]];
+        pl_ir_block *b = &x->b.at[order[k]];
         const pl_insn *last = pl_ir_branch(x, order[k]);
         start[order[k]] = (uint32_t)p->code.n;
         if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n &&
@@ -274,8 +274,8 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     for (uint32_t k = 0; k < f->count; k++) {
         pl_insn *i = &p->code.at[f->first + k];
         if (pl_insn_is_table(i))
-            for (uint32_t t = 0; t < i->nmore; t++)
-                p->pool.at[i->more + t] = start[p->pool.at[i->more + t]];
+            for (uint32_t t = 0; t < i->nextra; t++)
+                p->pool.at[i->extra_ops + t] = start[p->pool.at[i->extra_ops + t]];
         else if (pl_insn_is_jump(i))
             i->target = start[i->target];
     }
@@ -314,7 +314,7 @@ static void dominators(pl_ir *x)
     while (changed) {
         changed = false;
         for (uint32_t j = 1; j < x->nrpo; j++) {
-            pl_irb *b = &x->b.at[x->rpo[j]];
+            pl_ir_block *b = &x->b.at[x->rpo[j]];
             uint32_t best = PL_IR_NONE;
             for (uint32_t e = 0; e < b->npred; e++) {
                 uint32_t q = x->preds[b->pred + e];
@@ -342,7 +342,7 @@ static void number_tree(pl_ir *x, uint32_t *next)
     for (uint32_t j = x->nrpo; j-- > 1;)
         x->b.at[x->b.at[x->rpo[j]].idom].size += x->b.at[x->rpo[j]].size;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->b.at[x->rpo[j]];
         b->pre = j ? next[b->idom] : 0;
         if (j) next[b->idom] += b->size;
         next[x->rpo[j]] = b->pre + 1;
@@ -368,7 +368,7 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
     for (uint32_t j = 0; j < x->nrpo; j++) outer[x->rpo[j]] = PL_IR_NONE;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         uint32_t head = x->rpo[j], depth = 0;
-        pl_irb *h = &x->b.at[head];
+        pl_ir_block *h = &x->b.at[head];
         for (uint32_t e = 0; e < h->npred; e++) {
             const uint32_t from = x->preds[h->pred + e];
             if (pl_ir_dominates(x, head, from)) {
@@ -394,7 +394,7 @@ static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
         }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_irb *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->b.at[x->rpo[j]];
         b->outer = b->latches ? outer[x->rpo[j]] : PL_IR_NONE;
         b->depth = 0;
         if (b->loop == x->rpo[j])
@@ -440,8 +440,8 @@ static size_t list_edges(pl_ir *x, bool *same)
     for (uint32_t k = 0; k < x->b.n; k++) {
         const pl_insn *i = pl_ir_branch(x, k);
         if (i && pl_insn_is_table(i))
-            for (uint32_t t = 0; t < i->nmore; t++)
-                note_edge(x, at++, x->p->pool.at[i->more + t], same);
+            for (uint32_t t = 0; t < i->nextra; t++)
+                note_edge(x, at++, x->p->pool.at[i->extra_ops + t], same);
         else if (i)
             note_edge(x, at++, i->target, same);
         if (x->b.at[k].next != PL_IR_NONE) note_edge(x, at++, x->b.at[k].next, same);
@@ -459,7 +459,7 @@ bool pl_ir_graph(pl_ir *x)
     if (!n || !graph_room(x, list_edges(x, &same))) return false;
     if (same) return true;
     for (size_t k = 0; k < n; k++) {
-        pl_irb *b = &x->b.at[k];
+        pl_ir_block *b = &x->b.at[k];
         b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
         b->npred = b->latches = b->pre = b->size = 0;
     }
@@ -476,7 +476,7 @@ bool pl_ir_graph(pl_ir *x)
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t s = 0, m = pl_ir_successors(x, x->rpo[j]); s < m; s++) {
-            pl_irb *b = &x->b.at[pl_ir_successor(x, x->rpo[j], s)];
+            pl_ir_block *b = &x->b.at[pl_ir_successor(x, x->rpo[j], s)];
             x->preds[b->pred + b->npred++] = x->rpo[j];
         }
     dominators(x);
@@ -491,19 +491,19 @@ typedef struct counting {
     pl_ir *x;
     uint32_t block, at;
     bool reachable, guarded; /* the block; the instruction */
-    pl_early early;
+    pl_exposed_regs early;
 } counting;
 
 /* Is the register written on every path to this read, as far as it is known to be written? Where it
  * is not, and that is its only write, pl_find_carried looks closer. */
-static inline bool is_written(const counting *c, const pl_ir_row *r)
+static inline bool is_written(const counting *c, const pl_ir_reg *r)
 {
     if (r->defs != 1 || r->block == PL_IR_NONE) return r->defs != 0;
     if (!pl_ir_dominates(c->x, r->block, c->block)) return false;
     if (!r->guarded || !c->x->loops) return true;
     const pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
     const pl_insn *i = &c->x->b.at[c->block].code.at[c->at];
-    const pl_ir_row *guard = &c->x->pred_row[w->guard];
+    const pl_ir_reg *guard = &c->x->pred_row[w->guard];
     return r->block == c->block && i->guard == w->guard &&
            !((i->flags ^ w->flags) & PL_IF_GUARD_NEG) &&
            (guard->block != c->block || guard->at < r->at);
@@ -513,11 +513,11 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
 {
     counting *c = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
-    pl_ir_row *r = (pred ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (pred ? c->x->pred_row : c->x->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
         r[k].uses++;
         if (c->reachable && !r[k].early && !is_written(c, &r[k])) {
-            *pl_push(c->x->tmp, &c->early) = (pl_early_row){*row + k, pred};
+            *pl_push(c->x->tmp, &c->early) = (pl_exposed_reg){*row + k, pred};
             r[k].early = (uint32_t)c->early.n;
         }
     }
@@ -526,7 +526,7 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
 static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *last = r + rows - 1;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *last = r + rows - 1;
     for (;; r++) {
         r->defs++;
         r->block = c->block;
@@ -542,7 +542,7 @@ static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_ir *x = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row + k];
+        pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row + k];
         r->pinned = true;
         r->defs += 2; /* never taken for a value */
         r->uses += 2;
@@ -553,11 +553,11 @@ static bool row_room(pl_ir *x, size_t rows, size_t preds)
 {
     if (rows > x->row_room) {
         x->row_room = rows + rows / 2;
-        x->row = pl_arena_array(x->a, pl_ir_row, x->row_room);
+        x->row = pl_arena_array(x->a, pl_ir_reg, x->row_room);
     }
     if (preds > x->pred_room) {
         x->pred_room = preds + preds / 2;
-        x->pred_row = pl_arena_array(x->a, pl_ir_row, x->pred_room);
+        x->pred_row = pl_arena_array(x->a, pl_ir_reg, x->pred_room);
     }
     return x->row && x->pred_row && pl_arena_ok(x->a);
 }
@@ -565,19 +565,19 @@ static bool row_room(pl_ir *x, size_t rows, size_t preds)
 /* Rows from `first` on that nothing is known of yet. */
 static void describe(pl_ir *x, uint32_t first)
 {
-    static const uint8_t defs[] = {[PL_ROW_REG] = 0, [PL_ROW_INIT] = 1, [PL_ROW_SINK] = 2};
+    static const uint8_t defs[] = {[PL_REG_VIRTUAL] = 0, [PL_REG_PRESET] = 1, [PL_REG_DISCARD] = 2};
     uint32_t rows = x->f->rows;
     for (uint32_t r = first; r < rows; r++)
-        x->row[r] = (pl_ir_row){.kind = x->kind.at[r],
+        x->row[r] = (pl_ir_reg){.kind = x->kind.at[r],
                                 .init = x->init.at[r],
                                 .block = PL_IR_NONE,
                                 .defs = defs[x->kind.at[r]]};
     x->described = rows;
 }
 
-bool pl_ir_describe(pl_ir *x)
+bool pl_ir_extend_reg_info(pl_ir *x)
 {
-    const pl_ir_row *old = x->row;
+    const pl_ir_reg *old = x->row;
     if (!row_room(x, x->f->rows + 4, 0)) return false;
     if (x->row != old) memcpy(x->row, old, x->described * sizeof *old);
     describe(x, x->described);
@@ -587,7 +587,7 @@ bool pl_ir_describe(pl_ir *x)
 static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
         r[k].block = c->block;
         r[k].at = c->at;
@@ -599,7 +599,7 @@ static void find_places(pl_ir *x)
 {
     counting c = {.x = x};
     for (; c.block < x->b.n; c.block++) {
-        const pl_irb *b = &x->b.at[c.block];
+        const pl_ir_block *b = &x->b.at[c.block];
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
                 pl_insn_writes_here(x->p, &b->code.at[c.at], note_place, &c);
@@ -610,7 +610,7 @@ static bool count_all(pl_ir *x)
 {
     counting c = {.x = x};
     for (; c.block < x->b.n; c.block++) {
-        const pl_irb *b = &x->b.at[c.block];
+        const pl_ir_block *b = &x->b.at[c.block];
         c.reachable = b->order != PL_IR_NONE;
         for (c.at = 0; c.at < b->code.n; c.at++) {
             c.guarded = b->code.at[c.at].guard != PL_PT;
@@ -637,7 +637,7 @@ static bool count(pl_ir *x, bool places)
     }
     if (!row_room(x, f->rows + 4, f->preds + 1)) return false;
     describe(x, 0);
-    for (uint32_t r = 0; r < f->preds; r++) x->pred_row[r] = (pl_ir_row){.block = PL_IR_NONE};
+    for (uint32_t r = 0; r < f->preds; r++) x->pred_row[r] = (pl_ir_reg){.block = PL_IR_NONE};
     x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
     x->displaced = false;
     return count_all(x);
@@ -653,7 +653,7 @@ bool pl_ir_uses(pl_ir *x)
     return count(x, false);
 }
 
-bool pl_ir_ready(pl_ir *x)
+bool pl_ir_analyze(pl_ir *x)
 {
     pl_ir_sweep(x);
     return pl_ir_graph(x) && pl_ir_count(x);
@@ -680,7 +680,7 @@ uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
 void pl_ir_sweep(pl_ir *x)
 {
     for (size_t b = 0; b < x->b.n && x->dead; b++) {
-        pl_irb *k = &x->b.at[b];
+        pl_ir_block *k = &x->b.at[b];
         size_t n = 0;
         while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD) n++;
         x->counted &= n == k->code.n;
@@ -695,7 +695,7 @@ uint32_t pl_ir_new(pl_ir *x, unsigned rows)
 {
     uint32_t row = x->f->rows;
     for (unsigned k = 0; k < rows; k++) {
-        *pl_push(x->a, &x->kind) = PL_ROW_REG;
+        *pl_push(x->a, &x->kind) = PL_REG_VIRTUAL;
         *pl_push(x->a, &x->init) = PL_IR_NONE;
     }
     x->f->rows += rows;
@@ -708,13 +708,13 @@ uint32_t pl_ir_new_pred(pl_ir *x)
 }
 
 /* A row that is filled with `what` when the frame starts. */
-static uint32_t add_init(pl_ir *x, pl_row_init what)
+static uint32_t add_init(pl_ir *x, pl_frame_init what)
 {
     const unsigned rows = what.width / 32u;
     what.row = pl_ir_new(x, rows);
     if (!pl_ir_ok(x)) return what.row;
     for (unsigned k = 0; k < rows; k++) {
-        x->kind.at[what.row + k] = PL_ROW_INIT;
+        x->kind.at[what.row + k] = PL_REG_PRESET;
         x->init.at[what.row + k] = (uint32_t)x->f->init.n;
     }
     *pl_push(x->p->arena, &x->f->init) = what;
@@ -726,10 +726,10 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width)
     const pl_prog_func *f = x->f;
     if (width == 32) bits = (uint32_t)bits;
     for (size_t k = f->init.n, tries = 0; k-- > 0 && tries < 256; tries++) {
-        const pl_row_init *i = &f->init.at[k];
+        const pl_frame_init *i = &f->init.at[k];
         if (i->bits == bits && i->width == width && !i->sreg && !i->reloc) return i->row;
     }
-    return add_init(x, (pl_row_init){.width = (uint16_t)width, .bits = bits});
+    return add_init(x, (pl_frame_init){.width = (uint16_t)width, .bits = bits});
 }
 
 uint32_t pl_ir_frame(pl_ir *x)
@@ -739,7 +739,7 @@ uint32_t pl_ir_frame(pl_ir *x)
         if (f->init.at[k].reloc == PL_RELOC_FRAME && !f->init.at[k].bits &&
             f->init.at[k].width == 64)
             return f->init.at[k].row;
-    return add_init(x, (pl_row_init){.width = 64, .reloc = PL_RELOC_FRAME});
+    return add_init(x, (pl_frame_init){.width = 64, .reloc = PL_RELOC_FRAME});
 }
 
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
@@ -748,28 +748,28 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
     for (size_t k = 0; k < f->init.n; k++)
         if (f->init.at[k].sreg == sreg && !f->init.at[k].sel && f->init.at[k].width == 32)
             return f->init.at[k].row;
-    return add_init(x, (pl_row_init){.width = 32, .sreg = (uint16_t)sreg});
+    return add_init(x, (pl_frame_init){.width = 32, .sreg = (uint16_t)sreg});
 }
 
-bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block)
+bool pl_ir_available_at(const pl_ir *x, uint32_t row, uint32_t block)
 {
-    if (row == UINT32_MAX || x->kind.at[row] == PL_ROW_INIT) return true;
-    const pl_ir_row *r = row < x->described ? &x->row[row] : NULL;
+    if (row == UINT32_MAX || x->kind.at[row] == PL_REG_PRESET) return true;
+    const pl_ir_reg *r = row < x->described ? &x->row[row] : NULL;
     return r && r->defs == 1 && (r->block == PL_IR_NONE || pl_ir_dominates(x, r->block, block));
 }
 
-bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block)
+bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block)
 {
-    const pl_ir_row *p = &x->pred_row[pred];
+    const pl_ir_reg *p = &x->pred_row[pred];
     return pred <= PL_PF ||
            (p->defs == 1 && (p->block == PL_IR_NONE || pl_ir_dominates(x, p->block, block)));
 }
 
-uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
+uint32_t pl_ir_hoist_block(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
     while (x->b.at[block].loop != PL_IR_NONE) {
         const uint32_t head = x->b.at[block].loop, up = x->b.at[head].idom;
-        if (up == head || !pl_ir_is_there(x, a, up) || !pl_ir_is_there(x, b, up)) break;
+        if (up == head || !pl_ir_available_at(x, a, up) || !pl_ir_available_at(x, b, up)) break;
         block = up;
     }
     return block;
@@ -780,10 +780,10 @@ uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i)
 {
     pl_insn c = *i;
-    if (c.nmore) {
-        c.more = (uint32_t)x->p->pool.n;
-        for (uint32_t k = 0; k < c.nmore; k++) {
-            uint32_t v = x->p->pool.at[i->more + k];
+    if (c.nextra) {
+        c.extra_ops = (uint32_t)x->p->pool.n;
+        for (uint32_t k = 0; k < c.nextra; k++) {
+            uint32_t v = x->p->pool.at[i->extra_ops + k];
             *pl_push(x->p->arena, &x->p->pool) = v;
         }
     }
@@ -799,7 +799,7 @@ static pl_insn *empty(pl_insn *i)
 
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 {
-    pl_irb *b = &x->b.at[block];
+    pl_ir_block *b = &x->b.at[block];
     x->counted = false;
     pl_push(x->a, &b->code);
     if (!pl_arena_ok(x->a)) return NULL;
@@ -848,7 +848,7 @@ typedef struct pl_ir_added {
     pl_insn i;
 } pl_ir_added;
 
-pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at)
+pl_insn *pl_ir_insert_deferred(pl_ir *x, uint32_t block, size_t at)
 {
     x->counted = false;
     uint32_t number = (uint32_t)x->later.n;
@@ -868,7 +868,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Block by block, from the end: each instruction moves once. */
-bool pl_ir_settle(pl_ir *x)
+bool pl_ir_flush_inserts(pl_ir *x)
 {
     pl_ir_added *a = x->later.at;
     size_t n = x->later.n;
@@ -876,7 +876,7 @@ bool pl_ir_settle(pl_ir *x)
     for (size_t k = 1; k < n && ordered; k++) ordered = by_place(&a[k - 1], &a[k]) < 0;
     if (!ordered) qsort(a, n, sizeof *a, by_place);
     for (size_t k = 0, end; k < n && pl_ir_ok(x); k = end) {
-        pl_irb *b = &x->b.at[a[k].block];
+        pl_ir_block *b = &x->b.at[a[k].block];
         size_t old = b->code.n;
         for (end = k; end < n && a[end].block == a[k].block; end++) pl_push(x->a, &b->code);
         if (!pl_arena_ok(x->a)) return false;
@@ -894,13 +894,13 @@ bool pl_ir_settle(pl_ir *x)
     return pl_ir_ok(x);
 }
 
-bool pl_ir_settled(pl_ir *x, bool any)
+bool pl_ir_finish_inserts(pl_ir *x, bool any)
 {
     if (!any) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return pl_ir_ok(x);
     }
-    const bool settled = pl_ir_settle(x);
+    const bool settled = pl_ir_flush_inserts(x);
     pl_ir_sweep(x);
     return settled && pl_ir_ok(x);
 }
@@ -914,8 +914,9 @@ void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
         branch->target = branch->target == to ? instead : branch->target;
         return;
     }
-    for (uint32_t k = 0; k < branch->nmore; k++)
-        if (x->p->pool.at[branch->more + k] == to) x->p->pool.at[branch->more + k] = instead;
+    for (uint32_t k = 0; k < branch->nextra; k++)
+        if (x->p->pool.at[branch->extra_ops + k] == to)
+            x->p->pool.at[branch->extra_ops + k] = instead;
 }
 
 uint32_t pl_ir_new_block(pl_ir *x)
@@ -924,7 +925,7 @@ uint32_t pl_ir_new_block(pl_ir *x)
     return (uint32_t)x->b.n - 1;
 }
 
-uint32_t pl_ir_front(pl_ir *x, uint32_t head)
+uint32_t pl_ir_preheader(pl_ir *x, uint32_t head)
 {
     const uint32_t idom = x->b.at[head].idom;
     if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom)) return idom;

@@ -20,7 +20,7 @@
 
 enum { PL_IR_NONE = 0xffffffff };
 
-typedef struct pl_irb {
+typedef struct pl_ir_block {
     struct {
         pl_insn *at;
         size_t n, cap;
@@ -36,21 +36,21 @@ typedef struct pl_irb {
     uint32_t outer;       /* of a loop head: head of the loop around it */
     uint32_t depth;       /* loops around it */
     uint32_t latches;     /* of a loop head: back edges */
-} pl_irb;
+} pl_ir_block;
 
-typedef enum pl_row_kind { PL_ROW_REG, PL_ROW_INIT, PL_ROW_SINK } pl_row_kind;
+typedef enum pl_reg_kind { PL_REG_VIRTUAL, PL_REG_PRESET, PL_REG_DISCARD } pl_reg_kind;
 
-typedef struct pl_ir_row {
+typedef struct pl_ir_reg {
     uint32_t defs, uses; /* instructions and interface that write, read it */
     uint32_t block, at;  /* of the last write */
-    uint32_t init;       /* PL_ROW_INIT: index in f->init */
-    uint32_t early;      /* number in a pl_early list (loop_carried.h), plus one */
-    uint8_t kind;        /* pl_row_kind */
+    uint32_t init;       /* PL_REG_PRESET: index in f->init */
+    uint32_t early;      /* number in a pl_exposed_regs list (loop_carried.h), plus one */
+    uint8_t kind;        /* pl_reg_kind */
     uint8_t rows;        /* width of the last write */
     bool pinned;         /* parameter or result of a function: not renamed */
     bool guarded;        /* the last write is under a guard */
     bool carried; /* it is written once, and read before or in a later iteration; `defs` is 2 */
-} pl_ir_row;
+} pl_ir_reg;
 
 typedef struct pl_ir {
     pl_program *p;
@@ -58,13 +58,13 @@ typedef struct pl_ir {
     pl_arena *a;   /* what lives as long as the graph */
     pl_arena *tmp; /* what lives as long as the pass at work */
     struct {
-        pl_irb *at;
+        pl_ir_block *at;
         size_t n, cap;
     } b;
     struct {
         uint8_t *at;
         size_t n, cap;
-    } kind; /* pl_row_kind by row */
+    } kind; /* pl_reg_kind by row */
     struct {
         uint32_t *at;
         size_t n, cap;
@@ -72,7 +72,7 @@ typedef struct pl_ir {
     struct {
         struct pl_ir_added *at;
         size_t n, cap;
-    } later;       /* pl_ir_later; from tmp */
+    } later;       /* pl_ir_insert_deferred; from tmp */
     uint32_t sink; /* the first of four rows that take what nobody reads, PL_IR_NONE: the function
                       has none */
     uint32_t most_live; /* registers that live at once and those that instructions need while they
@@ -90,14 +90,14 @@ typedef struct pl_ir {
     } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind
                 those of each */
     /* pl_ir_count */
-    pl_ir_row *row;
-    pl_ir_row *pred_row; /* the same for predicates */
+    pl_ir_reg *row;
+    pl_ir_reg *pred_row; /* the same for predicates */
     bool parts; /* pl_pass_converge: there are branches where lanes may part, ends of some lanes,
                    slow paths */
     size_t row_room, pred_room;
     uint32_t described; /* rows that have been */
     bool dead;          /* there may be removed instructions: pl_ir_remove */
-    bool counted;       /* nothing has changed since: pl_ir_same, pl_ir_moved */
+    bool counted;       /* nothing has changed since: pl_ir_preserve_all, pl_ir_preserve_counts */
     bool displaced;     /* but `block` and `at` of rows are not right */
 } pl_ir;
 
@@ -119,22 +119,22 @@ bool pl_ir_graph(pl_ir *x);
 bool pl_ir_count(pl_ir *x);
 /* Said by a pass at its end: since it called pl_ir_count no instruction has changed, moved or gone.
  * The next call need not count again. */
-static inline void pl_ir_same(pl_ir *x)
+static inline void pl_ir_preserve_all(pl_ir *x)
 {
     x->counted = true;
 }
 /* The same when instructions have moved, or come and gone, and the counts are right. */
-static inline void pl_ir_moved(pl_ir *x)
+static inline void pl_ir_preserve_counts(pl_ir *x)
 {
     x->counted = x->displaced = true;
 }
 /* pl_ir_count for passes that do not ask where rows are written. */
 bool pl_ir_uses(pl_ir *x);
 /* What most passes begin with: dead instructions go, then graph and count. False: out of memory. */
-bool pl_ir_ready(pl_ir *x);
+bool pl_ir_analyze(pl_ir *x);
 /* Describes rows that have come since: constants that a pass makes while it works. Pointers to
  * descriptions do not outlive this. */
-bool pl_ir_describe(pl_ir *x);
+bool pl_ir_extend_reg_info(pl_ir *x);
 /* Is there such an instruction? Passes that look for a rare one ask before they analyse the
  * function. */
 static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
@@ -166,22 +166,22 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
 /* The instruction that wrote a row last, NULL for one that no instruction writes. */
 static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
 {
-    const pl_ir_row *r = &x->row[row];
+    const pl_ir_reg *r = &x->row[row];
     return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
 }
 /* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is.
  */
-bool pl_ir_is_there(const pl_ir *x, uint32_t row, uint32_t block);
-bool pl_ir_pred_is_there(const pl_ir *x, uint32_t pred, uint32_t block);
+bool pl_ir_available_at(const pl_ir *x, uint32_t row, uint32_t block);
+bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block);
 /* Has the register one value, which it may get in another place as well? */
 static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
 {
-    const pl_ir_row *r = &(pred ? x->pred_row : x->row)[row];
-    return r->defs == 1 && !r->pinned && (pred ? row > PL_PF : r->kind == PL_ROW_REG);
+    const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[row];
+    return r->defs == 1 && !r->pinned && (pred ? row > PL_PF : r->kind == PL_REG_VIRTUAL);
 }
 /* The block in front of the outermost loop around `block` that does not change these registers
  * (UINT32_MAX: none), which have one value each; `block` where all loops do. */
-uint32_t pl_ir_outermost(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
+uint32_t pl_ir_hoist_block(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
 /* A new register of that many rows. */
 uint32_t pl_ir_new(pl_ir *x, unsigned rows);
 uint32_t pl_ir_new_pred(pl_ir *x);
@@ -192,18 +192,18 @@ uint32_t pl_ir_frame(pl_ir *x);
 /* The row that holds a special register of 32 bits without components. */
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg);
 /* Is the row a plain number? */
-static inline bool pl_ir_number(const pl_ir *x, uint32_t row, uint64_t *bits)
+static inline bool pl_ir_constant_value(const pl_ir *x, uint32_t row, uint64_t *bits)
 {
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return false;
-    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
+    if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return false;
+    const pl_frame_init *i = &x->f->init.at[x->init.at[row]];
     if (i->sreg || i->reloc || i->row != row) return false;
     *bits = i->bits;
     return true;
 }
 /* The special register behind a row, W_none. */
-static inline pl_word pl_ir_special(const pl_ir *x, uint32_t row)
+static inline pl_word pl_ir_special_register(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return W_none;
+    if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return W_none;
     return (pl_word)x->f->init.at[x->init.at[row]].sreg;
 }
 /* A copy of an instruction with operand lists of its own. */
@@ -219,24 +219,24 @@ uint32_t pl_ir_compare(pl_ir *x, uint32_t block, uint32_t line, pl_word cmp, pl_
                        uint32_t a, uint32_t b, uint32_t also);
 void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool negated,
                 uint32_t target);
-/* pl_ir_insert, but nothing moves until pl_ir_settle; of several for one place the first comes
- * first. What is returned stays until the next call. */
-pl_insn *pl_ir_later(pl_ir *x, uint32_t block, size_t at);
-/* Puts in what pl_ir_later has collected. False: out of memory. */
-bool pl_ir_settle(pl_ir *x);
+/* pl_ir_insert, but nothing moves until pl_ir_flush_inserts; of several for one place the first
+ * comes first. What is returned stays until the next call. */
+pl_insn *pl_ir_insert_deferred(pl_ir *x, uint32_t block, size_t at);
+/* Puts in what pl_ir_insert_deferred has collected. False: out of memory. */
+bool pl_ir_flush_inserts(pl_ir *x);
 /* The same at the end of a pass that has collected something and removed what it stands for, or
  * done nothing since it counted. False: out of memory. */
-bool pl_ir_settled(pl_ir *x, bool any);
+bool pl_ir_finish_inserts(pl_ir *x, bool any);
 uint32_t pl_ir_new_block(pl_ir *x);
 /* A block in front of the loop with this head, which leads nowhere else. */
-uint32_t pl_ir_front(pl_ir *x, uint32_t head);
+uint32_t pl_ir_preheader(pl_ir *x, uint32_t head);
 /* Where a block goes on with block `to`, it goes on with `instead`. */
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
 
 /* The branch that ends the block, NULL when it ends otherwise. */
 static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
 {
-    const pl_irb *b = &x->b.at[block];
+    const pl_ir_block *b = &x->b.at[block];
     pl_insn *i = b->code.n ? &b->code.at[b->code.n - 1] : NULL;
     return i && pl_insn_is_jump(i) ? i : NULL;
 }
@@ -251,16 +251,16 @@ static inline size_t pl_ir_end(const pl_ir *x, uint32_t block)
 static inline uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
 {
     const pl_insn *i = pl_ir_branch(x, block);
-    return (uint32_t)((i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u) +
+    return (uint32_t)((i ? pl_insn_is_table(i) ? i->nextra : 1u : 0u) +
                       (x->b.at[block].next != PL_IR_NONE));
 }
 
 static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
 {
     const pl_insn *i = pl_ir_branch(x, block);
-    uint32_t jumps = i ? pl_insn_is_table(i) ? i->nmore : 1u : 0u;
+    uint32_t jumps = i ? pl_insn_is_table(i) ? i->nextra : 1u : 0u;
     if (k >= jumps) return x->b.at[block].next;
-    return pl_insn_is_table(i) ? x->p->pool.at[i->more + k] : i->target;
+    return pl_insn_is_table(i) ? x->p->pool.at[i->extra_ops + k] : i->target;
 }
 
 /* Does the block belong to the loop with this head, or to one inside of it? */
@@ -273,7 +273,7 @@ static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
 
 /* The block in front of all loops around a block, itself: there are none. A loop that begins with
  * the function has none in front. */
-static inline uint32_t pl_ir_out_of_loops(const pl_ir *x, uint32_t block)
+static inline uint32_t pl_ir_outside_loops(const pl_ir *x, uint32_t block)
 {
     for (uint32_t head = x->b.at[block].loop; head != PL_IR_NONE; head = x->b.at[block].loop) {
         block = x->b.at[head].idom;
@@ -291,10 +291,10 @@ static inline bool pl_ir_in_cycle(const pl_ir *x, uint32_t block)
 /* Does it go on outside of the loop that it stands in, on some way? */
 static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 {
-    const pl_irb *b = &x->b.at[block];
+    const pl_ir_block *b = &x->b.at[block];
     bool leaves = false;
     for (uint32_t k = 0; b->loop != PL_IR_NONE && k < pl_ir_successors(x, block); k++) {
-        const pl_irb *to = &x->b.at[pl_ir_successor(x, block, k)];
+        const pl_ir_block *to = &x->b.at[pl_ir_successor(x, block, k)];
         leaves |= to->depth <= b->depth && to->loop != b->loop;
     }
     return leaves;
@@ -305,7 +305,7 @@ static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned operand,
                                       unsigned k)
 {
-    return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : x->p->pool.at[i->more + k];
+    return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : x->p->pool.at[i->extra_ops + k];
 }
 
 /* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */

@@ -55,7 +55,7 @@ pl_ir_text pl_ir_print(const pl_ir *x, const char *pass)
     pl_ir_text t = {0};
     put(x->tmp, &t, "; %s after %s\n", x->f->name, pass);
     for (uint32_t b = 0; b < x->b.n; b++) {
-        const pl_irb *block = &x->b.at[b];
+        const pl_ir_block *block = &x->b.at[b];
         if (!block->code.n && block->next == PL_IR_NONE) continue;
         put(x->tmp, &t, "bb%u:", b);
         put_predecessors(x, &t, b);

@@ -53,7 +53,7 @@ static void verify_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use
         return;
     }
     for (unsigned k = 0; k < rows; k++)
-        if ((use & PL_USE_WRITE) && v->x->kind.at[*row + k] == PL_ROW_INIT)
+        if ((use & PL_USE_WRITE) && v->x->kind.at[*row + k] == PL_REG_PRESET)
             fail(v, "writes register %u, which holds a constant", *row + k);
 }
 
@@ -75,7 +75,7 @@ static void verify_insn(verify *v, pl_insn *i, bool last)
 
 static void verify_block(verify *v, uint32_t b)
 {
-    const pl_irb *block = &v->x->b.at[b];
+    const pl_ir_block *block = &v->x->b.at[b];
     v->block = b;
     for (size_t k = 0; k < block->code.n && !v->bad; k++) {
         v->at = (uint32_t)k;
@@ -92,7 +92,7 @@ static void verify_block(verify *v, uint32_t b)
 /* A register is thing number `row`, a predicate `f->rows + number`. */
 typedef struct reads {
     pl_ir *x;
-    pl_liveset live;
+    pl_live_spans live;
     uint32_t *seen; /* by thing: number of the last block that touched it, plus one */
     uint32_t block;
 } reads;
@@ -101,7 +101,7 @@ static void touch(reads *r, uint32_t thing, bool read)
 {
     if (r->seen[thing] == r->block + 1) return;
     r->seen[thing] = r->block + 1;
-    pl_liveset_touch(&r->live, thing, r->block, read);
+    pl_live_spans_access(&r->live, thing, r->block, read);
 }
 
 static void visit(reads *r, uint32_t *row, unsigned rows, unsigned use, unsigned wanted)
@@ -113,7 +113,7 @@ static void visit(reads *r, uint32_t *row, unsigned rows, unsigned use, unsigned
         return;
     }
     for (unsigned k = 0; k < rows; k++)
-        if (x->kind.at[*row + k] == PL_ROW_REG) touch(r, *row + k, wanted == PL_USE_READ);
+        if (x->kind.at[*row + k] == PL_REG_VIRTUAL) touch(r, *row + k, wanted == PL_USE_READ);
 }
 
 static void visit_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -126,7 +126,7 @@ static void visit_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     visit(ctx, row, rows, use, PL_USE_WRITE);
 }
 
-static bool list_predecessors(const pl_ir *x, pl_liveset *s)
+static bool list_predecessors(const pl_ir *x, pl_live_spans *s)
 {
     const size_t n = x->b.n;
     size_t edges = 0;
@@ -167,7 +167,7 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
             pl_insn_uses(x->p, i, visit_write, &r);
         }
     }
-    if (!pl_liveset_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;
+    if (!pl_live_spans_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;
     uint8_t *at_entry = pl_arena_array(x->tmp, uint8_t, things + 1);
     if (!at_entry) return PL_NOMEM;
     for (size_t k = 0; k < r.live.touches.n; k++) /* needed by the first block itself */

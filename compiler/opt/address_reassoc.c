@@ -55,7 +55,7 @@ static unsigned sum_of(const reach *r, const pl_insn *i)
 static bool unchanged(const reach *r, uint32_t row, uint32_t since)
 {
     return row == UINT32_MAX || row >= r->x->f->rows || r->x->row[row].defs == 1 ||
-           r->x->kind.at[row] != PL_ROW_REG || (since >= r->first && r->when[row] < since);
+           r->x->kind.at[row] != PL_REG_VIRTUAL || (since >= r->first && r->when[row] < since);
 }
 
 /* A summand that is itself a sum with a number becomes what that one adds to; what is lacking then.
@@ -65,14 +65,14 @@ static int64_t part_off(reach *r, pl_insn *i, unsigned k)
     const pl_ir *x = r->x;
     const uint32_t row = i->op[k];
     uint64_t n;
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_REG || x->row[row].defs != 1 ||
+    if (row >= x->f->rows || x->kind.at[row] != PL_REG_VIRTUAL || x->row[row].defs != 1 ||
         x->row[row].block == PL_IR_NONE)
         return 0;
     const pl_insn *w = pl_ir_writer(x, row);
     if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
-        !pl_insn_is_integer(w, 64) || !pl_ir_number(x, w->op[2], &n) || (int64_t)n < -MOST_OFFSET ||
-        (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows || x->kind.at[w->op[1]] != PL_ROW_REG ||
-        !unchanged(r, w->op[1], r->when[row]))
+        !pl_insn_is_integer(w, 64) || !pl_ir_constant_value(x, w->op[2], &n) ||
+        (int64_t)n < -MOST_OFFSET || (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows ||
+        x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !unchanged(r, w->op[1], r->when[row]))
         return 0;
     i->op[k] = w->op[1];
     return (int64_t)n;
@@ -90,7 +90,7 @@ static bool equal(const reach *r, const pl_insn *a, const pl_insn *b)
 
 static void add_up(reach *r, uint32_t at)
 {
-    pl_irb *b = &r->x->b.at[r->block];
+    pl_ir_block *b = &r->x->b.at[r->block];
     pl_insn *i = &b->code.at[at];
     const unsigned first = sum_of(r, i);
     if (!first) return;
@@ -153,20 +153,20 @@ static bool approach(pl_ir *x)
                            distance = pl_ir_constant(x, (uint64_t)far, 64), line = i->line;
             i->imm -= far;
             i->op[pl_insn_address(i) - 1] = to;
-            pl_insn *sum = pl_ir_later(x, b, k);
+            pl_insn *sum = pl_ir_insert_deferred(x, b, k);
             if (!sum || !pl_insn_make(sum, M_add, 3, &(pl_word){W_s64}, 1)) return false;
             sum->op[0] = to;
             sum->op[1] = from;
             sum->op[2] = distance;
             sum->line = line;
         }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 bool pl_pass_address_reassoc(pl_ir *x)
 {
     enum { MOST_SUMS = 64 };
-    if (!approach(x) || !pl_ir_ready(x)) return false;
+    if (!approach(x) || !pl_ir_analyze(x)) return false;
     const size_t rows = x->f->rows + 4;
     reach r = {.x = x,
                .good = pl_arena_array(x->tmp, uint32_t, rows),
@@ -177,7 +177,7 @@ bool pl_pass_address_reassoc(pl_ir *x)
     if (!r.good || !r.when || !r.to || !r.delta) return false;
     memset(r.to, 0xff, rows * sizeof *r.to);
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
-        pl_irb *b = &x->b.at[r.block = x->rpo[j]];
+        pl_ir_block *b = &x->b.at[r.block = x->rpo[j]];
         r.first = r.now;
         r.sums.n = 0;
         for (size_t k = 0; k < b->code.n; k++) {

@@ -33,7 +33,7 @@ static bool says_again(const pl_insn *i)
 /* The only instruction that writes a predicate; NULL: there are several, or others read it too. */
 static const pl_insn *says(const pl_ir *x, uint32_t p)
 {
-    const pl_ir_row *r = &x->pred_row[p];
+    const pl_ir_reg *r = &x->pred_row[p];
     return p > PL_PF && r->defs == 1 && !r->pinned && r->block != PL_IR_NONE
                ? &x->b.at[r->block].code.at[r->at]
                : NULL;
@@ -71,15 +71,16 @@ static truth number_truth(const pl_ir *x, const pl_insn *i)
 {
     const truth none = {.as = PL_IR_NONE};
     uint64_t number, yes, no, bits = UINT64_MAX;
-    if (!pl_ir_number(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
+    if (!pl_ir_constant_value(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
         x->row[i->op[2]].defs != 1 || x->row[i->op[2]].pinned)
         return none;
     const pl_insn *w = pl_ir_writer(x, i->op[2]);
-    if (w && pl_insn_mnem(w) == M_and && w->guard == PL_PT && pl_ir_number(x, w->op[2], &bits) &&
-        x->row[w->op[1]].defs == 1 && !x->row[w->op[1]].pinned)
+    if (w && pl_insn_mnem(w) == M_and && w->guard == PL_PT &&
+        pl_ir_constant_value(x, w->op[2], &bits) && x->row[w->op[1]].defs == 1 &&
+        !x->row[w->op[1]].pinned)
         w = pl_ir_writer(x, w->op[1]);
     if (!w || pl_insn_mnem(w) != M_selp || w->guard != PL_PT || w->op[3] <= PL_PF ||
-        !pl_ir_number(x, w->op[1], &yes) || !pl_ir_number(x, w->op[2], &no))
+        !pl_ir_constant_value(x, w->op[1], &yes) || !pl_ir_constant_value(x, w->op[2], &no))
         return none;
     const unsigned width = (unsigned)pl_type_bits(pl_insn_type(i));
     const uint64_t mask = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
@@ -111,7 +112,7 @@ static uint32_t read_by(const pl_insn *i, unsigned k)
 /* Is the predicate's only write on each way to this place? */
 static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at)
 {
-    const pl_ir_row *r = &x->pred_row[p];
+    const pl_ir_reg *r = &x->pred_row[p];
     return r->block == block ? r->at < at
                              : r->block != PL_IR_NONE && pl_ir_dominates(x, r->block, block);
 }
@@ -152,7 +153,7 @@ static void replace(const truth *t, pl_insn *i)
 bool pl_pass_opt_bool_roundtrip(pl_ir *x)
 {
     if (!pl_ir_any(x, says_again)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     const uint32_t n = x->f->preds;
     truth *t = pl_arena_array(x->tmp, truth, n + 1);
     uint32_t *seen = pl_arena_array(x->tmp, uint32_t, n + 1);
@@ -174,7 +175,7 @@ bool pl_pass_opt_bool_roundtrip(pl_ir *x)
             }
         }
     if (!any) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return true;
     }
     for (uint32_t p = 0; p < n; p++) t[p].kept = seen[p] != x->pred_row[p].uses;

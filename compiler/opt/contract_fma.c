@@ -80,8 +80,8 @@ static bool analyse(opt *o, pl_arena *a)
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
             o->leader[i->target - f->first] = 1;
         else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
-            for (uint32_t t = 0; t < i->nmore; t++)
-                o->leader[o->p->pool.at[i->more + t] - f->first] = 1;
+            for (uint32_t t = 0; t < i->nextra; t++)
+                o->leader[o->p->pool.at[i->extra_ops + t] - f->first] = 1;
     }
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
@@ -118,8 +118,8 @@ static pl_status squeeze(opt *o, pl_arena *a)
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
             i->target = to[i->target - f->first];
         else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
-            for (uint32_t t = 0; t < i->nmore; t++)
-                p->pool.at[i->more + t] = to[p->pool.at[i->more + t] - f->first];
+            for (uint32_t t = 0; t < i->nextra; t++)
+                p->pool.at[i->extra_ops + t] = to[p->pool.at[i->extra_ops + t] - f->first];
         p->code.at[to[k]] = *i;
     }
     f->count = n;
@@ -134,7 +134,7 @@ static pl_word plain_type(const pl_insn *i)
 {
     static const uint16_t types[] = {W_f32, W_f64, W_f16, W_f16x2, W_bf16, W_bf16x2};
     const pl_form *f = &pl_forms[i->form];
-    if (f->noperands > 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_rounds(i))
+    if (f->noperands > 3 || pl_type_kind(pl_insn_type(i)) != 'f' || pl_insn_has_rounding(i))
         return W_none;
     pl_word found = W_none;
     for (unsigned t = 0; t < sizeof types / sizeof *types; t++)
@@ -211,8 +211,8 @@ static bool ends_block(const pl_insn *i)
     const uint16_t m = pl_forms[i->form].mnem;
     if ((effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || (i->guard != PL_PT && effects))
         return true;
-    return pl_insn_calls_some(i) ||
-           (m == M_rsqrt && pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz)) || pl_insn_fences(i);
+    return pl_insn_has_slow_path(i) ||
+           (m == M_rsqrt && pl_insn_has(i, W_f64) && !pl_insn_has(i, W_ftz)) || pl_insn_is_fence(i);
 }
 
 /* A label that only one jump without a guard goes to, from above, does not begin a block. */
@@ -352,7 +352,7 @@ static bool fuse(pl_insn *i, const pl_insn *d, const char *mnemonic)
         i->form = (uint16_t)(pl_mnems[m].first + n);
         memcpy(i->mods, mods, sizeof i->mods);
         i->plan = 0;
-        i->cls = f->cls(mods);
+        i->latency_class = f->latency_class(mods);
         return true;
     }
     return false;
@@ -450,7 +450,7 @@ static uint32_t readers(const row_info *r)
     return r->uses - r->idle;
 }
 
-pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
                           pl_arena *tmp)
 {
     opt o = {.p = p, .f = f};
@@ -503,7 +503,7 @@ pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         i->op[last] = other;
         r[!k]->kept = true;
         o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
-        if (r[k]->fused == readers(r[k])) i->flags |= PL_IF_JOINED;
+        if (r[k]->fused == readers(r[k])) i->flags |= PL_IF_CONTRACTED;
         any = true;
     }
     return any ? squeeze(&o, a) : PL_OK;

@@ -10,7 +10,7 @@
  * on the way. */
 /* Multiply-add contraction only: the part of optimisation that changes results, done at every level
  * as ptxas does. */
-pl_status pl_opt_contract(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch,
+pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch,
                           pl_arena *tmp);
 
 #endif

@@ -23,7 +23,7 @@ static uint32_t part(pl_ir *x, uint32_t b, size_t at)
 {
     const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
-    const pl_irb from = x->b.at[b];
+    const pl_ir_block from = x->b.at[b];
     pl_insn i = from.code.at[at];
     const uint32_t guard = i.guard;
     const bool negated = (i.flags & PL_IF_GUARD_NEG) != 0;

@@ -64,7 +64,7 @@ static void note_accumulator(free_pass *f, const pl_insn *i)
         int n = form->operand[k].kind == PL_K_VALUE ? pl_operand_count(form, k, i->mods) : 0;
         if (pl_type_bits(pl_operand_type(form, k, i->mods)) != 32) continue;
         for (int e = 1; e < n; e += 2) {
-            const uint32_t *row = &f->x->p->pool.at[i->more + i->op[k] + (uint32_t)e];
+            const uint32_t *row = &f->x->p->pool.at[i->extra_ops + i->op[k] + (uint32_t)e];
             f->partner[row[0]] = row[-1] + 1;
         }
     }
@@ -74,7 +74,7 @@ static bool is_zero(const pl_ir *x, uint32_t row, unsigned depth)
 {
     uint64_t v;
     const pl_insn *w = depth < 4 ? pl_ir_writer(x, row) : NULL;
-    return (pl_ir_number(x, row, &v) && !v) ||
+    return (pl_ir_constant_value(x, row, &v) && !v) ||
            (w && x->row[row].defs == 1 && pl_insn_mnem(w) == M__mov &&
             is_zero(x, w->op[1], depth + 1));
 }
@@ -101,8 +101,8 @@ static bool based(const free_pass *f, const pl_insn *i)
         f->address[i->op[0]] != x->row[i->op[0]].uses)
         return false;
     for (unsigned k = 1; k < 3; k++) {
-        const pl_row_init *r =
-            x->kind.at[i->op[k]] == PL_ROW_INIT ? &x->f->init.at[x->init.at[i->op[k]]] : NULL;
+        const pl_frame_init *r =
+            x->kind.at[i->op[k]] == PL_REG_PRESET ? &x->f->init.at[x->init.at[i->op[k]]] : NULL;
         if (r && r->reloc == PL_RELOC_SHARED && !r->bits) return true;
     }
     return false;
@@ -154,7 +154,7 @@ static piece piece_of(const pl_ir *x, uint32_t row)
         pl_operand_count(f, 0, w->mods) != 2 || pl_operand_count(f, 1, w->mods) ||
         pl_type_bits(pl_operand_type(f, 0, w->mods)) != 16)
         return (piece){row, 2};
-    return (piece){w->op[1], x->p->pool.at[w->more + w->op[0]] == row ? 0 : 1};
+    return (piece){w->op[1], x->p->pool.at[w->extra_ops + w->op[0]] == row ? 0 : 1};
 }
 
 /* Arithmetic of one half, which the units do for two: the other half of the result is what one asks
@@ -186,7 +186,8 @@ static uint16_t joining(const free_pass *f, const pl_insn *i, uint32_t low, uint
 {
     const pl_ir *x = f->x;
     uint64_t v[2] = {0, 0};
-    const bool number[2] = {pl_ir_number(x, low, &v[0]), pl_ir_number(x, high, &v[1])};
+    const bool number[2] = {pl_ir_constant_value(x, low, &v[0]),
+                            pl_ir_constant_value(x, high, &v[1])};
     if (number[0] || number[1])
         return number[0] && number[1] ? C_free
                : number[0]            ? v[0] ? C_alu_x2 : C_alu
@@ -209,19 +210,20 @@ static void pack(free_pass *f, pl_insn *i)
         pl_operand_count(form, 1, i->mods) != 2 || pl_operand_count(form, 0, i->mods) ||
         pl_type_bits(pl_operand_type(form, 1, i->mods)) != 16)
         return;
-    uint32_t low = x->p->pool.at[i->more + i->op[1]], high = x->p->pool.at[i->more + i->op[1] + 1];
+    uint32_t low = x->p->pool.at[i->extra_ops + i->op[1]],
+             high = x->p->pool.at[i->extra_ops + i->op[1] + 1];
     pl_insn *a = x->row[low].defs == 1 ? pl_ir_writer(x, low) : NULL,
             *b = x->row[high].defs == 1 ? pl_ir_writer(x, high) : NULL;
     uint64_t v;
-    const bool numbers[2] = {to_half(a) && pl_ir_number(x, a->op[1], &v),
-                             to_half(b) && pl_ir_number(x, b->op[1], &v)};
-    if (numbers[0]) a->cls = C_free;
-    if (numbers[1]) b->cls = C_free;
+    const bool numbers[2] = {to_half(a) && pl_ir_constant_value(x, a->op[1], &v),
+                             to_half(b) && pl_ir_constant_value(x, b->op[1], &v)};
+    if (numbers[0]) a->latency_class = C_free;
+    if (numbers[1]) b->latency_class = C_free;
     if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] && x->row[low].uses == 1 &&
         x->row[high].uses == 1)
-        a->cls = C_free;
+        a->latency_class = C_free;
     else if (!numbers[0] || !numbers[1])
-        i->cls = joining(f, i, low, high);
+        i->latency_class = joining(f, i, low, high);
 }
 
 /* An integer that is a number becomes another number. */
@@ -229,14 +231,14 @@ static bool converts_number(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;
     return pl_insn_mnem(i) == M_cvt && i->guard == PL_PT && pl_forms[i->form].noperands == 2 &&
-           pl_ir_number(x, i->op[1], &v) &&
+           pl_ir_constant_value(x, i->op[1], &v) &&
            pl_type_kind(pl_operand_type(&pl_forms[i->form], 0, i->mods)) == 'f' &&
            pl_type_kind(pl_operand_type(&pl_forms[i->form], 1, i->mods)) != 'f';
 }
 
 bool pl_pass_fold_modifiers(pl_ir *x)
 {
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     size_t rows = x->f->rows + 4;
     free_pass f = {.x = x,
                    .other = pl_arena_array(x->tmp, uint8_t, rows),
@@ -258,13 +260,13 @@ bool pl_pass_fold_modifiers(pl_ir *x)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            if (moves_wide_zero(x, i)) i->cls = C_alu;
+            if (moves_wide_zero(x, i)) i->latency_class = C_alu;
             pack(&f, i);
             bool pair = moves_zero(x, i) && f.partner[i->op[0]] &&
                         f.zeroed[f.partner[i->op[0]] - 1] == b + 1;
             if (pair || based(&f, i) || carried(&f, i) || saturates(x, i) || converts_number(x, i))
-                i->cls = C_free;
+                i->latency_class = C_free;
         }
-    pl_ir_same(x);
+    pl_ir_preserve_all(x);
     return true;
 }

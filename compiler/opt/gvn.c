@@ -69,7 +69,7 @@ static uint32_t constant(fold *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
     uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
-    return pl_ir_describe(x) && (rows <= f->room || to_room(f, 2 * rows)) ? row : 0;
+    return pl_ir_extend_reg_info(x) && (rows <= f->room || to_room(f, 2 * rows)) ? row : 0;
 }
 
 /* ---- what is known about integer instructions ---- */
@@ -277,7 +277,7 @@ static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
         pl_insn_has(i, W_rp) || m->noperands < 2 || m->noperands > 3)
         return false;
     for (unsigned k = 1; k < m->noperands; k++)
-        if (!pl_ir_number(x, i->op[k], &bits[k - 1])) return false;
+        if (!pl_ir_constant_value(x, i->op[k], &bits[k - 1])) return false;
     const pl_word to = pl_operand_type(m, 0, i->mods), from = pl_operand_type(m, 1, i->mods);
     *width = to == W_f64 ? 64 : 32;
     if (op == M_cvt && to == W_f32 && (from == W_s32 || from == W_u32)) {
@@ -347,8 +347,8 @@ static void negate(fold *f, pl_insn *i, operation *o)
 {
     uint64_t c;
     pl_word t = pl_insn_type(i);
-    if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 || !pl_ir_number(f->x, i->op[2], &c) ||
-        !pl_insn_make(i, M_add, 3, &t, 1))
+    if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 ||
+        !pl_ir_constant_value(f->x, i->op[2], &c) || !pl_insn_make(i, M_add, 3, &t, 1))
         return;
     i->op[2] = constant(f, 0 - c, o->bits);
     o->mnem = M_add;
@@ -361,19 +361,20 @@ static void combine(fold *f, pl_insn *i, operation o)
     pl_ir *x = f->x;
     uint64_t c, d;
     if (o.mnem != M_add) return;
-    if (pl_ir_number(x, i->op[1], &c)) {
+    if (pl_ir_constant_value(x, i->op[1], &c)) {
         uint32_t t = i->op[1];
         i->op[1] = i->op[2];
         i->op[2] = t;
         f->edited = true;
     }
-    if (!pl_ir_number(x, i->op[2], &c) || !is_value(x, i->op[1]) ||
+    if (!pl_ir_constant_value(x, i->op[2], &c) || !is_value(x, i->op[1]) ||
         x->row[i->op[1]].block == PL_IR_NONE)
         return;
     const pl_insn *w = pl_ir_writer(x, i->op[1]);
     if (w->form == PL_IR_DEAD || w->op[0] != i->op[1] || pl_insn_mnem(w) != M_add) return;
     operation p = operation_of(w);
-    if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) && pl_ir_number(x, w->op[2], &d)) {
+    if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) &&
+        pl_ir_constant_value(x, w->op[2], &d)) {
         i->op[1] = w->op[1];
         i->op[2] = constant(f, c + d, o.bits);
         f->changed = f->edited = true;
@@ -405,8 +406,8 @@ static bool simplify(fold *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t a = 1, b = 1;
-    bool na = pl_ir_number(x, i->op[1], &a),
-         nb = pl_forms[i->form].noperands > 2 && pl_ir_number(x, i->op[2], &b);
+    bool na = pl_ir_constant_value(x, i->op[1], &a),
+         nb = pl_forms[i->form].noperands > 2 && pl_ir_constant_value(x, i->op[2], &b);
     b = nb ? cut(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
     if (na && nb && o.mnem == M_mad) add_product(f, i, o, a, b);
     if (na && !nb &&
@@ -448,17 +449,18 @@ static bool simplify(fold *f, pl_insn *i, operation o)
 /* The row of operand k, or of its part p if it is a word taken apart or put together. */
 static uint32_t row_of(const pl_ir *x, const pl_insn *i, unsigned k, unsigned p)
 {
-    return pl_operand_count(&pl_forms[i->form], k, i->mods) ? x->p->pool.at[i->more + i->op[k] + p]
-                                                            : i->op[k];
+    return pl_operand_count(&pl_forms[i->form], k, i->mods)
+               ? x->p->pool.at[i->extra_ops + i->op[k] + p]
+               : i->op[k];
 }
 
 static bool all_values(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (pl_insn_traits(i) & PL_TRAIT_SCALARS) {
-        pl_plan own;
-        const pl_plan *t = pl_plan_of(x->p, i, &own);
-        for (const pl_plan_use *u = t->use + 1; u < t->use + t->n; u++) {
+        pl_operand_plan own;
+        const pl_operand_plan *t = pl_plan_of(x->p, i, &own);
+        for (const pl_operand_slot *u = t->use + 1; u < t->use + t->n; u++) {
             uint32_t row = ((const uint32_t *)(const void *)i)[u->at];
             if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->pred_row : x->row)[row].defs != 1)
                 return false;
@@ -535,7 +537,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
     /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values,
      * and computes them twice (12 pairs, sm_90, 2026-11) */
-    if (i->guard != PL_PT || pl_insn_is_exact(i) || !pl_forms[i->form].noperands ||
+    if (i->guard != PL_PT || pl_insn_is_ieee_div_sqrt(i) || !pl_forms[i->form].noperands ||
         (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
@@ -576,7 +578,7 @@ static bool policy(fold *f, pl_insn *i)
     if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT ||
         f->x->row[i->op[0]].defs != 1)
         return false;
-    if (i->op[1] != UINT32_MAX && !pl_ir_number(f->x, i->op[1], &bits)) return false;
+    if (i->op[1] != UINT32_MAX && !pl_ir_constant_value(f->x, i->op[1], &bits)) return false;
     const int primary = (int)pl_mod(m, i->mods, G_primary),
               secondary = (int)pl_mod(m, i->mods, G_secondary);
     replace_by(
@@ -627,7 +629,7 @@ static bool reals(fold *f, pl_insn *i)
     if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
         if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
             i->op[1] != UINT32_MAX || x->pred_row[i->op[0]].defs != 1 ||
-            !pl_ir_number(x, i->op[2], &a) || !pl_ir_number(x, i->op[3], &b) ||
+            !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
             !compare_real(i, t, a, b, &holds))
             return false;
         f->pred_to[i->op[0]] = holds ? PL_PT : PL_PF;
@@ -655,7 +657,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
     if (is_copy(i)) {
         /* special registers stay instructions: the hardware has to fetch them */
         if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] &&
-            !pl_ir_special(x, i->op[1])) {
+            !pl_ir_special_register(x, i->op[1])) {
             replace_by(f, i, i->op[1]);
             return;
         }
@@ -669,8 +671,8 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         i->op[1] == UINT32_MAX) {
         uint64_t a, b;
         bool r;
-        if (x->pred_row[i->op[0]].defs == 1 && pl_ir_number(x, i->op[2], &a) &&
-            pl_ir_number(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
+        if (x->pred_row[i->op[0]].defs == 1 && pl_ir_constant_value(x, i->op[2], &a) &&
+            pl_ir_constant_value(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
             f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
             pl_ir_remove(x, i);
             f->changed = f->edited = f->replaced = true;
@@ -684,9 +686,9 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         uint64_t v[3] = {0}, r;
         unsigned width, known = 0;
         for (unsigned k = 1; k < fm->noperands; k++)
-            known += fm->operand[k].kind == PL_K_VALUE &&
-                     pl_operand_type(fm, k, i->mods) != W_pred &&
-                     !pl_operand_count(fm, k, i->mods) && pl_ir_number(x, i->op[k], &v[k - 1]);
+            known +=
+                fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred &&
+                !pl_operand_count(fm, k, i->mods) && pl_ir_constant_value(x, i->op[k], &v[k - 1]);
         if (known + 1u == fm->noperands && !pl_operand_count(fm, 0, i->mods) &&
             evaluate_rare(i, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
             replace_by(f, i, constant(f, r, width));
@@ -701,7 +703,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         for (unsigned k = 1; k < fm->noperands; k++)
             known += fm->operand[k].kind == PL_K_VALUE &&
                      pl_operand_type(fm, k, i->mods) != W_pred &&
-                     pl_ir_number(x, i->op[k], &v[k - 1]);
+                     pl_ir_constant_value(x, i->op[k], &v[k - 1]);
         if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) &&
             width / 32u == x->row[i->op[0]].rows) {
             replace_by(f, i, constant(f, r, width));
@@ -737,7 +739,7 @@ typedef struct cleaner {
     bool masked;    /* part of a result goes nowhere now */
     bool mixed;     /* one of several writes of a row is gone */
     struct {
-        pl_ir_row **at;
+        pl_ir_reg **at;
         size_t n, cap;
     } gone; /* what is not written any more */
 } cleaner;
@@ -745,7 +747,7 @@ typedef struct cleaner {
 static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    const pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
     c->any = true;
     for (unsigned k = 0; k < rows; k++) c->used |= r[k].uses != 0;
 }
@@ -754,7 +756,7 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
     for (unsigned k = 0; k < rows; k++) {
-        pl_ir_row *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
+        pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
         r->uses -= r->uses != 0;
         if (!r->uses && r->block != PL_IR_NONE)
             c->again |=
@@ -765,7 +767,7 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    pl_ir_row *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
         c->mixed |= r[k].defs != 1;
         *pl_push(c->x->tmp, &c->gone) = &r[k];
@@ -778,8 +780,8 @@ static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
     if (use & PL_USE_PRED || rows != 1) return;
-    pl_ir_row *r = c->x->row + *row;
-    if (r->uses || c->x->kind.at[*row] != PL_ROW_REG) return;
+    pl_ir_reg *r = c->x->row + *row;
+    if (r->uses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
     c->mixed |= r->defs != 1;
     *pl_push(c->x->tmp, &c->gone) = r;
     *row = c->x->sink;
@@ -788,12 +790,12 @@ static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool fetches(const pl_insn *i)
 {
-    return i->cls == C_tex || i->cls == C_surf;
+    return i->latency_class == C_tex || i->latency_class == C_surf;
 }
 
 static bool removable(const pl_insn *i)
 {
-    return (pl_insn_traits(i) & PL_TRAIT_SPARE) && !(i->flags & PL_IF_CONTROL) &&
+    return (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) && !(i->flags & PL_IF_CONTROL) &&
            !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
@@ -813,7 +815,7 @@ static void only_meet(cleaner *c, pl_insn *i)
     pl_insn meet = *i;
     if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
     meet.op[0] = mask;
-    meet.cls = C_free;
+    meet.latency_class = C_free;
     c->x->row[mask].uses++;
     pl_insn_reads_here(c->x->p, i, release, c);
     pl_insn_writes_here(c->x->p, i, leave, c);
@@ -830,7 +832,7 @@ bool pl_pass_dce(pl_ir *x)
     do {
         c.again = false;
         for (c.block = (uint32_t)x->b.n; c.block-- > 0;) {
-            pl_irb *b = &x->b.at[c.block];
+            pl_ir_block *b = &x->b.at[c.block];
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
                 const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
@@ -858,9 +860,9 @@ bool pl_pass_dce(pl_ir *x)
         c.gone.at[k]->block = PL_IR_NONE;
     }
     if (same && !c.masked)
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
     else if (!c.mixed) /* counts are right, places are not */
-        pl_ir_moved(x);
+        pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }
 
@@ -890,7 +892,7 @@ bool pl_pass_gvn(pl_ir *x)
                 substitute(&f, &x->f->result.at[k].from, 1,
                            PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
         branches(&f);
-        if (!f.edited && !f.changed) pl_ir_same(x);
+        if (!f.edited && !f.changed) pl_ir_preserve_all(x);
         if (round && !f.changed) break; /* cleaned already */
         if (!pl_pass_dce(x)) return false;
         if (!f.changed) break;
@@ -920,7 +922,8 @@ static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     holds *h = ctx;
     uint64_t number;
     if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
-        h->x->row[*row].rows != rows || !(h->copy || pl_ir_number(h->x, h->number[*row], &number)))
+        h->x->row[*row].rows != rows ||
+        !(h->copy || pl_ir_constant_value(h->x, h->number[*row], &number)))
         return;
     *row = h->number[*row];
     h->any = true;
@@ -931,7 +934,7 @@ bool pl_pass_local_const_prop(pl_ir *x)
     holds h = {.x = x,
                .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
-    if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_ready(x)) return false;
+    if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
     for (uint32_t b = 0; b < x->b.n; b++) {
         h.now = b + 1;
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
@@ -939,11 +942,11 @@ bool pl_pass_local_const_prop(pl_ir *x)
             h.copy = pl_insn_mnem(i) == M_mov && is_copy(i);
             if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
             pl_insn_writes_here(x->p, i, forget, &h);
-            if (!h.copy || x->row[i->op[1]].kind != PL_ROW_INIT) continue;
+            if (!h.copy || x->row[i->op[1]].kind != PL_REG_PRESET) continue;
             h.number[i->op[0]] = i->op[1];
             h.block[i->op[0]] = h.now;
         }
     }
-    if (!h.any) pl_ir_same(x);
+    if (!h.any) pl_ir_preserve_all(x);
     return true;
 }

@@ -33,7 +33,7 @@ typedef struct hoist {
     pl_ir *x;
     seen *row;
     uint32_t now, head, join; /* number of this join; blocks */
-    pl_stored stored;
+    pl_memory_clobbers stored;
     bool no; /* answers of the questions below */
     unsigned cost;
 } hoist;
@@ -97,7 +97,7 @@ static bool may_go(hoist *h, pl_insn *i)
 /* Instructions that an address takes: two for 64 bits, three where one half is shifted too. */
 static unsigned weight(const pl_insn *i)
 {
-    if (pl_insn_carries(i)) return 0;
+    if (pl_insn_is_free_copy(i)) return 0;
     return !pl_insn_is_integer(i, 64) || pl_insn_mnem(i) == M_mad ? 1
            : pl_insn_mnem(i) == M__lea                            ? 3
                                                                   : 2;
@@ -143,7 +143,7 @@ static void go(hoist *h, uint32_t at)
  * one block. */
 static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 {
-    const pl_irb *b = &x->b.at[join];
+    const pl_ir_block *b = &x->b.at[join];
     for (uint32_t k = 0; b->npred == 2 && k < 2; k++) {
         const uint32_t arm = x->preds[b->pred + k], from = x->preds[b->pred + 1 - k];
         const pl_insn *branch = pl_ir_branch(x, from);
@@ -161,21 +161,21 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 static bool holds_all(const pl_insn *i)
 {
     return i->guard != PL_PT ||
-           strncmp(pl_class_text[i->cls], "mufu_scaled", strlen("mufu_scaled")) == 0;
+           strncmp(pl_class_text[i->latency_class], "mufu_scaled", strlen("mufu_scaled")) == 0;
 }
 
 static void look(hoist *h, uint32_t arm)
 {
     pl_ir *x = h->x;
     h->now++;
-    h->stored = (pl_stored){0};
+    h->stored = (pl_memory_clobbers){0};
     for (size_t k = 0; k < x->b.at[arm].code.n; k++) {
         pl_insn *i = &x->b.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD) continue;
         if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret ||
             pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
             return;
-        pl_stored_note(&h->stored, i);
+        pl_clobbers_add(&h->stored, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
     }
     for (uint32_t at = 0; at < x->b.at[h->join].code.n; at++) {
@@ -183,14 +183,15 @@ static void look(hoist *h, uint32_t arm)
         if (i->form == PL_IR_DEAD) continue;
         if (holds_all(i)) return;
         const bool load = pl_far_load(i),
-                   can = (load ? !pl_stored_holds(&h->stored, i) : pl_insn_pure(i)) && may_go(h, i);
+                   can =
+                       (load ? !pl_clobbers_load(&h->stored, i) : pl_insn_pure(i)) && may_go(h, i);
         if (load && can && h->cost <= ADDRESS) {
             pl_insn moved = *i;
             go(h, at);
             pl_insn_writes_here(x->p, &moved, note_write, h);
             continue;
         }
-        pl_stored_note(&h->stored, i);
+        pl_clobbers_add(&h->stored, i);
         pl_insn_reads_here(x->p, i, note_read, h);
         h->cost += weight(i);
         pl_insn_writes_here(x->p, i, can && !load && h->cost <= ADDRESS ? note_ready : note_write,

@@ -17,20 +17,20 @@
  * 2026-11): 8 with the branch that ends it; 20 when it waits for memory and something beside it can
  * be done meanwhile: loads in front of it are under way too, or up to BESIDE instructions of the
  * block behind need not wait (doc/assembler.md). None when nothing can. */
-enum { MOST = 8, MOST_WAITING = PL_WEIGHT_MOST, BESIDE = 5 };
+enum { MOST = 8, MOST_WAITING = PL_INSN_COST_MAX, BESIDE = 5 };
 
 /* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them
  * loads something. */
 static bool copies(const pl_insn *i)
 {
-    return i->cls == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
+    return i->latency_class == C_cp_async && pl_insn_effects(i) == (PL_EF_LOAD | PL_EF_ASYNC);
 }
 
 /* Barriers of a block without a result: ptxas guards them. A guarded barrier counts the whole warp
  * (H100, tests/data/sync). */
 static bool meets(const pl_insn *i)
 {
-    return i->cls == C_barrier &&
+    return i->latency_class == C_barrier &&
            !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
 }
 
@@ -45,7 +45,7 @@ static bool waits_for_warp(const pl_insn *i)
  * never guards a shuffle. */
 static bool asks(const pl_insn *i)
 {
-    return i->cls == C_vote || i->cls == C_redux || i->cls == C_match;
+    return i->latency_class == C_vote || i->latency_class == C_redux || i->latency_class == C_match;
 }
 
 /* Also arrivals at an mbarrier. together: the lanes of a warp do the same there; joined: they do,
@@ -56,12 +56,12 @@ static bool can_guard(const pl_insn *i, bool together, bool joined, bool all)
     if (asks(i) && i->guard == PL_PT) return all;
     if (i->guard == PL_PT &&
         (copies(i) || (meets(i) && together) || (waits_for_warp(i) && joined) ||
-         (i->cls == C_mbarrier && e == PL_EF_ATOMIC)))
+         (i->latency_class == C_mbarrier && e == PL_EF_ATOMIC)))
         return true;
     return i->guard == PL_PT &&
            !(e & (PL_EF_ATOMIC | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_BARRIER |
                   PL_EF_CONVERGE | PL_EF_ASYNC | PL_EF_FENCE)) &&
-           i->cls != C_sleep && i->cls != C_alloca;
+           i->latency_class != C_sleep && i->latency_class != C_alloca;
 }
 
 static bool waits(const pl_insn *i)
@@ -84,7 +84,7 @@ static bool stores(const pl_insn *i, bool shared)
 /* The place of a variable of the kernel in shared memory: ptxas computes it. */
 static bool is_place(const pl_ir *x, uint32_t row)
 {
-    return row < x->f->rows && x->kind.at[row] == PL_ROW_INIT &&
+    return row < x->f->rows && x->kind.at[row] == PL_REG_PRESET &&
            x->f->init.at[x->init.at[row]].reloc == PL_RELOC_SHARED;
 }
 
@@ -167,7 +167,7 @@ typedef struct facts {
     const pl_insn *i; /* at work */
     uint32_t block;
     uint8_t *places;      /* by block: it needs the place of a variable in shared memory */
-    pl_varies varies;     /* found only where something asks for it */
+    pl_divergence varies; /* found only where something asks for it */
     const uint8_t *apart; /* by block: some lanes reach it while others are elsewhere; the uniform
                              datapath does not work there */
     const uint8_t *fewer; /* by block: or have left */
@@ -183,11 +183,12 @@ typedef struct facts {
 static uint32_t word_of(const facts *a, const uint32_t *row, unsigned use)
 {
     if ((use & PL_USE_PRED) || !a->word[*row]) return 0;
-    const unsigned way = a->x->row[*row].rows != 2 ? PL_BY_THREAD
-                         : pl_insn_copies(a->i)
-                             ? PL_BY_ADDRESS
-                             : pl_bank_way(a->i, row); /* a copy needs no more than an address */
-    return a->word[*row] * PL_BANK_WAYS + way;
+    const unsigned way =
+        a->x->row[*row].rows != 2 ? PL_CBANK_VIA_THREAD
+        : pl_insn_is_copy(a->i)
+            ? PL_CBANK_VIA_ADDRESS
+            : pl_cbank_read_kind(a->i, row); /* a copy needs no more than an address */
+    return a->word[*row] * PL_CBANK_READ_KINDS + way;
 }
 
 static void note(facts *a, uint32_t word)
@@ -210,14 +211,14 @@ static void note_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
  * it. */
 static bool fetches(const pl_ir *x, const pl_insn *i)
 {
-    return pl_bank_word(x, i) && i->guard == PL_PT && pl_type_bits(pl_insn_type(i)) >= 32 &&
-           x->row[i->op[0]].defs == 1;
+    return pl_insn_reads_cbank_word(x, i) && i->guard == PL_PT &&
+           pl_type_bits(pl_insn_type(i)) >= 32 && x->row[i->op[0]].defs == 1;
 }
 
 /* The special register that the instruction reads; W_none. */
 static pl_word special_of(const pl_ir *x, const pl_insn *i)
 {
-    return i->guard == PL_PT && pl_insn_copies(i) ? pl_ir_special(x, i->op[1]) : W_none;
+    return i->guard == PL_PT && pl_insn_is_copy(i) ? pl_ir_special_register(x, i->op[1]) : W_none;
 }
 
 /* Numbers what is fetched: for each parameter, and then for each special register. */
@@ -238,8 +239,8 @@ static bool number_words(facts *a)
         a->words = special ? a->words : n;
     }
     a->special = numbers;
-    a->first = pl_arena_array(x->tmp, uint32_t, ((size_t)n + 1) * PL_BANK_WAYS);
-    a->wanted = pl_arena_array(x->tmp, wanted, ((size_t)n + 1) * PL_BANK_WAYS);
+    a->first = pl_arena_array(x->tmp, uint32_t, ((size_t)n + 1) * PL_CBANK_READ_KINDS);
+    a->wanted = pl_arena_array(x->tmp, wanted, ((size_t)n + 1) * PL_CBANK_READ_KINDS);
     return a->special && a->first && a->wanted;
 }
 
@@ -258,7 +259,7 @@ static bool find_fetches(facts *a)
             a->i = i;
             if (i->guard == PL_PT) pl_insn_reads_here(x->p, i, note_fetch, a);
             if (special && !a->word[i->op[0]])
-                note(a, a->special[special] * PL_BANK_WAYS + PL_BY_THREAD);
+                note(a, a->special[special] * PL_CBANK_READ_KINDS + PL_CBANK_VIA_THREAD);
         }
     }
     return pl_ir_ok(x);
@@ -274,7 +275,7 @@ static void begin_question(facts *a)
 /* Does the instruction need a number in a register that none before it in this question needs? */
 static bool needs_number(facts *a, const pl_insn *i)
 {
-    const uint32_t number = pl_weight_number(a->x, i);
+    const uint32_t number = pl_insn_constant_in_register(a->x, i);
     if (number == PL_IR_NONE || a->number[number] == a->question) return false;
     a->number[number] = a->question;
     return true;
@@ -324,8 +325,8 @@ static unsigned fetched_here(facts *a, uint32_t block)
 
 static bool know_varies(facts *a)
 {
-    a->known = a->known || (pl_varies_find(&a->varies, a->x) &&
-                            pl_reached_apart(a->x, &a->varies, &a->apart, &a->fewer));
+    a->known = a->known || (pl_divergence_find(&a->varies, a->x) &&
+                            pl_find_divergent_blocks(a->x, &a->varies, &a->apart, &a->fewer));
     return a->known;
 }
 
@@ -341,11 +342,11 @@ static bool is_uniform(facts *a, const pl_insn *i, unsigned steps)
         a->varies.row[i->op[0]])
         return false;
     for (unsigned k = 1; k < f->noperands; k++) {
-        const pl_ir_row *r =
+        const pl_ir_reg *r =
             f->operand[k].kind == PL_K_VALUE && i->op[k] < x->described && i->op[k] != i->op[0]
                 ? &x->row[i->op[k]]
                 : NULL;
-        if (!r || r->kind != PL_ROW_REG || r->block == PL_IR_NONE ||
+        if (!r || r->kind != PL_REG_VIRTUAL || r->block == PL_IR_NONE ||
             r->at >= x->b.at[r->block].code.n)
             continue;
         const pl_insn *w = &x->b.at[r->block].code.at[r->at];
@@ -391,7 +392,7 @@ static bool leads(facts *a, pl_insn *i)
 /* Is a load from memory of the block in front still under way at its branch? Nothing that it stores
  * or branches by needs it (a store to shared memory may come later), nor does the address of a load
  * of the body. One under a guard may be needed by the branch, and barriers may follow. */
-static bool under_way(facts *a, const pl_irb *head, const pl_irb *body, bool guarded)
+static bool under_way(facts *a, const pl_ir_block *head, const pl_ir_block *body, bool guarded)
 {
     a->question++;
     for (size_t k = body->code.n; k-- > 0;) {
@@ -416,7 +417,7 @@ static bool under_way(facts *a, const pl_irb *head, const pl_irb *body, bool gua
 
 /* Does the block in front load something under a guard, and nothing so that the body needs, or
  * shared memory in front of it? */
-static bool beside_guarded(facts *a, const pl_irb *head, const pl_irb *body)
+static bool beside_guarded(facts *a, const pl_ir_block *head, const pl_ir_block *body)
 {
     bool any = false;
     a->question++;
@@ -460,7 +461,7 @@ static void sink_reads(sunk *s, pl_insn *i)
 
 /* May ptxas compute it behind the branch that ends its block? Loads from shared memory in front of
  * no store or barrier too. */
-static bool may_sink(const pl_irb *b, const pl_insn *i)
+static bool may_sink(const pl_ir_block *b, const pl_insn *i)
 {
     if (pl_insn_pure(i)) return true;
     if (!loads(i) || waits(i) || i < b->code.at || i >= b->code.at + b->code.n) return false;
@@ -472,7 +473,7 @@ static bool may_sink(const pl_irb *b, const pl_insn *i)
 }
 
 /* How often the block writes the register. */
-static uint32_t writes_of(const pl_irb *b, uint32_t row)
+static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
 {
     uint32_t n = 0;
     for (size_t k = 0; k < b->code.n; k++) n += result_of(&b->code.at[k]) == row;
@@ -482,10 +483,10 @@ static uint32_t writes_of(const pl_irb *b, uint32_t row)
 /* One of the instructions in front that compute such a register. */
 static void sink_write(sunk *s, pl_insn *i, bool in_body)
 {
-    const bool copies = pl_insn_copies(i),
-               number = copies && pl_ir_number(s->a->x, i->op[1], &(uint64_t){0});
+    const bool copies = pl_insn_is_copy(i),
+               number = copies && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
     s->n += copies ? number && !in_body
-                   : pl_weight(s->a->x, i) != 0; /* of the result of the body: enough() */
+                   : pl_insn_cost(s->a->x, i) != 0; /* of the result of the body: enough() */
     s->depth++;
     sink_reads(s, i);
     s->depth--;
@@ -496,7 +497,7 @@ static void sink_write(sunk *s, pl_insn *i, bool in_body)
 static void sink_kept(sunk *s, uint32_t row)
 {
     pl_ir *x = s->a->x;
-    pl_irb *head = &x->b.at[s->head];
+    pl_ir_block *head = &x->b.at[s->head];
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         if (result_of(i) != row) {
@@ -514,7 +515,7 @@ static void sink_kept(sunk *s, uint32_t row)
 static void sink_changing(sunk *s, uint32_t row, uint32_t known)
 {
     pl_ir *x = s->a->x;
-    pl_irb *head = &x->b.at[s->head];
+    pl_ir_block *head = &x->b.at[s->head];
     uint32_t self = 0; /* reads by what writes it */
     for (size_t k = 0; k < head->code.n; k++) {
         if (result_of(&head->code.at[k]) != row) continue;
@@ -542,23 +543,23 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
              x->b.at[s->join].loop)) /* special registers are not read in loops again */
         want(s->a, word, s->depth > 0);
     if (word) return;
-    const pl_ir_row *r = &x->row[*row];
+    const pl_ir_reg *r = &x->row[*row];
     uint64_t *known = &s->a->reads[*row];
     *known = *known >> 32 == s->a->question ? *known + 1 : (uint64_t)s->a->question << 32 | 1;
-    if (r->kind == PL_ROW_REG && r->defs > 1 && s->depth <= STEPS) {
+    if (r->kind == PL_REG_VIRTUAL && r->defs > 1 && s->depth <= STEPS) {
         if (writes_of(&x->b.at[s->body], *row) == 0)
             sink_changing(s, *row, (uint32_t)*known);
         else if ((uint32_t)*known == 1)
             sink_kept(s, *row);
     }
-    if (r->kind != PL_ROW_REG || r->defs != 1 || r->uses != (uint32_t)*known ||
+    if (r->kind != PL_REG_VIRTUAL || r->defs != 1 || r->uses != (uint32_t)*known ||
         r->block == PL_IR_NONE || r->block == s->body || pl_ir_dominates(x, s->join, r->block) ||
         x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n ||
         s->depth > STEPS)
         return;
     pl_insn *i = &x->b.at[r->block].code.at[r->at];
     if (i->op[0] != *row || i->guard != PL_PT || !may_sink(&x->b.at[s->head], i)) return;
-    s->n += pl_weight(x, i) && i->cls != C_mov;
+    s->n += pl_insn_cost(x, i) && i->latency_class != C_mov;
     s->depth++;
     sink_reads(s, i);
     s->depth--;
@@ -569,7 +570,7 @@ static void sink_body(sunk *s)
 {
     enum { MOST_READ = 64 };
     facts *a = s->a;
-    pl_irb *body = &a->x->b.at[s->body];
+    pl_ir_block *body = &a->x->b.at[s->body];
     bool address[MOST_READ];
     if (body->code.n > MOST_READ) return;
     a->question++;
@@ -608,13 +609,13 @@ static uint32_t body_behind(const pl_ir *x, uint32_t block)
     if (!branch) return PL_IR_NONE;
     const uint32_t taken = branch->target, next = x->b.at[block].next,
                    body = only_successor(x, next) == taken ? next : taken;
-    const pl_irb *b = &x->b.at[body];
+    const pl_ir_block *b = &x->b.at[body];
     unsigned n = 0;
     if (only_successor(x, body) != (body == next ? taken : next) || b->npred != 1 || b->latches)
         return PL_IR_NONE;
     for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
         if (&b->code.at[k] != pl_ir_branch(x, body))
-            n += can_guard(&b->code.at[k], false, false, false) ? pl_weight(x, &b->code.at[k])
+            n += can_guard(&b->code.at[k], false, false, false) ? pl_insn_cost(x, &b->code.at[k])
                                                                 : MOST_WAITING + 1;
     return n <= MOST_WAITING ? body : PL_IR_NONE;
 }
@@ -626,7 +627,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
 {
     enum { ENOUGH = 8, MOST_BLOCKS = 16 };
     pl_ir *x = a->x;
-    const pl_irb *body = &x->b.at[from];
+    const pl_ir_block *body = &x->b.at[from];
     sunk s = {a, head, from, to, a->places[from] ? 0 : finds_places(x, a->places, head, to),
               0, false};
     bool held[2] = {
@@ -647,7 +648,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
     bool beyond = false; /* in the body of the next branch */
     unsigned blocks = 1;
     for (size_t k = 0; s.n < ENOUGH;) {
-        const pl_irb *join = &x->b.at[at];
+        const pl_ir_block *join = &x->b.at[at];
         while (k == join->code.n && !beyond && join->next != PL_IR_NONE &&
                x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
             at = join->next;
@@ -685,7 +686,8 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
             continue;
         }
         if (!later && !(e & PL_EF_EXIT) && !(is_uniform(a, i, 0) && !a->apart[to]))
-            s.n += pl_bank_word(x, i) || i->cls == C_mov ? 0 : pl_weight(x, i);
+            s.n += pl_insn_reads_cbank_word(x, i) || i->latency_class == C_mov ? 0
+                                                                               : pl_insn_cost(x, i);
     }
     return s.n + fetched_here(a, to);
 }
@@ -693,7 +695,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
 /* How much must there be beside a body that waits? What it computes of what it has loaded is beside
  * the load too, and so is what the block in front puts there for those who skip it, unless that has
  * a register of its own. */
-static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
+static unsigned enough(facts *a, const pl_ir_block *head, const pl_ir_block *body)
 {
     const pl_ir *x = a->x;
     uint32_t result = PL_IR_NONE;
@@ -704,16 +706,16 @@ static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
         pl_insn *i = &body->code.at[k];
         if (!waits(i) && !follows(a, i)) continue;
         pl_insn_writes_here(x->p, i, decides, a);
-        computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) && i->cls != C_mov &&
-                    i->cls != C_free;
+        computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) &&
+                    i->latency_class != C_mov && i->latency_class != C_free;
         if (result_of(i) < x->described && x->row[result_of(i)].defs > 1) result = result_of(i);
     }
     need -= computes ? 1u : 0u;
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
-        if (result_of(i) != result || !pl_insn_copies(i))
+        if (result_of(i) != result || !pl_insn_is_copy(i))
             continue; /* what is computed counts as beside the body */
-        const bool keeps = i->op[1] < x->described && x->row[i->op[1]].kind == PL_ROW_REG;
+        const bool keeps = i->op[1] < x->described && x->row[i->op[1]].kind == PL_REG_VIRTUAL;
         const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
         return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld &&
                                             from->sel[PL_M_SPACE] == PL_SP_PARAM));
@@ -721,7 +723,7 @@ static unsigned enough(facts *a, const pl_irb *head, const pl_irb *body)
     return need - (unsigned)(result == PL_IR_NONE);
 }
 
-static bool any_of(const pl_irb *b, bool is(const pl_insn *i))
+static bool any_of(const pl_ir_block *b, bool is(const pl_insn *i))
 {
     for (size_t k = 0; k < b->code.n; k++)
         if (is(&b->code.at[k])) return true;
@@ -733,9 +735,9 @@ static bool any_of(const pl_irb *b, bool is(const pl_insn *i))
  * not may be as long if there is both in front of it and behind. */
 static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, bool far)
 {
-    const pl_irb *h = &a->x->b.at[head], *b = &a->x->b.at[body];
+    const pl_ir_block *h = &a->x->b.at[head], *b = &a->x->b.at[body];
     const pl_insn *branch = pl_ir_branch(a->x, head);
-    const pl_irb *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
+    const pl_ir_block *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
     if (other != &a->x->b.at[join] && any_of(other, waits)) return true;
     if (!far && ((any_of(h, loads) && any_of(&a->x->b.at[join], waits)) || beside_guarded(a, h, b)))
         return true;
@@ -746,7 +748,7 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
          far && other != &a->x->b.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
         arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
                    ? 1
-                   : pl_weight(a->x, &other->code.at[k]);
+                   : pl_insn_cost(a->x, &other->code.at[k]);
     return beside(a, head, body, join, far) + (arm <= MOST_WAITING ? arm / 2 : 0) >=
            (far ? enough(a, h, b) : BESIDE + 1);
 }
@@ -762,7 +764,7 @@ static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
 static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, uint32_t join)
 {
-    const pl_irb *b = &x->b.at[body];
+    const pl_ir_block *b = &x->b.at[body];
     const pl_insn *last = pl_ir_branch(x, body);
     if (b->npred != 1 || b->latches || body == join || only_successor(x, body) != join)
         return false;
@@ -777,7 +779,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
             return false;
         far |= waits(i) && !copies(i);
         copying |= copies(i);
-        n += pl_weight(x, i);
+        n += pl_insn_cost(x, i);
         a->i = i;
         pl_insn_reads_here(x->p, i, want_parameter, a);
         n += needs_number(a, i);
@@ -791,7 +793,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
 /* The kernel ends in this block: lanes that skip to it leave at once. */
 static bool ends(const pl_ir *x, uint32_t b)
 {
-    const pl_irb *j = &x->b.at[b];
+    const pl_ir_block *j = &x->b.at[b];
     return j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
 }
 
@@ -817,7 +819,7 @@ static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)
 
 static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, bool negated)
 {
-    const pl_irb from = x->b.at[body];
+    const pl_ir_block from = x->b.at[body];
     for (size_t k = 0; k < from.code.n; k++) {
         pl_insn i = from.code.at[k];
         if (pl_insn_effects(&i) & PL_EF_BRANCH) continue;
@@ -833,7 +835,7 @@ static void exits(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = fork_at(x, b);
     if (!x->f->entry || !branch) return;
-    const pl_irb *end = &x->b.at[branch->target];
+    const pl_ir_block *end = &x->b.at[branch->target];
     if (end->code.n != 1 || pl_insn_mnem(&end->code.at[0]) != M_ret ||
         end->code.at[0].guard != PL_PT)
         return;
@@ -856,7 +858,7 @@ static bool append_next(pl_ir *x, uint32_t b)
     if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1) return false;
     x->counted = false;
     if (branch) x->b.at[b].code.n--;
-    const pl_irb from = x->b.at[next];
+    const pl_ir_block from = x->b.at[next];
     for (size_t k = 0; k < from.code.n; k++) *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
     x->b.at[b].next = from.next;
     x->b.at[next].code.n = 0;
@@ -940,7 +942,7 @@ bool pl_pass_if_convert(pl_ir *x)
              j-- >
              0;) /* backwards: what a body stands in front of has grown by what is guarded there */
             changed |= guard_arms(x, &a, x->rpo[j]);
-        if (!changed) pl_ir_same(x);
+        if (!changed) pl_ir_preserve_all(x);
     }
     for (uint32_t j = 0; j < x->nrpo; j++) exits(x, x->rpo[j]);
     return pl_pass_merge_blocks(x);

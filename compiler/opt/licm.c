@@ -48,7 +48,7 @@ typedef struct stretch {
 
 /* What the blocks of a loop do, by its head. */
 typedef struct body {
-    pl_stored stored;
+    pl_memory_clobbers stored;
     bool is;    /* no others in it, and it calls nothing */
     bool stays; /* for loads: lanes end in it */
 } body;
@@ -94,10 +94,10 @@ static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         if (f != PL_IR_NONE)
             l->number &= l->found.at[f].number;
         else if (use & PL_USE_PRED)
-            l->no = !pl_ir_pred_is_there(l->x, at, l->front);
+            l->no = !pl_ir_pred_available_at(l->x, at, l->front);
         else {
-            l->no = !pl_ir_is_there(l->x, at, l->front);
-            l->number &= pl_ir_number(l->x, *row, &number);
+            l->no = !pl_ir_available_at(l->x, at, l->front);
+            l->number &= pl_ir_constant_value(l->x, *row, &number);
         }
     }
 }
@@ -136,15 +136,16 @@ static void ask_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool calls(const pl_insn *i)
 {
-    return pl_lift_calls(i) || i->cls == C_wgmma_fence || i->cls == C_wgmma_wait;
+    return pl_insn_calls_out(i) || i->latency_class == C_wgmma_fence ||
+           i->latency_class == C_wgmma_wait;
 }
 
 /* Loads too, from the first block, if nothing in the loop may write what they read. */
 static bool may_go(lifter *l, uint32_t b, pl_insn *i)
 {
     const bool load = pl_far_load(i);
-    l->no = i->guard != PL_PT || (i->flags & PL_IF_PART) ||
-            (load ? b != l->head || l->does->stays || pl_stored_holds(&l->does->stored, i)
+    l->no = i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
+            (load ? b != l->head || l->does->stays || pl_clobbers_load(&l->does->stored, i)
                   : !pl_insn_pure(i));
     l->number = !load;
     l->rows = 0;
@@ -199,9 +200,9 @@ static uint32_t look_at(lifter *l, uint32_t b, uint32_t at)
     pl_ir *x = l->x;
     stretch s = {.n = BESIDE};
     uint32_t end = at;
-    for (; end < x->b.at[b].code.n && !pl_insn_fences(&x->b.at[b].code.at[end]); end++) {
+    for (; end < x->b.at[b].code.n && !pl_insn_is_fence(&x->b.at[b].code.at[end]); end++) {
         const pl_insn *i = &x->b.at[b].code.at[end];
-        s.n += i->form != PL_IR_DEAD && !pl_insn_copies(i) && !pl_insn_carries(i);
+        s.n += i->form != PL_IR_DEAD && !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
         s.waits |= i->form != PL_IR_DEAD && waits(i);
     }
     const size_t first = l->found.n;
@@ -241,9 +242,9 @@ static void push_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* As ptxas counts instructions by then: sums of three and logic of three are still two. */
 static unsigned weight(const pl_ir *x, const pl_insn *i)
 {
-    if (pl_insn_copies(i) || pl_insn_carries(i)) return 0;
+    if (pl_insn_is_copy(i) || pl_insn_is_free_copy(i)) return 0;
     if (pl_insn_mnem(i) == M__iadd3 || pl_insn_mnem(i) == M_lop3) return 2;
-    return pl_type_bits(pl_insn_type(i)) == 64 ? 1 : pl_weight(x, i);
+    return pl_type_bits(pl_insn_type(i)) == 64 ? 1 : pl_insn_cost(x, i);
 }
 
 /* What a value saves in each round with all that it needs and that has not been counted, or has
@@ -287,9 +288,9 @@ static bool move(lifter *l)
         l->no = s->behind;
         pl_insn_reads_here(x->p, &x->b.at[s->block].code.at[s->at], ask_behind, l);
         s->behind = l->no;
-        if (s->behind && front == PL_IR_NONE) front = pl_ir_front(x, l->head);
+        if (s->behind && front == PL_IR_NONE) front = pl_ir_preheader(x, l->head);
         const uint32_t to = s->behind ? front : l->front;
-        pl_insn *i = pl_ir_ok(x) ? pl_ir_later(x, to, pl_ir_end(x, to)) : NULL;
+        pl_insn *i = pl_ir_ok(x) ? pl_ir_insert_deferred(x, to, pl_ir_end(x, to)) : NULL;
         if (!i) return false;
         *i = x->b.at[s->block].code.at[s->at];
         pl_ir_remove(x, &x->b.at[s->block].code.at[s->at]);
@@ -342,7 +343,7 @@ static const body *find_loops(pl_ir *x, bool *some)
     body *of = pl_arena_array(x->tmp, body, x->b.n + 1);
     if (!of) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         of[x->rpo[j]].is = b->latches && b->idom != x->rpo[j];
         if (b->latches && b->outer != PL_IR_NONE) of[b->outer].is = false;
         for (size_t k = 0; b->loop != PL_IR_NONE && of[b->loop].is && k < b->code.n; k++)
@@ -350,7 +351,7 @@ static const body *find_loops(pl_ir *x, bool *some)
                 body *to = &of[b->loop];
                 to->is = !calls(&b->code.at[k]);
                 to->stays |= (pl_insn_effects(&b->code.at[k]) & PL_EF_EXIT) != 0;
-                pl_loop_stores(&to->stored, &b->code.at[k]);
+                pl_clobbers_add_in_loop(&to->stored, &b->code.at[k]);
             }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) *some |= of[x->rpo[j]].is;
@@ -360,10 +361,10 @@ static const body *find_loops(pl_ir *x, bool *some)
 static bool lift_all(pl_ir *x, bool compares)
 {
     bool some = false, any = false;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     const body *of = find_loops(x, &some);
     if (!of || !some) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return of != NULL;
     }
     const size_t rows = x->f->rows + 4, preds = x->f->preds + 1;
@@ -378,7 +379,7 @@ static bool lift_all(pl_ir *x, bool compares)
         return false;
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         const uint32_t head = x->rpo[j];
-        const pl_irb *b = &x->b.at[head];
+        const pl_ir_block *b = &x->b.at[head];
         if (!of[head].is) continue;
         l.does = &of[head];
         uint32_t last = PL_IR_NONE;
@@ -387,7 +388,7 @@ static bool lift_all(pl_ir *x, bool compares)
                 last = pl_ir_common_dominator(x, last, x->preds[b->pred + k]);
         any |= lift(&l, head, last, compares);
     }
-    return pl_ir_settled(x, any);
+    return pl_ir_finish_inserts(x, any);
 }
 
 bool pl_pass_licm(pl_ir *x)

@@ -21,7 +21,7 @@ enum { NEAR = 198, BESIDE = 37 };
 
 /* What a loop does. */
 typedef struct body {
-    pl_stored stored;
+    pl_memory_clobbers stored;
     unsigned n; /* instructions */
     bool waits; /* for memory, whatever is lifted */
 } body;
@@ -52,8 +52,8 @@ static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     lift *l = ctx;
     const uint32_t front = l->x->b.at[l->head].idom;
     for (unsigned k = 0; k < rows && !l->no; k++)
-        l->no = !(use & PL_USE_PRED ? pl_ir_pred_is_there(l->x, *row + k, front)
-                                    : pl_ir_is_there(l->x, *row + k, front));
+        l->no = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, front)
+                                    : pl_ir_available_at(l->x, *row + k, front));
 }
 
 static bool same_each_round(lift *l, pl_insn *i)
@@ -65,27 +65,28 @@ static bool same_each_round(lift *l, pl_insn *i)
 
 static bool may_go(lift *l, const body *b, pl_insn *i)
 {
-    if (i->form == PL_IR_DEAD || !same_each_round(l, i) || pl_stored_holds(&b->stored, i))
+    if (i->form == PL_IR_DEAD || !same_each_round(l, i) || pl_clobbers_load(&b->stored, i))
         return false;
     if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->n > (b->waits ? BESIDE : NEAR)) return false;
     pl_insn_writes_here(l->x->p, i, ask_write, l);
     return !l->no;
 }
 
-bool pl_lift_calls(const pl_insn *i)
+bool pl_insn_calls_out(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow || pl_insn_calls_some(i);
+    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow ||
+           pl_insn_has_slow_path(i);
 }
 
 /* Adds what a block does. False: it calls functions, or lanes end in it. */
-static bool look_at(lift *l, body *to, pl_irb *b)
+static bool look_at(lift *l, body *to, pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
         pl_insn *i = &b->code.at[k];
         if (i->form == PL_IR_DEAD) continue;
-        if (pl_lift_calls(i) || (pl_insn_effects(i) & PL_EF_EXIT)) return false;
-        pl_loop_stores(&to->stored, i);
-        to->n += !pl_insn_copies(i) && !pl_insn_carries(i);
+        if (pl_insn_calls_out(i) || (pl_insn_effects(i) & PL_EF_EXIT)) return false;
+        pl_clobbers_add_in_loop(&to->stored, i);
+        to->n += !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
         to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
                      !same_each_round(l, i);
     }
@@ -144,8 +145,9 @@ static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
     if (!some || x->b.at[head].idom == head || !look_through(&l, &b)) return false;
     for (size_t k = 0; k < x->b.at[head].code.n; k++) {
         if (!may_go(&l, &b, &x->b.at[head].code.at[k])) continue;
-        if (front == PL_IR_NONE) front = pl_ir_front(x, head);
-        pl_insn *to = front == PL_IR_NONE ? NULL : pl_ir_later(x, front, x->b.at[front].code.n);
+        if (front == PL_IR_NONE) front = pl_ir_preheader(x, head);
+        pl_insn *to =
+            front == PL_IR_NONE ? NULL : pl_ir_insert_deferred(x, front, x->b.at[front].code.n);
         if (!to) return false;
         *to = x->b.at[head].code.at[k];
         pl_ir_remove(x, &x->b.at[head].code.at[k]);
@@ -158,7 +160,7 @@ static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
 static bool lift_once(pl_ir *x)
 {
     bool any = false;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     bool *around = pl_arena_array(
         x->tmp, bool,
         x->b.n + 1); /* by head of a loop: something has been lifted out of one in it */
@@ -172,7 +174,7 @@ static bool lift_once(pl_ir *x)
              outer = x->b.at[outer].outer)
             around[outer] = true;
     }
-    return pl_ir_settled(x, any) && any;
+    return pl_ir_finish_inserts(x, any) && any;
 }
 
 bool pl_pass_licm_loads(pl_ir *x)

@@ -170,7 +170,7 @@ static bool replace(reload *r, uint32_t at)
     pl_ir_remove(x, &x->b.at[r->block].code.at[at]);
     for (unsigned k = 0; k < n; k++) {
         if (to[k].row == UINT32_MAX) continue;
-        pl_insn *copy = pl_ir_later(x, r->block, at);
+        pl_insn *copy = pl_ir_insert_deferred(x, r->block, at);
         if (!copy || !pl_insn_make(copy, M_mov, 2, &(pl_word){to[k].rows == 2 ? W_b64 : W_b32}, 1))
             return true; /* out of memory: pl_ir_ok tells */
         copy->op[0] = to[k].row;
@@ -191,9 +191,9 @@ static void visit(reload *r, uint32_t at)
     if (load && replace(r, at)) return;
     pl_insn_writes_here(r->x->p, i, overwritten, r);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
-    if (pl_insn_calls_some(i))
+    if (pl_insn_has_slow_path(i))
         r->n = 0;
-    else if (i->cls == C_warp_sync ||
+    else if (i->latency_class == C_warp_sync ||
              (e & (PL_EF_BARRIER | PL_EF_FENCE | PL_EF_ASYNC | PL_EF_CALL)))
         written(r, 0, true);
     else if ((e & (PL_EF_STORE | PL_EF_ATOMIC)) || poll)
@@ -224,7 +224,7 @@ static bool any_load(const pl_insn *i)
 bool pl_pass_load_elim(pl_ir *x)
 {
     if (!pl_ir_any(x, any_load)) return true;
-    if (!pl_ir_graph(x) || !pl_ir_ready(x)) return false;
+    if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const size_t blocks = x->b.n;
     reload *r = pl_arena_new(x->tmp, reload);
     uint32_t *before = pl_arena_array(x->tmp, uint32_t, blocks);
@@ -254,5 +254,5 @@ bool pl_pass_load_elim(pl_ir *x)
         if (!r->end[r->block].at) return false;
         memcpy(r->end[r->block].at, r->now, r->n * sizeof *r->now);
     }
-    return pl_ir_settled(x, r->any);
+    return pl_ir_finish_inserts(x, r->any);
 }

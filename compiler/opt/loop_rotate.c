@@ -21,7 +21,7 @@ typedef struct rotator {
 /* Is there a test at the end already? */
 static bool tests_at_end(const pl_ir *x, uint32_t head)
 {
-    const pl_irb *b = &x->b.at[head];
+    const pl_ir_block *b = &x->b.at[head];
     for (uint32_t k = 0; k < b->npred; k++) {
         uint32_t from = x->preds[b->pred + k];
         for (uint32_t s = 0; pl_ir_dominates(x, head, from) && s < pl_ir_successors(x, from); s++)
@@ -34,7 +34,7 @@ static bool tests_at_end(const pl_ir *x, uint32_t head)
  * none. */
 static uint32_t goes_on(const pl_ir *x, uint32_t head)
 {
-    const pl_irb *b = &x->b.at[head];
+    const pl_ir_block *b = &x->b.at[head];
     const pl_insn *branch = pl_ir_branch(x, head);
     if (b->loop != head || !branch || branch->guard == PL_PT || pl_insn_is_table(branch) ||
         b->next == PL_IR_NONE || branch->target == b->next)
@@ -77,10 +77,10 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const bool pred = (use & PL_USE_PRED) != 0;
     if (use & PL_USE_READ) return;
     for (unsigned k = 0; k < rows; k++) {
-        const pl_ir_row *d = &(pred ? x->pred_row : x->row)[*row + k];
+        const pl_ir_reg *d = &(pred ? x->pred_row : x->row)[*row + k];
         if (d->defs != 1 || d->pinned ||
             d->uses != (pred ? r->pred_reads : r->row_reads)[*row + k] ||
-            (!pred && (d->kind != PL_ROW_REG || d->rows != rows)))
+            (!pred && (d->kind != PL_REG_VIRTUAL || d->rows != rows)))
             return;
     }
     uint32_t fresh = pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
@@ -91,7 +91,7 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Sends a block that went back to the head to the copy of the test, which ends in `last`. */
 static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
 {
-    pl_irb *b = &x->b.at[from];
+    pl_ir_block *b = &x->b.at[from];
     const pl_insn *branch = pl_ir_branch(x, from);
     const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == head;
     if (branch) last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
@@ -106,7 +106,7 @@ static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *l
  * unroll it. */
 static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
 {
-    const pl_irb *b = &x->b.at[on];
+    const pl_ir_block *b = &x->b.at[on];
     const pl_insn *jump = pl_ir_branch(x, on);
     if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 ||
         pl_ir_successor(x, on, 0) != head || b->npred != 1)
@@ -127,7 +127,7 @@ static bool rotate(rotator *r, uint32_t head, uint32_t on)
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
     x->b.at[end].loop = head;
-    const pl_irb test = x->b.at[head];
+    const pl_ir_block test = x->b.at[head];
     for (size_t k = 0; k < test.code.n; k++)
         pl_insn_reads_here(x->p, &test.code.at[k], count_reads, r);
     for (size_t k = 0; k < test.code.n; k++) {

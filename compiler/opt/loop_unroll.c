@@ -147,7 +147,7 @@ static bool adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
     pl_word t = pl_insn_type(i);
     return pl_insn_mnem(i) == M_add && i->guard == PL_PT && pl_forms[i->form].noperands == 3 &&
            pl_type_kind(t) != 'f' && pl_type_bits(t) >= 32 && t != W_u16x2 && t != W_s16x2 &&
-           pl_insn_pure(i) && !pl_insn_has(i, W_sat) && pl_ir_number(x, i->op[2], step);
+           pl_insn_pure(i) && !pl_insn_has(i, W_sat) && pl_ir_constant_value(x, i->op[2], step);
 }
 
 /* v = v + number */
@@ -191,7 +191,8 @@ static bool only_steps(pl_ir *x, const counted *c, uint32_t block, const pl_insn
 static bool copyable(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
-    if (i->cls == C_cp_async || i->cls == C_cp_commit || i->cls == C_cp_wait)
+    if (i->latency_class == C_cp_async || i->latency_class == C_cp_commit ||
+        i->latency_class == C_cp_wait)
         return !(i->flags & PL_IF_NOUNROLL);
     if ((e & (PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE)) ||
         ((e & PL_EF_BRANCH) && pl_forms[i->form].noperands != 1))
@@ -199,8 +200,8 @@ static bool copyable(const pl_insn *i)
     static const char *const calls[] = {"div64",  "rem64",     "div_f32_rn", "div_f64", "rcp_f",
                                         "sqrt_f", "rsqrt_f64", "wmma",       "wgmma",   "fence"};
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        if (strncmp(pl_class_text[i->cls], calls[k], strlen(calls[k])) == 0) return false;
-    return i->cls != C_sleep && !(i->flags & PL_IF_NOUNROLL);
+        if (strncmp(pl_class_text[i->latency_class], calls[k], strlen(calls[k])) == 0) return false;
+    return i->latency_class != C_sleep && !(i->flags & PL_IF_NOUNROLL);
 }
 
 /* Is the address a parameter of the kernel as it is? */
@@ -250,7 +251,7 @@ static bool changes_sign(const pl_insn *i)
 static bool cuts(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    return i->cls == C_cvt_int && f->noperands == 2 &&
+    return i->latency_class == C_cvt_int && f->noperands == 2 &&
            pl_type_bits(pl_operand_type(f, 0, i->mods)) == 16 &&
            pl_type_bits(pl_operand_type(f, 1, i->mods)) == 32;
 }
@@ -268,7 +269,8 @@ static uint32_t extended(const pl_ir *x, const pl_insn *i)
     const unsigned first = m == M_sub ? 2 : 1, end = m == M_shr ? 2 : f->noperands;
     for (unsigned k = first; k < end; k++) {
         const pl_word type = pl_operand_type(f, k, i->mods);
-        if (pl_type_bits(type) != 16 || pl_type_kind(type) == 'f' || pl_ir_number(x, i->op[k], &v))
+        if (pl_type_bits(type) != 16 || pl_type_kind(type) == 'f' ||
+            pl_ir_constant_value(x, i->op[k], &v))
             continue;
         const pl_insn *w = x->row[i->op[k]].defs == 1 ? pl_ir_writer(x, i->op[k]) : NULL;
         n += !product || !w || pl_insn_mnem(w) != M_ld || pl_type_bits(pl_insn_type(w)) != 8;
@@ -277,7 +279,7 @@ static uint32_t extended(const pl_ir *x, const pl_insn *i)
 }
 
 /* Is it the sign of an integer that only a sum behind it in the block reads? */
-static bool joins_sum(const pl_ir *x, const pl_irb *b, size_t k)
+static bool joins_sum(const pl_ir *x, const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
     const uint16_t m = pl_insn_mnem(i);
@@ -295,7 +297,7 @@ static bool joins_sum(const pl_ir *x, const pl_irb *b, size_t k)
 
 /* Does it load 16 bits that become a word? The register is one of 32 bits if what comes behind it
  * in the block reads it as such. */
-static bool makes_word(const pl_irb *b, size_t k)
+static bool makes_word(const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
@@ -318,15 +320,15 @@ static bool makes_word(const pl_irb *b, size_t k)
 static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
-    const char *name = pl_class_text[i->cls];
+    const char *name = pl_class_text[i->latency_class];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const pl_word type = pl_insn_type(i);
     uint64_t by;
     const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
     c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
-    c->meets |= i->cls == C_barrier;
-    if (i->cls == C_mov) return price_of_mov(x, i);
-    if (i->cls == C_free || changes_sign(i) || cuts(i)) return 0;
+    c->meets |= i->latency_class == C_barrier;
+    if (i->latency_class == C_mov) return price_of_mov(x, i);
+    if (i->latency_class == C_free || changes_sign(i) || cuts(i)) return 0;
     if (e & PL_EF_ATOMIC) {
         const bool one =
             pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
@@ -351,9 +353,10 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
             return dear[k].price;
     if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide)) return PRICE_MAD64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 &&
-        !pl_ir_number(x, i->op[2], &by))
+        !pl_ir_constant_value(x, i->op[2], &by))
         return PRICE_SHIFT64;
-    const bool packed = (i->cls == C_half || i->cls == C_half_minmax || pl_insn_mnem(i) == M_cvt) &&
+    const bool packed = (i->latency_class == C_half || i->latency_class == C_half_minmax ||
+                         pl_insn_mnem(i) == M_cvt) &&
                         pl_insn_mnem(i) != M_neg && pl_insn_mnem(i) != M_abs;
     return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED : 1 + extended(x, i);
 }
@@ -374,9 +377,9 @@ typedef struct knowledge {
         size_t n;
     } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
-    bool all, changed;  /* answers */
-    pl_varies lanes;    /* what differs between them, once somebody has asked */
-    uint32_t described; /* predicates of which it tells */
+    bool all, changed;   /* answers */
+    pl_divergence lanes; /* what differs between them, once somebody has asked */
+    uint32_t described;  /* predicates of which it tells */
 } knowledge;
 
 static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
@@ -398,9 +401,10 @@ static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
 static bool is_known(const pl_ir *x, uint32_t row)
 {
     uint64_t number;
-    const pl_row_init *i =
-        row < x->f->rows && x->kind.at[row] == PL_ROW_INIT ? &x->f->init.at[x->init.at[row]] : NULL;
-    return pl_ir_number(x, row, &number) ||
+    const pl_frame_init *i = row < x->f->rows && x->kind.at[row] == PL_REG_PRESET
+                                 ? &x->f->init.at[x->init.at[row]]
+                                 : NULL;
+    return pl_ir_constant_value(x, row, &number) ||
            (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
 }
 
@@ -435,7 +439,7 @@ static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool reads_known(knowledge *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    const bool event = i->cls == C_barrier || i->cls == C_cp_commit,
+    const bool event = i->latency_class == C_barrier || i->latency_class == C_cp_commit,
                bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
     if (i->form == PL_IR_DEAD || !(event || bank || pl_insn_pure(i)) ||
         (i->guard != PL_PT && k->pred.at[i->guard] != k->loop))
@@ -465,7 +469,7 @@ static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
 static bool find_members(pl_ir *x, counted *c)
 {
     enum { MOST_MEMBERS = 64 };
-    const pl_irb *head = &x->b.at[c->block];
+    const pl_ir_block *head = &x->b.at[c->block];
     c->latch = PL_IR_NONE;
     for (uint32_t k = 0; k < head->npred; k++)
         if (pl_ir_dominates(x, c->block, x->preds[head->pred + k]))
@@ -475,7 +479,7 @@ static bool find_members(pl_ir *x, counted *c)
     c->member[c->members++] = c->block;
     if (c->latch != c->block) c->member[c->members++] = c->latch;
     for (uint32_t m = 1; m < c->members; m++) { /* backwards from the latch */
-        const pl_irb *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->b.at[c->member[m]];
         if (b->loop != c->block) return false;
         for (uint32_t k = 0; k < b->npred; k++) {
             const uint32_t from = x->preds[b->pred + k];
@@ -511,10 +515,10 @@ static bool counts(pl_ir *x, counted *c, uint32_t at)
     c->counter = i->op[0];
     if (only_steps(x, c, c->latch, i, &c->step))
         return (unsigned)pl_type_bits(pl_insn_type(i)) == c->bits;
-    if (!pl_insn_copies(i) || i->guard != PL_PT || i->op[1] >= x->described ||
+    if (!pl_insn_is_copy(i) || i->guard != PL_PT || i->op[1] >= x->described ||
         x->row[i->op[1]].defs != 1 || writes_in(x, c, c->counter) != 1)
         return false;
-    const pl_ir_row *w = &x->row[i->op[1]];
+    const pl_ir_reg *w = &x->row[i->op[1]];
     const pl_insn *by = pl_ir_writer(x, i->op[1]);
     if (!by || x->b.at[w->block].loop != c->block || !pl_ir_dominates(x, w->block, c->latch) ||
         by->op[0] != i->op[1] || by->op[1] != c->counter || !adds_number(x, by, &c->step) ||
@@ -548,7 +552,7 @@ static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
  * `other`: while it does not hold. */
 static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
 {
-    const pl_ir_row *p = &x->pred_row[pred];
+    const pl_ir_reg *p = &x->pred_row[pred];
     if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
     const pl_insn *test = &x->b.at[c->latch].code.at[p->at];
     const pl_word t = pl_insn_type(test);
@@ -566,12 +570,12 @@ static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
 /* The same of one of two compares that both must hold. */
 static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
 {
-    const pl_ir_row *p = &x->pred_row[pred];
+    const pl_ir_reg *p = &x->pred_row[pred];
     if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
     const pl_insn *i = &x->b.at[c->latch].code.at[p->at];
     if (pl_insn_mnem(i) != M_and || pl_insn_type(i) != W_pred || i->guard != PL_PT) return false;
     for (unsigned k = 1; k < 3; k++) {
-        const pl_ir_row *q = &x->pred_row[i->op[3 - k]];
+        const pl_ir_reg *q = &x->pred_row[i->op[3 - k]];
         if (q->defs != 1 || q->block != c->latch ||
             pl_insn_mnem(&x->b.at[c->latch].code.at[q->at]) != M_setp ||
             !find_test(x, c, i->op[k], false))
@@ -585,10 +589,10 @@ static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
 
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
 {
-    const pl_irb *head = &x->b.at[block];
+    const pl_ir_block *head = &x->b.at[block];
     *c = (counted){.block = block};
     if (head->loop != block || head->latches != 1 || !find_members(x, c)) return false;
-    const pl_irb *b = &x->b.at[c->latch];
+    const pl_ir_block *b = &x->b.at[c->latch];
     const pl_insn *branch = pl_ir_branch(x, c->latch);
     if (!branch || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
         x->b.at[b->next].loop == block || branch->guard <= PL_PF ||
@@ -650,11 +654,11 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
     enum { MOST_BLOCKS = 64 };
     uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
     for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
-        const pl_irb *b = &x->b.at[block[at]];
+        const pl_ir_block *b = &x->b.at[block[at]];
         const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
         if (i) {
             if (i->guard != PL_PT || i->op[0] != row || !computes_number(x, i)) return PL_IR_NONE;
-            const uint32_t number = pl_insn_copies(i) ? i->op[1] : (uint32_t)COMPUTED;
+            const uint32_t number = pl_insn_is_copy(i) ? i->op[1] : (uint32_t)COMPUTED;
             if (found != PL_IR_NONE && (found != number || found == COMPUTED)) return PL_IR_NONE;
             found = number;
         } else if (block[at] == 0) {
@@ -677,8 +681,8 @@ static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     knowledge *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
-        const pl_ir_row *r = &k->x->row[*row + n];
-        if (r->defs > 1 && r->kind == PL_ROW_REG && !r->pinned) k->row.at[*row + n] = k->loop;
+        const pl_ir_reg *r = &k->x->row[*row + n];
+        if (r->defs > 1 && r->kind == PL_REG_VIRTUAL && !r->pinned) k->row.at[*row + n] = k->loop;
     }
 }
 
@@ -743,7 +747,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
         c->price++;
     }
     for (uint32_t m = 0; m < c->members; m++) {
-        const pl_irb *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->b.at[c->member[m]];
         const bool last = c->member[m] == c->latch;
         for (size_t k = 0; k + last < b->code.n; k++) {
             pl_insn *i = &b->code.at[k];
@@ -763,7 +767,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
             const uint32_t price =
                 joins_sum(x, b, k)
                     ? 0
-                    : price_of(x, c, i) + ((i->flags & PL_IF_JOINED) != 0) + makes_word(b, k);
+                    : price_of(x, c, i) + ((i->flags & PL_IF_CONTRACTED) != 0) + makes_word(b, k);
             saved = known && find_known(known, i);
             *(saved ? &c->saved : &c->price) += price;
             if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
@@ -781,7 +785,7 @@ static unsigned rounds(pl_ir *x, counted *c)
 {
     uint64_t v = 0, n;
     c->start = beginning(x, c->block, c->counter);
-    if (!pl_ir_number(x, c->bound, &n) || !pl_ir_number(x, c->start, &v)) return 0;
+    if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
     for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
         v = cut(v + c->step, c->bits);
         bool less = c->is_signed ? sign(v, c->bits) < sign(n, c->bits) : v < cut(n, c->bits);
@@ -813,12 +817,12 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_ir *x = u->x;
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
     bool pred = (use & PL_USE_PRED) != 0;
-    const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row];
+    const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row];
     bool keep = false;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
         keep |= (pred ? u->keep_pred : u->keep)[*row + k] != 0;
     if (r->defs != 1 || r->block != u->from || r->at != u->at || keep ||
-        (!pred && (r->kind != PL_ROW_REG || r->rows != rows)))
+        (!pred && (r->kind != PL_REG_VIRTUAL || r->rows != rows)))
         return;
     uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
@@ -834,7 +838,7 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const pl_ir *x = u->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        const pl_ir_row *r = &(pred ? x->pred_row : x->row)[*row + k];
+        const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row + k];
         if (r->defs == 1 && r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, u->c->latch) &&
             !pl_ir_dominates(x, r->block, u->from))
             (pred ? u->keep_pred : u->keep)[*row + k] = 1;
@@ -886,7 +890,7 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
     for (uint32_t m = 1; m < c->members; m++) u->block_to[c->member[m]] = pl_ir_new_block(x);
     for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {
         u->from = c->member[m];
-        const pl_irb body = x->b.at[u->from];
+        const pl_ir_block body = x->b.at[u->from];
         const bool latch = u->from == c->latch;
         to = u->block_to[u->from];
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
@@ -997,7 +1001,7 @@ static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, u
     const pl_word type = is_signed ? type_of(c) : c->bits == 64 ? W_u64 : W_u32;
     uint64_t bound;
     uint32_t distance = counter;
-    if (up || !pl_ir_number(x, c->bound, &bound) || bound != 0) {
+    if (up || !pl_ir_constant_value(x, c->bound, &bound) || bound != 0) {
         pl_insn *i = pl_ir_append(x, block, line);
         distance = pl_ir_new(x, c->bits / 32);
         if (!i || !pl_insn_make(i, M_sub, 3, &type, 1)) return PL_PF;
@@ -1029,7 +1033,7 @@ static bool passes_end(const pl_ir *x, const counted *c)
     uint64_t bound;
     const bool reached = c->cmp == W_le || c->cmp == W_ge;
     const int64_t step = sign(c->step, c->bits);
-    return !pl_ir_number(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
+    return !pl_ir_constant_value(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
 }
 
 /* While the counter is less than the bound, or more. */
@@ -1055,7 +1059,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
         if (end == PL_IR_NONE) return false;
     }
     forget(x, c);
-    start = pl_ir_number(x, start, &number) ? start : c->counter;
+    start = pl_ir_constant_value(x, start, &number) ? start : c->counter;
     const bool plain = c->is_signed && sign(c->step, c->bits) > 0 && start != c->counter &&
                        number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
@@ -1273,8 +1277,8 @@ static bool moves_on(pl_ir *x, const counted *c, uint32_t row)
     uint64_t number;
     for (unsigned k = 0; k < STEPS; k++) {
         const pl_insn *i = only_write(x, c, row);
-        if (!i || !(pl_insn_copies(i) ||
-                    (pl_insn_mnem(i) == M_add && pl_ir_number(x, i->op[2], &number))))
+        if (!i || !(pl_insn_is_copy(i) ||
+                    (pl_insn_mnem(i) == M_add && pl_ir_constant_value(x, i->op[2], &number))))
             return false;
         seen[k] = row;
         row = i->op[1];
@@ -1322,7 +1326,7 @@ static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
 {
     const uint32_t p = pl_ir_branch(x, c->latch)->guard;
     if (!known->described) {
-        if (!pl_varies_find(&known->lanes, x)) return false;
+        if (!pl_divergence_find(&known->lanes, x)) return false;
         known->described = x->f->preds;
     }
     return p < known->described && known->lanes.pred[p];
@@ -1335,7 +1339,7 @@ static bool in_step(pl_ir *x, const counted *c, knowledge *known)
     uint64_t v;
     const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
     const bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
-    return (parameter || pl_ir_number(x, c->bound, &v)) && !lanes_part(x, c, known);
+    return (parameter || pl_ir_constant_value(x, c->bound, &v)) && !lanes_part(x, c, known);
 }
 
 static bool unroll(pl_ir *x, counted *c, knowledge *known)
@@ -1357,7 +1361,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
         settle(x, c->latch);
         return !failed && pl_ir_ok(x);
     }
-    if (!n && c->cmp != W_ne && pl_ir_number(x, c->bound, &bound) && limit_wraps(c, bound))
+    if (!n && c->cmp != W_ne && pl_ir_constant_value(x, c->bound, &bound) && limit_wraps(c, bound))
         return true;
     size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
     unroller u = {.x = x,
@@ -1371,7 +1375,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred) return false;
     find_kept(&u);
     for (uint32_t m = 0; m < c->members; m++) {
-        const pl_irb *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->b.at[c->member[m]];
         for (size_t k = 0; k < b->code.n; k++) {
             uint64_t step;
             if (only_steps(x, c, c->member[m], &b->code.at[k], &step))
@@ -1386,7 +1390,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
  * written out, which may be due now. */
 static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
-    if (!pl_pass_merge_blocks(x) || !pl_ir_ready(x)) return false;
+    if (!pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
     size_t n = x->b.n;
     knowledge known = {0};
     *any = *outer = false;
@@ -1404,7 +1408,7 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
             *outer |= inside && x->b.at[b].latches == 0;
         }
     }
-    if (!*any) pl_ir_same(x);
+    if (!*any) pl_ir_preserve_all(x);
     return true;
 }
 

@@ -39,11 +39,11 @@ static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     readers *r = ctx;
     for (unsigned k = 0; k < rows; k++) {
         if (use & PL_USE_PRED) {
-            const pl_ir_row *p = *row + k < r->preds ? &r->x->pred_row[*row + k] : NULL;
+            const pl_ir_reg *p = *row + k < r->preds ? &r->x->pred_row[*row + k] : NULL;
             r->ok &= !p || (p->defs == 1 && !p->pinned && p->uses == r->pred[*row + k]);
         } else {
-            const pl_ir_row *v = &r->x->row[*row + k];
-            r->ok &= *row + k < r->x->described && v->kind == PL_ROW_REG && v->defs == 1 &&
+            const pl_ir_reg *v = &r->x->row[*row + k];
+            r->ok &= *row + k < r->x->described && v->kind == PL_REG_VIRTUAL && v->defs == 1 &&
                      !v->pinned && v->uses == r->row[*row + k];
         }
     }
@@ -54,7 +54,7 @@ static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static unsigned takes(readers *r, uint32_t block)
 {
     pl_ir *x = r->x;
-    const pl_irb *b = &x->b.at[block];
+    const pl_ir_block *b = &x->b.at[block];
     unsigned n = 0;
     r->ok = true;
     for (size_t k = 0; k < b->code.n; k++) pl_insn_reads_here(x->p, &b->code.at[k], count_reads, r);
@@ -64,7 +64,7 @@ static unsigned takes(readers *r, uint32_t block)
         const bool bank = pl_insn_mnem(i) == M_ld && (space == PL_SP_PARAM || space == PL_SP_CONST);
         r->ok &= i->guard == PL_PT && (bank || pl_insn_pure(i));
         pl_insn_writes_here(x->p, i, ask_writes, r);
-        n += pl_weight(x, i) + (pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 5);
+        n += pl_insn_cost(x, i) + (pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 5);
     }
     for (size_t k = 0; k < b->code.n; k++)
         pl_insn_reads_here(x->p, &b->code.at[k], forget_reads, r);
@@ -88,7 +88,7 @@ static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
 {
     pl_ir *x = r->x;
-    const pl_irb *b = &x->b.at[second], *to = &x->b.at[place];
+    const pl_ir_block *b = &x->b.at[second], *to = &x->b.at[place];
     bool negated[2];
     if (second == place || second == first || b->npred != 1 || b->loop != x->b.at[first].loop ||
         !leads(x, first, place, &negated[0]) || !leads(x, second, place, &negated[1]))
@@ -142,7 +142,7 @@ bool pl_pass_merge_branches(pl_ir *x)
         if (!pl_ir_ok(x)) return false;
     }
     if (!any) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return true;
     }
     x->counted = false;

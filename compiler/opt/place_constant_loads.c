@@ -88,12 +88,12 @@ typedef struct place {
                         path to it */
     uint32_t *seen;  /* by row and by fetch: the last loop that touched it, plus one */
     uint32_t block;
-    pl_flow flow;    /* as long as nothing has changed */
-    bool crowds;     /* is there a place where registers are scarce? */
-    bool spills;     /* and are there more values than a thread may have registers? */
-    uint8_t *scarce; /* by block: it is one */
-    uint32_t *left;  /* by block: what is fetched in front of this block would be kept where
-                        registers are scarce on some path to it */
+    pl_liveness flow; /* as long as nothing has changed */
+    bool crowds;      /* is there a place where registers are scarce? */
+    bool spills;      /* and are there more values than a thread may have registers? */
+    uint8_t *scarce;  /* by block: it is one */
+    uint32_t *left;   /* by block: what is fetched in front of this block would be kept where
+                         registers are scarce on some path to it */
 } place;
 
 /* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others
@@ -122,8 +122,8 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT) return false;
     uint16_t m = pl_insn_mnem(i);
-    if (m == M_ld) return pl_bank_word(x, i) && x->row[i->op[0]].defs == 1;
-    return pl_insn_copies(i) && pl_ir_special(x, i->op[1]) && x->row[i->op[0]].defs == 1;
+    if (m == M_ld) return pl_insn_reads_cbank_word(x, i) && x->row[i->op[0]].defs == 1;
+    return pl_insn_is_copy(i) && pl_ir_special_register(x, i->op[1]) && x->row[i->op[0]].defs == 1;
 }
 
 static void want(place *p, fetch *f, uint32_t block)
@@ -150,7 +150,7 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* What it comes to as instructions of the machine, about. */
 static uint32_t length_of(const pl_insn *i)
 {
-    switch (i->cls) {
+    switch (i->latency_class) {
     case C_free: return 0;
     case C_alu64:
     case C_logic64:
@@ -193,7 +193,7 @@ static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     p->rounds[head].fetches++;
 }
 
-static bool has_body(const pl_irb *b)
+static bool has_body(const pl_ir_block *b)
 {
     bool any = false;
     for (size_t k = 0; k < b->code.n && !any; k++)
@@ -215,7 +215,7 @@ static bool measure_loops(place *p)
         if (x->b.at[b].order != PL_IR_NONE && x->b.at[b].latches && x->b.at[b].outer != PL_IR_NONE)
             p->rounds[x->b.at[b].outer].outer = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->b.at[h].outer)
             p->rounds[h].parts |= h != x->rpo[j] || has_body(b);
         for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
@@ -250,7 +250,7 @@ static bool find_since(place *p)
     if (!p->since || !p->left) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
-        const pl_irb *k = &x->b.at[b];
+        const pl_ir_block *k = &x->b.at[b];
         uint32_t since = 0, left = 0;
         for (uint32_t e = 0; e < k->npred; e++) {
             const uint32_t from = x->preds[k->pred + e];
@@ -414,9 +414,10 @@ static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const uint32_t n = p->of[*row] - 1;
     const fetch *f = &p->fetches.at[n];
     if (!f->bank || f->depth || f->i.op[0] != *row) return;
-    uint32_t *twin = r->twin + (size_t)n * PL_BANK_WAYS, *mine = &twin[pl_bank_way(r->i, row)];
+    uint32_t *twin = r->twin + (size_t)n * PL_CBANK_READ_KINDS,
+             *mine = &twin[pl_cbank_read_kind(r->i, row)];
     bool first = true;
-    for (unsigned w = 0; w < PL_BANK_WAYS; w++) first &= !twin[w];
+    for (unsigned w = 0; w < PL_CBANK_READ_KINDS; w++) first &= !twin[w];
     if (first) *mine = n + 1;
     if (!*mine) {
         fetch other = *f;
@@ -432,7 +433,7 @@ static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool split_ways(place *p)
 {
     pl_ir *x = p->x;
-    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_BANK_WAYS + 1)};
+    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_CBANK_READ_KINDS + 1)};
     bool any = false;
     for (size_t k = 0; k < p->fetches.n && !any; k++)
         any = p->fetches.at[k].bank && x->row[p->fetches.at[k].i.op[0]].rows == 2;
@@ -455,7 +456,7 @@ static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     window_use *w = ctx;
     (void)rows;
-    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_ROW_INIT &&
+    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_REG_PRESET &&
               w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
 }
 
@@ -561,10 +562,11 @@ static bool for_itself(guards *g, uint32_t n, bool uniform)
 static pl_insn *under_guard(const guards *g, uint32_t front)
 {
     pl_ir *x = g->p->x;
-    const pl_ir_row *r = &x->pred_row[g->i->guard];
+    const pl_ir_reg *r = &x->pred_row[g->i->guard];
     const bool early = front != g->block && r->defs == 1 && r->block != PL_IR_NONE &&
                        pl_ir_dominates(x, r->block, front);
-    return early ? pl_ir_later(x, front, pl_ir_end(x, front)) : pl_ir_later(x, g->block, g->at);
+    return early ? pl_ir_insert_deferred(x, front, pl_ir_end(x, front))
+                 : pl_ir_insert_deferred(x, g->block, g->at);
 }
 
 static void put_under_guard(const guards *g, const pl_insn *what)
@@ -594,7 +596,7 @@ static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows) return;
     const bool wide = rows == 2,
                busy = p->x->b.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
-    const bool uniform = wide && pl_bank_way(g->i, row) == PL_BY_UNIFORM;
+    const bool uniform = wide && pl_cbank_read_kind(g->i, row) == PL_CBANK_VIA_UNIFORM;
     known *k = &g->of[n];
     if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
         if (g->front != g->block) read_by_all(g, n);
@@ -611,7 +613,7 @@ static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool make_window(const pl_ir *x, uint32_t block, pl_insn *i)
 {
-    const pl_irb *b = &x->b.at[block];
+    const pl_ir_block *b = &x->b.at[block];
     if (!i) return false;
     i->line = b->code.n ? b->code.at[0].line : 0;
     return pl_insn_make(i, M__window, 0, NULL, 0);
@@ -637,7 +639,7 @@ static void window_in_body(guards *g, bool address)
 /* Has its uniform register been given up in a loop since? */
 static bool lost(const guards *g, const known *k)
 {
-    const pl_irb *b = g->p->x->b.at;
+    const pl_ir_block *b = g->p->x->b.at;
     return g->behind[g->block] &&
            b[g->sources.at[k->source - 1].block].pre <= b[g->behind[g->block] - 1].pre;
 }
@@ -647,7 +649,7 @@ static bool lost(const guards *g, const known *k)
 static void visit_part(guards *g, uint32_t from, uint32_t to)
 {
     pl_ir *x = g->p->x;
-    const pl_irb *b = &x->b.at[g->block];
+    const pl_ir_block *b = &x->b.at[g->block];
     const uint32_t window = (uint32_t)g->p->fetches.n;
     g->part++;
     g->read.n = 0;
@@ -679,8 +681,9 @@ static void visit_part(guards *g, uint32_t from, uint32_t to)
         known *f = &g->of[g->read.at[k]];
         if (g->read.at[k] == window && !(in_front_of(g, f) && !(g->named && lost(g, f))))
             make_window(x, g->out,
-                        g->out == g->block ? pl_ir_later(x, g->block, from)
-                                           : pl_ir_later(x, g->out, pl_ir_end(x, g->out)));
+                        g->out == g->block
+                            ? pl_ir_insert_deferred(x, g->block, from)
+                            : pl_ir_insert_deferred(x, g->out, pl_ir_end(x, g->out)));
         *pl_push(x->tmp, &g->sources) = (source){place_of(g, f), f->source};
         f->source = (uint32_t)g->sources.n;
     }
@@ -688,10 +691,10 @@ static void visit_part(guards *g, uint32_t from, uint32_t to)
 
 static void visit_block(guards *g)
 {
-    const pl_irb *b = &g->p->x->b.at[g->block];
+    const pl_ir_block *b = &g->p->x->b.at[g->block];
     uint32_t from = 0;
     g->front = in_front(g->p, g->block);
-    g->out = pl_ir_out_of_loops(g->p->x, g->block);
+    g->out = pl_ir_outside_loops(g->p->x, g->block);
     for (uint32_t to = 0; to < b->code.n; to++)
         if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT &&
             (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
@@ -725,7 +728,7 @@ static bool fetch_in_bodies(place *p)
         g.behind[g.block] = last_parting(&g, g.block);
         visit_block(&g);
     }
-    return pl_ir_settle(x);
+    return pl_ir_flush_inserts(x);
 }
 
 typedef struct needs {
@@ -742,7 +745,7 @@ static void emit(place *p, size_t at, fetch *f)
     if (f->placed) return;
     f->placed = true;
     if (f->depth) pl_insn_uses_here(p->x->p, &f->i, emit_needed, &n);
-    pl_insn *i = pl_ir_later(p->x, p->block, at);
+    pl_insn *i = pl_ir_insert_deferred(p->x, p->block, at);
     if (i) *i = f->i;
 }
 
@@ -765,46 +768,46 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_flow *f = &((place *)ctx)->flow;
-    uint32_t k = pl_flow_of(f, *row, use);
-    if (k) pl_flow_set(f, k - 1, !pl_flow_starts(f, k - 1, rows, use));
+    pl_liveness *f = &((place *)ctx)->flow;
+    uint32_t k = pl_liveness_value_of(f, *row, use);
+    if (k) pl_liveness_set(f, k - 1, !pl_liveness_defines(f, k - 1, rows, use));
 }
 
 static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_flow *f = &((place *)ctx)->flow;
-    uint32_t k = pl_flow_of(f, *row, use);
+    pl_liveness *f = &((place *)ctx)->flow;
+    uint32_t k = pl_liveness_value_of(f, *row, use);
     (void)rows;
-    if (k) pl_flow_set(f, k - 1, true);
+    if (k) pl_liveness_set(f, k - 1, true);
 }
 
 /* Marks what lives where registers are scarce, not counting what this pass is about. */
 static bool find_crowds(place *p)
 {
     pl_ir *x = p->x;
-    pl_flow *f = &p->flow;
+    pl_liveness *f = &p->flow;
     if (x->f->rows <= CROWD) return true;
     p->scarce = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    if (!p->scarce || !pl_flow_values(f, x, false)) return false;
+    if (!p->scarce || !pl_liveness_values(f, x, false)) return false;
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             const pl_insn *i = &x->b.at[b].code.at[k];
             if (x->b.at[b].order != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
                 f->v[f->of[i->op[0]] - 1].weight = 0;
         }
-    if (!pl_flow_live(f)) return false;
+    if (!pl_liveness_solve(f)) return false;
     uint32_t most = 0;
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (x->b.at[b].order == PL_IR_NONE) continue;
-        pl_flow_end(f, b);
+        pl_liveness_go_to_end(f, b);
         for (uint32_t k = (uint32_t)x->b.at[b].code.n; k-- > 0;) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            pl_flow_visit(f, b, k);
+            pl_liveness_visit(f, b, k);
             pl_insn_writes_here(x->p, i, leave, p);
             pl_insn_reads_here(x->p, i, enter, p);
             most = f->weight > most ? f->weight : most;
             if (f->weight > CROWD) {
-                pl_flow_mark(f);
+                pl_liveness_mark(f);
                 p->scarce[b] = 1;
                 p->crowds = true;
             }
@@ -830,7 +833,7 @@ static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->other |= (use & PL_USE_PRED) != 0;
         return;
     }
-    if (x->kind.at[*row] != PL_ROW_REG) return;
+    if (x->kind.at[*row] != PL_REG_VIRTUAL) return;
     uint32_t f = c->p->of[*row];
     if (!f) {
         c->other = true;
@@ -862,7 +865,7 @@ static uint8_t steps(place *p, pl_insn *i)
     if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT ||
         !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
         x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] ||
-        !pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1))
+        !pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1))
         return 0;
     chain c = {.p = p};
     pl_insn_uses_here(x->p, i, look_at, &c);
@@ -879,7 +882,7 @@ static bool collect(place *p)
     for (uint32_t b = 0; b < x->b.n; b++)
         for (size_t k = 0; k < x->b.at[b].code.n; k++)
             others += x->b.at[b].code.at[k].guard != PL_PT           ? 2 * PL_INLINE_OPERANDS
-                      : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (PL_BANK_WAYS - 1)
+                      : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (PL_CBANK_READ_KINDS - 1)
                                                                      : 0;
     p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
     if (!p->of) return false;
@@ -902,14 +905,15 @@ static bool collect(place *p)
             *pl_push(x->tmp, &p->fetches) =
                 (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->row[i->op[0]].rows};
             p->fetches.at[p->fetches.n - 1].crowded =
-                p->crowds && pl_flow_marked(&p->flow, p->flow.of[i->op[0]] - 1);
+                p->crowds && pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1);
             p->fetches.at[p->fetches.n - 1].bank =
-                pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special(x, i->op[1]));
+                pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special_register(x, i->op[1]));
             if (pl_insn_mnem(i) == M_mov) {
                 pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
                 pl_insn_make(&p->fetches.at[p->fetches.n - 1].i,
-                             in_constant_bank(pl_ir_special(x, i->op[1])) ? M__ldc : M__s2r, 2,
-                             &type, 1);
+                             in_constant_bank(pl_ir_special_register(x, i->op[1])) ? M__ldc
+                                                                                   : M__s2r,
+                             2, &type, 1);
             }
             for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
                 p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
@@ -923,7 +927,7 @@ static uint32_t before_global(const pl_ir *x)
 {
     uint32_t at = PL_IR_NONE;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         bool any = false;
         for (size_t k = 0; k < b->code.n && !any; k++) {
             const pl_insn *i = &b->code.at[k];
@@ -935,13 +939,13 @@ static uint32_t before_global(const pl_ir *x)
         }
         if (any) at = pl_ir_common_dominator(x, at, x->rpo[j]);
     }
-    return at == PL_IR_NONE ? at : pl_ir_out_of_loops(x, at);
+    return at == PL_IR_NONE ? at : pl_ir_outside_loops(x, at);
 }
 
 /* An instruction of the machine's own in front of a block. */
 static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
 {
-    pl_irb *b = &x->b.at[block];
+    pl_ir_block *b = &x->b.at[block];
     uint32_t line = b->code.n ? b->code.at[0].line : 0;
     pl_insn *i = pl_ir_insert(x, block, 0);
     if (!i) return false;
@@ -972,13 +976,13 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         if (f->block == PL_IR_NONE) continue;
         f->block = f->bank || f->crowded || f->block == PL_IR_NONE
                        ? f->block
-                       : pl_ir_out_of_loops(x, f->block);
+                       : pl_ir_outside_loops(x, f->block);
         f->next = wanted[f->block];
         wanted[f->block] = (uint32_t)k + 1;
     }
     for (uint32_t b = 0; b < x->b.n; b++) {
         if (!wanted[b]) continue;
-        const pl_irb *k = &x->b.at[b];
+        const pl_ir_block *k = &x->b.at[b];
         p.block = b;
         needs n = {.p = &p};
         for (; n.at < k->code.n; n.at++)
@@ -986,15 +990,17 @@ bool pl_pass_place_constant_loads(pl_ir *x)
                 pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
         emit_rest(&p, pl_ir_end(x, b), wanted[b]);
     }
-    if (!pl_ir_settle(x)) return false;
+    if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
-            if (i->cls == C_param && (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
+            if (i->latency_class == C_param &&
+                (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
                 i->sel[PL_M_SPACE] == PL_SP_LOCAL)
-                i->cls = C_free;
-            if (i->sel[PL_M_SPACE] == PL_SP_CONST && pl_bank_word(x, i)) i->cls = C_param;
+                i->latency_class = C_free;
+            if (i->sel[PL_M_SPACE] == PL_SP_CONST && pl_insn_reads_cbank_word(x, i))
+                i->latency_class = C_param;
         }
     if (x->f->entry) {
         uint32_t global = before_global(x);
@@ -1005,6 +1011,6 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     if (x->f->rows == rows &&
         !p.crowds) /* nothing has got a register of its own or goes with its reader; those that
                       nobody reads are gone, and nobody asks about them */
-        pl_ir_moved(x);
+        pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

@@ -20,14 +20,15 @@ static bool simple(const pl_insn *w)
         M__lea, M__leahi, M__iadd3, M__iadd2, M__isub2, M__msub, M__minmax3, M__addmax, M__submax,
         M_neg,  M_abs,    M_popc,   M_sad,    M_ex2,    M_cvt};
     if (w->form == PL_IR_DEAD || w->guard != PL_PT || !pl_insn_pure(w) || pl_insn_has(w, W_cc) ||
-        pl_type_bits(pl_insn_type(w)) != 32 || w->cls == C_free)
+        pl_type_bits(pl_insn_type(w)) != 32 || w->latency_class == C_free)
         return false;
     if ((pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs) &&
         pl_type_kind(pl_insn_type(w)) == 'f') /* a modifier of SEL */
         return false;
-    const bool to_float = w->cls == C_cvt_f2i && pl_type_kind(pl_insn_type(w)) == 'f'; /* I2F */
-    if (pl_insn_mnem(w) == M_cvt && w->cls != C_cvt_int && w->cls != C_cvt_i2f &&
-        w->cls != C_cvt_rnd && !to_float)
+    const bool to_float =
+        w->latency_class == C_cvt_f2i && pl_type_kind(pl_insn_type(w)) == 'f'; /* I2F */
+    if (pl_insn_mnem(w) == M_cvt && w->latency_class != C_cvt_int &&
+        w->latency_class != C_cvt_i2f && w->latency_class != C_cvt_rnd && !to_float)
         return false;
     for (size_t k = 0; k < sizeof mnem / sizeof *mnem; k++)
         if (pl_insn_mnem(w) == mnem[k]) return true;
@@ -63,7 +64,7 @@ static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t ro
 
 static bool single_row(const pl_ir *x, uint32_t row)
 {
-    return row != UINT32_MAX && x->row[row].kind == PL_ROW_REG && x->row[row].rows == 1 &&
+    return row != UINT32_MAX && x->row[row].kind == PL_REG_VIRTUAL && x->row[row].rows == 1 &&
            !x->row[row].pinned;
 }
 
@@ -71,7 +72,7 @@ static bool single_row(const pl_ir *x, uint32_t row)
 static bool loads(const pl_insn *w)
 {
     return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->guard == PL_PT &&
-           (w->flags & PL_IF_MEM) && w->cls == C_ld && w->sel[PL_M_COUNT] == 1 &&
+           (w->flags & PL_IF_MEM) && w->latency_class == C_ld && w->sel[PL_M_COUNT] == 1 &&
            w->sel[PL_M_LOG2] <= 2 && !(w->sel[PL_M_FLAGS] & (PL_MF_POLL | PL_MF_WIDE)) &&
            (w->sel[PL_M_SPACE] == PL_SP_GLOBAL || w->sel[PL_M_SPACE] == PL_SP_SHARED);
 }
@@ -90,7 +91,7 @@ static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t t
  */
 static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
 {
-    const pl_ir_row *r = &x->row[row];
+    const pl_ir_reg *r = &x->row[row];
     if (!single_row(x, row) || r->defs != 1 || r->uses != 1 || r->block != block || r->at >= at)
         return NULL;
     pl_insn *w = &x->b.at[block].code.at[r->at];
@@ -133,7 +134,7 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* A value that nothing needs behind position `at`. */
 static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, uint32_t row)
 {
-    const pl_ir_row *r = &x->row[row];
+    const pl_ir_reg *r = &x->row[row];
     const readers *k = &n->by_row[row];
     return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE &&
            x->b.at[r->block].loop == x->b.at[block].loop && (r->block != block || r->at < at) &&
@@ -151,7 +152,8 @@ static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t 
 static bool signed_on_the_way(const pl_ir *x, uint32_t row)
 {
     const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
-    return w && w->cls == C_free && (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
+    return w && w->latency_class == C_free &&
+           (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
 }
 
 /* True: something has changed. */
@@ -200,13 +202,13 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
     return false;
 }
 
-bool pl_choice_counts(const pl_ir *x, const pl_insn *s)
+bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s)
 {
     uint64_t v;
     return s && pl_insn_mnem(s) == M_selp && s->guard == PL_PT &&
            pl_type_bits(pl_insn_type(s)) == 32 && pl_type_kind(pl_insn_type(s)) != 'f' &&
            s->op[3] > PL_PF && x->row[s->op[0]].uses == 1 && x->row[s->op[0]].defs == 1 &&
-           pl_ir_number(x, s->op[1], &v) && pl_ir_number(x, s->op[2], &v);
+           pl_ir_constant_value(x, s->op[1], &v) && pl_ir_constant_value(x, s->op[2], &v);
 }
 
 /* True: the sum at `at` has become two. */
@@ -218,16 +220,16 @@ static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         const uint32_t other = i->op[3 - k];
-        const pl_ir_row *r = i->op[k] < x->described ? &x->row[i->op[k]] : NULL;
+        const pl_ir_reg *r = i->op[k] < x->described ? &x->row[i->op[k]] : NULL;
         if (!r || r->block != block || r->at >= at || !single_row(x, i->op[k]) ||
             other == UINT32_MAX || other == i->op[0] || !single_row(x, other))
             continue;
         pl_insn *s = &x->b.at[block].code.at[r->at];
-        if (!pl_choice_counts(x, s) || x->pred_row[s->op[3]].defs != 1) continue;
+        if (!pl_select_counts_pred(x, s) || x->pred_row[s->op[3]].defs != 1) continue;
         pl_insn sum = *i, back = *i;
         const bool negated = s->neg >> 3 & 1;
         uint64_t otherwise = 0;
-        pl_ir_number(x, s->op[2], &otherwise);
+        pl_ir_constant_value(x, s->op[2], &otherwise);
         static const pl_word b32 = W_b32;
         if (!otherwise && !pl_insn_make(&back, M_mov, 2, &b32, 1)) return false;
         sum.op[1] = back.op[1] = other;
@@ -249,7 +251,7 @@ static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
 
 bool pl_pass_predicate_selects(pl_ir *x)
 {
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     reading n = {.by_row = pl_arena_array(x->tmp, readers, x->f->rows + 1), .rows = x->f->rows};
     if (!n.by_row) return false;
     for (uint32_t r = 0; r < n.rows; r++) n.by_row[r].block = PL_IR_NONE;
@@ -262,7 +264,7 @@ bool pl_pass_predicate_selects(pl_ir *x)
             for (size_t at = x->b.at[b].code.n;
                  at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
                 any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
-    if (!any) pl_ir_same(x);
+    if (!any) pl_ir_preserve_all(x);
     pl_ir_sweep(x);
     return pl_ir_ok(x);
 }

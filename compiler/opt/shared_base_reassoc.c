@@ -18,10 +18,10 @@ typedef struct bases {
 } bases;
 
 /* Is the row the address of a variable? */
-static const pl_row_init *variable(const pl_ir *x, uint32_t row)
+static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->f->rows || x->kind.at[row] != PL_ROW_INIT) return NULL;
-    const pl_row_init *i = &x->f->init.at[x->init.at[row]];
+    if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return NULL;
+    const pl_frame_init *i = &x->f->init.at[x->init.at[row]];
     return i->reloc == PL_RELOC_SHARED && i->width == 32 && !i->sreg ? i : NULL;
 }
 
@@ -70,7 +70,7 @@ static void move(bases *b, pl_insn *i)
     if (address) i->imm += b->delta[i->op[address - 1]];
     if (!n || !free_of_place(b, i->op[0])) return;
     for (unsigned k = first; k < first + n; k++) {
-        const pl_row_init *v = variable(b->x, i->op[k]);
+        const pl_frame_init *v = variable(b->x, i->op[k]);
         b->delta[i->op[0]] += v ? (int64_t)v->bits : b->delta[i->op[k]];
         if (v && v->bits) i->op[k] = b->start;
     }
@@ -81,15 +81,15 @@ static uint32_t start_of_memory(pl_ir *x)
 {
     pl_prog_func *f = x->f;
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *v = variable(x, f->init.at[k].row);
+        const pl_frame_init *v = variable(x, f->init.at[k].row);
         if (v && !v->bits) return v->row;
     }
     uint32_t row = pl_ir_new(x, 1);
     if (!pl_ir_ok(x)) return row;
-    x->kind.at[row] = PL_ROW_INIT;
+    x->kind.at[row] = PL_REG_PRESET;
     x->init.at[row] = (uint32_t)f->init.n;
     *pl_push(x->p->arena, &f->init) =
-        (pl_row_init){.row = row, .width = 32, .reloc = PL_RELOC_SHARED};
+        (pl_frame_init){.row = row, .width = 32, .reloc = PL_RELOC_SHARED};
     return row;
 }
 
@@ -97,12 +97,12 @@ bool pl_pass_shared_base_reassoc(pl_ir *x)
 {
     bool any = false;
     for (size_t k = 0; k < x->f->init.n && !any; k++) {
-        const pl_row_init *v = variable(x, x->f->init.at[k].row);
+        const pl_frame_init *v = variable(x, x->f->init.at[k].row);
         any = v && v->bits;
     }
     if (!any) return true;
     bases b = {.x = x, .start = start_of_memory(x)};
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     b.good = pl_arena_array(x->tmp, uint32_t, x->f->rows);
     b.delta = pl_arena_array(x->tmp, int64_t, x->f->rows);
     if (!pl_ir_ok(x)) return false;

@@ -83,7 +83,7 @@ typedef struct webs {
         frontier *at;
         size_t n, cap;
     } frontiers;
-    pl_liveset sets; /* of variables */
+    pl_live_spans sets; /* of variables */
     uint32_t *span,
         *spans; /* by variable: first of its stretches in `spans`, numbers of those of the sets */
     /* by block, for the variable at work: its number plus one where it is touched, where there is a
@@ -130,7 +130,7 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     webs *w = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     pl_ir *x = w->x;
-    const pl_ir_row *info = pred ? x->pred_row : x->row;
+    const pl_ir_reg *info = pred ? x->pred_row : x->row;
     unsigned n = pred ? 1 : rows;
     uint32_t have = w->of[pred][*row];
     if (!have && info[*row].defs < 2) /* nearly all */
@@ -138,8 +138,8 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     bool eligible = true;
     w->touches_any = true;
     for (unsigned k = 0; k < n; k++)
-        eligible &=
-            !info[*row + k].pinned && info[*row + k].kind == PL_ROW_REG && !(pred && *row <= PL_PF);
+        eligible &= !info[*row + k].pinned && info[*row + k].kind == PL_REG_VIRTUAL &&
+                    !(pred && *row <= PL_PF);
     if (!have) {
         if (!eligible) return;
         *pl_push(x->tmp, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
@@ -239,7 +239,7 @@ static bool find_frontiers(webs *w)
     w->frontier = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
     if (!w->frontier) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_irb *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->b.at[x->rpo[j]];
         for (uint32_t e = 0; e < b->npred && (b->npred > 1 || !j); e++)
             for (uint32_t r = x->preds[b->pred + e]; !j || r != b->idom; r = x->b.at[r].idom) {
                 uint32_t last = w->frontier[r];
@@ -273,15 +273,15 @@ static bool above(const pl_ir *x, const site *s, uint32_t block)
 static bool find_lives(webs *w)
 {
     pl_ir *x = w->x;
-    if (!pl_flow_sets(&w->sets, x)) return false;
+    if (!pl_liveness_spans(&w->sets, x)) return false;
     w->sets.things = (uint32_t)w->v.n;
     for (uint32_t k = 0; k < w->v.n; k++)
         for (uint32_t t = w->v.at[k].open ? w->v.at[k].touches : 0; t;
              t = w->touches.at[t - 1].next)
             if (x->b.at[w->touches.at[t - 1].block].order != PL_IR_NONE)
-                pl_liveset_touch(&w->sets, k, w->touches.at[t - 1].block,
-                                 w->touches.at[t - 1].reads);
-    if (!pl_liveset_solve(&w->sets)) return false;
+                pl_live_spans_access(&w->sets, k, w->touches.at[t - 1].block,
+                                     w->touches.at[t - 1].reads);
+    if (!pl_live_spans_solve(&w->sets)) return false;
     w->span = pl_arena_array(x->tmp, uint32_t, w->v.n + 2);
     w->spans = pl_arena_array(x->tmp, uint32_t, w->sets.spans.n + 1);
     if (!w->span || !w->spans) return false;
@@ -378,7 +378,7 @@ static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
 
 static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
 {
-    const pl_irb *b = &w->x->b.at[block];
+    const pl_ir_block *b = &w->x->b.at[block];
     if (b->order != PL_IR_NONE && w->has_meeting[block] == index + 1) return ask(w, block);
     return block == 0 || b->order == PL_IR_NONE ? w->v.at[index].first : at_end(w, index, b->idom);
 }
@@ -403,7 +403,7 @@ static void connect(webs *w, uint32_t index)
 bool pl_pass_split_webs(pl_ir *x)
 {
     webs w = {.x = x};
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     w.of[0] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
     if (!w.of[0] || !w.of[1]) return false;
@@ -419,7 +419,7 @@ bool pl_pass_split_webs(pl_ir *x)
         w.bits += w.v.at[k].mixed ? 0 : w.v.at[k].n;
     }
     if (!w.bits) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return true;
     }
     uint32_t rows = x->f->rows, preds = x->f->preds;
@@ -450,7 +450,7 @@ bool pl_pass_split_webs(pl_ir *x)
         }
     }
     if (x->f->rows == rows && x->f->preds == preds)
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
     else
         walk(&w, true);
     return pl_ir_ok(x);

@@ -93,14 +93,14 @@ static unsigned derives(const arrays *a, const pl_insn *i, uint32_t *by)
 {
     const uint16_t m = pl_insn_mnem(i);
     *by = UINT32_MAX;
-    if (pl_insn_copies(i) && pl_type_bits(pl_insn_type(i)) == 64)
+    if (pl_insn_is_copy(i) && pl_type_bits(pl_insn_type(i)) == 64)
         return is_inside(a, i->op[1]) ? 1 : 0;
     if ((m != M_add && m != M_sub) || pl_forms[i->form].noperands != 3 || !integer64(i)) return 0;
     const bool first = is_inside(a, i->op[1]), second = is_inside(a, i->op[2]);
     if (first == second || (second && m == M_sub)) return 0;
     *by = i->op[first ? 2 : 1];
     uint64_t bits;
-    if (m == M_sub && !pl_ir_number(a->x, *by, &bits)) return 0;
+    if (m == M_sub && !pl_ir_constant_value(a->x, *by, &bits)) return 0;
     return first ? 1 : 2;
 }
 
@@ -154,7 +154,7 @@ static uint32_t lesser(uint32_t p, uint32_t q)
 /* The instruction that computes a value that is written once, without a guard. */
 static const pl_insn *value_of(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->described || x->kind.at[row] != PL_ROW_REG || x->row[row].defs != 1 ||
+    if (row >= x->described || x->kind.at[row] != PL_REG_VIRTUAL || x->row[row].defs != 1 ||
         x->row[row].pinned)
         return NULL;
     const pl_insn *i = pl_ir_writer(x, row);
@@ -165,7 +165,8 @@ static const pl_insn *value_of(const pl_ir *x, uint32_t row)
 static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
 {
     uint64_t n;
-    if (!i || pl_forms[i->form].noperands != 3 || !pl_ir_number(x, i->op[2], &n)) return false;
+    if (!i || pl_forms[i->form].noperands != 3 || !pl_ir_constant_value(x, i->op[2], &n))
+        return false;
     const bool shift = pl_insn_mnem(i) == M_shl && pl_type_bits(pl_insn_type(i)) == 64;
     *by = shift ? n < 64 ? UINT64_C(1) << n : 0 : n;
     return shift || (pl_insn_mnem(i) == M_mul && pl_insn_has(i, W_wide) &&
@@ -175,7 +176,7 @@ static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
 static uint32_t multiple_of(const pl_ir *x, uint32_t row)
 {
     uint64_t n;
-    if (pl_ir_number(x, row, &n)) return power(n);
+    if (pl_ir_constant_value(x, row, &n)) return power(n);
     return scales(x, value_of(x, row), &n) ? power(n) : 1;
 }
 
@@ -185,7 +186,7 @@ static bool follow(arrays *a, bool *changed)
 {
     pl_ir *x = a->x;
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_irb *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->b.at[x->rpo[n]];
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             uint32_t by;
@@ -200,7 +201,7 @@ static bool follow(arrays *a, bool *changed)
                         .multiple = p->multiple,
                         .copied = a->at[d].copied};
             uint64_t number;
-            if (by != UINT32_MAX && pl_ir_number(x, by, &number))
+            if (by != UINT32_MAX && pl_ir_constant_value(x, by, &number))
                 to.known += pl_insn_mnem(i) == M_sub ? -(int64_t)number : (int64_t)number;
             else if (by != UINT32_MAX) {
                 to.multiple =
@@ -234,7 +235,7 @@ static bool kept_inside(arrays *a)
     uint32_t *writes = pl_arena_array(x->tmp, uint32_t, x->f->rows);
     if (!writes) return false;
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_irb *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->b.at[x->rpo[n]];
         for (size_t k = 0; k < b->code.n; k++) {
             pl_insn *i = &b->code.at[k];
             if (i->form == PL_IR_DEAD) continue;
@@ -248,7 +249,7 @@ static bool kept_inside(arrays *a)
         }
     }
     for (uint32_t r = 0; r < x->described; r++)
-        if (a->at[r].inside && x->kind.at[r] == PL_ROW_REG && writes[r] != x->row[r].defs)
+        if (a->at[r].inside && x->kind.at[r] == PL_REG_VIRTUAL && writes[r] != x->row[r].defs)
             return false;
     return true;
 }
@@ -288,8 +289,10 @@ static bool summed(const pl_ir *x, const pl_insn *i)
 /* What an instruction comes to; `paid`: by row of `dear`, the subroutine is there. */
 static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *once)
 {
-    const char *name = pl_class_text[i->cls];
-    if (i->form == PL_IR_DEAD || pl_insn_carries(i) || i->cls == C_mov || summed(x, i)) return 0;
+    const char *name = pl_class_text[i->latency_class];
+    if (i->form == PL_IR_DEAD || pl_insn_is_free_copy(i) || i->latency_class == C_mov ||
+        summed(x, i))
+        return 0;
     if (i->flags & PL_IF_MEM)
         return 1u + (i->imm != 0 && i->sel[PL_M_SPACE] != PL_SP_PARAM &&
                      i->sel[PL_M_SPACE] != PL_SP_CONST);
@@ -313,18 +316,18 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
 static bool in_sight(const arrays *a, uint32_t row, uint32_t block)
 {
     const pl_ir *x = a->x;
-    return x->kind.at[row] == PL_ROW_INIT ? !a->at[row].known : x->row[row].block == block;
+    return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->row[row].block == block;
 }
 
 /* Is there room for all words beside what is live from block to block? */
 static bool there_is_room(arrays *a, uint32_t registers)
 {
     pl_ir *x = a->x;
-    pl_flow *f = pl_arena_new(x->tmp, pl_flow);
-    if (!f || !pl_flow_values(f, x, false) || !pl_flow_live(f)) return false;
+    pl_liveness *f = pl_arena_new(x->tmp, pl_liveness);
+    if (!f || !pl_liveness_values(f, x, false) || !pl_liveness_solve(f)) return false;
     uint32_t most = 0;
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        pl_flow_end(f, x->rpo[n]);
+        pl_liveness_go_to_end(f, x->rpo[n]);
         most = f->weight > most ? f->weight : most;
     }
     return most + a->bytes / WORD <= registers;
@@ -337,7 +340,7 @@ static bool worth(arrays *a)
     double now = 0, then = 0;
     bool paid[sizeof dear / sizeof *dear] = {false};
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_irb *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->b.at[x->rpo[n]];
         double weight = 1;
         for (uint32_t d = 0; d < b->depth && d < MOST_DEPTH; d++) weight *= IN_LOOP;
         for (size_t k = 0; k < b->code.n; k++) {
@@ -365,7 +368,7 @@ static bool worth(arrays *a)
 static pl_insn *later(arrays *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
                       unsigned noperands, const pl_word *words, unsigned n)
 {
-    pl_insn *i = pl_ir_later(a->x, block, at);
+    pl_insn *i = pl_ir_insert_deferred(a->x, block, at);
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
     i->line = line;
     return i;
@@ -407,7 +410,7 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
 {
     pl_ir *x = a->x;
     uint64_t n;
-    if (pl_ir_number(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
+    if (pl_ir_constant_value(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
     if (row < x->described && a->low[row]) return a->low[row] - 1;
     const pl_insn *i = value_of(x, row);
     if (!i) return truncated(a, block, at, line, row);
@@ -442,7 +445,7 @@ static uint32_t offset_of(arrays *a, uint32_t row)
     const unsigned from = derives(a, i, &by);
     const bool was = a->at[i->op[from]].moving;
     uint64_t number;
-    const bool sums = by != UINT32_MAX && !pl_ir_number(x, by, &number);
+    const bool sums = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
     const bool once = value_of(x, i->op[from]) ||
                       !was; /* else it may be another one by the time it is asked for */
     const uint32_t base = was ? offset_of(a, i->op[from]) : UINT32_MAX;
@@ -475,7 +478,7 @@ static void move_along(arrays *a, uint32_t block, size_t at)
     int64_t known = from_variable ? 0 : p->known;
     uint64_t number = 0;
     uint32_t low = UINT32_MAX;
-    if (by != UINT32_MAX && pl_ir_number(x, by, &number))
+    if (by != UINT32_MAX && pl_ir_constant_value(x, by, &number))
         known += pl_insn_mnem(&i) == M_sub ? -(int64_t)number : (int64_t)number;
     else if (by != UINT32_MAX)
         low = low_half(a, by, block, at, i.line);
@@ -653,7 +656,7 @@ static bool find(arrays *a)
     pl_ir *x = a->x;
     bool any = false;
     for (size_t k = 0; k < x->f->init.n; k++) {
-        const pl_row_init *i = &x->f->init.at[k];
+        const pl_frame_init *i = &x->f->init.at[k];
         if (i->reloc != PL_RELOC_FRAME) continue;
         if (i->width != 64) return false;
         a->at[i->row] = (place){.inside = true, .known = (int64_t)i->bits, .row = UINT32_MAX};
@@ -670,7 +673,7 @@ bool pl_pass_sroa(pl_ir *x)
 {
     const int64_t bytes = x->f->local_bytes;
     if (!bytes || bytes % WORD || bytes > MOST_BYTES) return true;
-    if (!pl_ir_graph(x) || !pl_ir_ready(x)) return false;
+    if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     arrays a = {.x = x, .bytes = bytes, .rows = rows, .above = PL_IR_NONE};
     a.at = pl_arena_array(x->tmp, place, rows);
@@ -678,7 +681,7 @@ bool pl_pass_sroa(pl_ir *x)
     a.word = pl_arena_array(x->tmp, word, (size_t)bytes / WORD);
     if (!pl_arena_ok(x->tmp)) return false;
     if (x->b.at[0].npred || !find(&a)) {
-        pl_ir_same(x);
+        pl_ir_preserve_all(x);
         return pl_ir_ok(x);
     }
     for (uint32_t r = 0; r < rows; r++)
@@ -690,7 +693,7 @@ bool pl_pass_sroa(pl_ir *x)
     each(&a, note_access);
     a.writing = false;
     each(&a, note_access);
-    a.above = pl_ir_out_of_loops(x, a.above);
+    a.above = pl_ir_outside_loops(x, a.above);
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const word *w = &a.word[k];
         if (w->early &&
@@ -699,7 +702,7 @@ bool pl_pass_sroa(pl_ir *x)
     }
     each(&a, move_along);
     each(&a, replace);
-    if (!pl_ir_settle(x)) return false;
+    if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
     x->f->local_bytes = 0;
     pl_arena_reset(x->tmp);

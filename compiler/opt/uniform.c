@@ -77,12 +77,12 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
         return false;
     if (x->row[i->op[0]].pinned) return false;
     if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
-        return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_ROW_INIT &&
+        return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_REG_PRESET &&
                i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX &&
                i->sel[PL_M_COUNT] == 1;
-    return m == M__ldc || pl_ir_special(x, i->op[1]) == W_ctaid;
+    return m == M__ldc || pl_ir_special_register(x, i->op[1]) == W_ctaid;
 }
 
 /* The uniform datapath has integer arithmetic and logic. */
@@ -110,7 +110,7 @@ static void see(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)rows;
     if (use & PL_USE_PRED)
         c->all = false;
-    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_ROW_REG && !c->may[*row])
+    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_REG_VIRTUAL && !c->may[*row])
         c->all = false;
 }
 
@@ -157,7 +157,7 @@ static uint32_t preferred(const chooser *c, unsigned n)
     for (unsigned k = 0; k < n; k++) {
         const uint32_t row = c->i->op[k];
         if (row >= c->x->f->rows || !c->may[row] || !takes(c->i, k)) continue;
-        const pl_ir_row *r = &c->x->row[row];
+        const pl_ir_reg *r = &c->x->row[row];
         variable |= r->defs > 1;
         value = value == PL_IR_NONE && r->defs == 1 && r->uses > 1 ? row : value;
     }
@@ -178,8 +178,8 @@ static void share(chooser *c)
     uint32_t first = preferred(c, n);
     if (first != PL_IR_NONE && !c->settled) return;
     for (unsigned k = 0; k < n; k++)
-        if (pl_ir_number(c->x, c->i->op[k], &v) && v && !(pl_insn_mnem(c->i) == M__lea && k == 2) &&
-            takes(c->i, k))
+        if (pl_ir_constant_value(c->x, c->i->op[k], &v) && v &&
+            !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
             first = c->i->op[k];
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = c->i->op[k];
@@ -200,7 +200,7 @@ static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
         return UINT32_MAX;
     uint64_t at = (uint64_t)i->imm;
     if (i->sel[PL_M_SPACE] == PL_SP_CONST) {
-        const pl_row_init *r = &x->f->init.at[x->init.at[i->op[1]]];
+        const pl_frame_init *r = &x->f->init.at[x->init.at[i->op[1]]];
         if (r->reloc != PL_RELOC_VAR) return UINT32_MAX;
         at += r->bits + x->p->vars.at[r->symbol].address;
     }
@@ -252,8 +252,8 @@ static bool pair_words(pl_ir *x)
             fetched = fetched ? fetched : pl_arena_array(x->tmp, uint32_t, 4 * WORDS);
             if (!fetched) return false;
             uint32_t *in = fetched + (i->sel[PL_M_SPACE] == PL_SP_CONST ? WORDS : 0) +
-                           (i->flags & PL_IF_ELSEWHERE ? 2 * WORDS : 0);
-            if (in[word ^ 1] == stretch) i->cls = C_free;
+                           (i->flags & PL_IF_UNIFORM_REG ? 2 * WORDS : 0);
+            if (in[word ^ 1] == stretch) i->latency_class = C_free;
             in[word] = stretch;
         }
     }
@@ -273,7 +273,7 @@ static bool allow_variables(chooser *c)
 {
     enum { BEGIN_AND_STEP = 2 };
     pl_ir *x = c->x;
-    pl_varies v;
+    pl_divergence v;
     bool any = false;
     uint32_t *defs = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!defs) return false;
@@ -284,7 +284,7 @@ static bool allow_variables(chooser *c)
                 any |= ++defs[i->op[0]] == BEGIN_AND_STEP;
         }
     if (!any) return true;
-    if (!pl_varies_find(&v, x)) return false;
+    if (!pl_divergence_find(&v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
         if (defs[r] == BEGIN_AND_STEP && !v.row[r]) allow(c, r);
     return true;
@@ -328,8 +328,8 @@ bool pl_pass_uniform_regs(pl_ir *x)
         for (size_t k = 0; k < x->b.at[b].code.n; k++) {
             pl_insn *i = &x->b.at[b].code.at[k];
             if (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i)))
-                i->flags |= PL_IF_ELSEWHERE;
+                i->flags |= PL_IF_UNIFORM_REG;
         }
-    pl_ir_same(x);
+    pl_ir_preserve_all(x);
     return pair_words(x);
 }

@@ -71,10 +71,10 @@ static unsigned alignment(const joiner *j, uint32_t row)
 {
     const pl_ir *x = j->x;
     uint64_t v;
-    if (pl_ir_number(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
-    const pl_ir_row *r = &x->row[row];
-    if (r->kind == PL_ROW_INIT) {
-        const pl_row_init *init = &x->f->init.at[r->init];
+    if (pl_ir_constant_value(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
+    const pl_ir_reg *r = &x->row[row];
+    if (r->kind == PL_REG_PRESET) {
+        const pl_frame_init *init = &x->f->init.at[r->init];
         const pl_prog_var *var = init->reloc == PL_RELOC_VAR ? &x->p->vars.at[init->symbol] : NULL;
         if (init->reloc == PL_RELOC_SHARED) /* the block's memory starts at a multiple of 128 */
             return init->bits ? (unsigned)__builtin_ctzll(init->bits | 128) : 7;
@@ -82,7 +82,7 @@ static unsigned alignment(const joiner *j, uint32_t row)
         v = init->bits + var->address; /* in the constant bank */
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     }
-    if (r->kind != PL_ROW_REG || r->pinned) return 0;
+    if (r->kind != PL_REG_VIRTUAL || r->pinned) return 0;
     unsigned made = r->defs ? j->align[row] : 0, told = told_before(j, row);
     return made > told ? made : told;
 }
@@ -111,7 +111,9 @@ static unsigned made(const joiner *j, const pl_insn *w)
         return a > b ? a : b;
     }
     case M_shl:
-        return pl_ir_number(j->x, w->op[2], &v) ? alignment(j, w->op[1]) + (unsigned)(v & 31) : 0;
+        return pl_ir_constant_value(j->x, w->op[2], &v)
+                   ? alignment(j, w->op[1]) + (unsigned)(v & 31)
+                   : 0;
     case M__lea: return least(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
     case M_mul:
     case M_mad: {
@@ -121,11 +123,12 @@ static unsigned made(const joiner *j, const pl_insn *w)
                                           : a;
     }
     case M_cvt:
-        return (w->cls == C_cvt_int || w->cls == C_cvt_int64) && !pl_insn_has(w, W_sat)
+        return (w->latency_class == C_cvt_int || w->latency_class == C_cvt_int64) &&
+                       !pl_insn_has(w, W_sat)
                    ? alignment(j, w->op[1])
                    : 0;
     case M__mov: return alignment(j, w->op[1]);
-    case M_mov: return pl_insn_copies(w) ? alignment(j, w->op[1]) : 0;
+    case M_mov: return pl_insn_is_copy(w) ? alignment(j, w->op[1]) : 0;
     default: return 0;
     }
 }
@@ -158,7 +161,7 @@ static bool may_leave(const pl_insn *i)
 static void find_tellers(joiner *j)
 {
     for (uint32_t n = 0; n < j->x->nrpo; n++) {
-        const pl_irb *b = &j->x->b.at[j->x->rpo[n]];
+        const pl_ir_block *b = &j->x->b.at[j->x->rpo[n]];
         for (size_t k = 0; k < b->code.n && !may_leave(&b->code.at[k]); k++) {
             uint32_t base = 0;
             unsigned log2 = tells(&b->code.at[k], &base);
@@ -189,7 +192,7 @@ static bool find_alignment(joiner *j)
         for (uint32_t n = 0; n < x->nrpo; n++) {
             j->block = x->rpo[n];
             j->walk++;
-            const pl_irb *b = &x->b.at[j->block];
+            const pl_ir_block *b = &x->b.at[j->block];
             for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known
                                                       to suit the accesses behind it */
                 pl_insn *i = &b->code.at[k];
@@ -291,7 +294,7 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
                 i->mods[k] = f->slot[k].word[w];
                 done[f->slot[k].type] = true;
             }
-    i->cls = f->cls(i->mods);
+    i->latency_class = f->latency_class(i->mods);
     return done[0] && done[1];
 }
 
@@ -299,7 +302,7 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
  * up to where it changes. */
 static unsigned known(joiner *j, uint32_t at, uint32_t base)
 {
-    const pl_irb *b = &j->x->b.at[j->block];
+    const pl_ir_block *b = &j->x->b.at[j->block];
     unsigned best = alignment(j, base);
     for (uint32_t back = 0; back < 2 && j->x->row[base].defs > 1; back++)
         for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !may_leave(&b->code.at[k]);
@@ -317,13 +320,14 @@ static unsigned known(joiner *j, uint32_t at, uint32_t base)
 static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
 {
     pl_ir *x = j->x;
-    pl_irb *b = &x->b.at[j->block];
+    pl_ir_block *b = &x->b.at[j->block];
     const pl_insn first = b->code.at[at];
     unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
     uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
     if (first.sel[PL_M_SPACE] == PL_SP_CONST &&
         (base == UINT32_MAX ||
-         pl_bank_word(x, &first))) /* at a known place: an operand (compiler/opt/uniform.c) */
+         pl_insn_reads_cbank_word(
+             x, &first))) /* at a known place: an operand (compiler/opt/uniform.c) */
         return false;
     /* the lowest address may stand anywhere among them */
     for (unsigned shift = 0; shift < n; shift++) {
@@ -367,8 +371,8 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     wide.sel[PL_M_COUNT] = (uint8_t)n;
     wide.sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_SIGNED;
     wide.plan = 0;
-    wide.more = (uint32_t)x->p->pool.n;
-    wide.nmore = (uint16_t)n;
+    wide.extra_ops = (uint32_t)x->p->pool.n;
+    wide.nextra = (uint16_t)n;
     wide.op[data] = 0;
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = b->code.at[member[k]].op[data];
@@ -387,7 +391,7 @@ static bool any_access(const pl_insn *i)
 bool pl_pass_vectorize_memory(pl_ir *x)
 {
     if (!pl_ir_any(x, any_access)) return true;
-    if (!pl_ir_ready(x)) return false;
+    if (!pl_ir_analyze(x)) return false;
     joiner j = {.x = x};
     if (!find_alignment(&j)) return false;
     bool any = false;
@@ -402,7 +406,7 @@ bool pl_pass_vectorize_memory(pl_ir *x)
                         break;
                     }
                 }
-    if (!any) pl_ir_same(x);
+    if (!any) pl_ir_preserve_all(x);
     pl_ir_sweep(x);
     return pl_ir_ok(x);
 }

@@ -514,7 +514,7 @@ static void fill_half(pl_warp *w, unsigned h)
     memcpy(file, g->pool->image, (size_t)f->rows * PL_LANES * 4);
     w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         bool moved =
             r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
         if (!r->sreg && !moved) continue;
@@ -798,7 +798,7 @@ pl_status pl_grid_open(pl_grid *g)
     }
     memset(p->image, 0, (size_t)f->rows * PL_LANES * 4);
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->sreg) continue;
         uint64_t bits = r->bits;
         if (r->reloc == PL_RELOC_VAR) bits += g->program->vars.at[r->symbol].address;

@@ -55,7 +55,7 @@ static inline uint64_t *pl_row64(const pl_warp *w, uint32_t row)
 /* Entry k of an instruction's further operand rows. */
 static inline uint32_t pl_more(const pl_warp *w, const pl_insn *i, uint32_t k)
 {
-    return w->program->pool.at[i->more + k];
+    return w->program->pool.at[i->extra_ops + k];
 }
 
 /* Predicate operand k as a mask, negation applied. */

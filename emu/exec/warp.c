@@ -729,7 +729,7 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
     preds[PL_PT] |= w->exec;
     preds[PL_PF] &= ~w->exec;
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         uint64_t v[PL_LANES];
         if (r->sreg)
             pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
@@ -755,7 +755,7 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
 }
 
 /* Copies arguments or results between two frames for the given lanes of the half. */
-static void copy_moves(pl_warp *w, const pl_prog_move *from, const pl_prog_move *to, uint32_t n,
+static void copy_moves(pl_warp *w, const pl_call_move *from, const pl_call_move *to, uint32_t n,
                        const pl_callnode *a, const pl_callnode *b, uint32_t lanes)
 {
     uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES,

@@ -20,8 +20,8 @@ static bool is_common(const pl_insn *i)
     const pl_form *f = &pl_forms[i->form];
     if (f->effects & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) return true;
     if (f->effects & PL_EF_BARRIER) return !(f->effects & PL_EF_CONVERGE); /* bar.warp.sync */
-    return i->cls == C_sleep || i->cls == C_cp_commit || i->cls == C_cp_wait ||
-           f->mnem == M_griddepcontrol;
+    return i->latency_class == C_sleep || i->latency_class == C_cp_commit ||
+           i->latency_class == C_cp_wait || f->mnem == M_griddepcontrol;
 }
 
 uint32_t pl_member_mask_operand(const pl_insn *i)

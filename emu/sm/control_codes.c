@@ -125,7 +125,7 @@ static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32
 }
 
 /* Finds for each instruction of the block the first one behind it that waits for what it writes. */
-static void find_readers(control *x, const pl_block *b)
+static void find_readers(control *x, const pl_cfg_block *b)
 {
     uint32_t slot[128];
     for (uint32_t pc = b->end; pc-- > b->first;) {
@@ -202,7 +202,7 @@ static void find_changes(control *x)
  * one of its queue is: a queue is first in, first out. */
 static void find_writers(control *x, uint32_t b)
 {
-    const pl_block *block = &x->g.b[b];
+    const pl_cfg_block *block = &x->g.b[b];
     uint32_t slot[128],
         sooner[3] = {0, 0,
                      0}; /* by queue: what already waits for a later one of it; 0: nothing does */
@@ -476,7 +476,7 @@ static bool is_left(const control *x, uint32_t b, const pl_dec *last)
  * changed. */
 static bool go_through(control *x, uint32_t b, bool give)
 {
-    const pl_block *block = &x->g.b[b];
+    const pl_cfg_block *block = &x->g.b[b];
     pl_dec *last = NULL;
     uint32_t slot[128], now = 0, next = 0, stamp = 0,
                         products = 0; /* cycle of the last issue; first cycle behind it; producers
@@ -596,7 +596,7 @@ static bool go_through(control *x, uint32_t b, bool give)
 static void join_blocks(control *x)
 {
     for (uint32_t b = 0; b < x->g.n; b++) {
-        const pl_block *block = &x->g.b[b];
+        const pl_cfg_block *block = &x->g.b[b];
         uint32_t lead = 0;
         for (uint32_t k = 0; k < pl_cfg_successor_count(block); k++) {
             uint32_t to = pl_cfg_successor(&x->g, block, k);

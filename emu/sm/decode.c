@@ -168,7 +168,7 @@ static void operand(lists *l, const pl_program *p, const pl_insn *i, const pl_fo
     for (int e = 0; e < (count ? count : 1); e++) {
         uint32_t row = i->op[k];
         if (count) {
-            size_t at = (size_t)i->more + i->op[k] + (size_t)e;
+            size_t at = (size_t)i->extra_ops + i->op[k] + (size_t)e;
             if (at >= p->pool.n) return;
             row = p->pool.at[at];
             if (row == UINT32_MAX) continue;
@@ -193,7 +193,7 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
 {
     static const uint16_t spread[] = {M_add, M_sub, M_shl, M__mov};
     const pl_form *f = &pl_forms[i->form];
-    if (i->cls != C_alu) return false;
+    if (i->latency_class != C_alu) return false;
     if (f->mnem == M_shl && i->op[2] < rows && fetched[i->op[2]] != NUMBER) return false;
     for (unsigned k = 0; k < f->nslots; k++)
         if (i->mods[k] == W_u16x2 || i->mods[k] == W_s16x2) return false;
@@ -216,7 +216,7 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
     balance b = {0};
     for (; pc < p->code.n; pc++) {
         const pl_insn *i = &p->code.at[pc];
-        const pl_price *price = &m->price[i->cls];
+        const pl_price *price = &m->price[i->latency_class];
         bool either = on_either_pipe(i, fetched, rows), heavy = false;
         for (uint32_t k = 0; k < price->npipes; k++) heavy |= price->pipe[k].pipe == PL_PIPE_HEAVY;
         for (uint32_t k = 0; k < price->npipes; k++) {
@@ -227,7 +227,8 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
                      (either && pl_forms[i->form].mnem == M_shl))
                 b.fma += cycles;
         }
-        if (kind[i->cls] == PL_KIND_BRANCH || kind[i->cls] == PL_KIND_EXIT) break;
+        if (kind[i->latency_class] == PL_KIND_BRANCH || kind[i->latency_class] == PL_KIND_EXIT)
+            break;
     }
     b.end = pc + 1;
     return b;
@@ -299,7 +300,7 @@ static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fet
         fetched[i->op[1]] == BY_BLOCK)
         return 0;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(pl_class_text[i->cls], others[k].cls) == 0) return others[k].n;
+        if (strcmp(pl_class_text[i->latency_class], others[k].cls) == 0) return others[k].n;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe == PL_PIPE_MIO || p->pipe[k].pipe == PL_PIPE_ADU) return 1;
     }
@@ -311,7 +312,7 @@ static void mark_special(uint8_t *fetched, uint32_t rows, const pl_prog_func *f)
 {
     memset(fetched, 0, rows);
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->row >= rows) continue;
         if (!r->sreg) {
             fetched[r->row] = NUMBER;
@@ -336,7 +337,7 @@ static void mark_ones(bool *ones, uint32_t rows, const pl_prog_func *f)
 {
     memset(ones, 0, rows * sizeof *ones);
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->row < rows) ones[r->row] = !r->sreg && r->reloc == 0 && r->bits == 1;
     }
 }
@@ -360,7 +361,7 @@ static void start_variance(variance *x, const pl_prog_func *f)
 {
     memset(x->varies, 0, x->rows * sizeof *x->varies);
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (!r->sreg || r->row >= x->rows) continue;
         const char *s = pl_word_text[r->sreg];
         if (*s == '%') s++;
@@ -388,7 +389,7 @@ static uint8_t components(const lists *l)
  * nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
-    return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_gathers(i));
+    return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_is_warp_aggregable(i));
 }
 
 /* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes.
@@ -436,7 +437,7 @@ static void start_constants(constants *x, const pl_program *p, const pl_prog_fun
     x->head = x->tail = 0;
     x->last = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->reloc != PL_RELOC_VAR || r->row >= x->rows || r->symbol >= p->vars.n) continue;
         const pl_prog_var *v = &p->vars.at[r->symbol];
         if (v->space == PL_SP_CONST)
@@ -520,7 +521,8 @@ static bool is_bulk_reduction(const pl_form *f, pl_kind kind)
 static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind,
                        bool late)
 {
-    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) || (late && i->cls == C_cp_wait))
+    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) ||
+        (late && i->latency_class == C_cp_wait))
         return true;
     if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
     if (f->mnem == M_clusterlaunchcontrol) return true;
@@ -535,7 +537,7 @@ static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, 
 static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
 {
     const uint16_t mnem = pl_forms[i->form].mnem;
-    const char *cls = pl_class_text[i->cls];
+    const char *cls = pl_class_text[i->latency_class];
     const uint8_t branches = (uint8_t)d->price->branches;
     if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break ||
         strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
@@ -590,8 +592,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     if (!pl_arena_ok(a)) return false;
     for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
     for (size_t pc = 0; pc < n; pc++)
-        out->late_atomics |=
-            is_bulk_reduction(&pl_forms[p->code.at[pc].form], (pl_kind)kind[p->code.at[pc].cls]);
+        out->late_atomics |= is_bulk_reduction(&pl_forms[p->code.at[pc].form],
+                                               (pl_kind)kind[p->code.at[pc].latency_class]);
     uint32_t special_rows = 1;
     for (size_t k = 0; k < p->funcs.n; k++) {
         if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
@@ -617,11 +619,11 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
             put(&l, 2, i->guard);
             d->guarded = true;
         }
-        d->price = &m->price[i->cls];
-        d->kind = kind[i->cls];
-        d->slow = (uint8_t)pl_slow_of(i->cls);
-        d->texture =
-            strcmp(pl_class_text[i->cls], "tex") == 0 || strcmp(pl_class_text[i->cls], "surf") == 0;
+        d->price = &m->price[i->latency_class];
+        d->kind = kind[i->latency_class];
+        d->slow = (uint8_t)pl_slow_of(i->latency_class);
+        d->texture = strcmp(pl_class_text[i->latency_class], "tex") == 0 ||
+                     strcmp(pl_class_text[i->latency_class], "surf") == 0;
         note_cache(d, i, f);
         d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->upkeep != PL_UP_NONE || d->texture ||
                           d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||

@@ -317,7 +317,7 @@ static bool read_moves(reader *r, bool results, uint32_t *first, uint32_t *n)
     if (accept(r, ')')) return true;
     *first = (uint32_t)r->p->moves.n;
     do {
-        pl_prog_move m = {0};
+        pl_call_move m = {0};
         char kind;
         uint32_t at, bytes;
         if (!place(r, &kind, &at) || !expect(r, ':', "a size must stand here: R4:4") ||
@@ -450,7 +450,7 @@ static bool read_class(reader *r, pl_insn *i)
     size_t n = piece(r, "", &from);
     for (unsigned k = 0; k < C_count; k++)
         if (is(from, n, pl_class_text[k])) {
-            i->cls = (uint16_t)k;
+            i->latency_class = (uint16_t)k;
             return true;
         }
     r->at = from;
@@ -534,8 +534,8 @@ static bool read_insn(reader *r)
             !read_operand(r, &i, k, &addresses, &pooled, &c))
             return false;
     if (addresses) pl_insn_shape(&i);
-    i.nmore = (uint16_t)pooled;
-    i.more = pooled ? pool : 0;
+    i.nextra = (uint16_t)pooled;
+    i.extra_ops = pooled ? pool : 0;
     if (pooled > UINT16_MAX) return fail(r, "too many operands");
     if (f->effects & PL_EF_CALL) {
         i.target = (uint32_t)p->calls.n;
@@ -616,13 +616,13 @@ static bool function_line(reader *r, const char *from, size_t n)
         return good;
     }
     if (is(from, n, ".row")) {
-        pl_row_init x = {0};
+        pl_frame_init x = {0};
         bool good = fields(r, &pl_record_row, NULL, &x);
         *pl_push(a, &f->init) = x;
         return good;
     }
     if (is(from, n, ".formal") || is(from, n, ".result")) {
-        pl_prog_move x = {0};
+        pl_call_move x = {0};
         bool good = fields(r, &pl_record_move, NULL, &x);
         if (from[1] == 'f')
             *pl_push(a, &f->formal) = x;

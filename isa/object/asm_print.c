@@ -128,7 +128,7 @@ static void put_words(writer *w, const pl_insn *i)
         if (i->mods[k] || !plain) put(&w->out, ".%s", i->mods[k] ? pl_word_text[i->mods[k]] : "_");
 }
 
-static void put_move(text *t, const pl_prog_move *m, uint32_t at)
+static void put_move(text *t, const pl_call_move *m, uint32_t at)
 {
     if (m->pred)
         put_pred(t, at, false);
@@ -141,7 +141,7 @@ static void put_moves(writer *w, uint32_t first, uint32_t n, bool results)
 {
     put(&w->out, "(");
     for (uint32_t k = 0; k < n; k++) {
-        const pl_prog_move *m = &w->p->moves.at[first + k];
+        const pl_call_move *m = &w->p->moves.at[first + k];
         put(&w->out, "%s", k ? ", " : "");
         put_move(&w->out, m, results ? m->to : m->from);
     }
@@ -174,7 +174,7 @@ static void put_value(writer *w, const pl_insn *i, unsigned k)
     }
     put(&w->out, "%s", count ? "{" : "");
     for (int e = 0; e < (count ? count : 1); e++) {
-        uint32_t row = count ? w->p->pool.at[i->more + i->op[k] + (unsigned)e] : i->op[k];
+        uint32_t row = count ? w->p->pool.at[i->extra_ops + i->op[k] + (unsigned)e] : i->op[k];
         put(&w->out, "%s", e ? ", " : "");
         if (pred)
             put_pred(&w->out, row, (i->neg >> k) & 1);
@@ -221,8 +221,8 @@ static void put_operand(writer *w, const pl_insn *i, unsigned k, unsigned *addre
         made->target = i->target;
         return;
     case PL_K_LABELS:
-        for (unsigned e = 0; e < i->nmore; e++)
-            put(&w->out, "%sL%u", e ? " " : "", p->pool.at[i->more + e]);
+        for (unsigned e = 0; e < i->nextra; e++)
+            put(&w->out, "%sL%u", e ? " " : "", p->pool.at[i->extra_ops + e]);
         return;
     case PL_K_FUNC:
         if (c && c->callee != UINT32_MAX)
@@ -265,7 +265,8 @@ static void put_rest(writer *w, const pl_insn *i, const pl_insn *made)
     }
     if (i->reconv != UINT32_MAX) put(&w->out, " reconv=L%u", i->reconv);
     put_flags(w, i);
-    if (i->cls != made->cls) put(&w->out, " class=%s", pl_class_text[i->cls]);
+    if (i->latency_class != made->latency_class)
+        put(&w->out, " class=%s", pl_class_text[i->latency_class]);
     if (memcmp(i->sel, made->sel, sizeof i->sel) != 0)
         for (unsigned k = 0; k < sizeof i->sel; k++)
             put(&w->out, "%s%u", k ? "," : " sel=", i->sel[k]);
@@ -374,8 +375,8 @@ static void find_labels(writer *w)
         const pl_form *f = &pl_forms[i->form];
         for (unsigned n = 0; n < f->noperands; n++) {
             if (f->operand[n].kind == PL_K_LABEL) w->label[i->target] |= 1;
-            for (unsigned e = 0; f->operand[n].kind == PL_K_LABELS && e < i->nmore; e++)
-                w->label[p->pool.at[i->more + e]] |= 1;
+            for (unsigned e = 0; f->operand[n].kind == PL_K_LABELS && e < i->nextra; e++)
+                w->label[p->pool.at[i->extra_ops + e]] |= 1;
         }
         if (i->reconv != UINT32_MAX) w->label[i->reconv] |= 2;
     }

@@ -21,13 +21,13 @@
     const pl_record pl_record_##name = {name, sizeof name / sizeof *name, sizeof(type)}
 
 static const pl_field insn[] = {
-    NUMBER(pl_insn, guard),   NUMBERS(pl_insn, op, PL_INLINE_OPERANDS),
-    NUMBER(pl_insn, target),  NUMBER(pl_insn, imm),
-    NUMBER(pl_insn, more),    NUMBER(pl_insn, reconv),
-    NUMBER(pl_insn, line),    NUMBER(pl_insn, form),
-    NUMBER(pl_insn, flags),   NUMBER(pl_insn, cls),
-    NUMBER(pl_insn, nmore),   NUMBER(pl_insn, neg),
-    NUMBERS(pl_insn, sel, 7), NUMBERS(pl_insn, mods, PL_MAX_MODS),
+    NUMBER(pl_insn, guard),     NUMBERS(pl_insn, op, PL_INLINE_OPERANDS),
+    NUMBER(pl_insn, target),    NUMBER(pl_insn, imm),
+    NUMBER(pl_insn, extra_ops), NUMBER(pl_insn, reconv),
+    NUMBER(pl_insn, line),      NUMBER(pl_insn, form),
+    NUMBER(pl_insn, flags),     NUMBER(pl_insn, latency_class),
+    NUMBER(pl_insn, nextra),    NUMBER(pl_insn, neg),
+    NUMBERS(pl_insn, sel, 7),   NUMBERS(pl_insn, mods, PL_MAX_MODS),
 };
 RECORD(insn, pl_insn);
 
@@ -69,17 +69,17 @@ static const pl_field param[] = {
 RECORD(param, pl_prog_param);
 
 static const pl_field row[] = {
-    NUMBER(pl_row_init, row),  NUMBER(pl_row_init, width), WORD(pl_row_init, sreg),
-    NUMBER(pl_row_init, sel),  NUMBER(pl_row_init, reloc), NUMBER(pl_row_init, symbol),
-    NUMBER(pl_row_init, bits),
+    NUMBER(pl_frame_init, row),  NUMBER(pl_frame_init, width), WORD(pl_frame_init, sreg),
+    NUMBER(pl_frame_init, sel),  NUMBER(pl_frame_init, reloc), NUMBER(pl_frame_init, symbol),
+    NUMBER(pl_frame_init, bits),
 };
-RECORD(row, pl_row_init);
+RECORD(row, pl_frame_init);
 
 static const pl_field move[] = {
-    NUMBER(pl_prog_move, from), NUMBER(pl_prog_move, to), NUMBER(pl_prog_move, bytes),
-    BOOL(pl_prog_move, reg),    BOOL(pl_prog_move, pred),
+    NUMBER(pl_call_move, from), NUMBER(pl_call_move, to), NUMBER(pl_call_move, bytes),
+    BOOL(pl_call_move, reg),    BOOL(pl_call_move, pred),
 };
-RECORD(move, pl_prog_move);
+RECORD(move, pl_call_move);
 
 static const pl_field call[] = {
     NUMBER(pl_prog_call, callee),    NUMBER(pl_prog_call, first_arg), NUMBER(pl_prog_call, nargs),

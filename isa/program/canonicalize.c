@@ -10,13 +10,14 @@
 void pl_insn_finish(pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    i->cls = f->cls(i->mods);
+    i->latency_class = f->latency_class(i->mods);
     i->plan = 0; /* the flags below are part of what it is looked up by */
     uint32_t e = f->effects;
     if (e & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) i->flags |= PL_IF_MEM;
     if ((e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_CONVERGE |
               PL_EF_ASYNC | PL_EF_VOLATILE | PL_EF_ATOMIC)) ||
-        i->cls == C_sleep || i->cls == C_yield || i->cls == C_alloca || f->mnem == M_griddepcontrol)
+        i->latency_class == C_sleep || i->latency_class == C_yield ||
+        i->latency_class == C_alloca || f->mnem == M_griddepcontrol)
         i->flags |= PL_IF_CONTROL;
 }
 
@@ -79,9 +80,9 @@ static void tidy_pool(pl_program *p)
     p->pool.n = p->pool.cap = 0;
     for (size_t k = 0; k < p->code.n; k++) {
         pl_insn *i = &p->code.at[k];
-        uint32_t from = i->more;
-        i->more = i->nmore ? (uint32_t)p->pool.n : 0;
-        for (unsigned e = 0; e < i->nmore; e++) *pl_push(p->arena, &p->pool) = old[from + e];
+        uint32_t from = i->extra_ops;
+        i->extra_ops = i->nextra ? (uint32_t)p->pool.n : 0;
+        for (unsigned e = 0; e < i->nextra; e++) *pl_push(p->arena, &p->pool) = old[from + e];
     }
 }
 
@@ -100,7 +101,7 @@ static void tidy_lines(pl_program *p)
     }
 }
 
-static uint32_t take_moves(pl_program *p, const pl_prog_move *moves, uint32_t from, uint32_t n)
+static uint32_t take_moves(pl_program *p, const pl_call_move *moves, uint32_t from, uint32_t n)
 {
     uint32_t first = n ? (uint32_t)p->moves.n : 0;
     for (uint32_t k = 0; k < n; k++) *pl_push(p->arena, &p->moves) = moves[from + k];
@@ -110,7 +111,7 @@ static uint32_t take_moves(pl_program *p, const pl_prog_move *moves, uint32_t fr
 static void tidy_calls(pl_program *p)
 {
     const pl_prog_call *calls = p->calls.at;
-    const pl_prog_move *moves = p->moves.at;
+    const pl_call_move *moves = p->moves.at;
     p->calls.at = NULL;
     p->moves.at = NULL;
     p->calls.n = p->calls.cap = p->moves.n = p->moves.cap = 0;
@@ -128,7 +129,7 @@ static void tidy_calls(pl_program *p)
 void pl_program_tidy(pl_program *p)
 {
     for (size_t k = 0; k < p->code.n; k++) { /* notes between passes */
-        p->code.at[k].flags &= (uint16_t)~PL_IF_NOTES;
+        p->code.at[k].flags &= (uint16_t)~PL_IF_COMPILE_ONLY;
         p->code.at[k].plan = p->code.at[k].traits = 0;
     }
     tidy_pool(p);

@@ -30,13 +30,13 @@ static bool is_end(const pl_insn *i)
            ((effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
-uint32_t pl_cfg_successor(const pl_cfg *g, const pl_block *b, uint32_t k)
+uint32_t pl_cfg_successor(const pl_cfg *g, const pl_cfg_block *b, uint32_t k)
 {
     if (k < b->nsucc) return b->succ[k];
     return g->of[b->table[k - b->nsucc] - g->f->first];
 }
 
-uint32_t pl_cfg_successor_count(const pl_block *b)
+uint32_t pl_cfg_successor_count(const pl_cfg_block *b)
 {
     return b->nsucc + b->ntable;
 }
@@ -52,13 +52,14 @@ static bool make_blocks(pl_cfg *g, pl_arena *a)
     for (uint32_t k = 0; k < count; k++) {
         const pl_insn *i = &code[first + k];
         if (is_table(i)) {
-            for (uint32_t t = 0; t < i->nmore; t++) leader[g->p->pool.at[i->more + t] - first] = 1;
+            for (uint32_t t = 0; t < i->nextra; t++)
+                leader[g->p->pool.at[i->extra_ops + t] - first] = 1;
         } else if (is_jump(i))
             leader[i->target - first] = 1;
         if (is_jump(i) || is_end(i)) leader[k + 1] = 1;
     }
     for (uint32_t k = 0; k < count; k++) g->n += leader[k];
-    g->b = pl_arena_array(a, pl_block, g->n + 1);
+    g->b = pl_arena_array(a, pl_cfg_block, g->n + 1);
     if (!pl_arena_ok(a)) return false;
     uint32_t n = 0;
     for (uint32_t k = 0; k < count; k++) {
@@ -67,13 +68,13 @@ static bool make_blocks(pl_cfg *g, pl_arena *a)
         g->b[n - 1].end = first + k + 1;
     }
     for (uint32_t k = 0; k < g->n; k++) {
-        pl_block *b = &g->b[k];
+        pl_cfg_block *b = &g->b[k];
         const pl_insn *i = &code[b->end - 1];
         bool guarded = i->guard != PL_PT;
         uint32_t next = b->end < first + count ? g->of[b->end - first] : g->n;
         if (is_table(i)) {
-            b->table = g->p->pool.at + i->more;
-            b->ntable = i->nmore;
+            b->table = g->p->pool.at + i->extra_ops;
+            b->ntable = i->nextra;
         } else if (is_jump(i))
             b->succ[b->nsucc++] = g->of[i->target - first];
         else if (is_end(i))
@@ -123,7 +124,7 @@ static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *
     memset(named, 0xff, ((size_t)most + 1) * sizeof *named);
     for (uint32_t pc = f->first; pc < end; pc++)
         if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm)
-            named[p->code.at[pc].imm] = pl_meeting_place(p, pc, end);
+            named[p->code.at[pc].imm] = pl_reconvergence_pc(p, pc, end);
     for (uint32_t pc = f->first; pc < end; pc++) {
         pl_insn *i = &p->code.at[pc];
         if (pl_forms[i->form].mnem != M__bsync || !i->imm) continue;
@@ -148,7 +149,7 @@ static void groups_meet(pl_program *p, const pl_prog_func *f)
         if (is_jump(i) || is_end(i) || (effects(i) & PL_EF_CALL))
             meet = UINT32_MAX;
         else if (pl_forms[i->form].mnem == M__bsync)
-            meet = pl_meeting_place(p, pc, end);
+            meet = pl_reconvergence_pc(p, pc, end);
         else if (pl_forms[i->form].mnem == M__groups && meet != UINT32_MAX) {
             i->reconv = meet;
             p->code.at[meet].flags |= PL_IF_SYNC_POINT;
@@ -192,7 +193,7 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
     while (changed) {
         changed = false;
         for (uint32_t j = n - 1; j-- > 0;) { /* reverse postorder, the exit left out */
-            pl_block *b = &g.b[order[j]];
+            pl_cfg_block *b = &g.b[order[j]];
             uint32_t best = UINT32_MAX;
             for (uint32_t s = 0; s < pl_cfg_successor_count(b); s++) {
                 uint32_t x = pl_cfg_successor(&g, b, s);
@@ -222,7 +223,7 @@ pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *a)
         uint32_t m = g.b[k].ipdom;
         i->reconv = m == UINT32_MAX || m == g.n
                         ? UINT32_MAX
-                        : pl_meeting_place(p, g.b[m].first, f->first + f->count);
+                        : pl_reconvergence_pc(p, g.b[m].first, f->first + f->count);
         if (i->imm) i->reconv = named[i->imm];
         i->imm = 0;
         if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;

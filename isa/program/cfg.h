@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "isa/program/program.h"
 
-typedef struct pl_block {
+typedef struct pl_cfg_block {
     uint32_t first, end; /* code range */
     uint32_t succ[2], nsucc;
     const uint32_t *table; /* brx.idx: further successors as code indices */
@@ -13,12 +13,12 @@ typedef struct pl_block {
     uint32_t
         order; /* number in postorder of the reversed graph; UINT32_MAX: does not reach the exit */
     uint32_t ipdom; /* block number of the immediate post-dominator; UINT32_MAX: none */
-} pl_block;
+} pl_cfg_block;
 
 typedef struct pl_cfg {
     const pl_program *p;
     const pl_prog_func *f;
-    pl_block *b;
+    pl_cfg_block *b;
     uint32_t n;   /* blocks; the virtual exit is number n */
     uint32_t *of; /* block of each instruction, relative to f->first */
     uint32_t *pred,
@@ -27,8 +27,8 @@ typedef struct pl_cfg {
 
 /* Blocks and edges of a function; memory comes from the arena. */
 pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, pl_cfg *g);
-uint32_t pl_cfg_successor_count(const pl_block *b);
-uint32_t pl_cfg_successor(const pl_cfg *g, const pl_block *b, uint32_t k);
+uint32_t pl_cfg_successor_count(const pl_cfg_block *b);
+uint32_t pl_cfg_successor(const pl_cfg *g, const pl_cfg_block *b, uint32_t k);
 
 /* Fills reconv of every branch that may part a warp with the start of its immediate post-dominator,
  * and marks the meeting points (PL_IF_SYNC_POINT) of function f. scratch is used for temporary

@@ -39,7 +39,7 @@ static const pl_prog_func *function_of(const pl_program *p, uint32_t pc)
 static void put_row(text *t, const pl_program *p, const pl_prog_func *f, uint32_t row, int bits)
 {
     for (size_t k = 0; f && k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->row != row) continue;
         if (r->sreg) put(t, "%%%s", pl_word_text[r->sreg]);
         for (unsigned s = 0; r->sreg && s < pl_nsregs; s++)
@@ -98,8 +98,8 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
     }
     case PL_K_LABEL: put(t, "%s%u", t->label, i->target); return;
     case PL_K_LABELS:
-        for (unsigned e = 0; e < i->nmore; e++)
-            put(t, "%s%s%u", e ? " " : "", t->label, p->pool.at[i->more + e]);
+        for (unsigned e = 0; e < i->nextra; e++)
+            put(t, "%s%s%u", e ? " " : "", t->label, p->pool.at[i->extra_ops + e]);
         return;
     case PL_K_FUNC: {
         uint32_t callee = p->calls.at[i->target].callee;
@@ -122,7 +122,7 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
     int count = pl_operand_count(f, k, i->mods), bits = pl_type_bits(type);
     if (count) put(t, "{");
     for (int e = 0; e < (count ? count : 1); e++) {
-        uint32_t row = count ? p->pool.at[i->more + op + (uint32_t)e] : op;
+        uint32_t row = count ? p->pool.at[i->extra_ops + op + (uint32_t)e] : op;
         put(t, "%s", e ? ", " : "");
         if (type == W_pred)
             put_pred(t, row, (i->neg >> k) & 1);

@@ -42,18 +42,18 @@ typedef void pl_exec_fn(struct pl_warp *w, const struct pl_insn *i);
 
 /* Flags of an instruction. */
 enum {
-    PL_IF_GUARD_NEG = 1 << 0,  /* guard predicate is negated */
-    PL_IF_SYNC_POINT = 1 << 1, /* some divergent branch reconverges before this instruction */
-    PL_IF_MEM = 1 << 2,        /* touches memory: effects are recorded for timing and traces */
-    PL_IF_CONTROL = 1 << 3,    /* changes the pc or may block the warp: the run loop looks at the
-                                  warp's state afterwards */
-    PL_IF_UNIFORM = 1 << 4,    /* bra.uni, or proved uniform */
-    PL_IF_D64 = 1 << 5,        /* destination register is 64 bits wide (relaxed loads) */
-    PL_IF_LOOP = 1 << 6,       /* backward branch */
-    PL_IF_ELSEWHERE = 1 << 7,  /* its result takes no register of a thread; known between
-                                  pl_pass_uniform_regs and pl_live_allocate */
-    PL_IF_HALF = 1 << 8        /* its result of 64 bits takes one register; known between
-                                  pl_pass_narrow_int64 and pl_live_allocate */
+    PL_IF_GUARD_NEG = 1 << 0,   /* guard predicate is negated */
+    PL_IF_SYNC_POINT = 1 << 1,  /* some divergent branch reconverges before this instruction */
+    PL_IF_MEM = 1 << 2,         /* touches memory: effects are recorded for timing and traces */
+    PL_IF_CONTROL = 1 << 3,     /* changes the pc or may block the warp: the run loop looks at the
+                                   warp's state afterwards */
+    PL_IF_UNIFORM = 1 << 4,     /* bra.uni, or proved uniform */
+    PL_IF_D64 = 1 << 5,         /* destination register is 64 bits wide (relaxed loads) */
+    PL_IF_BACK_EDGE = 1 << 6,   /* backward branch */
+    PL_IF_UNIFORM_REG = 1 << 7, /* its result takes no register of a thread; known between
+                                 pl_pass_uniform_regs and pl_allocate_registers */
+    PL_IF_NARROW64 = 1 << 8     /* its result of 64 bits takes one register; known between
+                               pl_pass_narrow_int64 and pl_allocate_registers */
 };
 
 /* Flags for the passes only: an instruction behind `.pragma "nounroll"`: a loop that holds it is
@@ -62,9 +62,9 @@ enum {
  * than we do. */
 enum {
     PL_IF_NOUNROLL = 1 << 9,
-    PL_IF_JOINED = 1 << 10,
-    PL_IF_PART = 1 << 11,
-    PL_IF_NOTES = PL_IF_NOUNROLL | PL_IF_JOINED | PL_IF_PART
+    PL_IF_CONTRACTED = 1 << 10,
+    PL_IF_FROM_WMMA = 1 << 11,
+    PL_IF_COMPILE_ONLY = PL_IF_NOUNROLL | PL_IF_CONTRACTED | PL_IF_FROM_WMMA
 };
 
 /* What sel[] of an instruction with addresses holds. */
@@ -89,16 +89,16 @@ typedef struct pl_insn {
     uint32_t guard;   /* predicate register, PL_PT when unguarded */
     uint32_t op[PL_INLINE_OPERANDS]; /* rows, or predicate numbers for pred operands; vectors: first
                                         of their entries in `more` */
-    uint32_t target; /* branch target or callee (index in code / functions), barrier id ... */
-    int64_t imm;     /* address offset or the immediate of the form */
-    uint32_t more;   /* index of this instruction's further operand rows in the program's pool */
+    uint32_t target;    /* branch target or callee (index in code / functions), barrier id ... */
+    int64_t imm;        /* address offset or the immediate of the form */
+    uint32_t extra_ops; /* index of this instruction's further operand rows in the program's pool */
     uint32_t reconv; /* code index where lanes that part here meet again; UINT32_MAX: nowhere before
                         exit */
     uint32_t line;   /* index in the program's line table */
     uint16_t form;   /* row of the instruction table */
     uint16_t flags;  /* PL_IF_* */
-    uint16_t cls;    /* latency class */
-    uint16_t nmore;
+    uint16_t latency_class; /* latency class */
+    uint16_t nextra;
     uint8_t neg;    /* bit k: predicate operand k is negated */
     uint8_t sel[7]; /* memory instructions: PL_M_*; video: byte/half selectors of operands */
     uint16_t mods[PL_MAX_MODS]; /* words by slot */

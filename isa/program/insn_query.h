@@ -28,32 +28,33 @@ static inline bool pl_insn_is_table(const pl_insn *i)
 }
 
 /* Does it say how to round? */
-static inline bool pl_insn_rounds(const pl_insn *i)
+static inline bool pl_insn_has_rounding(const pl_insn *i)
 {
     return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
            pl_insn_has(i, W_rp);
 }
 
 /* A quotient or root that some operands take to a subroutine. */
-static inline bool pl_insn_is_exact(const pl_insn *i)
+static inline bool pl_insn_is_ieee_div_sqrt(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_rounds(i);
+    return (m == M_div || m == M_rcp || m == M_sqrt) && pl_insn_has_rounding(i);
 }
 
 /* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet
  * behind them. */
-static inline bool pl_insn_calls_some(const pl_insn *i)
+static inline bool pl_insn_has_slow_path(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    return pl_insn_is_exact(i) ||
+    return pl_insn_is_ieee_div_sqrt(i) ||
            ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
 }
 
 /* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
-static inline bool pl_insn_fences(const pl_insn *i)
+static inline bool pl_insn_is_fence(const pl_insn *i)
 {
-    return i->cls == C_fence_cta || i->cls == C_fence_gpu || i->cls == C_fence_sys;
+    return i->latency_class == C_fence_cta || i->latency_class == C_fence_gpu ||
+           i->latency_class == C_fence_sys;
 }
 
 /* Its only type word; of several the first. */
@@ -88,7 +89,7 @@ static inline bool pl_insn_is_integer(const pl_insn *i, unsigned bits)
 
 /* mov from one register or number to one register: not of predicates, whose numbers are no rows,
  * and not of pieces. */
-static inline bool pl_insn_copies(const pl_insn *i)
+static inline bool pl_insn_is_copy(const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_mov) return false;
     const pl_form *f = &pl_forms[i->form];
@@ -97,13 +98,13 @@ static inline bool pl_insn_copies(const pl_insn *i)
 }
 
 /* It costs no instruction: what it writes is in the register of what it reads. */
-static inline bool pl_insn_carries(const pl_insn *i)
+static inline bool pl_insn_is_free_copy(const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || i->guard != PL_PT || (i->flags & PL_IF_MEM) ||
         pl_insn_mnem(i) == M__mov)
         return false;
     const pl_form *f = &pl_forms[i->form];
-    return i->cls == C_free || i->cls == C_cvt_int64 ||
+    return i->latency_class == C_free || i->latency_class == C_cvt_int64 ||
            (f->mnem == M_mov && f->noperands == 2 && pl_operand_count(f, 0, i->mods));
 }
 

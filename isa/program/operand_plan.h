@@ -16,13 +16,13 @@
 #define PL_IN_LINE static inline __attribute__((always_inline))
 
 /* The guard, or one operand that names registers. */
-typedef struct pl_plan_use {
+typedef struct pl_operand_slot {
     uint8_t at; /* where the instruction holds it, in units of four bytes */
     uint8_t use, rows;
     uint8_t count; /* of a vector, 0: a scalar */
-} pl_plan_use;
+} pl_operand_slot;
 
-typedef struct pl_plan {
+typedef struct pl_operand_plan {
     uint64_t key;        /* form, flags and whether it touches memory, as pl_plan_key gives them */
     uint64_t mods[4];    /* of the instruction */
     bool calls, vectors; /* vectors: some operand is one */
@@ -30,35 +30,36 @@ typedef struct pl_plan {
     bool wide;           /* some operand takes several rows */
     uint16_t traits;
     uint8_t n, nreads, nwrites;
-    pl_plan_use use[1 + PL_INLINE_OPERANDS]; /* the guard first */
-    pl_plan_use reads[1 + PL_INLINE_OPERANDS],
+    pl_operand_slot use[1 + PL_INLINE_OPERANDS]; /* the guard first */
+    pl_operand_slot reads[1 + PL_INLINE_OPERANDS],
         writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
-} pl_plan;
+} pl_operand_plan;
 
 /* What the name of a class says to the scheduler (compiler/codegen/schedule.c) and to register
  * allocation (compiler/codegen/register_allocation.c): they look once. */
 typedef struct pl_class_cost {
-    uint16_t cycles;    /* until the result; 0: not looked up yet */
-    uint8_t spare;      /* registers needed while it runs */
-    uint8_t unit, busy; /* unit that it holds, and for how long */
-    bool wall;          /* nothing moves past it */
+    uint16_t cycles;     /* until the result; 0: not looked up yet */
+    uint8_t temporaries; /* registers needed while it runs */
+    uint8_t unit, busy;  /* unit that it holds, and for how long */
+    bool region_end;     /* nothing moves past it */
 } pl_class_cost;
 typedef struct pl_class_needs {
     bool known;
-    bool late;           /* reads its registers some time after it has issued */
+    bool reads_late;     /* reads its registers some time after it has issued */
     uint8_t temporaries; /* registers that its steps need */
 } pl_class_needs;
 
-enum { PL_PLANS = 2048 };
-struct pl_plans {
-    uint16_t n;                    /* plans made */
-    uint16_t number[2 * PL_PLANS]; /* by hash: number of a plan, counted from 1; 0: none */
-    pl_plan at[PL_PLANS];          /* what stands here stays */
+enum { PL_PLAN_CACHE_SIZE = 2048 };
+struct pl_plan_cache {
+    uint16_t n; /* plans made */
+    uint16_t
+        number[2 * PL_PLAN_CACHE_SIZE];     /* by hash: number of a plan, counted from 1; 0: none */
+    pl_operand_plan at[PL_PLAN_CACHE_SIZE]; /* what stands here stays */
     pl_class_cost cost[C_count];
     pl_class_needs needs[C_count];
 };
 
-static_assert(sizeof(((pl_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods),
+static_assert(sizeof(((pl_operand_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods),
               "modifiers are compared as four numbers");
 
 /* What of an instruction, besides its modifiers, decides on its plan. */
@@ -69,17 +70,17 @@ static inline uint64_t pl_plan_key(const pl_insn *i)
 }
 
 /* Makes the plan for an instruction. */
-void pl_plan_make(pl_plan *p, const pl_insn *i);
+void pl_plan_make(pl_operand_plan *p, const pl_insn *i);
 /* Finds the plan for an instruction that does not know it yet. */
-const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own);
+const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_plan *own);
 
 /* The plan for an instruction: one that the program keeps, or one that is made in *own. An
  * instruction remembers its plan, as do its copies: who changes what the plan depends on sets
  * `plan` to 0, as pl_insn_make does. A sanitizer build looks whether that was done. */
-PL_IN_LINE const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *own)
+PL_IN_LINE const pl_operand_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_operand_plan *own)
 {
     if (!i->plan) return pl_plan_find(p, i, own);
-    const pl_plan *t = &p->plans->at[i->plan - 1u];
+    const pl_operand_plan *t = &p->plans->at[i->plan - 1u];
 #ifdef __SANITIZE_ADDRESS__
     assert(t->key == pl_plan_key(i) && memcmp(t->mods, i->mods, sizeof t->mods) == 0 &&
            t->traits == i->traits);
@@ -91,8 +92,9 @@ PL_IN_LINE const pl_plan *pl_plan_of(const pl_program *p, pl_insn *i, pl_plan *o
 void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn, void *ctx);
 
 /* The operands from u on, and those of the call that are read, written or both. */
-PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan *t, const pl_plan_use *u,
-                              const pl_plan_use *end, unsigned which, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_operand_plan *t,
+                              const pl_operand_slot *u, const pl_operand_slot *end, unsigned which,
+                              pl_use_fn *fn, void *ctx)
 {
     if (t->plain) { /* nearly all */
         for (; u < end; u++) {
@@ -105,7 +107,7 @@ PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan *t, const
         uint32_t *op = (uint32_t *)(void *)i + u->at, n = 1;
         if (*op == UINT32_MAX) continue;
         if (u->count) {
-            op = &p->pool.at[i->more + *op];
+            op = &p->pool.at[i->extra_ops + *op];
             n = u->count;
         }
         do fn(ctx, op++, u->rows, u->use);
@@ -114,13 +116,14 @@ PL_IN_LINE void pl_plan_visit(pl_program *p, pl_insn *i, const pl_plan *t, const
     if (t->calls) pl_call_uses(p, i, which, fn, ctx);
 }
 
-PL_IN_LINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn, void *ctx)
+PL_IN_LINE void pl_plan_reads(pl_program *p, pl_insn *i, const pl_operand_plan *t, pl_use_fn *fn,
+                              void *ctx)
 {
     pl_plan_visit(p, i, t, t->reads + (i->guard == PL_PT), t->reads + t->nreads, PL_USE_READ, fn,
                   ctx);
 }
 
-PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_use_fn *fn,
+PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_operand_plan *t, pl_use_fn *fn,
                                void *ctx)
 {
     pl_plan_visit(p, i, t, t->writes, t->writes + t->nwrites, PL_USE_WRITE, fn, ctx);
@@ -128,8 +131,8 @@ PL_IN_LINE void pl_plan_writes(pl_program *p, pl_insn *i, const pl_plan *t, pl_u
 
 PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
-    pl_plan own;
-    const pl_plan *t = pl_plan_of(p, i, &own);
+    pl_operand_plan own;
+    const pl_operand_plan *t = pl_plan_of(p, i, &own);
     pl_plan_visit(p, i, t, t->use + (i->guard == PL_PT), t->use + t->n, PL_USE_READ | PL_USE_WRITE,
                   fn, ctx);
 }
@@ -138,13 +141,13 @@ PL_IN_LINE void pl_insn_uses_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void
  * predicate takes one row, as `rows` says. */
 PL_IN_LINE void pl_insn_reads_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
-    pl_plan own;
+    pl_operand_plan own;
     pl_plan_reads(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
 PL_IN_LINE void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
-    pl_plan own;
+    pl_operand_plan own;
     pl_plan_writes(p, i, pl_plan_of(p, i, &own), fn, ctx);
 }
 
@@ -152,8 +155,8 @@ PL_IN_LINE void pl_insn_writes_here(pl_program *p, pl_insn *i, pl_use_fn *fn, vo
 PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read, pl_use_fn *written,
                                      void *ctx)
 {
-    pl_plan own;
-    const pl_plan *t = pl_plan_of(p, i, &own);
+    pl_operand_plan own;
+    const pl_operand_plan *t = pl_plan_of(p, i, &own);
     pl_plan_reads(p, i, t, read, ctx);
     pl_plan_writes(p, i, t, written, ctx);
 }

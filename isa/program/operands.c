@@ -51,24 +51,25 @@ unsigned pl_traits_find(const pl_insn *i)
     if (scalars(f, i->mods)) traits |= PL_TRAIT_SCALARS;
     if ((f->effects & ~(uint32_t)PL_EF_LOAD) == 0 && m != M__sreg && !carry && f->noperands &&
         f->operand[0].written)
-        traits |= PL_TRAIT_SPARE;
+        traits |= PL_TRAIT_REMOVABLE;
     return traits | (unsigned)t << PL_TRAIT_TYPE;
 }
 
-void pl_plan_make(pl_plan *p, const pl_insn *i)
+void pl_plan_make(pl_operand_plan *p, const pl_insn *i)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
     const pl_form *f = &pl_forms[i->form];
     uint8_t flags = i->sel[PL_M_FLAGS];
     unsigned addresses = 0;
-    *p = (pl_plan){.key = pl_plan_key(i),
-                   .calls = (f->effects & PL_EF_CALL) != 0,
-                   .traits = (uint16_t)pl_traits_find(i)};
+    *p = (pl_operand_plan){.key = pl_plan_key(i),
+                           .calls = (f->effects & PL_EF_CALL) != 0,
+                           .traits = (uint16_t)pl_traits_find(i)};
     memcpy(p->mods, i->mods, sizeof p->mods);
-    p->use[p->n++] = (pl_plan_use){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
+    p->use[p->n++] =
+        (pl_operand_slot){.at = PLACE(guard), .use = PL_USE_READ | PL_USE_PRED, .rows = 1};
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
         const pl_ospec *s = &f->operand[k];
-        pl_plan_use u = {
+        pl_operand_slot u = {
             .at = (uint8_t)(PLACE(op) + k),
             .use = (uint8_t)((s->read ? PL_USE_READ : 0) | (s->written ? PL_USE_WRITE : 0)),
             .rows = 2};
@@ -109,22 +110,22 @@ void pl_plan_make(pl_plan *p, const pl_insn *i)
     }
 }
 
-const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
+const pl_operand_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_operand_plan *own)
 {
-    enum { PLACES = 2 * PL_PLANS };
-    pl_plans *all = p->plans;
+    enum { PLACES = 2 * PL_PLAN_CACHE_SIZE };
+    pl_plan_cache *all = p->plans;
     uint64_t m[4], key = pl_plan_key(i);
     memcpy(m, i->mods, sizeof m);
     uint64_t h = ((key ^ m[0] ^ m[1] * 3 ^ m[2] * 5 ^ m[3] * 7) * 0x9e3779b97f4a7c15ull) >> 32;
     for (; all; h++) {
         uint16_t *number = &all->number[h % PLACES];
-        if (!*number && all->n == PL_PLANS)
+        if (!*number && all->n == PL_PLAN_CACHE_SIZE)
             break; /* more kinds of instructions than any module has */
         if (!*number) {
             *number = ++all->n;
             pl_plan_make(&all->at[*number - 1u], i);
         }
-        const pl_plan *t = &all->at[*number - 1u];
+        const pl_operand_plan *t = &all->at[*number - 1u];
         if ((t->key ^ key) | (t->mods[0] ^ m[0]) | (t->mods[1] ^ m[1]) | (t->mods[2] ^ m[2]) |
             (t->mods[3] ^ m[3]))
             continue;
@@ -136,16 +137,16 @@ const pl_plan *pl_plan_find(const pl_program *p, pl_insn *i, pl_plan *own)
     return own;
 }
 
-pl_plans *pl_plans_new(pl_arena *a)
+pl_plan_cache *pl_plan_cache_new(pl_arena *a)
 {
-    return pl_arena_new(a, pl_plans);
+    return pl_arena_new(a, pl_plan_cache);
 }
 
 static void visit_moves(pl_program *p, uint32_t first, uint32_t n, bool results, pl_use_fn *fn,
                         void *ctx)
 {
     for (uint32_t k = 0; k < n; k++) {
-        pl_prog_move *m = &p->moves.at[first + k];
+        pl_call_move *m = &p->moves.at[first + k];
         unsigned use = (results ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
         if (m->reg) fn(ctx, results ? &m->to : &m->from, m->bytes > 4 ? 2 : 1, use);
     }

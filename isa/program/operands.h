@@ -16,7 +16,7 @@ enum {
     PL_TRAIT_WIDE = 1 << 3,    /* of 64 */
     PL_TRAIT_SCALARS = 1 << 4, /* operands are numbers and scalar registers; each register is read
                                   or written, not both */
-    PL_TRAIT_SPARE =
+    PL_TRAIT_REMOVABLE =
         1 << 5,       /* it may go when nobody reads what it writes, whatever its flags say */
     PL_TRAIT_TYPE = 6 /* from this bit on: its first type */
 };
@@ -32,7 +32,7 @@ typedef void pl_use_fn(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 /* Room for what pl_insn_uses has worked out; a program that has it (pl_program.plans) is walked
  * over faster. NULL: out of memory. */
-pl_plans *pl_plans_new(pl_arena *a);
+pl_plan_cache *pl_plan_cache_new(pl_arena *a);
 
 /* Visits guard, operands, vectors, and what a call passes and receives in registers. */
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx);

@@ -14,7 +14,7 @@
 #define PL_CODE_BASE 0x00007c0000000000ull
 
 /* A register row filled when a frame starts: with a constant, or with a special register. */
-typedef struct pl_row_init {
+typedef struct pl_frame_init {
     uint32_t row;
     uint16_t width;  /* 32 or 64 */
     uint16_t sreg;   /* W_none: constant `bits`; else the special register, component in `sel` */
@@ -22,7 +22,7 @@ typedef struct pl_row_init {
     uint8_t reloc;   /* 0, or which address is added to bits: PL_RELOC_VAR or PL_RELOC_FRAME */
     uint32_t symbol; /* variable index */
     uint64_t bits;
-} pl_row_init;
+} pl_frame_init;
 
 /* Address of a module variable in its own space; start of the frame's local memory; function; start
  * of the block's shared memory; generic address of a module variable. */
@@ -44,11 +44,11 @@ typedef struct pl_prog_param {
 
 /* Copy of call arguments or results between frames, in bytes of local memory relative to the two
  * frames' bases, or by register. */
-typedef struct pl_prog_move {
+typedef struct pl_call_move {
     uint32_t from, to; /* offsets in the caller's and callee's frames, or rows when reg */
     uint32_t bytes;
     bool reg, pred;
-} pl_prog_move;
+} pl_call_move;
 
 typedef struct pl_prog_call {
     uint32_t callee; /* function index, UINT32_MAX: indirect through op[0] */
@@ -60,16 +60,17 @@ typedef struct pl_prog_func {
     const char *name;
     uint8_t linkage; /* pl_linkage of ptx/ast.h */
     bool entry;
-    bool linked; /* while it is assembled: keeps to the calling convention (ptx/lower/call_graph.h)
-                  */
-    uint32_t
-        kept; /* of a kernel, while it is assembled: registers across calls of such functions */
+    bool abi_calls;             /* while it is assembled: keeps to the calling convention
+                                 * (ptx/lower/call_graph.h)
+                                 */
+    uint32_t callee_saved_used; /* of a kernel, while it is assembled: registers across calls of
+                                   such functions */
     uint16_t system; /* the driver provides it (emu/exec/runtime/cuda_builtins.h): which function;
                         0: it has code */
     uint32_t first, count; /* code range; 0 instructions: declared only */
     uint32_t rows, preds;  /* size of the register frame */
     struct {
-        pl_row_init *at;
+        pl_frame_init *at;
         size_t n, cap;
     } init;
     struct {
@@ -88,7 +89,7 @@ typedef struct pl_prog_func {
     bool explicitcluster;
     /* callee side of calls: where formal parameters and results live */
     struct {
-        pl_prog_move *at;
+        pl_call_move *at;
         size_t n, cap;
     } formal, result;
 } pl_prog_func;
@@ -142,7 +143,7 @@ typedef struct pl_prog_source {
     uint32_t lines_before; /* lines of the text in front of it */
 } pl_prog_source;
 
-typedef struct pl_plans pl_plans;               /* isa/program/operands.h */
+typedef struct pl_plan_cache pl_plan_cache;     /* isa/program/operands.h */
 typedef struct pl_pass_options pl_pass_options; /* compiler/pass_manager.h */
 
 typedef struct pl_program {
@@ -180,7 +181,7 @@ typedef struct pl_program {
         size_t n, cap;
     } calls;
     struct {
-        pl_prog_move *at;
+        pl_call_move *at;
         size_t n, cap;
     } moves;
     struct {
@@ -195,7 +196,7 @@ typedef struct pl_program {
     uint32_t lanes;          /* while it is assembled: of a warp */
     bool linked_parts;       /* while it is assembled: a function that is called by its address has
                                 branches with conditions (ptx/lower/call_graph.h) */
-    pl_plans *plans;         /* while it is assembled, else NULL */
+    pl_plan_cache *plans;    /* while it is assembled, else NULL */
     pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
     const char *text;        /* the PTX, for messages and listings */
     size_t text_bytes;
@@ -226,7 +227,7 @@ static inline bool pl_insn_has(const pl_insn *i, pl_word w)
 }
 
 /* Is its operation one that REDUX does over the lanes of a warp? */
-static inline bool pl_insn_gathers(const pl_insn *i)
+static inline bool pl_insn_is_warp_aggregable(const pl_insn *i)
 {
     return pl_insn_has(i, W_add) || pl_insn_has(i, W_min) || pl_insn_has(i, W_max) ||
            pl_insn_has(i, W_and) || pl_insn_has(i, W_or) || pl_insn_has(i, W_xor);
@@ -234,7 +235,7 @@ static inline bool pl_insn_gathers(const pl_insn *i)
 
 /* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there,
  * and waits behind it, unless that is at `end`. */
-static inline uint32_t pl_meeting_place(const pl_program *p, uint32_t at, uint32_t end)
+static inline uint32_t pl_reconvergence_pc(const pl_program *p, uint32_t at, uint32_t end)
 {
     return at + (at + 1 < end && pl_forms[p->code.at[at].form].mnem == M__bsync);
 }

@@ -77,7 +77,7 @@ typedef struct graph {
 static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
 {
     for (size_t k = 0; k < f->init.n; k++) {
-        const pl_row_init *r = &f->init.at[k];
+        const pl_frame_init *r = &f->init.at[k];
         if (r->row == row && !r->sreg && r->reloc == PL_RELOC_NONE) {
             *bits = r->bits;
             return true;
@@ -90,7 +90,7 @@ static bool constant_of(const pl_prog_func *f, uint32_t row, uint64_t *bits)
 static uint32_t barriers_of(const pl_prog_func *f, const pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
-    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->cls != C_barrier) return 0;
+    if ((form->mnem != M_bar && form->mnem != M_barrier) || i->latency_class != C_barrier) return 0;
     for (unsigned k = 0; k < form->noperands; k++) {
         const pl_ospec *s = &form->operand[k];
         uint64_t number;
@@ -177,7 +177,7 @@ static void find_taken(graph *g)
                 g->taken[p->vars.at[v].reloc.at[k].symbol] = true;
     for (size_t f = 0; f < p->funcs.n; f++)
         for (size_t k = 0; k < p->funcs.at[f].init.n; k++) {
-            const pl_row_init *r = &p->funcs.at[f].init.at[k];
+            const pl_frame_init *r = &p->funcs.at[f].init.at[k];
             const uint32_t func = r->width == 64 && !r->sreg && r->reloc == PL_RELOC_NONE
                                       ? pl_program_func_at(p, r->bits)
                                       : UINT32_MAX;

@@ -75,7 +75,7 @@ static bool check_operands(check *c, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     const pl_program *p = c->p;
-    if (i->more > p->pool.n || i->nmore > p->pool.n - i->more)
+    if (i->extra_ops > p->pool.n || i->nextra > p->pool.n - i->extra_ops)
         return bad(c, "an instruction's operands lie outside the pool");
     unsigned pooled = 0;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
@@ -99,11 +99,11 @@ static bool check_operands(check *c, const pl_insn *i)
             if (!in_function(c, i->target)) return bad(c, "a branch leaves its function");
             break;
         case PL_K_LABELS:
-            if (i->nmore == 0) return bad(c, "a branch has no targets");
-            for (unsigned e = 0; e < i->nmore; e++)
-                if (!in_function(c, p->pool.at[i->more + e]))
+            if (i->nextra == 0) return bad(c, "a branch has no targets");
+            for (unsigned e = 0; e < i->nextra; e++)
+                if (!in_function(c, p->pool.at[i->extra_ops + e]))
                     return bad(c, "a branch leaves its function");
-            pooled = i->nmore;
+            pooled = i->nextra;
             break;
         case PL_K_FUNC:
             if (p->calls.at[i->target].callee == UINT32_MAX && !present)
@@ -112,7 +112,7 @@ static bool check_operands(check *c, const pl_insn *i)
         default: break;
         }
     }
-    return pooled == i->nmore || bad(c, "a vector lies at the wrong place of the pool");
+    return pooled == i->nextra || bad(c, "a vector lies at the wrong place of the pool");
 }
 
 static bool check_memory(check *c, const pl_insn *i)
@@ -144,7 +144,7 @@ static bool check_memory(check *c, const pl_insn *i)
     return true;
 }
 
-static bool check_move(check *c, const pl_prog_func *f, const pl_prog_move *m, uint32_t at)
+static bool check_move(check *c, const pl_prog_func *f, const pl_call_move *m, uint32_t at)
 {
     if (m->pred)
         return (m->reg && at < f->preds) || bad(c, "a call passes a predicate that does not exist");
@@ -179,7 +179,7 @@ static bool check_call(check *c, const pl_insn *i)
 static bool check_insn(check *c, pl_insn *i)
 {
     const unsigned known = PL_IF_GUARD_NEG | PL_IF_SYNC_POINT | PL_IF_MEM | PL_IF_CONTROL |
-                           PL_IF_UNIFORM | PL_IF_D64 | PL_IF_LOOP;
+                           PL_IF_UNIFORM | PL_IF_D64 | PL_IF_BACK_EDGE;
     if (i->form >= pl_nforms) return bad(c, "an instruction has no form");
     if (!pl_insn_words_fit(i))
         return bad(c, "an instruction has a modifier that its form does not take");
@@ -253,10 +253,12 @@ static bool check_insn(check *c, pl_insn *i)
                         {C_div_f64, C_div_f64_same},
                         {C_rcp_f64, C_rcp_f64_same},
                         {C_sqrt_f64, C_sqrt_f64_same}};
-    bool cheaper = i->cls == C_free || (i->cls == C_param && pl_forms[i->form].mnem == M_ld);
+    bool cheaper = i->latency_class == C_free ||
+                   (i->latency_class == C_param && pl_forms[i->form].mnem == M_ld);
     for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)
-        cheaper |= derived.cls == known_better[k].of && i->cls == known_better[k].is;
-    if (i->cls != derived.cls && !cheaper)
+        cheaper |=
+            derived.latency_class == known_better[k].of && i->latency_class == known_better[k].is;
+    if (i->latency_class != derived.latency_class && !cheaper)
         return bad(c, "an instruction has a class that it cannot have");
     if (i->line >= c->p->lines.n) return bad(c, "an instruction has no line");
     if (i->reconv != UINT32_MAX &&
@@ -273,7 +275,7 @@ static bool check_insn(check *c, pl_insn *i)
 
 /* ---- functions ---- */
 
-static bool check_row(check *c, const pl_row_init *r)
+static bool check_row(check *c, const pl_frame_init *r)
 {
     const pl_prog_func *f = c->f;
     if ((r->width != 32 && r->width != 64) || r->row > f->rows || r->width / 32u > f->rows - r->row)

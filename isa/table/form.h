@@ -89,8 +89,8 @@ typedef struct pl_form {
     uint8_t nwhere, nsince;
     const pl_where *where;
     const pl_since *since;
-    uint16_t (*cls)(const uint16_t *mods); /* latency class */
-    uint32_t effects;                      /* pl_effect_bits */
+    uint16_t (*latency_class)(const uint16_t *mods); /* latency class */
+    uint32_t effects;                                /* pl_effect_bits */
     bool relax;
     const char *unsupported; /* reason, or NULL when executed */
     const char *syntax;      /* "add{.rnd}{.ftz}{.sat}.f32 d, a, b" */

@@ -271,20 +271,20 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
             r->form = f;
         }
     }
-    r->fault = PL_FAULT_COMBINATION;
+    r->mismatch = PL_MISMATCH_COMBINATION;
     r->index = n ? n - 1 : 0;
     for (unsigned k = 0; k < n; k++)
         if (!words[k].word || !has_word(mnem, words[k].word)) {
-            r->fault = words[k].word ? PL_FAULT_FOREIGN : PL_FAULT_UNKNOWN;
+            r->mismatch = words[k].word ? PL_MISMATCH_NOT_OF_MNEMONIC : PL_MISMATCH_UNKNOWN;
             r->index = k;
             return;
         }
     if (d.left_over >= 0) {
         r->index = (unsigned)d.left_over;
         for (unsigned k = 0; k < r->index; k++)
-            if (words[k].word == words[r->index].word) r->fault = PL_FAULT_DUPLICATE;
+            if (words[k].word == words[r->index].word) r->mismatch = PL_MISMATCH_DUPLICATE;
     } else if (d.empty >= 0) {
-        r->fault = PL_FAULT_MISSING;
+        r->mismatch = PL_MISMATCH_MISSING;
         r->index = (unsigned)d.empty;
         if (one_word_short(r, mnem, words, n)) return;
         /* every form that is as near names what it would take */
@@ -321,8 +321,8 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
 {
     for (unsigned k = 0; k < f->nwhere; k++)
         if (f->where[k].holds && !f->where[k].holds(mods)) {
-            if (r->fault != PL_FAULT_SINCE && r->fault != PL_FAULT_WHERE) {
-                r->fault = PL_FAULT_WHERE;
+            if (r->mismatch != PL_MISMATCH_VERSION && r->mismatch != PL_MISMATCH_CONSTRAINT) {
+                r->mismatch = PL_MISMATCH_CONSTRAINT;
                 r->form = f;
                 r->message = f->where[k].message;
             }
@@ -330,7 +330,7 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
         }
     const char *gone = removed(m, f, mods);
     if (gone) {
-        r->fault = PL_FAULT_WHERE;
+        r->mismatch = PL_MISMATCH_CONSTRAINT;
         r->form = f;
         r->message = gone;
         return false;
@@ -349,8 +349,8 @@ static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods,
         if (!target || new_target || (!missing && target_number(s->target) > target_number(target)))
             target = s->target;
     }
-    if (!has && r->fault != PL_FAULT_SINCE) {
-        r->fault = PL_FAULT_SINCE;
+    if (!has && r->mismatch != PL_MISMATCH_VERSION) {
+        r->mismatch = PL_MISMATCH_VERSION;
         r->form = f;
         r->ptx = ptx;
         r->target = target;
@@ -375,12 +375,13 @@ static void match(const pl_matcher *m, int mnem, const pl_match_word *words, uns
     }
     int late = r->n ? out_of_order(mnem, words, n) : -1;
     if (late >= 0) {
-        *r = (pl_match){
-            .fault = PL_FAULT_ORDER, .index = (unsigned)late, .form = &pl_forms[found[0].form]};
+        *r = (pl_match){.mismatch = PL_MISMATCH_ORDER,
+                        .index = (unsigned)late,
+                        .form = &pl_forms[found[0].form]};
         return;
     }
     r->at = found;
-    if (!r->n && !r->fault) diagnose(r, mnem, words, n);
+    if (!r->n && !r->mismatch) diagnose(r, mnem, words, n);
 }
 
 /* ---- cache ---- */

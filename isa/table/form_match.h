@@ -18,24 +18,25 @@ typedef struct pl_match_word {
     size_t len;
 } pl_match_word;
 
-typedef enum pl_fault {
-    PL_FAULT_NONE,
-    PL_FAULT_UNKNOWN,     /* words[index] is no modifier of PTX */
-    PL_FAULT_FOREIGN,     /* words[index] is a modifier, but of no form of this instruction */
-    PL_FAULT_COMBINATION, /* words[index] does not go with the other words */
-    PL_FAULT_DUPLICATE,   /* words[index] repeats, or a second word of the same list */
-    PL_FAULT_ORDER,       /* words[index] must follow the name of the instruction directly */
-    PL_FAULT_MISSING,     /* one of the words `wanted` is needed */
-    PL_FAULT_WHERE,       /* the words fit `form`, but `message` */
-    PL_FAULT_SINCE        /* the words fit `form`, but it needs `ptx` and `target` */
-} pl_fault;
+typedef enum pl_mismatch {
+    PL_MISMATCH_NONE,
+    PL_MISMATCH_UNKNOWN,         /* words[index] is no modifier of PTX */
+    PL_MISMATCH_NOT_OF_MNEMONIC, /* words[index] is a modifier, but of no form of this instruction
+                                  */
+    PL_MISMATCH_COMBINATION,     /* words[index] does not go with the other words */
+    PL_MISMATCH_DUPLICATE,       /* words[index] repeats, or a second word of the same list */
+    PL_MISMATCH_ORDER,           /* words[index] must follow the name of the instruction directly */
+    PL_MISMATCH_MISSING,         /* one of the words `wanted` is needed */
+    PL_MISMATCH_CONSTRAINT,      /* the words fit `form`, but `message` */
+    PL_MISMATCH_VERSION          /* the words fit `form`, but it needs `ptx` and `target` */
+} pl_mismatch;
 
 enum { PL_MAX_WANTED = 16 };
 
 typedef struct pl_match {
     const pl_choice *at; /* the forms that fit, n of them */
     unsigned n;
-    pl_fault fault; /* when n == 0 */
+    pl_mismatch mismatch; /* when n == 0 */
     unsigned index;
     const pl_form *form; /* the nearest one; NULL when the instruction has none */
     const char *message;

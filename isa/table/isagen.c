@@ -1025,7 +1025,7 @@ static void write_forms(void)
     for (int k = 0; k < chains.n; k++)
         fprintf(o, "static uint16_t k%d(const uint16_t *m) { (void)m; %s }\n", k, chains.at[k]);
     for (int k = 0; k < rule_names.n; k++)
-        fprintf(o, "int pl_count_%s(const uint16_t *m);\n", rule_names.at[k]);
+        fprintf(o, "int pl_operand_count_%s(const uint16_t *m);\n", rule_names.at[k]);
     list wordsets = {0}; /* arrays of words, shared */
     for (int n = 0; n < nforms; n++)
         for (int k = 0; k < forms[n].nslots; k++) {
@@ -1060,7 +1060,7 @@ static void write_forms(void)
                         p->name, kind_text[p->kind], p->read, p->written, p->optional, p->sink,
                         p->reg_only, p->negatable, p->joined, p->tmap,
                         p->slot >= 0 ? "none" : cname(p->type), p->slot, p->vslot, p->count,
-                        p->rule ? "pl_count_" : "0", p->rule ? p->rule : "", p->lo, p->hi);
+                        p->rule ? "pl_operand_count_" : "0", p->rule ? p->rule : "", p->lo, p->hi);
             }
             fprintf(o, "};\n");
         }

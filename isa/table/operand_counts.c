@@ -1,5 +1,5 @@
 /* operand_counts.c - lengths of brace vectors that depend on several words of a form: `{@NAME}T` in
- * the table calls pl_count_NAME. */
+ * the table calls pl_operand_count_NAME. */
 #include "isa/table/form.h"
 #include <string.h>
 
@@ -40,48 +40,48 @@ static shape shape_of(const uint16_t *mods)
 }
 
 /* ldmatrix, stmatrix: one register a matrix of 8x8 16-bit elements, two for 16x16 of 8 bits. */
-int pl_count_matrix(const uint16_t *mods)
+int pl_operand_count_matrix(const uint16_t *mods)
 {
     return shape_of(mods).x;
 }
 
-int pl_count_matrix_pairs(const uint16_t *mods)
+int pl_operand_count_matrix_pairs(const uint16_t *mods)
 {
     return 2 * shape_of(mods).x;
 }
 
 /* wmma: the elements of A or B, 32 lanes of 32-bit registers. */
-int pl_count_wmma_a16(const uint16_t *mods)
+int pl_operand_count_wmma_a16(const uint16_t *mods)
 {
     shape s = shape_of(mods);
     return s.m * s.k / 64;
 }
 
-int pl_count_wmma_b16(const uint16_t *mods)
+int pl_operand_count_wmma_b16(const uint16_t *mods)
 {
     shape s = shape_of(mods);
     return s.n * s.k / 64;
 }
 
-int pl_count_wmma_a8(const uint16_t *mods)
+int pl_operand_count_wmma_a8(const uint16_t *mods)
 {
     shape s = shape_of(mods);
     return s.m * s.k / 128;
 }
 
-int pl_count_wmma_b8(const uint16_t *mods)
+int pl_operand_count_wmma_b8(const uint16_t *mods)
 {
     shape s = shape_of(mods);
     return s.n * s.k / 128;
 }
 
 /* wgmma: 64 x n results in 128 lanes. */
-int pl_count_wgmma(const uint16_t *mods)
+int pl_operand_count_wgmma(const uint16_t *mods)
 {
     return shape_of(mods).n / 2;
 }
 
-int pl_count_wgmma_f16(const uint16_t *mods)
+int pl_operand_count_wgmma_f16(const uint16_t *mods)
 {
     return shape_of(mods).n / 4;
 }
@@ -97,21 +97,21 @@ static const char *geometry(const uint16_t *mods)
     return "1d";
 }
 
-int pl_count_geometry(const uint16_t *mods)
+int pl_operand_count_geometry(const uint16_t *mods)
 {
     const char *g = geometry(mods);
     return !strcmp(g, "1d") ? 1 : !strcmp(g, "2d") || !strcmp(g, "a1d") ? 2 : 4;
 }
 
 /* Offsets in texels: one for each dimension, three written as four. */
-int pl_count_offset(const uint16_t *mods)
+int pl_operand_count_offset(const uint16_t *mods)
 {
     const char *g = geometry(mods);
     return !strcmp(g, "1d") || !strcmp(g, "a1d") ? 1 : !strcmp(g, "3d") ? 4 : 2;
 }
 
 /* Derivatives: as many as dimensions, three written as four. */
-int pl_count_gradient(const uint16_t *mods)
+int pl_operand_count_gradient(const uint16_t *mods)
 {
     const char *g = geometry(mods);
     return !strcmp(g, "1d") || !strcmp(g, "a1d")   ? 1
@@ -121,18 +121,18 @@ int pl_count_gradient(const uint16_t *mods)
 
 /* Tensor copies: as many coordinates as dimensions; im2col has an offset for each dimension but the
  * channels and the images. */
-int pl_count_tensor(const uint16_t *mods)
+int pl_operand_count_tensor(const uint16_t *mods)
 {
     return geometry(mods)[0] - '0';
 }
 
-int pl_count_im2col(const uint16_t *mods)
+int pl_operand_count_im2col(const uint16_t *mods)
 {
     return geometry(mods)[0] - '0' - 2;
 }
 
 /* Surfaces: the registers of .v2 and .v4; one may stand in braces or alone. */
-int pl_count_surface(const uint16_t *mods)
+int pl_operand_count_surface(const uint16_t *mods)
 {
     for (int i = 0; i < PL_MAX_SLOTS; i++)
         if (!strcmp(pl_word_text[mods[i]], "v2") || !strcmp(pl_word_text[mods[i]], "v4"))
@@ -142,7 +142,7 @@ int pl_count_surface(const uint16_t *mods)
 
 /* tcgen05.ld and st: 16 or 32 lanes of as many bits as the shape says, repeated, in 32 registers of
  * 32 bits. */
-int pl_count_tmem(const uint16_t *mods)
+int pl_operand_count_tmem(const uint16_t *mods)
 {
     int bits = 32 * 32;
     for (int i = 0; i < PL_MAX_SLOTS; i++) {
@@ -156,7 +156,7 @@ int pl_count_tmem(const uint16_t *mods)
 }
 
 /* tcgen05.mma: a bit for each of the 128 lanes of a block's tensor memory, or of two blocks'. */
-int pl_count_output_lanes(const uint16_t *mods)
+int pl_operand_count_output_lanes(const uint16_t *mods)
 {
     for (int i = 0; i < PL_MAX_SLOTS; i++)
         if (!strcmp(pl_word_text[mods[i]], "cta_group::2")) return 8;
@@ -164,7 +164,7 @@ int pl_count_output_lanes(const uint16_t *mods)
 }
 
 /* The five coordinates of a copy of four rows: a column, and the rows. */
-int pl_count_rows(const uint16_t *mods)
+int pl_operand_count_rows(const uint16_t *mods)
 {
     (void)mods;
     return 5;

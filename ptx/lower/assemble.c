@@ -43,7 +43,7 @@ typedef struct worker {
     pl_arena *part;        /* until the function is delivered */
     pl_arena *scratch;     /* until it is lowered */
     pl_arena *work, *pass; /* until the function, the pass is done */
-    pl_plans *plans;
+    pl_plan_cache *plans;
 } worker;
 
 struct pl_assembly {
@@ -155,7 +155,7 @@ static bool make_tables(pl_assembly *x, const pl_ast *ast)
     uint8_t *linked = pl_arena_array(x->scratch, uint8_t, ast->funcs.n + 1);
     if (!linked || !pl_place_shared(ast, p, x->scratch, &x->shared)) return false;
     pl_find_linked(ast, x->scratch, linked);
-    for (size_t k = 0; k < ast->funcs.n; k++) p->funcs.at[k].linked = linked[k];
+    for (size_t k = 0; k < ast->funcs.n; k++) p->funcs.at[k].abi_calls = linked[k];
     p->linked_parts = pl_linked_part(ast, linked);
     for (size_t k = 0; k < ast->vars.n; k++) pl_lower_variable(ast->vars.at[k], p);
     for (size_t k = 0; k < ast->funcs.n;
@@ -183,7 +183,7 @@ static bool join_ready(pl_assembly *x)
         j->out.static_shared =
             f->static_shared; /* a kernel that was begun early does not know it */
         *f = j->out;
-        pl_part_join(x->p, f, &j->part);
+        pl_compile_unit_join(x->p, f, &j->part);
         if (j->arena) {
             pl_arena_reset(j->arena);
             j->spare = x->spare;
@@ -196,7 +196,7 @@ static bool join_ready(pl_assembly *x)
 static bool keep_part(pl_program *part, pl_prog_func *out, pl_arena *keep)
 {
     PL_GUARD(return false)
-    pl_part_keep(part, out, keep);
+    pl_compile_unit_keep(part, out, keep);
     return true;
 }
 
@@ -236,9 +236,9 @@ static pl_status assemble(pl_assembly *x, worker *w, job *j)
     uint32_t fixed;
     pl_arena_reset(w->part);
     pl_arena_reset(w->scratch);
-    pl_part_start(&part, j->before, w->part, w->plans);
+    pl_compile_unit_start(&part, j->before, w->part, w->plans);
     bool supported = pl_lower_function(&x->m, j->f, w->scratch, &part, &j->out, &fixed);
-    if (j->out.count > PL_PART_LARGE) pl_arena_empty(w->scratch);
+    if (j->out.count > PL_COMPILE_UNIT_LARGE) pl_arena_empty(w->scratch);
     if (!pl_arena_ok(w->part) || !pl_arena_ok(w->scratch)) return PL_NOMEM;
     if (!supported) x->unsupported = true;
     if (x->unsupported) return PL_OK;
@@ -288,7 +288,7 @@ static bool open_worker(pl_assembly *x, worker *w)
                   .scratch = pl_arena_open(),
                   .work = pl_arena_open(),
                   .pass = pl_arena_open()};
-    w->plans = w->part && w->scratch && w->work && w->pass ? pl_plans_new(x->scratch) : NULL;
+    w->plans = w->part && w->scratch && w->work && w->pass ? pl_plan_cache_new(x->scratch) : NULL;
     if (w->plans) return true;
     close_worker(w);
     return false;
@@ -446,7 +446,7 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
         if (ast->funcs.at[k]->prototype_only) continue;
         statements += n;
         most = n > most ? n : most;
-        if (!j || x->p->funcs.at[k].linked) {
+        if (!j || x->p->funcs.at[k].abi_calls) {
             j = new_job(x, ast->funcs.at[k], &x->before);
             j->out = x->p->funcs.at[k];
             *pl_push(x->scratch, &x->jobs) = j;
@@ -455,7 +455,7 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
         j->rank = x->n++;
     }
     if (most <=
-        PL_PART_LARGE) /* mostly a statement is an instruction; a very large function may
+        PL_COMPILE_UNIT_LARGE) /* mostly a statement is an instruction; a very large function may
                           become the program's code as it stands (compiler/compile_function.c) */
         pl_reserve(x->p->arena, &x->p->code, statements + statements / 4);
     return true;

@@ -3,9 +3,9 @@
  *
  * One PTX instruction becomes one machine instruction (isa/program/insn.h). Every operand of a lane
  * loop is a register row, so constants, special registers and addresses get rows of their own,
- * filled when a frame starts (pl_row_init). Function-local variables and the .param variables of
+ * filled when a frame starts (pl_frame_init). Function-local variables and the .param variables of
  * calls live in the frame's local memory; a call copies arguments between two frames
- * (pl_prog_move).
+ * (pl_call_move).
  *
  * Read next: ptx/lower/assemble.c (the module as a whole), compiler/compile_function.c (what
  * follows for each function), isa/program/cfg.c (meeting points),
@@ -110,13 +110,13 @@ static uint32_t constant_row(lower *c, constant k)
     c->rows += k.width / 32u;
     *pl_push(c->scratch, &c->constants) = k;
     *slot = (uint32_t)c->constants.n;
-    *pl_push(c->p->arena, &c->out->init) = (pl_row_init){.row = k.row,
-                                                         .width = k.width,
-                                                         .sreg = k.sreg,
-                                                         .sel = k.sel,
-                                                         .reloc = k.reloc,
-                                                         .symbol = k.symbol,
-                                                         .bits = k.bits};
+    *pl_push(c->p->arena, &c->out->init) = (pl_frame_init){.row = k.row,
+                                                           .width = k.width,
+                                                           .sreg = k.sreg,
+                                                           .sel = k.sel,
+                                                           .reloc = k.reloc,
+                                                           .symbol = k.symbol,
+                                                           .bits = k.bits};
     return k.row;
 }
 
@@ -173,7 +173,7 @@ static pl_insn *emit(lower *c, uint16_t form)
                    .guard = PL_PT,
                    .reconv = UINT32_MAX,
                    .line = c->line,
-                   .more = (uint32_t)c->p->pool.n};
+                   .extra_ops = (uint32_t)c->p->pool.n};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
     return i;
 }
@@ -279,7 +279,7 @@ static uint32_t value_row(lower *c, const pl_operand *o, pl_word type, const pl_
             uint32_t row = c->rows;
             c->rows += 4;
             *pl_push(c->p->arena, &c->out->init) =
-                (pl_row_init){.row = row, .width = 64, .bits = (uint64_t)o->imm};
+                (pl_frame_init){.row = row, .width = 64, .bits = (uint64_t)o->imm};
             return row;
         }
         return immediate_row(c, (uint64_t)o->imm, width);
@@ -401,9 +401,9 @@ static uint32_t move_bytes(const pl_var *v)
 }
 
 /* One part of an argument or result on the caller's side. */
-static pl_prog_move caller_side(lower *c, const pl_operand *o, uint32_t part, bool is_result)
+static pl_call_move caller_side(lower *c, const pl_operand *o, uint32_t part, bool is_result)
 {
-    pl_prog_move m = {0};
+    pl_call_move m = {0};
     uint32_t at;
     if (o->kind == PL_O_VAR && in_frame(c, o->var)) {
         at = (uint32_t)o->var->offset + (uint32_t)o->imm;
@@ -540,7 +540,7 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
             for (size_t n = 0; n < o->table->labels.n; n++) {
                 use_label(c, UINT32_MAX, (uint32_t)c->p->pool.n, o->table->labels.at[n]);
                 *pl_push(c->p->arena, &c->p->pool) = 0;
-                t.nmore++;
+                t.nextra++;
             }
             break;
         case PL_K_VALUE:
@@ -565,8 +565,8 @@ static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
         }
     }
     if (npool) {
-        t.more = (uint32_t)c->p->pool.n;
-        t.nmore = (uint16_t)npool;
+        t.extra_ops = (uint32_t)c->p->pool.n;
+        t.nextra = (uint16_t)npool;
         for (uint32_t k = 0; k < npool; k++) *pl_push(c->p->arena, &c->p->pool) = pool[k];
     }
     i = emit(c, t.form);
@@ -660,7 +660,7 @@ static void lower_stmt(lower *c, const pl_stmt *s)
                  .guard = PL_PT,
                  .reconv = UINT32_MAX,
                  .line = c->line,
-                 .more = (uint32_t)c->p->pool.n};
+                 .extra_ops = (uint32_t)c->p->pool.n};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++) i.op[k] = UINT32_MAX;
     memcpy(i.mods, s->what->mods, sizeof i.mods);
     if (s->guard) {
@@ -740,9 +740,9 @@ static void place_params(lower *c, const pl_func *f)
     c->out->param_bytes = (uint32_t)at;
 }
 
-static pl_prog_move callee_side(const lower *c, const pl_var *v, uint32_t part, bool result)
+static pl_call_move callee_side(const lower *c, const pl_var *v, uint32_t part, bool result)
 {
-    pl_prog_move m = {.bytes = move_bytes(v)};
+    pl_call_move m = {.bytes = move_bytes(v)};
     uint32_t at = (uint32_t)v->offset;
     if (v->space == PL_SP_REG) {
         at = c->reg_row[v->reg->id] + part * part_rows(v->type);

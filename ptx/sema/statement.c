@@ -560,27 +560,31 @@ static void report_words(pl_parse *p, const pl_sym *opcode, pl_loc at, const pl_
     const char *suggestion;
     pl_loc where = m->index < p->nwords ? p->word_at[m->index] : at;
     const char *word = m->index < p->nwords ? p->word[m->index].text : "";
-    switch (m->fault) {
-    case PL_FAULT_NONE: return;
-    case PL_FAULT_UNKNOWN:
-    case PL_FAULT_FOREIGN:
-        d = pl_report(p->diags, m->fault == PL_FAULT_UNKNOWN ? PL_E0220 : PL_E0214, where,
-                      m->fault == PL_FAULT_UNKNOWN ? word : opcode->name, word);
+    switch (m->mismatch) {
+    case PL_MISMATCH_NONE: return;
+    case PL_MISMATCH_UNKNOWN:
+    case PL_MISMATCH_NOT_OF_MNEMONIC:
+        d = pl_report(p->diags, m->mismatch == PL_MISMATCH_UNKNOWN ? PL_E0220 : PL_E0214, where,
+                      m->mismatch == PL_MISMATCH_UNKNOWN ? word : opcode->name, word);
         suggestion = pl_match_suggest((int)opcode->mnem, word, strlen(word));
         d->help = suggestion ? pl_arena_printf(p->arena, "did you mean '.%s'?", suggestion)
                   : m->form  ? pl_syntax_help(p, m->form)
                              : NULL;
         return;
-    case PL_FAULT_COMBINATION: d = pl_report(p->diags, PL_E0215, where, word, opcode->name); break;
-    case PL_FAULT_DUPLICATE: d = pl_report(p->diags, PL_E0216, where, word); break;
-    case PL_FAULT_ORDER: d = pl_report(p->diags, PL_E0219, where, word, opcode->name); break;
-    case PL_FAULT_MISSING:
+    case PL_MISMATCH_COMBINATION:
+        d = pl_report(p->diags, PL_E0215, where, word, opcode->name);
+        break;
+    case PL_MISMATCH_DUPLICATE: d = pl_report(p->diags, PL_E0216, where, word); break;
+    case PL_MISMATCH_ORDER: d = pl_report(p->diags, PL_E0219, where, word, opcode->name); break;
+    case PL_MISMATCH_MISSING:
         d = pl_report(p->diags, PL_E0217, at, pl_full_name(p, opcode), wanted_words(p, m));
         break;
-    case PL_FAULT_WHERE:
+    case PL_MISMATCH_CONSTRAINT:
         d = pl_report(p->diags, PL_E0218, at, pl_full_name(p, opcode), m->message);
         break;
-    case PL_FAULT_SINCE: pl_module_needs(p, at, pl_full_name(p, opcode), m->ptx, m->target); return;
+    case PL_MISMATCH_VERSION:
+        pl_module_needs(p, at, pl_full_name(p, opcode), m->ptx, m->target);
+        return;
     }
     if (d && m->form) d->help = pl_syntax_help(p, m->form);
 }

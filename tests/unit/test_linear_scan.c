@@ -11,14 +11,14 @@
 
 typedef struct bench {
     pl_arena *a;
-    pl_colour *c;
+    pl_linear_scan *c;
 } bench;
 
 static bench open_with(uint32_t values)
 {
     bench b = {.a = pl_arena_open()};
     ck_assert_ptr_nonnull(b.a);
-    b.c = pl_colour_new(b.a, values);
+    b.c = pl_linear_scan_new(b.a, values);
     ck_assert_ptr_nonnull(b.c);
     return b;
 }
@@ -26,15 +26,15 @@ static bench open_with(uint32_t values)
 /* Registers needed; closes. */
 static uint32_t finish(bench *b)
 {
-    uint32_t n = pl_colour_count(b->c, true);
+    uint32_t n = pl_linear_scan_count(b->c, true);
     pl_arena_close(b->a);
     return n;
 }
 
 static void add(bench *b, uint32_t value, uint32_t rows, uint32_t from, uint32_t to)
 {
-    pl_colour_value(b->c, value, rows);
-    pl_colour_life(b->c, value, from, to);
+    pl_linear_scan_value(b->c, value, rows);
+    pl_linear_scan_live_range(b->c, value, from, to);
 }
 
 START_TEST(values_that_follow_each_other_share)
@@ -61,7 +61,7 @@ START_TEST(a_value_lives_in_the_hole_of_another)
 {
     bench b = open_with(2);
     add(&b, 0, 1, 0, 4);
-    pl_colour_life(b.c, 0, 10, 14);
+    pl_linear_scan_live_range(b.c, 0, 10, 14);
     add(&b, 1, 1, 4, 10);
     ck_assert_uint_eq(finish(&b), 2);
 }
@@ -84,7 +84,7 @@ START_TEST(parts_of_vectors_stand_side_by_side)
     bench b = open_with(5);
     for (uint32_t k = 0; k < 4; k++) add(&b, k, 1, k, 10); /* born one after the other */
     add(&b, 4, 1, 0, 10);
-    pl_colour_vector(b.c, (const uint32_t[]){0, 1, 2, 3}, 4);
+    pl_linear_scan_vector(b.c, (const uint32_t[]){0, 1, 2, 3}, 4);
     ck_assert_uint_eq(finish(&b), 8); /* 4 to 7; the single value 0 */
 }
 END_TEST
@@ -93,10 +93,10 @@ START_TEST(a_value_is_part_of_one_vector)
 {
     bench b = open_with(3);
     for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
-    pl_colour_vector(b.c, (const uint32_t[]){0, 1}, 2);
-    pl_colour_vector(b.c, (const uint32_t[]){1, 2}, 2); /* comes too late */
-    pl_colour_vector(b.c, (const uint32_t[]){2, 2}, 2); /* no vector at all */
-    ck_assert_uint_eq(finish(&b), 4);                   /* 2 and 3, 0 */
+    pl_linear_scan_vector(b.c, (const uint32_t[]){0, 1}, 2);
+    pl_linear_scan_vector(b.c, (const uint32_t[]){1, 2}, 2); /* comes too late */
+    pl_linear_scan_vector(b.c, (const uint32_t[]){2, 2}, 2); /* no vector at all */
+    ck_assert_uint_eq(finish(&b), 4);                        /* 2 and 3, 0 */
 }
 END_TEST
 
@@ -104,8 +104,8 @@ START_TEST(what_is_read_together_keeps_apart)
 {
     bench b = open_with(4);
     for (uint32_t k = 0; k < 3; k++) add(&b, k, 1, 0, 10);
-    pl_colour_apart(b.c, 0, 1); /* 0 and 3: in different banks, though 2 is free */
-    pl_colour_apart(b.c, 0, 2);
+    pl_linear_scan_bank_conflict(b.c, 0, 1); /* 0 and 3: in different banks, though 2 is free */
+    pl_linear_scan_bank_conflict(b.c, 0, 2);
     ck_assert_uint_eq(finish(&b), 6); /* 0, 3, 5 */
 }
 END_TEST
@@ -116,14 +116,14 @@ START_TEST(readers_in_queues_keep_registers)
     bench b = open_with(2);
     add(&b, 0, 1, 0, 4);
     add(&b, 1, 1, 5, 9);
-    pl_colour_tail(b.c, 0, 4, 6);
+    pl_linear_scan_read_tail(b.c, 0, 4, 6);
     ck_assert_uint_eq(finish(&b), 3); /* 0 and 2, with the stack pointer between them */
     enum { MANY = 40 };
     for (unsigned live = 10; live <= MANY; live += 10) {
         b = open_with(2 * MANY);
         for (uint32_t k = 0; k < live; k++) {
             add(&b, k, 1, 0, 10);
-            pl_colour_tail(b.c, k, 10, 30);
+            pl_linear_scan_read_tail(b.c, k, 10, 30);
             add(&b, live + k, 1, 10, 20);
         }
         ck_assert_uint_eq(
@@ -141,7 +141,7 @@ START_TEST(results_may_replace_their_operands)
     for (uint32_t later = 0; later < 2; later++) {
         bench b = open_with(2);
         add(&b, 0, 1, 0, 5);
-        pl_colour_tail(b.c, 0, 6, 20);
+        pl_linear_scan_read_tail(b.c, 0, 6, 20);
         add(&b, 1, 1, 5 + 2 * later, 30);
         ck_assert_uint_eq(finish(&b), 2 + later);
     }
@@ -157,11 +157,11 @@ START_TEST(order_of_the_text_counts)
         bench b = open_with(3);
         for (uint32_t k = 0; k < 3; k++) {
             add(&b, k, 1, 0, 10);
-            pl_colour_written(b.c, k, written ? line[k] : k + 1);
+            pl_linear_scan_written(b.c, k, written ? line[k] : k + 1);
         }
-        pl_colour_apart(b.c, 0, 1);
-        pl_colour_apart(b.c, 0, 2);
-        pl_colour_tail(b.c, 0, 11, 12);
+        pl_linear_scan_bank_conflict(b.c, 0, 1);
+        pl_linear_scan_bank_conflict(b.c, 0, 2);
+        pl_linear_scan_read_tail(b.c, 0, 11, 12);
         ck_assert_uint_eq(finish(&b), written ? 5 : 6);
     }
 }
@@ -227,7 +227,7 @@ START_TEST(no_unit_is_begun_for_a_move)
         for (uint32_t v = 0; v < RING; v++) {
             const uint32_t next = (v + 1) % RING;
             add(&b, OTHERS + v, 1, 2 * v, 2 * v + 2);
-            pl_colour_life(b.c, OTHERS + v, 2 * next, 2 * next + 2);
+            pl_linear_scan_live_range(b.c, OTHERS + v, 2 * next, 2 * next + 2);
         }
         ck_assert_uint_eq(
             finish(&b),

@@ -42,12 +42,12 @@ START_TEST(as_the_plain_way)
     for (unsigned round = 0; round < 40; round++) {
         pl_arena *a = pl_arena_open();
         plain *p = pl_arena_new(a, plain);
-        pl_liveset s = {.a = a,
-                        .things = THINGS,
-                        .blocks = BLOCKS,
-                        .preds = preds,
-                        .pred = pred,
-                        .npred = npred};
+        pl_live_spans s = {.a = a,
+                           .things = THINGS,
+                           .blocks = BLOCKS,
+                           .preds = preds,
+                           .pred = pred,
+                           .npred = npred};
         for (uint32_t b = 0; b < BLOCKS; b++) {
             pred[b] = b * PREDS;
             npred[b] = 0;
@@ -60,14 +60,14 @@ START_TEST(as_the_plain_way)
             if (p->reads[b][t] || p->writes[b][t]) continue;
             bool reads = next(&seed) & 1;
             (reads ? p->reads : p->writes)[b][t] = true;
-            pl_liveset_touch(&s, t, b, reads);
+            pl_live_spans_access(&s, t, b, reads);
         }
         solve(p);
-        ck_assert(pl_liveset_solve(&s));
+        ck_assert(pl_live_spans_solve(&s));
         uint32_t last[THINGS];
         memset(last, 0, sizeof last);
         for (size_t k = 0; k < s.spans.n; k++) {
-            const pl_span *q = &s.spans.at[k];
+            const pl_live_span *q = &s.spans.at[k];
             ck_assert_uint_lt(q->first, q->end);
             ck_assert(!last[q->thing] ||
                       q->first > last[q->thing]); /* in order, and not touching each other */

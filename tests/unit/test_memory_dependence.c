@@ -29,12 +29,12 @@ static void put_behind(uint32_t b, uint32_t a)
     for (uint32_t k = 0; k < a; k++) behind[b][k] |= behind[a][k];
 }
 
-static void tell(pl_memorder *m, uint32_t n)
+static void tell(pl_memory_dependence *m, uint32_t n)
 {
     const uint32_t *loads = NULL;
     uint32_t count = 0, before = list[n].kind == LOAD
-                                     ? pl_memorder_load(m, &list[n].a)
-                                     : pl_memorder_store(m, &list[n].a, &loads, &count);
+                                     ? pl_memory_dependence_of_load(m, &list[n].a)
+                                     : pl_memory_dependence_of_store(m, &list[n].a, &loads, &count);
     if (before != PL_NOWHERE) put_behind(n, before);
     for (uint32_t k = 0; k < count; k++) put_behind(n, loads[k]);
 }
@@ -43,11 +43,11 @@ START_TEST(as_each_two_are_compared)
 {
     uint32_t seed = 5;
     pl_arena *a = pl_arena_open();
-    pl_memorder *m = pl_memorder_new(a);
+    pl_memory_dependence *m = pl_memory_dependence_new(a);
     ck_assert_ptr_nonnull(m);
     for (unsigned round = 0; round < 200; round++) {
         uint32_t bases = 1 + round % 4, bytes = 16u << round % 6;
-        pl_memorder_start(m);
+        pl_memory_dependence_start(m);
         for (uint32_t n = 0; n < MOST; n++) {
             uint32_t r = seed = seed * 1664525u + 1013904223u;
             static const uint8_t spaces[] = {PL_SP_GLOBAL, PL_SP_GLOBAL, PL_SP_SHARED,
@@ -69,16 +69,16 @@ START_TEST(as_each_two_are_compared)
                 ck_assert(!must || behind[n][k]);
             }
         /* and nothing is told that need not be */
-        pl_memorder_start(m);
+        pl_memory_dependence_start(m);
         for (uint32_t n = 0; n < MOST; n++) {
             const uint32_t *loads = NULL;
             uint32_t count = 0;
             if (list[n].kind == LOAD) {
-                uint32_t s = pl_memorder_load(m, &list[n].a);
+                uint32_t s = pl_memory_dependence_of_load(m, &list[n].a);
                 ck_assert(s == PL_NOWHERE || conflict(&list[n].a, &list[s].a));
                 continue;
             }
-            pl_memorder_store(m, &list[n].a, &loads, &count);
+            pl_memory_dependence_of_store(m, &list[n].a, &loads, &count);
             for (uint32_t k = 0; k < count; k++)
                 ck_assert(list[loads[k]].kind == LOAD && conflict(&list[n].a, &list[loads[k]].a));
         }
@@ -90,19 +90,21 @@ END_TEST
 START_TEST(all_stay_in_front_of_a_barrier)
 {
     pl_arena *a = pl_arena_open();
-    pl_memorder *m = pl_memorder_new(a);
+    pl_memory_dependence *m = pl_memory_dependence_new(a);
     const uint32_t *loads;
     uint32_t n;
-    pl_memorder_load(m, &(pl_access){0, PL_SP_GLOBAL, 7, 0, 4});
-    ck_assert_uint_eq(pl_memorder_store(m, &(pl_access){1, PL_SP_GLOBAL, 7, 4, 8}, &loads, &n),
-                      PL_NOWHERE);
+    pl_memory_dependence_of_load(m, &(pl_access){0, PL_SP_GLOBAL, 7, 0, 4});
+    ck_assert_uint_eq(
+        pl_memory_dependence_of_store(m, &(pl_access){1, PL_SP_GLOBAL, 7, 4, 8}, &loads, &n),
+        PL_NOWHERE);
     ck_assert_uint_eq(n, 0); /* other bytes */
-    pl_memorder_load(m, &(pl_access){2, PL_SP_SHARED, PL_NOWHERE, 0, 4});
-    ck_assert_uint_eq(pl_memorder_all(m, &loads, &n), 1);
+    pl_memory_dependence_of_load(m, &(pl_access){2, PL_SP_SHARED, PL_NOWHERE, 0, 4});
+    ck_assert_uint_eq(pl_memory_dependence_of_all(m, &loads, &n), 1);
     ck_assert_uint_eq(n, 2);
-    pl_memorder_start(m);
-    ck_assert_uint_eq(pl_memorder_load(m, &(pl_access){4, PL_SP_GENERIC, 9, 0, 4}), PL_NOWHERE);
-    ck_assert_uint_eq(pl_memorder_all(m, &loads, &n), PL_NOWHERE);
+    pl_memory_dependence_start(m);
+    ck_assert_uint_eq(pl_memory_dependence_of_load(m, &(pl_access){4, PL_SP_GENERIC, 9, 0, 4}),
+                      PL_NOWHERE);
+    ck_assert_uint_eq(pl_memory_dependence_of_all(m, &loads, &n), PL_NOWHERE);
     ck_assert_uint_eq(n, 1);
     pl_arena_close(a);
 }

@@ -43,14 +43,15 @@ static const char *assemble_behind(const char *functions, const char *body)
     registers = m->program->funcs.at[0].registers;
     for (uint32_t pc = 0; pc < m->program->code.n; pc++) {
         const pl_insn *i = &m->program->code.at[pc];
-        permutations += pl_forms[i->form].mnem == M_mov && i->cls == C_alu;
-        constants +=
-            pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST && i->cls != C_free;
-        short_zeros += pl_forms[i->form].mnem == M__mov && i->cls == C_alu && pl_insn_has(i, W_b64);
-        roundings += i->cls == C_cvt_rnd;
-        by_unit += i->cls == C_cvt_f2i;
-        unpaid += i->cls == C_free && !(i->flags & PL_IF_MEM) && pl_forms[i->form].mnem != M_mov &&
-                  pl_forms[i->form].mnem != M_cvt;
+        permutations += pl_forms[i->form].mnem == M_mov && i->latency_class == C_alu;
+        constants += pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST &&
+                     i->latency_class != C_free;
+        short_zeros +=
+            pl_forms[i->form].mnem == M__mov && i->latency_class == C_alu && pl_insn_has(i, W_b64);
+        roundings += i->latency_class == C_cvt_rnd;
+        by_unit += i->latency_class == C_cvt_f2i;
+        unpaid += i->latency_class == C_free && !(i->flags & PL_IF_MEM) &&
+                  pl_forms[i->form].mnem != M_mov && pl_forms[i->form].mnem != M_cvt;
         pl_disasm(m->program, pc, listing + at, sizeof listing - at - 2);
         at = strlen(listing);
         listing[at++] = '\n';

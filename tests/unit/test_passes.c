@@ -31,8 +31,8 @@ static void open_sample(sample *s)
     memset(s, 0, sizeof *s);
     s->p.arena = pl_arena_open();
     s->f = (pl_prog_func){.name = "f", .entry = true, .rows = 8, .preds = 4, .count = 3};
-    *pl_push(s->p.arena, &s->f.init) = (pl_row_init){.row = 0, .width = 32, .bits = 5};
-    *pl_push(s->p.arena, &s->f.init) = (pl_row_init){.row = 1, .width = 32, .bits = 6};
+    *pl_push(s->p.arena, &s->f.init) = (pl_frame_init){.row = 0, .width = 32, .bits = 5};
+    *pl_push(s->p.arena, &s->f.init) = (pl_frame_init){.row = 1, .width = 32, .bits = 6};
     pl_insn add = insn(M_add, 3, W_u32), twice = add;
     add.op[0] = 2, add.op[1] = 0, add.op[2] = 1;
     twice.op[0] = 3, twice.op[1] = 2, twice.op[2] = 2;

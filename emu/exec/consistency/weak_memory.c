@@ -836,7 +836,8 @@ static uint8_t pass_of(const pl_insn *i, const weak_insn *x)
                    : PASS_MEMORY;
     if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
         return PASS_REGISTERS;
-    return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) || i->cls == C_sreg_clock
+    return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) ||
+                   i->latency_class == C_sreg_clock
                ? PASS_NEVER
                : PASS_REGISTERS;
 }

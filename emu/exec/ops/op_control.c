@@ -50,7 +50,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         pl_warp_part(w, w->all, w->pc, w->pc + 1, i->reconv);
         return;
     }
-    uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nmore;
+    uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nextra;
     const pl_lanes same = lanes_with(w, i->op[0], false, first);
     if (first >= n) {
         pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
@@ -74,7 +74,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
     uint32_t callee = c->callee;
     if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
         pl_warp_part(w, w->all, w->pc, w->pc + 1,
-                     pl_meeting_place(w->program, w->pc + 1, (uint32_t)w->program->code.n));
+                     pl_reconvergence_pc(w->program, w->pc + 1, (uint32_t)w->program->code.n));
         return;
     }
     if (callee == UINT32_MAX) {

@@ -32,7 +32,7 @@ void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to
 {
     memset(to, 0, bytes);
     if (n >= k->c->nargs) return;
-    const pl_prog_move *m = &k->w->program->moves.at[k->c->first_arg + n];
+    const pl_call_move *m = &k->w->program->moves.at[k->c->first_arg + n];
     const uint8_t *from = place(k, m->reg, m->from, m->bytes, lane);
     memcpy(to, from, m->bytes < bytes ? m->bytes : bytes);
 }
@@ -47,7 +47,7 @@ uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane)
 void pl_call_return(const pl_call *k, unsigned lane, uint64_t value)
 {
     if (!k->c->nrets) return;
-    const pl_prog_move *m = &k->w->program->moves.at[k->c->first_ret];
+    const pl_call_move *m = &k->w->program->moves.at[k->c->first_ret];
     uint8_t *to = place(k, m->reg, m->to, m->bytes, lane);
     memcpy(to, &value, m->bytes < 8 ? m->bytes : 8);
 }
