@@ -95,15 +95,15 @@ static inline bool spread(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_in
 {
     finder f = {.v = v};
     size_t n = 0;
-    for (uint32_t j = 0; j < x->nrpo; j++) n += x->b.at[x->rpo[j]].code.n;
+    for (uint32_t j = 0; j < x->nrpo; j++) n += x->blocks.at[x->rpo[j]].code.n;
     bool *is_done = pl_arena_array(x->tmp, bool, n + 1);
     if (!is_done) return false;
     do {
         f.again = false;
         bool *done = is_done;
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, done++) {
-                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, done++) {
+                pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 if (*done) continue;
                 f.any = brings(i);
                 if (!f.any && one_answer(i))
@@ -171,9 +171,9 @@ static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t 
             if (to == meet || stamp[to] == b + 1) continue;
             stamp[to] = b + 1;
             stack[depth++] = to;
-            for (size_t j = 0; j < x->b.at[to].code.n; j++)
-                pl_insn_uses_here(x->p, &x->b.at[to].code.at[j], counts, s);
-            seen += x->b.at[to].code.n;
+            for (size_t j = 0; j < x->blocks.at[to].code.n; j++)
+                pl_insn_uses_here(x->p, &x->blocks.at[to].code.at[j], counts, s);
+            seen += x->blocks.at[to].code.n;
         }
     }
     const bool out = pl_ir_leaves_loop(x, b);
@@ -201,7 +201,7 @@ static bool parts(const pl_divergence *v, const pl_insn *i)
 static bool follow(pl_divergence *v, pl_ir *x)
 {
     enum { WALKS = 64 };
-    const uint32_t n = (uint32_t)x->b.n;
+    const uint32_t n = (uint32_t)x->blocks.n;
     const size_t names = (size_t)x->f->rows + x->f->preds + 8;
     between s = {.v = v,
                  .x = x,
@@ -219,11 +219,11 @@ static bool follow(pl_divergence *v, pl_ir *x)
         return false;
     size_t left = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++, left += WALKS)
-            pl_insn_uses_here(x->p, &x->b.at[x->rpo[j]].code.at[k], counts, &s);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++, left += WALKS)
+            pl_insn_uses_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], counts, &s);
     for (uint32_t r = 0; r < x->f->rows; r++) /* what they held at first */
-        s.writes[r] += x->row[r].carried;
-    for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->pred_row[r].carried;
+        s.writes[r] += x->regs[r].loop_carried;
+    for (uint32_t r = 0; r < x->f->preds; r++) s.writes[x->f->rows + r] += x->preds[r].loop_carried;
     s.whole = false;
     for (bool more = true; more;) {
         more = false;
@@ -244,8 +244,8 @@ bool pl_divergence_find(pl_divergence *v, pl_ir *x)
     if (!begin(v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
         v->row[r] =
-            (uint8_t)(x->row[r].pinned || differs_between_lanes(pl_ir_special_register(x, r)));
-    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->pred_row[r].pinned;
+            (uint8_t)(x->regs[r].precolored || differs_between_lanes(pl_ir_special_register(x, r)));
+    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->preds[r].precolored;
     return spread(v, x, own_difference) && follow(v, x);
 }
 

@@ -60,7 +60,7 @@ uint32_t pl_insn_constant_in_register(const pl_ir *x, const pl_insn *i)
 static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
 {
     const pl_insn *w =
-        row < x->described && x->row[row].kind == PL_REG_VIRTUAL && x->row[row].defs == 1
+        row < x->nregs_described && x->regs[row].kind == PL_REG_VIRTUAL && x->regs[row].ndefs == 1
             ? pl_ir_writer(x, row)
             : NULL;
     if (is_number(x, row) ||
@@ -100,7 +100,7 @@ static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
     if (f->noperands != 2 || pl_operand_count(f, 0, i->mods)) return 0;
     if (pl_operand_count(f, 1, i->mods)) return 1;
     if (!pl_ir_constant_value(x, i->op[1], &number))
-        return i->op[1] < x->described && x->row[i->op[1]].kind == PL_REG_VIRTUAL ? 0 : 1;
+        return i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL ? 0 : 1;
     return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
 }
 

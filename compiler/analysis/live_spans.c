@@ -93,38 +93,38 @@ static void collect(solver *v, uint32_t first)
 
 bool pl_live_spans_solve(pl_live_spans *s)
 {
-    uint32_t words = s->things / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];
+    uint32_t words = s->values / WORD + 1, sets = s->blocks / WORD + 1, open[WORD];
     solver v = {.s = s, .open = open};
     v.cell = pl_arena_array(s->a, cell, s->blocks + 1);
     v.news = pl_arena_array(s->a, uint64_t, sets);
     v.reached = pl_arena_array(s->a, uint64_t, sets);
     uint32_t *start = pl_arena_array(s->a, uint32_t, words + 1),
-             *order = pl_arena_array(s->a, uint32_t, s->touches.n + 1);
+             *order = pl_arena_array(s->a, uint32_t, s->accesses.n + 1);
     if (!v.cell || !v.news || !v.reached || !start || !order || !pl_arena_ok(s->a)) return false;
-    for (size_t k = 0; k < s->touches.n; k++) start[s->touches.at[k].thing / WORD + 1]++;
+    for (size_t k = 0; k < s->accesses.n; k++) start[s->accesses.at[k].value / WORD + 1]++;
     for (uint32_t w = 0; w < words; w++) start[w + 1] += start[w];
-    for (size_t k = s->touches.n; k-- > 0;)
-        order[--start[s->touches.at[k].thing / WORD + 1]] = (uint32_t)k;
+    for (size_t k = s->accesses.n; k-- > 0;)
+        order[--start[s->accesses.at[k].value / WORD + 1]] = (uint32_t)k;
     for (uint32_t w = 0; w < words; w++) {
         const uint32_t *at = order + start[w + 1],
-                       *end = w + 2 <= words ? order + start[w + 2] : order + s->touches.n;
+                       *end = w + 2 <= words ? order + start[w + 2] : order + s->accesses.n;
         bool any = false;
-        for (const uint32_t *k = at; k < end && !any; k++) any = s->touches.at[*k].reads;
+        for (const uint32_t *k = at; k < end && !any; k++) any = s->accesses.at[*k].reads;
         if (!any) continue;
         v.low = UINT32_MAX;
         v.high = v.last = 0;
         for (const uint32_t *k = at; k < end; k++) {
-            const pl_access_point *t = &s->touches.at[*k];
+            const pl_access_point *t = &s->accesses.at[*k];
             if (!t->reads) {
-                v.cell[t->block].def |= 1ull << t->thing % WORD;
+                v.cell[t->block].def |= 1ull << t->value % WORD;
                 reach(&v, t->block);
             }
         }
         for (const uint32_t *k = at; k < end; k++) {
-            const pl_access_point *t = &s->touches.at[*k];
+            const pl_access_point *t = &s->accesses.at[*k];
             if (t->reads) {
                 reach(&v, t->block);
-                need(&v, t->block, 1ull << t->thing % WORD);
+                need(&v, t->block, 1ull << t->value % WORD);
             }
         }
         propagate(&v);
@@ -147,8 +147,8 @@ bool pl_live_spans_index(pl_live_spans *s)
     s->first[s->blocks + 1] = s->first[s->blocks];
     for (size_t k = s->spans.n; k-- > 0;) {
         const pl_live_span *p = &s->spans.at[k];
-        s->flip[--s->first[p->first]] = p->thing;
-        s->flip[--s->first[p->end]] = p->thing;
+        s->flip[--s->first[p->first]] = p->value;
+        s->flip[--s->first[p->end]] = p->value;
     }
     return true;
 }

@@ -10,24 +10,24 @@
 
 /* A block touches a thing, and first of all needs what it was (read), or gives it a new value. */
 typedef struct pl_access_point {
-    uint32_t thing, block;
+    uint32_t value, block;
     bool reads;
 } pl_access_point;
 
 /* The thing is live at the end of the blocks from `first` on and in front of `end`. */
 typedef struct pl_live_span {
-    uint32_t thing, first, end;
+    uint32_t value, first, end;
 } pl_live_span;
 
 typedef struct pl_live_spans {
     pl_arena *a;
-    uint32_t things, blocks;
+    uint32_t values, blocks;
     const uint32_t *preds, *pred,
         *npred; /* by block: predecessors are preds[pred .. pred + npred] */
     struct {
         pl_access_point *at;
         size_t n, cap;
-    } touches; /* one for each thing and block */
+    } accesses; /* one for each thing and block */
     struct {
         pl_live_span *at;
         size_t n, cap;
@@ -40,7 +40,7 @@ typedef struct pl_live_spans {
 static inline void pl_live_spans_access(pl_live_spans *s, uint32_t thing, uint32_t block,
                                         bool reads)
 {
-    *pl_push(s->a, &s->touches) = (pl_access_point){thing, block, reads};
+    *pl_push(s->a, &s->accesses) = (pl_access_point){thing, block, reads};
 }
 
 /* False: out of memory. */

@@ -11,7 +11,7 @@ static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static inline const pl_insn *visited(const pl_liveness *f)
 {
-    return &f->x->b.at[f->block].code.at[f->at];
+    return &f->x->blocks.at[f->block].code.at[f->at];
 }
 
 /* The first touch of a value, or one in another block than the first. Does the block with the first
@@ -21,7 +21,7 @@ static inline bool touched_again(pl_liveness *f, pl_live_value *v, uint32_t born
     if (v->block == f->block) return true;
     if (v->block == UINT32_MAX) {
         v->block = f->block;
-        v->born = born;
+        v->def_pos = born;
     } else
         v->block = UINT32_MAX - 1;
     return false;
@@ -34,10 +34,10 @@ static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned
     (void)rows;
     if (!k) return;
     pl_live_value *v = &f->v[k - 1];
-    if (touched_again(f, v, UINT32_MAX) && v->born != UINT32_MAX && v->first.guard != PL_PT &&
+    if (touched_again(f, v, UINT32_MAX) && v->def_pos != UINT32_MAX && v->first.guard != PL_PT &&
         pl_ir_in_cycle(f->x, f->block) &&
         !pl_partial_def_same_lanes(&v->first, visited(f), f->set[v->first.guard]))
-        v->born = UINT32_MAX;
+        v->def_pos = UINT32_MAX;
 }
 
 static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -56,9 +56,9 @@ static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigne
         v->first.guard = PL_PT; /* of all lanes now */
     v->writes++;
     if (i->flags & PL_IF_UNIFORM_REG)
-        v->weight = 0;
+        v->regs = 0;
     else if (i->flags & PL_IF_NARROW64)
-        v->weight = 1;
+        v->regs = 1;
 }
 
 bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
@@ -67,14 +67,14 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
     *f = (pl_liveness){.x = x,
                        .of = pl_arena_array(x->tmp, uint32_t, rows + 4),
                        .v = pl_arena_array(x->tmp, pl_live_value, (size_t)rows + preds + 1),
-                       .truth_of = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
+                       .of_pred = truths ? pl_arena_array(x->tmp, uint32_t, preds + 1) : NULL,
                        .set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1)};
-    if (!f->of || !f->v || (truths && !f->truth_of) || !f->set) return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
+    if (!f->of || !f->v || (truths && !f->of_pred) || !f->set) return false;
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_operand_plan own;
-            if (pl_plan_of(x->p, &x->b.at[b].code.at[k], &own)->wide)
-                pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], join, f);
+            if (pl_plan_of(x->p, &x->blocks.at[b].code.at[k], &own)->wide)
+                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], join, f);
         }
     for (uint32_t r = 0; r < rows; r++) {
         if (x->kind.at[r] != PL_REG_VIRTUAL) {
@@ -82,29 +82,31 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
             continue;
         }
         if (f->of[r] != UINT32_MAX) {
-            f->v[f->n] = (pl_live_value){
-                .row = r, .block = UINT32_MAX, .pinned = x->row[r].pinned, .same = f->n};
+            f->v[f->n] = (pl_live_value){.row = r,
+                                         .block = UINT32_MAX,
+                                         .precolored = x->regs[r].precolored,
+                                         .alias_of = f->n};
             f->n++;
         }
         f->of[r] = f->n;
         f->v[f->n - 1].rows++;
-        f->v[f->n - 1].weight++;
+        f->v[f->n - 1].regs++;
     }
     for (uint32_t p = PL_PF + 1; p < preds; p++) {
         f->v[f->n] = (pl_live_value){.row = p,
                                      .rows = 1,
-                                     .weight = 1,
+                                     .regs = 1,
                                      .block = UINT32_MAX,
-                                     .pinned = x->pred_row[p].pinned,
-                                     .same = f->n,
-                                     .truth = true};
-        f->truth_of[p] = ++f->n;
+                                     .precolored = x->preds[p].precolored,
+                                     .alias_of = f->n,
+                                     .is_pred = true};
+        f->of_pred[p] = ++f->n;
     }
-    for (f->block = 0; f->block < x->b.n; f->block++)
-        for (f->at = 0; f->at < x->b.at[f->block].code.n; f->at++) {
+    for (f->block = 0; f->block < x->blocks.n; f->block++)
+        for (f->at = 0; f->at < x->blocks.at[f->block].code.n; f->at++) {
             f->position++;
-            pl_insn_reads_writes(x->p, &x->b.at[f->block].code.at[f->at], locate_read, locate_write,
-                                 f);
+            pl_insn_reads_writes(x->p, &x->blocks.at[f->block].code.at[f->at], locate_read,
+                                 locate_write, f);
         }
     return true;
 }
@@ -130,15 +132,15 @@ static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)rows;
     if (!k || c->f->v[k - 1].writes != 1) return;
     if (c->from)
-        c->f->v[k - 1].same = c->f->v[c->from - 1].same;
+        c->f->v[k - 1].alias_of = c->f->v[c->from - 1].alias_of;
     else
-        c->f->v[k - 1].weight = 0;
+        c->f->v[k - 1].regs = 0;
 }
 
 void pl_liveness_alias(pl_liveness *f)
 {
     for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
-        pl_ir_block *b = &f->x->b.at[f->x->rpo[j]];
+        pl_ir_block *b = &f->x->blocks.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             carrying c = {f, 0};
             if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
@@ -159,7 +161,7 @@ static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     touching *t = ctx;
     pl_liveness *f = t->f;
-    uint32_t k = pl_liveness_value_of(f, *row, use), n = k ? f->v[k - 1].across : UINT32_MAX;
+    uint32_t k = pl_liveness_value_of(f, *row, use), n = k ? f->v[k - 1].global_index : UINT32_MAX;
     if (n == UINT32_MAX || t->seen[n] == f->block + 1) return;
     t->seen[n] = f->block + 1;
     pl_live_spans_access(&f->sets, n, f->block, !pl_liveness_defines(f, k - 1, rows, use));
@@ -182,23 +184,24 @@ static bool number_across(pl_liveness *f)
     if (!f->value) return false;
     for (uint32_t k = 0; k < f->n; k++) {
         pl_live_value *v = &f->v[k];
-        bool stays =
-            v->block == UINT32_MAX || (v->block < f->x->b.n && v->born != UINT32_MAX && !v->pinned);
-        v->across = stays ? UINT32_MAX : f->sets.things;
-        if (!stays) f->value[f->sets.things++] = k;
+        bool stays = v->block == UINT32_MAX ||
+                     (v->block < f->x->blocks.n && v->def_pos != UINT32_MAX && !v->precolored);
+        v->global_index = stays ? UINT32_MAX : f->sets.values;
+        if (!stays) f->value[f->sets.values++] = k;
     }
     return true;
 }
 
 bool pl_liveness_spans(pl_live_spans *s, pl_ir *x)
 {
-    uint32_t n = (uint32_t)x->b.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1),
+    uint32_t n = (uint32_t)x->blocks.n, *pred = pl_arena_array(x->tmp, uint32_t, n + 1),
              *npred = pl_arena_array(x->tmp, uint32_t, n + 1);
     for (uint32_t b = 0; b < n && pred && npred; b++) {
-        pred[b] = x->b.at[b].pred;
-        npred[b] = x->b.at[b].npred;
+        pred[b] = x->blocks.at[b].first_pred;
+        npred[b] = x->blocks.at[b].npreds;
     }
-    *s = (pl_live_spans){.a = x->tmp, .blocks = n, .preds = x->preds, .pred = pred, .npred = npred};
+    *s = (pl_live_spans){
+        .a = x->tmp, .blocks = n, .preds = x->predecessors, .pred = pred, .npred = npred};
     return pred && npred;
 }
 
@@ -206,12 +209,13 @@ bool pl_liveness_solve(pl_liveness *f)
 {
     pl_ir *x = f->x;
     if (!pl_liveness_spans(&f->sets, x) || !number_across(f)) return false;
-    touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.things + 1)};
+    touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.values + 1)};
     if (!t.seen) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (uint32_t k = 0; k < x->b.at[b].code.n && x->b.at[b].order != PL_IR_NONE; k++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (uint32_t k = 0; k < x->blocks.at[b].code.n && x->blocks.at[b].rpo_index != PL_IR_NONE;
+             k++) {
             pl_liveness_visit(f, b, k);
-            pl_insn_reads_writes(x->p, &x->b.at[b].code.at[k], reads, writes, &t);
+            pl_insn_reads_writes(x->p, &x->blocks.at[b].code.at[k], reads, writes, &t);
         }
     return pl_live_spans_solve(&f->sets) && pl_live_spans_index(&f->sets);
 }

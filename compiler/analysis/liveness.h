@@ -21,20 +21,20 @@ typedef struct pl_live_value {
     uint32_t row, rows;
     uint32_t block; /* the only block that touches it; else none that exists */
     uint32_t
-        born; /* position of the write that starts it there; UINT32_MAX: it starts with a read */
+        def_pos; /* position of the write that starts it there; UINT32_MAX: it starts with a read */
     pl_partial_def first; /* while pl_liveness_values looks at the block: that write */
     uint32_t writes;
-    uint32_t weight; /* registers of a thread that it takes: its rows, or none */
-    uint32_t across; /* number among those that may live from block to block; UINT32_MAX: it lives
-                        in one */
-    uint32_t since;  /* `marks` when it became live */
-    uint32_t
-        same; /* value in whose registers it is: itself, unless pl_liveness_alias says otherwise */
-    uint32_t held; /* values that are live in its registers */
-    uint8_t state; /* PL_FLOW_* */
-    bool pinned;   /* parameter or result of the function */
-    bool truth;    /* a predicate: its weight is one of those, no register */
-    bool marked;   /* it was live when pl_liveness_mark was called, and has ceased to be */
+    uint32_t regs;         /* registers of a thread that it takes: its rows, or none */
+    uint32_t global_index; /* number among those that may live from block to block; UINT32_MAX: it
+                        lives in one */
+    uint32_t live_since;   /* `marks` when it became live */
+    uint32_t alias_of;     /* value in whose registers it is: itself, unless pl_liveness_alias says
+                              otherwise */
+    uint32_t live_refs;    /* values that are live in its registers */
+    uint8_t state;         /* PL_FLOW_* */
+    bool precolored;       /* parameter or result of the function */
+    bool is_pred;          /* a predicate: its weight is one of those, no register */
+    bool was_live_at_mark; /* it was live when pl_liveness_mark was called, and has ceased to be */
 } pl_live_value;
 
 enum {
@@ -45,16 +45,17 @@ enum {
 
 typedef struct pl_liveness {
     pl_ir *x;
-    uint32_t n;         /* values */
-    uint32_t *of;       /* by row: value, plus one; 0: no register */
-    uint32_t *truth_of; /* the same by predicate; NULL: predicates are no values */
+    uint32_t n;        /* values */
+    uint32_t *of;      /* by row: value, plus one; 0: no register */
+    uint32_t *of_pred; /* the same by predicate; NULL: predicates are no values */
     pl_live_value *v;
     uint32_t block, at; /* instruction that is being visited */
     bool guarded;
-    uint32_t *set;           /* by predicate: position of its last write, from 1 on */
-    uint32_t position;       /* of the instruction */
-    uint32_t weight, truths; /* registers, and predicates, that the values live here take */
-    uint32_t marks;          /* calls of pl_liveness_mark */
+    uint32_t *set;     /* by predicate: position of its last write, from 1 on */
+    uint32_t position; /* of the instruction */
+    uint32_t reg_pressure,
+        pred_pressure; /* registers, and predicates, that the values live here take */
+    uint32_t nmarks;   /* calls of pl_liveness_mark */
     /* pl_liveness_solve */
     pl_live_spans
         sets; /* of the values that may live from block to block, by their numbers `across` */
@@ -80,7 +81,7 @@ void pl_liveness_go_to_end(pl_liveness *f, uint32_t block);
 /* Says which instruction comes next; pl_liveness_defines asks about it. */
 static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, uint32_t at)
 {
-    const pl_insn *i = &f->x->b.at[block].code.at[at];
+    const pl_insn *i = &f->x->blocks.at[block].code.at[at];
     f->block = block;
     f->at = at;
     f->guarded = i->guard != PL_PT;
@@ -93,13 +94,13 @@ static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigne
 {
     const pl_live_value *v = &f->v[k];
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows) return false;
-    return !f->guarded || (v->block == f->block && v->born == f->at);
+    return !f->guarded || (v->block == f->block && v->def_pos == f->at);
 }
 
 /* The value of an operand, plus one; 0: none. */
 static inline uint32_t pl_liveness_value_of(const pl_liveness *f, uint32_t row, unsigned use)
 {
-    return !(use & PL_USE_PRED) ? f->of[row] : f->truth_of ? f->truth_of[row] : 0;
+    return !(use & PL_USE_PRED) ? f->of[row] : f->of_pred ? f->of_pred[row] : 0;
 }
 
 static inline bool pl_liveness_is_live(const pl_liveness *f, uint32_t k)
@@ -109,15 +110,15 @@ static inline bool pl_liveness_is_live(const pl_liveness *f, uint32_t k)
 
 static inline void pl_liveness_toggle(pl_liveness *f, pl_live_value *v)
 {
-    pl_live_value *r = &f->v[v->same];
-    uint32_t *weight = r->truth ? &f->truths : &f->weight;
+    pl_live_value *r = &f->v[v->alias_of];
+    uint32_t *weight = r->is_pred ? &f->pred_pressure : &f->reg_pressure;
     v->state ^= PL_LIVENESS_LIVE;
     if (v->state & PL_LIVENESS_LIVE) {
-        *weight += r->held++ ? 0 : r->weight;
-        v->since = f->marks;
+        *weight += r->live_refs++ ? 0 : r->regs;
+        v->live_since = f->nmarks;
     } else {
-        *weight -= --r->held ? 0 : r->weight;
-        v->marked |= f->marks > v->since;
+        *weight -= --r->live_refs ? 0 : r->regs;
+        v->was_live_at_mark |= f->nmarks > v->live_since;
     }
 }
 
@@ -136,12 +137,13 @@ static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
 /* Marks every value that is live here. */
 static inline void pl_liveness_mark(pl_liveness *f)
 {
-    f->marks++;
+    f->nmarks++;
 }
 
 static inline bool pl_liveness_was_live_at_mark(const pl_liveness *f, uint32_t k)
 {
-    return f->v[k].marked || ((f->v[k].state & PL_LIVENESS_LIVE) && f->marks > f->v[k].since);
+    return f->v[k].was_live_at_mark ||
+           ((f->v[k].state & PL_LIVENESS_LIVE) && f->nmarks > f->v[k].live_since);
 }
 
 #endif

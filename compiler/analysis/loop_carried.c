@@ -31,7 +31,7 @@ typedef struct carried {
 
 static pl_ir_reg *row_of(const pl_ir *x, const pl_exposed_reg *e)
 {
-    return &(e->pred ? x->pred_row : x->row)[e->row];
+    return &(e->pred ? x->preds : x->regs)[e->row];
 }
 
 /* The only write has a guard: does the instruction read where the lanes of the same guard are those
@@ -39,27 +39,28 @@ static pl_ir_reg *row_of(const pl_ir *x, const pl_exposed_reg *e)
 static bool same_guard(const carried *c, const pl_ir_reg *r)
 {
     const pl_ir *x = c->x;
-    const pl_insn *w = &x->b.at[r->block].code.at[r->at];
-    const pl_ir_reg *guard = &x->pred_row[w->guard];
+    const pl_insn *w = &x->blocks.at[r->def_block].code.at[r->def_index];
+    const pl_ir_reg *guard = &x->preds[w->guard];
     return w->guard > PL_PF && c->i->guard == w->guard &&
-           !((c->i->flags ^ w->flags) & PL_IF_GUARD_NEG) && guard->defs == 1 &&
-           r->block != c->block && pl_ir_dominates(x, r->block, c->block) &&
-           (guard->block == r->block ? guard->at < r->at
-                                     : pl_ir_dominates(x, guard->block, r->block));
+           !((c->i->flags ^ w->flags) & PL_IF_GUARD_NEG) && guard->ndefs == 1 &&
+           r->def_block != c->block && pl_ir_dominates(x, r->def_block, c->block) &&
+           (guard->def_block == r->def_block ? guard->def_index < r->def_index
+                                             : pl_ir_dominates(x, guard->def_block, r->def_block));
 }
 
 static void carry(pl_ir_reg *r)
 {
-    r->carried = true;
-    r->defs++;
+    r->loop_carried = true;
+    r->ndefs++;
 }
 
 /* Does the instruction stand in front of the only write? Then it may read the register before that.
  */
 static bool stands_before(const carried *c, const pl_ir_reg *r)
 {
-    const pl_ir_block *here = &c->x->b.at[c->block], *there = &c->x->b.at[r->block];
-    return here == there ? (uint32_t)(c->i - here->code.at) <= r->at : here->order < there->order;
+    const pl_ir_block *here = &c->x->blocks.at[c->block], *there = &c->x->blocks.at[r->def_block];
+    return here == there ? (uint32_t)(c->i - here->code.at) <= r->def_index
+                         : here->rpo_index < there->rpo_index;
 }
 
 static void decide(carried *c, uint32_t thing, bool reads)
@@ -71,18 +72,18 @@ static void decide(carried *c, uint32_t thing, bool reads)
 /* The number in the sets of what is asked about and not decided in this block, plus one. */
 static uint32_t open_thing(const carried *c, const pl_ir_reg *r)
 {
-    const uint32_t t = r->early && !r->carried ? c->thing[r->early - 1] : 0;
+    const uint32_t t = r->exposed && !r->loop_carried ? c->thing[r->exposed - 1] : 0;
     return t && c->seen[t - 1] != c->block + 1 ? t : 0;
 }
 
 static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carried *c = ctx;
-    pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = open_thing(c, first + k);
         if (t && stands_before(c, first + k)) carry(first + k);
-        if (!t || first[k].carried) continue;
+        if (!t || first[k].loop_carried) continue;
         const bool partly = c->written[t - 1] == c->block + 1;
         if (partly
                 ? !pl_partial_def_same_lanes(&c->write[t - 1], c->i, c->set[c->write[t - 1].guard])
@@ -94,7 +95,7 @@ static void reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     carried *c = ctx;
-    const pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row];
+    const pl_ir_reg *first = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row];
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t t = open_thing(c, first + k);
         if (t && c->i->guard == PL_PT)
@@ -116,10 +117,11 @@ static bool number(carried *c, const pl_exposed_regs *early)
     if (!c->thing || !c->row) return false;
     for (uint32_t k = 0; k < early->n; k++) {
         const pl_ir_reg *r = row_of(x, &early->at[k]);
-        if (r->defs != 1 || r->block == PL_IR_NONE || x->b.at[r->block].order == PL_IR_NONE)
+        if (r->ndefs != 1 || r->def_block == PL_IR_NONE ||
+            x->blocks.at[r->def_block].rpo_index == PL_IR_NONE)
             continue;
-        c->row[c->sets.things] = k;
-        c->thing[k] = ++c->sets.things;
+        c->row[c->sets.values] = k;
+        c->thing[k] = ++c->sets.values;
     }
     return true;
 }
@@ -127,18 +129,18 @@ static bool number(carried *c, const pl_exposed_regs *early)
 static bool find_live(carried *c)
 {
     pl_ir *x = c->x;
-    const uint32_t n = c->sets.things;
+    const uint32_t n = c->sets.values;
     c->seen = pl_arena_array(x->tmp, uint32_t, n + 1);
     c->written = pl_arena_array(x->tmp, uint32_t, n + 1);
     c->write = pl_arena_array(x->tmp, pl_partial_def, n + 1);
     c->set = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
     if (!c->seen || !c->written || !c->write || !c->set || !pl_liveness_spans(&c->sets, x))
         return false;
-    c->sets.things = n;
+    c->sets.values = n;
     c->at = 1;
-    for (c->block = 0; c->block < x->b.n; c->block++) {
-        const pl_ir_block *b = &x->b.at[c->block];
-        for (size_t k = 0; k < b->code.n && b->order != PL_IR_NONE; k++, c->at++) {
+    for (c->block = 0; c->block < x->blocks.n; c->block++) {
+        const pl_ir_block *b = &x->blocks.at[c->block];
+        for (size_t k = 0; k < b->code.n && b->rpo_index != PL_IR_NONE; k++, c->at++) {
             c->i = &b->code.at[k];
             if (c->i->form != PL_IR_DEAD)
                 pl_insn_reads_writes(x->p, &b->code.at[k], reads, writes, c);
@@ -150,7 +152,7 @@ static bool find_live(carried *c)
 /* By head of a loop: a block that goes back there. */
 static uint32_t *find_latches(const pl_ir *x)
 {
-    uint32_t *latch = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint32_t *latch = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     for (uint32_t j = 0; j < x->nrpo && latch; j++)
         for (uint32_t s = 0, n = pl_ir_successors(x, x->rpo[j]); s < n; s++)
             if (pl_ir_dominates(x, pl_ir_successor(x, x->rpo[j], s), x->rpo[j]))
@@ -163,18 +165,18 @@ bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
     carried c = {.x = x};
     if (!early->n) return pl_ir_ok(x);
     if (!pl_ir_ok(x) || !number(&c, early)) return false;
-    if (!c.sets.things) return true;
+    if (!c.sets.values) return true;
     if (x->irreducible) { /* loops have no heads to ask at */
-        for (uint32_t t = 0; t < c.sets.things; t++) carry(row_of(x, &early->at[c.row[t]]));
+        for (uint32_t t = 0; t < c.sets.values; t++) carry(row_of(x, &early->at[c.row[t]]));
         return true;
     }
     const uint32_t *latch = find_latches(x);
     if (!latch || !find_live(&c)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
         const pl_live_span *s = &c.sets.spans.at[k];
-        pl_ir_reg *r = row_of(x, &early->at[c.row[s->thing]]);
-        for (uint32_t head = x->b.at[r->block].loop; head != PL_IR_NONE && !r->carried;
-             head = x->b.at[head].outer)
+        pl_ir_reg *r = row_of(x, &early->at[c.row[s->value]]);
+        for (uint32_t head = x->blocks.at[r->def_block].loop;
+             head != PL_IR_NONE && !r->loop_carried; head = x->blocks.at[head].parent_loop)
             if (latch[head] >= s->first && latch[head] < s->end) carry(r);
     }
     return true;
@@ -282,8 +284,8 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
     if (!of || !npred) return false;
     for (uint32_t r = 0; r < f->rows; r++)
         if (c.row[r].writes == 1) {
-            of[c.sets.things] = r;
-            c.row[r].thing = ++c.sets.things;
+            of[c.sets.values] = r;
+            c.row[r].thing = ++c.sets.values;
         }
     walk(&c, read_first, write_first);
     for (uint32_t b = 0; b < c.g.n; b++) npred[b] = c.g.pred_start[b + 1] - c.g.pred_start[b];
@@ -294,8 +296,8 @@ bool pl_carried_rows(pl_program *p, pl_prog_func *f, pl_arena *a, bool **by_row)
     if (!pl_live_spans_solve(&c.sets)) return false;
     for (size_t k = 0; k < c.sets.spans.n; k++) {
         const pl_live_span *s = &c.sets.spans.at[k];
-        const uint32_t written = c.row[of[s->thing]].block;
-        (*by_row)[of[s->thing]] |=
+        const uint32_t written = c.row[of[s->value]].block;
+        (*by_row)[of[s->value]] |=
             goes_back(&c, s->first > written ? s->first : written, s->end) <= written;
     }
     return true;

@@ -6,8 +6,8 @@
 #include "compiler/ir/ir.h"
 
 typedef struct pl_memory_clobbers {
-    bool all;                  /* something that no load may pass, but for .nc */
-    bool space[PL_SP_TEX + 1]; /* stores, by state space */
+    bool everything;              /* something that no load may pass, but for .nc */
+    bool by_space[PL_SP_TEX + 1]; /* stores, by state space */
 } pl_memory_clobbers;
 
 /* Loads from far away cannot pass these. */
@@ -20,9 +20,9 @@ static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
     const bool near = e == PL_EF_ATOMIC && i->sel[PL_M_SPACE] == PL_SP_SHARED &&
                       !orders; /* loads from elsewhere pass these as they pass stores */
     if (((e == PL_EF_STORE && !(i->flags & PL_IF_CONTROL)) || near) && !poll)
-        s->space[i->sel[PL_M_SPACE]] = true;
+        s->by_space[i->sel[PL_M_SPACE]] = true;
     else
-        s->all |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
+        s->everything |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
 }
 
 static inline bool pl_far_load(const pl_insn *i)
@@ -37,15 +37,16 @@ static inline bool pl_far_load(const pl_insn *i)
 static inline void pl_clobbers_add_in_loop(pl_memory_clobbers *s, const pl_insn *i)
 {
     pl_clobbers_add(s, i);
-    s->all |= i->latency_class == C_warp_sync;
+    s->everything |= i->latency_class == C_warp_sync;
 }
 
 /* May this load read what was written there? .nc loads read what nobody writes. */
 static inline bool pl_clobbers_load(const pl_memory_clobbers *s, const pl_insn *i)
 {
-    bool stored = s->all || s->space[PL_SP_GENERIC];
+    bool stored = s->everything || s->by_space[PL_SP_GENERIC];
     for (unsigned k = 0; k <= PL_SP_TEX; k++)
-        stored |= s->space[k] && (k == i->sel[PL_M_SPACE] || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+        stored |=
+            s->by_space[k] && (k == i->sel[PL_M_SPACE] || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
     return stored && !pl_insn_has(i, W_nc);
 }
 

@@ -5,23 +5,23 @@
 
 bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t head)
 {
-    uint32_t loop = x->b.at[b].loop;
-    while (loop != PL_IR_NONE && loop != head) loop = x->b.at[loop].outer;
+    uint32_t loop = x->blocks.at[b].loop;
+    while (loop != PL_IR_NONE && loop != head) loop = x->blocks.at[loop].parent_loop;
     return loop == head;
 }
 
 bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
 {
-    const uint32_t n = (uint32_t)x->b.n;
+    const uint32_t n = (uint32_t)x->blocks.n;
     *to = (pl_post_dominance){.n = n,
                               .ipdom = pl_arena_array(x->tmp, uint32_t, n + 1),
-                              .number = pl_arena_array(x->tmp, uint32_t, n + 1),
-                              .order = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .rpo_index = pl_arena_array(x->tmp, uint32_t, n + 1),
+                              .rpo = pl_arena_array(x->tmp, uint32_t, n + 1),
                               .stack = pl_arena_array(x->tmp, uint32_t, n + 1),
                               .edge = pl_arena_array(x->tmp, uint32_t, n + 1)};
-    if (!to->ipdom || !to->number || !to->order || !to->stack || !to->edge) return false;
+    if (!to->ipdom || !to->rpo_index || !to->rpo || !to->stack || !to->edge) return false;
     memset(to->ipdom, 0xff, (n + 1) * sizeof *to->ipdom);
-    memset(to->number, 0xff, (n + 1) * sizeof *to->number);
+    memset(to->rpo_index, 0xff, (n + 1) * sizeof *to->rpo_index);
     return true;
 }
 
@@ -29,20 +29,20 @@ bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
 static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint32_t head)
 {
     uint32_t depth = 0;
-    if (e->number[end] != PL_IR_NONE) return;
-    e->number[end] = 0;
+    if (e->rpo_index[end] != PL_IR_NONE) return;
+    e->rpo_index[end] = 0;
     e->stack[depth++] = end;
     while (depth) {
         uint32_t k = e->stack[depth - 1];
-        if (k != head && e->edge[k] < x->b.at[k].npred) {
-            uint32_t q = x->preds[x->b.at[k].pred + e->edge[k]++];
-            if (e->number[q] == PL_IR_NONE) {
-                e->number[q] = 0;
+        if (k != head && e->edge[k] < x->blocks.at[k].npreds) {
+            uint32_t q = x->predecessors[x->blocks.at[k].first_pred + e->edge[k]++];
+            if (e->rpo_index[q] == PL_IR_NONE) {
+                e->rpo_index[q] = 0;
                 e->stack[depth++] = q;
             }
         } else {
-            e->number[k] = e->count;
-            e->order[e->count++] = k;
+            e->rpo_index[k] = e->nrpo;
+            e->rpo[e->nrpo++] = k;
             depth--;
         }
     }
@@ -52,20 +52,20 @@ static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint
 static uint32_t common(const pl_post_dominance *e, uint32_t a, uint32_t b)
 {
     while (a != b) {
-        while (e->number[a] < e->number[b]) a = e->ipdom[a];
-        while (e->number[b] < e->number[a]) b = e->ipdom[b];
+        while (e->rpo_index[a] < e->rpo_index[b]) a = e->ipdom[a];
+        while (e->rpo_index[b] < e->rpo_index[a]) b = e->ipdom[b];
     }
     return a;
 }
 
 static void solve(pl_post_dominance *e, pl_ir *x, uint32_t head)
 {
-    e->number[e->n] = e->count;
+    e->rpo_index[e->n] = e->nrpo;
     e->ipdom[e->n] = e->n;
     for (bool changed = true; changed;) {
         changed = false;
-        for (uint32_t j = e->count; j-- > 0;) {
-            uint32_t b = e->order[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
+        for (uint32_t j = e->nrpo; j-- > 0;) {
+            uint32_t b = e->rpo[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
             for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
                 uint32_t q = edges ? pl_ir_successor(x, b, s) : e->n;
                 if (q == head) q = e->n;
@@ -81,7 +81,7 @@ bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x)
 {
     if (!pl_loop_post_dominance_alloc(to, x)) return false;
     for (uint32_t end = 0; end < to->n; end++)
-        if (x->b.at[end].order != PL_IR_NONE && !pl_ir_successors(x, end))
+        if (x->blocks.at[end].rpo_index != PL_IR_NONE && !pl_ir_successors(x, end))
             number_from(to, x, end, PL_IR_NONE);
     solve(to, x, PL_IR_NONE);
     return true;
@@ -89,13 +89,13 @@ bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x)
 
 void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t head)
 {
-    for (uint32_t k = 0; k < to->count; k++) {
-        to->number[to->order[k]] = to->ipdom[to->order[k]] = PL_IR_NONE;
-        to->edge[to->order[k]] = 0;
+    for (uint32_t k = 0; k < to->nrpo; k++) {
+        to->rpo_index[to->rpo[k]] = to->ipdom[to->rpo[k]] = PL_IR_NONE;
+        to->edge[to->rpo[k]] = 0;
     }
-    to->count = 0;
-    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
-        uint32_t latch = x->preds[x->b.at[head].pred + k];
+    to->nrpo = 0;
+    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
+        uint32_t latch = x->predecessors[x->blocks.at[head].first_pred + k];
         if (pl_ir_loop_contains(x, latch, head)) number_from(to, x, latch, head);
     }
     solve(to, x, head);

@@ -9,9 +9,9 @@
 #include "compiler/ir/ir.h"
 
 typedef struct pl_post_dominance {
-    uint32_t *ipdom, *number; /* by block, and of n */
+    uint32_t *ipdom, *rpo_index; /* by block, and of n */
     uint32_t n;
-    uint32_t *order, count; /* the blocks that have one */
+    uint32_t *rpo, nrpo;    /* the blocks that have one */
     uint32_t *stack, *edge; /* working memory */
 } pl_post_dominance;
 

@@ -45,15 +45,15 @@ static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void look(keeper *p)
 {
     pl_ir *x = p->x;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        if (x->b.at[b].order == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&p->f, b);
-        for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
+        for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&p->f, b, at);
-            pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, p);
+            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], leave, p);
             if (is_linked(x, i)) pl_liveness_mark(&p->f);
-            p->most = p->f.weight > p->most ? p->f.weight : p->most;
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, p);
+            p->most = p->f.reg_pressure > p->most ? p->f.reg_pressure : p->most;
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], enter, p);
         }
     }
 }
@@ -73,7 +73,7 @@ static bool count_values(pl_ir *x, uint32_t *most)
     look(&first);
     if (!find_values(&again)) return false;
     for (uint32_t k = 0; k < first.f.n; k++)
-        if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].weight = 0;
+        if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].regs = 0;
     look(&again);
     *most = again.most;
     return true;
@@ -118,7 +118,7 @@ static uint32_t through(keeper *p, pl_ir_block *b)
 static bool count_predicates(pl_ir *x, uint32_t *most)
 {
     keeper p = {.x = x, .words = x->f->preds / 64 + 1};
-    uint64_t *in = pl_arena_array(x->tmp, uint64_t, x->b.n * p.words + 1);
+    uint64_t *in = pl_arena_array(x->tmp, uint64_t, x->blocks.n * p.words + 1);
     p.set = pl_arena_array(x->tmp, uint64_t, p.words);
     if (!pl_ir_ok(x)) return false;
     *most = 0;
@@ -130,7 +130,7 @@ static bool count_predicates(pl_ir *x, uint32_t *most)
             for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
                 for (size_t w = 0; w < p.words; w++)
                     p.set[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
-            const uint32_t n = through(&p, &x->b.at[b]);
+            const uint32_t n = through(&p, &x->blocks.at[b]);
             *most = n > *most ? n : *most;
             changed |= memcmp(in + b * p.words, p.set, p.words * sizeof *p.set) != 0;
             memcpy(in + b * p.words, p.set, p.words * sizeof *p.set);
@@ -143,9 +143,9 @@ bool pl_pass_count_callee_saved(pl_ir *x)
 {
     bool any = false;
     uint32_t predicates = 0;
-    for (size_t b = 0; b < x->b.n && x->f->entry; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n && !any; k++)
-            any = is_linked(x, &x->b.at[b].code.at[k]);
+    for (size_t b = 0; b < x->blocks.n && x->f->entry; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n && !any; k++)
+            any = is_linked(x, &x->blocks.at[b].code.at[k]);
     x->f->callee_saved_used = 0;
     if (!any) return true;
     pl_ir_sweep(x);

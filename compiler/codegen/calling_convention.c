@@ -94,15 +94,15 @@ static void look(caller *c)
 {
     pl_ir *x = c->x;
     c->across = 0;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        if (x->b.at[b].order == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&c->f, b);
-        for (uint32_t at = (uint32_t)x->b.at[b].code.n; at-- > 0;) {
+        for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&c->f, b, at);
-            pl_insn_writes_here(x->p, &x->b.at[b].code.at[at], leave, c);
+            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], leave, c);
             if (clobbers(x, i)) pl_liveness_mark(&c->f);
-            c->across = c->f.weight > c->across ? c->f.weight : c->across;
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[at], enter, c);
+            c->across = c->f.reg_pressure > c->across ? c->f.reg_pressure : c->across;
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], enter, c);
         }
     }
 }
@@ -113,7 +113,7 @@ static bool count_kept(caller *c)
     caller again = {.x = c->x};
     if (!pl_liveness_values(&again.f, c->x, false) || !pl_liveness_solve(&again.f)) return false;
     for (uint32_t k = 0; k < c->f.n; k++)
-        again.f.v[k].weight = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
+        again.f.v[k].regs = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
     look(&again);
     c->across = again.across;
     return true;
@@ -154,10 +154,10 @@ static bool regain(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *l
  * moves. */
 static bool copy(pl_ir *x, uint32_t b, size_t at)
 {
-    pl_insn move = x->b.at[b].code.at[at];
+    pl_insn move = x->blocks.at[b].code.at[at];
     bool sends = pl_insn_mnem(&move) == M_st, wide = (move.sel[PL_M_FLAGS] & PL_MF_WIDE) != 0;
     uint32_t spare = pl_ir_new(x, wide ? 2 : 1),
-             *operand = &x->b.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
+             *operand = &x->blocks.at[b].code.at[at].op[sends ? 1 : 0], row = *operand;
     *operand = spare;
     pl_insn *i = pl_ir_insert_deferred(x, b, at + (sends ? 0 : 1));
     if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){wide ? W_b64 : W_b32}, 1)) return false;
@@ -193,7 +193,7 @@ static void note_steady(caller *c)
 {
     pl_ir *x = c->x;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (size_t at = 0; at < b->code.n; at++) {
             if (!is_call(&b->code.at[at]) || is_linked(x->p, &b->code.at[at])) continue;
             uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
@@ -226,7 +226,7 @@ static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int 
 static bool meets(const caller *c, const pl_insn *call)
 {
     const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
-    return (c->x->parts || c->x->p->linked_parts) &&
+    return (c->x->may_diverge || c->x->p->linked_parts) &&
            c->x->p->calls.at[call->target].callee == UINT32_MAX && c->v.row[call->op[address]];
 }
 
@@ -234,11 +234,12 @@ static bool meets(const caller *c, const pl_insn *call)
 static bool call_site(caller *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
-    pl_insn call = x->b.at[b].code.at[at];
+    pl_insn call = x->blocks.at[b].code.at[at];
     bool linked = is_linked(x->p, &call);
-    for (size_t k = at; k-- > 0 && !is_call(&x->b.at[b].code.at[k]);) {
-        int n = argument(x->p, &call, &x->b.at[b].code.at[k]);
-        if (n >= 0 && needs_copy(c, &x->b.at[b].code.at[k], &call, n, linked) && !copy(x, b, k))
+    for (size_t k = at; k-- > 0 && !is_call(&x->blocks.at[b].code.at[k]);) {
+        int n = argument(x->p, &call, &x->blocks.at[b].code.at[k]);
+        if (n >= 0 && needs_copy(c, &x->blocks.at[b].code.at[k], &call, n, linked) &&
+            !copy(x, b, k))
             return false;
     }
     for (int part = 0; part < (linked ? 2 : 1); part++)
@@ -252,8 +253,8 @@ static bool call_site(caller *c, uint32_t b, size_t at)
 static bool arrivals(caller *c, uint32_t b)
 {
     pl_ir *x = c->x;
-    for (size_t at = 0; at < x->b.at[b].code.n; at++) {
-        const pl_insn *i = &x->b.at[b].code.at[at];
+    for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
+        const pl_insn *i = &x->blocks.at[b].code.at[at];
         uint32_t k =
             travels(i) && pl_insn_mnem(i) == M_ld ? pl_liveness_value_of(&c->f, i->op[0], 0) : 0;
         if (!k--) continue;
@@ -267,8 +268,8 @@ static bool arrivals(caller *c, uint32_t b)
 static bool departures(caller *c, uint32_t b)
 {
     pl_ir *x = c->x;
-    for (size_t at = 0; at < x->b.at[b].code.n; at++) {
-        const pl_insn *i = &x->b.at[b].code.at[at];
+    for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
+        const pl_insn *i = &x->blocks.at[b].code.at[at];
         bool result = false;
         for (size_t n = 0; n < x->f->result.n && travels(i) && pl_insn_mnem(i) == M_st; n++) {
             const pl_call_move *m = &x->f->result.at[n];
@@ -319,21 +320,22 @@ static bool give_back(const caller *c, uint32_t n, bool calls)
     x->f->spill_loads += 4 * n;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
-        size_t last = x->b.at[b].code.n;
-        if (!last || pl_insn_mnem(&x->b.at[b].code.at[last - 1]) != M_ret) continue;
-        pl_insn ret = x->b.at[b].code.at[--last];
+        size_t last = x->blocks.at[b].code.n;
+        if (!last || pl_insn_mnem(&x->blocks.at[b].code.at[last - 1]) != M_ret) continue;
+        pl_insn ret = x->blocks.at[b].code.at[--last];
         for (uint32_t k = 0; k < n; k++)
             if (!transfer(x, b, last, &p, k, false, &ret)) return false;
         for (uint32_t k = 0; k < c->parts; k++)
             if (!regain(x, b, last, k, &ret)) return false;
         if (!add(x, b, last, M__frame, &ret)) return false;
         if (!calls) continue;
-        pl_insn *i = &x->b.at[b].code.at[last];
+        pl_insn *i = &x->blocks.at[b].code.at[last];
         if (!pl_insn_make(i, M__ret, 1, NULL, 0)) return false;
         i->op[0] = p.rows + n - 1;
     }
     if (!pl_ir_flush_inserts(x)) return false;
-    pl_insn first = {.line = x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0, .guard = PL_PT};
+    pl_insn first = {.line = x->blocks.at[0].code.n ? x->blocks.at[0].code.at[0].line : 0,
+                     .guard = PL_PT};
     if (!add(x, 0, 0, M__frame, &first)) return false;
     for (uint32_t k = n; k-- > 0;)
         if (!transfer(x, 0, 0, &p, k, true, &first)) return false;
@@ -348,9 +350,9 @@ static bool half_address(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
-        size_t n = x->b.at[b].code.n;
-        if (!n || pl_insn_mnem(&x->b.at[b].code.at[n - 1]) != M_ret) continue;
-        pl_insn ret = x->b.at[b].code.at[n - 1];
+        size_t n = x->blocks.at[b].code.n;
+        if (!n || pl_insn_mnem(&x->blocks.at[b].code.at[n - 1]) != M_ret) continue;
+        pl_insn ret = x->blocks.at[b].code.at[n - 1];
         if (!add(x, b, n - 1, M__link, &ret)) return false;
     }
     return pl_ir_flush_inserts(x);
@@ -360,27 +362,28 @@ bool pl_pass_unify_returns(pl_ir *x)
 {
     uint32_t end = PL_IR_NONE;
     unsigned n = 0;
-    for (size_t b = 0; b < x->b.n && !x->f->entry; b++)
-        n += x->b.at[b].code.n && pl_insn_mnem(&x->b.at[b].code.at[x->b.at[b].code.n - 1]) == M_ret;
-    for (size_t b = 0, blocks = x->b.n; b < blocks && n > 1; b++) {
-        size_t last = x->b.at[b].code.n;
-        if (!last-- || pl_insn_mnem(&x->b.at[b].code.at[last]) != M_ret) continue;
-        pl_insn ret = x->b.at[b].code.at[last], jump = ret;
+    for (size_t b = 0; b < x->blocks.n && !x->f->entry; b++)
+        n += x->blocks.at[b].code.n &&
+             pl_insn_mnem(&x->blocks.at[b].code.at[x->blocks.at[b].code.n - 1]) == M_ret;
+    for (size_t b = 0, blocks = x->blocks.n; b < blocks && n > 1; b++) {
+        size_t last = x->blocks.at[b].code.n;
+        if (!last-- || pl_insn_mnem(&x->blocks.at[b].code.at[last]) != M_ret) continue;
+        pl_insn ret = x->blocks.at[b].code.at[last], jump = ret;
         if (end == PL_IR_NONE) {
             end = pl_ir_new_block(x);
             ret.guard = PL_PT;
             ret.flags &= (uint16_t)~PL_IF_GUARD_NEG;
-            *pl_push(x->a, &x->b.at[end].code) = ret;
+            *pl_push(x->a, &x->blocks.at[end].code) = ret;
         }
         if (jump.guard == PL_PT) {
-            x->b.at[b].code.n--;
-            x->b.at[b].next = end;
+            x->blocks.at[b].code.n--;
+            x->blocks.at[b].fallthrough = end;
             continue;
         }
         if (!pl_insn_make(&jump, M_bra, 1, NULL, 0)) return false;
-        jump.guard = x->b.at[b].code.at[last].guard;
+        jump.guard = x->blocks.at[b].code.at[last].guard;
         jump.target = end;
-        x->b.at[b].code.at[last] = jump;
+        x->blocks.at[b].code.at[last] = jump;
     }
     return pl_ir_graph(x) && pl_ir_ok(x);
 }
@@ -390,23 +393,24 @@ bool pl_pass_lower_calls(pl_ir *x)
     caller c = {.x = x};
     bool any = false;
     pl_ir_sweep(x);
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) any |= clobbers(x, &x->b.at[b].code.at[k]);
-    if (!any && (x->f->entry || (x->f->abi_calls && x->most_live <= x->f->formal.n + FREE)))
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            any |= clobbers(x, &x->blocks.at[b].code.at[k]);
+    if (!any && (x->f->entry || (x->f->abi_calls && x->max_pressure <= x->f->formal.n + FREE)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     if (!any) return x->f->abi_calls ? give_back(&c, 1, false) : half_address(x);
     if (!pl_liveness_values(&c.f, x, false) || !pl_liveness_solve(&c.f)) return false;
-    for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].weight = c.f.v[k].rows;
+    for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].regs = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
     if (!c.returned || !pl_divergence_find(&c.v, x)) return false;
     look(&c);
     if (x->f->abi_calls && !count_kept(&c)) return false;
     note_steady(&c);
     uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
             open += pl_insn_mnem(i) == M__bssy;
             open -= open && pl_insn_mnem(i) == M__bsync;
             if (clobbers(x, i)) {
@@ -419,8 +423,8 @@ bool pl_pass_lower_calls(pl_ir *x)
             !pl_ir_flush_inserts(x))
             return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t at = 0; at < x->b.at[x->rpo[j]].code.n; at++)
-            if (is_call(&x->b.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
+        for (size_t at = 0; at < x->blocks.at[x->rpo[j]].code.n; at++)
+            if (is_call(&x->blocks.at[x->rpo[j]].code.at[at]) && !call_site(&c, x->rpo[j], at))
                 return false;
     if (!pl_ir_flush_inserts(x)) return false;
     if (x->f->entry) return pl_ir_ok(x);

@@ -63,7 +63,7 @@ static bool may_go(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT || !pl_insn_is_copy(i)) return false;
     for (unsigned k = 0; k < 2; k++)
-        if (x->row[i->op[k]].kind != PL_REG_VIRTUAL || x->row[i->op[k]].pinned) return false;
+        if (x->regs[i->op[k]].kind != PL_REG_VIRTUAL || x->regs[i->op[k]].precolored) return false;
     return i->op[0] != i->op[1];
 }
 
@@ -172,14 +172,14 @@ static bool collect(coalescer *c)
     pl_ir *x = c->x;
     bool any = false;
     for (uint32_t j = 0; j < x->nrpo && !any; j++)
-        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n && !any; k++)
-            any = may_go(x, &x->b.at[x->rpo[j]].code.at[k]);
-    for (size_t b = 0; any && b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], widths, c);
+        for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && !any; k++)
+            any = may_go(x, &x->blocks.at[x->rpo[j]].code.at[k]);
+    for (size_t b = 0; any && b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], widths, c);
     for (uint32_t j = 0; any && j < x->nrpo; j++)
-        for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+        for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (!register_copy(c, i)) continue;
             *pl_push(x->tmp, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
             number(c, i->op[0]);
@@ -187,9 +187,9 @@ static bool collect(coalescer *c)
         }
     if (!c->pairs.n) return pl_ir_ok(x);
     if (!pl_liveness_spans(&c->sets, x)) return false;
-    c->sets.things = (uint32_t)c->member.n;
+    c->sets.values = (uint32_t)c->member.n;
     c->seen = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
-    c->touched = pl_arena_array(x->tmp, bool, x->b.n + 1);
+    c->touched = pl_arena_array(x->tmp, bool, x->blocks.n + 1);
     c->live = pl_arena_array(x->tmp, bool, c->member.n + 1);
     c->at_end = pl_arena_array(x->tmp, bool, c->member.n + 1);
     c->first = pl_arena_array(x->tmp, uint32_t, c->member.n + 1);
@@ -213,19 +213,20 @@ static bool round_of(pl_ir *x, bool *any)
     c.width = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     if (!c.index || !c.width || !collect(&c)) return false;
     if (!c.pairs.n) return true;
-    for (c.block = 0; c.block < x->b.n; c.block++)
-        for (size_t k = 0; k < x->b.at[c.block].code.n && x->b.at[c.block].order != PL_IR_NONE;
+    for (c.block = 0; c.block < x->blocks.n; c.block++)
+        for (size_t k = 0;
+             k < x->blocks.at[c.block].code.n && x->blocks.at[c.block].rpo_index != PL_IR_NONE;
              k++) {
-            pl_insn *i = &x->b.at[c.block].code.at[k];
+            pl_insn *i = &x->blocks.at[c.block].code.at[k];
             c.guarded = i->guard != PL_PT;
             pl_insn_reads_writes(x->p, i, summarise_reads, summarise_writes, &c);
         }
     if (!pl_live_spans_solve(&c.sets) || !pl_live_spans_index(&c.sets)) return false;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        if (x->b.at[b].order == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         go_to_end(&c, b);
-        for (size_t k = c.touched[b] ? x->b.at[b].code.n : 0; k-- > 0;) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+        for (size_t k = c.touched[b] ? x->blocks.at[b].code.n : 0; k-- > 0;) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
             c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
             pl_insn_writes_here(x->p, i, check, &c);
@@ -242,19 +243,19 @@ static bool round_of(pl_ir *x, bool *any)
         uint32_t a = c.index[q->a] - 1, b = c.index[q->b] - 1;
         if (q->clash) continue;
         if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
-            pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
+            pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
             continue;
         }
         if (taken[a] || taken[b]) continue;
         taken[a] = taken[b] = 1;
         for (unsigned r = 0; r < c.width[q->a]; r++) to[q->b + r] = q->a + r;
-        pl_ir_remove(x, &x->b.at[q->block].code.at[q->at]);
+        pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
         *any = true;
     }
     pl_ir_sweep(x);
-    for (size_t b = 0; *any && b < x->b.n; b++)
-        for (size_t k = 0; c.touched[b] && k < x->b.at[b].code.n; k++)
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], rename, to);
+    for (size_t b = 0; *any && b < x->blocks.n; b++)
+        for (size_t k = 0; c.touched[b] && k < x->blocks.at[b].code.n; k++)
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], rename, to);
     return pl_ir_ok(x);
 }
 
@@ -343,7 +344,7 @@ static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
             free = !depend(&r, &w);
         }
         if (!free || chain(x, b, k, copy) < chain(x, b, def, copy)) continue;
-        x->counted = false;
+        x->uses_valid = false;
         memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
         b->code.at[def++] = i;
     }
@@ -352,7 +353,7 @@ static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
 static void advance(pl_ir *x)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_ir_block *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             if (b->loop == x->rpo[j] && i->guard == PL_PT && pl_insn_is_copy(i) &&
@@ -372,9 +373,9 @@ bool pl_pass_copy_coalesce(pl_ir *x)
         any = false;
         if (!round_of(x, &any)) return false;
     }
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (!pl_insn_is_copy(i) || pl_ir_special_register(x, i->op[1])) continue;
             int bits = pl_type_bits(pl_operand_type(&pl_forms[i->form], 0, i->mods));
             if (bits == 32 || bits == 64)

@@ -26,7 +26,7 @@ static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *put = pl_ir_writer(x, row);
-    if (put && x->row[row].defs == 1 && put->guard == PL_PT &&
+    if (put && x->regs[row].ndefs == 1 && put->guard == PL_PT &&
         (pl_insn_mnem(put) == M__mov || pl_insn_is_copy(put)))
         row = put->op[1];
     return pl_ir_constant_value(x, row, number);
@@ -36,8 +36,9 @@ static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
  * of %tid.x or %laneid with a number, and of elect.sync. */
 static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 {
-    const pl_ir_reg *p = pred > PL_PF ? &x->pred_row[pred] : NULL;
-    const pl_insn *test = p && p->defs == 1 ? &x->b.at[p->block].code.at[p->at] : NULL;
+    const pl_ir_reg *p = pred > PL_PF ? &x->preds[pred] : NULL;
+    const pl_insn *test =
+        p && p->ndefs == 1 ? &x->blocks.at[p->def_block].code.at[p->def_index] : NULL;
     if (test && pl_insn_mnem(test) == M_elect) return holds;
     if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 ||
         test->op[1] != UINT32_MAX || !pl_insn_has(test, holds ? W_eq : W_ne))
@@ -48,7 +49,7 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
         uint64_t number;
         if (fetch && pl_insn_mnem(fetch) == M__s2r) row = fetch->op[1];
         const pl_frame_init *from =
-            x->row[row].kind == PL_REG_PRESET ? &x->f->init.at[x->row[row].init] : NULL;
+            x->regs[row].kind == PL_REG_PRESET ? &x->f->init.at[x->regs[row].init] : NULL;
         if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) &&
             number_in(x, test->op[5 - side], &number))
             return true;
@@ -60,25 +61,27 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
  * lanes in front of it, by the branches that lead there and nowhere else. */
 static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
 {
-    const pl_insn *i = &x->b.at[b].code.at[at];
+    const pl_insn *i = &x->blocks.at[b].code.at[at];
     if (names_lane(x, i->guard, !(i->flags & PL_IF_GUARD_NEG))) return true;
     for (;;) {
         while (at-- > 0) {
-            i = &x->b.at[b].code.at[at];
+            i = &x->blocks.at[b].code.at[at];
             if (pl_insn_mnem(i) == M_ret &&
                 names_lane(x, i->guard, (i->flags & PL_IF_GUARD_NEG) != 0))
                 return true;
         }
-        uint32_t from = x->b.at[b].idom;
+        uint32_t from = x->blocks.at[b].idom;
         if (from == b || from == PL_IR_NONE) return false;
         const pl_insn *branch = pl_ir_branch(x, from);
-        bool alone = x->b.at[b].npred == 1 && x->preds[x->b.at[b].pred] == from;
-        if (alone && branch && !pl_insn_is_table(branch) && branch->target != x->b.at[from].next &&
+        bool alone =
+            x->blocks.at[b].npreds == 1 && x->predecessors[x->blocks.at[b].first_pred] == from;
+        if (alone && branch && !pl_insn_is_table(branch) &&
+            branch->target != x->blocks.at[from].fallthrough &&
             names_lane(x, branch->guard,
                        !(branch->flags & PL_IF_GUARD_NEG) == (branch->target == b)))
             return true;
         b = from;
-        at = x->b.at[b].code.n;
+        at = x->blocks.at[b].code.n;
     }
 }
 
@@ -90,7 +93,7 @@ typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
  * of a number in global memory are done so. */
 static combined combines(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
 {
-    const pl_insn *i = &x->b.at[b].code.at[at];
+    const pl_insn *i = &x->blocks.at[b].code.at[at];
     pl_word t = pl_insn_type(i);
     bool atom = pl_insn_mnem(i) == M_atom, shared = i->sel[PL_M_SPACE] == PL_SP_SHARED;
     unsigned address = atom ? 1 : 0;
@@ -104,7 +107,7 @@ static combined combines(const pl_ir *x, const pl_divergence *v, uint32_t b, siz
         (wide && !(global && pl_insn_has(i, W_add) && number_in(x, i->op[address + 1], &number))))
         return APART;
     bool same = !v->row[i->op[address + 1]];
-    if (atom && x->row[i->op[0]].uses) return pl_insn_has(i, W_add) && same ? RANKED : APART;
+    if (atom && x->regs[i->op[0]].nuses) return pl_insn_has(i, W_add) && same ? RANKED : APART;
     if (pl_insn_has(i, W_add) &&
         number_in(x, i->op[address + 1],
                   &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
@@ -122,7 +125,7 @@ static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Behind atomic operation `at`, in front of its first reader: the rank of each lane. */
 static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 {
-    pl_ir_block *k = &x->b.at[b];
+    pl_ir_block *k = &x->blocks.at[b];
     const bool wide = pl_type_bits(pl_insn_type(&k->code.at[at])) == 64;
     const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line,
                    found = pl_ir_new(x, wide ? 2 : 1);
@@ -157,7 +160,7 @@ static void multiply(pl_ir *x, pl_insn *i, combined how)
         return;
     if (how == COUNTED && n != 1)
         put->latency_class = C_alu_x2;
-    else if (how == RANKED && n == 1 && x->row[i->op[value]].uses == 1)
+    else if (how == RANKED && n == 1 && x->regs[i->op[value]].nuses == 1)
         put->latency_class = C_free;
 }
 
@@ -169,13 +172,14 @@ static bool is_atomic(const pl_insn *i)
 static bool combine_atomics(pl_ir *x, const pl_divergence *v)
 {
     if (!pl_ir_any(x, is_atomic)) return true;
-    x->counted = false; /* positions have moved, and writes are asked for */
+    x->uses_valid = false; /* positions have moved, and writes are asked for */
     if (!pl_ir_count(x)) return false;
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         bool leader = false;
         uint32_t counted = UINT32_MAX; /* the number of 64 bits that has been multiplied */
-        for (size_t k = 0; x->b.at[b].order != PL_IR_NONE && k < x->b.at[b].code.n; k++) {
-            pl_insn red = x->b.at[b].code.at[k];
+        for (size_t k = 0; x->blocks.at[b].rpo_index != PL_IR_NONE && k < x->blocks.at[b].code.n;
+             k++) {
+            pl_insn red = x->blocks.at[b].code.at[k];
             combined how = combines(x, v, b, k);
             if (how == APART) continue;
             const bool wide = pl_type_bits(pl_insn_type(&red)) == 64;
@@ -194,7 +198,7 @@ static bool combine_atomics(pl_ir *x, const pl_divergence *v)
                 i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
             }
             if (how == RANKED && !put_rank(x, b, k)) return false;
-            if (!leader) multiply(x, &x->b.at[b].code.at[k], how);
+            if (!leader) multiply(x, &x->blocks.at[b].code.at[k], how);
             leader = true;
             counted = wide ? value : counted;
         }
@@ -206,10 +210,10 @@ static bool combine_atomics(pl_ir *x, const pl_divergence *v)
  * a block, and behind each barrier. */
 static bool precede_copies(pl_ir *x)
 {
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         bool preceded = false;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn copy = x->b.at[b].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn copy = x->blocks.at[b].code.at[k];
             preceded &= !(pl_insn_effects(&copy) & PL_EF_BARRIER);
             if (copy.latency_class != C_cp_async || preceded) continue;
             pl_insn *i = pl_ir_insert_deferred(x, b, k);
@@ -238,11 +242,11 @@ static bool leaves_apart(const pl_divergence *v, const pl_ir_block *b)
  * different functions; its own block too. */
 static uint8_t *behind_pointers(pl_ir *x)
 {
-    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
-    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
     if (!apart || !stack) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
             if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) &&
                 x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
@@ -269,7 +273,7 @@ static uint8_t *behind_pointers(pl_ir *x)
 static bool lets_leave(const pl_ir *x, uint32_t b)
 {
     for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
-        const pl_ir_block *to = &x->b.at[pl_ir_successor(x, b, s)];
+        const pl_ir_block *to = &x->blocks.at[pl_ir_successor(x, b, s)];
         if (to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret &&
             to->code.at[0].guard == PL_PT)
             return true;
@@ -292,7 +296,7 @@ static bool parts_lanes(pl_ir *x, const pl_divergence *v, const uint8_t *pointer
 static uint8_t *reached_apart(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                               const pl_post_dominance *e, bool left)
 {
-    uint32_t n = (uint32_t)x->b.n, depth = 0;
+    uint32_t n = (uint32_t)x->blocks.n, depth = 0;
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
     uint32_t *up = pl_arena_array(x->tmp, uint32_t, n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)n + 1);
@@ -307,7 +311,7 @@ static uint8_t *reached_apart(pl_ir *x, const pl_divergence *v, const uint8_t *p
             for (uint32_t to = pl_ir_successor(x, b, k); e->ipdom[to] != PL_IR_NONE;) {
                 while (up[to] != to) /* the nearest one that is not marked */
                     to = up[to] = up[up[to]];
-                if (to == n || e->number[to] >= e->number[stop]) break;
+                if (to == n || e->rpo_index[to] >= e->rpo_index[stop]) break;
                 apart[to] = 1;
                 up[to] = e->ipdom[to];
                 stack[depth++] = to;
@@ -399,7 +403,7 @@ static bool parts_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_
  * groups stay apart. */
 static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
-    const pl_insn i = x->b.at[b].code.at[*at];
+    const pl_insn i = x->blocks.at[b].code.at[*at];
     const bool meets = i.latency_class != C_shfl;
     if (meets && (!put(x, b, *at + 1, M__bsync, i.line) || !put(x, b, (*at)++, M__bssy, i.line)))
         return false;
@@ -416,15 +420,15 @@ static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j], asked = PL_IR_NONE;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            uint32_t mask = own_mask(v, &x->b.at[b].code.at[k]);
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            uint32_t mask = own_mask(v, &x->blocks.at[b].code.at[k]);
             if (mask == PL_IR_NONE || mask == asked) continue;
             if (!pl_ir_count(x)) return false;
-            if (parts_by_groups(x, v, &x->b.at[b], &x->b.at[b].code.at[k], mask)) {
+            if (parts_by_groups(x, v, &x->blocks.at[b], &x->blocks.at[b].code.at[k], mask)) {
                 if (!part_by_groups(x, b, &k, mask)) return false;
                 continue;
             }
-            if (!put(x, b, k, M__agree, x->b.at[b].code.at[k].line)) return false;
+            if (!put(x, b, k, M__agree, x->blocks.at[b].code.at[k].line)) return false;
             k++;
             asked = mask;
         }
@@ -436,7 +440,7 @@ static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
  * them. */
 static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
 {
-    pl_insn *at = &x->b.at[b].code.at[k];
+    pl_insn *at = &x->blocks.at[b].code.at[k];
     const bool leaves = at->latency_class == C_shfl || at->latency_class == C_vote;
     if (at->latency_class == C_warp_sync || only_meets(at)) {
         at->latency_class = C_bsync;
@@ -465,16 +469,16 @@ static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *poi
                             const uint8_t *apart)
 {
     uint8_t *unknown = pl_arena_array(
-        x->tmp, uint8_t, x->b.n + 1); /* by block: lanes may be missing when it begins */
-    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), depth = 0;
+        x->tmp, uint8_t, x->blocks.n + 1); /* by block: lanes may be missing when it begins */
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
     if (!unknown || !stack) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (parts_lanes(x, v, pointers, x->rpo[j]))
             depth = mark_successors(x, x->rpo[j], apart, unknown, stack, depth);
     while (depth) {
         uint32_t b = stack[--depth];
-        const size_t meets = first_meeting(&x->b.at[b]);
-        if (meets < x->b.at[b].code.n) {
+        const size_t meets = first_meeting(&x->blocks.at[b]);
+        if (meets < x->blocks.at[b].code.n) {
             if (!ask_for_lanes(x, b, meets)) return false;
             continue;
         }
@@ -486,10 +490,11 @@ static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *poi
 /* Lanes that are together need not meet. */
 static void forget_meetings(pl_ir *x)
 {
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].form != PL_IR_DEAD && only_meets(&x->b.at[b].code.at[k]))
-                pl_ir_remove(x, &x->b.at[b].code.at[k]);
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD &&
+                only_meets(&x->blocks.at[b].code.at[k]))
+                pl_ir_remove(x, &x->blocks.at[b].code.at[k]);
     pl_ir_sweep(x);
 }
 
@@ -505,25 +510,25 @@ static bool polls(pl_ir *x, const pl_divergence *polled, uint32_t b)
 static bool yield_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
     uint8_t *state = pl_arena_array(
-        x->tmp, uint8_t, x->b.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
+        x->tmp, uint8_t, x->blocks.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
     pl_divergence polled;
     if (!state) return false;
     if (!pl_ir_any(x, pl_divergence_is_polled)) return true;
     if (!pl_divergence_find_polled(&polled, x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        uint32_t b = x->rpo[j], loop = x->b.at[b].loop;
+        uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop;
         if (loop == PL_IR_NONE) continue;
         if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) &&
             polls(x, &polled, b))
             state[loop] |= 1;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].latency_class == C_sleep ||
-                x->b.at[b].code.at[k].latency_class == C_cast)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].latency_class == C_sleep ||
+                x->blocks.at[b].code.at[k].latency_class == C_cast)
                 state[loop] |= 2;
     }
-    for (uint32_t b = 0; b < x->b.n; b++)
+    for (uint32_t b = 0; b < x->blocks.n; b++)
         if (state[b] == 1 &&
-            !put(x, b, x->b.at[b].code.n > 1, M__yield, x->b.at[b].code.at[0].line))
+            !put(x, b, x->blocks.at[b].code.n > 1, M__yield, x->blocks.at[b].code.at[0].line))
             return false;
     return true;
 }
@@ -562,9 +567,9 @@ static bool note(pl_ir *x, meetings *m, uint32_t b, meeting also)
             o->inside |= also.inside;
             return true;
         }
-        if (!place && o->passed && also.block < x->b.n &&
-            x->b.at[also.block].loop == x->b.at[o->block].loop &&
-            x->b.at[also.block].order < x->b.at[o->block].order)
+        if (!place && o->passed && also.block < x->blocks.n &&
+            x->blocks.at[also.block].loop == x->blocks.at[o->block].loop &&
+            x->blocks.at[also.block].rpo_index < x->blocks.at[o->block].rpo_index)
             place = at;
     }
     place = place ? place : at;
@@ -587,17 +592,18 @@ static unsigned ways_inside(pl_ir *x, uint32_t b, uint32_t head)
 static uint32_t one_latch(pl_ir *x, uint32_t head)
 {
     const uint32_t latch = pl_ir_new_block(x);
-    pl_ir_block *h = &x->b.at[head];
-    x->b.at[latch].next = head;
-    x->b.at[latch].loop = head;
-    x->b.at[latch].depth = h->depth;
-    x->b.at[latch].order = PL_IR_NONE;
-    for (uint32_t k = 0; k < h->npred; k++) {
-        const uint32_t q = x->preds[h->pred + k];
+    pl_ir_block *h = &x->blocks.at[head];
+    x->blocks.at[latch].fallthrough = head;
+    x->blocks.at[latch].loop = head;
+    x->blocks.at[latch].loop_depth = h->loop_depth;
+    x->blocks.at[latch].rpo_index = PL_IR_NONE;
+    for (uint32_t k = 0; k < h->npreds; k++) {
+        const uint32_t q = x->predecessors[h->first_pred + k];
         if (!pl_ir_loop_contains(x, q, head)) continue;
-        pl_insn *i = x->b.at[q].code.n ? &x->b.at[q].code.at[x->b.at[q].code.n - 1] : NULL;
+        pl_insn *i =
+            x->blocks.at[q].code.n ? &x->blocks.at[q].code.at[x->blocks.at[q].code.n - 1] : NULL;
         if (i && pl_insn_is_jump(i) && !pl_insn_is_table(i) && i->target == head) i->target = latch;
-        if (x->b.at[q].next == head) x->b.at[q].next = latch;
+        if (x->blocks.at[q].fallthrough == head) x->blocks.at[q].fallthrough = latch;
     }
     return latch;
 }
@@ -611,9 +617,10 @@ static uint32_t ways_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *
     stamp[from] = meet + 1;
     block[n++] = from;
     for (uint32_t b = meet;; b = block[++done]) {
-        for (uint32_t k = 0; k < x->b.at[b].npred; k++) {
-            const uint32_t q = x->preds[x->b.at[b].pred + k];
-            if (x->b.at[q].order == PL_IR_NONE || stamp[q] == meet + 1 || q == meet) continue;
+        for (uint32_t k = 0; k < x->blocks.at[b].npreds; k++) {
+            const uint32_t q = x->predecessors[x->blocks.at[b].first_pred + k];
+            if (x->blocks.at[q].rpo_index == PL_IR_NONE || stamp[q] == meet + 1 || q == meet)
+                continue;
             stamp[q] = meet + 1;
             block[n++] = q;
         }
@@ -635,7 +642,7 @@ static bool uses_memory(const pl_ir_block *b, bool others)
 static uint32_t round_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t *stamp,
                          uint32_t *block)
 {
-    memset(stamp, 0, x->b.n * sizeof *stamp);
+    memset(stamp, 0, x->blocks.n * sizeof *stamp);
     const uint32_t n = latch == head ? 0 : ways_to(x, head, latch, stamp, block);
     stamp[latch] = latch + 1;
     block[n] = latch;
@@ -649,8 +656,8 @@ static uint32_t round_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t
 static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32_t *block)
 {
     uint32_t least = UINT32_MAX, shortest = head, behind = PL_IR_NONE;
-    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
-        const uint32_t latch = x->preds[x->b.at[head].pred + k];
+    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
+        const uint32_t latch = x->predecessors[x->blocks.at[head].first_pred + k];
         const uint32_t n = pl_ir_loop_contains(x, latch, head)
                                ? round_of(x, head, latch, stamp, block)
                                : UINT32_MAX;
@@ -669,7 +676,7 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
         if (stamp[x->rpo[j]] != shortest + 1 && pl_ir_loop_contains(x, x->rpo[j], head) &&
-            uses_memory(&x->b.at[x->rpo[j]], true))
+            uses_memory(&x->blocks.at[x->rpo[j]], true))
             return false;
     return true;
 }
@@ -680,7 +687,7 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
 static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, meetings *m)
 {
     pl_post_dominance e;
-    const uint32_t n = (uint32_t)x->b.n;
+    const uint32_t n = (uint32_t)x->blocks.n;
     uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1),
             *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
     uint32_t *latch =
@@ -690,7 +697,8 @@ static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *point
     if (!exits || !tables || !latch || !stamp || !block || !pl_loop_post_dominance_alloc(&e, x))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (uint32_t b = x->rpo[j], l = x->b.at[b].loop; l != PL_IR_NONE; l = x->b.at[l].outer)
+        for (uint32_t b = x->rpo[j], l = x->blocks.at[b].loop; l != PL_IR_NONE;
+             l = x->blocks.at[l].parent_loop)
             for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
                 if (!pl_ir_loop_contains(x, pl_ir_successor(x, b, k), l)) {
                     exits[l] = (uint8_t)(exits[l] ? 2 : 1);
@@ -698,13 +706,13 @@ static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *point
                 }
     for (uint32_t j = x->nrpo; j-- > 0;) {
         const uint32_t head = x->rpo[j];
-        if (!x->b.at[head].latches ||
+        if (!x->blocks.at[head].nlatches ||
             (exits[head] < 2 &&
-             (x->b.at[head].latches < 2 || !rounds_end_together(x, head, stamp, block))))
+             (x->blocks.at[head].nlatches < 2 || !rounds_end_together(x, head, stamp, block))))
             continue;
         pl_loop_post_dominance_find(&e, x, head);
-        for (uint32_t k = e.count; k-- > 0;) {
-            const uint32_t b = e.order[k];
+        for (uint32_t k = e.nrpo; k-- > 0;) {
+            const uint32_t b = e.rpo[k];
             if (!parts_lanes(x, v, pointers, b) || ways_inside(x, b, head) < 2) continue;
             const bool behind = e.ipdom[b] == n;
             tables[head] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
@@ -728,9 +736,9 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
     const uint32_t guard = i && !(jumps && falls) ? i->guard : PL_PT;
     const bool negated = i && guard != PL_PT && !(i->flags & PL_IF_GUARD_NEG) == falls;
     const uint32_t line = i ? i->line : 0;
-    const size_t at = x->b.at[b].code.n - (i != NULL);
+    const size_t at = x->blocks.at[b].code.n - (i != NULL);
     if (!put(x, b, at, M__break, line)) return false;
-    pl_insn *leave = &x->b.at[b].code.at[at];
+    pl_insn *leave = &x->blocks.at[b].code.at[at];
     leave->guard = guard;
     leave->flags |= negated ? PL_IF_GUARD_NEG : 0;
     return true;
@@ -740,7 +748,7 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
  * in it. */
 static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
 {
-    const uint32_t loop = x->b.at[meet].loop;
+    const uint32_t loop = x->blocks.at[meet].loop;
     uint32_t depth = 0;
     if (!pl_ir_loop_contains(x, from, loop)) return true;
     stack[depth++] = from;
@@ -751,7 +759,8 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
         for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
             const uint32_t to = pl_ir_successor(x, b, k);
             if (!pl_ir_loop_contains(x, to, loop)) {
-                *(k + 1 == pl_ir_successors(x, b) && to == x->b.at[b].next ? &falls : &jumps) =
+                *(k + 1 == pl_ir_successors(x, b) && to == x->blocks.at[b].fallthrough ? &falls
+                                                                                       : &jumps) =
                     true;
                 continue;
             }
@@ -775,19 +784,19 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
 static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp,
                                    uint32_t *block)
 {
-    uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    uint8_t *looks = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    uint8_t *looks = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     if (!best || !looks) return NULL;
-    memset(best, 0xff, (x->b.n + 1) * sizeof *best);
+    memset(best, 0xff, (x->blocks.n + 1) * sizeof *best);
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        looks[x->rpo[j]] |= uses_memory(&x->b.at[x->rpo[j]], false);
-        looks[x->b.at[x->rpo[j]].idom] |= looks[x->rpo[j]];
+        looks[x->rpo[j]] |= uses_memory(&x->blocks.at[x->rpo[j]], false);
+        looks[x->blocks.at[x->rpo[j]].idom] |= looks[x->rpo[j]];
     }
     for (uint32_t j = 1; j < x->nrpo; j++) {
-        const uint32_t to = x->rpo[j], from = x->b.at[to].idom;
-        const pl_ir_block *t = &x->b.at[to];
-        if (to == e->ipdom[from] || t->npred < 2 || t->loop != x->b.at[from].loop || t->latches ||
-            !looks[to])
+        const uint32_t to = x->rpo[j], from = x->blocks.at[to].idom;
+        const pl_ir_block *t = &x->blocks.at[to];
+        if (to == e->ipdom[from] || t->npreds < 2 || t->loop != x->blocks.at[from].loop ||
+            t->nlatches || !looks[to])
             continue;
         if (best[from] != PL_IR_NONE) {
             ways_to(x, from, to, stamp, block);
@@ -802,16 +811,16 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_
 static bool meet_on_the_way(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                             const pl_post_dominance *e, meetings *m)
 {
-    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->b.n + 1),
-             *block = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
+             *block = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     const uint32_t *joined = stamp && block ? joined_on_the_way(x, e, stamp, block) : NULL;
     if (!joined) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         const uint32_t from = x->rpo[j], end = e->ipdom[from], meet = joined[from];
         if (meet == PL_IR_NONE || !parts_lanes(x, v, pointers, from) ||
-            (end < x->b.n && x->b.at[end].loop != x->b.at[from].loop))
+            (end < x->blocks.n && x->blocks.at[end].loop != x->blocks.at[from].loop))
             continue;
-        memset(stamp, 0, x->b.n * sizeof *stamp);
+        memset(stamp, 0, x->blocks.n * sizeof *stamp);
         for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
             const uint32_t b = block[k];
             unsigned ways = 0;
@@ -822,7 +831,7 @@ static bool meet_on_the_way(pl_ir *x, const pl_divergence *v, const uint8_t *poi
             if (!note(x, m, b, (meeting){.block = meet, .passed = true})) return false;
         }
         m->from[meet] = from;
-        m->leaves[meet] = end < x->b.n;
+        m->leaves[meet] = end < x->blocks.n;
     }
     return pl_ir_ok(x);
 }
@@ -830,14 +839,15 @@ static bool meet_on_the_way(pl_ir *x, const pl_divergence *v, const uint8_t *poi
 /* In front of each branch away from the ways to where some meet. */
 static bool pass_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
 {
-    memset(stamp, 0, x->b.n * sizeof *stamp);
+    memset(stamp, 0, x->blocks.n * sizeof *stamp);
     for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
         const uint32_t b = block[k];
         bool jumps = false, falls = false;
         for (uint32_t s = 0; s < pl_ir_successors(x, b); s++) {
             const uint32_t to = pl_ir_successor(x, b, s);
             if (to != meet && stamp[to] != meet + 1)
-                *(s + 1 == pl_ir_successors(x, b) && to == x->b.at[b].next ? &falls : &jumps) =
+                *(s + 1 == pl_ir_successors(x, b) && to == x->blocks.at[b].fallthrough ? &falls
+                                                                                       : &jumps) =
                     true;
         }
         if ((jumps || falls) && !put_break(x, b, jumps, falls)) return false;
@@ -849,10 +859,10 @@ static bool pass_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp
  * the order of blocks is known (isa/program/cfg.c), by their blocks plus one. */
 static bool name_meetings(pl_ir *x, meetings *m)
 {
-    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->b.n + 1),
-             *stack = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    uint8_t *within =
-        pl_arena_array(x->tmp, uint8_t, x->b.n + 1); /* a meeting block that lanes may leave by */
+    uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
+             *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    uint8_t *within = pl_arena_array(x->tmp, uint8_t,
+                                     x->blocks.n + 1); /* a meeting block that lanes may leave by */
     if (!stamp || !stack || !within) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
@@ -862,7 +872,7 @@ static bool name_meetings(pl_ir *x, meetings *m)
             const uint32_t meet = m->list.at[k - 1].block;
             if (meet == last) continue;
             if (last == PL_IR_NONE) {
-                pl_insn *i = &x->b.at[b].code.at[x->b.at[b].code.n - 1];
+                pl_insn *i = &x->blocks.at[b].code.at[x->blocks.at[b].code.n - 1];
                 i->imm = meet + 1;
             } else if (!m->beyond[last])
                 m->beyond[last] = meet + 1;
@@ -873,7 +883,7 @@ static bool name_meetings(pl_ir *x, meetings *m)
             last = meet;
         }
     }
-    for (uint32_t meet = 0; meet < x->b.n; meet++)
+    for (uint32_t meet = 0; meet < x->blocks.n; meet++)
         if ((within[meet] && !leave_meeting(x, m->from[meet], meet, stamp, stack)) ||
             (m->leaves[meet] && !pass_meeting(x, m->from[meet], meet, stamp, stack)))
             return false;
@@ -888,7 +898,7 @@ static bool comes_round(const pl_ir *x, const meetings *m, uint32_t b, uint32_t 
     for (uint32_t k = m->first[b]; k; k = m->list.at[k - 1].next) {
         const meeting *at = &m->list.at[k - 1];
         if (at->block == meet) return false;
-        round |= at->inside && pl_ir_loop_contains(x, meet, x->b.at[at->block].loop);
+        round |= at->inside && pl_ir_loop_contains(x, meet, x->blocks.at[at->block].loop);
     }
     return round;
 }
@@ -918,7 +928,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
     if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
         return false;
     pl_post_dominance e;
-    const uint32_t n = (uint32_t)x->b.n, most = 2 * n + 1; /* a latch for each loop */
+    const uint32_t n = (uint32_t)x->blocks.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most),
                    .from = from,
@@ -933,11 +943,11 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
         bool parts = parts_lanes(x, &v, pointers, b);
-        x->parts |= parts || leaves_apart(&v, &x->b.at[b]);
+        x->may_diverge |= parts || leaves_apart(&v, &x->blocks.at[b]);
         uint32_t meet = parts ? e.ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n) continue;
         if (comes_round(x, &in, b, meet)) continue;
-        const pl_ir_block *m = &x->b.at[meet];
+        const pl_ir_block *m = &x->blocks.at[meet];
         if (m->code.n &&
             pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
             continue;
@@ -946,20 +956,21 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
         if (in.first[b] && !note(x, &in, b, (meeting){.block = meet})) return false;
     }
     if (!name_meetings(x, &in)) return false;
-    for (uint32_t m = 0; m < x->b.n; m++) {
+    for (uint32_t m = 0; m < x->blocks.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE) continue;
         /* outside of loops that the meeting place is not in */
-        while (x->b.at[b].loop != PL_IR_NONE && x->b.at[b].depth > x->b.at[m].depth)
-            b = x->b.at[x->b.at[b].loop].idom;
-        size_t at = x->b.at[b].code.n;
-        uint32_t line = x->b.at[m].code.n ? x->b.at[m].code.at[0].line : 0;
+        while (x->blocks.at[b].loop != PL_IR_NONE &&
+               x->blocks.at[b].loop_depth > x->blocks.at[m].loop_depth)
+            b = x->blocks.at[x->blocks.at[b].loop].idom;
+        size_t at = x->blocks.at[b].code.n;
+        uint32_t line = x->blocks.at[m].code.n ? x->blocks.at[m].code.at[0].line : 0;
         if (at && pl_ir_branch(x, b)) at--;
-        if (!put(x, b, at, M__bssy, at ? x->b.at[b].code.at[at - 1].line : line) ||
+        if (!put(x, b, at, M__bssy, at ? x->blocks.at[b].code.at[at - 1].line : line) ||
             !put(x, m, 0, M__bsync, line))
             return false;
-        x->b.at[m].code.at[0].imm = m + 1;
-        x->b.at[m].code.at[0].target = in.beyond[m];
+        x->blocks.at[m].code.at[0].imm = m + 1;
+        x->blocks.at[m].code.at[0].target = in.beyond[m];
     }
     return pl_ir_graph(x) && pl_ir_ok(x);
 }

@@ -32,7 +32,7 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     chooser *c = ctx;
     for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
-        if (c->x->row[r].defs != 1) { /* nobody asks about a value */
+        if (c->x->regs[r].ndefs != 1) { /* nobody asks about a value */
             c->written[r] = c->at + 1;
             c->written_in[r] = c->block + 1;
         }
@@ -41,9 +41,9 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Does the row still hold what it held when the writer of `def` ran? */
 static inline bool stable(const chooser *c, uint32_t row, const pl_ir_reg *def)
 {
-    if (row == UINT32_MAX || c->x->row[row].defs == 1) return true;
-    if (def->block != c->block) return false;
-    return c->written_in[row] != c->block + 1 || c->written[row] <= def->at;
+    if (row == UINT32_MAX || c->x->regs[row].ndefs == 1) return true;
+    if (def->def_block != c->block) return false;
+    return c->written_in[row] != c->block + 1 || c->written[row] <= def->def_index;
 }
 
 /* The instruction that computed operand k, when this place may do its work instead. */
@@ -51,10 +51,11 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
 {
     uint32_t row = i->op[k];
     if (row == UINT32_MAX) return NULL;
-    const pl_ir_reg *r = &c->x->row[row];
-    if (r->defs != 1 || r->block == PL_IR_NONE) return NULL;
-    if (r->block == c->block ? r->at >= c->at
-                             : c->x->b.at[r->block].order >= c->x->b.at[c->block].order)
+    const pl_ir_reg *r = &c->x->regs[row];
+    if (r->ndefs != 1 || r->def_block == PL_IR_NONE) return NULL;
+    if (r->def_block == c->block
+            ? r->def_index >= c->at
+            : c->x->blocks.at[r->def_block].rpo_index >= c->x->blocks.at[c->block].rpo_index)
         return NULL; /* a value from the turn of a loop before, or of a register that was never set:
                         not this one's work */
     pl_insn *w = pl_ir_writer(c->x, row);
@@ -83,12 +84,12 @@ static bool vanishes(chooser *c, uint32_t row)
         c->takers[row]++;
         return false;
     }
-    return c->takers[row] >= c->x->row[row].uses;
+    return c->takers[row] >= c->x->regs[row].nuses;
 }
 
 static bool single(const chooser *c, uint32_t row)
 {
-    return c->x->row[row].uses == 1;
+    return c->x->regs[row].nuses == 1;
 }
 
 static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
@@ -130,8 +131,8 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             r.op[2] = w->op[2];
         } else if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_lo) &&
                    pl_insn_is_integer(w, bits)) {
-            if (x->row[row].block != c->block) /* ptxas leaves this one where it is, outside of a
-                                                  loop for instance, but none of the others */
+            if (x->regs[row].def_block != c->block) /* ptxas leaves this one where it is, outside of
+                                                  a loop for instance, but none of the others */
                 continue;
             if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.op[1] = w->op[1];
@@ -158,7 +159,7 @@ static bool multiply_subtract_wide(chooser *c, pl_insn *i)
     pl_insn *w = writer_name(c, i, 2) == M_mul ? source(c, i, 2) : NULL, r = *i;
     uint64_t n = 0;
     if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) ||
-        c->x->row[i->op[2]].block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
+        c->x->regs[i->op[2]].def_block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
         return false;
     if (!vanishes(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
         return false;
@@ -181,7 +182,7 @@ static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
         pl_insn *w = m == M_mul || m == M_shl ? source(c, i, k) : NULL;
         uint64_t n = 0;
         if (!w || !pl_insn_is_integer(w, 32) || (m == M_mul && !pl_insn_has(w, W_lo)) ||
-            x->row[i->op[k]].block != c->block)
+            x->regs[i->op[k]].def_block != c->block)
             continue;
         const bool number = pl_ir_constant_value(x, w->op[2], &n);
         if ((m == M_shl || k == 2) && (!number || (m == M_shl && n > 31))) continue;
@@ -477,11 +478,11 @@ static bool needed_anyway(const chooser *c, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(c->x, row, &n)) return true;
-    const pl_insn *w = c->x->row[row].defs == 1 && c->x->row[row].block != PL_IR_NONE
+    const pl_insn *w = c->x->regs[row].ndefs == 1 && c->x->regs[row].def_block != PL_IR_NONE
                            ? pl_ir_writer(c->x, row)
                            : NULL;
     if (w && w->sel[PL_M_SPACE] == PL_SP_PARAM && pl_insn_mnem(w) == M_ld) return false;
-    if (c->x->row[row].uses > 1) return true;
+    if (c->x->regs[row].nuses > 1) return true;
     return w && pl_type_bits(pl_insn_type(w)) == 64 ? pl_insn_mnem(w) == M_ld && w->op[0] == row
                                                     : w && pl_insn_has(w, W_wide);
 }
@@ -533,8 +534,8 @@ static bool absorb(const chooser *c, const pl_insn *i, unsigned k, logic *l)
         v[n] = n == at ? apply(s.lut, child) : pick(input(&m, l->in[n]));
     m.lut = apply(l->lut, v);
     if (!single(c, i->op[k])) { /* else its uses become those of its user */
-        for (unsigned n = 0; n < s.n; n++) c->x->row[s.in[n]].uses++;
-        c->x->row[i->op[k]].uses--;
+        for (unsigned n = 0; n < s.n; n++) c->x->regs[s.in[n]].nuses++;
+        c->x->regs[i->op[k]].nuses--;
     }
     *l = m;
     return true;
@@ -555,9 +556,9 @@ static void merge_logic(const chooser *c, pl_insn *i)
         for (uint32_t row;
              l.n == 2 && (row = inverted(c, &r, k)) != UINT32_MAX && row != r.op[3 - k];
              changed = true) {
-            c->x->row[row].uses +=
+            c->x->regs[row].nuses +=
                 !single(c, r.op[k]); /* the inversion itself goes with its last user */
-            c->x->row[r.op[k]].uses--;
+            c->x->regs[r.op[k]].nuses--;
             l.in[k - 1] = r.op[k] = row;
             l.lut = apply(l.lut, (const uint8_t[3]){k == 1 ? (uint8_t)~LUT_A : LUT_A,
                                                     k == 2 ? (uint8_t)~LUT_B : LUT_B, 0});
@@ -586,11 +587,11 @@ static void merge_compare(const chooser *c, pl_insn *i)
     for (unsigned n = 0; n < 4; n++) {
         const unsigned k = 1 + n % 2;
         const bool again = n >= 2;
-        const pl_ir_reg *r = &x->pred_row[i->op[k]];
-        if (r->defs != 1 || (r->uses != 1 && !again) || r->block == PL_IR_NONE ||
+        const pl_ir_reg *r = &x->preds[i->op[k]];
+        if (r->ndefs != 1 || (r->nuses != 1 && !again) || r->def_block == PL_IR_NONE ||
             (i->neg >> k & 1) || i->op[k] <= PL_PF || i->op[3 - k] == i->op[k])
             continue;
-        const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+        const pl_insn *w = &x->blocks.at[r->def_block].code.at[r->def_index];
         const pl_form *f = &pl_forms[w->form];
         if (w->form == PL_IR_DEAD || f->mnem != M_setp || f->noperands != 4 || w->guard != PL_PT ||
             w->op[1] != UINT32_MAX || !stable(c, w->op[2], r) || !stable(c, w->op[3], r) ||
@@ -667,8 +668,8 @@ static void fold_address(const chooser *c, pl_insn *i)
 static void free_sign(const chooser *c, pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
-    if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->row[i->op[0]].defs == 1 &&
-        c->takers[i->op[0]] >= c->x->row[i->op[0]].uses)
+    if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->regs[i->op[0]].ndefs == 1 &&
+        c->takers[i->op[0]] >= c->x->regs[i->op[0]].nuses)
         i->latency_class = C_free;
 }
 
@@ -703,10 +704,11 @@ static void round_tf32(chooser *c, pl_insn *i)
     if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_tf32) || !pl_insn_has(i, W_rna) ||
         i->op[1] >= x->f->rows)
         return;
-    const bool kept = x->row[i->op[1]].uses > 1,
-               matrices = i->guard == PL_PT && x->row[i->op[0]].defs == 1 &&
-                          c->cutters[i->op[0]] >= x->row[i->op[0]].uses;
-    const bool first = !kept && x->b.at[c->block].loop == PL_IR_NONE && c->rounds != c->block + 1;
+    const bool kept = x->regs[i->op[1]].nuses > 1,
+               matrices = i->guard == PL_PT && x->regs[i->op[0]].ndefs == 1 &&
+                          c->cutters[i->op[0]] >= x->regs[i->op[0]].nuses;
+    const bool first =
+        !kept && x->blocks.at[c->block].loop == PL_IR_NONE && c->rounds != c->block + 1;
     if (first) c->rounds = c->block + 1;
     const unsigned n = 2u + kept + first + !matrices;
     i->latency_class = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
@@ -817,7 +819,7 @@ static void convert_widened(const chooser *c, pl_insn *i)
         pl_operand_type(f, 0, i->mods) != W_f32 || pl_insn_has(i, W_rp) || pl_insn_has(i, W_rm))
         return;
     const pl_word from = pl_operand_type(f, 1, i->mods);
-    if (pl_type_kind(from) != 'u' || i->op[1] == UINT32_MAX || c->x->row[i->op[1]].defs != 1 ||
+    if (pl_type_kind(from) != 'u' || i->op[1] == UINT32_MAX || c->x->regs[i->op[1]].ndefs != 1 ||
         !single(c, i->op[1]))
         return;
     const pl_insn *w = pl_ir_writer(c->x, i->op[1]);
@@ -900,9 +902,11 @@ static void choose_bound(chooser *c, pl_insn *i)
     if (i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 || pl_insn_type(i) == W_f32 ||
         i->op[3] <= PL_PF)
         return;
-    const pl_ir_reg *r = &x->pred_row[i->op[3]];
-    if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block || r->at >= c->at) return;
-    const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+    const pl_ir_reg *r = &x->preds[i->op[3]];
+    if (r->ndefs != 1 || r->nuses != 1 || r->precolored || r->def_block != c->block ||
+        r->def_index >= c->at)
+        return;
+    const pl_insn *w = &x->blocks.at[r->def_block].code.at[r->def_index];
     const pl_word type = pl_insn_type(w);
     if (pl_insn_mnem(w) != M_setp || w->guard != PL_PT || pl_forms[w->form].noperands != 4 ||
         w->op[1] != UINT32_MAX || (type != W_s32 && type != W_u32))
@@ -930,9 +934,9 @@ static void choose_truth(const chooser *c, pl_insn *i)
         !pl_ir_constant_value(c->x, i->op[1], &yes) || !pl_ir_constant_value(c->x, i->op[2], &no) ||
         !((yes == one && !no) || (!yes && no == one)))
         return;
-    const pl_ir_reg *r = &c->x->pred_row[i->op[3]];
-    if (r->defs != 1 || r->uses != 1 || r->pinned || r->block != c->block) return;
-    pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
+    const pl_ir_reg *r = &c->x->preds[i->op[3]];
+    if (r->ndefs != 1 || r->nuses != 1 || r->precolored || r->def_block != c->block) return;
+    pl_insn *w = &c->x->blocks.at[r->def_block].code.at[r->def_index];
     if (pl_insn_mnem(w) == M_setp && w->guard == PL_PT && pl_forms[w->form].noperands == 4 &&
         w->op[1] == UINT32_MAX && pl_insn_type(w) == W_f32)
         w->latency_class = C_free;
@@ -991,8 +995,8 @@ static void lower_half(const chooser *c, pl_insn *i)
     const unsigned bits = pl_type_bits(pl_insn_type(i)) == 64 ? 64 : 32;
     if (!pl_insn_has(i, W_lo) || !pl_insn_is_integer(i, bits) || i->guard != PL_PT) return;
     for (unsigned k = 1; k <= 2; k++)
-        if (i->op[k] == UINT32_MAX || c->x->row[i->op[k]].defs != 1) return;
-    const pl_ir_block *b = &c->x->b.at[c->block];
+        if (i->op[k] == UINT32_MAX || c->x->regs[i->op[k]].ndefs != 1) return;
+    const pl_ir_block *b = &c->x->blocks.at[c->block];
     for (size_t k = c->at > NEAR ? c->at - NEAR : 0; k < b->code.n && k < c->at + NEAR; k++) {
         const pl_insn *o = &b->code.at[k];
         bool upper = pl_insn_mnem(o) == M_mul && pl_insn_has(o, W_hi) &&
@@ -1144,7 +1148,7 @@ static bool walk(pl_ir *x, chooser *c)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         c->block = x->rpo[j];
-        pl_ir_block *b = &x->b.at[c->block];
+        pl_ir_block *b = &x->blocks.at[c->block];
         for (c->at = 0; c->at < b->code.n; c->at++) {
             if (c->counting ||
                 c->changed) /* counting changes nothing; one change is as good as many */

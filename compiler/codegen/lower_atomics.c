@@ -28,7 +28,7 @@ static bool is_atomic(const pl_insn *i)
 static void reduce(pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
-    if (!is_atom(i) || f->noperands < 3 || x->row[i->op[0]].uses || i->op[1] == UINT32_MAX ||
+    if (!is_atom(i) || f->noperands < 3 || x->regs[i->op[0]].nuses || i->op[1] == UINT32_MAX ||
         (f->noperands > 3 && i->op[3] != UINT32_MAX))
         return;
     pl_word words[PL_MAX_MODS];
@@ -53,8 +53,8 @@ static bool reduce_all(pl_ir *x)
 {
     if (!pl_ir_any(x, is_atom) || pl_ir_any(x, pl_insn_is_fence)) return true;
     if (!pl_ir_analyze(x)) return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) reduce(x, &x->b.at[b].code.at[k]);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) reduce(x, &x->blocks.at[b].code.at[k]);
     return true;
 }
 
@@ -107,7 +107,7 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
 /* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood behind it. */
 static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
 {
-    const pl_insn old = x->b.at[b].code.at[at];
+    const pl_insn old = x->blocks.at[b].code.at[at];
     const bool atom = is_atom(&old);
     const pl_word op = loops(&old), type = pl_insn_type(&old);
     const bool wide = pl_type_bits(type) == 64, choice = op == W_min || op == W_max;
@@ -127,11 +127,11 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
         i->op[0] = old.op[0];
         i->op[1] = seen;
     }
-    for (size_t k = at + 1; k < x->b.at[b].code.n; k++)
-        *pl_push(x->a, &x->b.at[end].code) = x->b.at[b].code.at[k];
-    x->b.at[end].next = x->b.at[b].next;
-    x->b.at[b].code.n = at;
-    x->b.at[b].next = loop;
+    for (size_t k = at + 1; k < x->blocks.at[b].code.n; k++)
+        *pl_push(x->a, &x->blocks.at[end].code) = x->blocks.at[b].code.at[k];
+    x->blocks.at[end].fallthrough = x->blocks.at[b].fallthrough;
+    x->blocks.at[b].code.n = at;
+    x->blocks.at[b].fallthrough = loop;
     if (old.guard != PL_PT) pl_ir_jump(x, b, line, old.guard, !(old.flags & PL_IF_GUARD_NEG), end);
 
     pl_insn *i =
@@ -143,7 +143,7 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
             x, loop, line,
             pl_ir_compare(x, loop, line, op == W_min ? W_le : W_ge, type, seen, value, PL_PT),
             false, end);
-        x->b.at[loop].next = swap;
+        x->blocks.at[loop].fallthrough = swap;
     } else {
         const bool sum = op == W_add, real = type == W_f32 || type == W_f64;
         uint16_t mnem = sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
@@ -162,18 +162,18 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
     i->op[3] = next;
     pl_ir_jump(x, swap, line, pl_ir_compare(x, swap, line, W_ne, bits, done, one, PL_PT), false,
                loop);
-    x->b.at[swap].next = end;
+    x->blocks.at[swap].fallthrough = end;
     return pl_ir_ok(x);
 }
 
 static bool make_loops(pl_ir *x)
 {
     if (!pl_ir_any(x, is_loop)) return true;
-    size_t blocks = x->b.n;
+    size_t blocks = x->blocks.n;
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t in = b;
-        for (size_t k = 0; k < x->b.at[in].code.n; k++)
-            if (is_loop(&x->b.at[in].code.at[k])) {
+        for (size_t k = 0; k < x->blocks.at[in].code.n; k++)
+            if (is_loop(&x->blocks.at[in].code.at[k])) {
                 if (!make_loop(x, in, k, &in)) return false;
                 k = (size_t)-1;
             }
@@ -198,8 +198,8 @@ typedef struct sums {
 
 static bool is_parameter(const pl_ir *x, uint32_t row)
 {
-    if (!x->f->entry || row >= x->f->rows || x->row[row].defs != 1 ||
-        x->row[row].block == PL_IR_NONE)
+    if (!x->f->entry || row >= x->f->rows || x->regs[row].ndefs != 1 ||
+        x->regs[row].def_block == PL_IR_NONE)
         return false;
     const pl_insn *w = pl_ir_writer(x, row);
     return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM &&
@@ -260,24 +260,24 @@ static bool add_up(pl_ir *x)
     unsigned a;
     if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const uint32_t b = x->rpo[j];
-            const pl_insn *i = &x->b.at[b].code.at[k];
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
             if (!is_behind(x, i, &a)) continue;
             sum *s = sum_of(&all, i->op[a]);
             if (!s)
                 *pl_push(x->tmp, &all) =
                     (sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .number = i->imm};
             else if (!pl_ir_dominates(x, s->block, b)) {
-                while (!pl_ir_dominates(x, s->block, b)) s->block = x->b.at[s->block].idom;
+                while (!pl_ir_dominates(x, s->block, b)) s->block = x->blocks.at[s->block].idom;
                 s->at = pl_ir_end(x, s->block);
             }
         }
     for (size_t n = 0; n < all.n; n++)
         if (!put_sum(x, &all.at[n])) return false;
     for (uint32_t j = 0; all.n && j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             const sum *s = is_behind(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
             if (s) {
                 i->op[a] = s->row;

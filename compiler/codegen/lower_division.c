@@ -95,8 +95,8 @@ static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W
 /* A register that is written once, or a number. */
 static bool has_one_value(const pl_ir *x, uint32_t row)
 {
-    return row < x->f->rows &&
-           (x->kind.at[row] == PL_REG_PRESET || (row < x->described && x->row[row].defs == 1));
+    return row < x->f->rows && (x->kind.at[row] == PL_REG_PRESET ||
+                                (row < x->nregs_described && x->regs[row].ndefs == 1));
 }
 
 /* The size of an operand with a sign. */
@@ -130,7 +130,8 @@ static uint32_t invert(divider *d, const place *p, const divisor *b)
 /* A parameter: ptxas reads it where it is needed, and takes the size of one as often. */
 static bool is_parameter(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->f->rows || x->row[row].defs != 1 || x->row[row].block == PL_IR_NONE) return false;
+    if (row >= x->f->rows || x->regs[row].ndefs != 1 || x->regs[row].def_block == PL_IR_NONE)
+        return false;
     const pl_insn *w = pl_ir_writer(x, row);
     return w->form != PL_IR_DEAD && (pl_insn_effects(w) & PL_EF_LOAD) &&
            w->sel[PL_M_SPACE] == PL_SP_PARAM;
@@ -180,11 +181,11 @@ static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
  * none: NOTHING. */
 static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 {
-    const pl_insn *i = &x->b.at[block].code.at[k];
+    const pl_insn *i = &x->blocks.at[block].code.at[k];
     for (size_t n = k + 1;
-         has_one_value(x, i->op[1]) && has_one_value(x, i->op[2]) && n < x->b.at[block].code.n;
+         has_one_value(x, i->op[1]) && has_one_value(x, i->op[2]) && n < x->blocks.at[block].code.n;
          n++) {
-        const pl_insn *o = &x->b.at[block].code.at[n];
+        const pl_insn *o = &x->blocks.at[block].code.at[n];
         if (divides(o) && pl_insn_mnem(o) != pl_insn_mnem(i) &&
             pl_insn_type(o) == pl_insn_type(i) && o->op[1] == i->op[1] && o->op[2] == i->op[2])
             return n;
@@ -197,7 +198,7 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 static void finish(divider *d, const divisor *b, const place *p, size_t k, uint32_t result)
 {
     pl_ir *x = d->x;
-    const pl_insn division = x->b.at[p->block].code.at[k];
+    const pl_insn division = x->blocks.at[p->block].code.at[k];
     if (b->type == W_s32) {
         const uint32_t a = division.op[1], signs = pl_insn_mnem(&division) == M_div
                                                        ? make(d, p, M_xor, b32, a, b->row, NOTHING)
@@ -207,7 +208,7 @@ static void finish(divider *d, const divisor *b, const place *p, size_t k, uint3
     }
     if (b->some != PL_PT && b->inverse == NOTHING)
         change(d, p, b->some, true, result, M_not, b32, b->row, NOTHING);
-    pl_insn *i = &x->b.at[p->block].code.at[k];
+    pl_insn *i = &x->blocks.at[p->block].code.at[k];
     if (b->inverse == NOTHING ? pl_insn_make(i, M_mov, 2, b32, 1)
                               : pl_insn_make(i, M_selp, 4, b32, 1)) {
         i->op[1] = result;
@@ -223,7 +224,7 @@ static void finish(divider *d, const divisor *b, const place *p, size_t k, uint3
 static void divide(divider *d, uint32_t block, size_t k)
 {
     pl_ir *x = d->x;
-    const pl_insn division = x->b.at[block].code.at[k];
+    const pl_insn division = x->blocks.at[block].code.at[k];
     const place p = {block, division.line, k};
     const pl_word type = pl_insn_type(&division);
     const size_t second = other_one(x, block, k);
@@ -276,16 +277,16 @@ bool pl_pass_lower_division(pl_ir *x)
     d.divisions = pl_arena_array(x->tmp, uint32_t, rows + 1);
     if (!d.divisions) return false;
     memset(d.divisions, 0, (rows + 1) * sizeof *d.divisions);
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
             d.calls |= (pl_insn_effects(i) & PL_EF_CALL) != 0;
             if (divides(i) && i->op[2] < rows) d.divisions[i->op[2]]++;
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
-            if (pl_insn_effects(&x->b.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
-            if (divides(&x->b.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            if (pl_insn_effects(&x->blocks.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
+            if (divides(&x->blocks.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
         }
     return pl_ir_flush_inserts(x);
 }
@@ -316,19 +317,19 @@ bool pl_pass_insert_slow_paths(pl_ir *x)
     pl_divergence v;
     if (!pl_ir_any(x, pl_insn_is_ieee_div_sqrt)) return true;
     if (!pl_ir_analyze(x) || !pl_divergence_find(&v, x)) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            if (!pl_insn_is_ieee_div_sqrt(&x->b.at[b].code.at[k])) /* nearly all */
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            if (!pl_insn_is_ieee_div_sqrt(&x->blocks.at[b].code.at[k])) /* nearly all */
                 continue;
-            const pl_insn div = x->b.at[b].code.at[k];
+            const pl_insn div = x->blocks.at[b].code.at[k];
             size_t n = 0;
             while (n < sizeof exact / sizeof *exact &&
                    (pl_insn_mnem(&div) != exact[n].mnem || pl_insn_type(&div) != exact[n].type))
                 n++;
             if (n == sizeof exact / sizeof *exact) continue;
-            if (all_the_same(x, &v, &div)) x->b.at[b].code.at[k].latency_class = exact[n].same;
+            if (all_the_same(x, &v, &div)) x->blocks.at[b].code.at[k].latency_class = exact[n].same;
             uint32_t quotient = pl_ir_new(x, exact[n].type == W_f64 ? 2 : 1);
-            x->b.at[b].code.at[k].op[0] = quotient;
+            x->blocks.at[b].code.at[k].op[0] = quotient;
             pl_insn *i = pl_ir_insert_deferred(x, b, k + 1);
             unsigned operands = pl_forms[div.form].noperands;
             if (!i || !pl_insn_make(i, M__slow, operands + 1,

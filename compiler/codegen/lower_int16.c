@@ -95,7 +95,7 @@ static void learn(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     learner *l = ctx;
     if (!(use & PL_USE_PRED) && rows == 1 && *row < l->s->x->f->rows &&
-        l->s->x->row[*row].defs == 1 && !l->s->x->row[*row].pinned)
+        l->s->x->regs[*row].ndefs == 1 && !l->s->x->regs[*row].precolored)
         l->s->known[*row] = (uint8_t)l->made;
 }
 
@@ -105,7 +105,7 @@ static unsigned extend(shorts *s, uint32_t row, unsigned how)
     if (row == UINT32_MAX || row >= s->x->f->rows || (known(s, row) & how)) return 0;
     uint32_t *block = &s->extended[how == SIGNS][row];
     const bool before =
-        *block && s->x->row[row].defs == 1 && pl_ir_dominates(s->x, *block - 1, s->block);
+        *block && s->x->regs[row].ndefs == 1 && pl_ir_dominates(s->x, *block - 1, s->block);
     if (before) return 0;
     *block = s->block + 1;
     return 1;
@@ -121,7 +121,7 @@ static void convert(shorts *s, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->latency_class != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) ||
-        i->guard != PL_PT || s->x->row[i->op[0]].defs != 1)
+        i->guard != PL_PT || s->x->regs[i->op[0]].ndefs != 1)
         return;
     const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
     if (pl_type_bits(to) == 16 && pl_type_bits(from) > 16)
@@ -167,7 +167,7 @@ static bool several(const pl_insn *i)
  * stored put together (PRMT). */
 static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
 {
-    const pl_insn access = x->b.at[block].code.at[at];
+    const pl_insn access = x->blocks.at[block].code.at[at];
     const unsigned n = access.sel[PL_M_COUNT];
     const pl_word t = pl_insn_type(&access);
     const bool stores = pl_insn_mnem(&access) == M_st;
@@ -175,8 +175,9 @@ static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t a
         const size_t element = access.extra_ops + access.op[stores] + k;
         const uint32_t row = x->p->pool.at[element];
         uint64_t v;
-        if (row >= x->described || (!stores && (x->row[row].defs != 1 || !x->row[row].uses)) ||
-            x->row[row].pinned || pl_ir_constant_value(x, row, &v))
+        if (row >= x->nregs_described ||
+            (!stores && (x->regs[row].ndefs != 1 || !x->regs[row].nuses)) ||
+            x->regs[row].precolored || pl_ir_constant_value(x, row, &v))
             continue;
         if (!stores && to_float[row] && (access.sel[PL_M_LOG2] || to_float[row] != W_u16)) continue;
         const uint32_t other = pl_ir_new(x, 1);
@@ -207,8 +208,8 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
     if (!s.extended[0] || !s.extended[1] || !s.known) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         s.block = x->rpo[j];
-        for (size_t k = 0; k < x->b.at[s.block].code.n; k++) {
-            pl_insn *i = &x->b.at[s.block].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
+            pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             learner l = {&s, made(&s, i)};
             visit(&s, i);
@@ -228,15 +229,15 @@ bool pl_pass_lower_int16_narrow(pl_ir *x)
      * unsigned 16 bits do not */
     uint16_t *to_float = pl_arena_array(x->tmp, uint16_t, x->f->rows + 4);
     if (!to_float) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt &&
                 pl_type_kind(pl_insn_type(i)) == 'f' && i->op[1] < x->f->rows)
                 to_float[i->op[1]] = (uint16_t)pl_operand_type(&pl_forms[i->form], 1, i->mods);
         }
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = x->b.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
-            if (several(&x->b.at[b].code.at[k])) cut_out(x, to_float, b, k);
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = x->blocks.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
+            if (several(&x->blocks.at[b].code.at[k])) cut_out(x, to_float, b, k);
     return pl_ir_ok(x);
 }

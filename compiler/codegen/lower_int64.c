@@ -38,8 +38,8 @@ typedef struct halves {
  * not depend on the guard. */
 static const pl_insn *writer(const halves *h, uint32_t row)
 {
-    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->row[row].defs != 1 ||
-        h->x->row[row].block == PL_IR_NONE)
+    if (row == UINT32_MAX || row >= h->x->f->rows || h->x->regs[row].ndefs != 1 ||
+        h->x->regs[row].def_block == PL_IR_NONE)
         return NULL;
     const pl_insn *w = pl_ir_writer(h->x, row);
     return w->form != PL_IR_DEAD && w->op[0] == row ? w : NULL;
@@ -259,7 +259,7 @@ static unsigned extended_here(const halves *h, const pl_insn *i)
 {
     for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
         const pl_insn *w = writer(h, i->op[k]);
-        if (w && extension(w) == 's' && h->x->row[i->op[k]].uses == 1 && i->op[k] != i->op[3 - k])
+        if (w && extension(w) == 's' && h->x->regs[i->op[k]].nuses == 1 && i->op[k] != i->op[3 - k])
             return k;
     }
     return 0;
@@ -272,7 +272,7 @@ static bool shifted_here(const halves *h, const pl_insn *i)
     for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
         uint64_t n;
         const pl_insn *w = writer(h, i->op[k]);
-        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->row[i->op[k]].uses == 1 &&
+        any |= w && pl_insn_mnem(w) == M_shr && is_wide(w) && h->x->regs[i->op[k]].nuses == 1 &&
                pl_ir_constant_value(h->x, w->op[2], &n) && n && n != 32 && n < 64;
     }
     return any;
@@ -312,9 +312,10 @@ static void comparison(halves *h, pl_insn *i)
                order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
     uint64_t n;
     const bool zero = pl_ir_constant_value(h->x, i->op[3], &n) && !n;
-    const pl_insn *w = zero && equality && i->op[2] < h->x->f->rows && h->x->row[i->op[2]].uses == 1
-                           ? writer(h, i->op[2])
-                           : NULL;
+    const pl_insn *w =
+        zero && equality && i->op[2] < h->x->f->rows && h->x->regs[i->op[2]].nuses == 1
+            ? writer(h, i->op[2])
+            : NULL;
     const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
     const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
@@ -434,7 +435,8 @@ static void visit(halves *h, pl_insn *i)
     if (i->form == PL_IR_DEAD) return;
     const uint16_t m = pl_insn_mnem(i);
     const uint32_t to = i->op[0];
-    const bool value = to < h->x->f->rows && h->x->row[to].defs == 1 && !h->x->row[to].pinned;
+    const bool value =
+        to < h->x->f->rows && h->x->regs[to].ndefs == 1 && !h->x->regs[to].precolored;
     const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
     access near = {h, near_address(i)};
@@ -505,7 +507,7 @@ static bool is_half(const halves *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
     if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
-        h->x->row[to].defs != 1 || h->x->row[to].pinned || h->x->row[to].rows != 2 ||
+        h->x->regs[to].ndefs != 1 || h->x->regs[to].precolored || h->x->regs[to].width != 2 ||
         (i->flags & PL_IF_UNIFORM_REG))
         return false;
     const unsigned wanted = h->want[to];
@@ -520,7 +522,7 @@ static bool walk(pl_ir *x, bool widths)
     halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
     if (!h.want) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        pl_ir_block *b = &x->b.at[x->rpo[j]];
+        pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         h.first = NULL;
         for (size_t k = b->code.n; k-- > 0;) {
             pl_insn *i = &b->code.at[k], copy = *i;
@@ -557,9 +559,9 @@ static bool moves_word(const pl_insn *i)
 bool pl_pass_split_subword_loads(pl_ir *x)
 {
     if (!pl_ir_any(x, moves_word)) return true;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (!moves_word(i)) continue;
             const bool sign = pl_type_kind(pl_insn_type(i)) == 's', load = pl_insn_mnem(i) == M_ld;
             const pl_word words[] = {!load  ? W_u32

@@ -40,16 +40,16 @@ static bool scale(scaler *s, size_t at, uint32_t to, uint32_t from, uint32_t gua
 static bool dies(const scaler *s, uint32_t row)
 {
     const pl_ir *x = s->x;
-    const pl_ir_reg *r = &x->row[row];
-    return row < x->f->rows && r->kind == PL_REG_VIRTUAL && !r->pinned && r->defs == 1 &&
-           r->uses == 1 && x->b.at[r->block].loop == x->b.at[s->block].loop;
+    const pl_ir_reg *r = &x->regs[row];
+    return row < x->f->rows && r->kind == PL_REG_VIRTUAL && !r->precolored && r->ndefs == 1 &&
+           r->nuses == 1 && x->blocks.at[r->def_block].loop == x->blocks.at[s->block].loop;
 }
 
 static bool around(scaler *s, size_t at)
 {
     enum { SMALLEST_EX2 = 0xc2fc0000, SMALLEST = 0x800000 }; /* -126; 2^-126 */
     pl_ir *x = s->x;
-    const pl_insn i = x->b.at[s->block].code.at[at];
+    const pl_insn i = x->blocks.at[s->block].code.at[at];
     const uint32_t small = pl_ir_new_pred(x),
                    limit =
                        pl_ir_constant(x, pl_insn_mnem(&i) == M_ex2 ? SMALLEST_EX2 : SMALLEST, 32);
@@ -72,17 +72,17 @@ static bool around(scaler *s, size_t at)
         choose->op[2] = i.op[1];
         choose->op[3] = small;
     }
-    x->b.at[s->block].code.at[at].op[1] = chosen;
-    x->b.at[s->block].code.at[at].latency_class = C_mufu;
+    x->blocks.at[s->block].code.at[at].op[1] = chosen;
+    x->blocks.at[s->block].code.at[at].latency_class = C_mufu;
     return scale(s, at + 1, i.op[0], i.op[0], small);
 }
 
 /* Of both functions of one angle the second finds it in turns. */
 static bool in_turns(scaler *s, size_t at)
 {
-    pl_insn *i = &s->x->b.at[s->block].code.at[at];
+    pl_insn *i = &s->x->blocks.at[s->block].code.at[at];
     const uint32_t row = i->op[1];
-    const bool found = s->turned_in[row] == s->block + 1 && s->x->row[row].defs == 1;
+    const bool found = s->turned_in[row] == s->block + 1 && s->x->regs[row].ndefs == 1;
     if (!found) s->turns[row] = pl_ir_new(s->x, 1);
     s->turned_in[row] = s->block + 1;
     i->latency_class = C_mufu;
@@ -105,9 +105,9 @@ bool pl_pass_lower_mufu(pl_ir *x)
                 .turns = pl_arena_array(x->tmp, uint32_t, rows + 1),
                 .turned_in = pl_arena_array(x->tmp, uint32_t, rows + 1)};
     if (!s.turns || !s.turned_in) return false;
-    for (s.block = 0; s.block < x->b.n; s.block++)
-        for (size_t k = 0; k < x->b.at[s.block].code.n; k++) {
-            const pl_insn *i = &x->b.at[s.block].code.at[k];
+    for (s.block = 0; s.block < x->blocks.n; s.block++)
+        for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
             s.line = i->line;
             if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : around(&s, k))) return false;

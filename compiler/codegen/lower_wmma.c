@@ -256,7 +256,7 @@ static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool unchanged(const maker *m, size_t since)
 {
     overlap o = {m->base, m->stride, false};
-    const pl_ir_block *b = &m->x->b.at[m->block];
+    const pl_ir_block *b = &m->x->blocks.at[m->block];
     for (size_t k = since; k < m->at && !o.hit; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
             pl_insn_writes_here(m->x->p, &b->code.at[k], look, &o);
@@ -556,7 +556,7 @@ static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, c
  * factor, which the second would read. */
 static void apart(pl_ir *x, uint32_t block, size_t at)
 {
-    pl_insn *i = &x->b.at[block].code.at[at], from = *i;
+    pl_insn *i = &x->blocks.at[block].code.at[at], from = *i;
     const pl_form *f = &pl_forms[from.form];
     const unsigned s = shape_of(&from),
                    bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
@@ -607,26 +607,28 @@ static void step_back(maker *m)
 {
     const pl_ir *x = m->x;
     uint64_t step;
-    if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_REG_PRESET || x->row[m->base].defs != 1)
+    if (m->base == UINT32_MAX || x->kind.at[m->base] == PL_REG_PRESET ||
+        x->regs[m->base].ndefs != 1)
         return;
     const pl_ir_reg *r =
-        &x->row[m->base]; /* a sum that is not on every path to here may be of another round */
-    if (r->block == PL_IR_NONE ||
-        (r->block == m->block ? r->at >= m->at : !pl_ir_dominates(x, r->block, m->block)))
+        &x->regs[m->base]; /* a sum that is not on every path to here may be of another round */
+    if (r->def_block == PL_IR_NONE ||
+        (r->def_block == m->block ? r->def_index >= m->at
+                                  : !pl_ir_dominates(x, r->def_block, m->block)))
         return;
     const pl_insn *w = pl_ir_writer(x, m->base);
     if (!w || pl_insn_mnem(w) != M_add || !pl_insn_is_integer(w, m->wide ? 64 : 32) ||
         w->guard != PL_PT || !pl_ir_constant_value(x, w->op[2], &step))
         return;
     int64_t by = m->wide ? (int64_t)step : (int32_t)step;
-    if (x->row[w->op[1]].defs != 1 || by < -MOST_STEP || by > MOST_STEP) return;
+    if (x->regs[w->op[1]].ndefs != 1 || by < -MOST_STEP || by > MOST_STEP) return;
     m->base = w->op[1];
     m->from.imm += by;
 }
 
 static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
 {
-    pl_insn *i = &x->b.at[block].code.at[at];
+    pl_insn *i = &x->blocks.at[block].code.at[at];
     const pl_form *f = &pl_forms[i->form];
     maker m = {.x = x,
                .known = known,
@@ -690,9 +692,9 @@ bool pl_pass_lower_wmma(pl_ir *x)
     if (!pl_ir_any(x, is_wmma)) return true;
     if (!pl_ir_analyze(x)) return false;
     addresses known = {0};
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (is_product(i)) {
                 originals(x, i);
                 apart(x, b, k);

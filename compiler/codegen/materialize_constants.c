@@ -45,7 +45,7 @@ typedef struct mover {
 static bool read_often(mover *m, uint32_t constant)
 {
     uint32_t readers = 0;
-    const pl_ir_block *b = &m->x->b.at[m->block];
+    const pl_ir_block *b = &m->x->blocks.at[m->block];
     for (size_t k = m->at; k < b->code.n && readers < OFTEN; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
             readers += pl_ir_reads(m->x, &b->code.at[k], constant);
@@ -55,14 +55,14 @@ static bool read_often(mover *m, uint32_t constant)
 static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
-    bool loop = rows == 1 && !m->uniform && x->b.at[m->block].loop == m->block &&
-                x->b.at[m->block].idom != m->block;
+    bool loop = rows == 1 && !m->uniform && x->blocks.at[m->block].loop == m->block &&
+                x->blocks.at[m->block].idom != m->block;
     for (uint32_t k = m->first[constant]; k; k = m->done.at[k - 1].next)
         if (m->done.at[k - 1].block == m->block ||
-            (loop && m->done.at[k - 1].block == x->b.at[m->block].idom))
+            (loop && m->done.at[k - 1].block == x->blocks.at[m->block].idom))
             return m->done.at[k - 1].row;
     loop = loop && read_often(m, constant);
-    uint32_t where = loop ? x->b.at[m->block].idom : m->block;
+    uint32_t where = loop ? x->blocks.at[m->block].idom : m->block;
     size_t at = loop ? pl_ir_end(x, where) : m->at;
     uint32_t row = pl_ir_new(x, rows);
     pl_insn *i = pl_ir_insert_deferred(x, where, at);
@@ -186,7 +186,7 @@ static void keep_short(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;
     if (i->form == PL_IR_DEAD || pl_insn_mnem(i) != M_st || i->sel[PL_M_COUNT] != 1 ||
-        i->op[1] >= x->f->rows || x->row[i->op[1]].defs != 1)
+        i->op[1] >= x->f->rows || x->regs[i->op[1]].ndefs != 1)
         return;
     pl_insn *w = pl_ir_writer(x, i->op[1]);
     if (w && w->form != PL_IR_DEAD && pl_insn_is_copy(w) && w->latency_class == C_mov &&
@@ -198,15 +198,15 @@ bool pl_pass_materialize_constants(pl_ir *x)
 {
     if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
-            keep_short(x, &x->b.at[x->rpo[j]].code.at[k]);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
+            keep_short(x, &x->blocks.at[x->rpo[j]].code.at[k]);
     mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;
     if (!m.first) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         m.block = x->rpo[j];
-        for (m.at = 0; m.at < x->b.at[m.block].code.n && pl_ir_ok(x); m.at++) {
-            pl_insn *here = &x->b.at[m.block].code.at[m.at];
+        for (m.at = 0; m.at < x->blocks.at[m.block].code.n && pl_ir_ok(x); m.at++) {
+            pl_insn *here = &x->blocks.at[m.block].code.at[m.at];
             m.calls += here->form != PL_IR_DEAD && (pl_insn_effects(here) & PL_EF_CALL);
             uint32_t *address = address_added(x, here);
             m.line = here->line;
@@ -245,7 +245,7 @@ bool pl_pass_materialize_constants(pl_ir *x)
                         i.op[k] = row;
                 }
             }
-            x->b.at[m.block].code.at[m.at] = i;
+            x->blocks.at[m.block].code.at[m.at] = i;
         }
     }
     return pl_ir_flush_inserts(x);

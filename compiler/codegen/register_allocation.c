@@ -373,10 +373,10 @@ static bool number_across(live *l)
     if (!l->across || !l->across_unit) return false;
     for (uint32_t k = 0; k < l->n; k++) {
         bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].born != UINT32_MAX);
-        l->across[k] = stays ? UINT32_MAX : l->sets.things;
-        if (!stays) l->across_unit[l->sets.things++] = k;
+        l->across[k] = stays ? UINT32_MAX : l->sets.values;
+        if (!stays) l->across_unit[l->sets.values++] = k;
     }
-    l->seen = pl_arena_array(l->a, uint32_t, l->sets.things + 1);
+    l->seen = pl_arena_array(l->a, uint32_t, l->sets.values + 1);
     return l->seen != NULL;
 }
 
@@ -409,23 +409,23 @@ static bool solve(live *l)
     l->sets.preds = l->g.pred;
     l->sets.pred = l->g.pred_start;
     l->sets.npred = npred;
-    size_t n = l->sets.touches.n;
+    size_t n = l->sets.accesses.n;
     uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
              *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
     l->out = pl_arena_array(l->a, bool, n + 1);
     if (!next || !l->out || !pl_live_spans_solve(&l->sets)) return false;
-    memset(head, 0, l->sets.things * sizeof *head);
+    memset(head, 0, l->sets.values * sizeof *head);
     for (size_t k = n; k-- > 0;) {
-        const pl_access_point *t = &l->sets.touches.at[k];
-        next[k] = head[t->thing];
-        head[t->thing] = (uint32_t)k + 1;
-        if (t->reads) extend(&l->u[l->across_unit[t->thing]], begins(l, t->block));
+        const pl_access_point *t = &l->sets.accesses.at[k];
+        next[k] = head[t->value];
+        head[t->value] = (uint32_t)k + 1;
+        if (t->reads) extend(&l->u[l->across_unit[t->value]], begins(l, t->block));
     }
     for (size_t k = 0; k < l->sets.spans.n; k++) {
         const pl_live_span *s = &l->sets.spans.at[k];
-        uint32_t u = l->across_unit[s->thing], *at = &head[s->thing], from = s->first;
-        for (; *at && l->sets.touches.at[*at - 1].block < s->end; *at = next[*at - 1]) {
-            uint32_t b = l->sets.touches.at[*at - 1].block;
+        uint32_t u = l->across_unit[s->value], *at = &head[s->value], from = s->first;
+        for (; *at && l->sets.accesses.at[*at - 1].block < s->end; *at = next[*at - 1]) {
+            uint32_t b = l->sets.accesses.at[*at - 1].block;
             if (b < s->first) continue;
             l->out[*at - 1] = true;
             live_through(l, u, from, b);
@@ -651,8 +651,8 @@ static uint32_t needed(live *l)
         const pl_cfg_block *b = &l->g.b[l->block];
         size_t first = t;
         uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
-        for (; t < l->sets.touches.n && l->sets.touches.at[t].block == l->block; t++)
-            if (l->out[t]) l->until[l->across_unit[l->sets.touches.at[t].thing]] = end;
+        for (; t < l->sets.accesses.n && l->sets.accesses.at[t].block == l->block; t++)
+            if (l->out[t]) l->until[l->across_unit[l->sets.accesses.at[t].value]] = end;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
@@ -670,7 +670,7 @@ static uint32_t needed(live *l)
                 pl_linear_scan_live_range(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
-            uint32_t u = l->across_unit[l->sets.touches.at[k].thing];
+            uint32_t u = l->across_unit[l->sets.accesses.at[k].value];
             if (l->until[u]) pl_linear_scan_live_range(l->colour, l->u[u].same, start, l->until[u]);
             l->until[u] = 0;
         }

@@ -364,7 +364,7 @@ static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned
     if (value)
         *pl_push(l->x->tmp, &l->uses) =
             (use){value - 1, PL_IR_NONE, false,
-                  l->f.v[value - 1].same == value - 1 &&
+                  l->f.v[value - 1].alias_of == value - 1 &&
                       pl_liveness_defines(&l->f, value - 1, count, how)};
 }
 
@@ -406,7 +406,7 @@ static pl_access access_of(const list *l, uint32_t at)
 {
     const pl_insn *i = &l->code[at];
     uint32_t row = address_row(i);
-    bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->row[row].defs == 1;
+    bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->regs[row].ndefs == 1;
     return (pl_access){.at = at,
                        .space = i->sel[PL_M_SPACE],
                        .base = known ? row : PL_NOWHERE,
@@ -448,16 +448,17 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 /* Finds what each register holds between writes, and who reads it. */
 static bool find_held(list *l)
 {
-    for (size_t k = 0; k < l->uses.n; k++) l->holds[l->f.v[l->uses.at[k].slot].same] = PL_IR_NONE;
+    for (size_t k = 0; k < l->uses.n; k++)
+        l->holds[l->f.v[l->uses.at[k].slot].alias_of] = PL_IR_NONE;
     l->held.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
         for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
             use *u = &l->uses.at[k];
-            const uint32_t where = l->f.v[u->slot].same;
+            const uint32_t where = l->f.v[u->slot].alias_of;
             if (l->holds[where] == PL_IR_NONE || u->starts) {
                 *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE,
-                                                       .rows = (int)l->f.v[where].weight,
-                                                       .truth = l->f.v[where].truth};
+                                                       .rows = (int)l->f.v[where].regs,
+                                                       .truth = l->f.v[where].is_pred};
                 l->holds[where] = (uint32_t)(l->held.n - 1);
             }
             u->held = l->holds[where];
@@ -468,7 +469,7 @@ static bool find_held(list *l)
     }
     for (size_t k = 0; k < l->uses.n; k++) {
         const use *u = &l->uses.at[k];
-        const uint32_t where = l->f.v[u->slot].same;
+        const uint32_t where = l->f.v[u->slot].alias_of;
         if (u->held == l->holds[where]) l->held.at[u->held].behind = l->behind[where];
     }
     return pl_arena_ok(l->x->tmp);
@@ -1048,10 +1049,10 @@ static int allowed(const pl_prog_func *f, int limit)
 
 static inline void note_behind(list *l, uint32_t value)
 {
-    const uint32_t where = l->f.v[value].same;
+    const uint32_t where = l->f.v[value].alias_of;
     if (l->seen[where] == l->stretch) return;
     l->seen[where] = l->stretch;
-    l->behind[where] = l->f.v[where].held > 0;
+    l->behind[where] = l->f.v[where].live_refs > 0;
 }
 
 /* Back over one instruction: what it starts anew is not live in front of it, what it reads or
@@ -1102,21 +1103,21 @@ static void await_loads(list *l, pl_ir_block *k, size_t wall_at)
 /* Walks back over a block, stretch by stretch. */
 static bool lists(list *l, uint32_t b)
 {
-    pl_ir_block *k = &l->x->b.at[b];
+    pl_ir_block *k = &l->x->blocks.at[b];
     l->block = b;
     pl_liveness_go_to_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
-        int text = (int)l->f.weight, truths = (int)l->f.truths;
+        int text = (int)l->f.reg_pressure, truths = (int)l->f.pred_pressure;
         note_most(l, text);
         size_t at = end;
         l->stretch++;
         for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
             step_back(l, k, at - 1);
-            text = (int)l->f.weight > text ? (int)l->f.weight : text;
-            truths = (int)l->f.truths > truths ? (int)l->f.truths : truths;
+            text = (int)l->f.reg_pressure > text ? (int)l->f.reg_pressure : text;
+            truths = (int)l->f.pred_pressure > truths ? (int)l->f.pred_pressure : truths;
         }
-        l->many = (int)l->f.weight;
-        l->truths = (int)l->f.truths;
+        l->many = (int)l->f.reg_pressure;
+        l->truths = (int)l->f.pred_pressure;
         l->suffice = truths <= PREDICATES;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
@@ -1126,7 +1127,7 @@ static bool lists(list *l, uint32_t b)
         if (at > 0) step_back(l, k, --at);
         end = at;
     }
-    note_most(l, (int)l->f.weight);
+    note_most(l, (int)l->f.reg_pressure);
     return true;
 }
 
@@ -1134,15 +1135,15 @@ static bool lists(list *l, uint32_t b)
  * nothing there: it holds none until then. */
 static void forget_undefined(list *l)
 {
-    const pl_ir_block *entry = &l->x->b.at[l->x->rpo[0]];
+    const pl_ir_block *entry = &l->x->blocks.at[l->x->rpo[0]];
     l->block = l->x->rpo[0];
     l->stretch++;
     pl_liveness_go_to_end(&l->f, l->block);
-    for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->b.at[l->block], at - 1);
+    for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->blocks.at[l->block], at - 1);
     for (uint32_t k = 0; k < l->f.n; k++)
-        if (l->f.v[k].truth && pl_liveness_is_live(&l->f, k)) {
-            l->f.truths -= l->f.v[k].weight;
-            l->f.v[k].weight = 0;
+        if (l->f.v[k].is_pred && pl_liveness_is_live(&l->f, k)) {
+            l->f.pred_pressure -= l->f.v[k].regs;
+            l->f.v[k].regs = 0;
         }
 }
 
@@ -1154,7 +1155,8 @@ bool pl_pass_schedule(pl_ir *x)
     if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_liveness_values(&l.f, x, true)) return false;
     pl_liveness_alias(&l.f);
     if (!pl_liveness_solve(&l.f)) return false;
-    for (size_t b = 0; b < x->b.n; b++) most = x->b.at[b].code.n > most ? x->b.at[b].code.n : most;
+    for (size_t b = 0; b < x->blocks.n; b++)
+        most = x->blocks.at[b].code.n > most ? x->blocks.at[b].code.n : most;
     l.slots = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
     l.needed = allowed(x->f, l.limit);
@@ -1173,10 +1175,10 @@ bool pl_pass_schedule(pl_ir *x)
     forget_undefined(&l);
     for (unsigned round = 0; round < 2; round++) {
         l.measuring = round == 0;
-        for (uint32_t b = 0; b < x->b.n; b++)
-            if (x->b.at[b].order != PL_IR_NONE && !lists(&l, b)) return false;
+        for (uint32_t b = 0; b < x->blocks.n; b++)
+            if (x->blocks.at[b].rpo_index != PL_IR_NONE && !lists(&l, b)) return false;
     }
-    x->most_live = (uint32_t)l.most + l.spare;
+    x->max_pressure = (uint32_t)l.most + l.spare;
     pl_ir_preserve_counts(x);
     return true;
 }

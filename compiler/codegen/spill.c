@@ -168,7 +168,7 @@ static some make_list(spiller *s, size_t first)
 
 static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
 {
-    uint32_t k = s->f.v[v].across;
+    uint32_t k = s->f.v[v].global_index;
     return k != UINT32_MAX && (sets[(size_t)block * s->words + k / 64] >> k % 64 & 1);
 }
 
@@ -205,16 +205,16 @@ static uint32_t measure(spiller *s)
 {
     pl_ir *x = s->x;
     uint32_t most = 0;
-    for (s->block = 0; s->block < x->b.n; s->block++) {
-        if (x->b.at[s->block].order == PL_IR_NONE) continue;
+    for (s->block = 0; s->block < x->blocks.n; s->block++) {
+        if (x->blocks.at[s->block].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&s->f, s->block);
-        uint32_t here = s->f.weight;
-        for (s->at = (uint32_t)x->b.at[s->block].code.n; s->at-- > 0;) {
-            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+        uint32_t here = s->f.reg_pressure;
+        for (s->at = (uint32_t)x->blocks.at[s->block].code.n; s->at-- > 0;) {
+            pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
             pl_insn_writes_here(x->p, i, leave_live, s);
             pl_insn_uses_here(x->p, i, enter_live, s);
-            uint32_t rows = s->f.weight + temporaries(s, i);
+            uint32_t rows = s->f.reg_pressure + temporaries(s, i);
             here = rows > here ? rows : here;
         }
         s->pressure[s->block] = here;
@@ -227,10 +227,11 @@ static bool too_many(const spiller *s)
 {
     const pl_ir *x = s->x;
     size_t live = 0, insns = 0;
-    for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+    for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
     for (size_t k = 0; k < s->f.sets.spans.n; k++)
         live += s->f.sets.spans.at[k].end - s->f.sets.spans.at[k].first;
-    return live > MOST_LIVE * insns + MOST_LIVE_MORE || (size_t)s->words * 64 * x->b.n > MOST_CELLS;
+    return live > MOST_LIVE * insns + MOST_LIVE_MORE ||
+           (size_t)s->words * 64 * x->blocks.n > MOST_CELLS;
 }
 
 static void at_least(uint32_t *a, uint32_t b)
@@ -243,10 +244,10 @@ static void measure_loops(spiller *s)
     const pl_ir *x = s->x;
     for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its head */
         uint32_t b = x->rpo[j];
-        const pl_ir_block *k = &x->b.at[b];
+        const pl_ir_block *k = &x->blocks.at[b];
         if (k->loop != PL_IR_NONE) at_least(&s->loop_pressure[k->loop], s->pressure[b]);
-        if (k->latches && k->outer != PL_IR_NONE)
-            at_least(&s->loop_pressure[k->outer], s->loop_pressure[b]);
+        if (k->nlatches && k->parent_loop != PL_IR_NONE)
+            at_least(&s->loop_pressure[k->parent_loop], s->loop_pressure[b]);
     }
 }
 
@@ -254,19 +255,19 @@ static void measure_loops(spiller *s)
 static bool make_sets(spiller *s)
 {
     const pl_live_spans *l = &s->f.sets;
-    size_t n = (size_t)s->words * s->x->b.n;
+    size_t n = (size_t)s->words * s->x->blocks.n;
     s->in = pl_arena_array(s->x->tmp, uint64_t, n + 1);
     s->out = pl_arena_array(s->x->tmp, uint64_t, n + 1);
     if (!s->in || !s->out) return false;
     for (size_t k = 0; k < l->spans.n; k++)
         for (uint32_t b = l->spans.at[k].first; b < l->spans.at[k].end; b++)
-            s->out[(size_t)b * s->words + l->spans.at[k].thing / 64] |=
-                1ull << l->spans.at[k].thing % 64;
+            s->out[(size_t)b * s->words + l->spans.at[k].value / 64] |=
+                1ull << l->spans.at[k].value % 64;
     memcpy(s->in, s->out, n * sizeof *s->in);
-    for (size_t k = 0; k < l->touches.n; k++) {
-        const pl_access_point *t = &l->touches.at[k];
-        uint64_t *word = &s->in[(size_t)t->block * s->words + t->thing / 64],
-                 bit = 1ull << t->thing % 64;
+    for (size_t k = 0; k < l->accesses.n; k++) {
+        const pl_access_point *t = &l->accesses.at[k];
+        uint64_t *word = &s->in[(size_t)t->block * s->words + t->value / 64],
+                 bit = 1ull << t->value % 64;
         *word = t->reads ? *word | bit : *word & ~bit;
     }
     return true;
@@ -291,7 +292,8 @@ static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
         uint32_t q = pl_ir_successor(x, b, e),
                  d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *far_at(s, q, k) : NEVER;
         if (d >= NEVER) continue;
-        if (x->b.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->b.at[b].loop)) d += LOOP_END;
+        if (x->blocks.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->blocks.at[b].loop))
+            d += LOOP_END;
         best = d < best ? d : best;
     }
     return best;
@@ -302,14 +304,14 @@ static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     spiller *s = ctx;
     value *v = value_of(s, *row, use);
     if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v))) return;
-    uint32_t *d = far_at(s, s->block, s->f.v[v - s->v].across);
+    uint32_t *d = far_at(s, s->block, s->f.v[v - s->v].global_index);
     if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
 }
 
 /* Values that block b does not touch are needed as far behind it as its successors say. */
 static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 {
-    const pl_ir_block *k = &s->x->b.at[b];
+    const pl_ir_block *k = &s->x->blocks.at[b];
     bool changed = false;
     for (uint32_t w = 0; w < s->words; w++) {
         size_t word = (size_t)b * s->words + w;
@@ -330,7 +332,7 @@ static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 static bool find_distances(spiller *s)
 {
     pl_ir *x = s->x;
-    size_t words = (size_t)s->words * x->b.n;
+    size_t words = (size_t)s->words * x->blocks.n;
     uint32_t cells = 0;
     if (!(s->rank = pl_arena_array(x->tmp, uint32_t, words + 1))) return false;
     for (size_t w = 0; w < words; w++) {
@@ -341,9 +343,9 @@ static bool find_distances(spiller *s)
     uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
     if (!s->far_in || !known) return false;
     memset(s->far_in, 0xff, cells * sizeof *s->far_in);
-    for (s->block = 0; s->block < x->b.n; s->block++)
-        for (s->at = 0; s->at < x->b.at[s->block].code.n; s->at++) {
-            pl_insn *i = &x->b.at[s->block].code.at[s->at];
+    for (s->block = 0; s->block < x->blocks.n; s->block++)
+        for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
+            pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
             pl_insn_reads_here(x->p, i, note_first, s); /* before it writes: v = v + 1 needs v */
             pl_insn_writes_here(x->p, i, note_first, s);
@@ -375,14 +377,14 @@ static void choose_entry(spiller *s, uint32_t b)
     pl_ir *x = s->x;
     ranked *r = s->ranked;
     uint32_t n = 0, weight = 0;
-    bool head = x->b.at[b].latches > 0;
+    bool head = x->blocks.at[b].nlatches > 0;
     uint32_t most = head ? s->loop_pressure[b] : 0;
     for (uint32_t w = 0; w < s->words; w++)
         for (uint64_t rest = s->in [(size_t)b * s->words + w]; rest; rest &= rest - 1) {
             uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
             bool any = b == 0 || head || s->v[k].pinned;
-            for (uint32_t e = 0; e < x->b.at[b].npred && !any; e++)
-                any = has(s, s->exit[x->preds[x->b.at[b].pred + e]], k);
+            for (uint32_t e = 0; e < x->blocks.at[b].npreds && !any; e++)
+                any = has(s, s->exit[x->predecessors[x->blocks.at[b].first_pred + e]], k);
             if (any) r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, number)};
         }
     qsort(r, n, sizeof *r, nearer);
@@ -433,8 +435,8 @@ static uint32_t distance(const spiller *s, const value *v)
     if (v->next)
         return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
     if (!lives(s, s->out, s->block, k)) return NEVER;
-    uint32_t d = far_out(s, s->block, s->f.v[k].across);
-    return d < NEVER ? d + (uint32_t)s->x->b.at[s->block].code.n - s->at : NEVER;
+    uint32_t d = far_out(s, s->block, s->f.v[k].global_index);
+    return d < NEVER ? d + (uint32_t)s->x->blocks.at[s->block].code.n - s->at : NEVER;
 }
 
 /* The value leaves registers somewhere: it gets its place. */
@@ -505,7 +507,7 @@ static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
 /* The list of instructions becomes the block's. */
 static bool replace_code(spiller *s, uint32_t b)
 {
-    pl_ir_block *k = &s->x->b.at[b];
+    pl_ir_block *k = &s->x->blocks.at[b];
     if (s->code.n > k->code.cap) {
         k->code.cap = s->code.n + s->code.n / 2;
         k->code.at = pl_arena_array(s->x->a, pl_insn, k->code.cap);
@@ -539,14 +541,14 @@ static bool walk(spiller *s, uint32_t b)
     s->block = b;
     s->accesses.n = s->code.n = 0;
     hold_all(s, s->entry[b]);
-    for (s->at = (uint32_t)x->b.at[b].code.n; s->at-- > 0;) {
-        pl_insn *i = &x->b.at[b].code.at[s->at];
+    for (s->at = (uint32_t)x->blocks.at[b].code.n; s->at-- > 0;) {
+        pl_insn *i = &x->blocks.at[b].code.at[s->at];
         pl_liveness_visit(&s->f, b, s->at);
         pl_insn_uses_here(x->p, i, list_access, s);
     }
-    uint32_t count = (uint32_t)x->b.at[b].code.n;
+    uint32_t count = (uint32_t)x->blocks.at[b].code.n;
     for (s->at = 0; s->at < count; s->at++) {
-        pl_insn i = x->b.at[b].code.at[s->at];
+        pl_insn i = x->blocks.at[b].code.at[s->at];
         s->now.n = 0;
         pl_insn_uses_here(x->p, &i, list_current, s);
         uint32_t room = s->room > temporaries(s, &i) ? s->room - temporaries(s, &i) : 1;
@@ -606,19 +608,19 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
             uint32_t ways = pl_ir_successors(x, from);
             if (ways == 1) {
                 place = from;
-                at = x->b.at[from].code.n - (jump ? 1u : 0u);
+                at = x->blocks.at[from].code.n - (jump ? 1u : 0u);
             } else if (jump && pl_ir_dominates(
                                    x, to, from)) { /* back in a loop: no jump of its own for that */
                 place = from;
-                at = x->b.at[from].code.n - 1;
-            } else if (x->b.at[to].npred == 1) {
+                at = x->blocks.at[from].code.n - 1;
+            } else if (x->blocks.at[to].npreds == 1) {
                 place = to;
             } else {
                 place = pl_ir_new_block(x);
-                x->b.at[place].next = to;
+                x->blocks.at[place].fallthrough = to;
                 jump = pl_ir_branch(x, from);
-                if (edge + 1 == ways && x->b.at[from].next != PL_IR_NONE)
-                    x->b.at[from].next = place;
+                if (edge + 1 == ways && x->blocks.at[from].fallthrough != PL_IR_NONE)
+                    x->blocks.at[from].fallthrough = place;
                 else if (pl_forms[jump->form].noperands == 2)
                     x->p->pool.at[jump->extra_ops + edge] = place;
                 else
@@ -626,8 +628,9 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
             }
         }
         pl_insn come;
-        uint32_t line =
-            x->b.at[from].code.n ? x->b.at[from].code.at[x->b.at[from].code.n - 1].line : 0;
+        uint32_t line = x->blocks.at[from].code.n
+                            ? x->blocks.at[from].code.at[x->blocks.at[from].code.n - 1].line
+                            : 0;
         if (!fetch(s, &come, &s->v[k], line)) return false;
         pl_insn *i = pl_ir_insert(x, place, at++);
         if (!i) return false;
@@ -661,10 +664,10 @@ static bool to_slot(const spiller *s, const pl_insn *i)
 static bool store_values(spiller *s)
 {
     pl_ir *x = s->x;
-    for (size_t b = 0; b < x->b.n; b++) {
+    for (size_t b = 0; b < x->blocks.n; b++) {
         s->code.n = 0;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn i = x->b.at[b].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn i = x->blocks.at[b].code.at[k];
             *pl_push(x->tmp, &s->code) = i;
             if (from_slot(s, &i)) {
                 x->f->spill_loads += 1u << i.sel[PL_M_LOG2];
@@ -713,27 +716,27 @@ static int starts_first(const void *a, const void *b)
 static bool find_lives(spiller *s)
 {
     pl_ir *x = s->x;
-    uint32_t *begin = pl_arena_array(x->tmp, uint32_t, x->b.n + 1),
-             *end = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint32_t *begin = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
+             *end = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!begin || !end) return false;
     s->at = 0;
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         begin[b] = ++s->at;
-        for (uint32_t c = 0; c < x->b.at[b].code.n; c++, s->at++)
-            pl_insn_uses(x->p, &x->b.at[b].code.at[c], lives_here, s);
+        for (uint32_t c = 0; c < x->blocks.at[b].code.n; c++, s->at++)
+            pl_insn_uses(x->p, &x->blocks.at[b].code.at[c], lives_here, s);
         end[b] = s->at;
     }
     /* liveness was solved before blocks were added: those fetch what lives at both ends */
     for (size_t k = 0; k < s->f.sets.spans.n; k++) {
         const pl_live_span *p = &s->f.sets.spans.at[k];
-        value *v = &s->v[s->f.value[p->thing]];
+        value *v = &s->v[s->f.value[p->value]];
         lives_at(v, end[p->first]);
         lives_at(v, end[p->end - 1]);
         if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) lives_at(v, begin[p->first]);
     }
-    for (size_t k = 0; k < s->f.sets.touches.n; k++) {
-        const pl_access_point *t = &s->f.sets.touches.at[k];
-        if (t->reads) lives_at(&s->v[s->f.value[t->thing]], begin[t->block]);
+    for (size_t k = 0; k < s->f.sets.accesses.n; k++) {
+        const pl_access_point *t = &s->f.sets.accesses.at[k];
+        if (t->reads) lives_at(&s->v[s->f.value[t->value]], begin[t->block]);
     }
     return true;
 }
@@ -801,9 +804,9 @@ static bool share_places(spiller *s)
                 offset[c] = end;
                 end += 4 * wide;
             }
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (from_slot(s, i) || to_slot(s, i))
                 i->imm = offset[of_slot[(i->imm - s->base) / 8]->slot];
         }
@@ -848,26 +851,26 @@ bool pl_pass_spill(pl_ir *x)
     spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
     bool any = false, calls = false;
     pl_ir_sweep(x);
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            any |= (pl_insn_effects(&x->b.at[b].code.at[k]) & PL_EF_CALL) != 0;
-            calls |= forgets(x, &x->b.at[b].code.at[k]);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            any |= (pl_insn_effects(&x->blocks.at[b].code.at[k]) & PL_EF_CALL) != 0;
+            calls |= forgets(x, &x->blocks.at[b].code.at[k]);
         }
     if (!any && x->f->entry &&
-        x->most_live <= s.room) /* nothing has been added that takes registers */
+        x->max_pressure <= s.room) /* nothing has been added that takes registers */
         return true;
     if (!pl_ir_analyze(x)) return false;
     if (x->f->rows <= s.room && !calls) return true;
     if (!pl_liveness_values(&s.f, x, false)) return false;
     s.n = s.f.n;
-    s.pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    s.pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!s.pressure || !pl_liveness_solve(&s.f)) return false;
     bool fits = measure(&s) <= s.room;
-    s.words = (s.f.sets.things + 63) / 64;
+    s.words = (s.f.sets.values + 63) / 64;
     if ((fits && !calls) || too_many(&s)) return true;
-    s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    s.entry = pl_arena_array(x->tmp, some, x->b.n + 1);
-    s.exit = pl_arena_array(x->tmp, some, x->b.n + 1);
+    s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    s.entry = pl_arena_array(x->tmp, some, x->blocks.n + 1);
+    s.exit = pl_arena_array(x->tmp, some, x->blocks.n + 1);
     s.ranked = pl_arena_array(x->tmp, ranked, s.n + 1);
     s.v = pl_arena_array(x->tmp, value, s.n + 1);
     if (!s.loop_pressure || !s.entry || !s.exit || !s.ranked || !s.v || !make_sets(&s))
@@ -875,8 +878,8 @@ bool pl_pass_spill(pl_ir *x)
     for (uint32_t k = 0; k < s.n; k++)
         s.v[k] = (value){.row = s.f.v[k].row,
                          .rows = s.f.v[k].rows,
-                         .weight = s.f.v[k].weight,
-                         .pinned = s.f.v[k].pinned};
+                         .weight = s.f.v[k].regs,
+                         .pinned = s.f.v[k].precolored};
     measure_loops(&s);
     s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
     if (!find_distances(&s)) return false;
@@ -887,7 +890,7 @@ bool pl_pass_spill(pl_ir *x)
         choose_entry(&s, x->rpo[j]);
         if (!walk(&s, x->rpo[j])) return false;
     }
-    s.blocks = (uint32_t)x->b.n;
+    s.blocks = (uint32_t)x->blocks.n;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
             if (!mend(&s, x->rpo[j], e)) return false;

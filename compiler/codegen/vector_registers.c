@@ -91,16 +91,16 @@ static void note_lives(usher *u)
     u->pos = 1;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         u->block = x->rpo[j];
-        for (size_t k = 0; k < x->b.at[u->block].code.n; k++, u->pos++) {
-            pl_insn *i = &x->b.at[u->block].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[u->block].code.n; k++, u->pos++) {
+            pl_insn *i = &x->blocks.at[u->block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             pl_insn_reads_writes(x->p, i, note_read, note_written, u);
         }
     }
     for (uint32_t row = 0; row < u->persons.n; row++) {
         person *p = &u->persons.at[row];
-        const pl_ir_reg *r = &x->row[row];
-        if (r->defs != 1 || r->pinned || (p->block != PL_IR_NONE && p->block != r->block))
+        const pl_ir_reg *r = &x->regs[row];
+        if (r->ndefs != 1 || r->precolored || (p->block != PL_IR_NONE && p->block != r->def_block))
             p->from = 0, p->to = NEVER;
     }
 }
@@ -127,9 +127,9 @@ static bool vector_of(const usher *u, const pl_insn *i, const pl_operand_slot *u
     if (n * v->step > SEATS) return false;
     for (unsigned e = 0; e < n; e++) {
         const uint32_t row = u->x->p->pool.at[i->extra_ops + first + e];
-        const bool real = row < u->persons.n && u->x->row[row].kind == PL_REG_VIRTUAL;
+        const bool real = row < u->persons.n && u->x->regs[row].kind == PL_REG_VIRTUAL;
         if (!written && !real) return false;
-        if (written && (!real || !u->x->row[row].uses) && fetch) continue;
+        if (written && (!real || !u->x->regs[row].nuses) && fetch) continue;
         v->row[v->n++] = real ? row : PL_IR_NONE;
     }
     return v->n > 1;
@@ -147,7 +147,7 @@ static uint32_t seated(const usher *u, uint32_t row, uint32_t tuple, uint32_t se
 {
     const person *p = &u->persons.at[row];
     if (sits(u, row, tuple, seat)) return row;
-    return p->copy != PL_IR_NONE && p->copied == u->block && u->x->row[row].defs == 1 &&
+    return p->copy != PL_IR_NONE && p->copied == u->block && u->x->regs[row].ndefs == 1 &&
                    sits(u, p->copy, tuple, seat)
                ? p->copy
                : PL_IR_NONE;
@@ -229,9 +229,9 @@ static plan best(usher *u, const vector *v)
  * does not count. */
 static bool stays(const usher *u, uint32_t row)
 {
-    const uint32_t head = u->x->b.at[u->block].loop;
-    return head != PL_IR_NONE && u->x->row[row].defs == 1 &&
-           !pl_ir_in_loop(u->x, u->x->row[row].block, head);
+    const uint32_t head = u->x->blocks.at[u->block].loop;
+    return head != PL_IR_NONE && u->x->regs[row].ndefs == 1 &&
+           !pl_ir_in_loop(u->x, u->x->regs[row].def_block, head);
 }
 
 /* The values that an instruction reads as one vector. */
@@ -257,7 +257,7 @@ static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
                 return false;
             i->op[0] = copy;
             i->op[1] = row;
-            i->line = x->b.at[u->block].code.at[at].line;
+            i->line = x->blocks.at[u->block].code.at[at].line;
             u->persons.at[copy] =
                 (person){.from = u->pos, .to = u->pos, .block = u->block, .copy = PL_IR_NONE};
             u->persons.at[row].copy = copy;
@@ -300,9 +300,9 @@ bool pl_pass_vector_registers(pl_ir *x)
     u.pos = 1;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         u.block = x->rpo[j];
-        for (size_t k = 0; k < x->b.at[u.block].code.n; k++, u.pos++)
+        for (size_t k = 0; k < x->blocks.at[u.block].code.n; k++, u.pos++)
             for (unsigned written = 0; written < 2; written++) {
-                pl_insn *i = &x->b.at[u.block].code.at[k];
+                pl_insn *i = &x->blocks.at[u.block].code.at[k];
                 pl_operand_plan own;
                 const pl_operand_plan *t = i->form == PL_IR_DEAD ? NULL : pl_plan_of(x->p, i, &own);
                 for (const pl_operand_slot *use = t && t->vectors ? t->use : NULL;

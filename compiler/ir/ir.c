@@ -23,8 +23,8 @@ static bool is_end(const pl_insn *i)
 static pl_ir_block empty_block(pl_insn *code)
 {
     return (pl_ir_block){.code = {.at = code},
-                         .next = PL_IR_NONE,
-                         .order = PL_IR_NONE,
+                         .fallthrough = PL_IR_NONE,
+                         .rpo_index = PL_IR_NONE,
                          .idom = PL_IR_NONE,
                          .loop = PL_IR_NONE};
 }
@@ -49,12 +49,12 @@ static bool make_blocks(pl_ir *x)
         nblocks += leader[k] && k < count;
         of[k] = nblocks - 1;
     }
-    x->b.at = pl_arena_array(x->a, pl_ir_block, nblocks);
-    x->b.n = x->b.cap = nblocks;
+    x->blocks.at = pl_arena_array(x->a, pl_ir_block, nblocks);
+    x->blocks.n = x->blocks.cap = nblocks;
     pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
-    if (!x->b.at || !copy) return false;
+    if (!x->blocks.at || !copy) return false;
     for (uint32_t k = 0; k < count; k++) {
-        pl_ir_block *b = &x->b.at[of[k]];
+        pl_ir_block *b = &x->blocks.at[of[k]];
         pl_insn *i = &copy[k];
         if (leader[k]) *b = empty_block(i);
         b->code.cap = ++b->code.n; /* a block that grows moves away */
@@ -68,7 +68,7 @@ static bool make_blocks(pl_ir *x)
         }
         if (leader[k + 1]) {
             bool falls = (!pl_insn_is_jump(i) && !is_end(i)) || i->guard != PL_PT;
-            b->next = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
+            b->fallthrough = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
         }
     }
     return pl_arena_ok(x->a);
@@ -77,8 +77,11 @@ static bool make_blocks(pl_ir *x)
 pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch,
                      pl_arena *tmp)
 {
-    *x = (pl_ir){
-        .p = p, .f = f, .a = scratch, .tmp = tmp, .sink = sink < f->rows ? sink : PL_IR_NONE};
+    *x = (pl_ir){.p = p,
+                 .f = f,
+                 .a = scratch,
+                 .tmp = tmp,
+                 .discard_reg = sink < f->rows ? sink : PL_IR_NONE};
     x->kind.n = x->init.n = f->rows;
     x->kind.cap = x->init.cap = f->rows + 64;
     x->kind.at = pl_arena_array(scratch, uint8_t, x->kind.cap);
@@ -134,10 +137,10 @@ static void interface(pl_ir *x, pl_use_fn *fn, void *ctx)
 
 static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
 {
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
-                pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], fn, ctx);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
+                pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
 }
 
 /* Registers first, then the rows that a frame starts with; what nobody uses disappears. */
@@ -186,15 +189,15 @@ static bool compact(pl_ir *x, uint32_t *fixed)
  * one is still free. */
 static uint32_t *layout(pl_ir *x, uint32_t *count)
 {
-    uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->b.n + 1), n = 0;
-    uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), n = 0;
+    uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     if (!pl_ir_ok(x)) return NULL;
-    for (uint32_t k = 0; k < x->b.n; k++) {
+    for (uint32_t k = 0; k < x->blocks.n; k++) {
         uint32_t b = k;
-        while (b != PL_IR_NONE && !done[b] && x->b.at[b].order != PL_IR_NONE) {
+        while (b != PL_IR_NONE && !done[b] && x->blocks.at[b].rpo_index != PL_IR_NONE) {
             done[b] = 1;
             order[n++] = b;
-            b = x->b.at[b].next;
+            b = x->blocks.at[b].fallthrough;
         }
     }
     *count = n;
@@ -204,13 +207,13 @@ static uint32_t *layout(pl_ir *x, uint32_t *count)
 /* Where control goes on from a block that does nothing. */
 static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
 {
-    for (size_t steps = 0; steps < x->b.n; steps++) {
-        const pl_ir_block *k = &x->b.at[b];
+    for (size_t steps = 0; steps < x->blocks.n; steps++) {
+        const pl_ir_block *k = &x->blocks.at[b];
         const pl_insn *i = k->code.n == 1 ? pl_ir_branch(x, b) : NULL;
         if (i && i->guard == PL_PT && !pl_insn_is_table(i))
             b = i->target;
-        else if (!k->code.n && k->next != PL_IR_NONE)
-            b = k->next;
+        else if (!k->code.n && k->fallthrough != PL_IR_NONE)
+            b = k->fallthrough;
         else
             break;
     }
@@ -221,9 +224,9 @@ static uint32_t beyond_empty(const pl_ir *x, uint32_t b)
 static bool pass_empty_blocks(pl_ir *x)
 {
     bool any = false;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        pl_insn *i = x->b.at[b].order != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
-        if (!i || pl_insn_is_table(i) || x->b.at[i->target].order == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        pl_insn *i = x->blocks.at[b].rpo_index != PL_IR_NONE ? pl_ir_branch(x, b) : NULL;
+        if (!i || pl_insn_is_table(i) || x->blocks.at[i->target].rpo_index == PL_IR_NONE) continue;
         const uint32_t target = beyond_empty(x, i->target);
         any |= target != i->target;
         i->target = target;
@@ -238,23 +241,24 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !compact(x, fixed)) return PL_NOMEM;
     if (pass_empty_blocks(x) && !pl_ir_graph(x)) return PL_NOMEM;
-    uint32_t n = 0, *order = layout(x, &n), *start = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    uint32_t n = 0, *order = layout(x, &n),
+             *start = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     static const pl_word uni[] = {W_uni};
     if (!order || !start) return PL_NOMEM;
     p->code.n = f->first;
     size_t most = p->code.n + n; /* a jump for each block */
-    for (uint32_t k = 0; k < n; k++) most += x->b.at[order[k]].code.n;
+    for (uint32_t k = 0; k < n; k++) most += x->blocks.at[order[k]].code.n;
     if (most > p->code.cap)
         pl_reserve(p->arena, &p->code, most > 2 * p->code.cap ? most : 2 * p->code.cap);
     if (!pl_arena_ok(p->arena)) return PL_NOMEM;
-    uint32_t line = x->b.n && x->b.at[0].code.n ? x->b.at[0].code.at[0].line : 0;
+    uint32_t line = x->blocks.n && x->blocks.at[0].code.n ? x->blocks.at[0].code.at[0].line : 0;
     for (uint32_t k = 0; k < n; k++) {
-        pl_ir_block *b = &x->b.at[order[k]];
+        pl_ir_block *b = &x->blocks.at[order[k]];
         const pl_insn *last = pl_ir_branch(x, order[k]);
         start[order[k]] = (uint32_t)p->code.n;
         if (last && last->guard == PL_PT && !pl_insn_is_table(last) && k + 1 < n &&
             last->target == order[k + 1]) { /* comes next anyhow */
-            b->next = last->target;
+            b->fallthrough = last->target;
             b->code.n--;
         }
         if (b->code.n) {
@@ -262,10 +266,10 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
             p->code.n += b->code.n;
             line = b->code.at[b->code.n - 1].line;
         }
-        if (b->next != PL_IR_NONE && (k + 1 == n || order[k + 1] != b->next)) {
+        if (b->fallthrough != PL_IR_NONE && (k + 1 == n || order[k + 1] != b->fallthrough)) {
             pl_insn jump = {.line = line};
             pl_insn_make(&jump, M_bra, 1, uni, 1);
-            jump.target = b->next;
+            jump.target = b->fallthrough;
             *pl_push(p->arena, &p->code) = jump;
         }
         if (!pl_arena_ok(p->arena)) return PL_NOMEM;
@@ -286,15 +290,15 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed)
 
 static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
 {
-    uint32_t depth = 0, n = (uint32_t)x->b.n;
+    uint32_t depth = 0, n = (uint32_t)x->blocks.n;
     stack[depth++] = 0;
-    x->b.at[0].order = 0;
+    x->blocks.at[0].rpo_index = 0;
     while (depth) {
         uint32_t k = stack[depth - 1];
         if (edge[k] < pl_ir_successors(x, k)) {
             uint32_t s = pl_ir_successor(x, k, edge[k]++);
-            if (x->b.at[s].order == PL_IR_NONE) {
-                x->b.at[s].order = 0;
+            if (x->blocks.at[s].rpo_index == PL_IR_NONE) {
+                x->blocks.at[s].rpo_index = 0;
                 stack[depth++] = s;
             }
         } else {
@@ -302,30 +306,32 @@ static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
             depth--;
         }
     }
-    x->nrpo = (uint32_t)x->b.n - n;
+    x->nrpo = (uint32_t)x->blocks.n - n;
     memmove(x->rpo, x->rpo + n, x->nrpo * sizeof *x->rpo);
-    for (uint32_t k = 0; k < x->nrpo; k++) x->b.at[x->rpo[k]].order = k;
+    for (uint32_t k = 0; k < x->nrpo; k++) x->blocks.at[x->rpo[k]].rpo_index = k;
 }
 
 static void dominators(pl_ir *x)
 {
     bool changed = true;
-    x->b.at[0].idom = 0;
+    x->blocks.at[0].idom = 0;
     while (changed) {
         changed = false;
         for (uint32_t j = 1; j < x->nrpo; j++) {
-            pl_ir_block *b = &x->b.at[x->rpo[j]];
+            pl_ir_block *b = &x->blocks.at[x->rpo[j]];
             uint32_t best = PL_IR_NONE;
-            for (uint32_t e = 0; e < b->npred; e++) {
-                uint32_t q = x->preds[b->pred + e];
-                if (x->b.at[q].idom == PL_IR_NONE) continue;
+            for (uint32_t e = 0; e < b->npreds; e++) {
+                uint32_t q = x->predecessors[b->first_pred + e];
+                if (x->blocks.at[q].idom == PL_IR_NONE) continue;
                 if (best == PL_IR_NONE) {
                     best = q;
                     continue;
                 }
                 while (q != best) {
-                    while (x->b.at[q].order > x->b.at[best].order) q = x->b.at[q].idom;
-                    while (x->b.at[best].order > x->b.at[q].order) best = x->b.at[best].idom;
+                    while (x->blocks.at[q].rpo_index > x->blocks.at[best].rpo_index)
+                        q = x->blocks.at[q].idom;
+                    while (x->blocks.at[best].rpo_index > x->blocks.at[q].rpo_index)
+                        best = x->blocks.at[best].idom;
                 }
             }
             changed |= b->idom != best;
@@ -338,14 +344,14 @@ static void dominators(pl_ir *x)
  * free position among its children. */
 static void number_tree(pl_ir *x, uint32_t *next)
 {
-    for (uint32_t j = 0; j < x->nrpo; j++) x->b.at[x->rpo[j]].size = 1;
+    for (uint32_t j = 0; j < x->nrpo; j++) x->blocks.at[x->rpo[j]].dom_size = 1;
     for (uint32_t j = x->nrpo; j-- > 1;)
-        x->b.at[x->b.at[x->rpo[j]].idom].size += x->b.at[x->rpo[j]].size;
+        x->blocks.at[x->blocks.at[x->rpo[j]].idom].dom_size += x->blocks.at[x->rpo[j]].dom_size;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_ir_block *b = &x->b.at[x->rpo[j]];
-        b->pre = j ? next[b->idom] : 0;
-        if (j) next[b->idom] += b->size;
-        next[x->rpo[j]] = b->pre + 1;
+        pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        b->dom_pre = j ? next[b->idom] : 0;
+        if (j) next[b->idom] += b->dom_size;
+        next[x->rpo[j]] = b->dom_pre + 1;
     }
 }
 
@@ -354,8 +360,8 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
     if (a == PL_IR_NONE) return b;
     if (pl_ir_dominates(x, a, b)) return a;
     while (a != b) {
-        while (x->b.at[a].order > x->b.at[b].order) a = x->b.at[a].idom;
-        while (x->b.at[b].order > x->b.at[a].order) b = x->b.at[b].idom;
+        while (x->blocks.at[a].rpo_index > x->blocks.at[b].rpo_index) a = x->blocks.at[a].idom;
+        while (x->blocks.at[b].rpo_index > x->blocks.at[a].rpo_index) b = x->blocks.at[b].idom;
     }
     return a;
 }
@@ -364,61 +370,62 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
  * `outer` is, by head, the loop around it. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {
-    x->loops = x->irreducible = false;
+    x->has_loops = x->irreducible = false;
     for (uint32_t j = 0; j < x->nrpo; j++) outer[x->rpo[j]] = PL_IR_NONE;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         uint32_t head = x->rpo[j], depth = 0;
-        pl_ir_block *h = &x->b.at[head];
-        for (uint32_t e = 0; e < h->npred; e++) {
-            const uint32_t from = x->preds[h->pred + e];
+        pl_ir_block *h = &x->blocks.at[head];
+        for (uint32_t e = 0; e < h->npreds; e++) {
+            const uint32_t from = x->predecessors[h->first_pred + e];
             if (pl_ir_dominates(x, head, from)) {
-                h->latches++;
+                h->nlatches++;
                 stack[depth++] = from;
             }
-            x->loops |= x->b.at[from].order >= j;
-            x->irreducible |= x->b.at[from].order >= j && !pl_ir_dominates(x, head, from);
+            x->has_loops |= x->blocks.at[from].rpo_index >= j;
+            x->irreducible |= x->blocks.at[from].rpo_index >= j && !pl_ir_dominates(x, head, from);
         }
         while (depth) {
             uint32_t q = stack[--depth], from = q;
-            if (x->b.at[q].loop == PL_IR_NONE) {
-                x->b.at[q].loop = head;
+            if (x->blocks.at[q].loop == PL_IR_NONE) {
+                x->blocks.at[q].loop = head;
                 if (q == head) continue;
             } else {
-                for (q = x->b.at[q].loop; outer[q] != PL_IR_NONE;) q = outer[q];
+                for (q = x->blocks.at[q].loop; outer[q] != PL_IR_NONE;) q = outer[q];
                 if (q == head) continue;
                 outer[q] = head;
                 from = q;
             }
-            for (uint32_t e = 0; e < x->b.at[from].npred; e++)
-                stack[depth++] = x->preds[x->b.at[from].pred + e];
+            for (uint32_t e = 0; e < x->blocks.at[from].npreds; e++)
+                stack[depth++] = x->predecessors[x->blocks.at[from].first_pred + e];
         }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        pl_ir_block *b = &x->b.at[x->rpo[j]];
-        b->outer = b->latches ? outer[x->rpo[j]] : PL_IR_NONE;
-        b->depth = 0;
+        pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        b->parent_loop = b->nlatches ? outer[x->rpo[j]] : PL_IR_NONE;
+        b->loop_depth = 0;
         if (b->loop == x->rpo[j])
-            b->depth = 1 + (b->outer == PL_IR_NONE ? 0 : x->b.at[b->outer].depth);
+            b->loop_depth =
+                1 + (b->parent_loop == PL_IR_NONE ? 0 : x->blocks.at[b->parent_loop].loop_depth);
         else if (b->loop != PL_IR_NONE)
-            b->depth = x->b.at[b->loop].depth;
+            b->loop_depth = x->blocks.at[b->loop].loop_depth;
     }
 }
 
 /* Working memory is kept from call to call. */
 static bool graph_room(pl_ir *x, size_t edges)
 {
-    size_t n = x->b.n + 1;
-    if (n > x->block_room) {
-        x->block_room = n + n / 2;
-        x->rpo = pl_arena_array(x->a, uint32_t, x->block_room);
-        x->edge = pl_arena_array(x->a, uint32_t, x->block_room);
+    size_t n = x->blocks.n + 1;
+    if (n > x->block_capacity) {
+        x->block_capacity = n + n / 2;
+        x->rpo = pl_arena_array(x->a, uint32_t, x->block_capacity);
+        x->edge = pl_arena_array(x->a, uint32_t, x->block_capacity);
     }
-    if (2 * edges + n > x->edge_room) {
-        x->edge_room = 2 * edges + n + n / 2;
-        x->stack = pl_arena_array(x->a, uint32_t, x->edge_room);
-        x->preds = pl_arena_array(x->a, uint32_t, x->edge_room);
+    if (2 * edges + n > x->edge_capacity) {
+        x->edge_capacity = 2 * edges + n + n / 2;
+        x->stack = pl_arena_array(x->a, uint32_t, x->edge_capacity);
+        x->predecessors = pl_arena_array(x->a, uint32_t, x->edge_capacity);
     }
-    return x->rpo && x->edge && x->stack && x->preds && pl_arena_ok(x->a);
+    return x->rpo && x->edge && x->stack && x->predecessors && pl_arena_ok(x->a);
 }
 
 static void note_edge(pl_ir *x, size_t at, uint32_t to, bool *same)
@@ -437,47 +444,48 @@ static size_t list_edges(pl_ir *x, bool *same)
 {
     size_t at = 0;
     *same = true;
-    for (uint32_t k = 0; k < x->b.n; k++) {
+    for (uint32_t k = 0; k < x->blocks.n; k++) {
         const pl_insn *i = pl_ir_branch(x, k);
         if (i && pl_insn_is_table(i))
             for (uint32_t t = 0; t < i->nextra; t++)
                 note_edge(x, at++, x->p->pool.at[i->extra_ops + t], same);
         else if (i)
             note_edge(x, at++, i->target, same);
-        if (x->b.at[k].next != PL_IR_NONE) note_edge(x, at++, x->b.at[k].next, same);
+        if (x->blocks.at[k].fallthrough != PL_IR_NONE)
+            note_edge(x, at++, x->blocks.at[k].fallthrough, same);
         note_edge(x, at++, PL_IR_NONE, same);
     }
     *same &= at == x->edges.n;
     x->edges.n = at;
-    return at - x->b.n;
+    return at - x->blocks.n;
 }
 
 bool pl_ir_graph(pl_ir *x)
 {
-    size_t n = x->b.n;
+    size_t n = x->blocks.n;
     bool same;
     if (!n || !graph_room(x, list_edges(x, &same))) return false;
     if (same) return true;
     for (size_t k = 0; k < n; k++) {
-        pl_ir_block *b = &x->b.at[k];
-        b->order = b->idom = b->loop = b->depth = PL_IR_NONE;
-        b->npred = b->latches = b->pre = b->size = 0;
+        pl_ir_block *b = &x->blocks.at[k];
+        b->rpo_index = b->idom = b->loop = b->loop_depth = PL_IR_NONE;
+        b->npreds = b->nlatches = b->dom_pre = b->dom_size = 0;
     }
     memset(x->edge, 0, n * sizeof *x->edge);
     postorder(x, x->stack, x->edge);
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t s = 0, m = pl_ir_successors(x, x->rpo[j]); s < m; s++)
-            x->b.at[pl_ir_successor(x, x->rpo[j], s)].npred++;
+            x->blocks.at[pl_ir_successor(x, x->rpo[j], s)].npreds++;
     uint32_t at = 0;
     for (size_t k = 0; k < n; k++) {
-        x->b.at[k].pred = at;
-        at += x->b.at[k].npred;
-        x->b.at[k].npred = 0;
+        x->blocks.at[k].first_pred = at;
+        at += x->blocks.at[k].npreds;
+        x->blocks.at[k].npreds = 0;
     }
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t s = 0, m = pl_ir_successors(x, x->rpo[j]); s < m; s++) {
-            pl_ir_block *b = &x->b.at[pl_ir_successor(x, x->rpo[j], s)];
-            x->preds[b->pred + b->npred++] = x->rpo[j];
+            pl_ir_block *b = &x->blocks.at[pl_ir_successor(x, x->rpo[j], s)];
+            x->predecessors[b->first_pred + b->npreds++] = x->rpo[j];
         }
     dominators(x);
     number_tree(x, x->stack);
@@ -498,27 +506,27 @@ typedef struct counting {
  * is not, and that is its only write, pl_find_carried looks closer. */
 static inline bool is_written(const counting *c, const pl_ir_reg *r)
 {
-    if (r->defs != 1 || r->block == PL_IR_NONE) return r->defs != 0;
-    if (!pl_ir_dominates(c->x, r->block, c->block)) return false;
-    if (!r->guarded || !c->x->loops) return true;
-    const pl_insn *w = &c->x->b.at[r->block].code.at[r->at];
-    const pl_insn *i = &c->x->b.at[c->block].code.at[c->at];
-    const pl_ir_reg *guard = &c->x->pred_row[w->guard];
-    return r->block == c->block && i->guard == w->guard &&
+    if (r->ndefs != 1 || r->def_block == PL_IR_NONE) return r->ndefs != 0;
+    if (!pl_ir_dominates(c->x, r->def_block, c->block)) return false;
+    if (!r->predicated || !c->x->has_loops) return true;
+    const pl_insn *w = &c->x->blocks.at[r->def_block].code.at[r->def_index];
+    const pl_insn *i = &c->x->blocks.at[c->block].code.at[c->at];
+    const pl_ir_reg *guard = &c->x->preds[w->guard];
+    return r->def_block == c->block && i->guard == w->guard &&
            !((i->flags ^ w->flags) & PL_IF_GUARD_NEG) &&
-           (guard->block != c->block || guard->at < r->at);
+           (guard->def_block != c->block || guard->def_index < r->def_index);
 }
 
 static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
-    pl_ir_reg *r = (pred ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (pred ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        r[k].uses++;
-        if (c->reachable && !r[k].early && !is_written(c, &r[k])) {
+        r[k].nuses++;
+        if (c->reachable && !r[k].exposed && !is_written(c, &r[k])) {
             *pl_push(c->x->tmp, &c->early) = (pl_exposed_reg){*row + k, pred};
-            r[k].early = (uint32_t)c->early.n;
+            r[k].exposed = (uint32_t)c->early.n;
         }
     }
 }
@@ -526,13 +534,13 @@ static inline void count_read(void *ctx, uint32_t *row, unsigned rows, unsigned 
 static inline void count_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row, *last = r + rows - 1;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row, *last = r + rows - 1;
     for (;; r++) {
-        r->defs++;
-        r->block = c->block;
-        r->at = c->at;
-        r->rows = (uint8_t)rows;
-        r->guarded = c->guarded;
+        r->ndefs++;
+        r->def_block = c->block;
+        r->def_index = c->at;
+        r->width = (uint8_t)rows;
+        r->predicated = c->guarded;
         if (r == last) return;
     }
 }
@@ -542,24 +550,24 @@ static void pin(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_ir *x = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row + k];
-        r->pinned = true;
-        r->defs += 2; /* never taken for a value */
-        r->uses += 2;
+        pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row + k];
+        r->precolored = true;
+        r->ndefs += 2; /* never taken for a value */
+        r->nuses += 2;
     }
 }
 
 static bool row_room(pl_ir *x, size_t rows, size_t preds)
 {
-    if (rows > x->row_room) {
-        x->row_room = rows + rows / 2;
-        x->row = pl_arena_array(x->a, pl_ir_reg, x->row_room);
+    if (rows > x->reg_capacity) {
+        x->reg_capacity = rows + rows / 2;
+        x->regs = pl_arena_array(x->a, pl_ir_reg, x->reg_capacity);
     }
-    if (preds > x->pred_room) {
-        x->pred_room = preds + preds / 2;
-        x->pred_row = pl_arena_array(x->a, pl_ir_reg, x->pred_room);
+    if (preds > x->pred_capacity) {
+        x->pred_capacity = preds + preds / 2;
+        x->preds = pl_arena_array(x->a, pl_ir_reg, x->pred_capacity);
     }
-    return x->row && x->pred_row && pl_arena_ok(x->a);
+    return x->regs && x->preds && pl_arena_ok(x->a);
 }
 
 /* Rows from `first` on that nothing is known of yet. */
@@ -568,29 +576,29 @@ static void describe(pl_ir *x, uint32_t first)
     static const uint8_t defs[] = {[PL_REG_VIRTUAL] = 0, [PL_REG_PRESET] = 1, [PL_REG_DISCARD] = 2};
     uint32_t rows = x->f->rows;
     for (uint32_t r = first; r < rows; r++)
-        x->row[r] = (pl_ir_reg){.kind = x->kind.at[r],
-                                .init = x->init.at[r],
-                                .block = PL_IR_NONE,
-                                .defs = defs[x->kind.at[r]]};
-    x->described = rows;
+        x->regs[r] = (pl_ir_reg){.kind = x->kind.at[r],
+                                 .init = x->init.at[r],
+                                 .def_block = PL_IR_NONE,
+                                 .ndefs = defs[x->kind.at[r]]};
+    x->nregs_described = rows;
 }
 
 bool pl_ir_extend_reg_info(pl_ir *x)
 {
-    const pl_ir_reg *old = x->row;
+    const pl_ir_reg *old = x->regs;
     if (!row_room(x, x->f->rows + 4, 0)) return false;
-    if (x->row != old) memcpy(x->row, old, x->described * sizeof *old);
-    describe(x, x->described);
+    if (x->regs != old) memcpy(x->regs, old, x->nregs_described * sizeof *old);
+    describe(x, x->nregs_described);
     return true;
 }
 
 static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     counting *c = ctx;
-    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        r[k].block = c->block;
-        r[k].at = c->at;
+        r[k].def_block = c->block;
+        r[k].def_index = c->at;
     }
 }
 
@@ -598,8 +606,8 @@ static inline void note_place(void *ctx, uint32_t *row, unsigned rows, unsigned 
 static void find_places(pl_ir *x)
 {
     counting c = {.x = x};
-    for (; c.block < x->b.n; c.block++) {
-        const pl_ir_block *b = &x->b.at[c.block];
+    for (; c.block < x->blocks.n; c.block++) {
+        const pl_ir_block *b = &x->blocks.at[c.block];
         for (c.at = 0; c.at < b->code.n; c.at++)
             if (b->code.at[c.at].form != PL_IR_DEAD)
                 pl_insn_writes_here(x->p, &b->code.at[c.at], note_place, &c);
@@ -609,9 +617,9 @@ static void find_places(pl_ir *x)
 static bool count_all(pl_ir *x)
 {
     counting c = {.x = x};
-    for (; c.block < x->b.n; c.block++) {
-        const pl_ir_block *b = &x->b.at[c.block];
-        c.reachable = b->order != PL_IR_NONE;
+    for (; c.block < x->blocks.n; c.block++) {
+        const pl_ir_block *b = &x->blocks.at[c.block];
+        c.reachable = b->rpo_index != PL_IR_NONE;
         for (c.at = 0; c.at < b->code.n; c.at++) {
             c.guarded = b->code.at[c.at].guard != PL_PT;
             if (b->code.at[c.at].form != PL_IR_DEAD)
@@ -625,21 +633,21 @@ static bool count_all(pl_ir *x)
 static bool count(pl_ir *x, bool places)
 {
     pl_prog_func *f = x->f;
-    bool known = x->counted && f->rows + 4 <= x->row_room;
-    x->counted = false;
+    bool known = x->uses_valid && f->rows + 4 <= x->reg_capacity;
+    x->uses_valid = false;
     if (known) {
-        describe(x, x->described);
-        if (places && x->displaced) {
+        describe(x, x->nregs_described);
+        if (places && x->defs_stale) {
             find_places(x);
-            x->displaced = false;
+            x->defs_stale = false;
         }
         return true;
     }
     if (!row_room(x, f->rows + 4, f->preds + 1)) return false;
     describe(x, 0);
-    for (uint32_t r = 0; r < f->preds; r++) x->pred_row[r] = (pl_ir_reg){.block = PL_IR_NONE};
-    x->pred_row[PL_PT].defs = x->pred_row[PL_PF].defs = 1;
-    x->displaced = false;
+    for (uint32_t r = 0; r < f->preds; r++) x->preds[r] = (pl_ir_reg){.def_block = PL_IR_NONE};
+    x->preds[PL_PT].ndefs = x->preds[PL_PF].ndefs = 1;
+    x->defs_stale = false;
     return count_all(x);
 }
 
@@ -679,16 +687,16 @@ uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row)
 
 void pl_ir_sweep(pl_ir *x)
 {
-    for (size_t b = 0; b < x->b.n && x->dead; b++) {
-        pl_ir_block *k = &x->b.at[b];
+    for (size_t b = 0; b < x->blocks.n && x->has_dead; b++) {
+        pl_ir_block *k = &x->blocks.at[b];
         size_t n = 0;
         while (n < k->code.n && k->code.at[n].form != PL_IR_DEAD) n++;
-        x->counted &= n == k->code.n;
+        x->uses_valid &= n == k->code.n;
         for (size_t c = n; c < k->code.n; c++)
             if (k->code.at[c].form != PL_IR_DEAD) k->code.at[n++] = k->code.at[c];
         k->code.n = n;
     }
-    x->dead = false;
+    x->has_dead = false;
 }
 
 uint32_t pl_ir_new(pl_ir *x, unsigned rows)
@@ -754,21 +762,22 @@ uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg)
 bool pl_ir_available_at(const pl_ir *x, uint32_t row, uint32_t block)
 {
     if (row == UINT32_MAX || x->kind.at[row] == PL_REG_PRESET) return true;
-    const pl_ir_reg *r = row < x->described ? &x->row[row] : NULL;
-    return r && r->defs == 1 && (r->block == PL_IR_NONE || pl_ir_dominates(x, r->block, block));
+    const pl_ir_reg *r = row < x->nregs_described ? &x->regs[row] : NULL;
+    return r && r->ndefs == 1 &&
+           (r->def_block == PL_IR_NONE || pl_ir_dominates(x, r->def_block, block));
 }
 
 bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block)
 {
-    const pl_ir_reg *p = &x->pred_row[pred];
-    return pred <= PL_PF ||
-           (p->defs == 1 && (p->block == PL_IR_NONE || pl_ir_dominates(x, p->block, block)));
+    const pl_ir_reg *p = &x->preds[pred];
+    return pred <= PL_PF || (p->ndefs == 1 && (p->def_block == PL_IR_NONE ||
+                                               pl_ir_dominates(x, p->def_block, block)));
 }
 
 uint32_t pl_ir_hoist_block(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
-    while (x->b.at[block].loop != PL_IR_NONE) {
-        const uint32_t head = x->b.at[block].loop, up = x->b.at[head].idom;
+    while (x->blocks.at[block].loop != PL_IR_NONE) {
+        const uint32_t head = x->blocks.at[block].loop, up = x->blocks.at[head].idom;
         if (up == head || !pl_ir_available_at(x, a, up) || !pl_ir_available_at(x, b, up)) break;
         block = up;
     }
@@ -799,8 +808,8 @@ static pl_insn *empty(pl_insn *i)
 
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 {
-    pl_ir_block *b = &x->b.at[block];
-    x->counted = false;
+    pl_ir_block *b = &x->blocks.at[block];
+    x->uses_valid = false;
     pl_push(x->a, &b->code);
     if (!pl_arena_ok(x->a)) return NULL;
     memmove(b->code.at + at + 1, b->code.at + at, (b->code.n - 1 - at) * sizeof *b->code.at);
@@ -809,7 +818,7 @@ pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at)
 
 pl_insn *pl_ir_append(pl_ir *x, uint32_t block, uint32_t line)
 {
-    pl_insn *i = pl_ir_insert(x, block, x->b.at[block].code.n);
+    pl_insn *i = pl_ir_insert(x, block, x->blocks.at[block].code.n);
     if (i) i->line = line;
     return i;
 }
@@ -850,9 +859,9 @@ typedef struct pl_ir_added {
 
 pl_insn *pl_ir_insert_deferred(pl_ir *x, uint32_t block, size_t at)
 {
-    x->counted = false;
-    uint32_t number = (uint32_t)x->later.n;
-    pl_ir_added *a = pl_push(x->tmp, &x->later);
+    x->uses_valid = false;
+    uint32_t number = (uint32_t)x->pending_inserts.n;
+    pl_ir_added *a = pl_push(x->tmp, &x->pending_inserts);
     a->block = block;
     a->at = (uint32_t)at;
     a->number = number;
@@ -870,13 +879,13 @@ static int by_place(const void *a, const void *b)
 /* Block by block, from the end: each instruction moves once. */
 bool pl_ir_flush_inserts(pl_ir *x)
 {
-    pl_ir_added *a = x->later.at;
-    size_t n = x->later.n;
+    pl_ir_added *a = x->pending_inserts.at;
+    size_t n = x->pending_inserts.n;
     bool ordered = true;
     for (size_t k = 1; k < n && ordered; k++) ordered = by_place(&a[k - 1], &a[k]) < 0;
     if (!ordered) qsort(a, n, sizeof *a, by_place);
     for (size_t k = 0, end; k < n && pl_ir_ok(x); k = end) {
-        pl_ir_block *b = &x->b.at[a[k].block];
+        pl_ir_block *b = &x->blocks.at[a[k].block];
         size_t old = b->code.n;
         for (end = k; end < n && a[end].block == a[k].block; end++) pl_push(x->a, &b->code);
         if (!pl_arena_ok(x->a)) return false;
@@ -889,8 +898,8 @@ bool pl_ir_flush_inserts(pl_ir *x)
             b->code.at[--to] = a[next].i;
         }
     }
-    x->later.at = NULL; /* tmp goes with the pass */
-    x->later.n = x->later.cap = 0;
+    x->pending_inserts.at = NULL; /* tmp goes with the pass */
+    x->pending_inserts.n = x->pending_inserts.cap = 0;
     return pl_ir_ok(x);
 }
 
@@ -908,7 +917,7 @@ bool pl_ir_finish_inserts(pl_ir *x, bool any)
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
 {
     pl_insn *branch = pl_ir_branch(x, from);
-    if (x->b.at[from].next == to) x->b.at[from].next = instead;
+    if (x->blocks.at[from].fallthrough == to) x->blocks.at[from].fallthrough = instead;
     if (!branch) return;
     if (!pl_insn_is_table(branch)) {
         branch->target = branch->target == to ? instead : branch->target;
@@ -921,19 +930,19 @@ void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead)
 
 uint32_t pl_ir_new_block(pl_ir *x)
 {
-    *pl_push(x->a, &x->b) = empty_block(NULL);
-    return (uint32_t)x->b.n - 1;
+    *pl_push(x->a, &x->blocks) = empty_block(NULL);
+    return (uint32_t)x->blocks.n - 1;
 }
 
 uint32_t pl_ir_preheader(pl_ir *x, uint32_t head)
 {
-    const uint32_t idom = x->b.at[head].idom;
+    const uint32_t idom = x->blocks.at[head].idom;
     if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom)) return idom;
     const uint32_t front = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
-    x->b.at[front].next = head;
-    for (uint32_t k = 0; k < x->b.at[head].npred; k++) {
-        const uint32_t from = x->preds[x->b.at[head].pred + k];
+    x->blocks.at[front].fallthrough = head;
+    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
+        const uint32_t from = x->predecessors[x->blocks.at[head].first_pred + k];
         if (!pl_ir_in_loop(x, from, head)) pl_ir_redirect(x, from, head, front);
     }
     return front;

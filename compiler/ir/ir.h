@@ -25,31 +25,33 @@ typedef struct pl_ir_block {
         pl_insn *at;
         size_t n, cap;
     } code;
-    uint32_t next; /* block behind the last instruction, PL_IR_NONE: the end is never reached */
+    uint32_t
+        fallthrough; /* block behind the last instruction, PL_IR_NONE: the end is never reached */
     /* pl_ir_graph fills these */
-    uint32_t npred, pred; /* number of predecessors; first of them in pl_ir.preds */
-    uint32_t order;       /* position in reverse postorder; PL_IR_NONE: not reachable */
-    uint32_t idom;        /* immediate dominator, itself for block 0 */
-    uint32_t pre, size;   /* position in a walk over the dominator tree; blocks that it dominates,
-                             itself included */
-    uint32_t loop;        /* head of the innermost loop, PL_IR_NONE: in no loop */
-    uint32_t outer;       /* of a loop head: head of the loop around it */
-    uint32_t depth;       /* loops around it */
-    uint32_t latches;     /* of a loop head: back edges */
+    uint32_t npreds, first_pred; /* number of predecessors; first of them in pl_ir.preds */
+    uint32_t rpo_index;          /* position in reverse postorder; PL_IR_NONE: not reachable */
+    uint32_t idom;               /* immediate dominator, itself for block 0 */
+    uint32_t dom_pre, dom_size;  /* position in a walk over the dominator tree; blocks that it
+                            dominates,  itself included */
+    uint32_t loop;               /* head of the innermost loop, PL_IR_NONE: in no loop */
+    uint32_t parent_loop;        /* of a loop head: head of the loop around it */
+    uint32_t loop_depth;         /* loops around it */
+    uint32_t nlatches;           /* of a loop head: back edges */
 } pl_ir_block;
 
 typedef enum pl_reg_kind { PL_REG_VIRTUAL, PL_REG_PRESET, PL_REG_DISCARD } pl_reg_kind;
 
 typedef struct pl_ir_reg {
-    uint32_t defs, uses; /* instructions and interface that write, read it */
-    uint32_t block, at;  /* of the last write */
-    uint32_t init;       /* PL_REG_PRESET: index in f->init */
-    uint32_t early;      /* number in a pl_exposed_regs list (loop_carried.h), plus one */
-    uint8_t kind;        /* pl_reg_kind */
-    uint8_t rows;        /* width of the last write */
-    bool pinned;         /* parameter or result of a function: not renamed */
-    bool guarded;        /* the last write is under a guard */
-    bool carried; /* it is written once, and read before or in a later iteration; `defs` is 2 */
+    uint32_t ndefs, nuses;         /* instructions and interface that write, read it */
+    uint32_t def_block, def_index; /* of the last write */
+    uint32_t init;                 /* PL_REG_PRESET: index in f->init */
+    uint32_t exposed;              /* number in a pl_exposed_regs list (loop_carried.h), plus one */
+    uint8_t kind;                  /* pl_reg_kind */
+    uint8_t width;                 /* width of the last write */
+    bool precolored;               /* parameter or result of a function: not renamed */
+    bool predicated;               /* the last write is under a guard */
+    bool
+        loop_carried; /* it is written once, and read before or in a later iteration; `defs` is 2 */
 } pl_ir_reg;
 
 typedef struct pl_ir {
@@ -60,7 +62,7 @@ typedef struct pl_ir {
     struct {
         pl_ir_block *at;
         size_t n, cap;
-    } b;
+    } blocks;
     struct {
         uint8_t *at;
         size_t n, cap;
@@ -72,33 +74,33 @@ typedef struct pl_ir {
     struct {
         struct pl_ir_added *at;
         size_t n, cap;
-    } later;       /* pl_ir_insert_deferred; from tmp */
-    uint32_t sink; /* the first of four rows that take what nobody reads, PL_IR_NONE: the function
-                      has none */
-    uint32_t most_live; /* registers that live at once and those that instructions need while they
-                           run, as pl_pass_schedule left the blocks */
+    } pending_inserts;     /* pl_ir_insert_deferred; from tmp */
+    uint32_t discard_reg;  /* the first of four rows that take what nobody reads, PL_IR_NONE: the
+                       function  has none */
+    uint32_t max_pressure; /* registers that live at once and those that instructions need while
+                           they run, as pl_pass_schedule left the blocks */
     /* pl_ir_graph */
-    uint32_t *preds;
-    bool loops;             /* there are loops */
+    uint32_t *predecessors;
+    bool has_loops;         /* there are loops */
     bool irreducible;       /* there are cycles with several entries, which `loop` does not show */
     uint32_t *rpo, nrpo;    /* reachable blocks in reverse postorder */
     uint32_t *stack, *edge; /* its working memory */
-    size_t edge_room, block_room;
+    size_t edge_capacity, block_capacity;
     struct {
         uint32_t *at;
         size_t n, cap;
     } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind
                 those of each */
     /* pl_ir_count */
-    pl_ir_reg *row;
-    pl_ir_reg *pred_row; /* the same for predicates */
-    bool parts; /* pl_pass_converge: there are branches where lanes may part, ends of some lanes,
-                   slow paths */
-    size_t row_room, pred_room;
-    uint32_t described; /* rows that have been */
-    bool dead;          /* there may be removed instructions: pl_ir_remove */
-    bool counted;       /* nothing has changed since: pl_ir_preserve_all, pl_ir_preserve_counts */
-    bool displaced;     /* but `block` and `at` of rows are not right */
+    pl_ir_reg *regs;
+    pl_ir_reg *preds; /* the same for predicates */
+    bool may_diverge; /* pl_pass_converge: there are branches where lanes may part, ends of some
+                   lanes, slow paths */
+    size_t reg_capacity, pred_capacity;
+    uint32_t nregs_described; /* rows that have been */
+    bool has_dead;            /* there may be removed instructions: pl_ir_remove */
+    bool uses_valid; /* nothing has changed since: pl_ir_preserve_all, pl_ir_preserve_counts */
+    bool defs_stale; /* but `block` and `at` of rows are not right */
 } pl_ir;
 
 pl_status pl_ir_open(pl_ir *x, pl_program *p, pl_prog_func *f, uint32_t sink, pl_arena *scratch,
@@ -121,12 +123,12 @@ bool pl_ir_count(pl_ir *x);
  * The next call need not count again. */
 static inline void pl_ir_preserve_all(pl_ir *x)
 {
-    x->counted = true;
+    x->uses_valid = true;
 }
 /* The same when instructions have moved, or come and gone, and the counts are right. */
 static inline void pl_ir_preserve_counts(pl_ir *x)
 {
-    x->counted = x->displaced = true;
+    x->uses_valid = x->defs_stale = true;
 }
 /* pl_ir_count for passes that do not ask where rows are written. */
 bool pl_ir_uses(pl_ir *x);
@@ -139,16 +141,16 @@ bool pl_ir_extend_reg_info(pl_ir *x);
  * function. */
 static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
 {
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (wanted(&x->b.at[b].code.at[k])) return true;
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (wanted(&x->blocks.at[b].code.at[k])) return true;
     return false;
 }
 /* The instruction is gone; what stands behind it moves with the next pl_ir_sweep. */
 static inline void pl_ir_remove(pl_ir *x, pl_insn *i)
 {
     i->form = PL_IR_DEAD;
-    x->dead = true;
+    x->has_dead = true;
 }
 /* Takes out removed instructions. */
 void pl_ir_sweep(pl_ir *x);
@@ -158,7 +160,7 @@ uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row);
 /* Is a on every path to b? */
 static inline bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
 {
-    return x->b.at[b].pre - x->b.at[a].pre < x->b.at[a].size;
+    return x->blocks.at[b].dom_pre - x->blocks.at[a].dom_pre < x->blocks.at[a].dom_size;
 }
 /* The last block that dominates both; a: PL_IR_NONE is no block yet. */
 uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
@@ -166,8 +168,8 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b);
 /* The instruction that wrote a row last, NULL for one that no instruction writes. */
 static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
 {
-    const pl_ir_reg *r = &x->row[row];
-    return r->block == PL_IR_NONE ? NULL : &x->b.at[r->block].code.at[r->at];
+    const pl_ir_reg *r = &x->regs[row];
+    return r->def_block == PL_IR_NONE ? NULL : &x->blocks.at[r->def_block].code.at[r->def_index];
 }
 /* Has the register one value, and is it there at the end of a block? UINT32_MAX, no register, is.
  */
@@ -176,8 +178,8 @@ bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block);
 /* Has the register one value, which it may get in another place as well? */
 static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
 {
-    const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[row];
-    return r->defs == 1 && !r->pinned && (pred ? row > PL_PF : r->kind == PL_REG_VIRTUAL);
+    const pl_ir_reg *r = &(pred ? x->preds : x->regs)[row];
+    return r->ndefs == 1 && !r->precolored && (pred ? row > PL_PF : r->kind == PL_REG_VIRTUAL);
 }
 /* The block in front of the outermost loop around `block` that does not change these registers
  * (UINT32_MAX: none), which have one value each; `block` where all loops do. */
@@ -236,7 +238,7 @@ void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
 /* The branch that ends the block, NULL when it ends otherwise. */
 static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
 {
-    const pl_ir_block *b = &x->b.at[block];
+    const pl_ir_block *b = &x->blocks.at[block];
     pl_insn *i = b->code.n ? &b->code.at[b->code.n - 1] : NULL;
     return i && pl_insn_is_jump(i) ? i : NULL;
 }
@@ -244,7 +246,7 @@ static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
 /* The position behind what a block does, in front of its branch. */
 static inline size_t pl_ir_end(const pl_ir *x, uint32_t block)
 {
-    return x->b.at[block].code.n - (pl_ir_branch(x, block) ? 1u : 0u);
+    return x->blocks.at[block].code.n - (pl_ir_branch(x, block) ? 1u : 0u);
 }
 
 /* The blocks that may follow a block: how many, and number k of them. */
@@ -252,22 +254,22 @@ static inline uint32_t pl_ir_successors(const pl_ir *x, uint32_t block)
 {
     const pl_insn *i = pl_ir_branch(x, block);
     return (uint32_t)((i ? pl_insn_is_table(i) ? i->nextra : 1u : 0u) +
-                      (x->b.at[block].next != PL_IR_NONE));
+                      (x->blocks.at[block].fallthrough != PL_IR_NONE));
 }
 
 static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t k)
 {
     const pl_insn *i = pl_ir_branch(x, block);
     uint32_t jumps = i ? pl_insn_is_table(i) ? i->nextra : 1u : 0u;
-    if (k >= jumps) return x->b.at[block].next;
+    if (k >= jumps) return x->blocks.at[block].fallthrough;
     return pl_insn_is_table(i) ? x->p->pool.at[i->extra_ops + k] : i->target;
 }
 
 /* Does the block belong to the loop with this head, or to one inside of it? */
 static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
 {
-    uint32_t loop = x->b.at[block].loop;
-    while (loop != PL_IR_NONE && loop != head) loop = x->b.at[loop].outer;
+    uint32_t loop = x->blocks.at[block].loop;
+    while (loop != PL_IR_NONE && loop != head) loop = x->blocks.at[loop].parent_loop;
     return loop == head;
 }
 
@@ -275,8 +277,9 @@ static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
  * the function has none in front. */
 static inline uint32_t pl_ir_outside_loops(const pl_ir *x, uint32_t block)
 {
-    for (uint32_t head = x->b.at[block].loop; head != PL_IR_NONE; head = x->b.at[block].loop) {
-        block = x->b.at[head].idom;
+    for (uint32_t head = x->blocks.at[block].loop; head != PL_IR_NONE;
+         head = x->blocks.at[block].loop) {
+        block = x->blocks.at[head].idom;
         if (block == head) break;
     }
     return block;
@@ -285,17 +288,17 @@ static inline uint32_t pl_ir_outside_loops(const pl_ir *x, uint32_t block)
 /* May a block be executed several times in one call of the function? */
 static inline bool pl_ir_in_cycle(const pl_ir *x, uint32_t block)
 {
-    return x->b.at[block].loop != PL_IR_NONE || x->irreducible;
+    return x->blocks.at[block].loop != PL_IR_NONE || x->irreducible;
 }
 
 /* Does it go on outside of the loop that it stands in, on some way? */
 static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 {
-    const pl_ir_block *b = &x->b.at[block];
+    const pl_ir_block *b = &x->blocks.at[block];
     bool leaves = false;
     for (uint32_t k = 0; b->loop != PL_IR_NONE && k < pl_ir_successors(x, block); k++) {
-        const pl_ir_block *to = &x->b.at[pl_ir_successor(x, block, k)];
-        leaves |= to->depth <= b->depth && to->loop != b->loop;
+        const pl_ir_block *to = &x->blocks.at[pl_ir_successor(x, block, k)];
+        leaves |= to->loop_depth <= b->loop_depth && to->loop != b->loop;
     }
     return leaves;
 }

@@ -41,7 +41,7 @@ static pl_ir_text finish(pl_arena *a, pl_ir_text *t)
 static void put_predecessors(const pl_ir *x, pl_ir_text *t, uint32_t block)
 {
     const char *before = "  ; preds";
-    for (uint32_t b = 0; b < x->b.n; b++)
+    for (uint32_t b = 0; b < x->blocks.n; b++)
         for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
             if (pl_ir_successor(x, b, k) == block) {
                 put(x->tmp, t, "%s bb%u", before, b);
@@ -54,9 +54,9 @@ pl_ir_text pl_ir_print(const pl_ir *x, const char *pass)
 {
     pl_ir_text t = {0};
     put(x->tmp, &t, "; %s after %s\n", x->f->name, pass);
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        const pl_ir_block *block = &x->b.at[b];
-        if (!block->code.n && block->next == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        const pl_ir_block *block = &x->blocks.at[b];
+        if (!block->code.n && block->fallthrough == PL_IR_NONE) continue;
         put(x->tmp, &t, "bb%u:", b);
         put_predecessors(x, &t, b);
         put(x->tmp, &t, "\n");
@@ -65,7 +65,7 @@ pl_ir_text pl_ir_print(const pl_ir *x, const char *pass)
             put(x->tmp, &t, "    ");
             put_insn(x->tmp, &t, x->p, x->f, &block->code.at[k], "bb");
         }
-        if (block->next != PL_IR_NONE) put(x->tmp, &t, "    -> bb%u\n", block->next);
+        if (block->fallthrough != PL_IR_NONE) put(x->tmp, &t, "    -> bb%u\n", block->fallthrough);
     }
     return finish(x->tmp, &t);
 }

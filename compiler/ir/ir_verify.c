@@ -75,7 +75,7 @@ static void verify_insn(verify *v, pl_insn *i, bool last)
 
 static void verify_block(verify *v, uint32_t b)
 {
-    const pl_ir_block *block = &v->x->b.at[b];
+    const pl_ir_block *block = &v->x->blocks.at[b];
     v->block = b;
     for (size_t k = 0; k < block->code.n && !v->bad; k++) {
         v->at = (uint32_t)k;
@@ -83,8 +83,9 @@ static void verify_block(verify *v, uint32_t b)
             verify_insn(v, &block->code.at[k], k + 1 == block->code.n);
     }
     for (uint32_t k = 0; k < pl_ir_successors(v->x, b); k++)
-        if (pl_ir_successor(v->x, b, k) >= v->x->b.n)
-            fail(v, "goes on with bb%u, of %zu blocks", pl_ir_successor(v->x, b, k), v->x->b.n);
+        if (pl_ir_successor(v->x, b, k) >= v->x->blocks.n)
+            fail(v, "goes on with bb%u, of %zu blocks", pl_ir_successor(v->x, b, k),
+                 v->x->blocks.n);
 }
 
 /* ---- reads without a value ---- */
@@ -128,7 +129,7 @@ static void visit_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool list_predecessors(const pl_ir *x, pl_live_spans *s)
 {
-    const size_t n = x->b.n;
+    const size_t n = x->blocks.n;
     size_t edges = 0;
     for (uint32_t b = 0; b < n; b++) edges += pl_ir_successors(x, b);
     uint32_t *first = pl_arena_array(x->tmp, uint32_t, n + 1),
@@ -154,14 +155,14 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
 {
     const uint32_t things = x->f->rows + x->f->preds;
     reads r = {.x = x,
-               .live = {.a = x->tmp, .things = things, .blocks = (uint32_t)x->b.n},
+               .live = {.a = x->tmp, .values = things, .blocks = (uint32_t)x->blocks.n},
                .seen = pl_arena_array(x->tmp, uint32_t, things + 1)};
     *thing = PL_IR_NONE;
     if (!r.seen || !list_predecessors(x, &r.live)) return PL_NOMEM;
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         r.block = b;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             pl_insn_uses(x->p, i, visit_read, &r);
             pl_insn_uses(x->p, i, visit_write, &r);
@@ -170,14 +171,14 @@ static pl_status find_undefined(pl_ir *x, uint32_t *thing)
     if (!pl_live_spans_solve(&r.live) || !pl_ir_ok(x)) return PL_NOMEM;
     uint8_t *at_entry = pl_arena_array(x->tmp, uint8_t, things + 1);
     if (!at_entry) return PL_NOMEM;
-    for (size_t k = 0; k < r.live.touches.n; k++) /* needed by the first block itself */
-        if (r.live.touches.at[k].block == 0 && r.live.touches.at[k].reads)
-            at_entry[r.live.touches.at[k].thing] = 1;
+    for (size_t k = 0; k < r.live.accesses.n; k++) /* needed by the first block itself */
+        if (r.live.accesses.at[k].block == 0 && r.live.accesses.at[k].reads)
+            at_entry[r.live.accesses.at[k].value] = 1;
     for (size_t k = 0; k < r.live.spans.n; k++) /* or live at its end and not written in it */
-        if (r.live.spans.at[k].first == 0) at_entry[r.live.spans.at[k].thing] = 1;
-    for (size_t k = 0; k < r.live.touches.n; k++)
-        if (r.live.touches.at[k].block == 0 && !r.live.touches.at[k].reads)
-            at_entry[r.live.touches.at[k].thing] = 0;
+        if (r.live.spans.at[k].first == 0) at_entry[r.live.spans.at[k].value] = 1;
+    for (size_t k = 0; k < r.live.accesses.n; k++)
+        if (r.live.accesses.at[k].block == 0 && !r.live.accesses.at[k].reads)
+            at_entry[r.live.accesses.at[k].value] = 0;
     for (size_t k = 0; k < x->f->formal.n; k++)
         if (x->f->formal.at[k].reg) /* the caller writes it */
             for (unsigned w = 0; w < 4 && x->f->formal.at[k].to + w < x->f->rows; w++)
@@ -198,7 +199,7 @@ pl_status pl_ir_verify_open(pl_ir_verifier *v, pl_ir *x)
 pl_status pl_ir_verify(pl_ir_verifier *v, pl_ir *x, bool may_undefine, char *why, size_t size)
 {
     verify c = {.x = x, .why = why, .size = size};
-    for (uint32_t b = 0; b < x->b.n && !c.bad; b++) verify_block(&c, b);
+    for (uint32_t b = 0; b < x->blocks.n && !c.bad; b++) verify_block(&c, b);
     if (c.bad) return PL_INVALID;
     uint32_t thing = PL_IR_NONE;
     if (!v->undefined_reads && find_undefined(x, &thing) != PL_OK) return PL_NOMEM;

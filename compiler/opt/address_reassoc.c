@@ -42,8 +42,8 @@ static unsigned sum_of(const reach *r, const pl_insn *i)
     const pl_ir *x = r->x;
     const uint16_t m = i->form == PL_IR_DEAD ? M_ret : pl_insn_mnem(i);
     if ((m != M_add && m != M_mad) || i->guard != PL_PT || !pl_insn_pure(i) ||
-        pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned ||
-        !r->good[i->op[0]] || r->good[i->op[0]] != x->row[i->op[0]].uses)
+        pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 || x->regs[i->op[0]].precolored ||
+        !r->good[i->op[0]] || r->good[i->op[0]] != x->regs[i->op[0]].nuses)
         return 0;
     if (m == M_add) return pl_insn_is_integer(i, 64) ? 1 : 0;
     return pl_insn_has(i, W_wide) &&
@@ -54,7 +54,7 @@ static unsigned sum_of(const reach *r, const pl_insn *i)
 
 static bool unchanged(const reach *r, uint32_t row, uint32_t since)
 {
-    return row == UINT32_MAX || row >= r->x->f->rows || r->x->row[row].defs == 1 ||
+    return row == UINT32_MAX || row >= r->x->f->rows || r->x->regs[row].ndefs == 1 ||
            r->x->kind.at[row] != PL_REG_VIRTUAL || (since >= r->first && r->when[row] < since);
 }
 
@@ -65,8 +65,8 @@ static int64_t part_off(reach *r, pl_insn *i, unsigned k)
     const pl_ir *x = r->x;
     const uint32_t row = i->op[k];
     uint64_t n;
-    if (row >= x->f->rows || x->kind.at[row] != PL_REG_VIRTUAL || x->row[row].defs != 1 ||
-        x->row[row].block == PL_IR_NONE)
+    if (row >= x->f->rows || x->kind.at[row] != PL_REG_VIRTUAL || x->regs[row].ndefs != 1 ||
+        x->regs[row].def_block == PL_IR_NONE)
         return 0;
     const pl_insn *w = pl_ir_writer(x, row);
     if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
@@ -90,7 +90,7 @@ static bool equal(const reach *r, const pl_insn *a, const pl_insn *b)
 
 static void add_up(reach *r, uint32_t at)
 {
-    pl_ir_block *b = &r->x->b.at[r->block];
+    pl_ir_block *b = &r->x->blocks.at[r->block];
     pl_insn *i = &b->code.at[at];
     const unsigned first = sum_of(r, i);
     if (!first) return;
@@ -144,9 +144,9 @@ static bool is_far(const pl_insn *i)
 static bool approach(pl_ir *x)
 {
     if (!pl_ir_any(x, is_far)) return true;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             const int64_t far = too_far(i);
             if (!far) continue;
             const uint32_t from = i->op[pl_insn_address(i) - 1], to = pl_ir_new(x, 2),
@@ -177,7 +177,7 @@ bool pl_pass_address_reassoc(pl_ir *x)
     if (!r.good || !r.when || !r.to || !r.delta) return false;
     memset(r.to, 0xff, rows * sizeof *r.to);
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
-        pl_ir_block *b = &x->b.at[r.block = x->rpo[j]];
+        pl_ir_block *b = &x->blocks.at[r.block = x->rpo[j]];
         r.first = r.now;
         r.sums.n = 0;
         for (size_t k = 0; k < b->code.n; k++) {

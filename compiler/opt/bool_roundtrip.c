@@ -33,9 +33,9 @@ static bool says_again(const pl_insn *i)
 /* The only instruction that writes a predicate; NULL: there are several, or others read it too. */
 static const pl_insn *says(const pl_ir *x, uint32_t p)
 {
-    const pl_ir_reg *r = &x->pred_row[p];
-    return p > PL_PF && r->defs == 1 && !r->pinned && r->block != PL_IR_NONE
-               ? &x->b.at[r->block].code.at[r->at]
+    const pl_ir_reg *r = &x->preds[p];
+    return p > PL_PF && r->ndefs == 1 && !r->precolored && r->def_block != PL_IR_NONE
+               ? &x->blocks.at[r->def_block].code.at[r->def_index]
                : NULL;
 }
 
@@ -72,12 +72,12 @@ static truth number_truth(const pl_ir *x, const pl_insn *i)
     const truth none = {.as = PL_IR_NONE};
     uint64_t number, yes, no, bits = UINT64_MAX;
     if (!pl_ir_constant_value(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
-        x->row[i->op[2]].defs != 1 || x->row[i->op[2]].pinned)
+        x->regs[i->op[2]].ndefs != 1 || x->regs[i->op[2]].precolored)
         return none;
     const pl_insn *w = pl_ir_writer(x, i->op[2]);
     if (w && pl_insn_mnem(w) == M_and && w->guard == PL_PT &&
-        pl_ir_constant_value(x, w->op[2], &bits) && x->row[w->op[1]].defs == 1 &&
-        !x->row[w->op[1]].pinned)
+        pl_ir_constant_value(x, w->op[2], &bits) && x->regs[w->op[1]].ndefs == 1 &&
+        !x->regs[w->op[1]].precolored)
         w = pl_ir_writer(x, w->op[1]);
     if (!w || pl_insn_mnem(w) != M_selp || w->guard != PL_PT || w->op[3] <= PL_PF ||
         !pl_ir_constant_value(x, w->op[1], &yes) || !pl_ir_constant_value(x, w->op[2], &no))
@@ -112,15 +112,16 @@ static uint32_t read_by(const pl_insn *i, unsigned k)
 /* Is the predicate's only write on each way to this place? */
 static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at)
 {
-    const pl_ir_reg *r = &x->pred_row[p];
-    return r->block == block ? r->at < at
-                             : r->block != PL_IR_NONE && pl_ir_dominates(x, r->block, block);
+    const pl_ir_reg *r = &x->preds[p];
+    return r->def_block == block
+               ? r->def_index < at
+               : r->def_block != PL_IR_NONE && pl_ir_dominates(x, r->def_block, block);
 }
 
 /* Counts in `seen` the places where a predicate is read and may be read negated. */
 static void count_places(const pl_ir *x, uint32_t block, size_t at, uint32_t *seen)
 {
-    const pl_insn *i = &x->b.at[block].code.at[at];
+    const pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->guard > PL_PF) seen[i->guard] += written_before(x, i->guard, block, at);
     for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
         if (read_by(i, k) != PL_IR_NONE && pl_forms[i->form].operand[k].negatable)
@@ -163,9 +164,9 @@ bool pl_pass_opt_bool_roundtrip(pl_ir *x)
         t[p].as = PL_IR_NONE;
         seen[p] = 0;
     }
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
             count_places(x, b, k, seen);
             if (says_again(i)) {
                 t[i->op[0]] = truth_of(x, i);
@@ -178,10 +179,10 @@ bool pl_pass_opt_bool_roundtrip(pl_ir *x)
         pl_ir_preserve_all(x);
         return true;
     }
-    for (uint32_t p = 0; p < n; p++) t[p].kept = seen[p] != x->pred_row[p].uses;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (uint32_t p = 0; p < n; p++) t[p].kept = seen[p] != x->preds[p].nuses;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             replace(t, i);
             if (says_again(i) && t[i->op[0]].as != PL_IR_NONE && !t[i->op[0]].kept)
                 pl_ir_remove(x, i);

@@ -23,30 +23,30 @@ static uint32_t part(pl_ir *x, uint32_t b, size_t at)
 {
     const uint32_t arm = pl_ir_new_block(x), rest = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
-    const pl_ir_block from = x->b.at[b];
+    const pl_ir_block from = x->blocks.at[b];
     pl_insn i = from.code.at[at];
     const uint32_t guard = i.guard;
     const bool negated = (i.flags & PL_IF_GUARD_NEG) != 0;
     i.guard = PL_PT;
     i.flags &= (uint16_t)~PL_IF_GUARD_NEG;
-    *pl_push(x->a, &x->b.at[arm].code) = i;
+    *pl_push(x->a, &x->blocks.at[arm].code) = i;
     for (size_t k = at + 1; k < from.code.n; k++)
-        *pl_push(x->a, &x->b.at[rest].code) = from.code.at[k];
-    x->b.at[rest].next = from.next;
-    x->b.at[arm].next = rest;
-    x->b.at[b].code.n = at;
-    x->b.at[b].next = arm;
+        *pl_push(x->a, &x->blocks.at[rest].code) = from.code.at[k];
+    x->blocks.at[rest].fallthrough = from.fallthrough;
+    x->blocks.at[arm].fallthrough = rest;
+    x->blocks.at[b].code.n = at;
+    x->blocks.at[b].fallthrough = arm;
     pl_ir_jump(x, b, i.line, guard, !negated, rest);
     return pl_ir_ok(x) ? rest : PL_IR_NONE;
 }
 
 bool pl_pass_expand_predicated_memory(pl_ir *x)
 {
-    const size_t blocks = x->b.n;
+    const size_t blocks = x->blocks.n;
     for (size_t b = 0; b < blocks; b++)
-        for (uint32_t at = (uint32_t)b, k = 0; k < x->b.at[at].code.n; k++)
-            if (is_arm(&x->b.at[at].code.at[k])) {
-                x->counted = false;
+        for (uint32_t at = (uint32_t)b, k = 0; k < x->blocks.at[at].code.n; k++)
+            if (is_arm(&x->blocks.at[at].code.at[k])) {
+                x->uses_valid = false;
                 at = part(x, at, k);
                 k = UINT32_MAX; /* from its start on */
                 if (at == PL_IR_NONE) return false;

@@ -75,7 +75,7 @@ static bool is_zero(const pl_ir *x, uint32_t row, unsigned depth)
     uint64_t v;
     const pl_insn *w = depth < 4 ? pl_ir_writer(x, row) : NULL;
     return (pl_ir_constant_value(x, row, &v) && !v) ||
-           (w && x->row[row].defs == 1 && pl_insn_mnem(w) == M__mov &&
+           (w && x->regs[row].ndefs == 1 && pl_insn_mnem(w) == M__mov &&
             is_zero(x, w->op[1], depth + 1));
 }
 
@@ -97,8 +97,8 @@ static bool based(const free_pass *f, const pl_insn *i)
 {
     const pl_ir *x = f->x;
     if (pl_insn_mnem(i) != M_add || i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 ||
-        pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 || !f->address[i->op[0]] ||
-        f->address[i->op[0]] != x->row[i->op[0]].uses)
+        pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 || !f->address[i->op[0]] ||
+        f->address[i->op[0]] != x->regs[i->op[0]].nuses)
         return false;
     for (unsigned k = 1; k < 3; k++) {
         const pl_frame_init *r =
@@ -113,8 +113,8 @@ static bool carried(const free_pass *f, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return (m == M_neg || m == M_abs) && i->guard == PL_PT &&
-           pl_type_kind(pl_insn_type(i)) == 'f' && f->x->row[i->op[0]].defs == 1 &&
-           f->x->row[i->op[0]].uses && !f->other[i->op[0]];
+           pl_type_kind(pl_insn_type(i)) == 'f' && f->x->regs[i->op[0]].ndefs == 1 &&
+           f->x->regs[i->op[0]].nuses && !f->other[i->op[0]];
 }
 
 /* A saturation of what an addition or multiplication just made for it. */
@@ -124,8 +124,9 @@ static bool saturates(const pl_ir *x, const pl_insn *i)
         pl_operand_type(&pl_forms[i->form], 0, i->mods) != W_f32 ||
         pl_operand_type(&pl_forms[i->form], 1, i->mods) != W_f32)
         return false;
-    const pl_insn *w =
-        x->row[i->op[1]].defs == 1 && x->row[i->op[1]].uses == 1 ? pl_ir_writer(x, i->op[1]) : NULL;
+    const pl_insn *w = x->regs[i->op[1]].ndefs == 1 && x->regs[i->op[1]].nuses == 1
+                           ? pl_ir_writer(x, i->op[1])
+                           : NULL;
     uint16_t m = w ? pl_insn_mnem(w) : UINT16_MAX;
     return w &&
            (m == M_add || m == M_sub || m == M_mul || m == M_fma || m == M__fms || m == M__fnma) &&
@@ -148,7 +149,7 @@ typedef struct piece {
 
 static piece piece_of(const pl_ir *x, uint32_t row)
 {
-    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     const pl_form *f = w ? &pl_forms[w->form] : NULL;
     if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || f->noperands != 2 ||
         pl_operand_count(f, 0, w->mods) != 2 || pl_operand_count(f, 1, w->mods) ||
@@ -162,7 +163,7 @@ static piece piece_of(const pl_ir *x, uint32_t row)
 static bool halves_alike(const pl_ir *x, uint32_t row)
 {
     static const uint16_t any[] = {M_add, M_sub, M_mul, M_fma, M_min, M_max, M__fms, M__fnma};
-    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     for (size_t k = 0; w && k < sizeof any / sizeof *any; k++)
         if (pl_insn_mnem(w) == any[k])
             return pl_type_bits(pl_insn_type(w)) == 16 && pl_type_kind(pl_insn_type(w)) != 'u' &&
@@ -174,7 +175,8 @@ static bool halves_alike(const pl_ir *x, uint32_t row)
  * other one. */
 static bool merges(const pl_ir *x, uint32_t row)
 {
-    const pl_insn *w = x->row[row].defs == 1 && x->row[row].uses == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_insn *w =
+        x->regs[row].ndefs == 1 && x->regs[row].nuses == 1 ? pl_ir_writer(x, row) : NULL;
     return w && pl_insn_mnem(w) == M_cvt && w->guard == PL_PT &&
            pl_operand_type(&pl_forms[w->form], 0, w->mods) == W_b16;
 }
@@ -212,15 +214,15 @@ static void pack(free_pass *f, pl_insn *i)
         return;
     uint32_t low = x->p->pool.at[i->extra_ops + i->op[1]],
              high = x->p->pool.at[i->extra_ops + i->op[1] + 1];
-    pl_insn *a = x->row[low].defs == 1 ? pl_ir_writer(x, low) : NULL,
-            *b = x->row[high].defs == 1 ? pl_ir_writer(x, high) : NULL;
+    pl_insn *a = x->regs[low].ndefs == 1 ? pl_ir_writer(x, low) : NULL,
+            *b = x->regs[high].ndefs == 1 ? pl_ir_writer(x, high) : NULL;
     uint64_t v;
     const bool numbers[2] = {to_half(a) && pl_ir_constant_value(x, a->op[1], &v),
                              to_half(b) && pl_ir_constant_value(x, b->op[1], &v)};
     if (numbers[0]) a->latency_class = C_free;
     if (numbers[1]) b->latency_class = C_free;
-    if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] && x->row[low].uses == 1 &&
-        x->row[high].uses == 1)
+    if (to_half(a) && to_half(b) && a != b && !numbers[0] && !numbers[1] &&
+        x->regs[low].nuses == 1 && x->regs[high].nuses == 1)
         a->latency_class = C_free;
     else if (!numbers[0] || !numbers[1])
         i->latency_class = joining(f, i, low, high);
@@ -246,9 +248,9 @@ bool pl_pass_fold_modifiers(pl_ir *x)
                    .partner = pl_arena_array(x->tmp, uint32_t, rows),
                    .zeroed = pl_arena_array(x->tmp, uint32_t, rows)};
     if (!f.other || !f.address || !f.partner || !f.zeroed) return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             uint32_t address = shared_address(i);
             f.i = i;
             pl_insn_reads_here(x->p, i, note_reader, &f);
@@ -256,9 +258,9 @@ bool pl_pass_fold_modifiers(pl_ir *x)
             note_accumulator(&f, i);
             if (moves_zero(x, i)) f.zeroed[i->op[0]] = (uint32_t)b + 1;
         }
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             if (moves_wide_zero(x, i)) i->latency_class = C_alu;
             pack(&f, i);

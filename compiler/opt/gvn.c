@@ -34,7 +34,7 @@ typedef struct fold {
 
 static bool is_value(const pl_ir *x, uint32_t row)
 {
-    return row == UINT32_MAX || x->row[row].defs == 1;
+    return row == UINT32_MAX || x->regs[row].ndefs == 1;
 }
 
 static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -272,7 +272,7 @@ static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
     const pl_form *m = &pl_forms[i->form];
     const uint16_t op = m->mnem;
     uint64_t bits[2] = {0, 0};
-    if (i->guard != PL_PT || i->neg || !pl_insn_pure(i) || x->row[i->op[0]].defs != 1 ||
+    if (i->guard != PL_PT || i->neg || !pl_insn_pure(i) || x->regs[i->op[0]].ndefs != 1 ||
         pl_insn_has(i, W_sat) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
         pl_insn_has(i, W_rp) || m->noperands < 2 || m->noperands > 3)
         return false;
@@ -326,7 +326,7 @@ static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y,
 
 static void replace_by(fold *f, pl_insn *i, uint32_t row)
 {
-    unsigned rows = f->x->row[i->op[0]].rows;
+    unsigned rows = f->x->regs[i->op[0]].width;
     for (unsigned k = 0; k < rows; k++) f->to[i->op[0] + k] = row + k;
     pl_ir_remove(f->x, i);
     f->changed = f->edited = f->replaced = true;
@@ -368,7 +368,7 @@ static void combine(fold *f, pl_insn *i, operation o)
         f->edited = true;
     }
     if (!pl_ir_constant_value(x, i->op[2], &c) || !is_value(x, i->op[1]) ||
-        x->row[i->op[1]].block == PL_IR_NONE)
+        x->regs[i->op[1]].def_block == PL_IR_NONE)
         return;
     const pl_insn *w = pl_ir_writer(x, i->op[1]);
     if (w->form == PL_IR_DEAD || w->op[0] != i->op[1] || pl_insn_mnem(w) != M_add) return;
@@ -462,7 +462,7 @@ static bool all_values(const pl_ir *x, pl_insn *i)
         const pl_operand_plan *t = pl_plan_of(x->p, i, &own);
         for (const pl_operand_slot *u = t->use + 1; u < t->use + t->n; u++) {
             uint32_t row = ((const uint32_t *)(const void *)i)[u->at];
-            if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->pred_row : x->row)[row].defs != 1)
+            if (row != UINT32_MAX && (u->use & PL_USE_PRED ? x->preds : x->regs)[row].ndefs != 1)
                 return false;
         }
         return true;
@@ -476,7 +476,7 @@ static bool all_values(const pl_ir *x, pl_insn *i)
         bool pred = pl_operand_type(f, k, i->mods) == W_pred;
         for (unsigned p = 0; p < (parts ? parts : 1); p++) {
             const uint32_t row = row_of(x, i, k, p);
-            if (row != UINT32_MAX && (pred ? x->pred_row : x->row)[row].defs != 1) return false;
+            if (row != UINT32_MAX && (pred ? x->preds : x->regs)[row].ndefs != 1) return false;
         }
     }
     return true;
@@ -487,7 +487,7 @@ static bool all_values(const pl_ir *x, pl_insn *i)
 static bool is_constant(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_ld || i->guard != PL_PT || i->sel[PL_M_COUNT] != 1 ||
-        x->row[i->op[0]].defs != 1)
+        x->regs[i->op[0]].ndefs != 1)
         return false;
     if (i->sel[PL_M_SPACE] == PL_SP_PARAM) return x->f->entry && i->op[1] == UINT32_MAX;
     return pl_insn_has(i, W_nc) && i->op[1] != UINT32_MAX && is_value(x, i->op[1]);
@@ -532,7 +532,7 @@ static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
 static void share(fold *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
-    pl_insn *i = &x->b.at[block].code.at[at];
+    pl_insn *i = &x->blocks.at[block].code.at[at];
     bool constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
     /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values,
@@ -544,7 +544,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
     uint32_t slot = hash_of(x, i) & f->mask;
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
-        const pl_insn *w = &x->b.at[v->block].code.at[v->at];
+        const pl_insn *w = &x->blocks.at[v->block].code.at[v->at];
         if (w->form == PL_IR_DEAD || !same(x, w, i) || !has_parts(x, w, i) ||
             !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
@@ -557,7 +557,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
                 if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
                     f->pred_to[row] = by;
                 else
-                    for (unsigned r = 0; row != UINT32_MAX && r < x->row[row].rows; r++)
+                    for (unsigned r = 0; row != UINT32_MAX && r < x->regs[row].width; r++)
                         f->to[row + r] = by + r;
             }
         }
@@ -576,7 +576,7 @@ static bool policy(fold *f, pl_insn *i)
     const pl_form *m = &pl_forms[i->form];
     uint64_t bits = 0x3f800000; /* 1 */
     if (m->mnem != M_createpolicy || !pl_insn_has(i, W_fractional) || i->guard != PL_PT ||
-        f->x->row[i->op[0]].defs != 1)
+        f->x->regs[i->op[0]].ndefs != 1)
         return false;
     if (i->op[1] != UINT32_MAX && !pl_ir_constant_value(f->x, i->op[1], &bits)) return false;
     const int primary = (int)pl_mod(m, i->mods, G_primary),
@@ -628,7 +628,7 @@ static bool reals(fold *f, pl_insn *i)
     const pl_word t = pl_insn_type(i);
     if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
         if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
-            i->op[1] != UINT32_MAX || x->pred_row[i->op[0]].defs != 1 ||
+            i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
             !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
             !compare_real(i, t, a, b, &holds))
             return false;
@@ -640,7 +640,7 @@ static bool reals(fold *f, pl_insn *i)
     const uint16_t m = pl_insn_mnem(i);
     if ((m != M_add && m != M_sub && m != M_mul && m != M_cvt) ||
         pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred ||
-        !evaluate_real(x, i, &r, &width) || width / 32u != x->row[i->op[0]].rows)
+        !evaluate_real(x, i, &r, &width) || width / 32u != x->regs[i->op[0]].width)
         return false;
     replace_by(f, i, constant(f, r, width));
     return true;
@@ -649,7 +649,7 @@ static bool reals(fold *f, pl_insn *i)
 static void visit(fold *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
-    pl_insn *i = &x->b.at[block].code.at[at];
+    pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     pl_insn_reads_here(x->p, i, substitute, f);
     if (guarded_by_number(f, i)) return;
@@ -671,7 +671,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         i->op[1] == UINT32_MAX) {
         uint64_t a, b;
         bool r;
-        if (x->pred_row[i->op[0]].defs == 1 && pl_ir_constant_value(x, i->op[2], &a) &&
+        if (x->preds[i->op[0]].ndefs == 1 && pl_ir_constant_value(x, i->op[2], &a) &&
             pl_ir_constant_value(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
             f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
             pl_ir_remove(x, i);
@@ -682,7 +682,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
     bool values = false;
     if (i->guard == PL_PT && pl_insn_pure(i) && fm->noperands >= 2 && fm->noperands <= 3 &&
         fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
-        x->row[i->op[0]].defs == 1) {
+        x->regs[i->op[0]].ndefs == 1) {
         uint64_t v[3] = {0}, r;
         unsigned width, known = 0;
         for (unsigned k = 1; k < fm->noperands; k++)
@@ -690,14 +690,14 @@ static void visit(fold *f, uint32_t block, uint32_t at)
                 fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred &&
                 !pl_operand_count(fm, k, i->mods) && pl_ir_constant_value(x, i->op[k], &v[k - 1]);
         if (known + 1u == fm->noperands && !pl_operand_count(fm, 0, i->mods) &&
-            evaluate_rare(i, v, &r, &width) && width / 32u == x->row[i->op[0]].rows) {
+            evaluate_rare(i, v, &r, &width) && width / 32u == x->regs[i->op[0]].width) {
             replace_by(f, i, constant(f, r, width));
             return;
         }
     }
     if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE &&
         fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
-        x->row[i->op[0]].defs == 1 && (values = all_values(x, i))) { /* and remains so */
+        x->regs[i->op[0]].ndefs == 1 && (values = all_values(x, i))) { /* and remains so */
         uint64_t v[3] = {0}, r;
         unsigned width, known = 0;
         for (unsigned k = 1; k < fm->noperands; k++)
@@ -705,7 +705,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
                      pl_operand_type(fm, k, i->mods) != W_pred &&
                      pl_ir_constant_value(x, i->op[k], &v[k - 1]);
         if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) &&
-            width / 32u == x->row[i->op[0]].rows) {
+            width / 32u == x->regs[i->op[0]].width) {
             replace_by(f, i, constant(f, r, width));
             return;
         }
@@ -720,12 +720,12 @@ static void visit(fold *f, uint32_t block, uint32_t at)
 static void branches(fold *f)
 {
     pl_ir *x = f->x;
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         pl_insn *i = pl_ir_branch(x, b);
         if (!i || (i->guard != PL_PT && i->guard != PL_PF)) continue;
         const bool taken = (i->guard == PL_PT) != ((i->flags & PL_IF_GUARD_NEG) != 0);
-        if (taken && x->b.at[b].next == PL_IR_NONE) continue; /* it was a jump */
-        if (taken) x->b.at[b].next = i->target;
+        if (taken && x->blocks.at[b].fallthrough == PL_IR_NONE) continue; /* it was a jump */
+        if (taken) x->blocks.at[b].fallthrough = i->target;
         pl_ir_remove(x, i);
         f->changed = true;
     }
@@ -747,29 +747,29 @@ typedef struct cleaner {
 static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     c->any = true;
-    for (unsigned k = 0; k < rows; k++) c->used |= r[k].uses != 0;
+    for (unsigned k = 0; k < rows; k++) c->used |= r[k].nuses != 0;
 }
 
 static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
     for (unsigned k = 0; k < rows; k++) {
-        pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->pred_row : c->x->row)[*row + k];
-        r->uses -= r->uses != 0;
-        if (!r->uses && r->block != PL_IR_NONE)
-            c->again |=
-                r->defs > 1 || r->block > c->block || (r->block == c->block && r->at >= c->at);
+        pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
+        r->nuses -= r->nuses != 0;
+        if (!r->nuses && r->def_block != PL_IR_NONE)
+            c->again |= r->ndefs > 1 || r->def_block > c->block ||
+                        (r->def_block == c->block && r->def_index >= c->at);
     }
 }
 
 static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
-    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->pred_row : c->x->row) + *row;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        c->mixed |= r[k].defs != 1;
+        c->mixed |= r[k].ndefs != 1;
         *pl_push(c->x->tmp, &c->gone) = &r[k];
     }
 }
@@ -780,11 +780,11 @@ static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     cleaner *c = ctx;
     if (use & PL_USE_PRED || rows != 1) return;
-    pl_ir_reg *r = c->x->row + *row;
-    if (r->uses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
-    c->mixed |= r->defs != 1;
+    pl_ir_reg *r = c->x->regs + *row;
+    if (r->nuses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
+    c->mixed |= r->ndefs != 1;
     *pl_push(c->x->tmp, &c->gone) = r;
-    *row = c->x->sink;
+    *row = c->x->discard_reg;
     c->masked = true;
 }
 
@@ -816,7 +816,7 @@ static void only_meet(cleaner *c, pl_insn *i)
     if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
     meet.op[0] = mask;
     meet.latency_class = C_free;
-    c->x->row[mask].uses++;
+    c->x->regs[mask].nuses++;
     pl_insn_reads_here(c->x->p, i, release, c);
     pl_insn_writes_here(c->x->p, i, leave, c);
     *i = meet;
@@ -831,15 +831,15 @@ bool pl_pass_dce(pl_ir *x)
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     do {
         c.again = false;
-        for (c.block = (uint32_t)x->b.n; c.block-- > 0;) {
-            pl_ir_block *b = &x->b.at[c.block];
+        for (c.block = (uint32_t)x->blocks.n; c.block-- > 0;) {
+            pl_ir_block *b = &x->blocks.at[c.block];
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
                 const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
                 if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
                 c.any = c.used = false;
                 pl_insn_writes_here(x->p, i, look, &c);
-                if (c.used && fetches(i) && x->sink != PL_IR_NONE)
+                if (c.used && fetches(i) && x->discard_reg != PL_IR_NONE)
                     pl_insn_writes_here(x->p, i, mask, &c);
                 if (!c.any || c.used) continue;
                 if (exchange) {
@@ -856,8 +856,8 @@ bool pl_pass_dce(pl_ir *x)
     } while (c.again);
     pl_ir_sweep(x);
     for (size_t k = 0; k < c.gone.n; k++) {
-        c.gone.at[k]->defs = c.gone.at[k]->rows = 0;
-        c.gone.at[k]->block = PL_IR_NONE;
+        c.gone.at[k]->ndefs = c.gone.at[k]->width = 0;
+        c.gone.at[k]->def_block = PL_IR_NONE;
     }
     if (same && !c.masked)
         pl_ir_preserve_all(x);
@@ -872,7 +872,7 @@ bool pl_pass_gvn(pl_ir *x)
         fold f = {.x = x};
         uint32_t size = 64;
         size_t insns = 0;
-        for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+        for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
         while (size < insns) size *= 2;
         if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
         f.mask = size - 1;
@@ -881,12 +881,12 @@ bool pl_pass_gvn(pl_ir *x)
         if (!f.bucket || !f.pred_to || !to_room(&f, x->f->rows + x->f->rows / 8 + 16)) return false;
         memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (uint32_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
+            for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
         /* uses in blocks that come earlier in the order, or that are not reached */
-        for (uint32_t b = 0; b < x->b.n && f.replaced; b++)
-            for (size_t k = 0; k < x->b.at[b].code.n; k++)
-                if (x->b.at[b].code.at[k].form != PL_IR_DEAD)
-                    pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], substitute, &f);
+        for (uint32_t b = 0; b < x->blocks.n && f.replaced; b++)
+            for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+                if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
+                    pl_insn_reads_here(x->p, &x->blocks.at[b].code.at[k], substitute, &f);
         for (size_t k = 0; k < x->f->result.n; k++)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1,
@@ -922,7 +922,7 @@ static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     holds *h = ctx;
     uint64_t number;
     if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
-        h->x->row[*row].rows != rows ||
+        h->x->regs[*row].width != rows ||
         !(h->copy || pl_ir_constant_value(h->x, h->number[*row], &number)))
         return;
     *row = h->number[*row];
@@ -935,14 +935,14 @@ bool pl_pass_local_const_prop(pl_ir *x)
                .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         h.now = b + 1;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             h.copy = pl_insn_mnem(i) == M_mov && is_copy(i);
             if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
             pl_insn_writes_here(x->p, i, forget, &h);
-            if (!h.copy || x->row[i->op[1]].kind != PL_REG_PRESET) continue;
+            if (!h.copy || x->regs[i->op[1]].kind != PL_REG_PRESET) continue;
             h.number[i->op[0]] = i->op[1];
             h.block[i->op[0]] = h.now;
         }

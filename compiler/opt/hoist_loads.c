@@ -110,7 +110,7 @@ static void fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     hoist *h = ctx;
     (void)use;
     for (unsigned k = 0; k < rows; k++)
-        if (h->row[*row + k].ready == h->now) go(h, h->x->row[*row + k].at);
+        if (h->row[*row + k].ready == h->now) go(h, h->x->regs[*row + k].def_index);
 }
 
 static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -119,8 +119,8 @@ static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)use;
     for (unsigned k = 0; k < rows; k++) {
         h->row[*row + k].ready = 0;
-        h->x->row[*row + k].block = h->head;
-        h->x->row[*row + k].at = (uint32_t)pl_ir_end(h->x, h->head) - 1;
+        h->x->regs[*row + k].def_block = h->head;
+        h->x->regs[*row + k].def_index = (uint32_t)pl_ir_end(h->x, h->head) - 1;
     }
 }
 
@@ -129,13 +129,13 @@ static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void go(hoist *h, uint32_t at)
 {
     pl_ir *x = h->x;
-    pl_insn i = x->b.at[h->join].code.at[at];
+    pl_insn i = x->blocks.at[h->join].code.at[at];
     if (i.form == PL_IR_DEAD) return;
     pl_insn_reads_here(x->p, &i, fetch, h);
     pl_insn *to = pl_ir_insert(x, h->head, pl_ir_end(x, h->head));
     if (!to) return;
     *to = i;
-    pl_ir_remove(x, &x->b.at[h->join].code.at[at]);
+    pl_ir_remove(x, &x->blocks.at[h->join].code.at[at]);
     pl_insn_writes_here(x->p, &i, now_here, h);
 }
 
@@ -143,13 +143,15 @@ static void go(hoist *h, uint32_t at)
  * one block. */
 static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 {
-    const pl_ir_block *b = &x->b.at[join];
-    for (uint32_t k = 0; b->npred == 2 && k < 2; k++) {
-        const uint32_t arm = x->preds[b->pred + k], from = x->preds[b->pred + 1 - k];
+    const pl_ir_block *b = &x->blocks.at[join];
+    for (uint32_t k = 0; b->npreds == 2 && k < 2; k++) {
+        const uint32_t arm = x->predecessors[b->first_pred + k],
+                       from = x->predecessors[b->first_pred + 1 - k];
         const pl_insn *branch = pl_ir_branch(x, from);
-        if (arm != join && from != join && x->b.at[arm].npred == 1 &&
-            x->preds[x->b.at[arm].pred] == from && pl_ir_successors(x, arm) == 1 && branch &&
-            branch->guard != PL_PT && !pl_insn_is_table(branch) && pl_ir_successors(x, from) == 2) {
+        if (arm != join && from != join && x->blocks.at[arm].npreds == 1 &&
+            x->predecessors[x->blocks.at[arm].first_pred] == from &&
+            pl_ir_successors(x, arm) == 1 && branch && branch->guard != PL_PT &&
+            !pl_insn_is_table(branch) && pl_ir_successors(x, from) == 2) {
             *head = from;
             return arm;
         }
@@ -169,8 +171,8 @@ static void look(hoist *h, uint32_t arm)
     pl_ir *x = h->x;
     h->now++;
     h->stored = (pl_memory_clobbers){0};
-    for (size_t k = 0; k < x->b.at[arm].code.n; k++) {
-        pl_insn *i = &x->b.at[arm].code.at[k];
+    for (size_t k = 0; k < x->blocks.at[arm].code.n; k++) {
+        pl_insn *i = &x->blocks.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD) continue;
         if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret ||
             pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
@@ -178,8 +180,8 @@ static void look(hoist *h, uint32_t arm)
         pl_clobbers_add(&h->stored, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
     }
-    for (uint32_t at = 0; at < x->b.at[h->join].code.n; at++) {
-        pl_insn *i = &x->b.at[h->join].code.at[at];
+    for (uint32_t at = 0; at < x->blocks.at[h->join].code.n; at++) {
+        pl_insn *i = &x->blocks.at[h->join].code.at[at];
         if (i->form == PL_IR_DEAD) continue;
         if (holds_all(i)) return;
         const bool load = pl_far_load(i),

@@ -116,9 +116,9 @@ static bool is_direct(const pl_insn *i)
 static bool has_place(pl_ir *x, uint32_t block)
 {
     places p = {x, false};
-    for (size_t k = 0; k < x->b.at[block].code.n && !p.any; k++) {
-        pl_insn_reads_here(x->p, &x->b.at[block].code.at[k], find_place, &p);
-        p.any |= is_direct(&x->b.at[block].code.at[k]);
+    for (size_t k = 0; k < x->blocks.at[block].code.n && !p.any; k++) {
+        pl_insn_reads_here(x->p, &x->blocks.at[block].code.at[k], find_place, &p);
+        p.any |= is_direct(&x->blocks.at[block].code.at[k]);
     }
     return p.any;
 }
@@ -129,8 +129,9 @@ static unsigned finds_places(pl_ir *x, const uint8_t *places_of, uint32_t head, 
 {
     enum { INSTRUCTIONS = 3, FAR = 64 };
     if (!places_of[body]) return 0;
-    for (unsigned steps = 0; steps < FAR && !places_of[head] && x->b.at[head].idom != head; steps++)
-        head = x->b.at[head].idom;
+    for (unsigned steps = 0; steps < FAR && !places_of[head] && x->blocks.at[head].idom != head;
+         steps++)
+        head = x->blocks.at[head].idom;
     return places_of[head] ? 0 : INSTRUCTIONS;
 }
 
@@ -184,7 +185,7 @@ static uint32_t word_of(const facts *a, const uint32_t *row, unsigned use)
 {
     if ((use & PL_USE_PRED) || !a->word[*row]) return 0;
     const unsigned way =
-        a->x->row[*row].rows != 2 ? PL_CBANK_VIA_THREAD
+        a->x->regs[*row].width != 2 ? PL_CBANK_VIA_THREAD
         : pl_insn_is_copy(a->i)
             ? PL_CBANK_VIA_ADDRESS
             : pl_cbank_read_kind(a->i, row); /* a copy needs no more than an address */
@@ -212,7 +213,7 @@ static void note_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool fetches(const pl_ir *x, const pl_insn *i)
 {
     return pl_insn_reads_cbank_word(x, i) && i->guard == PL_PT &&
-           pl_type_bits(pl_insn_type(i)) >= 32 && x->row[i->op[0]].defs == 1;
+           pl_type_bits(pl_insn_type(i)) >= 32 && x->regs[i->op[0]].ndefs == 1;
 }
 
 /* The special register that the instruction reads; W_none. */
@@ -228,12 +229,13 @@ static bool number_words(facts *a)
     uint32_t *numbers = pl_arena_array(x->tmp, uint32_t, W_count), n = 0;
     for (unsigned special = 0; special < 2 && numbers; special++) {
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-                const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+                const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 const pl_word s = special ? special_of(x, i) : W_none;
                 if (special ? !s : !fetches(x, i)) continue;
                 if (!special || !numbers[s]) numbers[s] = ++n;
-                for (unsigned r = 0; x->row[i->op[0]].defs == 1 && r < x->row[i->op[0]].rows; r++)
+                for (unsigned r = 0; x->regs[i->op[0]].ndefs == 1 && r < x->regs[i->op[0]].width;
+                     r++)
                     a->word[i->op[0] + r] = numbers[s];
             }
         a->words = special ? a->words : n;
@@ -253,8 +255,8 @@ static bool find_fetches(facts *a)
     for (uint32_t j = x->nrpo;
          j-- > 0;) { /* the first fetch of a word is the first of its list then */
         a->block = x->rpo[j];
-        for (size_t k = 0; k < x->b.at[a->block].code.n && pl_ir_ok(x); k++) {
-            pl_insn *i = &x->b.at[a->block].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[a->block].code.n && pl_ir_ok(x); k++) {
+            pl_insn *i = &x->blocks.at[a->block].code.at[k];
             const pl_word special = special_of(x, i);
             a->i = i;
             if (i->guard == PL_PT) pl_insn_reads_here(x->p, i, note_fetch, a);
@@ -313,8 +315,8 @@ static unsigned fetched_here(facts *a, uint32_t block)
         for (uint32_t f = a->first[a->asked.at[k]]; f && seen < LOOKED_AT;
              f = a->fetches.at[f - 1].next, seen++) {
             const uint32_t b = a->fetches.at[f - 1].block;
-            if (x->b.at[b].order >= x->b.at[block].order) break;
-            if (x->b.at[b].loop == x->b.at[block].loop && pl_ir_dominates(x, b, block))
+            if (x->blocks.at[b].rpo_index >= x->blocks.at[block].rpo_index) break;
+            if (x->blocks.at[b].loop == x->blocks.at[block].loop && pl_ir_dominates(x, b, block))
                 reads += a->fetches.at[f - 1].reads;
         }
         n += reads == a->wanted[a->asked.at[k]].moved;
@@ -342,14 +344,14 @@ static bool is_uniform(facts *a, const pl_insn *i, unsigned steps)
         a->varies.row[i->op[0]])
         return false;
     for (unsigned k = 1; k < f->noperands; k++) {
-        const pl_ir_reg *r =
-            f->operand[k].kind == PL_K_VALUE && i->op[k] < x->described && i->op[k] != i->op[0]
-                ? &x->row[i->op[k]]
-                : NULL;
-        if (!r || r->kind != PL_REG_VIRTUAL || r->block == PL_IR_NONE ||
-            r->at >= x->b.at[r->block].code.n)
+        const pl_ir_reg *r = f->operand[k].kind == PL_K_VALUE && i->op[k] < x->nregs_described &&
+                                     i->op[k] != i->op[0]
+                                 ? &x->regs[i->op[k]]
+                                 : NULL;
+        if (!r || r->kind != PL_REG_VIRTUAL || r->def_block == PL_IR_NONE ||
+            r->def_index >= x->blocks.at[r->def_block].code.n)
             continue;
-        const pl_insn *w = &x->b.at[r->block].code.at[r->at];
+        const pl_insn *w = &x->blocks.at[r->def_block].code.at[r->def_index];
         if (!(pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM) &&
             !is_uniform(a, w, steps + 1))
             return false;
@@ -497,7 +499,7 @@ static void sink_write(sunk *s, pl_insn *i, bool in_body)
 static void sink_kept(sunk *s, uint32_t row)
 {
     pl_ir *x = s->a->x;
-    pl_ir_block *head = &x->b.at[s->head];
+    pl_ir_block *head = &x->blocks.at[s->head];
     for (size_t k = head->code.n; k-- > 0;) {
         pl_insn *i = &head->code.at[k];
         if (result_of(i) != row) {
@@ -515,15 +517,15 @@ static void sink_kept(sunk *s, uint32_t row)
 static void sink_changing(sunk *s, uint32_t row, uint32_t known)
 {
     pl_ir *x = s->a->x;
-    pl_ir_block *head = &x->b.at[s->head];
+    pl_ir_block *head = &x->blocks.at[s->head];
     uint32_t self = 0; /* reads by what writes it */
     for (size_t k = 0; k < head->code.n; k++) {
         if (result_of(&head->code.at[k]) != row) continue;
         if (!may_sink(head, &head->code.at[k])) return;
         self += pl_ir_reads(x, &head->code.at[k], row);
     }
-    if (writes_of(head, row) + writes_of(&x->b.at[s->join], row) != x->row[row].defs ||
-        x->row[row].uses != known + self)
+    if (writes_of(head, row) + writes_of(&x->blocks.at[s->join], row) != x->regs[row].ndefs ||
+        x->regs[row].nuses != known + self)
         return;
     for (size_t k = 0; k < head->code.n; k++)
         if (result_of(&head->code.at[k]) == row) sink_write(s, &head->code.at[k], false);
@@ -536,29 +538,30 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const pl_ir *x = s->a->x;
     const uint32_t word = word_of(s->a, row, use);
     (void)rows;
-    if ((use & PL_USE_PRED) || *row >= x->described) return;
+    if ((use & PL_USE_PRED) || *row >= x->nregs_described) return;
     if (word && s->words &&
         (s->a->word[*row] <= s->a->words ||
-         x->b.at[x->row[*row].block].loop ==
-             x->b.at[s->join].loop)) /* special registers are not read in loops again */
+         x->blocks.at[x->regs[*row].def_block].loop ==
+             x->blocks.at[s->join].loop)) /* special registers are not read in loops again */
         want(s->a, word, s->depth > 0);
     if (word) return;
-    const pl_ir_reg *r = &x->row[*row];
+    const pl_ir_reg *r = &x->regs[*row];
     uint64_t *known = &s->a->reads[*row];
     *known = *known >> 32 == s->a->question ? *known + 1 : (uint64_t)s->a->question << 32 | 1;
-    if (r->kind == PL_REG_VIRTUAL && r->defs > 1 && s->depth <= STEPS) {
-        if (writes_of(&x->b.at[s->body], *row) == 0)
+    if (r->kind == PL_REG_VIRTUAL && r->ndefs > 1 && s->depth <= STEPS) {
+        if (writes_of(&x->blocks.at[s->body], *row) == 0)
             sink_changing(s, *row, (uint32_t)*known);
         else if ((uint32_t)*known == 1)
             sink_kept(s, *row);
     }
-    if (r->kind != PL_REG_VIRTUAL || r->defs != 1 || r->uses != (uint32_t)*known ||
-        r->block == PL_IR_NONE || r->block == s->body || pl_ir_dominates(x, s->join, r->block) ||
-        x->b.at[r->block].loop != x->b.at[s->join].loop || r->at >= x->b.at[r->block].code.n ||
-        s->depth > STEPS)
+    if (r->kind != PL_REG_VIRTUAL || r->ndefs != 1 || r->nuses != (uint32_t)*known ||
+        r->def_block == PL_IR_NONE || r->def_block == s->body ||
+        pl_ir_dominates(x, s->join, r->def_block) ||
+        x->blocks.at[r->def_block].loop != x->blocks.at[s->join].loop ||
+        r->def_index >= x->blocks.at[r->def_block].code.n || s->depth > STEPS)
         return;
-    pl_insn *i = &x->b.at[r->block].code.at[r->at];
-    if (i->op[0] != *row || i->guard != PL_PT || !may_sink(&x->b.at[s->head], i)) return;
+    pl_insn *i = &x->blocks.at[r->def_block].code.at[r->def_index];
+    if (i->op[0] != *row || i->guard != PL_PT || !may_sink(&x->blocks.at[s->head], i)) return;
     s->n += pl_insn_cost(x, i) && i->latency_class != C_mov;
     s->depth++;
     sink_reads(s, i);
@@ -570,7 +573,7 @@ static void sink_body(sunk *s)
 {
     enum { MOST_READ = 64 };
     facts *a = s->a;
-    pl_ir_block *body = &a->x->b.at[s->body];
+    pl_ir_block *body = &a->x->blocks.at[s->body];
     bool address[MOST_READ];
     if (body->code.n > MOST_READ) return;
     a->question++;
@@ -588,7 +591,7 @@ static void sink_body(sunk *s)
 static uint32_t only_successor(const pl_ir *x, uint32_t b)
 {
     const pl_insn *jump = pl_ir_branch(x, b);
-    if (!jump) return x->b.at[b].next;
+    if (!jump) return x->blocks.at[b].fallthrough;
     return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
 }
 
@@ -597,7 +600,7 @@ static pl_insn *fork_at(const pl_ir *x, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
     return branch && branch->guard > PL_PF && pl_forms[branch->form].noperands == 1 &&
-                   x->b.at[b].next != PL_IR_NONE
+                   x->blocks.at[b].fallthrough != PL_IR_NONE
                ? branch
                : NULL;
 }
@@ -607,11 +610,11 @@ static uint32_t body_behind(const pl_ir *x, uint32_t block)
 {
     const pl_insn *branch = fork_at(x, block);
     if (!branch) return PL_IR_NONE;
-    const uint32_t taken = branch->target, next = x->b.at[block].next,
+    const uint32_t taken = branch->target, next = x->blocks.at[block].fallthrough,
                    body = only_successor(x, next) == taken ? next : taken;
-    const pl_ir_block *b = &x->b.at[body];
+    const pl_ir_block *b = &x->blocks.at[body];
     unsigned n = 0;
-    if (only_successor(x, body) != (body == next ? taken : next) || b->npred != 1 || b->latches)
+    if (only_successor(x, body) != (body == next ? taken : next) || b->npreds != 1 || b->nlatches)
         return PL_IR_NONE;
     for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
         if (&b->code.at[k] != pl_ir_branch(x, body))
@@ -627,7 +630,7 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
 {
     enum { ENOUGH = 8, MOST_BLOCKS = 16 };
     pl_ir *x = a->x;
-    const pl_ir_block *body = &x->b.at[from];
+    const pl_ir_block *body = &x->blocks.at[from];
     sunk s = {a, head, from, to, a->places[from] ? 0 : finds_places(x, a->places, head, to),
               0, false};
     bool held[2] = {
@@ -648,11 +651,11 @@ static unsigned beside(facts *a, uint32_t head, uint32_t from, uint32_t to, bool
     bool beyond = false; /* in the body of the next branch */
     unsigned blocks = 1;
     for (size_t k = 0; s.n < ENOUGH;) {
-        const pl_ir_block *join = &x->b.at[at];
-        while (k == join->code.n && !beyond && join->next != PL_IR_NONE &&
-               x->b.at[join->next].npred == 1 && blocks++ < MOST_BLOCKS) {
-            at = join->next;
-            join = &x->b.at[at];
+        const pl_ir_block *join = &x->blocks.at[at];
+        while (k == join->code.n && !beyond && join->fallthrough != PL_IR_NONE &&
+               x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MOST_BLOCKS) {
+            at = join->fallthrough;
+            join = &x->blocks.at[at];
             k = 0;
         }
         if (k >= join->code.n) break;
@@ -708,14 +711,16 @@ static unsigned enough(facts *a, const pl_ir_block *head, const pl_ir_block *bod
         pl_insn_writes_here(x->p, i, decides, a);
         computes |= !(pl_insn_effects(i) & (PL_EF_LOAD | PL_EF_STORE)) &&
                     i->latency_class != C_mov && i->latency_class != C_free;
-        if (result_of(i) < x->described && x->row[result_of(i)].defs > 1) result = result_of(i);
+        if (result_of(i) < x->nregs_described && x->regs[result_of(i)].ndefs > 1)
+            result = result_of(i);
     }
     need -= computes ? 1u : 0u;
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
         if (result_of(i) != result || !pl_insn_is_copy(i))
             continue; /* what is computed counts as beside the body */
-        const bool keeps = i->op[1] < x->described && x->row[i->op[1]].kind == PL_REG_VIRTUAL;
+        const bool keeps =
+            i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL;
         const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
         return need - (unsigned)(!keeps || (from && pl_insn_mnem(from) == M_ld &&
                                             from->sel[PL_M_SPACE] == PL_SP_PARAM));
@@ -735,17 +740,19 @@ static bool any_of(const pl_ir_block *b, bool is(const pl_insn *i))
  * not may be as long if there is both in front of it and behind. */
 static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, bool far)
 {
-    const pl_ir_block *h = &a->x->b.at[head], *b = &a->x->b.at[body];
+    const pl_ir_block *h = &a->x->blocks.at[head], *b = &a->x->blocks.at[body];
     const pl_insn *branch = pl_ir_branch(a->x, head);
-    const pl_ir_block *other = &a->x->b.at[branch->target == body ? h->next : branch->target];
-    if (other != &a->x->b.at[join] && any_of(other, waits)) return true;
-    if (!far && ((any_of(h, loads) && any_of(&a->x->b.at[join], waits)) || beside_guarded(a, h, b)))
+    const pl_ir_block *other =
+        &a->x->blocks.at[branch->target == body ? h->fallthrough : branch->target];
+    if (other != &a->x->blocks.at[join] && any_of(other, waits)) return true;
+    if (!far &&
+        ((any_of(h, loads) && any_of(&a->x->blocks.at[join], waits)) || beside_guarded(a, h, b)))
         return true;
     const bool before = under_way(a, h, b, false) || under_way(a, h, b, true);
     if (before == far) return far;
     unsigned arm = 0; /* half of the other arm is beside it as well */
     for (size_t k = 0;
-         far && other != &a->x->b.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
+         far && other != &a->x->blocks.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
         arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
                    ? 1
                    : pl_insn_cost(a->x, &other->code.at[k]);
@@ -755,7 +762,7 @@ static bool meanwhile(facts *a, uint32_t head, uint32_t body, uint32_t join, boo
 
 static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
 {
-    bool any = any_of(&x->b.at[join], loads) || any_of(&x->b.at[join], copies);
+    bool any = any_of(&x->blocks.at[join], loads) || any_of(&x->blocks.at[join], copies);
     for (uint32_t s = 0; further && s < pl_ir_successors(x, join) && !any; s++)
         any = fetches_more(x, pl_ir_successor(x, join, s), further - 1);
     return any;
@@ -764,9 +771,9 @@ static bool fetches_more(const pl_ir *x, uint32_t join, unsigned further)
 /* The body is one block with one way in, behind `head`, which goes on at `join`. */
 static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, uint32_t join)
 {
-    const pl_ir_block *b = &x->b.at[body];
+    const pl_ir_block *b = &x->blocks.at[body];
     const pl_insn *last = pl_ir_branch(x, body);
-    if (b->npred != 1 || b->latches || body == join || only_successor(x, body) != join)
+    if (b->npreds != 1 || b->nlatches || body == join || only_successor(x, body) != join)
         return false;
     bool far = false, copying = false,
          together = a->barriers && !a->varies.pred[pl_ir_branch(x, head)->guard];
@@ -793,7 +800,7 @@ static bool short_body(const pl_ir *x, facts *a, uint32_t head, uint32_t body, u
 /* The kernel ends in this block: lanes that skip to it leave at once. */
 static bool ends(const pl_ir *x, uint32_t b)
 {
-    const pl_ir_block *j = &x->b.at[b];
+    const pl_ir_block *j = &x->blocks.at[b];
     return j->code.n == 1 && pl_insn_mnem(&j->code.at[0]) == M_ret && x->f->entry;
 }
 
@@ -812,22 +819,22 @@ static void writes_pred(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static bool keeps_predicate(pl_ir *x, uint32_t body, uint32_t pred)
 {
     writes w = {pred, false};
-    for (size_t k = 0; k < x->b.at[body].code.n; k++)
-        pl_insn_writes_here(x->p, &x->b.at[body].code.at[k], writes_pred, &w);
+    for (size_t k = 0; k < x->blocks.at[body].code.n; k++)
+        pl_insn_writes_here(x->p, &x->blocks.at[body].code.at[k], writes_pred, &w);
     return !w.hit;
 }
 
 static void move_guarded(pl_ir *x, uint32_t to, uint32_t body, uint32_t guard, bool negated)
 {
-    const pl_ir_block from = x->b.at[body];
+    const pl_ir_block from = x->blocks.at[body];
     for (size_t k = 0; k < from.code.n; k++) {
         pl_insn i = from.code.at[k];
         if (pl_insn_effects(&i) & PL_EF_BRANCH) continue;
         i.guard = guard;
         i.flags = (uint16_t)((i.flags & ~PL_IF_GUARD_NEG) | (negated ? PL_IF_GUARD_NEG : 0));
-        *pl_push(x->a, &x->b.at[to].code) = i;
+        *pl_push(x->a, &x->blocks.at[to].code) = i;
     }
-    x->b.at[body].code.n = 0;
+    x->blocks.at[body].code.n = 0;
 }
 
 /* A branch to the end of a kernel is a guarded exit. It reads what the branch read. */
@@ -835,7 +842,7 @@ static void exits(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = fork_at(x, b);
     if (!x->f->entry || !branch) return;
-    const pl_ir_block *end = &x->b.at[branch->target];
+    const pl_ir_block *end = &x->blocks.at[branch->target];
     if (end->code.n != 1 || pl_insn_mnem(&end->code.at[0]) != M_ret ||
         end->code.at[0].guard != PL_PT)
         return;
@@ -852,17 +859,19 @@ static void exits(pl_ir *x, uint32_t b)
 static bool append_next(pl_ir *x, uint32_t b)
 {
     pl_insn *branch = pl_ir_branch(x, b);
-    uint32_t next = x->b.at[b].next;
+    uint32_t next = x->blocks.at[b].fallthrough;
     if (branch && (branch->guard != PL_PT || pl_forms[branch->form].noperands != 1)) return false;
     if (branch) next = branch->target;
-    if (next == PL_IR_NONE || next == b || next == 0 || x->b.at[next].npred != 1) return false;
-    x->counted = false;
-    if (branch) x->b.at[b].code.n--;
-    const pl_ir_block from = x->b.at[next];
-    for (size_t k = 0; k < from.code.n; k++) *pl_push(x->a, &x->b.at[b].code) = from.code.at[k];
-    x->b.at[b].next = from.next;
-    x->b.at[next].code.n = 0;
-    x->b.at[next].next = PL_IR_NONE;
+    if (next == PL_IR_NONE || next == b || next == 0 || x->blocks.at[next].npreds != 1)
+        return false;
+    x->uses_valid = false;
+    if (branch) x->blocks.at[b].code.n--;
+    const pl_ir_block from = x->blocks.at[next];
+    for (size_t k = 0; k < from.code.n; k++)
+        *pl_push(x->a, &x->blocks.at[b].code) = from.code.at[k];
+    x->blocks.at[b].fallthrough = from.fallthrough;
+    x->blocks.at[next].code.n = 0;
+    x->blocks.at[next].fallthrough = PL_IR_NONE;
     return true;
 }
 
@@ -871,7 +880,7 @@ static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
 {
     pl_insn *branch = fork_at(x, b);
     if (!branch) return false;
-    uint32_t guard = branch->guard, taken = branch->target, next = x->b.at[b].next;
+    uint32_t guard = branch->guard, taken = branch->target, next = x->blocks.at[b].fallthrough;
     bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     if (taken == next || taken == b || next == b) return false;
     bool skip =
@@ -881,27 +890,28 @@ static bool guard_arms(pl_ir *x, facts *a, uint32_t b)
     uint32_t join = PL_IR_NONE;
     if (!skip && !only) {
         join = only_successor(x, next);
-        if (join == PL_IR_NONE || join != only_successor(x, taken) || x->b.at[taken].npred != 1 ||
-            !short_body(x, a, b, next, join) || !keeps_predicate(x, next, guard))
+        if (join == PL_IR_NONE || join != only_successor(x, taken) ||
+            x->blocks.at[taken].npreds != 1 || !short_body(x, a, b, next, join) ||
+            !keeps_predicate(x, next, guard))
             return false;
         if (ends(x, join) || !short_body(x, a, b, taken, join) ||
             !keeps_predicate(x, taken, guard)) { /* the other arm keeps a branch, around it */
             pl_insn around = *branch;
             around.target = join;
             around.flags ^= PL_IF_GUARD_NEG;
-            x->b.at[b].code.n--;
+            x->blocks.at[b].code.n--;
             move_guarded(x, b, next, guard, !negated);
-            *pl_push(x->a, &x->b.at[b].code) = around;
-            x->b.at[b].next = taken;
+            *pl_push(x->a, &x->blocks.at[b].code) = around;
+            x->blocks.at[b].fallthrough = taken;
             return true;
         }
     }
-    x->b.at[b].code.n--; /* the branch */
+    x->blocks.at[b].code.n--; /* the branch */
     if (skip || join != PL_IR_NONE) move_guarded(x, b, next, guard, !negated);
     if (only || join != PL_IR_NONE) move_guarded(x, b, taken, guard, negated);
     const uint32_t behind = skip ? taken : only ? next : join;
-    x->b.at[b].next = behind;
-    x->b.at[behind].npred--;
+    x->blocks.at[b].fallthrough = behind;
+    x->blocks.at[behind].npreds--;
     return true;
 }
 
@@ -923,7 +933,7 @@ bool pl_pass_if_convert(pl_ir *x)
     for (unsigned round = 0; round < ROUNDS && changed; round++) {
         changed = false;
         if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
-        uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+        uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
         if (!places_of) return false;
         for (uint32_t j = 0; j < x->nrpo; j++) places_of[x->rpo[j]] = has_place(x, x->rpo[j]);
         bool ask = pl_ir_any(x, copies) || pl_ir_any(x, meets) || pl_ir_any(x, asks);

@@ -130,7 +130,7 @@ static void ask_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     lifter *l = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < rows; k++)
-        l->no |= (pred ? l->x->pred_row : l->x->row)[*row + k].uses >
+        l->no |= (pred ? l->x->preds : l->x->regs)[*row + k].nuses >
                  (pred ? l->pred_reads : l->row_reads)[*row + k];
 }
 
@@ -200,15 +200,16 @@ static uint32_t look_at(lifter *l, uint32_t b, uint32_t at)
     pl_ir *x = l->x;
     stretch s = {.n = BESIDE};
     uint32_t end = at;
-    for (; end < x->b.at[b].code.n && !pl_insn_is_fence(&x->b.at[b].code.at[end]); end++) {
-        const pl_insn *i = &x->b.at[b].code.at[end];
+    for (; end < x->blocks.at[b].code.n && !pl_insn_is_fence(&x->blocks.at[b].code.at[end]);
+         end++) {
+        const pl_insn *i = &x->blocks.at[b].code.at[end];
         s.n += i->form != PL_IR_DEAD && !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
         s.waits |= i->form != PL_IR_DEAD && waits(i);
     }
     const size_t first = l->found.n;
     *pl_push(x->tmp, &l->in) = s;
     for (uint32_t k = at; k < end && pl_ir_ok(x); k++) {
-        pl_insn *i = &x->b.at[b].code.at[k];
+        pl_insn *i = &x->blocks.at[b].code.at[k];
         if (i->form == PL_IR_DEAD || !may_go(l, b, i)) continue;
         *pl_push(x->tmp, &l->found) = (same){.block = b,
                                              .at = k,
@@ -223,11 +224,11 @@ static uint32_t look_at(lifter *l, uint32_t b, uint32_t at)
     }
     size_t f = l->found.n;
     for (uint32_t k = end; s.waits && f > first && k-- > at && pl_ir_ok(x);) {
-        pl_insn *i = &x->b.at[b].code.at[k];
+        pl_insn *i = &x->blocks.at[b].code.at[k];
         const bool needed = i->form != PL_IR_DEAD && is_needed(l, i);
         if (l->found.at[f - 1].at == k) l->found.at[--f].needed = needed;
     }
-    return end + (end < x->b.at[b].code.n);
+    return end + (end < x->blocks.at[b].code.n);
 }
 
 static void push_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -259,7 +260,7 @@ static unsigned walk(lifter *l, uint32_t f, bool go, unsigned *rows)
         if (s->goes || (!go && s->counted)) continue;
         s->counted = true;
         s->goes = go;
-        pl_insn *i = &x->b.at[s->block].code.at[s->at];
+        pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
         n += s->load ? WAIT : weight(x, i) * (s->needed || !l->in.at[s->stretch].waits ? ALONE : 1);
         *rows += s->pointer;
         pl_insn_reads_here(x->p, i, push_needed, l);
@@ -286,14 +287,14 @@ static bool move(lifter *l)
         same *s = &l->found.at[f];
         if (!s->goes) continue;
         l->no = s->behind;
-        pl_insn_reads_here(x->p, &x->b.at[s->block].code.at[s->at], ask_behind, l);
+        pl_insn_reads_here(x->p, &x->blocks.at[s->block].code.at[s->at], ask_behind, l);
         s->behind = l->no;
         if (s->behind && front == PL_IR_NONE) front = pl_ir_preheader(x, l->head);
         const uint32_t to = s->behind ? front : l->front;
         pl_insn *i = pl_ir_ok(x) ? pl_ir_insert_deferred(x, to, pl_ir_end(x, to)) : NULL;
         if (!i) return false;
-        *i = x->b.at[s->block].code.at[s->at];
-        pl_ir_remove(x, &x->b.at[s->block].code.at[s->at]);
+        *i = x->blocks.at[s->block].code.at[s->at];
+        pl_ir_remove(x, &x->blocks.at[s->block].code.at[s->at]);
         any = true;
     }
     return any;
@@ -304,18 +305,18 @@ static bool lift(lifter *l, uint32_t head, uint32_t last, bool compares)
 {
     pl_ir *x = l->x;
     l->head = head;
-    l->front = x->b.at[head].idom;
+    l->front = x->blocks.at[head].idom;
     l->first = l->found.n;
     l->todo.n = 0;
-    for (uint32_t b = last; b != l->front; b = x->b.at[b].idom) *pl_push(x->tmp, &l->todo) = b;
+    for (uint32_t b = last; b != l->front; b = x->blocks.at[b].idom) *pl_push(x->tmp, &l->todo) = b;
     for (size_t k = l->todo.n; k-- > 0 && pl_ir_ok(x);)
-        for (uint32_t at = 0; at < x->b.at[l->todo.at[k]].code.n && pl_ir_ok(x);)
+        for (uint32_t at = 0; at < x->blocks.at[l->todo.at[k]].code.n && pl_ir_ok(x);)
             at = look_at(l, l->todo.at[k], at);
     unsigned predicates = 0, beside = 0;
     for (size_t f = l->first; f < l->found.n; f++) {
         same *s = &l->found.at[f];
         l->no = false;
-        pl_insn_writes_here(x->p, &x->b.at[s->block].code.at[s->at], ask_readers, l);
+        pl_insn_writes_here(x->p, &x->blocks.at[s->block].code.at[s->at], ask_readers, l);
         s->root = l->no && !s->number;
         predicates += s->root && !s->rows && s->block == head;
     }
@@ -340,12 +341,12 @@ static bool lift(lifter *l, uint32_t head, uint32_t last, bool compares)
 /* What the loops do that have no others in them and call nothing: by head. */
 static const body *find_loops(pl_ir *x, bool *some)
 {
-    body *of = pl_arena_array(x->tmp, body, x->b.n + 1);
+    body *of = pl_arena_array(x->tmp, body, x->blocks.n + 1);
     if (!of) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
-        of[x->rpo[j]].is = b->latches && b->idom != x->rpo[j];
-        if (b->latches && b->outer != PL_IR_NONE) of[b->outer].is = false;
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        of[x->rpo[j]].is = b->nlatches && b->idom != x->rpo[j];
+        if (b->nlatches && b->parent_loop != PL_IR_NONE) of[b->parent_loop].is = false;
         for (size_t k = 0; b->loop != PL_IR_NONE && of[b->loop].is && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
                 body *to = &of[b->loop];
@@ -379,13 +380,13 @@ static bool lift_all(pl_ir *x, bool compares)
         return false;
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         const uint32_t head = x->rpo[j];
-        const pl_ir_block *b = &x->b.at[head];
+        const pl_ir_block *b = &x->blocks.at[head];
         if (!of[head].is) continue;
         l.does = &of[head];
         uint32_t last = PL_IR_NONE;
-        for (uint32_t k = 0; k < b->npred; k++)
-            if (pl_ir_in_loop(x, x->preds[b->pred + k], head))
-                last = pl_ir_common_dominator(x, last, x->preds[b->pred + k]);
+        for (uint32_t k = 0; k < b->npreds; k++)
+            if (pl_ir_in_loop(x, x->predecessors[b->first_pred + k], head))
+                last = pl_ir_common_dominator(x, last, x->predecessors[b->first_pred + k]);
         any |= lift(&l, head, last, compares);
     }
     return pl_ir_finish_inserts(x, any);

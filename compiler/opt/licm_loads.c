@@ -50,7 +50,7 @@ static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     lift *l = ctx;
-    const uint32_t front = l->x->b.at[l->head].idom;
+    const uint32_t front = l->x->blocks.at[l->head].idom;
     for (unsigned k = 0; k < rows && !l->no; k++)
         l->no = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, front)
                                     : pl_ir_available_at(l->x, *row + k, front));
@@ -100,12 +100,13 @@ static bool look_through(lift *l, body *to)
     *to = (body){.n = 0};
     for (uint32_t loop = l->head;;) {
         for (uint32_t b = l->of[loop].block; b != PL_IR_NONE; b = l->of[b].next)
-            if (!look_at(l, to, &x->b.at[b])) return false;
+            if (!look_at(l, to, &x->blocks.at[b])) return false;
         if (l->of[loop].inner != PL_IR_NONE) {
             loop = l->of[loop].inner;
             continue;
         }
-        while (loop != l->head && l->of[loop].sibling == PL_IR_NONE) loop = x->b.at[loop].outer;
+        while (loop != l->head && l->of[loop].sibling == PL_IR_NONE)
+            loop = x->blocks.at[loop].parent_loop;
         if (loop == l->head) return true;
         loop = l->of[loop].sibling;
     }
@@ -114,13 +115,13 @@ static bool look_through(lift *l, body *to)
 /* Which blocks and loops the loops have; NULL: no memory. */
 static const tree *find_loops(pl_ir *x)
 {
-    tree *of = pl_arena_array(x->tmp, tree, x->b.n + 1);
+    tree *of = pl_arena_array(x->tmp, tree, x->blocks.n + 1);
     if (!of) return NULL;
-    for (size_t b = 0; b < x->b.n; b++)
+    for (size_t b = 0; b < x->blocks.n; b++)
         of[b] = (tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const uint32_t b = x->rpo[j], loop = x->b.at[b].loop,
-                       outer = x->b.at[b].latches ? x->b.at[b].outer : PL_IR_NONE;
+        const uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop,
+                       outer = x->blocks.at[b].nlatches ? x->blocks.at[b].parent_loop : PL_IR_NONE;
         if (loop != PL_IR_NONE) {
             of[b].next = of[loop].block;
             of[loop].block = b;
@@ -139,18 +140,19 @@ static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
     lift l = {.x = x, .of = of, .head = head};
     uint32_t front = PL_IR_NONE;
     bool some = false;
-    for (size_t k = 0; k < x->b.at[head].code.n && !some; k++)
-        some = x->b.at[head].code.at[k].form != PL_IR_DEAD &&
-               same_each_round(&l, &x->b.at[head].code.at[k]);
-    if (!some || x->b.at[head].idom == head || !look_through(&l, &b)) return false;
-    for (size_t k = 0; k < x->b.at[head].code.n; k++) {
-        if (!may_go(&l, &b, &x->b.at[head].code.at[k])) continue;
+    for (size_t k = 0; k < x->blocks.at[head].code.n && !some; k++)
+        some = x->blocks.at[head].code.at[k].form != PL_IR_DEAD &&
+               same_each_round(&l, &x->blocks.at[head].code.at[k]);
+    if (!some || x->blocks.at[head].idom == head || !look_through(&l, &b)) return false;
+    for (size_t k = 0; k < x->blocks.at[head].code.n; k++) {
+        if (!may_go(&l, &b, &x->blocks.at[head].code.at[k])) continue;
         if (front == PL_IR_NONE) front = pl_ir_preheader(x, head);
-        pl_insn *to =
-            front == PL_IR_NONE ? NULL : pl_ir_insert_deferred(x, front, x->b.at[front].code.n);
+        pl_insn *to = front == PL_IR_NONE
+                          ? NULL
+                          : pl_ir_insert_deferred(x, front, x->blocks.at[front].code.n);
         if (!to) return false;
-        *to = x->b.at[head].code.at[k];
-        pl_ir_remove(x, &x->b.at[head].code.at[k]);
+        *to = x->blocks.at[head].code.at[k];
+        pl_ir_remove(x, &x->blocks.at[head].code.at[k]);
     }
     return front != PL_IR_NONE;
 }
@@ -163,15 +165,15 @@ static bool lift_once(pl_ir *x)
     if (!pl_ir_analyze(x)) return false;
     bool *around = pl_arena_array(
         x->tmp, bool,
-        x->b.n + 1); /* by head of a loop: something has been lifted out of one in it */
+        x->blocks.n + 1); /* by head of a loop: something has been lifted out of one in it */
     const tree *of = find_loops(x);
     if (!around || !of) return false;
     for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
         const uint32_t head = x->rpo[j];
-        if (!x->b.at[head].latches || around[head] || !lift_from(x, of, head)) continue;
+        if (!x->blocks.at[head].nlatches || around[head] || !lift_from(x, of, head)) continue;
         any = true;
-        for (uint32_t outer = x->b.at[head].outer; outer != PL_IR_NONE;
-             outer = x->b.at[outer].outer)
+        for (uint32_t outer = x->blocks.at[head].parent_loop; outer != PL_IR_NONE;
+             outer = x->blocks.at[outer].parent_loop)
             around[outer] = true;
     }
     return pl_ir_finish_inserts(x, any) && any;

@@ -154,7 +154,7 @@ static word word_of(const reload *r, const pl_insn *i, bool store, unsigned k)
 static bool replace(reload *r, uint32_t at)
 {
     pl_ir *x = r->x;
-    const pl_insn load = x->b.at[r->block].code.at[at];
+    const pl_insn load = x->blocks.at[r->block].code.at[at];
     const unsigned n = load.sel[PL_M_COUNT];
     word to[MOST_WORDS];
     uint32_t from[MOST_WORDS];
@@ -167,7 +167,7 @@ static bool replace(reload *r, uint32_t at)
     for (unsigned k = 0; k < n; k++) /* copies one after the other */
         for (unsigned l = 0; l < n && to[k].row != UINT32_MAX; l++)
             if (to[k].row < from[l] + to[l].rows && from[l] < to[k].row + to[k].rows) return false;
-    pl_ir_remove(x, &x->b.at[r->block].code.at[at]);
+    pl_ir_remove(x, &x->blocks.at[r->block].code.at[at]);
     for (unsigned k = 0; k < n; k++) {
         if (to[k].row == UINT32_MAX) continue;
         pl_insn *copy = pl_ir_insert_deferred(x, r->block, at);
@@ -184,7 +184,7 @@ static bool replace(reload *r, uint32_t at)
 
 static void visit(reload *r, uint32_t at)
 {
-    pl_insn *i = &r->x->b.at[r->block].code.at[at];
+    pl_insn *i = &r->x->blocks.at[r->block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     const uint32_t e = pl_insn_effects(i);
     const bool load = simple(i, M_ld), store = simple(i, M_st);
@@ -225,7 +225,7 @@ bool pl_pass_load_elim(pl_ir *x)
 {
     if (!pl_ir_any(x, any_load)) return true;
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
-    const size_t blocks = x->b.n;
+    const size_t blocks = x->blocks.n;
     reload *r = pl_arena_new(x->tmp, reload);
     uint32_t *before = pl_arena_array(x->tmp, uint32_t, blocks);
     if (!r || !before) return false;
@@ -245,7 +245,7 @@ bool pl_pass_load_elim(pl_ir *x)
     for (uint32_t n = 0; n < x->nrpo; n++) {
         r->block = x->rpo[n];
         begin(r, before);
-        for (uint32_t k = 0; k < x->b.at[r->block].code.n; k++) visit(r, k);
+        for (uint32_t k = 0; k < x->blocks.at[r->block].code.n; k++) visit(r, k);
         bool goes_on = false;
         for (uint32_t k = 0; k < pl_ir_successors(x, r->block); k++)
             goes_on |= r->ways[pl_ir_successor(x, r->block, k)] == 1;

@@ -21,9 +21,9 @@ typedef struct rotator {
 /* Is there a test at the end already? */
 static bool tests_at_end(const pl_ir *x, uint32_t head)
 {
-    const pl_ir_block *b = &x->b.at[head];
-    for (uint32_t k = 0; k < b->npred; k++) {
-        uint32_t from = x->preds[b->pred + k];
+    const pl_ir_block *b = &x->blocks.at[head];
+    for (uint32_t k = 0; k < b->npreds; k++) {
+        uint32_t from = x->predecessors[b->first_pred + k];
         for (uint32_t s = 0; pl_ir_dominates(x, head, from) && s < pl_ir_successors(x, from); s++)
             if (!pl_ir_in_loop(x, pl_ir_successor(x, from, s), head)) return true;
     }
@@ -34,16 +34,16 @@ static bool tests_at_end(const pl_ir *x, uint32_t head)
  * none. */
 static uint32_t goes_on(const pl_ir *x, uint32_t head)
 {
-    const pl_ir_block *b = &x->b.at[head];
+    const pl_ir_block *b = &x->blocks.at[head];
     const pl_insn *branch = pl_ir_branch(x, head);
     if (b->loop != head || !branch || branch->guard == PL_PT || pl_insn_is_table(branch) ||
-        b->next == PL_IR_NONE || branch->target == b->next)
+        b->fallthrough == PL_IR_NONE || branch->target == b->fallthrough)
         return PL_IR_NONE;
     for (size_t k = 0; k < b->code.n; k++)
         if (pl_insn_effects(&b->code.at[k]) & (PL_EF_CALL | PL_EF_EXIT)) return PL_IR_NONE;
     const bool jumps = pl_ir_in_loop(x, branch->target, head);
-    return jumps != pl_ir_in_loop(x, b->next, head) && !tests_at_end(x, head)
-               ? jumps ? branch->target : b->next
+    return jumps != pl_ir_in_loop(x, b->fallthrough, head) && !tests_at_end(x, head)
+               ? jumps ? branch->target : b->fallthrough
                : PL_IR_NONE;
 }
 
@@ -77,10 +77,10 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const bool pred = (use & PL_USE_PRED) != 0;
     if (use & PL_USE_READ) return;
     for (unsigned k = 0; k < rows; k++) {
-        const pl_ir_reg *d = &(pred ? x->pred_row : x->row)[*row + k];
-        if (d->defs != 1 || d->pinned ||
-            d->uses != (pred ? r->pred_reads : r->row_reads)[*row + k] ||
-            (!pred && (d->kind != PL_REG_VIRTUAL || d->rows != rows)))
+        const pl_ir_reg *d = &(pred ? x->preds : x->regs)[*row + k];
+        if (d->ndefs != 1 || d->precolored ||
+            d->nuses != (pred ? r->pred_reads : r->row_reads)[*row + k] ||
+            (!pred && (d->kind != PL_REG_VIRTUAL || d->width != rows)))
             return;
     }
     uint32_t fresh = pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
@@ -91,13 +91,13 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* Sends a block that went back to the head to the copy of the test, which ends in `last`. */
 static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
 {
-    pl_ir_block *b = &x->b.at[from];
+    pl_ir_block *b = &x->blocks.at[from];
     const pl_insn *branch = pl_ir_branch(x, from);
     const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == head;
     if (branch) last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
     pl_ir_redirect(x, from, head, to);
     if (jumps && branch->guard == PL_PT) {
-        b->next = to;
+        b->fallthrough = to;
         b->code.n--;
     }
 }
@@ -106,17 +106,17 @@ static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *l
  * unroll it. */
 static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
 {
-    const pl_ir_block *b = &x->b.at[on];
+    const pl_ir_block *b = &x->blocks.at[on];
     const pl_insn *jump = pl_ir_branch(x, on);
     if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 ||
-        pl_ir_successor(x, on, 0) != head || b->npred != 1)
+        pl_ir_successor(x, on, 0) != head || b->npreds != 1)
         return false;
     pl_insn *branch = pl_ir_branch(x, head);
-    const uint32_t out = branch->target == on ? x->b.at[head].next : branch->target;
+    const uint32_t out = branch->target == on ? x->blocks.at[head].fallthrough : branch->target;
     if (branch->target != on) branch->flags ^= PL_IF_GUARD_NEG;
     branch->flags |= PL_IF_NOUNROLL;
     branch->target = head;
-    x->b.at[head].next = out;
+    x->blocks.at[head].fallthrough = out;
     return true;
 }
 
@@ -126,30 +126,30 @@ static bool rotate(rotator *r, uint32_t head, uint32_t on)
     if (only_jumps_back(x, head, on)) return true;
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
-    x->b.at[end].loop = head;
-    const pl_ir_block test = x->b.at[head];
+    x->blocks.at[end].loop = head;
+    const pl_ir_block test = x->blocks.at[head];
     for (size_t k = 0; k < test.code.n; k++)
         pl_insn_reads_here(x->p, &test.code.at[k], count_reads, r);
     for (size_t k = 0; k < test.code.n; k++) {
         pl_insn i = pl_ir_clone(x, &test.code.at[k]);
         pl_insn_reads_here(x->p, &i, rename_reads, r);
         if (i.guard == PL_PT) pl_insn_writes_here(x->p, &i, rename_writes, r);
-        *pl_push(x->a, &x->b.at[end].code) = i;
+        *pl_push(x->a, &x->blocks.at[end].code) = i;
     }
     for (size_t k = 0; k < test.code.n; k++)
         pl_insn_reads_here(x->p, &test.code.at[k], forget_reads, r);
     if (!pl_ir_ok(x)) return false;
     /* the first test branches out of the loop, the one at the end back into it */
     pl_insn *first = pl_ir_branch(x, head), *last = pl_ir_branch(x, end);
-    const uint32_t out = first->target == on ? test.next : first->target;
+    const uint32_t out = first->target == on ? test.fallthrough : first->target;
     if (first->target == on)
         first->flags ^= PL_IF_GUARD_NEG;
     else
         last->flags ^= PL_IF_GUARD_NEG;
-    first->target = x->b.at[end].next = out;
-    last->target = x->b.at[head].next = on;
-    for (uint32_t k = 0; k < test.npred; k++) {
-        uint32_t from = x->preds[test.pred + k];
+    first->target = x->blocks.at[end].fallthrough = out;
+    last->target = x->blocks.at[head].fallthrough = on;
+    for (uint32_t k = 0; k < test.npreds; k++) {
+        uint32_t from = x->predecessors[test.first_pred + k];
         if (pl_ir_dominates(x, head, from)) send(x, from, head, end, last);
     }
     return true;
@@ -172,7 +172,7 @@ bool pl_pass_loop_rotate(pl_ir *x)
     if (!r.row_to || !r.pred_to || !r.row_reads || !r.pred_reads) return false;
     memset(r.row_to, 0xff, rows * sizeof *r.row_to);
     memset(r.pred_to, 0xff, preds * sizeof *r.pred_to);
-    x->counted = false;
+    x->uses_valid = false;
     for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first: what goes back from the test of
                                                 an inner one is copied as it then is */
         uint32_t on = goes_on(x, x->rpo[j]);

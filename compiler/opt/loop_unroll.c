@@ -136,8 +136,8 @@ static unsigned writes_in(pl_ir *x, const counted *c, uint32_t row)
 {
     writes w = {row, 0};
     for (uint32_t m = 0; m < c->members; m++)
-        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
-            pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], count_writes, &w);
+        for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
+            pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], count_writes, &w);
     return w.n;
 }
 
@@ -208,7 +208,7 @@ static bool copyable(const pl_insn *i)
 static bool at_parameter(const pl_ir *x, const pl_insn *i)
 {
     const uint32_t row = i->op[(pl_insn_effects(i) & PL_EF_STORE) ? 0 : 1];
-    const pl_insn *w = row < x->f->rows && x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_insn *w = row < x->f->rows && x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     return w && pl_insn_mnem(w) == M_ld && w->sel[PL_M_SPACE] == PL_SP_PARAM;
 }
 
@@ -221,7 +221,7 @@ static inline void count_piece(void *ctx, uint32_t *row, unsigned rows, unsigned
 {
     piece_count *p = ctx;
     (void)rows;
-    p->n += !(use & PL_USE_PRED) && p->x->row[*row].uses > 0;
+    p->n += !(use & PL_USE_PRED) && p->x->regs[*row].nuses > 0;
 }
 
 /* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that
@@ -272,7 +272,7 @@ static uint32_t extended(const pl_ir *x, const pl_insn *i)
         if (pl_type_bits(type) != 16 || pl_type_kind(type) == 'f' ||
             pl_ir_constant_value(x, i->op[k], &v))
             continue;
-        const pl_insn *w = x->row[i->op[k]].defs == 1 ? pl_ir_writer(x, i->op[k]) : NULL;
+        const pl_insn *w = x->regs[i->op[k]].ndefs == 1 ? pl_ir_writer(x, i->op[k]) : NULL;
         n += !product || !w || pl_insn_mnem(w) != M_ld || pl_type_bits(pl_insn_type(w)) != 8;
     }
     return n;
@@ -283,7 +283,7 @@ static bool joins_sum(const pl_ir *x, const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
     const uint16_t m = pl_insn_mnem(i);
-    if ((m != M_neg && m != M_abs) || pl_insn_type(i) != W_s32 || x->row[i->op[0]].uses != 1)
+    if ((m != M_neg && m != M_abs) || pl_insn_type(i) != W_s32 || x->regs[i->op[0]].nuses != 1)
         return false;
     while (++k < b->code.n) {
         const pl_insn *r = &b->code.at[k];
@@ -424,7 +424,7 @@ static void ask_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     knowledge *k = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned n = 0; n < (pred ? 1 : rows); n++)
-        k->all &= (pred ? k->x->pred_row : k->x->row)[*row + n].defs == 1 ||
+        k->all &= (pred ? k->x->preds : k->x->regs)[*row + n].ndefs == 1 ||
                   (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
 }
 
@@ -462,27 +462,29 @@ static bool find_known(knowledge *k, const pl_insn *i)
 
 static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
 {
-    return x->b.at[a].order < x->b.at[b].order ? -1 : x->b.at[a].order > x->b.at[b].order;
+    return x->blocks.at[a].rpo_index < x->blocks.at[b].rpo_index
+               ? -1
+               : x->blocks.at[a].rpo_index > x->blocks.at[b].rpo_index;
 }
 
 /* The blocks of the loop that begins in c->block: one latch, no loop inside. */
 static bool find_members(pl_ir *x, counted *c)
 {
     enum { MOST_MEMBERS = 64 };
-    const pl_ir_block *head = &x->b.at[c->block];
+    const pl_ir_block *head = &x->blocks.at[c->block];
     c->latch = PL_IR_NONE;
-    for (uint32_t k = 0; k < head->npred; k++)
-        if (pl_ir_dominates(x, c->block, x->preds[head->pred + k]))
-            c->latch = x->preds[head->pred + k];
+    for (uint32_t k = 0; k < head->npreds; k++)
+        if (pl_ir_dominates(x, c->block, x->predecessors[head->first_pred + k]))
+            c->latch = x->predecessors[head->first_pred + k];
     c->member = pl_arena_array(x->tmp, uint32_t, MOST_MEMBERS);
     if (!c->member || c->latch == PL_IR_NONE) return false;
     c->member[c->members++] = c->block;
     if (c->latch != c->block) c->member[c->members++] = c->latch;
     for (uint32_t m = 1; m < c->members; m++) { /* backwards from the latch */
-        const pl_ir_block *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->blocks.at[c->member[m]];
         if (b->loop != c->block) return false;
-        for (uint32_t k = 0; k < b->npred; k++) {
-            const uint32_t from = x->preds[b->pred + k];
+        for (uint32_t k = 0; k < b->npreds; k++) {
+            const uint32_t from = x->predecessors[b->first_pred + k];
             uint32_t known = 0;
             while (known < c->members && c->member[known] != from) known++;
             if (known == MOST_MEMBERS) return false;
@@ -510,19 +512,20 @@ static bool find_members(pl_ir *x, counted *c)
 /* Does this instruction of the last block give a counter its next value? */
 static bool counts(pl_ir *x, counted *c, uint32_t at)
 {
-    const pl_insn *i = &x->b.at[c->latch].code.at[at];
+    const pl_insn *i = &x->blocks.at[c->latch].code.at[at];
     c->copy = c->next = PL_IR_NONE;
     c->counter = i->op[0];
     if (only_steps(x, c, c->latch, i, &c->step))
         return (unsigned)pl_type_bits(pl_insn_type(i)) == c->bits;
-    if (!pl_insn_is_copy(i) || i->guard != PL_PT || i->op[1] >= x->described ||
-        x->row[i->op[1]].defs != 1 || writes_in(x, c, c->counter) != 1)
+    if (!pl_insn_is_copy(i) || i->guard != PL_PT || i->op[1] >= x->nregs_described ||
+        x->regs[i->op[1]].ndefs != 1 || writes_in(x, c, c->counter) != 1)
         return false;
-    const pl_ir_reg *w = &x->row[i->op[1]];
+    const pl_ir_reg *w = &x->regs[i->op[1]];
     const pl_insn *by = pl_ir_writer(x, i->op[1]);
-    if (!by || x->b.at[w->block].loop != c->block || !pl_ir_dominates(x, w->block, c->latch) ||
-        by->op[0] != i->op[1] || by->op[1] != c->counter || !adds_number(x, by, &c->step) ||
-        (w->block == c->latch && w->at >= at) ||
+    if (!by || x->blocks.at[w->def_block].loop != c->block ||
+        !pl_ir_dominates(x, w->def_block, c->latch) || by->op[0] != i->op[1] ||
+        by->op[1] != c->counter || !adds_number(x, by, &c->step) ||
+        (w->def_block == c->latch && w->def_index >= at) ||
         (unsigned)pl_type_bits(pl_insn_type(by)) != c->bits)
         return false;
     c->copy = at;
@@ -536,7 +539,7 @@ static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
 {
     for (unsigned side = 0; side < 2; side++) {
         const uint32_t v = test->op[2 + side], n = test->op[3 - side];
-        for (uint32_t k = 0; k < x->b.at[c->latch].code.n; k++) {
+        for (uint32_t k = 0; k < x->blocks.at[c->latch].code.n; k++) {
             if (k == c->test || !counts(x, c, k) ||
                 !((k < c->test && v == c->counter) || v == c->next) || writes_in(x, c, n) != 0)
                 continue;
@@ -552,15 +555,15 @@ static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
  * `other`: while it does not hold. */
 static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
 {
-    const pl_ir_reg *p = &x->pred_row[pred];
-    if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
-    const pl_insn *test = &x->b.at[c->latch].code.at[p->at];
+    const pl_ir_reg *p = &x->preds[pred];
+    if (p->ndefs != 1 || p->nuses != 1 || p->def_block != c->latch) return false;
+    const pl_insn *test = &x->blocks.at[c->latch].code.at[p->def_index];
     const pl_word t = pl_insn_type(test);
     if (pl_insn_mnem(test) != M_setp || test->guard != PL_PT ||
         pl_forms[test->form].noperands != 4 || test->op[1] != UINT32_MAX || pl_type_bits(t) < 32 ||
         (pl_type_kind(t) != 'u' && pl_type_kind(t) != 's' && pl_type_kind(t) != 'b'))
         return false;
-    c->test = p->at;
+    c->test = p->def_index;
     c->bits = (unsigned)pl_type_bits(t);
     c->is_signed = pl_type_kind(t) == 's';
     c->cmp = comparison(test, other);
@@ -570,17 +573,17 @@ static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
 /* The same of one of two compares that both must hold. */
 static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
 {
-    const pl_ir_reg *p = &x->pred_row[pred];
-    if (p->defs != 1 || p->uses != 1 || p->block != c->latch) return false;
-    const pl_insn *i = &x->b.at[c->latch].code.at[p->at];
+    const pl_ir_reg *p = &x->preds[pred];
+    if (p->ndefs != 1 || p->nuses != 1 || p->def_block != c->latch) return false;
+    const pl_insn *i = &x->blocks.at[c->latch].code.at[p->def_index];
     if (pl_insn_mnem(i) != M_and || pl_insn_type(i) != W_pred || i->guard != PL_PT) return false;
     for (unsigned k = 1; k < 3; k++) {
-        const pl_ir_reg *q = &x->pred_row[i->op[3 - k]];
-        if (q->defs != 1 || q->block != c->latch ||
-            pl_insn_mnem(&x->b.at[c->latch].code.at[q->at]) != M_setp ||
+        const pl_ir_reg *q = &x->preds[i->op[3 - k]];
+        if (q->ndefs != 1 || q->def_block != c->latch ||
+            pl_insn_mnem(&x->blocks.at[c->latch].code.at[q->def_index]) != M_setp ||
             !find_test(x, c, i->op[k], false))
             continue;
-        c->both = p->at;
+        c->both = p->def_index;
         c->also = i->op[3 - k];
         return true;
     }
@@ -589,17 +592,18 @@ static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
 
 static bool analyse(pl_ir *x, uint32_t block, counted *c)
 {
-    const pl_ir_block *head = &x->b.at[block];
+    const pl_ir_block *head = &x->blocks.at[block];
     *c = (counted){.block = block};
-    if (head->loop != block || head->latches != 1 || !find_members(x, c)) return false;
-    const pl_ir_block *b = &x->b.at[c->latch];
+    if (head->loop != block || head->nlatches != 1 || !find_members(x, c)) return false;
+    const pl_ir_block *b = &x->blocks.at[c->latch];
     const pl_insn *branch = pl_ir_branch(x, c->latch);
-    if (!branch || branch->target != block || b->next == PL_IR_NONE || b->next == block ||
-        x->b.at[b->next].loop == block || branch->guard <= PL_PF ||
-        pl_forms[branch->form].noperands != 1 || (branch->flags & PL_IF_NOUNROLL))
+    if (!branch || branch->target != block || b->fallthrough == PL_IR_NONE ||
+        b->fallthrough == block || x->blocks.at[b->fallthrough].loop == block ||
+        branch->guard <= PL_PF || pl_forms[branch->form].noperands != 1 ||
+        (branch->flags & PL_IF_NOUNROLL))
         return false;
     const bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
-    c->exit = b->next;
+    c->exit = b->fallthrough;
     c->both = c->also = PL_IR_NONE;
     if (!find_test(x, c, branch->guard, negated) &&
         (negated || !find_test_of_two(x, c, branch->guard)))
@@ -609,7 +613,7 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
         return false;
     for (uint32_t m = 0; m < c->members; m++) {
-        b = &x->b.at[c->member[m]];
+        b = &x->blocks.at[c->member[m]];
         c->n += (uint32_t)b->code.n;
         for (size_t k = 0; k + (c->member[m] == c->latch) < b->code.n; k++)
             if (!copyable(&b->code.at[k])) return false;
@@ -621,9 +625,9 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
 static const pl_insn *last_write(const pl_ir *x, uint32_t block, uint32_t row)
 {
     writes w = {row, 0};
-    for (size_t k = x->b.at[block].code.n; k-- > 0;) {
-        pl_insn_writes_here(x->p, &x->b.at[block].code.at[k], count_writes, &w);
-        if (w.n) return &x->b.at[block].code.at[k];
+    for (size_t k = x->blocks.at[block].code.n; k-- > 0;) {
+        pl_insn_writes_here(x->p, &x->blocks.at[block].code.at[k], count_writes, &w);
+        if (w.n) return &x->blocks.at[block].code.at[k];
     }
     return NULL;
 }
@@ -654,7 +658,7 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
     enum { MOST_BLOCKS = 64 };
     uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
     for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
-        const pl_ir_block *b = &x->b.at[block[at]];
+        const pl_ir_block *b = &x->blocks.at[block[at]];
         const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
         if (i) {
             if (i->guard != PL_PT || i->op[0] != row || !computes_number(x, i)) return PL_IR_NONE;
@@ -664,8 +668,8 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
         } else if (block[at] == 0) {
             return PL_IR_NONE;
         }
-        for (uint32_t k = 0; !i && k < b->npred; k++) {
-            const uint32_t from = x->preds[b->pred + k];
+        for (uint32_t k = 0; !i && k < b->npreds; k++) {
+            const uint32_t from = x->predecessors[b->first_pred + k];
             uint32_t known = 0;
             while (known < n && block[known] != from) known++;
             if (at == 0 && pl_ir_dominates(x, head, from)) continue; /* round by round */
@@ -681,8 +685,9 @@ static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     knowledge *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
-        const pl_ir_reg *r = &k->x->row[*row + n];
-        if (r->defs > 1 && r->kind == PL_REG_VIRTUAL && !r->pinned) k->row.at[*row + n] = k->loop;
+        const pl_ir_reg *r = &k->x->regs[*row + n];
+        if (r->ndefs > 1 && r->kind == PL_REG_VIRTUAL && !r->precolored)
+            k->row.at[*row + n] = k->loop;
     }
 }
 
@@ -692,8 +697,8 @@ static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     knowledge *k = ctx;
     for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
         uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
-        k->changed |= *at == k->loop &&
-                      ((use & PL_USE_PRED) ? k->x->pred_row : k->x->row)[*row + n].defs != 1;
+        k->changed |=
+            *at == k->loop && ((use & PL_USE_PRED) ? k->x->preds : k->x->regs)[*row + n].ndefs != 1;
         *at = 0;
     }
 }
@@ -701,7 +706,7 @@ static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void ask_beginning(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     knowledge *k = ctx;
-    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->row[*row + n].defs > 1; n++)
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->regs[*row + n].ndefs > 1; n++)
         if (k->row.at[*row + n] == k->loop && beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
             k->row.at[*row + n] = 0;
             k->changed = true;
@@ -717,23 +722,24 @@ static void find_variables(pl_ir *x, const counted *c, knowledge *known)
     enum { TRIES = 8 };
     for (unsigned arm = 0; arm < 2; arm++) /* those that only some rounds write are not known */
         for (uint32_t m = 0; m < c->members; m++)
-            for (size_t k = 0; k < x->b.at[c->member[m]].code.n &&
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
                  k++)
-                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k],
+                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
                                     arm ? note_unknown : note_variable, known);
     bool asked = false;
     for (unsigned n = 0; !asked || known->changed; n++) {
         known->changed = false;
         for (uint32_t m = 0; m < c->members; m++)
-            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
-                pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
+                pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
                 if (n >= TRIES || !find_known(known, i))
                     pl_insn_writes_here(x->p, i, note_unknown, known);
             }
         for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
-            for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++)
-                pl_insn_writes_here(x->p, &x->b.at[c->member[m]].code.at[k], ask_beginning, known);
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
+                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], ask_beginning,
+                                    known);
         asked |= !known->changed || n >= TRIES;
     }
 }
@@ -747,7 +753,7 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
         c->price++;
     }
     for (uint32_t m = 0; m < c->members; m++) {
-        const pl_ir_block *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->blocks.at[c->member[m]];
         const bool last = c->member[m] == c->latch;
         for (size_t k = 0; k + last < b->code.n; k++) {
             pl_insn *i = &b->code.at[k];
@@ -817,12 +823,12 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     pl_ir *x = u->x;
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
     bool pred = (use & PL_USE_PRED) != 0;
-    const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row];
+    const pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row];
     bool keep = false;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
         keep |= (pred ? u->keep_pred : u->keep)[*row + k] != 0;
-    if (r->defs != 1 || r->block != u->from || r->at != u->at || keep ||
-        (!pred && (r->kind != PL_REG_VIRTUAL || r->rows != rows)))
+    if (r->ndefs != 1 || r->def_block != u->from || r->def_index != u->at || keep ||
+        (!pred && (r->kind != PL_REG_VIRTUAL || r->width != rows)))
         return;
     uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
@@ -838,12 +844,13 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const pl_ir *x = u->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
-        const pl_ir_reg *r = &(pred ? x->pred_row : x->row)[*row + k];
-        if (r->defs == 1 && r->block != PL_IR_NONE && !pl_ir_dominates(x, r->block, u->c->latch) &&
-            !pl_ir_dominates(x, r->block, u->from))
+        const pl_ir_reg *r = &(pred ? x->preds : x->regs)[*row + k];
+        if (r->ndefs == 1 && r->def_block != PL_IR_NONE &&
+            !pl_ir_dominates(x, r->def_block, u->c->latch) &&
+            !pl_ir_dominates(x, r->def_block, u->from))
             (pred ? u->keep_pred : u->keep)[*row + k] = 1;
-        else if (r->defs == 1 && r->block == u->from && r->at >= u->at &&
-                 !pl_ir_dominates(x, r->block, u->c->latch))
+        else if (r->ndefs == 1 && r->def_block == u->from && r->def_index >= u->at &&
+                 !pl_ir_dominates(x, r->def_block, u->c->latch))
             (pred ? u->keep_pred : u->keep)[*row + k] = 1;
     }
 }
@@ -861,13 +868,13 @@ static void find_kept(unroller *u)
 {
     pl_ir *x = u->x;
     for (uint32_t j = 0; several_ways(u->c) && j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
-            if (x->b.at[x->rpo[j]].loop != u->c->block)
-                pl_insn_reads_here(x->p, &x->b.at[x->rpo[j]].code.at[k], note_outside, u);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
+            if (x->blocks.at[x->rpo[j]].loop != u->c->block)
+                pl_insn_reads_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], note_outside, u);
     for (uint32_t j = 0; u->c->members > 1 && j < x->nrpo; j++) {
         u->from = x->rpo[j];
-        for (u->at = 0; u->at < x->b.at[u->from].code.n; u->at++)
-            pl_insn_reads_here(x->p, &x->b.at[u->from].code.at[u->at], note_read, u);
+        for (u->at = 0; u->at < x->blocks.at[u->from].code.n; u->at++)
+            pl_insn_reads_here(x->p, &x->blocks.at[u->from].code.at[u->at], note_read, u);
     }
 }
 
@@ -890,7 +897,7 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
     for (uint32_t m = 1; m < c->members; m++) u->block_to[c->member[m]] = pl_ir_new_block(x);
     for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {
         u->from = c->member[m];
-        const pl_ir_block body = x->b.at[u->from];
+        const pl_ir_block body = x->blocks.at[u->from];
         const bool latch = u->from == c->latch;
         to = u->block_to[u->from];
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
@@ -913,7 +920,7 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
                 i.op[0] = u->last && !kept ? v : pl_ir_new(x, rows);
                 for (unsigned r = 0; r < rows; r++) u->row_to[v + r] = i.op[0] + r;
                 if (kept) {
-                    *pl_push(x->a, &x->b.at[to].code) = i;
+                    *pl_push(x->a, &x->blocks.at[to].code) = i;
                     const uint32_t now = i.op[0];
                     if (!pl_insn_make(&i, M_mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1))
                         return PL_IR_NONE;
@@ -925,9 +932,10 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
                 pl_insn_writes_here(x->p, &i, rename_writes, u);
             }
             if (pl_insn_effects(&i) & PL_EF_BRANCH) i.target = copy_of(u, i.target);
-            *pl_push(x->a, &x->b.at[to].code) = i;
+            *pl_push(x->a, &x->blocks.at[to].code) = i;
         }
-        x->b.at[to].next = latch || body.next == PL_IR_NONE ? PL_IR_NONE : copy_of(u, body.next);
+        x->blocks.at[to].fallthrough =
+            latch || body.fallthrough == PL_IR_NONE ? PL_IR_NONE : copy_of(u, body.fallthrough);
     }
     return to;
 }
@@ -948,7 +956,7 @@ static uint32_t copies(unroller *u, uint32_t to, unsigned n)
         to = pl_ir_new_block(u->x);
         pl_ir_jump(u->x, from, pl_ir_branch(u->x, u->c->latch)->line,
                    also == PL_IR_NONE ? u->c->also : also, true, u->c->exit);
-        u->x->b.at[from].next = to;
+        u->x->blocks.at[from].fallthrough = to;
     }
     return pl_ir_ok(u->x) ? to : PL_IR_NONE;
 }
@@ -957,8 +965,8 @@ static uint32_t copies(unroller *u, uint32_t to, unsigned n)
 static void forget(pl_ir *x, const counted *c)
 {
     for (uint32_t m = 0; m < c->members; m++) {
-        memset(&x->b.at[c->member[m]].code, 0, sizeof x->b.at[c->member[m]].code);
-        x->b.at[c->member[m]].next = PL_IR_NONE;
+        memset(&x->blocks.at[c->member[m]].code, 0, sizeof x->blocks.at[c->member[m]].code);
+        x->blocks.at[c->member[m]].fallthrough = PL_IR_NONE;
     }
 }
 
@@ -967,8 +975,8 @@ static void forget(pl_ir *x, const counted *c)
 /* The branch that ends the block goes back in a loop that is done with. */
 static void settle(pl_ir *x, uint32_t block)
 {
-    if (x->b.at[block].code.n)
-        x->b.at[block].code.at[x->b.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
+    if (x->blocks.at[block].code.n)
+        x->blocks.at[block].code.at[x->blocks.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
 }
 
 static pl_word type_of(const counted *c)
@@ -1066,10 +1074,10 @@ static bool unroll_ordered(unroller *u, const counted *c)
         if (!set(x, head, line, first, true)) return false;
     } else {
         pl_ir_compare(x, head, line, c->cmp, type, start, c->bound, PL_PT);
-        x->b.at[head].code.at[x->b.at[head].code.n - 1].op[0] = first;
+        x->blocks.at[head].code.at[x->blocks.at[head].code.n - 1].op[0] = first;
         pl_ir_jump(x, head, line, first, false, test);
-        x->b.at[head].next = peel;
-        x->b.at[end].next = test;
+        x->blocks.at[head].fallthrough = peel;
+        x->blocks.at[end].fallthrough = test;
         start = c->counter;
     }
     uint32_t below =
@@ -1084,7 +1092,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
         pl_ir_jump(x, block, line,
                    due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, with_sign, below),
                    true, k ? last : few);
-        x->b.at[block].next = k ? two : enter;
+        x->blocks.at[block].fallthrough = k ? two : enter;
     }
     const uint32_t limit = pl_ir_new(x, c->bits / 32);
     pl_insn *i = pl_ir_append(x, enter, line);
@@ -1093,12 +1101,12 @@ static bool unroll_ordered(unroller *u, const counted *c)
     i->op[1] = c->bound;
     i->op[2] = pl_ir_constant(x, cut(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
     if (!set(x, enter, line, first, false) || !set(x, end2, line, first, false)) return false;
-    x->b.at[enter].next = four;
+    x->blocks.at[enter].fallthrough = four;
     pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT),
                false, four);
     settle(x, end4);
-    x->b.at[end4].next = few;
-    x->b.at[end2].next = last;
+    x->blocks.at[end4].fallthrough = few;
+    x->blocks.at[end2].fallthrough = last;
     const uint32_t more = pl_ir_new_pred(x);
     i = pl_ir_append(x, last, line);
     if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type}, 3)) return false;
@@ -1107,7 +1115,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
     i->op[3] = c->bound;
     i->op[4] = first;
     pl_ir_jump(x, last, line, more, true, c->exit);
-    x->b.at[last].next = one;
+    x->blocks.at[last].fallthrough = one;
     if (passes_end(x, c) ||
         (c->is_signed && !plain)) { /* it may go on from the other end of its range */
         pl_ir_jump(x, end1, line,
@@ -1115,7 +1123,7 @@ static bool unroll_ordered(unroller *u, const counted *c)
                    one);
         settle(x, end1);
     }
-    x->b.at[end1].next = c->exit;
+    x->blocks.at[end1].fallthrough = c->exit;
     return pl_ir_ok(x);
 }
 
@@ -1133,29 +1141,29 @@ static bool unroll_until(unroller *u, const counted *c)
     if (!pl_ir_ok(x)) return false;
     const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2);
     if (end4 == PL_IR_NONE || end2 == PL_IR_NONE) return false;
-    x->b.at[original].code = x->b.at[head].code;
-    x->b.at[original].next = x->b.at[head].next;
+    x->blocks.at[original].code = x->blocks.at[head].code;
+    x->blocks.at[original].fallthrough = x->blocks.at[head].fallthrough;
     const uint32_t latch = c->latch == head ? original : c->latch;
-    x->b.at[latch].code.at[x->b.at[latch].code.n - 1].target = original;
+    x->blocks.at[latch].code.at[x->blocks.at[latch].code.n - 1].target = original;
     settle(x, latch);
-    x->b.at[latch].next = c->exit;
-    memset(&x->b.at[head].code, 0, sizeof x->b.at[head].code);
+    x->blocks.at[latch].fallthrough = c->exit;
+    memset(&x->blocks.at[head].code, 0, sizeof x->blocks.at[head].code);
     pl_ir_jump(x, head, line,
                pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32,
                              c->counter, c->bound, PL_PT),
                true, original);
-    x->b.at[head].next = first;
+    x->blocks.at[head].fallthrough = first;
     pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
-    x->b.at[first].next = four;
+    x->blocks.at[first].fallthrough = four;
     pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false, four);
     settle(x, end4);
-    x->b.at[end4].next = few;
+    x->blocks.at[end4].fallthrough = few;
     pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, false, PL_PT), true, last);
-    x->b.at[few].next = two;
-    x->b.at[end2].next = last;
+    x->blocks.at[few].fallthrough = two;
+    x->blocks.at[end2].fallthrough = last;
     pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_ne, type, c->counter, c->bound, PL_PT),
                true, c->exit);
-    x->b.at[last].next = original;
+    x->blocks.at[last].fallthrough = original;
     return pl_ir_ok(x);
 }
 
@@ -1165,8 +1173,8 @@ static bool unroll_whole(unroller *u, const counted *c, unsigned n)
     uint32_t to = pl_ir_new_block(x), end = pl_ir_ok(x) ? copies(u, to, n) : PL_IR_NONE;
     if (end == PL_IR_NONE) return false;
     forget(x, c);
-    x->b.at[end].next = c->exit;
-    x->b.at[c->block].next = to;
+    x->blocks.at[end].fallthrough = c->exit;
+    x->blocks.at[c->block].fallthrough = to;
     return true;
 }
 
@@ -1183,10 +1191,10 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
     pl_ir_jump(x, end, line, pl_ir_compare(x, end, line, c->cmp, type, c->counter, c->bound, PL_PT),
                false, loop);
     settle(x, end);
-    x->b.at[end].next = c->exit;
+    x->blocks.at[end].fallthrough = c->exit;
     forget(x, c);
-    x->b.at[head].next = front;
-    x->b.at[first].next = loop;
+    x->blocks.at[head].fallthrough = front;
+    x->blocks.at[first].fallthrough = loop;
     return pl_ir_ok(x);
 }
 
@@ -1299,8 +1307,8 @@ static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
     unsigned waits = 0, elsewhere = 0, branches = 0;
     *failed = !t.row || !t.pred;
     for (uint32_t m = 0; m < c->members && !*failed; m++)
-        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
-            pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
+            pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
             const uint32_t e = pl_insn_effects(i);
             t.of = 0;
             pl_insn_reads_here(x->p, i, ask_traced, &t);
@@ -1313,8 +1321,8 @@ static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
             pl_insn_writes_here(x->p, i, note_traced, &t);
         }
     for (uint32_t m = 0; m < c->members && waits; m++)
-        for (size_t k = 0; k < x->b.at[c->member[m]].code.n; k++) {
-            const pl_insn *i = &x->b.at[c->member[m]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
             elsewhere |= (pl_insn_effects(i) & PL_EF_LOAD) && where(i) && !(where(i) & waits);
         }
     return waits && !elsewhere;
@@ -1337,7 +1345,7 @@ static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
 static bool in_step(pl_ir *x, const counted *c, knowledge *known)
 {
     uint64_t v;
-    const pl_insn *i = x->row[c->bound].defs == 1 ? pl_ir_writer(x, c->bound) : NULL;
+    const pl_insn *i = x->regs[c->bound].ndefs == 1 ? pl_ir_writer(x, c->bound) : NULL;
     const bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
     return (parameter || pl_ir_constant_value(x, c->bound, &v)) && !lanes_part(x, c, known);
 }
@@ -1366,7 +1374,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
     unroller u = {.x = x,
                   .c = c,
-                  .block_to = pl_arena_array(x->tmp, uint32_t, x->b.n),
+                  .block_to = pl_arena_array(x->tmp, uint32_t, x->blocks.n),
                   .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
                   .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most),
                   .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
@@ -1375,7 +1383,7 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
     if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred) return false;
     find_kept(&u);
     for (uint32_t m = 0; m < c->members; m++) {
-        const pl_ir_block *b = &x->b.at[c->member[m]];
+        const pl_ir_block *b = &x->blocks.at[c->member[m]];
         for (size_t k = 0; k < b->code.n; k++) {
             uint64_t step;
             if (only_steps(x, c, c->member[m], &b->code.at[k], &step))
@@ -1391,21 +1399,21 @@ static bool unroll(pl_ir *x, counted *c, knowledge *known)
 static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
     if (!pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
-    size_t n = x->b.n;
+    size_t n = x->blocks.n;
     knowledge known = {0};
     *any = *outer = false;
     for (uint32_t b = 0; b < n; b++) {
         counted c;
-        if (x->b.at[b].order == PL_IR_NONE || !analyse(x, b, &c)) continue;
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE || !analyse(x, b, &c)) continue;
         const uint32_t rows = x->f->rows;
-        const size_t blocks = x->b.n;
-        const bool inside = x->b.at[b].outer != PL_IR_NONE;
+        const size_t blocks = x->blocks.n;
+        const bool inside = x->blocks.at[b].parent_loop != PL_IR_NONE;
         if (!unroll(x, &c, &known)) return false;
         /* rows and blocks that copies made are described before the next loop is looked at */
-        if (x->f->rows != rows || x->b.n != blocks) {
+        if (x->f->rows != rows || x->blocks.n != blocks) {
             *any = true;
             if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-            *outer |= inside && x->b.at[b].latches == 0;
+            *outer |= inside && x->blocks.at[b].nlatches == 0;
         }
     }
     if (!*any) pl_ir_preserve_all(x);

@@ -39,12 +39,12 @@ static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     readers *r = ctx;
     for (unsigned k = 0; k < rows; k++) {
         if (use & PL_USE_PRED) {
-            const pl_ir_reg *p = *row + k < r->preds ? &r->x->pred_row[*row + k] : NULL;
-            r->ok &= !p || (p->defs == 1 && !p->pinned && p->uses == r->pred[*row + k]);
+            const pl_ir_reg *p = *row + k < r->preds ? &r->x->preds[*row + k] : NULL;
+            r->ok &= !p || (p->ndefs == 1 && !p->precolored && p->nuses == r->pred[*row + k]);
         } else {
-            const pl_ir_reg *v = &r->x->row[*row + k];
-            r->ok &= *row + k < r->x->described && v->kind == PL_REG_VIRTUAL && v->defs == 1 &&
-                     !v->pinned && v->uses == r->row[*row + k];
+            const pl_ir_reg *v = &r->x->regs[*row + k];
+            r->ok &= *row + k < r->x->nregs_described && v->kind == PL_REG_VIRTUAL &&
+                     v->ndefs == 1 && !v->precolored && v->nuses == r->row[*row + k];
         }
     }
 }
@@ -54,7 +54,7 @@ static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static unsigned takes(readers *r, uint32_t block)
 {
     pl_ir *x = r->x;
-    const pl_ir_block *b = &x->b.at[block];
+    const pl_ir_block *b = &x->blocks.at[block];
     unsigned n = 0;
     r->ok = true;
     for (size_t k = 0; k < b->code.n; k++) pl_insn_reads_here(x->p, &b->code.at[k], count_reads, r);
@@ -76,11 +76,12 @@ static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 {
     const pl_insn *i = pl_ir_branch(x, block);
     if (!i || i->guard <= PL_PF || pl_forms[i->form].noperands != 1 ||
-        x->b.at[block].next == PL_IR_NONE || i->target == x->b.at[block].next)
+        x->blocks.at[block].fallthrough == PL_IR_NONE ||
+        i->target == x->blocks.at[block].fallthrough)
         return false;
     const bool back = (i->flags & PL_IF_GUARD_NEG) != 0;
     *negated = i->target == to ? back : !back;
-    return i->target == to || x->b.at[block].next == to;
+    return i->target == to || x->blocks.at[block].fallthrough == to;
 }
 
 /* The branch at the end of `second` goes to `place`, as the one at the end of `first` does, which
@@ -88,13 +89,14 @@ static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
 {
     pl_ir *x = r->x;
-    const pl_ir_block *b = &x->b.at[second], *to = &x->b.at[place];
+    const pl_ir_block *b = &x->blocks.at[second], *to = &x->blocks.at[place];
     bool negated[2];
-    if (second == place || second == first || b->npred != 1 || b->loop != x->b.at[first].loop ||
-        !leads(x, first, place, &negated[0]) || !leads(x, second, place, &negated[1]))
+    if (second == place || second == first || b->npreds != 1 ||
+        b->loop != x->blocks.at[first].loop || !leads(x, first, place, &negated[0]) ||
+        !leads(x, second, place, &negated[1]))
         return false;
     const pl_insn last = *pl_ir_branch(x, second);
-    const uint32_t other = last.target == place ? b->next : last.target;
+    const uint32_t other = last.target == place ? b->fallthrough : last.target;
     if (pl_ir_dominates(x, place, first) ||
         (x->f->entry && to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret))
         return false;
@@ -104,9 +106,9 @@ static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
     const uint32_t guard = pl_ir_branch(x, first)->guard, line = last.line,
                    both = pl_ir_new_pred(x);
     pl_word type = W_pred;
-    x->b.at[first].code.n--;
+    x->blocks.at[first].code.n--;
     for (size_t k = 0; k + 1 < b->code.n; k++)
-        *pl_push(x->a, &x->b.at[first].code) = x->b.at[second].code.at[k];
+        *pl_push(x->a, &x->blocks.at[first].code) = x->blocks.at[second].code.at[k];
     pl_insn *i = pl_ir_append(x, first, line);
     if (!i || !pl_insn_make(i, negated[1] ? M_and : M_or, 3, &type, 1)) return false;
     i->op[0] = both;
@@ -115,29 +117,30 @@ static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
     i->neg = (uint8_t)((negated[0] != negated[1]) << 2);
     pl_ir_jump(x, first, line, both, negated[1] != (last.target != place), last.target);
     pl_ir_branch(x, first)->flags |= (uint16_t)(last.flags & PL_IF_NOUNROLL);
-    x->b.at[first].next = x->b.at[second].next;
-    x->b.at[place].npred--;
-    x->b.at[second].code.n = 0;
-    x->b.at[second].npred = 0;
-    x->b.at[second].next = PL_IR_NONE;
+    x->blocks.at[first].fallthrough = x->blocks.at[second].fallthrough;
+    x->blocks.at[place].npreds--;
+    x->blocks.at[second].code.n = 0;
+    x->blocks.at[second].npreds = 0;
+    x->blocks.at[second].fallthrough = PL_IR_NONE;
     return true;
 }
 
 bool pl_pass_merge_branches(pl_ir *x)
 {
     if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
-    readers r = {.x = x,
-                 .preds = x->f->preds,
-                 .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-                 .pred =
-                     pl_arena_array(x->tmp, uint32_t, 2 * (size_t)x->f->preds + 2 * x->b.n + 4)};
+    readers r = {
+        .x = x,
+        .preds = x->f->preds,
+        .row = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+        .pred = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)x->f->preds + 2 * x->blocks.n + 4)};
     if (!r.row || !r.pred) return false;
     bool any = false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         const uint32_t b = x->rpo[j];
         const pl_insn *i = pl_ir_branch(x, b);
-        if (!i || x->b.at[b].next == PL_IR_NONE || pl_forms[i->form].noperands != 1) continue;
-        const uint32_t target = i->target, next = x->b.at[b].next;
+        if (!i || x->blocks.at[b].fallthrough == PL_IR_NONE || pl_forms[i->form].noperands != 1)
+            continue;
+        const uint32_t target = i->target, next = x->blocks.at[b].fallthrough;
         any |= join(&r, b, next, target) || join(&r, b, target, next);
         if (!pl_ir_ok(x)) return false;
     }
@@ -145,6 +148,6 @@ bool pl_pass_merge_branches(pl_ir *x)
         pl_ir_preserve_all(x);
         return true;
     }
-    x->counted = false;
+    x->uses_valid = false;
     return pl_ir_graph(x) && pl_ir_ok(x);
 }

@@ -102,11 +102,11 @@ typedef struct place {
 static uint32_t in_front(const place *p, uint32_t b)
 {
     const round *r = p->rounds;
-    uint32_t head = p->x->b.at[b].loop;
+    uint32_t head = p->x->blocks.at[b].loop;
     if (head != PL_IR_NONE && r[head].busy) return b;
-    for (; head != PL_IR_NONE && !r[head].outer && p->x->b.at[head].idom != head;
-         head = p->x->b.at[b].loop)
-        b = p->x->b.at[head].idom;
+    for (; head != PL_IR_NONE && !r[head].outer && p->x->blocks.at[head].idom != head;
+         head = p->x->blocks.at[b].loop)
+        b = p->x->blocks.at[head].idom;
     return b;
 }
 
@@ -122,8 +122,9 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT) return false;
     uint16_t m = pl_insn_mnem(i);
-    if (m == M_ld) return pl_insn_reads_cbank_word(x, i) && x->row[i->op[0]].defs == 1;
-    return pl_insn_is_copy(i) && pl_ir_special_register(x, i->op[1]) && x->row[i->op[0]].defs == 1;
+    if (m == M_ld) return pl_insn_reads_cbank_word(x, i) && x->regs[i->op[0]].ndefs == 1;
+    return pl_insn_is_copy(i) && pl_ir_special_register(x, i->op[1]) &&
+           x->regs[i->op[0]].ndefs == 1;
 }
 
 static void want(place *p, fetch *f, uint32_t block)
@@ -173,8 +174,8 @@ static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use
 {
     place *p = ctx;
     const pl_ir *x = p->x;
-    const uint32_t head = x->b.at[p->block].loop;
-    if ((use & PL_USE_PRED) || *row >= x->f->rows || x->row[*row].defs < 2 ||
+    const uint32_t head = x->blocks.at[p->block].loop;
+    if ((use & PL_USE_PRED) || *row >= x->f->rows || x->regs[*row].ndefs < 2 ||
         p->seen[*row] == head + 1)
         return;
     p->seen[*row] = head + 1;
@@ -184,7 +185,7 @@ static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use
 static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     place *p = ctx;
-    const uint32_t head = p->x->b.at[p->block].loop;
+    const uint32_t head = p->x->blocks.at[p->block].loop;
     (void)rows;
     if ((use & PL_USE_PRED) || !p->of[*row] || !p->fetches.at[p->of[*row] - 1].bank ||
         p->seen[*row] == head + 1)
@@ -208,15 +209,16 @@ static bool measure_loops(place *p)
 {
     enum { SHARE = 5 };
     pl_ir *x = p->x;
-    p->rounds = pl_arena_array(x->tmp, round, x->b.n + 1);
+    p->rounds = pl_arena_array(x->tmp, round, x->blocks.n + 1);
     p->seen = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!p->rounds || !p->seen) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        if (x->b.at[b].order != PL_IR_NONE && x->b.at[b].latches && x->b.at[b].outer != PL_IR_NONE)
-            p->rounds[x->b.at[b].outer].outer = true;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        if (x->blocks.at[b].rpo_index != PL_IR_NONE && x->blocks.at[b].nlatches &&
+            x->blocks.at[b].parent_loop != PL_IR_NONE)
+            p->rounds[x->blocks.at[b].parent_loop].outer = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
-        for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->b.at[h].outer)
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->blocks.at[h].parent_loop)
             p->rounds[h].parts |= h != x->rpo[j] || has_body(b);
         for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
@@ -225,16 +227,16 @@ static bool measure_loops(place *p)
             }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
-        const uint32_t head = x->b.at[p->block = x->rpo[j]].loop;
+        const uint32_t head = x->blocks.at[p->block = x->rpo[j]].loop;
         if (head == PL_IR_NONE || p->rounds[head].loads * SHARE <= p->rounds[head].insns) continue;
-        for (size_t k = 0; k < x->b.at[p->block].code.n; k++) {
-            pl_insn *i = &x->b.at[p->block].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++) {
+            pl_insn *i = &x->blocks.at[p->block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             pl_insn_writes_here(x->p, i, count_variable, p);
             pl_insn_reads_here(x->p, i, count_fetch, p);
         }
     }
-    for (uint32_t b = 0; b < x->b.n; b++)
+    for (uint32_t b = 0; b < x->blocks.n; b++)
         p->rounds[b].busy = p->rounds[b].loads * SHARE >
                             p->rounds[b].insns + p->rounds[b].variables + p->rounds[b].fetches;
     return true;
@@ -245,26 +247,26 @@ static bool measure_loops(place *p)
 static bool find_since(place *p)
 {
     const pl_ir *x = p->x;
-    p->since = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
-    p->left = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    p->since = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    p->left = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!p->since || !p->left) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
-        const pl_ir_block *k = &x->b.at[b];
+        const pl_ir_block *k = &x->blocks.at[b];
         uint32_t since = 0, left = 0;
-        for (uint32_t e = 0; e < k->npred; e++) {
-            const uint32_t from = x->preds[k->pred + e];
-            if (x->b.at[from].order >= k->order) /* a round is over */
+        for (uint32_t e = 0; e < k->npreds; e++) {
+            const uint32_t from = x->predecessors[k->first_pred + e];
+            if (x->blocks.at[from].rpo_index >= k->rpo_index) /* a round is over */
                 continue;
             const uint32_t s = pl_ir_dominates(x, p->since[from], b) ? p->since[from] : b;
-            since = x->b.at[s].pre > x->b.at[since].pre ? s : since;
+            since = x->blocks.at[s].dom_pre > x->blocks.at[since].dom_pre ? s : since;
             const uint32_t l = p->crowds && !p->scarce[from] && pl_ir_dominates(x, p->left[from], b)
                                    ? p->left[from]
                                    : b;
-            left = x->b.at[l].pre > x->b.at[left].pre ? l : left;
+            left = x->blocks.at[l].dom_pre > x->blocks.at[left].dom_pre ? l : left;
         }
         p->left[b] = left;
-        p->since[b] = k->latches && p->rounds[b].outer ? b : since;
+        p->since[b] = k->nlatches && p->rounds[b].outer ? b : since;
     }
     return true;
 }
@@ -301,7 +303,7 @@ static bool find_homes(place *p)
         keys.n = 0;
         for (uint32_t h = f->wanted; h; h = p->homes.at[h - 1].next)
             *pl_push(x->tmp, &keys) =
-                (pl_key){x->b.at[p->homes.at[h - 1].block].pre, p->homes.at[h - 1].block};
+                (pl_key){x->blocks.at[p->homes.at[h - 1].block].dom_pre, p->homes.at[h - 1].block};
         size_t n = keys.n;
         for (size_t m = 0; m < n; m++) *pl_push(x->tmp, &keys) = (pl_key){0};
         if (!pl_arena_ok(x->tmp)) return false;
@@ -314,15 +316,15 @@ static bool find_homes(place *p)
             if (m && keys.at[m - 1].what == block) continue;
             while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
                 last = found.at[last - 1].next;
-            const uint32_t from = last ? x->b.at[found.at[last - 1].block].pre : 0;
-            const bool has = last && x->b.at[p->since[block]].pre <= from &&
-                             (!f->crowded || x->b.at[p->left[block]].pre <= from);
+            const uint32_t from = last ? x->blocks.at[found.at[last - 1].block].dom_pre : 0;
+            const bool has = last && x->blocks.at[p->since[block]].dom_pre <= from &&
+                             (!f->crowded || x->blocks.at[p->left[block]].dom_pre <= from);
             if (!has) {
                 *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, last};
                 last = (uint32_t)found.n;
                 f->nhomes++;
             }
-            *pl_push(x->tmp, &p->asked) = (asked){x->b.at[block].pre, last - 1};
+            *pl_push(x->tmp, &p->asked) = (asked){x->blocks.at[block].dom_pre, last - 1};
             f->nasked++;
             parts t = {p, block};
             if (f->depth && !has && pl_arena_ok(x->tmp))
@@ -340,7 +342,7 @@ static bool find_homes(place *p)
 static home *home_of(place *p, const fetch *f, uint32_t block)
 {
     uint32_t low = f->asked, high = f->asked + f->nasked,
-             pre = p->x->b.at[f->crowded && f->bank ? block : in_front(p, block)].pre;
+             pre = p->x->blocks.at[f->crowded && f->bank ? block : in_front(p, block)].dom_pre;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
         if (p->asked.at[mid].pre <= pre)
@@ -392,11 +394,12 @@ static bool settle_homes(place *p)
             p->block = p->fetches.at[k].block;
             pl_insn_uses(x->p, &p->fetches.at[k].i, read_at_home, p);
         }
-    for (p->block = 0; p->block < x->b.n; p->block++)
-        for (size_t k = 0; x->b.at[p->block].order != PL_IR_NONE && k < x->b.at[p->block].code.n;
+    for (p->block = 0; p->block < x->blocks.n; p->block++)
+        for (size_t k = 0;
+             x->blocks.at[p->block].rpo_index != PL_IR_NONE && k < x->blocks.at[p->block].code.n;
              k++)
-            if (x->b.at[p->block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &x->b.at[p->block].code.at[k], read_at_home, p);
+            if (x->blocks.at[p->block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, &x->blocks.at[p->block].code.at[k], read_at_home, p);
     return pl_ir_ok(x);
 }
 
@@ -436,10 +439,10 @@ static bool split_ways(place *p)
     reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_CBANK_READ_KINDS + 1)};
     bool any = false;
     for (size_t k = 0; k < p->fetches.n && !any; k++)
-        any = p->fetches.at[k].bank && x->row[p->fetches.at[k].i.op[0]].rows == 2;
+        any = p->fetches.at[k].bank && x->regs[p->fetches.at[k].i.op[0]].width == 2;
     for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
-            r.i = &x->b.at[x->rpo[j]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
+            r.i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (r.i->form != PL_IR_DEAD) pl_insn_reads_here(x->p, r.i, read_its_way, &r);
         }
     return pl_ir_ok(x);
@@ -528,7 +531,8 @@ static bool in_front_of(const guards *g, known *k)
         k->source = g->sources.at[k->source - 1].next;
     if (!k->source) return false;
     const uint32_t from = g->sources.at[k->source - 1].block;
-    return k == window_known(g) || x->b.at[g->p->since[g->block]].pre <= x->b.at[from].pre;
+    return k == window_known(g) ||
+           x->blocks.at[g->p->since[g->block]].dom_pre <= x->blocks.at[from].dom_pre;
 }
 
 static void read_by_all(guards *g, uint32_t n)
@@ -562,9 +566,9 @@ static bool for_itself(guards *g, uint32_t n, bool uniform)
 static pl_insn *under_guard(const guards *g, uint32_t front)
 {
     pl_ir *x = g->p->x;
-    const pl_ir_reg *r = &x->pred_row[g->i->guard];
-    const bool early = front != g->block && r->defs == 1 && r->block != PL_IR_NONE &&
-                       pl_ir_dominates(x, r->block, front);
+    const pl_ir_reg *r = &x->preds[g->i->guard];
+    const bool early = front != g->block && r->ndefs == 1 && r->def_block != PL_IR_NONE &&
+                       pl_ir_dominates(x, r->def_block, front);
     return early ? pl_ir_insert_deferred(x, front, pl_ir_end(x, front))
                  : pl_ir_insert_deferred(x, g->block, g->at);
 }
@@ -595,7 +599,7 @@ static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     const fetch *f = &p->fetches.at[n];
     if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows) return;
     const bool wide = rows == 2,
-               busy = p->x->b.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
+               busy = p->x->blocks.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
     const bool uniform = wide && pl_cbank_read_kind(g->i, row) == PL_CBANK_VIA_UNIFORM;
     known *k = &g->of[n];
     if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
@@ -613,7 +617,7 @@ static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool make_window(const pl_ir *x, uint32_t block, pl_insn *i)
 {
-    const pl_ir_block *b = &x->b.at[block];
+    const pl_ir_block *b = &x->blocks.at[block];
     if (!i) return false;
     i->line = b->code.n ? b->code.at[0].line : 0;
     return pl_insn_make(i, M__window, 0, NULL, 0);
@@ -639,9 +643,9 @@ static void window_in_body(guards *g, bool address)
 /* Has its uniform register been given up in a loop since? */
 static bool lost(const guards *g, const known *k)
 {
-    const pl_ir_block *b = g->p->x->b.at;
+    const pl_ir_block *b = g->p->x->blocks.at;
     return g->behind[g->block] &&
-           b[g->sources.at[k->source - 1].block].pre <= b[g->behind[g->block] - 1].pre;
+           b[g->sources.at[k->source - 1].block].dom_pre <= b[g->behind[g->block] - 1].dom_pre;
 }
 
 /* Where a guarded body fetches for itself, and where the window is made: in these instructions of
@@ -649,7 +653,7 @@ static bool lost(const guards *g, const known *k)
 static void visit_part(guards *g, uint32_t from, uint32_t to)
 {
     pl_ir *x = g->p->x;
-    const pl_ir_block *b = &x->b.at[g->block];
+    const pl_ir_block *b = &x->blocks.at[g->block];
     const uint32_t window = (uint32_t)g->p->fetches.n;
     g->part++;
     g->read.n = 0;
@@ -691,7 +695,7 @@ static void visit_part(guards *g, uint32_t from, uint32_t to)
 
 static void visit_block(guards *g)
 {
-    const pl_ir_block *b = &g->p->x->b.at[g->block];
+    const pl_ir_block *b = &g->p->x->blocks.at[g->block];
     uint32_t from = 0;
     g->front = in_front(g->p, g->block);
     g->out = pl_ir_outside_loops(g->p->x, g->block);
@@ -707,9 +711,9 @@ static void visit_block(guards *g)
 static uint32_t last_parting(const guards *g, uint32_t b)
 {
     const pl_ir *x = g->p->x;
-    const uint32_t from = x->b.at[b].idom;
-    for (uint32_t h = x->b.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h);
-         h = x->b.at[h].outer)
+    const uint32_t from = x->blocks.at[b].idom;
+    for (uint32_t h = x->blocks.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h);
+         h = x->blocks.at[h].parent_loop)
         if (g->p->rounds[h].parts) return from + 1;
     return b == from ? 0 : g->behind[from];
 }
@@ -719,10 +723,10 @@ static bool fetch_in_bodies(place *p)
     pl_ir *x = p->x;
     guards g = {.p = p,
                 .of = pl_arena_array(x->tmp, known, p->fetches.n + 1),
-                .behind = pl_arena_array(x->tmp, uint32_t, x->b.n + 1)};
+                .behind = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1)};
     uint32_t *walk = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
     if (!g.of || !g.behind || !walk) return false;
-    for (uint32_t j = 0; j < x->nrpo; j++) walk[x->b.at[x->rpo[j]].pre] = x->rpo[j];
+    for (uint32_t j = 0; j < x->nrpo; j++) walk[x->blocks.at[x->rpo[j]].dom_pre] = x->rpo[j];
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         g.block = walk[j];
         g.behind[g.block] = last_parting(&g, g.block);
@@ -787,26 +791,26 @@ static bool find_crowds(place *p)
     pl_ir *x = p->x;
     pl_liveness *f = &p->flow;
     if (x->f->rows <= CROWD) return true;
-    p->scarce = pl_arena_array(x->tmp, uint8_t, x->b.n + 1);
+    p->scarce = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     if (!p->scarce || !pl_liveness_values(f, x, false)) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            const pl_insn *i = &x->b.at[b].code.at[k];
-            if (x->b.at[b].order != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
-                f->v[f->of[i->op[0]] - 1].weight = 0;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[b].code.at[k];
+            if (x->blocks.at[b].rpo_index != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
+                f->v[f->of[i->op[0]] - 1].regs = 0;
         }
     if (!pl_liveness_solve(f)) return false;
     uint32_t most = 0;
-    for (uint32_t b = 0; b < x->b.n; b++) {
-        if (x->b.at[b].order == PL_IR_NONE) continue;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(f, b);
-        for (uint32_t k = (uint32_t)x->b.at[b].code.n; k-- > 0;) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+        for (uint32_t k = (uint32_t)x->blocks.at[b].code.n; k-- > 0;) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             pl_liveness_visit(f, b, k);
             pl_insn_writes_here(x->p, i, leave, p);
             pl_insn_reads_here(x->p, i, enter, p);
-            most = f->weight > most ? f->weight : most;
-            if (f->weight > CROWD) {
+            most = f->reg_pressure > most ? f->reg_pressure : most;
+            if (f->reg_pressure > CROWD) {
                 pl_liveness_mark(f);
                 p->scarce[b] = 1;
                 p->crowds = true;
@@ -863,8 +867,8 @@ static uint8_t steps(place *p, pl_insn *i)
         [M_add] = true, [M_sub] = true, [M__lea] = true, [M_lop3] = true, [M__lop3] = true};
     const pl_ir *x = p->x;
     if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT ||
-        !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->row[i->op[0]].defs != 1 ||
-        x->row[i->op[0]].pinned || x->row[i->op[0]].rows != 1 || !p->flow.of[i->op[0]] ||
+        !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 ||
+        x->regs[i->op[0]].precolored || x->regs[i->op[0]].width != 1 || !p->flow.of[i->op[0]] ||
         !pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1))
         return 0;
     chain c = {.p = p};
@@ -879,43 +883,44 @@ static bool collect(place *p)
     pl_ir *x = p->x;
     size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded
                           instructions get of their own */
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            others += x->b.at[b].code.at[k].guard != PL_PT           ? 2 * PL_INLINE_OPERANDS
-                      : pl_insn_mnem(&x->b.at[b].code.at[k]) == M_ld ? 2 * (PL_CBANK_READ_KINDS - 1)
-                                                                     : 0;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            others += x->blocks.at[b].code.at[k].guard != PL_PT ? 2 * PL_INLINE_OPERANDS
+                      : pl_insn_mnem(&x->blocks.at[b].code.at[k]) == M_ld
+                          ? 2 * (PL_CBANK_READ_KINDS - 1)
+                          : 0;
     p->of = pl_arena_array(x->tmp, uint32_t, x->f->rows + others + 4);
     if (!p->of) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             uint8_t depth = is_fetch(x, i) ? 0 : steps(p, i);
             if (depth && pl_ir_ok(x)) {
                 *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i,
                                                         .block = PL_IR_NONE,
                                                         .depth = depth,
-                                                        .rows = x->row[i->op[0]].rows,
+                                                        .rows = x->regs[i->op[0]].width,
                                                         .crowded = true};
-                for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+                for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
                     p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
                 i->form = PL_IR_DEAD;
             }
             if (i->form == PL_IR_DEAD || !is_fetch(x, i)) continue;
             *pl_push(x->tmp, &p->fetches) =
-                (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->row[i->op[0]].rows};
+                (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->regs[i->op[0]].width};
             p->fetches.at[p->fetches.n - 1].crowded =
                 p->crowds && pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1);
             p->fetches.at[p->fetches.n - 1].bank =
                 pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special_register(x, i->op[1]));
             if (pl_insn_mnem(i) == M_mov) {
-                pl_word type = x->row[i->op[0]].rows == 2 ? W_u64 : W_u32;
+                pl_word type = x->regs[i->op[0]].width == 2 ? W_u64 : W_u32;
                 pl_insn_make(&p->fetches.at[p->fetches.n - 1].i,
                              in_constant_bank(pl_ir_special_register(x, i->op[1])) ? M__ldc
                                                                                    : M__s2r,
                              2, &type, 1);
             }
-            for (unsigned r = 0; r < x->row[i->op[0]].rows; r++)
+            for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
                 p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
             pl_ir_remove(x, i);
         }
@@ -927,7 +932,7 @@ static uint32_t before_global(const pl_ir *x)
 {
     uint32_t at = PL_IR_NONE;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         bool any = false;
         for (size_t k = 0; k < b->code.n && !any; k++) {
             const pl_insn *i = &b->code.at[k];
@@ -945,7 +950,7 @@ static uint32_t before_global(const pl_ir *x)
 /* An instruction of the machine's own in front of a block. */
 static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
 {
-    pl_ir_block *b = &x->b.at[block];
+    pl_ir_block *b = &x->blocks.at[block];
     uint32_t line = b->code.n ? b->code.at[0].line : 0;
     pl_insn *i = pl_ir_insert(x, block, 0);
     if (!i) return false;
@@ -964,12 +969,12 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     if (!split_ways(&p) || !fetch_in_bodies(&p)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
-        for (size_t k = 0; k < x->b.at[p.block].code.n; k++)
-            if (x->b.at[p.block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &x->b.at[p.block].code.at[k], reach, &p);
+        for (size_t k = 0; k < x->blocks.at[p.block].code.n; k++)
+            if (x->blocks.at[p.block].code.at[k].form != PL_IR_DEAD)
+                pl_insn_reads_here(x->p, &x->blocks.at[p.block].code.at[k], reach, &p);
     }
-    uint32_t *wanted = pl_arena_array(x->tmp, uint32_t,
-                                      x->b.n + 1); /* by block: the first fetch there, plus one */
+    uint32_t *wanted = pl_arena_array(
+        x->tmp, uint32_t, x->blocks.n + 1); /* by block: the first fetch there, plus one */
     if (!settle_homes(&p) || !wanted) return false;
     for (size_t k = p.fetches.n; k-- > 0;) {
         fetch *f = &p.fetches.at[k];
@@ -980,9 +985,9 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         f->next = wanted[f->block];
         wanted[f->block] = (uint32_t)k + 1;
     }
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         if (!wanted[b]) continue;
-        const pl_ir_block *k = &x->b.at[b];
+        const pl_ir_block *k = &x->blocks.at[b];
         p.block = b;
         needs n = {.p = &p};
         for (; n.at < k->code.n; n.at++)
@@ -992,9 +997,10 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     }
     if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
-    for (size_t b = 0; b < x->b.n; b++) /* arguments and results of calls travel in registers */
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n;
+         b++) /* arguments and results of calls travel in registers */
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->latency_class == C_param &&
                 (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
                 i->sel[PL_M_SPACE] == PL_SP_LOCAL)

@@ -57,15 +57,15 @@ static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t ro
 {
     count c = {row, PL_IR_NONE, 0, 0};
     for (size_t k = from; k < to; k++)
-        if (x->b.at[block].code.at[k].form != PL_IR_DEAD)
-            pl_insn_uses_here(x->p, &x->b.at[block].code.at[k], visit, &c);
+        if (x->blocks.at[block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses_here(x->p, &x->blocks.at[block].code.at[k], visit, &c);
     return c;
 }
 
 static bool single_row(const pl_ir *x, uint32_t row)
 {
-    return row != UINT32_MAX && x->row[row].kind == PL_REG_VIRTUAL && x->row[row].rows == 1 &&
-           !x->row[row].pinned;
+    return row != UINT32_MAX && x->regs[row].kind == PL_REG_VIRTUAL && x->regs[row].width == 1 &&
+           !x->regs[row].precolored;
 }
 
 /* A load of one word or less that only what writes memory, or orders it, holds in its place. */
@@ -81,7 +81,7 @@ static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t t
 {
     bool any = false;
     for (size_t k = from; k < to && !any; k++) {
-        const pl_insn *i = &x->b.at[block].code.at[k];
+        const pl_insn *i = &x->blocks.at[block].code.at[k];
         any = i->form != PL_IR_DEAD && (pl_insn_effects(i) & ~(uint32_t)PL_EF_LOAD);
     }
     return any;
@@ -91,20 +91,21 @@ static bool writes_between(const pl_ir *x, uint32_t block, size_t from, size_t t
  */
 static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
 {
-    const pl_ir_reg *r = &x->row[row];
-    if (!single_row(x, row) || r->defs != 1 || r->uses != 1 || r->block != block || r->at >= at)
+    const pl_ir_reg *r = &x->regs[row];
+    if (!single_row(x, row) || r->ndefs != 1 || r->nuses != 1 || r->def_block != block ||
+        r->def_index >= at)
         return NULL;
-    pl_insn *w = &x->b.at[block].code.at[r->at];
+    pl_insn *w = &x->blocks.at[block].code.at[r->def_index];
     const bool load = loads(w);
     if ((!load && !simple(w)) || w->op[0] != row ||
-        (load && writes_between(x, block, r->at + 1, at)))
+        (load && writes_between(x, block, r->def_index + 1, at)))
         return NULL;
     const pl_form *f = &pl_forms[w->form];
     for (unsigned k = 1; k < f->noperands; k++)
         if ((f->operand[k].kind == PL_K_VALUE || f->operand[k].kind == PL_K_ADDR) &&
             w->op[k] != UINT32_MAX &&
             ((f->operand[k].kind == PL_K_VALUE && pl_operand_type(f, k, w->mods) == W_pred) ||
-             among(x, block, r->at + 1, at, w->op[k]).writes))
+             among(x, block, r->def_index + 1, at, w->op[k]).writes))
             return NULL;
     return w;
 }
@@ -134,11 +135,12 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* A value that nothing needs behind position `at`. */
 static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, uint32_t row)
 {
-    const pl_ir_reg *r = &x->row[row];
+    const pl_ir_reg *r = &x->regs[row];
     const readers *k = &n->by_row[row];
-    return single_row(x, row) && r->defs == 1 && r->block != PL_IR_NONE &&
-           x->b.at[r->block].loop == x->b.at[block].loop && (r->block != block || r->at < at) &&
-           !k->several && k->block == block && k->last <= at;
+    return single_row(x, row) && r->ndefs == 1 && r->def_block != PL_IR_NONE &&
+           x->blocks.at[r->def_block].loop == x->blocks.at[block].loop &&
+           (r->def_block != block || r->def_index < at) && !k->several && k->block == block &&
+           k->last <= at;
 }
 
 /* Are both loads, and the second one behind the first? */
@@ -151,7 +153,7 @@ static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t 
 /* Does the selection change its sign? A copy of it would not come for nothing. */
 static bool signed_on_the_way(const pl_ir *x, uint32_t row)
 {
-    const pl_insn *w = x->row[row].defs == 1 ? pl_ir_writer(x, row) : NULL;
+    const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     return w && w->latency_class == C_free &&
            (pl_insn_mnem(w) == M_neg || pl_insn_mnem(w) == M_abs);
 }
@@ -159,7 +161,7 @@ static bool signed_on_the_way(const pl_ir *x, uint32_t row)
 /* True: something has changed. */
 static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
-    pl_insn *i = &x->b.at[block].code.at[at];
+    pl_insn *i = &x->blocks.at[block].code.at[at];
     if (pl_insn_mnem(i) != M_selp || i->guard != PL_PT || i->op[3] <= PL_PF ||
         pl_type_bits(pl_insn_type(i)) != 32 || !single_row(x, i->op[0]))
         return false;
@@ -207,25 +209,25 @@ bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s)
     uint64_t v;
     return s && pl_insn_mnem(s) == M_selp && s->guard == PL_PT &&
            pl_type_bits(pl_insn_type(s)) == 32 && pl_type_kind(pl_insn_type(s)) != 'f' &&
-           s->op[3] > PL_PF && x->row[s->op[0]].uses == 1 && x->row[s->op[0]].defs == 1 &&
+           s->op[3] > PL_PF && x->regs[s->op[0]].nuses == 1 && x->regs[s->op[0]].ndefs == 1 &&
            pl_ir_constant_value(x, s->op[1], &v) && pl_ir_constant_value(x, s->op[2], &v);
 }
 
 /* True: the sum at `at` has become two. */
 static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
 {
-    pl_insn *i = &x->b.at[block].code.at[at];
+    pl_insn *i = &x->blocks.at[block].code.at[at];
     if (pl_insn_mnem(i) != M_add || !pl_insn_is_integer(i, 32) ||
         pl_forms[i->form].noperands != 3 || i->guard != PL_PT || !single_row(x, i->op[0]))
         return false;
     for (unsigned k = 1; k <= 2; k++) {
         const uint32_t other = i->op[3 - k];
-        const pl_ir_reg *r = i->op[k] < x->described ? &x->row[i->op[k]] : NULL;
-        if (!r || r->block != block || r->at >= at || !single_row(x, i->op[k]) ||
+        const pl_ir_reg *r = i->op[k] < x->nregs_described ? &x->regs[i->op[k]] : NULL;
+        if (!r || r->def_block != block || r->def_index >= at || !single_row(x, i->op[k]) ||
             other == UINT32_MAX || other == i->op[0] || !single_row(x, other))
             continue;
-        pl_insn *s = &x->b.at[block].code.at[r->at];
-        if (!pl_select_counts_pred(x, s) || x->pred_row[s->op[3]].defs != 1) continue;
+        pl_insn *s = &x->blocks.at[block].code.at[r->def_index];
+        if (!pl_select_counts_pred(x, s) || x->preds[s->op[3]].ndefs != 1) continue;
         pl_insn sum = *i, back = *i;
         const bool negated = s->neg >> 3 & 1;
         uint64_t otherwise = 0;
@@ -255,13 +257,13 @@ bool pl_pass_predicate_selects(pl_ir *x)
     reading n = {.by_row = pl_arena_array(x->tmp, readers, x->f->rows + 1), .rows = x->f->rows};
     if (!n.by_row) return false;
     for (uint32_t r = 0; r < n.rows; r++) n.by_row[r].block = PL_IR_NONE;
-    for (n.block = 0; n.block < x->b.n; n.block++)
-        for (n.at = 0; n.at < x->b.at[n.block].code.n; n.at++)
-            pl_insn_reads_here(x->p, &x->b.at[n.block].code.at[n.at], note_read, &n);
+    for (n.block = 0; n.block < x->blocks.n; n.block++)
+        for (n.at = 0; n.at < x->blocks.at[n.block].code.n; n.at++)
+            pl_insn_reads_here(x->p, &x->blocks.at[n.block].code.at[n.at], note_read, &n);
     bool any = false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        if (x->b.at[b].order != PL_IR_NONE)
-            for (size_t at = x->b.at[b].code.n;
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        if (x->blocks.at[b].rpo_index != PL_IR_NONE)
+            for (size_t at = x->blocks.at[b].code.n;
                  at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
                 any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
     if (!any) pl_ir_preserve_all(x);

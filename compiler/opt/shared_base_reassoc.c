@@ -45,7 +45,7 @@ static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
         pl_type_bits(t) != 32 || t == W_u16x2 || t == W_s16x2 ||
         (kind != 'u' && kind != 's' && kind != 'b') || pl_insn_has(i, W_sat) ||
         pl_insn_has(i, W_cc) || !pl_insn_pure(i) || (m == M_mad && !pl_insn_has(i, W_lo)) ||
-        x->row[i->op[0]].defs != 1 || x->row[i->op[0]].pinned)
+        x->regs[i->op[0]].ndefs != 1 || x->regs[i->op[0]].precolored)
         return 0;
     *first = m == M_mad || m == M__lea ? 3 : 1;
     return m == M_add ? 2 : m == M__iadd3 ? 3 : 1;
@@ -53,7 +53,7 @@ static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
 
 static bool free_of_place(const bases *b, uint32_t row)
 {
-    return b->good[row] && b->good[row] == b->x->row[row].uses;
+    return b->good[row] && b->good[row] == b->x->regs[row].nuses;
 }
 
 static void note_readers(bases *b, const pl_insn *i)
@@ -107,10 +107,10 @@ bool pl_pass_shared_base_reassoc(pl_ir *x)
     b.delta = pl_arena_array(x->tmp, int64_t, x->f->rows);
     if (!pl_ir_ok(x)) return false;
     for (uint32_t j = x->nrpo; j-- > 0;)
-        for (size_t k = x->b.at[x->rpo[j]].code.n; k-- > 0;)
-            note_readers(&b, &x->b.at[x->rpo[j]].code.at[k]);
+        for (size_t k = x->blocks.at[x->rpo[j]].code.n; k-- > 0;)
+            note_readers(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++)
-            move(&b, &x->b.at[x->rpo[j]].code.at[k]);
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
+            move(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
     return true;
 }

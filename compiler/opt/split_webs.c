@@ -130,15 +130,15 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     webs *w = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     pl_ir *x = w->x;
-    const pl_ir_reg *info = pred ? x->pred_row : x->row;
+    const pl_ir_reg *info = pred ? x->preds : x->regs;
     unsigned n = pred ? 1 : rows;
     uint32_t have = w->of[pred][*row];
-    if (!have && info[*row].defs < 2) /* nearly all */
+    if (!have && info[*row].ndefs < 2) /* nearly all */
         return;
     bool eligible = true;
     w->touches_any = true;
     for (unsigned k = 0; k < n; k++)
-        eligible &= !info[*row + k].pinned && info[*row + k].kind == PL_REG_VIRTUAL &&
+        eligible &= !info[*row + k].precolored && info[*row + k].kind == PL_REG_VIRTUAL &&
                     !(pred && *row <= PL_PF);
     if (!have) {
         if (!eligible) return;
@@ -221,7 +221,7 @@ static void walk(webs *w, bool renaming)
     memset(w->seen, 0, w->v.n * sizeof *w->seen);
     memset(w->in, 0, w->v.n * sizeof *w->in);
     for (size_t k = 0; k < w->spots.n; k++) {
-        pl_insn *i = &x->b.at[w->spots.at[k].block].code.at[w->spots.at[k].at];
+        pl_insn *i = &x->blocks.at[w->spots.at[k].block].code.at[w->spots.at[k].at];
         w->block = w->spots.at[k].block;
         w->guarded = i->guard != PL_PT;
         pl_insn_reads_writes(x->p, i, step_read, step_write, w);
@@ -236,21 +236,22 @@ static bool find_frontiers(webs *w)
 {
     enum { MOST = 1 << 20, MOST_EACH = 64 };
     pl_ir *x = w->x;
-    w->frontier = pl_arena_array(x->tmp, uint32_t, x->b.n + 1);
+    w->frontier = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     if (!w->frontier) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[j]];
-        for (uint32_t e = 0; e < b->npred && (b->npred > 1 || !j); e++)
-            for (uint32_t r = x->preds[b->pred + e]; !j || r != b->idom; r = x->b.at[r].idom) {
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        for (uint32_t e = 0; e < b->npreds && (b->npreds > 1 || !j); e++)
+            for (uint32_t r = x->predecessors[b->first_pred + e]; !j || r != b->idom;
+                 r = x->blocks.at[r].idom) {
                 uint32_t last = w->frontier[r];
                 if (!last || w->frontiers.at[last - 1].block != x->rpo[j]) {
                     *pl_push(x->tmp, &w->frontiers) = (frontier){x->rpo[j], last};
                     w->frontier[r] = (uint32_t)w->frontiers.n;
                 }
-                if (!r || w->frontiers.n > MOST + MOST_EACH * x->b.n) break;
+                if (!r || w->frontiers.n > MOST + MOST_EACH * x->blocks.n) break;
             }
     }
-    return w->frontiers.n <= MOST + MOST_EACH * x->b.n;
+    return w->frontiers.n <= MOST + MOST_EACH * x->blocks.n;
 }
 
 static int in_tree_order(const void *a, const void *b)
@@ -261,7 +262,7 @@ static int in_tree_order(const void *a, const void *b)
 
 static void add_site(webs *w, uint32_t block)
 {
-    *pl_push(w->x->tmp, &w->sites) = (site){block, w->x->b.at[block].pre, 0};
+    *pl_push(w->x->tmp, &w->sites) = (site){block, w->x->blocks.at[block].dom_pre, 0};
     *pl_push(w->x->tmp, &w->work) = block;
 }
 
@@ -274,21 +275,21 @@ static bool find_lives(webs *w)
 {
     pl_ir *x = w->x;
     if (!pl_liveness_spans(&w->sets, x)) return false;
-    w->sets.things = (uint32_t)w->v.n;
+    w->sets.values = (uint32_t)w->v.n;
     for (uint32_t k = 0; k < w->v.n; k++)
         for (uint32_t t = w->v.at[k].open ? w->v.at[k].touches : 0; t;
              t = w->touches.at[t - 1].next)
-            if (x->b.at[w->touches.at[t - 1].block].order != PL_IR_NONE)
+            if (x->blocks.at[w->touches.at[t - 1].block].rpo_index != PL_IR_NONE)
                 pl_live_spans_access(&w->sets, k, w->touches.at[t - 1].block,
                                      w->touches.at[t - 1].reads);
     if (!pl_live_spans_solve(&w->sets)) return false;
     w->span = pl_arena_array(x->tmp, uint32_t, w->v.n + 2);
     w->spans = pl_arena_array(x->tmp, uint32_t, w->sets.spans.n + 1);
     if (!w->span || !w->spans) return false;
-    for (size_t k = 0; k < w->sets.spans.n; k++) w->span[w->sets.spans.at[k].thing + 1]++;
+    for (size_t k = 0; k < w->sets.spans.n; k++) w->span[w->sets.spans.at[k].value + 1]++;
     for (size_t k = 0; k < w->v.n; k++) w->span[k + 1] += w->span[k];
     for (size_t k = w->sets.spans.n; k-- > 0;)
-        w->spans[--w->span[w->sets.spans.at[k].thing + 1]] = (uint32_t)k;
+        w->spans[--w->span[w->sets.spans.at[k].value + 1]] = (uint32_t)k;
     return true;
 }
 
@@ -326,7 +327,7 @@ static void find_sites(webs *w, uint32_t index)
     w->sites.n = w->work.n = 0;
     for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next) {
         const touch *k = &w->touches.at[t - 1];
-        if (x->b.at[k->block].order == PL_IR_NONE) continue;
+        if (x->blocks.at[k->block].rpo_index == PL_IR_NONE) continue;
         w->has_touch[k->block] = index + 1;
         w->touched[k->block] = t - 1;
         if (k->last != PL_IR_NONE) add_site(w, k->block);
@@ -362,7 +363,7 @@ static uint32_t ask(webs *w, uint32_t block)
 /* What reaches the end of a block. */
 static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
 {
-    uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->b.at[block].pre;
+    uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->blocks.at[block].dom_pre;
     while (low < high) { /* the last one that does not come behind it in the tree's order */
         uint32_t middle = low + (high - low) / 2;
         if (w->sites.at[middle].pre <= pre)
@@ -378,9 +379,10 @@ static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
 
 static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
 {
-    const pl_ir_block *b = &w->x->b.at[block];
-    if (b->order != PL_IR_NONE && w->has_meeting[block] == index + 1) return ask(w, block);
-    return block == 0 || b->order == PL_IR_NONE ? w->v.at[index].first : at_end(w, index, b->idom);
+    const pl_ir_block *b = &w->x->blocks.at[block];
+    if (b->rpo_index != PL_IR_NONE && w->has_meeting[block] == index + 1) return ask(w, block);
+    return block == 0 || b->rpo_index == PL_IR_NONE ? w->v.at[index].first
+                                                    : at_end(w, index, b->idom);
 }
 
 /* Joins what a block reads at its start with the writes that reach it. */
@@ -394,8 +396,9 @@ static void connect(webs *w, uint32_t index)
             join(w, w->touches.at[t - 1].node, at_start(w, index, w->touches.at[t - 1].block));
     while (w->asked.n && pl_ir_ok(x)) {
         uint32_t b = w->asked.at[--w->asked.n];
-        for (uint32_t e = 0; e < x->b.at[b].npred; e++)
-            join(w, w->meeting[b], at_end(w, index, x->preds[x->b.at[b].pred + e]));
+        for (uint32_t e = 0; e < x->blocks.at[b].npreds; e++)
+            join(w, w->meeting[b],
+                 at_end(w, index, x->predecessors[x->blocks.at[b].first_pred + e]));
         if (b == 0) join(w, w->meeting[b], w->v.at[index].first);
     }
 }
@@ -407,10 +410,10 @@ bool pl_pass_split_webs(pl_ir *x)
     w.of[0] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     w.of[1] = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
     if (!w.of[0] || !w.of[1]) return false;
-    for (uint32_t b = 0; b < x->b.n; b++)
-        for (uint32_t k = 0; k < x->b.at[b].code.n; k++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (uint32_t k = 0; k < x->blocks.at[b].code.n; k++) {
             w.touches_any = false;
-            pl_insn_uses_here(x->p, &x->b.at[b].code.at[k], survey, &w);
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], survey, &w);
             if (w.touches_any) *pl_push(x->tmp, &w.spots) = (spot){b, k};
         }
     if (!pl_ir_ok(x)) return false;
@@ -428,9 +431,9 @@ bool pl_pass_split_webs(pl_ir *x)
              **by_block[] = {&w.has_touch, &w.has_meeting, &w.touched, &w.meeting};
     for (size_t k = 0; k < 4; k++) {
         *by_var[k] = pl_arena_array(x->tmp, uint32_t, w.v.n);
-        *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->b.n);
+        *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->blocks.n);
     }
-    w.is_asked = pl_arena_array(x->tmp, bool, x->b.n);
+    w.is_asked = pl_arena_array(x->tmp, bool, x->blocks.n);
     for (uint32_t k = 0; k < w.bits; k++) new_node(&w);
     if (!pl_ir_ok(x)) return false;
     walk(&w, false);

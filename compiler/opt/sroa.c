@@ -154,8 +154,8 @@ static uint32_t lesser(uint32_t p, uint32_t q)
 /* The instruction that computes a value that is written once, without a guard. */
 static const pl_insn *value_of(const pl_ir *x, uint32_t row)
 {
-    if (row >= x->described || x->kind.at[row] != PL_REG_VIRTUAL || x->row[row].defs != 1 ||
-        x->row[row].pinned)
+    if (row >= x->nregs_described || x->kind.at[row] != PL_REG_VIRTUAL || x->regs[row].ndefs != 1 ||
+        x->regs[row].precolored)
         return NULL;
     const pl_insn *i = pl_ir_writer(x, row);
     return i && i->guard == PL_PT && i->op[0] == row ? i : NULL;
@@ -186,14 +186,14 @@ static bool follow(arrays *a, bool *changed)
 {
     pl_ir *x = a->x;
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             uint32_t by;
             const unsigned from = i->form == PL_IR_DEAD ? 0 : derives(a, i, &by);
             if (!from) continue;
             const uint32_t d = i->op[0];
-            if (x->row[d].pinned || x->row[d].rows != 2) return false;
+            if (x->regs[d].precolored || x->regs[d].width != 2) return false;
             const place *p = &a->at[i->op[from]];
             place to = {.inside = true,
                         .moving = p->moving,
@@ -208,7 +208,7 @@ static bool follow(arrays *a, bool *changed)
                     to.moving ? lesser(p->multiple, multiple_of(x, by)) : multiple_of(x, by);
                 to.moving = true;
             }
-            if (x->row[d].defs != 1 ||
+            if (x->regs[d].ndefs != 1 ||
                 i->guard != PL_PT) { /* a pointer that moves: all in the register */
                 to.multiple = lesser(lesser(to.moving ? to.multiple : 0, power((uint64_t)to.known)),
                                      a->at[d].multiple);
@@ -235,7 +235,7 @@ static bool kept_inside(arrays *a)
     uint32_t *writes = pl_arena_array(x->tmp, uint32_t, x->f->rows);
     if (!writes) return false;
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         for (size_t k = 0; k < b->code.n; k++) {
             pl_insn *i = &b->code.at[k];
             if (i->form == PL_IR_DEAD) continue;
@@ -248,8 +248,8 @@ static bool kept_inside(arrays *a)
                 return false;
         }
     }
-    for (uint32_t r = 0; r < x->described; r++)
-        if (a->at[r].inside && x->kind.at[r] == PL_REG_VIRTUAL && writes[r] != x->row[r].defs)
+    for (uint32_t r = 0; r < x->nregs_described; r++)
+        if (a->at[r].inside && x->kind.at[r] == PL_REG_VIRTUAL && writes[r] != x->regs[r].ndefs)
             return false;
     return true;
 }
@@ -283,7 +283,7 @@ static reach reach_of(const arrays *a, const pl_insn *i, unsigned address)
 static bool summed(const pl_ir *x, const pl_insn *i)
 {
     uint64_t by;
-    return scales(x, i, &by) && x->row[i->op[0]].uses == 1;
+    return scales(x, i, &by) && x->regs[i->op[0]].nuses == 1;
 }
 
 /* What an instruction comes to; `paid`: by row of `dear`, the subroutine is there. */
@@ -306,8 +306,8 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
         }
     const bool wide = pl_type_bits(pl_insn_type(i)) == 64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && wide) n = 2;
-    const bool joins = pl_insn_pure(i) && i->op[0] < x->described && i->guard == PL_PT &&
-                       pl_insn_type(i) != W_none && x->row[i->op[0]].defs > 1;
+    const bool joins = pl_insn_pure(i) && i->op[0] < x->nregs_described && i->guard == PL_PT &&
+                       pl_insn_type(i) != W_none && x->regs[i->op[0]].ndefs > 1;
     return n + joins; /* where ways meet there is a copy */
 }
 
@@ -316,7 +316,7 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
 static bool in_sight(const arrays *a, uint32_t row, uint32_t block)
 {
     const pl_ir *x = a->x;
-    return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->row[row].block == block;
+    return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->regs[row].def_block == block;
 }
 
 /* Is there room for all words beside what is live from block to block? */
@@ -328,7 +328,7 @@ static bool there_is_room(arrays *a, uint32_t registers)
     uint32_t most = 0;
     for (uint32_t n = 0; n < x->nrpo; n++) {
         pl_liveness_go_to_end(f, x->rpo[n]);
-        most = f->weight > most ? f->weight : most;
+        most = f->reg_pressure > most ? f->reg_pressure : most;
     }
     return most + a->bytes / WORD <= registers;
 }
@@ -340,9 +340,9 @@ static bool worth(arrays *a)
     double now = 0, then = 0;
     bool paid[sizeof dear / sizeof *dear] = {false};
     for (uint32_t n = 0; n < x->nrpo; n++) {
-        const pl_ir_block *b = &x->b.at[x->rpo[n]];
+        const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         double weight = 1;
-        for (uint32_t d = 0; d < b->depth && d < MOST_DEPTH; d++) weight *= IN_LOOP;
+        for (uint32_t d = 0; d < b->loop_depth && d < MOST_DEPTH; d++) weight *= IN_LOOP;
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             now += weight * cost_of(x, i, paid, &now);
@@ -411,10 +411,10 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
     pl_ir *x = a->x;
     uint64_t n;
     if (pl_ir_constant_value(x, row, &n)) return pl_ir_constant(x, (uint32_t)n, 32);
-    if (row < x->described && a->low[row]) return a->low[row] - 1;
+    if (row < x->nregs_described && a->low[row]) return a->low[row] - 1;
     const pl_insn *i = value_of(x, row);
     if (!i) return truncated(a, block, at, line, row);
-    const uint32_t where = x->row[row].block, next = x->row[row].at + 1;
+    const uint32_t where = x->regs[row].def_block, next = x->regs[row].def_index + 1;
     const uint16_t m = pl_insn_mnem(i);
     uint32_t d;
     if (scales(x, i, &n)) {
@@ -422,8 +422,8 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
         d = pl_ir_new(x, 1);
         compute(a, where, next, i->line, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
     } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) &&
-               (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->described &&
-               x->row[i->op[1]].rows == 1) {
+               (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)) && i->op[1] < x->nregs_described &&
+               x->regs[i->op[1]].width == 1) {
         d = pl_ir_new(x, 1);
         copy(a, where, next, i->line, d, i->op[1]);
     } else {
@@ -439,7 +439,7 @@ static uint32_t offset_of(arrays *a, uint32_t row)
     pl_ir *x = a->x;
     place *p = &a->at[row];
     if (p->made || !p->moving) return p->row;
-    const uint32_t block = x->row[row].block, next = x->row[row].at + 1;
+    const uint32_t block = x->regs[row].def_block, next = x->regs[row].def_index + 1;
     const pl_insn *i = pl_ir_writer(x, row);
     uint32_t by;
     const unsigned from = derives(a, i, &by);
@@ -450,7 +450,7 @@ static uint32_t offset_of(arrays *a, uint32_t row)
                       !was; /* else it may be another one by the time it is asked for */
     const uint32_t base = was ? offset_of(a, i->op[from]) : UINT32_MAX;
     if (sums) {
-        const uint32_t low = low_half(a, by, block, x->row[row].at, i->line);
+        const uint32_t low = low_half(a, by, block, x->regs[row].def_index, i->line);
         p->row = was ? pl_ir_new(x, 1) : low;
         if (was) compute(a, block, next, i->line, M_add, p->row, base, low);
     } else if (once) {
@@ -467,7 +467,7 @@ static uint32_t offset_of(arrays *a, uint32_t row)
 static void move_along(arrays *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
-    const pl_insn i = x->b.at[block].code.at[at];
+    const pl_insn i = x->blocks.at[block].code.at[at];
     uint32_t by;
     const unsigned from = i.form == PL_IR_DEAD ? 0 : derives(a, &i, &by);
     if (!from || value_of(x, i.op[0])) return;
@@ -574,7 +574,7 @@ static uint32_t asked(arrays *a, uint32_t block, size_t at, const pl_insn *acces
 static void replace(arrays *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
-    const pl_insn i = x->b.at[block].code.at[at];
+    const pl_insn i = x->blocks.at[block].code.at[at];
     const unsigned address = access_of(a, &i);
     if (!address || beside(a, &i)) return;
     const place *p = &a->at[i.op[address - 1]];
@@ -630,7 +630,7 @@ static void replace(arrays *a, uint32_t block, size_t at)
         c->op[1] = data[k];
         guard(c, &i);
     }
-    pl_ir_remove(x, &x->b.at[block].code.at[at]);
+    pl_ir_remove(x, &x->blocks.at[block].code.at[at]);
 }
 
 /* ---- the pass ---- */
@@ -640,12 +640,12 @@ typedef void visit(arrays *a, uint32_t block, size_t at);
 static void each(arrays *a, visit *f)
 {
     for (uint32_t n = 0; n < a->x->nrpo; n++)
-        for (size_t k = 0; k < a->x->b.at[a->x->rpo[n]].code.n; k++) f(a, a->x->rpo[n], k);
+        for (size_t k = 0; k < a->x->blocks.at[a->x->rpo[n]].code.n; k++) f(a, a->x->rpo[n], k);
 }
 
 static void note_access(arrays *a, uint32_t block, size_t at)
 {
-    const pl_insn *i = &a->x->b.at[block].code.at[at];
+    const pl_insn *i = &a->x->blocks.at[block].code.at[at];
     const unsigned address = access_of(a, i);
     if (address && !beside(a, i)) note(a, block, at, i, address);
 }
@@ -680,7 +680,7 @@ bool pl_pass_sroa(pl_ir *x)
     a.low = pl_arena_array(x->tmp, uint32_t, rows);
     a.word = pl_arena_array(x->tmp, word, (size_t)bytes / WORD);
     if (!pl_arena_ok(x->tmp)) return false;
-    if (x->b.at[0].npred || !find(&a)) {
+    if (x->blocks.at[0].npreds || !find(&a)) {
         pl_ir_preserve_all(x);
         return pl_ir_ok(x);
     }

@@ -75,9 +75,9 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
     if (i->form == PL_IR_DEAD || i->guard != PL_PT ||
         (m != M_ld && m != M__ldc && m != M__s2r && m != M_mov))
         return false;
-    if (x->row[i->op[0]].pinned) return false;
+    if (x->regs[i->op[0]].precolored) return false;
     if (m == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) /* at a known place */
-        return i->op[1] != UINT32_MAX && x->row[i->op[1]].kind == PL_REG_PRESET &&
+        return i->op[1] != UINT32_MAX && x->regs[i->op[1]].kind == PL_REG_PRESET &&
                i->sel[PL_M_COUNT] == 1;
     if (m == M_ld)
         return x->f->entry && i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX &&
@@ -94,7 +94,7 @@ static bool computes(const pl_ir *x, const pl_insn *i)
     if (!f->noperands || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
         (f->operand[0].kind != PL_K_VALUE) || !f->operand[0].written ||
         pl_operand_count(f, 0, i->mods) || pl_operand_type(f, 0, i->mods) == W_pred ||
-        x->row[i->op[0]].pinned)
+        x->regs[i->op[0]].precolored)
         return false;
     for (unsigned k = 0; k < f->noperands; k++)
         if (f->operand[k].kind == PL_K_VALUE &&
@@ -157,9 +157,9 @@ static uint32_t preferred(const chooser *c, unsigned n)
     for (unsigned k = 0; k < n; k++) {
         const uint32_t row = c->i->op[k];
         if (row >= c->x->f->rows || !c->may[row] || !takes(c->i, k)) continue;
-        const pl_ir_reg *r = &c->x->row[row];
-        variable |= r->defs > 1;
-        value = value == PL_IR_NONE && r->defs == 1 && r->uses > 1 ? row : value;
+        const pl_ir_reg *r = &c->x->regs[row];
+        variable |= r->ndefs > 1;
+        value = value == PL_IR_NONE && r->ndefs == 1 && r->nuses > 1 ? row : value;
     }
     return variable ? value : PL_IR_NONE;
 }
@@ -195,7 +195,7 @@ static void share(chooser *c)
  * parameters or constants on; UINT32_MAX: none. */
 static uint32_t bank_word(const pl_ir *x, const pl_insn *i)
 {
-    if (!is_fetch(x, i) || x->row[i->op[0]].defs != 1 || pl_insn_mnem(i) != M_ld ||
+    if (!is_fetch(x, i) || x->regs[i->op[0]].ndefs != 1 || pl_insn_mnem(i) != M_ld ||
         pl_type_bits(pl_insn_type(i)) != 32)
         return UINT32_MAX;
     uint64_t at = (uint64_t)i->imm;
@@ -234,16 +234,16 @@ static bool pair_words(pl_ir *x)
     uint32_t stretch = 0;
     wholes w = {NULL, pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
     if (!w.whole) return false;
-    for (size_t b = 0; b < x->b.n; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++)
-            if (x->b.at[b].code.at[k].form != PL_IR_DEAD) {
-                w.i = &x->b.at[b].code.at[k];
-                pl_insn_reads_here(x->p, &x->b.at[b].code.at[k], read_whole, &w);
+    for (size_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD) {
+                w.i = &x->blocks.at[b].code.at[k];
+                pl_insn_reads_here(x->p, &x->blocks.at[b].code.at[k], read_whole, &w);
             }
-    for (uint32_t b = 0; b < x->b.n; b++) {
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
         stretch++;
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             const uint32_t word = bank_word(x, i);
             stretch +=
                 i->form != PL_IR_DEAD &&
@@ -263,7 +263,7 @@ static bool pair_words(pl_ir *x)
 static void allow(chooser *c, uint32_t row)
 {
     c->may[row] = 1;
-    if (c->x->row[row].rows == 2) c->may[row + 1] = 1;
+    if (c->x->regs[row].width == 2) c->may[row + 1] = 1;
 }
 
 /* Variables that are the same in all lanes and written twice, by fetches and the uniform datapath:
@@ -278,9 +278,9 @@ static bool allow_variables(chooser *c)
     uint32_t *defs = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!defs) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            const pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
-            if ((is_fetch(x, i) || computes(x, i)) && x->row[i->op[0]].defs == BEGIN_AND_STEP)
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+            const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
+            if ((is_fetch(x, i) || computes(x, i)) && x->regs[i->op[0]].ndefs == BEGIN_AND_STEP)
                 any |= ++defs[i->op[0]] == BEGIN_AND_STEP;
         }
     if (!any) return true;
@@ -297,15 +297,16 @@ bool pl_pass_uniform_regs(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x)) return false;
     c.may = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    for (size_t b = 0; b < x->b.n; b++) insns += x->b.at[b].code.n;
+    for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
     c.computed = pl_arena_array(x->tmp, bool, insns + 1);
     if (!c.may || !c.computed || !allow_variables(&c)) return false;
     size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-            pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+        for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+            pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             bool computed = c.computed[n++] = computes(x, i);
-            if ((is_fetch(x, i) || (computed && all_uniform(&c, i))) && x->row[i->op[0]].defs == 1)
+            if ((is_fetch(x, i) || (computed && all_uniform(&c, i))) &&
+                x->regs[i->op[0]].ndefs == 1)
                 allow(&c, i->op[0]);
         }
     c.changed = true;
@@ -314,19 +315,19 @@ bool pl_pass_uniform_regs(pl_ir *x)
         c.changed = false;
         n = 0;
         for (uint32_t j = 0; j < x->nrpo; j++)
-            for (size_t k = 0; k < x->b.at[x->rpo[j]].code.n; k++) {
-                pl_insn *i = &x->b.at[x->rpo[j]].code.at[k];
+            for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
+                pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 c.i = i;
                 bool result = c.computed[n++] && c.may[i->op[0]];
                 if (result && all_uniform(&c, i)) continue;
-                if (result) refuse(&c, i->op[0], x->row[i->op[0]].rows);
+                if (result) refuse(&c, i->op[0], x->regs[i->op[0]].width);
                 pl_insn_reads_here(x->p, i, read_by_thread, &c);
                 share(&c);
             }
     }
-    for (size_t b = 0; b < x->b.n && !c.changed; b++)
-        for (size_t k = 0; k < x->b.at[b].code.n; k++) {
-            pl_insn *i = &x->b.at[b].code.at[k];
+    for (size_t b = 0; b < x->blocks.n && !c.changed; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            pl_insn *i = &x->blocks.at[b].code.at[k];
             if (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i)))
                 i->flags |= PL_IF_UNIFORM_REG;
         }

@@ -59,7 +59,7 @@ static unsigned tells(const pl_insn *i, uint32_t *base)
 /* What accesses in blocks that lie on every way here tell of a register that has one value. */
 static unsigned told_before(const joiner *j, uint32_t row)
 {
-    if (j->x->row[row].defs != 1) return 0;
+    if (j->x->regs[row].ndefs != 1) return 0;
     for (unsigned k = TOLD; k-- > 0;)
         if (j->teller[k][row] && pl_ir_dominates(j->x, j->teller[k][row] - 1, j->block))
             return LEAST_TOLD + k;
@@ -72,7 +72,7 @@ static unsigned alignment(const joiner *j, uint32_t row)
     const pl_ir *x = j->x;
     uint64_t v;
     if (pl_ir_constant_value(x, row, &v)) return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
-    const pl_ir_reg *r = &x->row[row];
+    const pl_ir_reg *r = &x->regs[row];
     if (r->kind == PL_REG_PRESET) {
         const pl_frame_init *init = &x->f->init.at[r->init];
         const pl_prog_var *var = init->reloc == PL_RELOC_VAR ? &x->p->vars.at[init->symbol] : NULL;
@@ -82,8 +82,8 @@ static unsigned alignment(const joiner *j, uint32_t row)
         v = init->bits + var->address; /* in the constant bank */
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     }
-    if (r->kind != PL_REG_VIRTUAL || r->pinned) return 0;
-    unsigned made = r->defs ? j->align[row] : 0, told = told_before(j, row);
+    if (r->kind != PL_REG_VIRTUAL || r->precolored) return 0;
+    unsigned made = r->ndefs ? j->align[row] : 0, told = told_before(j, row);
     return made > told ? made : told;
 }
 
@@ -161,7 +161,7 @@ static bool may_leave(const pl_insn *i)
 static void find_tellers(joiner *j)
 {
     for (uint32_t n = 0; n < j->x->nrpo; n++) {
-        const pl_ir_block *b = &j->x->b.at[j->x->rpo[n]];
+        const pl_ir_block *b = &j->x->blocks.at[j->x->rpo[n]];
         for (size_t k = 0; k < b->code.n && !may_leave(&b->code.at[k]); k++) {
             uint32_t base = 0;
             unsigned log2 = tells(&b->code.at[k], &base);
@@ -192,7 +192,7 @@ static bool find_alignment(joiner *j)
         for (uint32_t n = 0; n < x->nrpo; n++) {
             j->block = x->rpo[n];
             j->walk++;
-            const pl_ir_block *b = &x->b.at[j->block];
+            const pl_ir_block *b = &x->blocks.at[j->block];
             for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known
                                                       to suit the accesses behind it */
                 pl_insn *i = &b->code.at[k];
@@ -278,8 +278,8 @@ static touch touched(joiner *j, uint32_t from, uint32_t to, uint32_t row, unsign
 {
     touch t = {row, rows, false, false};
     for (uint32_t k = from; k < to; k++)
-        if (j->x->b.at[j->block].code.at[k].form != PL_IR_DEAD)
-            pl_insn_uses(j->x->p, &j->x->b.at[j->block].code.at[k], touches, &t);
+        if (j->x->blocks.at[j->block].code.at[k].form != PL_IR_DEAD)
+            pl_insn_uses(j->x->p, &j->x->blocks.at[j->block].code.at[k], touches, &t);
     return t;
 }
 
@@ -302,9 +302,9 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
  * up to where it changes. */
 static unsigned known(joiner *j, uint32_t at, uint32_t base)
 {
-    const pl_ir_block *b = &j->x->b.at[j->block];
+    const pl_ir_block *b = &j->x->blocks.at[j->block];
     unsigned best = alignment(j, base);
-    for (uint32_t back = 0; back < 2 && j->x->row[base].defs > 1; back++)
+    for (uint32_t back = 0; back < 2 && j->x->regs[base].ndefs > 1; back++)
         for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !may_leave(&b->code.at[k]);
              n++, k = back ? k - 1 : k + 1) {
             uint32_t its = 0;
@@ -320,7 +320,7 @@ static unsigned known(joiner *j, uint32_t at, uint32_t base)
 static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
 {
     pl_ir *x = j->x;
-    pl_ir_block *b = &x->b.at[j->block];
+    pl_ir_block *b = &x->blocks.at[j->block];
     const pl_insn first = b->code.at[at];
     unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
     uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
@@ -356,7 +356,7 @@ static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
     }
     if (found < n) return false;
     if (base != UINT32_MAX && touched(j, at, end, base, 1).written) return false;
-    if (first.guard != PL_PT && x->pred_row[first.guard].defs != 1) return false;
+    if (first.guard != PL_PT && x->preds[first.guard].ndefs != 1) return false;
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = b->code.at[member[k]].op[data];
         if (store ? touched(j, member[k], end, row, rows).written
@@ -395,11 +395,11 @@ bool pl_pass_vectorize_memory(pl_ir *x)
     joiner j = {.x = x};
     if (!find_alignment(&j)) return false;
     bool any = false;
-    for (j.block = 0; j.block < x->b.n; j.block++)
-        for (uint32_t k = 0; k < x->b.at[j.block].code.n; k++)
+    for (j.block = 0; j.block < x->blocks.n; j.block++)
+        for (uint32_t k = 0; k < x->blocks.at[j.block].code.n; k++)
             for (int store = 0; store < 2; store++)
                 for (unsigned n = 4; n >= 2; n /= 2) {
-                    const pl_insn *i = &x->b.at[j.block].code.at[k];
+                    const pl_insn *i = &x->blocks.at[j.block].code.at[k];
                     if (word_access(i, store) && (n << i->sel[PL_M_LOG2]) <= most_bytes(i) &&
                         merge(&j, k, n, store)) {
                         any = true;

@@ -43,7 +43,7 @@ START_TEST(as_the_plain_way)
         pl_arena *a = pl_arena_open();
         plain *p = pl_arena_new(a, plain);
         pl_live_spans s = {.a = a,
-                           .things = THINGS,
+                           .values = THINGS,
                            .blocks = BLOCKS,
                            .preds = preds,
                            .pred = pred,
@@ -69,12 +69,12 @@ START_TEST(as_the_plain_way)
         for (size_t k = 0; k < s.spans.n; k++) {
             const pl_live_span *q = &s.spans.at[k];
             ck_assert_uint_lt(q->first, q->end);
-            ck_assert(!last[q->thing] ||
-                      q->first > last[q->thing]); /* in order, and not touching each other */
-            last[q->thing] = q->end;
+            ck_assert(!last[q->value] ||
+                      q->first > last[q->value]); /* in order, and not touching each other */
+            last[q->value] = q->end;
             for (uint32_t b = q->first; b < q->end; b++) {
-                ck_assert(p->out[b][q->thing]);
-                p->out[b][q->thing] = false;
+                ck_assert(p->out[b][q->value]);
+                p->out[b][q->value] = false;
             }
         }
         for (uint32_t b = 0; b < BLOCKS; b++)

@@ -62,7 +62,7 @@ static void expect_finding(sample *s, const char *words)
 
 static pl_insn *at(sample *s, size_t k)
 {
-    return &s->x.b.at[0].code.at[k];
+    return &s->x.blocks.at[0].code.at[k];
 }
 
 START_TEST(verifier_finds_registers_out_of_range)
@@ -105,7 +105,7 @@ START_TEST(verifier_finds_missing_blocks)
 {
     sample s;
     open_sample(&s);
-    s.x.b.at[0].next = 7;
+    s.x.blocks.at[0].fallthrough = 7;
     expect_finding(&s, "goes on with bb7, of 1 blocks");
 }
 END_TEST
