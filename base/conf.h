@@ -1,5 +1,5 @@
-/* conf.h - reader of machine descriptions (arch/NAME.conf): numbers with a unit and a provenance on
- * every line.
+/* conf.h - reader of machine descriptions (arch/NAME.conf): numbers with a unit and a provenance
+ * on every line.
  *
  *     # arch/toy.conf - small round numbers for teaching
  *     [l1]

@@ -2,8 +2,11 @@
  *
  * Every message is a row of diag.def (id, severity, format, explanation). Code reports by id and
  * place; nobody prints. The list is sorted by place when shown, and rendered with the source line
- * and a caret by pl_diag_render. k.ptx:12:7: error: 'add.s32' takes no '.ftz' [E0214] 12 |
- * add.ftz.s32 %r1, %r2, %r3; |      ^~~~ help: write add.s32, or add.ftz.f32 for floats */
+ * and a caret by pl_diag_render.
+ *   k.ptx:12:7: error: 'add.s32' takes no '.ftz' [E0214]
+ *       12 |  add.ftz.s32 %r1, %r2, %r3;
+ *          |      ^~~~
+ *       help: write add.s32, or add.ftz.f32 for floats */
 #ifndef PL_BASE_DIAG_H
 #define PL_BASE_DIAG_H
 

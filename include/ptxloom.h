@@ -1,16 +1,21 @@
-/* ptxloom.h - the public interface of libptxloom: assemble PTX, run it on a modelled GPU, and learn
- * what it cost.
+/* ptxloom.h - the public interface of libptxloom: assemble PTX, run it on a modelled GPU, and
+ * learn what it cost.
  *
- * Every function that can fail returns a pl_status (see below); details are diagnostics on the gpu.
- * The library never prints, exits or keeps global state; several pl_gpu may coexist. Strings
+ * Every function that can fail returns a pl_status (see below); details are diagnostics on the
+ * gpu. The library never prints, exits or keeps global state; several pl_gpu may coexist. Strings
  * returned stay valid until the object they came from is closed.
  *
  *     pl_gpu *gpu; pl_module *m; pl_ptr x;
  *     pl_gpu_open(&gpu, "h200");
  *     pl_module_load(gpu, "k.ptx", text, bytes, NULL, &m);
  *     pl_alloc_device(gpu, 4096, "x", &x);
- *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x, .param_bytes
- * = 8 }; pl_result r; pl_launch_kernel(gpu, m, &l, &r); pl_module_close(m); pl_gpu_close(gpu);
+ *     pl_launch l = { .kernel = "k", .grid = {1,1,1}, .block = {32,1,1}, .params = &x,
+ *       .param_bytes = 8 };
+ *     pl_result r;
+ *     pl_launch_kernel(gpu, m, &l, &r);
+ *     pl_module_close(m);
+ *     pl_gpu_close(gpu);
+ *
  */
 #ifndef PTXLOOM_H
 #define PTXLOOM_H

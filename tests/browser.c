@@ -1,9 +1,10 @@
-/* browser.c - opens reports in headless Chromium and uses them as a reader would: every panel shows
- * its numbers, clicks and keys do what they say, nothing complains on the console, pictures have
- * content in light and in dark, and a trace of a million instructions is there within two seconds.
+/* browser.c - opens reports in headless Chromium and uses them as a reader would: every panel
+ * shows its numbers, clicks and keys do what they say, nothing complains on the console, pictures
+ * have content in light and in dark, and a trace of a million instructions is there within two
+ * seconds.
  *
  *     browser [PAGE.html ...]    looks at the panels of these reports instead (made with
- * --baseline)
+ *       --baseline)
  *
  * Speaks the DevTools protocol over a pipe (--remote-debugging-pipe): one JSON message, ended by a
  * NUL, after the other on the browser's file descriptors 3 and 4. Without a browser every test is

@@ -1,17 +1,17 @@
 /* docs.c - runs the sessions that the documentation shows and compares what they print.
  *
- * A fenced block that begins with ```console is a session: lines that begin with "$ " are commands,
- * the lines after each are what it prints (standard output and error together). A line "..." stands
- * for any number of lines, "..." inside a line for anything. A command whose last line is "[exit
- * 2]" must end with that status, any other with 0. In a block that begins with ```console figures,
- * numbers and the width of columns may be others than shown: it shows what the model says today,
- * and `--update` brings it up to date. All sessions of a page share one scratch folder, which has
- * the tree's examples/ and labs/ in it and ptxloom in its path.
+ * A fenced block that begins with ```console is a session: lines that begin with "$ " are
+ * commands, the lines after each are what it prints (standard output and error together). A line
+ * "..." stands for any number of lines, "..." inside a line for anything. A command whose last
+ * line is "[exit 2]" must end with that status, any other with 0. In a block that begins with
+ * ```console figures, numbers and the width of columns may be others than shown: it shows what the
+ * model says today, and `--update` brings it up to date. All sessions of a page share one scratch
+ * folder, which has the tree's examples/ and labs/ in it and ptxloom in its path.
  *
  *     tests/docs              checks every Markdown file of the source tree, as `make check` does
  *     tests/docs --list       prints their names
  *     tests/docs --update F   prints page F with the outputs as they are now (sessions with "..."
- * stay) */
+ *       stay) */
 #define _GNU_SOURCE /* FTW_ACTIONRETVAL */
 #include "tests/harness.h"
 #include <ftw.h>

@@ -1,15 +1,16 @@
 /* faults.c - a fault of the system at every point of every command: no memory, no disk, a kill.
  *
- * Each command of the table runs as a child of this process, which holds the command (cli/main.c is
- * compiled into it); the n-th allocation or system call fails there (tests/inject.h). A command
+ * Each command of the table runs as a child of this process, which holds the command (cli/main.c
+ * is compiled into it); the n-th allocation or system call fails there (tests/inject.h). A command
  * must end in time and without a signal. Either it has status 3 and says why, or it has done what
  * it does without the fault: status, standard output and output file are the same. A file with the
  * name of the output is complete, whatever happened.
  *
  *     tests/faults           some points of each command
  *     tests/faults --every N [COMMAND ...]    every N-th, of the commands whose name begins so; 1:
- * all of them tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with
- * a breakpoint at inject_fired */
+ *       all of them
+ *     tests/faults --at KIND N COMMAND    one point, in this process: for a debugger, with a
+ *       breakpoint at inject_fired */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, GLOB_BRACE */
 #include "tests/harness.h"
 #include "tests/inject.h"

@@ -1,9 +1,9 @@
 /* pass_tests.c - tests of single passes of the assembler, as data: tests/passes/PASS/NAME.ptx.
  *
  *     // RUN: --print-after=PASS      options of `ptxloom as` for this file; --verify-ir is always
- * on
+ *       on
  *     // CHECK: TEXT                  the output has a line with this text, after the line of the
- * CHECK before
+ *       CHECK before
  *     // CHECK-NOT: TEXT              no line between the CHECKs around it has this text
  *     // CHECK-COUNT-3: TEXT          the output has exactly three lines with this text
  *

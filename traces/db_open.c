@@ -1,13 +1,14 @@
 /* db_open.c - opens SQLite connections.
  *
  * What holds for every connection:
- *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call harmless
- * functions only;
+ *   - triggers do not run, extensions cannot be loaded, and expressions of the schema call
+ *     harmless functions only;
  *   - no text or blob is longer than LONGEST_VALUE, whatever the file or a function says;
  *   - pages are checked as they are read, and are read rather than mapped, so that a file that
- * shrinks is an error. A connection for reading also
+ *     shrinks is an error.
+ * A connection for reading also
  *   - has no virtual tables but those of ptxloom and JSON, so that a file cannot reach the other
- * modules of SQLite;
+ *     modules of SQLite;
  *   - takes no locks and looks at no journal, unless another program has one beside the file. */
 #include "traces/db_open.h"
 #include <errno.h>

@@ -4,10 +4,10 @@
  *     loop { if (x < least) { least = x; best = v; } }  use(best)
  *
  * The only write of `best` is not on every path to its read. It must not be taken for the value of
- * `v` at that read, since `v` has changed meanwhile. Such a register is needed at the end of a loop
- * around its write: liveness, of the few registers that may be concerned, finds them. Where it is
- * not needed there, a read sees the write of the same iteration, or no write at all, and then the
- * register may hold anything. */
+ * `v` at that read, since `v` has changed meanwhile. Such a register is needed at the end of a
+ * loop around its write: liveness, of the few registers that may be concerned, finds them. Where
+ * it is not needed there, a read sees the write of the same iteration, or no write at all, and
+ * then the register may hold anything. */
 #include "compiler/analysis/loop_carried.h"
 
 #include "isa/program/cfg.h"

@@ -3,12 +3,14 @@
  * MUFU takes subnormal numbers for zeros. So that ex2, lg2, rsqrt and sqrt without .ftz take them
  * as they are, ptxas 13.0 (sm_90, 14 small kernels, 2026-11) asks whether the operand is too small
  * (FSETP), multiplies it by a power of two if so, and the result by another (of lg2: adds a
- * number): FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
+ * number):
+ *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
  *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     where somebody does
- * and MUFU.SIN and MUFU.COS have an FMUL in front that makes turns of radians. Here the instruction
- * in the middle computes it all, as the emulator knows it (emu/exec/num/mufu_sequences.h), and
- * ~scale, which changes nothing, stands for what the machine does around it: others are put between
- * these steps, and lanes wait for a predicate as they do there. Guarded ones stay whole. */
+ * and MUFU.SIN and MUFU.COS have an FMUL in front that makes turns of radians. Here the
+ * instruction in the middle computes it all, as the emulator knows it
+ * (emu/exec/num/mufu_sequences.h), and ~scale, which changes nothing, stands for what the machine
+ * does around it: others are put between these steps, and lanes wait for a predicate as they do
+ * there. Guarded ones stay whole. */
 #include "compiler/passes.h"
 
 typedef struct scaler {

@@ -6,14 +6,14 @@
  *
  *      lane 0 1 2 3      line 0 of the tile        lines are rows of A, C and D, columns of B
  *           4 5 6 7      line 1                    (of the transpose where m8n32 is computed as
- * one)
+ *             one)
  *           ...
  *
  * Where the tile's lines are lines of memory, a register is one load of 32 bits: 8 lines, 16
  * neighbouring bytes of each. Where they lie across, tiles of 16-bit elements are loaded as they
  * lie and transposed (MOVM), larger elements come one by one, bytes four to a register. Factors in
- * shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts
- * and spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
+ * shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes,
+ * layouts and spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
  *
  * Products read the first half of the eight registers that PTX gives f16 factors; the others are
  * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8 beside or below each other (of

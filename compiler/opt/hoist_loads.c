@@ -1,17 +1,18 @@
 /* hoist_loads.c - loads behind a branch that skips something are asked for in front of it.
  *
  * `if (c) arm; load` becomes `load; if (c) arm`: the block in front (the head), and the one behind
- * the arm (the join) have the same lanes, and the memory answers while the arm is at work.
- * ptxas 13.0 does so whatever the length of the arm, the number of loads and the condition, in a
- * row of branches over all of them (90 kernels made for it, 2026-11), where
+ * the arm (the join) have the same lanes, and the memory answers while the arm is at work. ptxas
+ * 13.0 does so whatever the length of the arm, the number of loads and the condition, in a row of
+ * branches over all of them (90 kernels made for it, 2026-11), where
  * - the arm is one block without barriers, fences, atomics (but those on shared memory that order
- * nothing), calls and subroutines, and there is no other arm;
+ *   nothing), calls and subroutines, and there is no
+ *   other arm;
  * - neither the arm nor the join writes, in front of the load, what it may read; .nc loads read
- * what nobody writes;
+ *   what nobody writes;
  * - the join has no guarded instruction in front of it, and no function of several steps with one
- * (mufu_scaled);
+ *   (mufu_scaled);
  * - its address is there at the branch, or takes at most ADDRESS instructions that may go there
- * too, no other load;
+ *   too, no other load;
  * - what it writes is a value, which nothing there reads. */
 #include <string.h>
 

@@ -4,19 +4,23 @@
  * of ours leave in a loop, ptxas 13.0 computes in front of it (2026-11: some 2,500 loops made for
  * it, of 70 kinds of instructions), if the loop has no other in it, calls no subroutine and waits
  * for no group of warps' products (wgmma), where
- * - every round comes through its block; other conditions may stand in front, since it does nothing
- * but compute, or load (see licm_loads.c) from the first block of the loop;
+ * - every round comes through its block; other conditions may stand in front, since it does
+ *   nothing but compute, or load (see licm_loads.c) from the
+ *   first block of the loop;
  * - it is worth the registers that it takes all along. All that may leave one block does so, or
- * nothing: the register of each result that is read in the loop, and one more for each pointer that
- * IMAD.WIDE makes, is worth n / WORTH in a block of n instructions (BESIDE more for the loop
+ *   nothing: the register of each result that is
+ *   read in the loop, and one more for each pointer that IMAD.WIDE makes, is worth n / WORTH in a
+ *     block of n instructions (BESIDE more for the loop
  *   itself). Moving saves the instructions that compute them: ALONE for each, but 1 if the block
- * waits for global memory meanwhile, which is if it loads and the load does not need it; and WAIT
- * for each such load. So one instruction moves out of a block of 195, 64-bit arithmetic of one
- * instruction out of 95, and a pointer out of 61; two that make one value out of 395, and a load,
- * with what its address needs, out of 2,395. What is a number when all is known is none of it.
- * Compares of the first block go too, when the bodies of short branches are guarded
- * (pl_pass_if_convert), at most PREDICATES: with more all stay, for the loop needs a predicate for
- * its own end. What divisions and matrix products are made of by then stays. */
+ *     waits for global memory meanwhile, which
+ *   is if it loads and the load does not need it; and WAIT for each such load. So one instruction
+ *     moves out of a block of 195, 64-bit arithmetic of
+ *   one instruction out of 95, and a pointer out of 61; two that make one value out of 395, and a
+ *     load, with what its address needs, out of 2,395.
+ * What is a number when all is known is none of it. Compares of the first block go too, when the
+ * bodies of short branches are guarded (pl_pass_if_convert), at most PREDICATES: with more all
+ * stay, for the loop needs a predicate for its own end. What divisions and matrix products are
+ * made of by then stays. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"

@@ -5,14 +5,16 @@
  * 2026-11) whatever the number of loads and of registers, also past the test whether there is a
  * first round, and out of several loops one after the other, where
  * - the load is in the first block of the loop, in front of its first condition, and not guarded
- * itself;
+ *   itself;
  * - the loop does not change its address;
  * - nothing in the loop may write what it reads, neither a store to its state space, nor another
- * thread that a barrier, fence or atomic operation waits for; .nc loads read what nobody writes;
+ *   thread that a barrier, fence or atomic
+ *   operation waits for; .nc loads read what nobody writes;
  * - there are no calls in the loop, of subroutines neither;
  * - it reads from far away; shared memory is as near as the registers are in a loop of more than
- * NEAR instructions, moves not counted, and of more than BESIDE where the loop waits for memory
- * anyway (of 96 loops with 2 to 128 such loads these are the limits for all but two). */
+ *   NEAR instructions, moves not counted, and of
+ *   more than BESIDE where the loop waits for memory anyway (of 96 loops with 2 to 128 such loads
+ *     these are the limits for all but two). */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"

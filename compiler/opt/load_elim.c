@@ -4,15 +4,17 @@
  * becomes a copy, which other passes take out. So ptxas does (-O3 for sm_90a, 13.0, sixty kernels
  * made for it, 2026-11), without looking far at addresses:
  * - the same register plus the same number is the same address; any other store to that space, or
- * through a generic address, may change it; stores to one space leave the others alone, and nothing
- * changes what .nc loads read;
+ *   through a generic address, may change it;
+ *   stores to one space leave the others alone, and nothing changes what .nc loads read;
  * - so do barriers, fences, calls, asynchronous copies, and loads that look at what others write;
- * atomics change the space that they work in; shuffles and votes change nothing;
+ *   atomics change the space that they work in;
+ *   shuffles and votes change nothing;
  * - what is known goes on into a block with one way to it, not into one where ways meet: no load
- * leaves a loop, and none goes past a quotient or root with a subroutine for some lanes;
+ *   leaves a loop, and none goes past a quotient
+ *   or root with a subroutine for some lanes;
  * - a vector is as many words, and a load takes part of what one brought; types do not matter if
- * the words are as long, cache operators do; words shorter than a register are known from loads of
- * the same type only. */
+ *   the words are as long, cache operators do;
+ *   words shorter than a register are known from loads of the same type only. */
 #include <string.h>
 
 #include "compiler/passes.h"

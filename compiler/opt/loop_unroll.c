@@ -1,5 +1,5 @@
-/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of rounds is known
- * wholly or by a part of them, else four times.
+/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of rounds is
+ * known wholly or by a part of them, else four times.
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)`
  * whose body is short becomes

@@ -1,10 +1,12 @@
-/* lsu.c - memory instructions of an SM: from the lanes' addresses to passes, tags and requests, and
- * back to the scoreboard.
+/* lsu.c - memory instructions of an SM: from the lanes' addresses to passes, tags and requests,
+ * and back to the scoreboard.
  *
  * The functional model has already moved the data; pl_effect says which lanes touched what. Here
- * that becomes time: shared memory   passes through the banks global, local   lines and sectors ->
- * L1 tags -> requests to the L2; stores go through atomics         requests to the L2, or turns at
- * a shared-memory bank constant        one access for each different address */
+ * that becomes time:
+ *   shared memory   passes through the banks
+ *   global, local   lines and sectors -> L1 tags -> requests to the L2; stores go through
+ *   atomics         requests to the L2, or turns at a shared-memory bank
+ *   constant        one access for each different address */
 #include "emu/exec/tma/tma_operands.h"
 #include "emu/sm/sm.h"
 #include "isa/program/cache_policy.h"

@@ -4,14 +4,15 @@
  *   sub-core 0..n: warp scheduler, arithmetic pipes, L0 instruction cache
  *        |  issue: one pl_warp_step, result times go to the scoreboard
  *   shared by all: address unit (LSU), exchange unit (MIO), unit of what concerns all lanes (ADU),
- * shared memory, L1 + miss table, instruction and constant caches |  outbox (requests)            ^
- * replies memory system (memmodel/memsys.h)
+ *     shared memory, L1 + miss table, instruction and constant caches
+ *        |  outbox (requests)            ^ replies
+ *   memory system (memmodel/memsys.h)
  *
  * An SM is simulated up to a given cycle; nothing that happens elsewhere before that cycle can
- * reach it, because the crossbar takes longer. It skips cycles in which nothing can happen. Several
- * threads may simulate an SM each: all that an SM changes is its own but for the memory of the
- * program, and there whatever could order the accesses of two SMs (pl_dec.ordered) waits its turn.
- */
+ * reach it, because the crossbar takes longer. It skips cycles in which nothing can happen.
+ * Several threads may simulate an SM each: all that an SM changes is its own but for the memory of
+ * the program, and there whatever could order the accesses of two SMs (pl_dec.ordered) waits its
+ * turn. */
 #ifndef PL_EMU_SM_SM_H
 #define PL_EMU_SM_SM_H
 

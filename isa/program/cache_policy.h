@@ -11,8 +11,9 @@
  *     58..57  primary priority (pl_priority)
  *         56  secondary priority: unchanged or first
  *     55..52  share: sixteenths, less one. Range: logarithm of the unit less 12; the range that is
- * looked at is 128 units long 50..44  range: its first unit, counted from wherever address / unit
- * is a multiple of 128 43..37  range: units with the primary priority */
+ *             looked at is 128 units long
+ *     50..44  range: its first unit, counted from wherever address / unit is a multiple of 128
+ *     43..37  range: units with the primary priority */
 #ifndef PL_ISA_PROGRAM_CACHE_POLICY_H
 #define PL_ISA_PROGRAM_CACHE_POLICY_H
 

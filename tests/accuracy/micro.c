@@ -1,7 +1,7 @@
 /* micro.c - `make accuracy`: what one thing costs, on a real H200 and in the model.
  *
  *     micro [-v | --update] [TABLE]...     tables: ops mma memory constant shared coalescing
- * atomics sync bandwidth rates; -v prints every row
+ *       atomics sync bandwidth rates; -v prints every row
  *
  * tests/data/micro holds what small programs measured on an H200 (driver 580.159.04, 2026-11): a
  * dependent chain for latency, many independent operations for throughput, pointer chases for the

@@ -3,9 +3,10 @@
  *
  *     ../configure CC=clang --disable-avx2 \
  *         CFLAGS='-O1 -g -fsanitize=fuzzer-no-link,address,undefined
- * -fno-sanitize-recover=undefined' make && make tests/fuzz/covered tests/fuzz/kept mkdir corpus &&
- * tests/fuzz/kept --seeds corpus && tests/fuzz/kept --words >words tests/fuzz/covered -dict=words
- * -max_total_time=3600 corpus
+ *           -fno-sanitize-recover=undefined'
+ *     make && make tests/fuzz/covered tests/fuzz/kept
+ *     mkdir corpus && tests/fuzz/kept --seeds corpus && tests/fuzz/kept --words >words
+ *     tests/fuzz/covered -dict=words -max_total_time=3600 corpus
  *
  * To keep what was found: tests/fuzz/covered -merge=1 smaller corpus, then tests/fuzz/kept --pack
  * smaller | xz -9e. */

@@ -1,15 +1,15 @@
 /* fuzz.c - damaged modules, launch files and machine files are refused or run: never a crash, a
  * hang or a leak.
  *
- * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one or
- * both files of a launch in one to eight places and gives them to the ptxloom command. It must end
- * with 0 (ran), 1 (the kernel failed) or 2 (refused), and with
- * --json print JSON. A kernel may well loop for ever after the damage: after RUN_SECONDS it is
- * interrupted and must stop with 3 (a busy machine gets a second try with more time). In a build
- * with --enable-sanitizers every report of a sanitizer is a failure too.
+ * Takes the recorded launch files and kernels, the .ptx tests and the machine files, damages one
+ * or both files of a launch in one to eight places and gives them to the ptxloom command. It must
+ * end with 0 (ran), 1 (the kernel failed) or 2 (refused), and with --json print JSON. A kernel may
+ * well loop for ever after the damage: after RUN_SECONDS it is interrupted and must stop with 3 (a
+ * busy machine gets a second try with more time). In a build with --enable-sanitizers every report
+ * of a sanitizer is a failure too.
  *
  *     tests/fuzz/fuzz [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
- * kept in fuzz-failures/ */
+ *       kept in fuzz-failures/ */
 #include "tests/harness.h"
 #include <glob.h>
 #include <jansson.h>

@@ -1,10 +1,12 @@
 /* generate.c - prints statements made from the instruction table, one a row:
  * "version<TAB>target<TAB>statement".
  *
- *     tests/fuzz/generate SEED ROWS            statements for frames as grammar_frame() writes them
+ *     tests/fuzz/generate SEED ROWS            statements for frames as grammar_frame() writes
+ *       them
  *     tests/fuzz/generate --probe SEED VER TARGET   every operand of every form, replaced by each
- * kind of operand tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in the
- * place of a statement
+ *       kind of operand
+ *     tests/fuzz/generate --frame VER TARGET   that frame, with @STATEMENT@ in the place of a
+ *       statement
  *
  * tools/ptxas/judge.py asks NVIDIA's assembler about them. */
 #include "tests/fuzz/grammar.h"

@@ -2,16 +2,17 @@
  * again.
  *
  * tests/data/fuzz/kept.xz holds them one behind the other, each behind its length as eight
- * hexadecimal digits. Reading them must end without a crash and without a broken promise (input.h),
- * in a build with --enable-sanitizers without a report.
+ * hexadecimal digits. Reading them must end without a crash and without a broken promise
+ * (input.h), in a build with --enable-sanitizers without a report.
  *
  *     tests/fuzz/kept                   reads them all
  *     tests/fuzz/kept FILE...           reads these inputs
  *     tests/fuzz/kept --pack FOLDER     writes the inputs of a folder in that form
  *     tests/fuzz/kept --unpack FOLDER   and back into files
- *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of them,
- * launch files, machine files tests/fuzz/kept --words           words of the instruction table, a
- * dictionary of libFuzzer */
+ *     tests/fuzz/kept --seeds FOLDER    inputs to begin with: the .ptx tests, objects made of
+ *       them, launch files, machine files
+ *     tests/fuzz/kept --words           words of the instruction table, a dictionary of libFuzzer
+ */
 #include "isa/table/form.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"

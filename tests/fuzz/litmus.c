@@ -1,12 +1,12 @@
 /* litmus.c - random litmus tests: whatever threads do, memory shows them only what it may.
  *
- * Each test has one to three variables and two to four threads of loads, stores, atomic operations,
- * fences and barriers, of all orders and scopes, in the same or different blocks and clusters. With
- * strong consistency it may show what interleavings give, with weak consistency what the axioms
- * allow; that it then shows more than interleavings is held, too.
+ * Each test has one to three variables and two to four threads of loads, stores, atomic
+ * operations, fences and barriers, of all orders and scopes, in the same or different blocks and
+ * clusters. With strong consistency it may show what interleavings give, with weak consistency
+ * what the axioms allow; that it then shows more than interleavings is held, too.
  *
- *     tests/fuzz/litmus [TESTS [SEED]]     the same tests for the same numbers; those that fail are
- * kept in fuzz-failures/ */
+ *     tests/fuzz/litmus [TESTS [SEED]]     the same tests for the same numbers; those that fail
+ *       are kept in fuzz-failures/ */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdarg.h>

@@ -8,8 +8,8 @@
  * kernel is launched for a fraction of a second. Runs are made in child processes, BATCH to each;
  * one that dies is taken apart.
  *
- *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail are
- * kept in fuzz-failures/ */
+ *     tests/fuzz/objects [RUNS [SEED]]     the same runs for the same numbers; inputs that fail
+ *       are kept in fuzz-failures/ */
 #include "isa/object/elf_layout.h"
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"

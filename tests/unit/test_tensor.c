@@ -3,9 +3,11 @@
  *
  * tests/data/mma holds three files (H200, driver 580.159.04, 2026-11):
  *   fragments.bin.xz  registers in, registers out, for 24 mma and 5 wgmma variants, random and
- * adversarial inputs probes.tsv.xz     10,228 labelled cases whose inputs follow from the label;
- * FNV-1a hashes of inputs and results bmap.tsv.xz       for 42 descriptors, which 2-byte element
- * each B[k][n] of wgmma was read from */
+ *                     adversarial inputs
+ *   probes.tsv.xz     10,228 labelled cases whose inputs follow from the label; FNV-1a hashes of
+ *                     inputs and results
+ *   bmap.tsv.xz       for 42 descriptors, which 2-byte element each B[k][n] of wgmma was read from
+ */
 #include "emu/exec/mma/mma.h"
 #include "tests/harness.h"
 #include "tests/unit/unit.h"

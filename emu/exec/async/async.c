@@ -1,11 +1,12 @@
 /* async.c - pending asynchronous operations of a warp, and mbarrier objects. See async.h.
  *
- * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200, driver
- * 580.159.04, 2026-11, probes async.*: the tokens that arrive returns, and words read back by loads
- * after the object was evicted from the unit that works on it): bit 63      phase, flips at
- * completion bits 62..43 pending arrivals, counted up from -count (20 bits) bits 41..21 transaction
- * count, negated (21 bits, two's complement) bits 20..1  expected arrivals of a phase, as -count
- * (20 bits) */
+ * An mbarrier object is one 64-bit word in shared memory. The layout is that of sm_90 (H200,
+ * driver 580.159.04, 2026-11, probes async.*: the tokens that arrive returns, and words read back
+ * by loads after the object was evicted from the unit that works on it):
+ *     bit 63      phase, flips at completion
+ *     bits 62..43 pending arrivals, counted up from -count (20 bits)
+ *     bits 41..21 transaction count, negated (21 bits, two's complement)
+ *     bits 20..1  expected arrivals of a phase, as -count (20 bits) */
 #include "emu/exec/async/async.h"
 
 #include <stdlib.h>

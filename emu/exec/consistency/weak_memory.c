@@ -3,13 +3,17 @@
  *
  * Terms of the manual, and where they are here:
  *   program order, causality order   a warp's view only grows, and a release passes it on
- *   observation order                a strong load adds the version it reads to its view, if reader
- * and writer are morally strong release pattern                  pl_version.release: the view that
- * the writer had at its release operation or fence acquire pattern                  a warp keeps
- * what it could acquire (heard) until a fence or acquire operation takes it Fence-SC order the
- * order in which fence.sc executes: each joins the views of those before it coherence order the
- * order of a grain's versions atomicity                        nothing morally strong goes between
- * an atomic operation and the version it read */
+ *   observation order                a strong load adds the version it reads to its view, if
+ *     reader and writer are morally strong
+ *   release pattern                  pl_version.release: the view that the writer had at its
+ *     release operation or fence
+ *   acquire pattern                  a warp keeps what it could acquire (heard) until a fence or
+ *     acquire operation takes it
+ *   Fence-SC order                   the order in which fence.sc executes: each joins the views of
+ *     those before it
+ *   coherence order                  the order of a grain's versions
+ *   atomicity                        nothing morally strong goes between an atomic operation and
+ *                                    the version it read */
 #include "emu/exec/consistency/weak_memory.h"
 
 #include <stdlib.h>

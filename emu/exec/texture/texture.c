@@ -4,12 +4,12 @@
  * tex.*), which it reproduces bit for bit:
  *   - linear filtering works at x * 256 - 128 rounded to an integer: 8 bits of fraction
  *   - weights of two and three dimensions are split one dimension after the other and rounded to
- * 1/256 each time
+ *     1/256 each time
  *   - the weighted sum is exact, then rounded once, ties away from zero; subnormal texels count as
- * zero
+ *     zero
  *   - normalised integers are filtered as 16-bit integers and divided afterwards
  *   - sRGB texels have 8 bits of mantissa, and are cut to the exponent of the largest when several
- * take part */
+ *     take part */
 #include "emu/exec/texture/texture.h"
 
 #include <math.h>

@@ -3,17 +3,25 @@
  *
  * Layout in 32-bit words, found from 1,493 descriptors that cuTensorMapEncode... made and from
  * tensormap.replace of every field on maps of zeros and ones (H200, driver 580.159.04, 2026-11;
- * tests/data/probes tma.desc, tma.replace): 0, 1   address 2      bit 0 im2col; 4..6 rank -
- * 1; 7..10 type; 11..12 interleave; 13..14 swizzle; 15 fill; 16 tf32; 17..18 L2 promotion; 22 a
- * third bit of the swizzle 3..6   strides of dimensions 1 to 4, in units of 16 bytes, low 32 bits;
- * 7   their bits 32..35, four bits each 8..12  dimensions - 1 13     element strides - 1, three
- * bits each; 24..31 first box dimension - 1, or channels - 1 14     tiled: the other box dimensions
- * - 1, eight bits each; im2col: the corners, lower half and upper half, 16, 8 or 5 bits each for
- * one, two or three dimensions 15     im2col: pixels - 1 16     bytes of a box;   18   bytes after
- * which the swizzle repeats: for the driver, the engine ignores both Types are numbered differently
- * here: f32 with flush to zero comes before f64, and tf32 is a flag on f32. The driver encodes the
- * wide im2col modes like plain im2col with corners of 0 in all dimensions but the width. Not
- * recorded, and so our choice: bits 20..21 of word 2 for the swizzle's atomicity. */
+ * tests/data/probes tma.desc, tma.replace):
+ *     0, 1   address
+ *     2      bit 0 im2col; 4..6 rank - 1; 7..10 type; 11..12 interleave; 13..14 swizzle; 15 fill;
+ *            16 tf32; 17..18 L2 promotion;
+ *            22 a third bit of the swizzle
+ *     3..6   strides of dimensions 1 to 4, in units of 16 bytes, low 32 bits;   7   their bits
+ *            32..35, four bits each
+ *     8..12  dimensions - 1
+ *     13     element strides - 1, three bits each; 24..31 first box dimension - 1, or channels - 1
+ *     14     tiled: the other box dimensions - 1, eight bits each; im2col: the corners, lower half
+ *            and upper half,
+ *            16, 8 or 5 bits each for one, two or three dimensions
+ *     15     im2col: pixels - 1
+ *     16     bytes of a box;   18   bytes after which the swizzle repeats: for the driver, the
+ *            engine ignores both
+ * Types are numbered differently here: f32 with flush to zero comes before f64, and tf32 is a flag
+ * on f32. The driver encodes the wide im2col modes like plain im2col with corners of 0 in all
+ * dimensions but the width. Not recorded, and so our choice: bits 20..21 of word 2 for the
+ * swizzle's atomicity. */
 #include "emu/exec/tma/tensor_map_descriptor.h"
 
 #include <stddef.h>

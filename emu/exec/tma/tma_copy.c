@@ -3,14 +3,15 @@
  * Everything here was found from byte maps of some 1,900 copies (H200, driver 580.159.04, 2026-11;
  * tests/data/probes tma.*), where they and the PTX manual differ, the recording wins:
  *   - rows lie one behind the other in shared memory; with a swizzle each starts at a multiple of
- * the swizzle's span
+ *     the swizzle's span
  *   - the swizzle permutes 16-byte pieces by the address in shared memory, whatever the start of
- * the tile
+ *     the tile
  *   - the first element stride counts only in interleaved tensors
  *   - interleaved tensors are boxes of slices of 16 or 32 bytes; the dimension before the last,
- * that of the slices' index, takes part with its coordinate only
+ *     that of the slices' index,
+ *     takes part with its coordinate only
  *   - loads take elements up to the last one of a row; stores write up to the next multiple of 16
- * bytes
+ *     bytes
  *   - NaN fill is the pattern 0x7ff7 in every 16 bits
  * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"): pixels
  * follow each other along the width, then in the next image at the same height and depth. The halo
