@@ -279,21 +279,22 @@ static bool write_page(const accuracy *a, const accuracy half[2], const figures 
             "## Errors\n\nWritten by `make accuracy-update`. Mean absolute error over %zu "
             "launches: **%.1f %%** (%zu within 10 %%, %zu beyond 50 %%). Launches that\n"
             "wait for other blocks (marked *) are not counted. Instructions are "
-            "`smsp__inst_executed.sum`; negative is too few or too fast.\n\n"
+            "`smsp__inst_executed.sum`. A negative error means too few or too fast.\n\n"
             "![measured and modelled cycles](accuracy.svg)\n\n| figure | value |\n| --- | ---: |\n",
             a->cycles.n, 100 * mean(&a->cycles), a->near, a->far);
     for (size_t i = 0; i < all->n; i++)
         fprintf(f, "| `%s` | %.1f |\n", all->at[i].name, all->at[i].value);
     write_launches(f, a);
-    fprintf(f,
-            "\n## Errors on kernels that nothing was tuned for\n\nShort kernels as programs and "
-            "exercises have them (`tests/data/unseen`). The errors of one half may be looked into "
-            "to find what\n"
-            "is wrong; the other half only counts, and stands here as a mean: %.1f %% over %zu "
-            "launches (%zu within 10 %%, %zu beyond 50 %%). The half that may be looked into:\n"
-            "%.1f %% over %zu launches (%zu within 10 %%, %zu beyond 50 %%).\n",
-            100 * mean(&half[1].cycles), half[1].cycles.n, half[1].near, half[1].far,
-            100 * mean(&half[0].cycles), half[0].cycles.n, half[0].near, half[0].far);
+    fprintf(
+        f,
+        "\n## Errors on kernels that nothing was tuned for\n\nShort kernels as they occur in "
+        "programs and exercises (`tests/data/unseen`).\n\n"
+        "- Held out, only the mean is published: %.1f %% over %zu launches (%zu within 10 %%, "
+        "%zu beyond 50 %%).\n"
+        "- Tuning, whose errors may be examined to find what is wrong: %.1f %% over %zu launches "
+        "(%zu within 10 %%, %zu beyond 50 %%).\n",
+        100 * mean(&half[1].cycles), half[1].cycles.n, half[1].near, half[1].far,
+        100 * mean(&half[0].cycles), half[0].cycles.n, half[0].near, half[0].far);
     write_launches(f, &half[0]);
     return fclose(f) == 0;
 }
