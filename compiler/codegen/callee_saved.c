@@ -11,16 +11,16 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct keeper {
+typedef struct callee_saved {
     pl_ir *x;
     pl_liveness f;
-    uint32_t most; /* registers of marked values that live at once */
-    uint64_t *set; /* predicates live at the place that is looked at: a bit for each */
+    uint32_t max_regs; /* registers of marked values that live at once */
+    uint64_t *live_preds; /* predicates live at the place that is looked at: a bit for each */
     size_t words;
-} keeper;
+} callee_saved;
 
 /* A call of a function that keeps to the convention. */
-static bool is_linked(const pl_ir *x, const pl_insn *i)
+static bool uses_abi(const pl_ir *x, const pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || !(pl_insn_effects(i) & PL_EF_CALL)) return false;
     uint32_t callee = x->p->calls.at[i->target].callee;
@@ -28,21 +28,21 @@ static bool is_linked(const pl_ir *x, const pl_insn *i)
            x->p->funcs.at[callee].system;
 }
 
-static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    keeper *p = ctx;
+    callee_saved *p = ctx;
     uint32_t k = pl_liveness_value_of(&p->f, *row, use);
     if (k-- && pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, false);
 }
 
-static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    keeper *p = ctx;
+    callee_saved *p = ctx;
     uint32_t k = pl_liveness_value_of(&p->f, *row, use);
     if (k-- && !pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, true);
 }
 
-static void look(keeper *p)
+static void scan_block(callee_saved *p)
 {
     pl_ir *x = p->x;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -50,15 +50,15 @@ static void look(keeper *p)
         pl_liveness_go_to_end(&p->f, b);
         for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&p->f, b, at);
-            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], leave, p);
-            if (is_linked(x, i)) pl_liveness_mark(&p->f);
-            p->most = p->f.reg_pressure > p->most ? p->f.reg_pressure : p->most;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], enter, p);
+            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], step_back_write, p);
+            if (uses_abi(x, i)) pl_liveness_mark(&p->f);
+            p->max_regs = p->f.reg_pressure > p->max_regs ? p->f.reg_pressure : p->max_regs;
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], step_back_read, p);
         }
     }
 }
 
-static bool find_values(keeper *p)
+static bool find_values(callee_saved *p)
 {
     if (!pl_liveness_values(&p->f, p->x, false)) return false;
     pl_liveness_alias(&p->f);
@@ -68,48 +68,48 @@ static bool find_values(keeper *p)
 /* Registers of the values that live across a call. False: out of memory. */
 static bool count_values(pl_ir *x, uint32_t *most)
 {
-    keeper first = {.x = x}, again = {.x = x};
+    callee_saved first = {.x = x}, again = {.x = x};
     if (!find_values(&first)) return false;
-    look(&first);
+    scan_block(&first);
     if (!find_values(&again)) return false;
     for (uint32_t k = 0; k < first.f.n; k++)
         if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].regs = 0;
-    look(&again);
-    *most = again.most;
+    scan_block(&again);
+    *most = again.max_regs;
     return true;
 }
 
 static void clear(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    keeper *p = ctx;
+    callee_saved *p = ctx;
     (void)rows;
-    if (use & PL_USE_PRED) p->set[*row / 64] &= ~(1ull << *row % 64);
+    if (use & PL_USE_PRED) p->live_preds[*row / 64] &= ~(1ull << *row % 64);
 }
 
-static void note(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_pressure(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    keeper *p = ctx;
+    callee_saved *p = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) && *row > PL_PT + 1u) /* the first two are constants */
-        p->set[*row / 64] |= 1ull << *row % 64;
+        p->live_preds[*row / 64] |= 1ull << *row % 64;
 }
 
-static uint32_t size_of_set(const keeper *p)
+static uint32_t size_of_set(const callee_saved *p)
 {
     uint32_t n = 0;
-    for (size_t k = 0; k < p->words; k++) n += (uint32_t)__builtin_popcountll(p->set[k]);
+    for (size_t k = 0; k < p->words; k++) n += (uint32_t)__builtin_popcountll(p->live_preds[k]);
     return n;
 }
 
 /* Backwards through a block whose end has `set`. How many of them live across a call? */
-static uint32_t through(keeper *p, pl_ir_block *b)
+static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
 {
     uint32_t across = 0;
     for (size_t at = b->code.n; at-- > 0;) {
         if (b->code.at[at].guard == PL_PT) pl_insn_writes_here(p->x->p, &b->code.at[at], clear, p);
-        const uint32_t n = is_linked(p->x, &b->code.at[at]) ? size_of_set(p) : 0;
+        const uint32_t n = uses_abi(p->x, &b->code.at[at]) ? size_of_set(p) : 0;
         across = n > across ? n : across;
-        pl_insn_reads_here(p->x->p, &b->code.at[at], note, p);
+        pl_insn_reads_here(p->x->p, &b->code.at[at], note_pressure, p);
     }
     return across;
 }
@@ -117,23 +117,23 @@ static uint32_t through(keeper *p, pl_ir_block *b)
 /* The most predicates that live across one call. False: out of memory. */
 static bool count_predicates(pl_ir *x, uint32_t *most)
 {
-    keeper p = {.x = x, .words = x->f->preds / 64 + 1};
+    callee_saved p = {.x = x, .words = x->f->preds / 64 + 1};
     uint64_t *in = pl_arena_array(x->tmp, uint64_t, x->blocks.n * p.words + 1);
-    p.set = pl_arena_array(x->tmp, uint64_t, p.words);
+    p.live_preds = pl_arena_array(x->tmp, uint64_t, p.words);
     if (!pl_ir_ok(x)) return false;
     *most = 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t j = x->nrpo; j-- > 0;) {
             const uint32_t b = x->rpo[j];
-            memset(p.set, 0, p.words * sizeof *p.set);
+            memset(p.live_preds, 0, p.words * sizeof *p.live_preds);
             for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
                 for (size_t w = 0; w < p.words; w++)
-                    p.set[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
-            const uint32_t n = through(&p, &x->blocks.at[b]);
+                    p.live_preds[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
+            const uint32_t n = live_through_calls(&p, &x->blocks.at[b]);
             *most = n > *most ? n : *most;
-            changed |= memcmp(in + b * p.words, p.set, p.words * sizeof *p.set) != 0;
-            memcpy(in + b * p.words, p.set, p.words * sizeof *p.set);
+            changed |= memcmp(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds) != 0;
+            memcpy(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds);
         }
     }
     return true;
@@ -145,7 +145,7 @@ bool pl_pass_count_callee_saved(pl_ir *x)
     uint32_t predicates = 0;
     for (size_t b = 0; b < x->blocks.n && x->f->entry; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n && !any; k++)
-            any = is_linked(x, &x->blocks.at[b].code.at[k]);
+            any = uses_abi(x, &x->blocks.at[b].code.at[k]);
     x->f->callee_saved_used = 0;
     if (!any) return true;
     pl_ir_sweep(x);

@@ -27,24 +27,24 @@ enum { MOST_STEADY = 64, FREE = 1 };
 
 /* What a known function gets as one of its arguments: the same value from every call here, or not.
  */
-typedef struct steady {
+typedef struct invariant_argument {
     uint32_t callee, row;
-    int number;
-    bool same;
-} steady;
+    int index;
+    bool is_invariant;
+} invariant_argument;
 
-typedef struct caller {
+typedef struct call_lowering {
     pl_ir *x;
     pl_liveness f;
     pl_divergence v;
     uint8_t *returned; /* by value: a call's result as it comes */
-    uint32_t across;   /* most rows that live at once of the values that live across some call */
-    uint32_t parts;    /* most BSSY without their BSYNC at a call */
+    uint32_t max_live_across;   /* most rows that live at once of the values that live across some call */
+    uint32_t max_open_bssy;    /* most BSSY without their BSYNC at a call */
     struct {
-        steady *at;
+        invariant_argument *at;
         size_t n, cap;
     } steady;
-} caller;
+} call_lowering;
 
 static bool is_call(const pl_insn *i)
 {
@@ -59,7 +59,7 @@ static bool clobbers(const pl_ir *x, const pl_insn *i)
 }
 
 /* A call of a function that keeps to the convention. */
-static bool is_linked(const pl_program *p, const pl_insn *i)
+static bool uses_abi(const pl_program *p, const pl_insn *i)
 {
     uint32_t callee = p->calls.at[i->target].callee;
     return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || !p->funcs.at[callee].name ||
@@ -67,60 +67,60 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 }
 
 /* An argument, a result or a formal parameter that travels in a register. */
-static bool travels(const pl_insn *i)
+static bool is_forwarded(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && i->latency_class == C_free &&
            (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->sel[PL_M_COUNT] == 1;
 }
 
-static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    caller *c = ctx;
+    call_lowering *c = ctx;
     uint32_t k = pl_liveness_value_of(&c->f, *row, use);
     if (k-- && pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, false);
 }
 
-static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    caller *c = ctx;
+    call_lowering *c = ctx;
     uint32_t k = pl_liveness_value_of(&c->f, *row, use);
     if (k-- && !pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, true);
 }
 
 /* Finds what lives across calls: it is marked then. Where the weight of everything else is none,
  * also how much of it lives at once. */
-static void look(caller *c)
+static void scan_block(call_lowering *c)
 {
     pl_ir *x = c->x;
-    c->across = 0;
+    c->max_live_across = 0;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         if (x->blocks.at[b].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&c->f, b);
         for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&c->f, b, at);
-            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], leave, c);
+            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], step_back_write, c);
             if (clobbers(x, i)) pl_liveness_mark(&c->f);
-            c->across = c->f.reg_pressure > c->across ? c->f.reg_pressure : c->across;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], enter, c);
+            c->max_live_across = c->f.reg_pressure > c->max_live_across ? c->f.reg_pressure : c->max_live_across;
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], step_back_read, c);
         }
     }
 }
 
 /* What lives across a call has a register of its kind wherever it lives. */
-static bool count_kept(caller *c)
+static bool count_callee_saved(call_lowering *c)
 {
-    caller again = {.x = c->x};
+    call_lowering again = {.x = c->x};
     if (!pl_liveness_values(&again.f, c->x, false) || !pl_liveness_solve(&again.f)) return false;
     for (uint32_t k = 0; k < c->f.n; k++)
         again.f.v[k].regs = pl_liveness_was_live_at_mark(&c->f, k) ? c->f.v[k].rows : 0;
-    look(&again);
-    c->across = again.across;
+    scan_block(&again);
+    c->max_live_across = again.max_live_across;
     return true;
 }
 
 /* Does it live across a call of this function? */
-static bool kept(const caller *c, uint32_t value)
+static bool callee_saved_regs(const call_lowering *c, uint32_t value)
 {
     return pl_liveness_was_live_at_mark(&c->f, value);
 }
@@ -142,7 +142,7 @@ static bool add(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, const pl_insn *l
 }
 
 /* A barrier of the caller comes back; k others are further inside. */
-static bool regain(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
+static bool restore_registers(pl_ir *x, uint32_t b, size_t at, uint32_t k, const pl_insn *like)
 {
     enum { MOST = 63 };
     pl_insn *i = add_with(x, b, at, M__regain, 1, like);
@@ -173,57 +173,57 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
 static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
 {
     const pl_prog_call *k = &p->calls.at[call->target];
-    for (uint32_t n = 0; travels(i) && pl_insn_mnem(i) == M_st && n < k->nargs; n++) {
+    for (uint32_t n = 0; is_forwarded(i) && pl_insn_mnem(i) == M_st && n < k->nargs; n++) {
         const pl_call_move *m = &p->moves.at[k->first_arg + n];
         if (!m->reg && i->imm >= m->from && i->imm < m->from + m->bytes) return (int)n;
     }
     return -1;
 }
 
-static steady *steady_of(caller *c, uint32_t callee, int number)
+static invariant_argument *invariant_argument_of(call_lowering *c, uint32_t callee, int number)
 {
     for (size_t k = 0; k < c->steady.n; k++)
-        if (c->steady.at[k].callee == callee && c->steady.at[k].number == number)
+        if (c->steady.at[k].callee == callee && c->steady.at[k].index == number)
             return &c->steady.at[k];
     return NULL;
 }
 
 /* Notes what calls of known functions pass: at most a few functions, others count as different. */
-static void note_steady(caller *c)
+static void note_invariant_argument(call_lowering *c)
 {
     pl_ir *x = c->x;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (size_t at = 0; at < b->code.n; at++) {
-            if (!is_call(&b->code.at[at]) || is_linked(x->p, &b->code.at[at])) continue;
+            if (!is_call(&b->code.at[at]) || uses_abi(x->p, &b->code.at[at])) continue;
             uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
             for (size_t k = at; k-- > 0 && !is_call(&b->code.at[k]);) {
                 int n = argument(x->p, &b->code.at[at], &b->code.at[k]);
-                steady *t = n < 0 ? NULL : steady_of(c, callee, n);
+                invariant_argument *t = n < 0 ? NULL : invariant_argument_of(c, callee, n);
                 if (t)
-                    t->same &= t->row == b->code.at[k].op[1];
+                    t->is_invariant &= t->row == b->code.at[k].op[1];
                 else if (n >= 0 && c->steady.n < MOST_STEADY)
-                    *pl_push(x->tmp, &c->steady) = (steady){callee, b->code.at[k].op[1], n, true};
+                    *pl_push(x->tmp, &c->steady) = (invariant_argument){callee, b->code.at[k].op[1], n, true};
             }
         }
     }
 }
 
 /* Does the register that passes this argument have to be another one than the value's own? */
-static bool needs_copy(caller *c, const pl_insn *send, const pl_insn *call, int number, bool linked)
+static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number, bool linked)
 {
-    const steady *t = linked ? NULL : steady_of(c, c->x->p->calls.at[call->target].callee, number);
-    if (t && t->same) return false;
+    const invariant_argument *t = linked ? NULL : invariant_argument_of(c, c->x->p->calls.at[call->target].callee, number);
+    if (t && t->is_invariant) return false;
     uint32_t k = pl_liveness_value_of(&c->f, send->op[1], 0);
     if (!k--) /* a number, an address */
         return true;
-    if (c->returned[k]) return !linked || number > 0 || kept(c, k);
-    return kept(c, k);
+    if (c->returned[k]) return !linked || number > 0 || callee_saved_regs(c, k);
+    return callee_saved_regs(c, k);
 }
 
 /* Do the lanes of the call meet behind it? ptxas leaves that out where all have one address, and
  * where nothing parts the lanes of this function or of one that may be called. */
-static bool meets(const caller *c, const pl_insn *call)
+static bool meets(const call_lowering *c, const pl_insn *call)
 {
     const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;
     return (c->x->may_diverge || c->x->p->linked_parts) &&
@@ -231,11 +231,11 @@ static bool meets(const caller *c, const pl_insn *call)
 }
 
 /* The call at position `at`: its arguments, its return address, its meeting point. */
-static bool call_site(caller *c, uint32_t b, size_t at)
+static bool call_site(call_lowering *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
     pl_insn call = x->blocks.at[b].code.at[at];
-    bool linked = is_linked(x->p, &call);
+    bool linked = uses_abi(x->p, &call);
     for (size_t k = at; k-- > 0 && !is_call(&x->blocks.at[b].code.at[k]);) {
         int n = argument(x->p, &call, &x->blocks.at[b].code.at[k]);
         if (n >= 0 && needs_copy(c, &x->blocks.at[b].code.at[k], &call, n, linked) &&
@@ -250,44 +250,44 @@ static bool call_site(caller *c, uint32_t b, size_t at)
 
 /* Results of calls, and a function's own parameters, that a later call would overwrite where they
  * arrive. */
-static bool arrivals(caller *c, uint32_t b)
+static bool arrivals(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
         const pl_insn *i = &x->blocks.at[b].code.at[at];
         uint32_t k =
-            travels(i) && pl_insn_mnem(i) == M_ld ? pl_liveness_value_of(&c->f, i->op[0], 0) : 0;
+            is_forwarded(i) && pl_insn_mnem(i) == M_ld ? pl_liveness_value_of(&c->f, i->op[0], 0) : 0;
         if (!k--) continue;
         c->returned[k] = 1;
-        if (kept(c, k) && !copy(x, b, at)) return false;
+        if (callee_saved_regs(c, k) && !copy(x, b, at)) return false;
     }
     return true;
 }
 
 /* Results that do not come to the register in which they leave. */
-static bool departures(caller *c, uint32_t b)
+static bool departures(call_lowering *c, uint32_t b)
 {
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
         const pl_insn *i = &x->blocks.at[b].code.at[at];
         bool result = false;
-        for (size_t n = 0; n < x->f->result.n && travels(i) && pl_insn_mnem(i) == M_st; n++) {
+        for (size_t n = 0; n < x->f->result.n && is_forwarded(i) && pl_insn_mnem(i) == M_st; n++) {
             const pl_call_move *m = &x->f->result.at[n];
             result |= !m->reg && i->imm >= m->from && i->imm < m->from + m->bytes;
         }
         uint32_t k = result ? pl_liveness_value_of(&c->f, i->op[1], 0) : 0;
-        if (result && (!k || kept(c, k - 1)) && !copy(x, b, at)) return false;
+        if (result && (!k || callee_saved_regs(c, k - 1)) && !copy(x, b, at)) return false;
     }
     return true;
 }
 
-typedef struct place {
+typedef struct save_area {
     uint32_t frame, base,
         rows; /* row of the frame's start; offset of the first saved register; the registers */
     uint32_t n;
-} place;
+} save_area;
 
-static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k, bool save,
+static bool transfer(pl_ir *x, uint32_t b, size_t at, const save_area *p, uint32_t k, bool save,
                      const pl_insn *like)
 {
     pl_insn *i = pl_ir_insert_deferred(x, b, at);
@@ -306,10 +306,10 @@ static bool transfer(pl_ir *x, uint32_t b, size_t at, const place *p, uint32_t k
 
 /* The function gives back what it found in n registers; where it calls others, the last of them is
  * the return address. */
-static bool give_back(const caller *c, uint32_t n, bool calls)
+static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
 {
     pl_ir *x = c->x;
-    place p = {.frame = pl_ir_frame(x),
+    save_area p = {.frame = pl_ir_frame(x),
                .base = (x->f->frame_bytes + 7u) & ~7u,
                .rows = pl_ir_new(x, n),
                .n = n};
@@ -325,8 +325,8 @@ static bool give_back(const caller *c, uint32_t n, bool calls)
         pl_insn ret = x->blocks.at[b].code.at[--last];
         for (uint32_t k = 0; k < n; k++)
             if (!transfer(x, b, last, &p, k, false, &ret)) return false;
-        for (uint32_t k = 0; k < c->parts; k++)
-            if (!regain(x, b, last, k, &ret)) return false;
+        for (uint32_t k = 0; k < c->max_open_bssy; k++)
+            if (!restore_registers(x, b, last, k, &ret)) return false;
         if (!add(x, b, last, M__frame, &ret)) return false;
         if (!calls) continue;
         pl_insn *i = &x->blocks.at[b].code.at[last];
@@ -339,7 +339,7 @@ static bool give_back(const caller *c, uint32_t n, bool calls)
     if (!add(x, 0, 0, M__frame, &first)) return false;
     for (uint32_t k = n; k-- > 0;)
         if (!transfer(x, 0, 0, &p, k, true, &first)) return false;
-    for (uint32_t k = 0; k < c->parts; k++)
+    for (uint32_t k = 0; k < c->max_open_bssy; k++)
         if (!add(x, 0, 0, M__keep, &first)) return false;
     return pl_ir_flush_inserts(x);
 }
@@ -390,7 +390,7 @@ bool pl_pass_unify_returns(pl_ir *x)
 
 bool pl_pass_lower_calls(pl_ir *x)
 {
-    caller c = {.x = x};
+    call_lowering c = {.x = x};
     bool any = false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->blocks.n; b++)
@@ -399,14 +399,14 @@ bool pl_pass_lower_calls(pl_ir *x)
     if (!any && (x->f->entry || (x->f->abi_calls && x->max_pressure <= x->f->formal.n + FREE)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-    if (!any) return x->f->abi_calls ? give_back(&c, 1, false) : half_address(x);
+    if (!any) return x->f->abi_calls ? restore_result(&c, 1, false) : half_address(x);
     if (!pl_liveness_values(&c.f, x, false) || !pl_liveness_solve(&c.f)) return false;
     for (uint32_t k = 0; k < c.f.n; k++) c.f.v[k].regs = c.f.v[k].rows;
     c.returned = pl_arena_array(x->tmp, uint8_t, c.f.n + 1);
     if (!c.returned || !pl_divergence_find(&c.v, x)) return false;
-    look(&c);
-    if (x->f->abi_calls && !count_kept(&c)) return false;
-    note_steady(&c);
+    scan_block(&c);
+    if (x->f->abi_calls && !count_callee_saved(&c)) return false;
+    note_invariant_argument(&c);
     uint32_t open = 0; /* BSSY without its BSYNC, in the order of the code */
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
@@ -415,7 +415,7 @@ bool pl_pass_lower_calls(pl_ir *x)
             open -= open && pl_insn_mnem(i) == M__bsync;
             if (clobbers(x, i)) {
                 const uint32_t here = open + (!is_call(i) || meets(&c, i) ? 1 : 0);
-                c.parts = here > c.parts ? here : c.parts;
+                c.max_open_bssy = here > c.max_open_bssy ? here : c.max_open_bssy;
             }
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
@@ -428,6 +428,6 @@ bool pl_pass_lower_calls(pl_ir *x)
                 return false;
     if (!pl_ir_flush_inserts(x)) return false;
     if (x->f->entry) return pl_ir_ok(x);
-    return (x->f->abi_calls ? give_back(&c, c.across + 2 + c.parts, true) : half_address(x)) &&
+    return (x->f->abi_calls ? restore_result(&c, c.max_live_across + 2 + c.max_open_bssy, true) : half_address(x)) &&
            pl_ir_ok(x);
 }

@@ -15,15 +15,15 @@
 
 enum { ROUNDS = 4, NEAR = 64, MOST_ROWS = 24 };
 
-typedef struct pair {
+typedef struct copy_pair {
     uint32_t block, at, a, b; /* copy: a = b */
-    bool clash;
-} pair;
+    bool interferes;
+} copy_pair;
 
 typedef struct coalescer {
     pl_ir *x;
     struct {
-        pair *at;
+        copy_pair *at;
         size_t n, cap;
     } pairs;
     uint32_t *index; /* by row: number among the registers of copies, plus one */
@@ -78,7 +78,7 @@ static bool register_copy(const coalescer *c, const pl_insn *i)
     return c->width[i->op[0]] == c->width[i->op[1]];
 }
 
-static uint32_t number(coalescer *c, uint32_t row)
+static uint32_t index_of(coalescer *c, uint32_t row)
 {
     if (!c->index[row]) {
         *pl_push(c->x->tmp, &c->member) = row;
@@ -138,9 +138,9 @@ static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     (void)rows;
     if ((use & PL_USE_PRED) || !c->index[*row]) return;
     for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
-        pair *p = &c->pairs.at[(l - 1) / 2];
+        copy_pair *p = &c->pairs.at[(l - 1) / 2];
         uint32_t other = p->a == *row ? p->b : p->a, n = c->index[other] - 1;
-        p->clash |= other != c->skip && c->live[n];
+        p->interferes |= other != c->skip && c->live[n];
     }
 }
 
@@ -181,9 +181,9 @@ static bool collect(coalescer *c)
         for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (!register_copy(c, i)) continue;
-            *pl_push(x->tmp, &c->pairs) = (pair){x->rpo[j], k, i->op[0], i->op[1], false};
-            number(c, i->op[0]);
-            number(c, i->op[1]);
+            *pl_push(x->tmp, &c->pairs) = (copy_pair){x->rpo[j], k, i->op[0], i->op[1], false};
+            index_of(c, i->op[0]);
+            index_of(c, i->op[1]);
         }
     if (!c->pairs.n) return pl_ir_ok(x);
     if (!pl_liveness_spans(&c->sets, x)) return false;
@@ -205,7 +205,7 @@ static bool collect(coalescer *c)
 }
 
 /* One round; *any tells whether a copy went. */
-static bool round_of(pl_ir *x, bool *any)
+static bool coalesce_once(pl_ir *x, bool *any)
 {
     coalescer c = {.x = x, .skip = PL_IR_NONE};
     if (!pl_ir_analyze(x)) return false;
@@ -239,9 +239,9 @@ static bool round_of(pl_ir *x, bool *any)
     if (!to || !taken) return false;
     memset(to, 0xff, (x->f->rows + 4) * sizeof *to);
     for (size_t p = 0; p < c.pairs.n; p++) {
-        const pair *q = &c.pairs.at[p];
+        const copy_pair *q = &c.pairs.at[p];
         uint32_t a = c.index[q->a] - 1, b = c.index[q->b] - 1;
-        if (q->clash) continue;
+        if (q->interferes) continue;
         if (to[q->b] == q->a || to[q->a] == q->b) { /* a second copy between the same two */
             pl_ir_remove(x, &x->blocks.at[q->block].code.at[q->at]);
             continue;
@@ -261,16 +261,16 @@ static bool round_of(pl_ir *x, bool *any)
 
 /* ---- reads of the old value ---- */
 
-typedef struct touched {
+typedef struct operand_set {
     uint32_t row[MOST_ROWS]; /* predicates with the top bit set */
     bool write[MOST_ROWS];
     unsigned n;
     bool many;
-} touched;
+} operand_set;
 
 static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    touched *t = ctx;
+    operand_set *t = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
         if (t->n == MOST_ROWS) {
@@ -282,21 +282,21 @@ static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static touched touches(pl_ir *x, pl_insn *i)
+static operand_set touches(pl_ir *x, pl_insn *i)
 {
-    touched t = {.n = 0};
+    operand_set t = {.n = 0};
     if (i->form != PL_IR_DEAD) pl_insn_uses_here(x->p, i, touch, &t);
     return t;
 }
 
-static bool has(const touched *t, uint32_t row, bool write)
+static bool has(const operand_set *t, uint32_t row, bool write)
 {
     for (unsigned k = 0; k < t->n; k++)
         if (t->row[k] == row && t->write[k] == write) return true;
     return false;
 }
 
-static bool depend(const touched *a, const touched *b)
+static bool depend(const operand_set *a, const operand_set *b)
 {
     for (unsigned i = 0; i < a->n; i++)
         for (unsigned k = 0; k < b->n; k++)
@@ -305,15 +305,15 @@ static bool depend(const touched *a, const touched *b)
 }
 
 /* Instructions of the longest chain from `at` on that ends in front of `end`. */
-static unsigned chain(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
+static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
 {
     uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
     unsigned most = 1;
     depth[0] = 1;
     for (size_t k = at; k < end; k++) {
-        touched w = touches(x, &b->code.at[k]);
+        operand_set w = touches(x, &b->code.at[k]);
         for (size_t o = k + 1; o < end && depth[k - at]; o++) {
-            touched r = touches(x, &b->code.at[o]);
+            operand_set r = touches(x, &b->code.at[o]);
             for (unsigned n = 0; n < w.n; n++)
                 if (w.write[n] && has(&r, w.row[n], false) && depth[o - at] <= depth[k - at])
                     depth[o - at] = (uint8_t)(depth[k - at] + 1);
@@ -331,19 +331,19 @@ static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
     uint32_t v = b->code.at[copy].op[0], t = b->code.at[copy].op[1];
     size_t first = copy > NEAR ? copy - NEAR : 0, def = copy;
     for (size_t k = copy; k-- > first && def == copy;) {
-        touched w = touches(x, &b->code.at[k]);
+        operand_set w = touches(x, &b->code.at[k]);
         if (has(&w, v, true)) return;
         def = has(&w, t, true) ? k : copy;
     }
     for (size_t k = def + 1; def < copy && k < copy; k++) {
         pl_insn i = b->code.at[k];
-        touched r = touches(x, &i);
+        operand_set r = touches(x, &i);
         bool free = has(&r, v, false) && pl_insn_pure(&i) && !pl_insn_has(&i, W_cc);
         for (size_t o = def; o < k && free; o++) {
-            touched w = touches(x, &b->code.at[o]);
+            operand_set w = touches(x, &b->code.at[o]);
             free = !depend(&r, &w);
         }
-        if (!free || chain(x, b, k, copy) < chain(x, b, def, copy)) continue;
+        if (!free || chain_copies(x, b, k, copy) < chain_copies(x, b, def, copy)) continue;
         x->uses_valid = false;
         memmove(b->code.at + def + 1, b->code.at + def, (k - def) * sizeof i);
         b->code.at[def++] = i;
@@ -371,7 +371,7 @@ bool pl_pass_copy_coalesce(pl_ir *x)
     advance(x);
     for (unsigned k = 0; k < ROUNDS && any; k++) {
         any = false;
-        if (!round_of(x, &any)) return false;
+        if (!coalesce_once(x, &any)) return false;
     }
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {

@@ -23,7 +23,7 @@ static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 }
 
 /* The number in a row, also one that has been put into a register. */
-static bool number_in(const pl_ir *x, uint32_t row, uint64_t *number)
+static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
 {
     const pl_insn *put = pl_ir_writer(x, row);
     if (put && x->regs[row].ndefs == 1 && put->guard == PL_PT &&
@@ -51,7 +51,7 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
         const pl_frame_init *from =
             x->regs[row].kind == PL_REG_PRESET ? &x->f->init.at[x->regs[row].init] : NULL;
         if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) &&
-            number_in(x, test->op[5 - side], &number))
+            constant_in(x, test->op[5 - side], &number))
             return true;
     }
     return false;
@@ -85,13 +85,13 @@ static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
     }
 }
 
-typedef enum combined { APART, COUNTED, SUMMED, RANKED } combined;
+typedef enum aggregation { NOT_AGGREGATED, COUNTED, SUMMED, RANKED } aggregation;
 
 /* Integer atomic operations on an address that is the same in all lanes: one lane does them for its
  * warp. Without a reader it gets what REDUX has combined; of the same number for all lanes a reader
  * gets what the one lane found, and the number once for each lane before it. Of 64 bits only sums
  * of a number in global memory are done so. */
-static combined combines(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
+static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->blocks.at[b].code.at[at];
     pl_word t = pl_insn_type(i);
@@ -104,15 +104,15 @@ static combined combines(const pl_ir *x, const pl_divergence *v, uint32_t b, siz
         i->op[address] == UINT32_MAX || v->row[i->op[address]] || pl_type_bits(t) < 32 ||
         pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR ||
         i->sel[PL_M_COUNT] > 1 || one_lane(x, b, at) ||
-        (wide && !(global && pl_insn_has(i, W_add) && number_in(x, i->op[address + 1], &number))))
-        return APART;
+        (wide && !(global && pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))))
+        return NOT_AGGREGATED;
     bool same = !v->row[i->op[address + 1]];
-    if (atom && x->regs[i->op[0]].nuses) return pl_insn_has(i, W_add) && same ? RANKED : APART;
+    if (atom && x->regs[i->op[0]].nuses) return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
     if (pl_insn_has(i, W_add) &&
-        number_in(x, i->op[address + 1],
+        constant_in(x, i->op[address + 1],
                   &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
-        return shared && number == 1 ? APART : COUNTED;
-    return pl_insn_is_warp_aggregable(i) ? SUMMED : APART;
+        return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
+    return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
 }
 
 static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -150,7 +150,7 @@ static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 /* The number that all lanes add goes into the sum with how many they are: POPC writes that where a
  * move would write a one, and a rank has it anyway; with another number it is two instructions. The
  * next numbers of a block find the POPC done. */
-static void multiply(pl_ir *x, pl_insn *i, combined how)
+static void multiply(pl_ir *x, pl_insn *i, aggregation how)
 {
     const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
     pl_insn *put = pl_ir_writer(x, i->op[value]);
@@ -169,7 +169,7 @@ static bool is_atomic(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_ATOMIC) != 0;
 }
 
-static bool combine_atomics(pl_ir *x, const pl_divergence *v)
+static bool aggregate_atomics(pl_ir *x, const pl_divergence *v)
 {
     if (!pl_ir_any(x, is_atomic)) return true;
     x->uses_valid = false; /* positions have moved, and writes are asked for */
@@ -180,8 +180,8 @@ static bool combine_atomics(pl_ir *x, const pl_divergence *v)
         for (size_t k = 0; x->blocks.at[b].rpo_index != PL_IR_NONE && k < x->blocks.at[b].code.n;
              k++) {
             pl_insn red = x->blocks.at[b].code.at[k];
-            combined how = combines(x, v, b, k);
-            if (how == APART) continue;
+            aggregation how = aggregation_of(x, v, b, k);
+            if (how == NOT_AGGREGATED) continue;
             const bool wide = pl_type_bits(pl_insn_type(&red)) == 64;
             const uint32_t value = red.op[pl_insn_mnem(&red) == M_atom ? 2 : 1];
             for (int part = leader ? 1 : 0;
@@ -227,7 +227,7 @@ static bool precede_copies(pl_ir *x)
 
 /* Do some lanes leave the function in this block, or take the slow path of a division, while others
  * go on? */
-static bool leaves_apart(const pl_divergence *v, const pl_ir_block *b)
+static bool exits_divergent(const pl_divergence *v, const pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
         const pl_insn *i = &b->code.at[k];
@@ -240,7 +240,7 @@ static bool leaves_apart(const pl_divergence *v, const pl_ir_block *b)
 
 /* Marks the blocks that lanes may reach apart because a call through a pointer sent them to
  * different functions; its own block too. */
-static uint8_t *behind_pointers(pl_ir *x)
+static uint8_t *after_indirect_calls(pl_ir *x)
 {
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
@@ -270,7 +270,7 @@ static uint8_t *behind_pointers(pl_ir *x)
 /* ---- lanes that may be apart ---- */
 
 /* Does a way of the branch lead to the end of the kernel, and nothing else? */
-static bool lets_leave(const pl_ir *x, uint32_t b)
+static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
 {
     for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
         const pl_ir_block *to = &x->blocks.at[pl_ir_successor(x, b, s)];
@@ -282,7 +282,7 @@ static bool lets_leave(const pl_ir *x, uint32_t b)
 }
 
 /* Does this branch send lanes of a warp different ways? */
-static bool parts_lanes(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b)
+static bool may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
     return i && ((i->guard > PL_PF && (v->pred[i->guard] || pointers[b])) ||
@@ -293,7 +293,7 @@ static bool parts_lanes(pl_ir *x, const pl_divergence *v, const uint8_t *pointer
  * a branch that parts lanes, or on any branch in such a block. A branch decides about the blocks
  * from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes
  * that a branch has let leave are elsewhere too. */
-static uint8_t *reached_apart(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                               const pl_post_dominance *e, bool left)
 {
     uint32_t n = (uint32_t)x->blocks.n, depth = 0;
@@ -303,7 +303,7 @@ static uint8_t *reached_apart(pl_ir *x, const pl_divergence *v, const uint8_t *p
     if (!apart || !up || !stack) return NULL;
     for (uint32_t b = 0; b <= n; b++) up[b] = b;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (parts_lanes(x, v, pointers, x->rpo[j]) && (left || !lets_leave(x, x->rpo[j])))
+        if (may_diverge(x, v, pointers, x->rpo[j]) && (left || !lets_lanes_exit(x, x->rpo[j])))
             stack[depth++] = x->rpo[j];
     while (depth) {
         uint32_t b = stack[--depth], stop = e->ipdom[b];
@@ -327,11 +327,11 @@ static bool begin(pl_ir *x, pl_divergence *v)
 }
 
 /* reached_apart with what it asks for. NULL: out of memory. */
-static const uint8_t *find_apart(pl_ir *x, const pl_divergence *v, pl_post_dominance *e,
+static const uint8_t *find_divergent_blocks(pl_ir *x, const pl_divergence *v, pl_post_dominance *e,
                                  const uint8_t **pointers, bool left)
 {
-    *pointers = behind_pointers(x);
-    return *pointers && pl_post_dominance_find(e, x) ? reached_apart(x, v, *pointers, e, left)
+    *pointers = after_indirect_calls(x);
+    return *pointers && pl_post_dominance_find(e, x) ? mark_divergent_blocks(x, v, *pointers, e, left)
                                                      : NULL;
 }
 
@@ -340,13 +340,13 @@ bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **
 {
     pl_post_dominance e;
     const uint8_t *pointers;
-    *apart = find_apart(x, v, &e, &pointers, false);
-    *fewer = *apart ? reached_apart(x, v, pointers, &e, true) : NULL;
+    *apart = find_divergent_blocks(x, v, &e, &pointers, false);
+    *fewer = *apart ? mark_divergent_blocks(x, v, pointers, &e, true) : NULL;
     return *fewer != NULL;
 }
 
 /* What pl_pass_dce has left of an exchange that nobody reads. */
-static bool only_meets(const pl_insn *i)
+static bool only_reconverges(const pl_insn *i)
 {
     return i->latency_class == C_free && pl_insn_mnem(i) == M_bar &&
            (pl_insn_effects(i) & PL_EF_CONVERGE);
@@ -355,13 +355,13 @@ static bool only_meets(const pl_insn *i)
 /* Needs all lanes of the warp. */
 static bool needs_all(const pl_insn *i)
 {
-    return only_meets(i) || i->latency_class == C_barrier || i->latency_class == C_shfl ||
+    return only_reconverges(i) || i->latency_class == C_barrier || i->latency_class == C_shfl ||
            i->latency_class == C_vote || i->latency_class == C_match ||
            i->latency_class == C_redux || i->latency_class == C_warp_sync;
 }
 
 /* The first such instruction of a block, without a guard; or where the block ends. */
-static size_t first_meeting(const pl_ir_block *b)
+static size_t first_sync_point(const pl_ir_block *b)
 {
     size_t k = 0;
     while (k < b->code.n && !(needs_all(&b->code.at[k]) && b->code.at[k].guard == PL_PT)) k++;
@@ -388,7 +388,7 @@ static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
 /* Do the lanes part for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
  * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
  * found; for others it asks whether all lanes name the same ones. */
-static bool parts_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
+static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
                             const pl_insn *i, uint32_t mask)
 {
     const pl_insn *from = pl_ir_writer(x, mask);
@@ -401,7 +401,7 @@ static bool parts_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_
 
 /* WARPSYNC with the mask in front of it, between BSSY and BSYNC but for a shuffle: behind that
  * groups stay apart. */
-static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
+static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
     const pl_insn i = x->blocks.at[b].code.at[*at];
     const bool meets = i.latency_class != C_shfl;
@@ -416,7 +416,7 @@ static bool part_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 }
 
 /* Once for all that name the same ones. */
-static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
+static bool insert_mask_queries(pl_ir *x, const pl_divergence *v)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j], asked = PL_IR_NONE;
@@ -424,8 +424,8 @@ static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
             uint32_t mask = own_mask(v, &x->blocks.at[b].code.at[k]);
             if (mask == PL_IR_NONE || mask == asked) continue;
             if (!pl_ir_count(x)) return false;
-            if (parts_by_groups(x, v, &x->blocks.at[b], &x->blocks.at[b].code.at[k], mask)) {
-                if (!part_by_groups(x, b, &k, mask)) return false;
+            if (diverges_by_groups(x, v, &x->blocks.at[b], &x->blocks.at[b].code.at[k], mask)) {
+                if (!diverge_by_groups(x, b, &k, mask)) return false;
                 continue;
             }
             if (!put(x, b, k, M__agree, x->blocks.at[b].code.at[k].line)) return false;
@@ -438,11 +438,11 @@ static bool ask_for_masks(pl_ir *x, const pl_divergence *v)
 
 /* Shuffles and votes leave for another version of themselves if lanes are missing, others wait for
  * them. */
-static bool ask_for_lanes(pl_ir *x, uint32_t b, size_t k)
+static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
 {
     pl_insn *at = &x->blocks.at[b].code.at[k];
     const bool leaves = at->latency_class == C_shfl || at->latency_class == C_vote;
-    if (at->latency_class == C_warp_sync || only_meets(at)) {
+    if (at->latency_class == C_warp_sync || only_reconverges(at)) {
         at->latency_class = C_bsync;
         return true;
     }
@@ -465,7 +465,7 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
 
 /* From where lanes part to where they meet, the first instruction on each path that needs them all
  * asks for them. */
-static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+static bool insert_queries_where_divergent(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                             const uint8_t *apart)
 {
     uint8_t *unknown = pl_arena_array(
@@ -473,13 +473,13 @@ static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *poi
     uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
     if (!unknown || !stack) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (parts_lanes(x, v, pointers, x->rpo[j]))
+        if (may_diverge(x, v, pointers, x->rpo[j]))
             depth = mark_successors(x, x->rpo[j], apart, unknown, stack, depth);
     while (depth) {
         uint32_t b = stack[--depth];
-        const size_t meets = first_meeting(&x->blocks.at[b]);
+        const size_t meets = first_sync_point(&x->blocks.at[b]);
         if (meets < x->blocks.at[b].code.n) {
-            if (!ask_for_lanes(x, b, meets)) return false;
+            if (!insert_lane_queries(x, b, meets)) return false;
             continue;
         }
         depth = mark_successors(x, b, apart, unknown, stack, depth);
@@ -488,18 +488,18 @@ static bool ask_where_apart(pl_ir *x, const pl_divergence *v, const uint8_t *poi
 }
 
 /* Lanes that are together need not meet. */
-static void forget_meetings(pl_ir *x)
+static void clear_sync_points(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD &&
-                only_meets(&x->blocks.at[b].code.at[k]))
+                only_reconverges(&x->blocks.at[b].code.at[k]))
                 pl_ir_remove(x, &x->blocks.at[b].code.at[k]);
     pl_ir_sweep(x);
 }
 
 /* Does the block leave its loop as soon as memory says so? */
-static bool polls(pl_ir *x, const pl_divergence *polled, uint32_t b)
+static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
     return i && i->guard > PL_PF && polled->pred[i->guard] && pl_ir_leaves_loop(x, b);
@@ -507,7 +507,7 @@ static bool polls(pl_ir *x, const pl_divergence *polled, uint32_t b)
 
 /* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one
  * lane goes on each time. */
-static bool yield_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
+static bool yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
     uint8_t *state = pl_arena_array(
         x->tmp, uint8_t, x->blocks.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
@@ -519,7 +519,7 @@ static bool yield_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apar
         uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop;
         if (loop == PL_IR_NONE) continue;
         if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) &&
-            polls(x, &polled, b))
+            is_polling(x, &polled, b))
             state[loop] |= 1;
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             if (x->blocks.at[b].code.at[k].latency_class == C_sleep ||
@@ -536,38 +536,38 @@ static bool yield_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apar
 /* ---- meeting in loops ---- */
 
 /* Where lanes of a branch meet, from the innermost loop outwards. */
-typedef struct meeting {
+typedef struct sync_point {
     uint32_t block, next; /* next: in the list of the same branch, plus one */
-    bool inside; /* of those that stay in a loop; the block may be n and the head of the loop:
+    bool in_loop; /* of those that stay in a loop; the block may be n and the head of the loop:
                     behind its rounds */
-    bool passed; /* not all pass it: others leave the way there */
-} meeting;
+    bool bypassed; /* not all pass it: others leave the way there */
+} sync_point;
 
-typedef struct meetings {
+typedef struct sync_points {
     struct {
-        meeting *at;
+        sync_point *at;
         size_t n, cap;
     } list;
     uint32_t *first;  /* by block: of its branch, plus one */
-    uint32_t *from;   /* by meeting block: where its lanes part first */
-    uint32_t *beyond; /* by meeting block: where those meet that do not come to it, plus one */
-    uint8_t *leaves;  /* by meeting block: there is a way past it to where all meet, which takes a
+    uint32_t *first_divergence;   /* by meeting block: where its lanes part first */
+    uint32_t *outer_point; /* by meeting block: where those meet that do not come to it, plus one */
+    uint8_t *has_break;  /* by meeting block: there is a way past it to where all meet, which takes a
                          BREAK */
-} meetings;
+} sync_points;
 
 /* Lanes of block b meet here, too. A place that they come to first stands in front: where some only
  * pass lies further on than where the rest of a round meets. One that is named already is not named
  * again: it would lie behind itself. */
-static bool note(pl_ir *x, meetings *m, uint32_t b, meeting also)
+static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
 {
     uint32_t *at = &m->first[b], *place = NULL;
     for (; *at; at = &m->list.at[*at - 1].next) {
-        meeting *o = &m->list.at[*at - 1];
+        sync_point *o = &m->list.at[*at - 1];
         if (o->block == also.block) {
-            o->inside |= also.inside;
+            o->in_loop |= also.in_loop;
             return true;
         }
-        if (!place && o->passed && also.block < x->blocks.n &&
+        if (!place && o->bypassed && also.block < x->blocks.n &&
             x->blocks.at[also.block].loop == x->blocks.at[o->block].loop &&
             x->blocks.at[also.block].rpo_index < x->blocks.at[o->block].rpo_index)
             place = at;
@@ -580,7 +580,7 @@ static bool note(pl_ir *x, meetings *m, uint32_t b, meeting also)
 }
 
 /* How many of a branch's ways stay in the loop? Those back to its head count. */
-static unsigned ways_inside(pl_ir *x, uint32_t b, uint32_t head)
+static unsigned edges_inside(pl_ir *x, uint32_t b, uint32_t head)
 {
     unsigned n = 0;
     for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
@@ -610,7 +610,7 @@ static uint32_t one_latch(pl_ir *x, uint32_t head)
 
 /* Marks the blocks on the ways from `from`, which dominates it, to block `meet`, without going
  * round their loop; returns how many. */
-static uint32_t ways_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
+static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
                         uint32_t *block)
 {
     uint32_t n = 0, done = 0;
@@ -639,11 +639,11 @@ static bool uses_memory(const pl_ir_block *b, bool others)
 }
 
 /* The blocks of the rounds that end in this one, which lie inside the loop. */
-static uint32_t round_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t *stamp,
+static uint32_t loop_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t *stamp,
                          uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
-    const uint32_t n = latch == head ? 0 : ways_to(x, head, latch, stamp, block);
+    const uint32_t n = latch == head ? 0 : edges_to(x, head, latch, stamp, block);
     stamp[latch] = latch + 1;
     block[n] = latch;
     return n + 1;
@@ -653,20 +653,20 @@ static uint32_t round_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t
  * of them for a loop within the loop where that is left for one block only, and what else is in a
  * round uses memory that others see: then its lanes meet behind it. Otherwise all are ways to the
  * end of one round, and that is where lanes meet. Is that so? */
-static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32_t *block)
+static bool iterations_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32_t *block)
 {
     uint32_t least = UINT32_MAX, shortest = head, behind = PL_IR_NONE;
     for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
         const uint32_t latch = x->predecessors[x->blocks.at[head].first_pred + k];
         const uint32_t n = pl_ir_loop_contains(x, latch, head)
-                               ? round_of(x, head, latch, stamp, block)
+                               ? loop_of(x, head, latch, stamp, block)
                                : UINT32_MAX;
         if (n < least) {
             least = n;
             shortest = latch;
         }
     }
-    const uint32_t n = round_of(x, head, shortest, stamp, block);
+    const uint32_t n = loop_of(x, head, shortest, stamp, block);
     for (uint32_t j = 0; j < n; j++)
         for (uint32_t s = 0; s < pl_ir_successors(x, block[j]); s++) {
             const uint32_t to = pl_ir_successor(x, block[j], s);
@@ -684,7 +684,7 @@ static bool rounds_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32
 /* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that
  * `break` do. Only where there is more than one way out does that differ from where all meet, or
  * where lanes go back to its head early. */
-static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, meetings *m)
+static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, sync_points *m)
 {
     pl_post_dominance e;
     const uint32_t n = (uint32_t)x->blocks.n;
@@ -708,15 +708,15 @@ static bool meet_in_loops(pl_ir *x, const pl_divergence *v, const uint8_t *point
         const uint32_t head = x->rpo[j];
         if (!x->blocks.at[head].nlatches ||
             (exits[head] < 2 &&
-             (x->blocks.at[head].nlatches < 2 || !rounds_end_together(x, head, stamp, block))))
+             (x->blocks.at[head].nlatches < 2 || !iterations_end_together(x, head, stamp, block))))
             continue;
         pl_loop_post_dominance_find(&e, x, head);
         for (uint32_t k = e.nrpo; k-- > 0;) {
             const uint32_t b = e.rpo[k];
-            if (!parts_lanes(x, v, pointers, b) || ways_inside(x, b, head) < 2) continue;
+            if (!may_diverge(x, v, pointers, b) || edges_inside(x, b, head) < 2) continue;
             const bool behind = e.ipdom[b] == n;
             tables[head] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
-            if (!note(x, m, b, (meeting){.block = behind ? n + head : e.ipdom[b], .inside = true}))
+            if (!note(x, m, b, (sync_point){.block = behind ? n + head : e.ipdom[b], .in_loop = true}))
                 return false;
         }
     }
@@ -746,7 +746,7 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
 
 /* In front of each branch that leaves the loop on the way from where lanes part to where they meet
  * in it. */
-static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
+static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
 {
     const uint32_t loop = x->blocks.at[meet].loop;
     uint32_t depth = 0;
@@ -781,7 +781,7 @@ static bool leave_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stam
  * one block for each place where lanes part: that which no other one leads to, if it or what is
  * only reached through it looks at memory. Blocks that only differ in numbers are not worth it. By
  * the block where lanes part. */
-static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp,
+static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp,
                                    uint32_t *block)
 {
     uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -799,7 +799,7 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_
             t->nlatches || !looks[to])
             continue;
         if (best[from] != PL_IR_NONE) {
-            ways_to(x, from, to, stamp, block);
+            edges_to(x, from, to, stamp, block);
             if (stamp[best[from]] != to + 1) continue;
         }
         best[from] = to;
@@ -808,39 +808,39 @@ static uint32_t *joined_on_the_way(pl_ir *x, const pl_post_dominance *e, uint32_
 }
 
 /* Lanes that come to a block from several sides meet in front of it. Inner ones first. */
-static bool meet_on_the_way(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
-                            const pl_post_dominance *e, meetings *m)
+static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+                            const pl_post_dominance *e, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    const uint32_t *joined = stamp && block ? joined_on_the_way(x, e, stamp, block) : NULL;
+    const uint32_t *joined = stamp && block ? joins_early(x, e, stamp, block) : NULL;
     if (!joined) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         const uint32_t from = x->rpo[j], end = e->ipdom[from], meet = joined[from];
-        if (meet == PL_IR_NONE || !parts_lanes(x, v, pointers, from) ||
+        if (meet == PL_IR_NONE || !may_diverge(x, v, pointers, from) ||
             (end < x->blocks.n && x->blocks.at[end].loop != x->blocks.at[from].loop))
             continue;
         memset(stamp, 0, x->blocks.n * sizeof *stamp);
-        for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
+        for (uint32_t k = edges_to(x, from, meet, stamp, block); k-- > 0;) {
             const uint32_t b = block[k];
             unsigned ways = 0;
             for (uint32_t s = 0; s < pl_ir_successors(x, b); s++)
                 ways +=
                     pl_ir_successor(x, b, s) == meet || stamp[pl_ir_successor(x, b, s)] == meet + 1;
-            if (ways < 2 || e->ipdom[b] != end || !parts_lanes(x, v, pointers, b)) continue;
-            if (!note(x, m, b, (meeting){.block = meet, .passed = true})) return false;
+            if (ways < 2 || e->ipdom[b] != end || !may_diverge(x, v, pointers, b)) continue;
+            if (!note(x, m, b, (sync_point){.block = meet, .bypassed = true})) return false;
         }
-        m->from[meet] = from;
-        m->leaves[meet] = end < x->blocks.n;
+        m->first_divergence[meet] = from;
+        m->has_break[meet] = end < x->blocks.n;
     }
     return pl_ir_ok(x);
 }
 
 /* In front of each branch away from the ways to where some meet. */
-static bool pass_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
+static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
-    for (uint32_t k = ways_to(x, from, meet, stamp, block); k-- > 0;) {
+    for (uint32_t k = edges_to(x, from, meet, stamp, block); k-- > 0;) {
         const uint32_t b = block[k];
         bool jumps = false, falls = false;
         for (uint32_t s = 0; s < pl_ir_successors(x, b); s++) {
@@ -857,7 +857,7 @@ static bool pass_meeting(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp
 
 /* Branches name the innermost place where their lanes meet, and places the next one outwards: until
  * the order of blocks is known (isa/program/cfg.c), by their blocks plus one. */
-static bool name_meetings(pl_ir *x, meetings *m)
+static bool number_sync_points(pl_ir *x, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -874,31 +874,31 @@ static bool name_meetings(pl_ir *x, meetings *m)
             if (last == PL_IR_NONE) {
                 pl_insn *i = &x->blocks.at[b].code.at[x->blocks.at[b].code.n - 1];
                 i->imm = meet + 1;
-            } else if (!m->beyond[last])
-                m->beyond[last] = meet + 1;
-            if (m->list.at[k - 1].inside) {
+            } else if (!m->outer_point[last])
+                m->outer_point[last] = meet + 1;
+            if (m->list.at[k - 1].in_loop) {
                 within[meet] = 1;
-                m->from[meet] = pl_ir_common_dominator(x, m->from[meet], b);
+                m->first_divergence[meet] = pl_ir_common_dominator(x, m->first_divergence[meet], b);
             }
             last = meet;
         }
     }
     for (uint32_t meet = 0; meet < x->blocks.n; meet++)
-        if ((within[meet] && !leave_meeting(x, m->from[meet], meet, stamp, stack)) ||
-            (m->leaves[meet] && !pass_meeting(x, m->from[meet], meet, stamp, stack)))
+        if ((within[meet] && !leave_sync_point(x, m->first_divergence[meet], meet, stamp, stack)) ||
+            (m->has_break[meet] && !note_bypass(x, m->first_divergence[meet], meet, stamp, stack)))
             return false;
     return true;
 }
 
 /* Is where all lanes of a branch meet a block of a loop in which they meet already, elsewhere, in
  * every round? Some would wait there for those who have to go round again. */
-static bool comes_round(const pl_ir *x, const meetings *m, uint32_t b, uint32_t meet)
+static bool in_next_iteration(const pl_ir *x, const sync_points *m, uint32_t b, uint32_t meet)
 {
     bool round = false;
     for (uint32_t k = m->first[b]; k; k = m->list.at[k - 1].next) {
-        const meeting *at = &m->list.at[k - 1];
+        const sync_point *at = &m->list.at[k - 1];
         if (at->block == meet) return false;
-        round |= at->inside && pl_ir_loop_contains(x, meet, x->blocks.at[at->block].loop);
+        round |= at->in_loop && pl_ir_loop_contains(x, meet, x->blocks.at[at->block].loop);
     }
     return round;
 }
@@ -916,46 +916,46 @@ bool pl_pass_insert_warp_sync(pl_ir *x)
     pl_divergence v;
     pl_post_dominance e;
     if (!begin(x, &v)) return false;
-    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
-    if (!apart || !ask_for_masks(x, &v) || !ask_where_apart(x, &v, pointers, apart)) return false;
-    forget_meetings(x);
+    const uint8_t *pointers, *apart = find_divergent_blocks(x, &v, &e, &pointers, true);
+    if (!apart || !insert_mask_queries(x, &v) || !insert_queries_where_divergent(x, &v, pointers, apart)) return false;
+    clear_sync_points(x);
     return pl_ir_ok(x);
 }
 
 bool pl_pass_insert_reconvergence(pl_ir *x)
 {
     pl_divergence v;
-    if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !combine_atomics(x, &v)))
+    if (!begin(x, &v) || !precede_copies(x) || (x->f->entry && !aggregate_atomics(x, &v)))
         return false;
     pl_post_dominance e;
     const uint32_t n = (uint32_t)x->blocks.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
-    meetings in = {.first = pl_arena_array(x->tmp, uint32_t, most),
-                   .from = from,
-                   .beyond = pl_arena_array(x->tmp, uint32_t, most),
-                   .leaves = pl_arena_array(x->tmp, uint8_t, most)};
-    const uint8_t *pointers, *apart = find_apart(x, &v, &e, &pointers, true);
-    if (!from || !in.first || !in.beyond || !in.leaves || !apart || !yield_in_loops(x, &v, apart))
+    sync_points in = {.first = pl_arena_array(x->tmp, uint32_t, most),
+                   .first_divergence = from,
+                   .outer_point = pl_arena_array(x->tmp, uint32_t, most),
+                   .has_break = pl_arena_array(x->tmp, uint8_t, most)};
+    const uint8_t *pointers, *apart = find_divergent_blocks(x, &v, &e, &pointers, true);
+    if (!from || !in.first || !in.outer_point || !in.has_break || !apart || !yield_in_polling_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);
-    if (!meet_on_the_way(x, &v, pointers, &e, &in) || !meet_in_loops(x, &v, pointers, &in))
+    if (!add_early_sync_points(x, &v, pointers, &e, &in) || !add_loop_sync_points(x, &v, pointers, &in))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
-        bool parts = parts_lanes(x, &v, pointers, b);
-        x->may_diverge |= parts || leaves_apart(&v, &x->blocks.at[b]);
+        bool parts = may_diverge(x, &v, pointers, b);
+        x->may_diverge |= parts || exits_divergent(&v, &x->blocks.at[b]);
         uint32_t meet = parts ? e.ipdom[b] : PL_IR_NONE;
         if (meet == PL_IR_NONE || meet == n) continue;
-        if (comes_round(x, &in, b, meet)) continue;
+        if (in_next_iteration(x, &in, b, meet)) continue;
         const pl_ir_block *m = &x->blocks.at[meet];
         if (m->code.n &&
             pl_forms[m->code.at[0].form].effects & PL_EF_EXIT) /* nothing left to do together */
             continue;
         if (x->f->entry && m->code.n == 1 && pl_insn_mnem(&m->code.at[0]) == M_ret) continue;
         from[meet] = pl_ir_common_dominator(x, from[meet], b);
-        if (in.first[b] && !note(x, &in, b, (meeting){.block = meet})) return false;
+        if (in.first[b] && !note(x, &in, b, (sync_point){.block = meet})) return false;
     }
-    if (!name_meetings(x, &in)) return false;
+    if (!number_sync_points(x, &in)) return false;
     for (uint32_t m = 0; m < x->blocks.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE) continue;
@@ -970,7 +970,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
             !put(x, m, 0, M__bsync, line))
             return false;
         x->blocks.at[m].code.at[0].imm = m + 1;
-        x->blocks.at[m].code.at[0].target = in.beyond[m];
+        x->blocks.at[m].code.at[0].target = in.outer_point[m];
     }
     return pl_ir_graph(x) && pl_ir_ok(x);
 }

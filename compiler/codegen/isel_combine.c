@@ -16,38 +16,38 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct chooser {
+typedef struct combiner {
     pl_ir *x;
     uint32_t block, at;
-    uint32_t *written;    /* by row: position in this block of the last write, plus one */
-    uint32_t *written_in; /* by row: block (plus one) that position belongs to */
-    uint32_t *takers;     /* by row: uses that could take over its computation */
-    uint32_t *cutters;    /* by row: uses as tf32 by matrix units */
-    uint32_t rounds;      /* the last block with a conversion to tf32 in place, plus one */
+    uint32_t *last_write;    /* by row: position in this block of the last write, plus one */
+    uint32_t *last_write_block; /* by row: block (plus one) that position belongs to */
+    uint32_t *absorbing_uses;     /* by row: uses that could take over its computation */
+    uint32_t *tf32_uses;    /* by row: uses as tf32 by matrix units */
+    uint32_t tf32_block;      /* the last block with a conversion to tf32 in place, plus one */
     bool counting;        /* first walk: only count */
     bool changed;
-} chooser;
+} combiner;
 
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chooser *c = ctx;
+    combiner *c = ctx;
     for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
         if (c->x->regs[r].ndefs != 1) { /* nobody asks about a value */
-            c->written[r] = c->at + 1;
-            c->written_in[r] = c->block + 1;
+            c->last_write[r] = c->at + 1;
+            c->last_write_block[r] = c->block + 1;
         }
 }
 
 /* Does the row still hold what it held when the writer of `def` ran? */
-static inline bool stable(const chooser *c, uint32_t row, const pl_ir_reg *def)
+static inline bool stable(const combiner *c, uint32_t row, const pl_ir_reg *def)
 {
     if (row == UINT32_MAX || c->x->regs[row].ndefs == 1) return true;
     if (def->def_block != c->block) return false;
-    return c->written_in[row] != c->block + 1 || c->written[row] <= def->def_index;
+    return c->last_write_block[row] != c->block + 1 || c->last_write[row] <= def->def_index;
 }
 
 /* The instruction that computed operand k, when this place may do its work instead. */
-static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
+static pl_insn *source(const combiner *c, const pl_insn *i, unsigned k)
 {
     uint32_t row = i->op[k];
     if (row == UINT32_MAX) return NULL;
@@ -71,23 +71,23 @@ static pl_insn *source(const chooser *c, const pl_insn *i, unsigned k)
 
 /* The name of the instruction that wrote operand k last, whether its work can be done here or not;
  * M_count: none did. Most operands need no further look. */
-static inline uint16_t writer_name(const chooser *c, const pl_insn *i, unsigned k)
+static inline uint16_t writer_name(const combiner *c, const pl_insn *i, unsigned k)
 {
     const pl_insn *w = i->op[k] == UINT32_MAX ? NULL : pl_ir_writer(c->x, i->op[k]);
     return w ? pl_insn_mnem(w) : (uint16_t)M_count;
 }
 
 /* All uses of the row can take its computation over, so that nothing is done twice for nothing. */
-static bool vanishes(chooser *c, uint32_t row)
+static bool becomes_dead(combiner *c, uint32_t row)
 {
     if (c->counting) {
-        c->takers[row]++;
+        c->absorbing_uses[row]++;
         return false;
     }
-    return c->takers[row] >= c->x->regs[row].nuses;
+    return c->absorbing_uses[row] >= c->x->regs[row].nuses;
 }
 
-static bool single(const chooser *c, uint32_t row)
+static bool single(const combiner *c, uint32_t row)
 {
     return c->x->regs[row].nuses == 1;
 }
@@ -98,7 +98,7 @@ static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
 }
 
 /* 64 bits times a number whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3. */
-static void short_factor(const chooser *c, pl_insn *i)
+static void short_factor(const combiner *c, pl_insn *i)
 {
     uint64_t n;
     const pl_insn *w = source(c, i, 1);
@@ -110,7 +110,7 @@ static void short_factor(const chooser *c, pl_insn *i)
 }
 
 /* a * b + c and (a << n) + c */
-static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
+static bool multiply_add(combiner *c, pl_insn *i, unsigned bits)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
@@ -124,7 +124,7 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
         if (pl_insn_mnem(w) == M_mul && pl_insn_has(w, W_wide) && bits == 64 &&
             pl_type_bits(t) == 32) {
             words[0] = W_wide;
-            if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
+            if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.latency_class =
                 C_imad_wide; /* of a mad.wide in the text ptxas makes a product and a sum */
             r.op[1] = w->op[1];
@@ -134,14 +134,14 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
             if (x->regs[row].def_block != c->block) /* ptxas leaves this one where it is, outside of
                                                   a loop for instance, but none of the others */
                 continue;
-            if (!vanishes(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
+            if (!becomes_dead(c, row) || !pl_insn_make(&r, M_mad, 4, words, 2)) continue;
             r.op[1] = w->op[1];
             r.op[2] = w->op[2];
             short_factor(c, &r);
         } else if (pl_insn_mnem(w) == M_shl && pl_insn_is_integer(w, bits) &&
                    log2_operand(x, w->op[2], &n)) {
             words[0] = bits == 64 ? W_u64 : W_u32;
-            if (!vanishes(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1)) continue;
+            if (!becomes_dead(c, row) || !pl_insn_make(&r, M__lea, 4, words, 1)) continue;
             r.op[1] = w->op[1];
             r.op[2] = (uint32_t)n;
         } else
@@ -154,14 +154,14 @@ static bool multiply_add(chooser *c, pl_insn *i, unsigned bits)
 }
 
 /* c - a * number in 64 bits: the product by the negative number takes the sum along. */
-static bool multiply_subtract_wide(chooser *c, pl_insn *i)
+static bool multiply_subtract_wide(combiner *c, pl_insn *i)
 {
     pl_insn *w = writer_name(c, i, 2) == M_mul ? source(c, i, 2) : NULL, r = *i;
     uint64_t n = 0;
     if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) ||
         c->x->regs[i->op[2]].def_block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
         return false;
-    if (!vanishes(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
+    if (!becomes_dead(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
         return false;
     r.op[1] = w->op[1];
     r.op[2] = pl_ir_constant(c->x, -n, 64);
@@ -173,7 +173,7 @@ static bool multiply_subtract_wide(chooser *c, pl_insn *i)
 
 /* c - a * number, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers takes
  * a negation, which is no gain.) */
-static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
+static bool multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
 {
     if (bits == 64) return multiply_subtract_wide(c, i);
     pl_ir *x = c->x;
@@ -189,7 +189,7 @@ static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
         const uint32_t other = i->op[3 - k], factor = (uint32_t)(m == M_shl ? 1u << n : n),
                        row = i->op[k];
         pl_insn r = *i;
-        if (!vanishes(c, row) ||
+        if (!becomes_dead(c, row) ||
             !(k == 2 ? pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u32}, 2)
                      : pl_insn_make(&r, M__msub, 4, &(pl_word){W_u32}, 1)))
             continue;
@@ -205,7 +205,7 @@ static bool multiply_subtract(chooser *c, pl_insn *i, unsigned bits)
 }
 
 /* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
-static bool shift_add(chooser *c, pl_insn *i)
+static bool shift_add(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     for (unsigned k = 1; k <= 2; k++) {
@@ -219,7 +219,7 @@ static bool shift_add(chooser *c, pl_insn *i)
              window = pl_insn_mnem(w) == M_shf && pl_insn_has(w, W_l);
         bool is_signed = pl_type_kind(pl_insn_type(w)) == 's';
         if ((!right && !window) || !log2_operand(x, w->op[right ? 2 : 3], &n) || !n ||
-            !vanishes(c, row))
+            !becomes_dead(c, row))
             continue;
         pl_word type = right && is_signed ? W_s32 : W_u32;
         if (!pl_insn_make(&r, M__leahi, type == W_s32 ? 4 : 5, &type, 1)) continue;
@@ -236,7 +236,7 @@ static bool shift_add(chooser *c, pl_insn *i)
 /* a << n | b >> 32 - n: SHF; of 64 bits two of them, where it is a sum, as nvcc writes a rotation:
  * of the other two ptxas makes nothing there. The shifted values have no bit in common, so a sum is
  * the same. */
-static bool funnel(chooser *c, pl_insn *i)
+static bool funnel(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     const uint16_t m = pl_insn_mnem(i);
@@ -251,7 +251,7 @@ static bool funnel(chooser *c, pl_insn *i)
             pl_type_kind(pl_insn_type(down)) == 's' || !pl_ir_constant_value(x, up->op[2], &n) ||
             !pl_ir_constant_value(x, down->op[2], &rest) || n + rest != bits || !n || !rest)
             continue;
-        bool first = vanishes(c, i->op[k]), second = vanishes(c, i->op[3 - k]);
+        bool first = becomes_dead(c, i->op[k]), second = becomes_dead(c, i->op[3 - k]);
         if (c->counting) return true;
         r = *i;
         static const pl_word words[] = {W_l, W_wrap, W_b32}, wide = W_b64;
@@ -271,7 +271,7 @@ static bool funnel(chooser *c, pl_insn *i)
 }
 
 /* A shift by a count of which only the lower five bits are taken: SHF does that by itself. */
-static void shift_round(chooser *c, pl_insn *i)
+static void shift_round(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     const bool left = pl_insn_mnem(i) == M_shl;
@@ -293,7 +293,7 @@ static void shift_round(chooser *c, pl_insn *i)
 }
 
 /* Does a sum add a number or another one? */
-static bool counts(const chooser *c, const pl_insn *sum)
+static bool counts(const combiner *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
         if (pl_select_counts_pred(c->x, source(c, sum, k))) return true;
@@ -301,7 +301,7 @@ static bool counts(const chooser *c, const pl_insn *sum)
 }
 
 /* a + b + c, a + b - c, a - (b - c), a - b - c */
-static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
+static bool three_sums(const combiner *c, pl_insn *i, unsigned bits)
 {
     if (c->counting) return false;
     pl_word t = bits == 64 ? W_u64 : W_u32;
@@ -337,7 +337,7 @@ static bool three_sums(const chooser *c, pl_insn *i, unsigned bits)
 }
 
 /* Would the two instructions in one have two numbers, for which there is no room? */
-static bool two_numbers(const chooser *c, const pl_insn *w, uint32_t other)
+static bool two_numbers(const combiner *c, const pl_insn *w, uint32_t other)
 {
     uint64_t n;
     return (pl_ir_constant_value(c->x, other, &n) && n) &&
@@ -346,7 +346,7 @@ static bool two_numbers(const chooser *c, const pl_insn *w, uint32_t other)
 
 /* max(a + b, c), min(a - b, c), and max(max(a + b, c), 0); the larger of three values; min(max(a,
  * b), 0) is one, too. A sum that counts stays, as ptxas 13.0 leaves it. */
-static void sum_and_bound(const chooser *c, pl_insn *i)
+static void sum_and_bound(const combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const pl_word t = pl_insn_type(i), mode = m == M_max ? W_max : W_min;
@@ -459,7 +459,7 @@ static unsigned input(logic *l, uint32_t row)
 }
 
 /* Does its inverse cost nothing? What is inverted, if so, else UINT32_MAX. */
-static uint32_t inverted(const chooser *c, const pl_insn *i, unsigned k)
+static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
 {
     const pl_insn *w = source(c, i, k);
     uint64_t n;
@@ -474,7 +474,7 @@ static uint32_t inverted(const chooser *c, const pl_insn *i, unsigned k)
 /* Is the row in use anyway, beside the instruction that asks? A number is no register. What a load
  * or a product brings as 64 bits has two users where its halves are used, one for each; a parameter
  * comes from elsewhere. */
-static bool needed_anyway(const chooser *c, uint32_t row)
+static bool needed_anyway(const combiner *c, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(c->x, row, &n)) return true;
@@ -490,7 +490,7 @@ static bool needed_anyway(const chooser *c, uint32_t row)
 /* May what computes operand k be computed again by its user? Where it has no other one nothing is
  * done twice; where the registers that it reads are needed by others, nothing is kept longer for
  * it, and the user need not wait for it. */
-static bool repeats(const chooser *c, uint32_t row, const logic *s)
+static bool repeats(const combiner *c, uint32_t row, const logic *s)
 {
     if (single(c, row)) return true;
     for (unsigned n = 0; n < s->n; n++)
@@ -499,7 +499,7 @@ static bool repeats(const chooser *c, uint32_t row, const logic *s)
 }
 
 /* An instruction has room for one number, of which a half that is all zeros or ones needs none. */
-static bool room_for_numbers(const chooser *c, const logic *l)
+static bool room_for_numbers(const combiner *c, const logic *l)
 {
     for (unsigned half = 0; half < 2; half++) {
         uint32_t seen = 0;
@@ -515,7 +515,7 @@ static bool room_for_numbers(const chooser *c, const logic *l)
 }
 
 /* Takes what computes operand k, when its input number `at` of *l, into *l. */
-static bool absorb(const chooser *c, const pl_insn *i, unsigned k, logic *l)
+static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
 {
     unsigned at = 0;
     while (at < l->n && l->in[at] != i->op[k]) at++;
@@ -545,7 +545,7 @@ static bool absorb(const chooser *c, const pl_insn *i, unsigned k, logic *l)
  * sm_90a, 2026-11): from the first instruction to the last, each takes in first what inverts an
  * operand, whoever else wants that, then what computes its second operand and its first, once. An
  * inversion takes in nothing, nor does a LOP3, be it of the text. */
-static void merge_logic(const chooser *c, pl_insn *i)
+static void merge_logic(const combiner *c, pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);
     logic l;
@@ -578,7 +578,7 @@ static void merge_logic(const chooser *c, pl_insn *i)
  * instructions: it costs no more than the logic would, and nothing where nobody needs it otherwise
  * (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90, 2026-11).
  */
-static void merge_compare(const chooser *c, pl_insn *i)
+static void merge_compare(const combiner *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     const pl_ir *x = c->x;
@@ -623,7 +623,7 @@ static bool fits(int64_t v)
 
 /* A word of the constant bank by a number: its address is the number times a power of two, of which
  * 32 bits matter. */
-static void bank_index(const chooser *c, pl_insn *i, unsigned k)
+static void bank_index(const combiner *c, pl_insn *i, unsigned k)
 {
     pl_insn *w = source(c, i, k);
     uint64_t n;
@@ -642,7 +642,7 @@ static void bank_index(const chooser *c, pl_insn *i, unsigned k)
     }
 }
 
-static void fold_address(const chooser *c, pl_insn *i)
+static void fold_address(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     pl_ir *x = c->x;
@@ -665,19 +665,19 @@ static void fold_address(const chooser *c, pl_insn *i)
 }
 
 /* Negation or absolute value of a float is part of its reader. */
-static void free_sign(const chooser *c, pl_insn *i)
+static void free_sign(const combiner *c, pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
     if ((t == W_f32 || t == W_f64) && i->guard == PL_PT && c->x->regs[i->op[0]].ndefs == 1 &&
-        c->takers[i->op[0]] >= c->x->regs[i->op[0]].nuses)
+        c->absorbing_uses[i->op[0]] >= c->x->regs[i->op[0]].nuses)
         i->latency_class = C_free;
 }
 
 static void count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chooser *c = ctx;
+    combiner *c = ctx;
     (void)rows;
-    if (!(use & PL_USE_PRED)) c->takers[*row]++;
+    if (!(use & PL_USE_PRED)) c->absorbing_uses[*row]++;
 }
 
 /* What the arithmetic of floats can take along. */
@@ -689,16 +689,16 @@ static bool takes_signs(const pl_insn *i)
 
 static void count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chooser *c = ctx;
+    combiner *c = ctx;
     (void)rows;
-    if (!(use & PL_USE_PRED)) c->cutters[*row]++;
+    if (!(use & PL_USE_PRED)) c->tf32_uses[*row]++;
 }
 
 /* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
  * block, for loops in front of them; FSETP, IADD3 and SEL where the value itself is wanted as well;
  * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
  * for sm_90, 2026-11). */
-static void round_tf32(chooser *c, pl_insn *i)
+static void round_tf32(combiner *c, pl_insn *i)
 {
     const pl_ir *x = c->x;
     if (pl_insn_mnem(i) != M_cvt || !pl_insn_has(i, W_tf32) || !pl_insn_has(i, W_rna) ||
@@ -706,16 +706,16 @@ static void round_tf32(chooser *c, pl_insn *i)
         return;
     const bool kept = x->regs[i->op[1]].nuses > 1,
                matrices = i->guard == PL_PT && x->regs[i->op[0]].ndefs == 1 &&
-                          c->cutters[i->op[0]] >= x->regs[i->op[0]].nuses;
+                          c->tf32_uses[i->op[0]] >= x->regs[i->op[0]].nuses;
     const bool first =
-        !kept && x->blocks.at[c->block].loop == PL_IR_NONE && c->rounds != c->block + 1;
-    if (first) c->rounds = c->block + 1;
+        !kept && x->blocks.at[c->block].loop == PL_IR_NONE && c->tf32_block != c->block + 1;
+    if (first) c->tf32_block = c->block + 1;
     const unsigned n = 2u + kept + first + !matrices;
     i->latency_class = n == 2 ? C_alu_x2 : n == 4 ? C_minmax64 : matrices ? C_alu_x3 : C_cvt_tf32;
 }
 
 /* and, then a compare of the result with zero: LOP3 writes the predicate. */
-static void test_bits(const chooser *c, pl_insn *i)
+static void test_bits(const combiner *c, pl_insn *i)
 {
     uint64_t zero;
     if (i->guard != PL_PT || !(pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne)) ||
@@ -729,7 +729,7 @@ static void test_bits(const chooser *c, pl_insn *i)
 }
 
 /* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
-static void unscaled(const chooser *c, pl_insn *i)
+static void unscaled(const combiner *c, pl_insn *i)
 {
     if (i->latency_class != C_mufu_scaled) return;
     const pl_insn *w = source(c, i, 1);
@@ -738,7 +738,7 @@ static void unscaled(const chooser *c, pl_insn *i)
 }
 
 /* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
-static void round_trip(const chooser *c, pl_insn *i)
+static void is_round_trip(const combiner *c, pl_insn *i)
 {
     if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i)) return;
     pl_insn *w = source(c, i, 1);
@@ -755,7 +755,7 @@ static bool whole_bytes(uint64_t place, uint64_t width)
 
 /* The width of what a mask, a shift down or an extension leaves of a word at a whole byte, with its
  * sign or without; 0: of something else. */
-static unsigned whole_part(const chooser *c, const pl_insn *w, bool sign)
+static unsigned whole_part(const combiner *c, const pl_insn *w, bool sign)
 {
     const pl_form *f = &pl_forms[w->form];
     uint64_t n = 0, width = 0;
@@ -794,7 +794,7 @@ static unsigned whole_part(const chooser *c, const pl_insn *w, bool sign)
 
 /* A byte or half of a word becomes a float: I2F takes it out of the word by itself; I2FP, which is
  * quicker, cannot. */
-static void convert_part(const chooser *c, pl_insn *i)
+static void convert_part(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->latency_class != C_cvt_i2f || i->guard != PL_PT || f->noperands != 2 ||
@@ -812,7 +812,7 @@ static void convert_part(const chooser *c, pl_insn *i)
 
 /* A number of 8 or 16 bits without sign that a load, a shift or PRMT leaves with zeros above it,
  * for this reader alone: I2FP does. */
-static void convert_widened(const chooser *c, pl_insn *i)
+static void convert_widened(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->latency_class != C_cvt_f2i || f->noperands != 2 ||
@@ -831,7 +831,7 @@ static void convert_widened(const chooser *c, pl_insn *i)
 
 /* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does.
  */
-static void saturate(const chooser *c, pl_insn *i)
+static void saturate(const combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i), other = m == M_min ? M_max : M_min;
     const uint64_t one = 0x3f800000;
@@ -859,7 +859,7 @@ static void saturate(const chooser *c, pl_insn *i)
 
 /* Rounded to an integral value, then to an integer, of which nothing is cut off any more: F2I
  * rounds as the first was told. */
-static void round_once(const chooser *c, pl_insn *i)
+static void round_once(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->guard != PL_PT || f->noperands != 2 || !pl_insn_has(i, W_rzi) ||
@@ -879,7 +879,7 @@ static void round_once(const chooser *c, pl_insn *i)
 
 /* The leading zeros of a word are 31 less what FLO finds, which a sum takes along; 31 less the
  * zeros is what it finds, another number less them is not known to be a sum of it. */
-static void leading_zeros(const chooser *c, pl_insn *i)
+static void leading_zeros(const combiner *c, pl_insn *i)
 {
     uint64_t from;
     for (unsigned k = 1; k <= 2; k++) {
@@ -896,7 +896,7 @@ static void leading_zeros(const chooser *c, pl_insn *i)
 }
 
 /* The greater or the lesser of two integers, chosen by a comparison of them: VIMNMX. */
-static void choose_bound(chooser *c, pl_insn *i)
+static void select_bound(combiner *c, pl_insn *i)
 {
     pl_ir *x = c->x;
     if (i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 || pl_insn_type(i) == W_f32 ||
@@ -926,7 +926,7 @@ static void choose_bound(chooser *c, pl_insn *i)
 }
 
 /* 1 or 0 by a comparison of floats: FSET. */
-static void choose_truth(const chooser *c, pl_insn *i)
+static void select_by_pred(const combiner *c, pl_insn *i)
 {
     const uint64_t one = 0x3f800000;
     uint64_t yes, no;
@@ -945,7 +945,7 @@ static void choose_truth(const chooser *c, pl_insn *i)
 /* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at
  * the bottom with LOP3 or SGXT, others with SHF and SGXT. What is no number goes through three more
  * instructions for the limits of place and width, and a number beside it into a register. */
-static void extract_field(const chooser *c, pl_insn *i)
+static void extract_field(const combiner *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
     uint64_t place = 0, width = 0;
@@ -969,7 +969,7 @@ static void extract_field(const chooser *c, pl_insn *i)
 
 /* bfi with numbers for place and width is a shift and a LOP3, or a PRMT; what the field covers need
  * not be cut away before. */
-static void insert_field(const chooser *c, pl_insn *i)
+static void insert_field(const combiner *c, pl_insn *i)
 {
     uint64_t place = 0, width, kept;
     const bool at = pl_ir_constant_value(c->x, i->op[3], &place);
@@ -989,7 +989,7 @@ static void insert_field(const chooser *c, pl_insn *i)
 
 /* Both halves of a product are one IMAD.WIDE, or the four of a 128-bit product: the upper half's
  * instructions compute the lower one too. */
-static void lower_half(const chooser *c, pl_insn *i)
+static void lower_half(const combiner *c, pl_insn *i)
 {
     enum { NEAR = 64 };
     const unsigned bits = pl_type_bits(pl_insn_type(i)) == 64 ? 64 : 32;
@@ -1010,7 +1010,7 @@ static void lower_half(const chooser *c, pl_insn *i)
 }
 
 /* A sum: whether it became something else. */
-static bool sums(chooser *c, pl_insn *i)
+static bool sums(combiner *c, pl_insn *i)
 {
     const bool add = pl_insn_mnem(i) == M_add;
     for (unsigned bits = 32; bits <= 64; bits += 32)
@@ -1023,7 +1023,7 @@ static bool sums(chooser *c, pl_insn *i)
 }
 
 /* The first walk: who could take over what. */
-static void look(chooser *c, pl_insn *i)
+static void note_operand(combiner *c, pl_insn *i)
 {
     bool takes = false;
     switch (pl_insn_mnem(i)) {
@@ -1059,7 +1059,7 @@ static void look(chooser *c, pl_insn *i)
 }
 
 /* Logic of 16 bits is done in 32, whose upper halves are zero before and after. */
-static void widen_logic(chooser *c, pl_insn *i)
+static void widen_logic(combiner *c, pl_insn *i)
 {
     pl_insn r = *i;
     uint64_t n;
@@ -1075,7 +1075,7 @@ static void widen_logic(chooser *c, pl_insn *i)
 }
 
 /* The second walk. */
-static void change(chooser *c, pl_insn *i)
+static void change(combiner *c, pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     if (m == M_and || m == M_or || m == M_xor || m == M_not) widen_logic(c, i);
@@ -1110,14 +1110,14 @@ static void change(chooser *c, pl_insn *i)
     case M_setp: test_bits(c, i); break;
     case M_ex2: unscaled(c, i); break;
     case M_cvt:
-        round_trip(c, i);
+        is_round_trip(c, i);
         convert_part(c, i);
         convert_widened(c, i);
         round_once(c, i);
         break;
     case M_selp:
-        choose_truth(c, i);
-        choose_bound(c, i);
+        select_by_pred(c, i);
+        select_bound(c, i);
         break;
     case M_bfe: extract_field(c, i); break;
     case M_bfi: insert_field(c, i); break;
@@ -1135,16 +1135,16 @@ static void change(chooser *c, pl_insn *i)
     round_tf32(c, i);
 }
 
-static void visit(chooser *c, pl_insn *i)
+static void combine_insn(combiner *c, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD) return;
     if (c->counting)
-        look(c, i);
+        note_operand(c, i);
     else
         change(c, i);
 }
 
-static bool walk(pl_ir *x, chooser *c)
+static bool combine_block(pl_ir *x, combiner *c)
 {
     for (uint32_t j = 0; j < x->nrpo; j++) {
         c->block = x->rpo[j];
@@ -1152,10 +1152,10 @@ static bool walk(pl_ir *x, chooser *c)
         for (c->at = 0; c->at < b->code.n; c->at++) {
             if (c->counting ||
                 c->changed) /* counting changes nothing; one change is as good as many */
-                visit(c, &b->code.at[c->at]);
+                combine_insn(c, &b->code.at[c->at]);
             else {
                 pl_insn before = b->code.at[c->at];
-                visit(c, &b->code.at[c->at]);
+                combine_insn(c, &b->code.at[c->at]);
                 before.plan = b->code.at[c->at].plan; /* that they are known now is no change */
                 before.traits = b->code.at[c->at].traits;
                 c->changed = memcmp(&before, &b->code.at[c->at], sizeof before) != 0;
@@ -1172,18 +1172,18 @@ bool pl_pass_isel_combine(pl_ir *x)
     for (unsigned round = 0; round < 2; round++) {
         if (!pl_ir_graph(x)) return false;
         uint32_t rows = x->f->rows + 64;
-        chooser c = {.x = x,
-                     .written = pl_arena_array(x->tmp, uint32_t, rows),
-                     .written_in = pl_arena_array(x->tmp, uint32_t, rows),
-                     .takers = pl_arena_array(x->tmp, uint32_t, rows),
-                     .cutters = pl_arena_array(x->tmp, uint32_t, rows),
+        combiner c = {.x = x,
+                     .last_write = pl_arena_array(x->tmp, uint32_t, rows),
+                     .last_write_block = pl_arena_array(x->tmp, uint32_t, rows),
+                     .absorbing_uses = pl_arena_array(x->tmp, uint32_t, rows),
+                     .tf32_uses = pl_arena_array(x->tmp, uint32_t, rows),
                      .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
-        if (!pl_ir_ok(x) || !pl_ir_count(x) || !walk(x, &c)) return false;
-        memset(c.written_in, 0, rows * sizeof *c.written_in);
+        if (!pl_ir_ok(x) || !pl_ir_count(x) || !combine_block(x, &c)) return false;
+        memset(c.last_write_block, 0, rows * sizeof *c.last_write_block);
         c.counting = false;
-        c.rounds = 0;
-        if (!walk(x, &c)) return false;
+        c.tf32_block = 0;
+        if (!combine_block(x, &c)) return false;
         if (!c.changed) {
             pl_ir_preserve_all(x);
             break; /* cleaned already: folding, or the round before, ended with that */

@@ -32,45 +32,45 @@ static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD,
  * (register_allocation.c adds two). */
 enum { UNIT = 8, OVER = 6 };
 
-typedef struct stretch {
+typedef struct interval {
     uint32_t from, to;
-} stretch;
+} interval;
 
-typedef struct life {
+typedef struct live_range {
     uint32_t value;
-    stretch s;
-} life;
+    interval interval;
+} live_range;
 
-typedef struct value {
-    uint32_t rows, start;
+typedef struct interval_set {
+    uint32_t width, start;
     uint32_t group;    /* first value of its vector, itself when it is in none */
     uint32_t next;     /* in the vector; NONE: the last */
     uint32_t offset;   /* from the vector's first register */
-    uint32_t first, n; /* its stretches, after sorting */
+    uint32_t first_interval, nintervals; /* its stretches, after sorting */
     uint32_t tail,
         ntails;     /* range in `tail` of the pass: where its registers have still to be read */
     uint32_t line;  /* of the text: the first that writes it; NONE: none does */
-    uint32_t apart; /* first of the values read together with it, index in `aparts` plus one */
-    uint32_t at;    /* its first register; NONE: not chosen yet */
-} value;
+    uint32_t conflicts; /* first of the values read together with it, index in `aparts` plus one */
+    uint32_t reg;    /* its first register; NONE: not chosen yet */
+} interval_set;
 
-typedef struct apart {
+typedef struct bank_conflict {
     uint32_t value, next;
-} apart;
+} bank_conflict;
 
 struct pl_linear_scan {
     pl_arena *a;
-    value *v;
+    interval_set *v;
     uint32_t n;
     struct {
-        life *at;
+        live_range *at;
         size_t n, cap;
     } lives, tails_of;
     struct {
-        apart *at;
+        bank_conflict *at;
         size_t n, cap;
     } aparts;
-    stretch *s, *tail; /* by value */
+    interval *s, *tail; /* by value */
     bool heeding;      /* of tails */
     /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for
      * each position (level 0) and, at each level above, two for each FAN of the level below: `any`
@@ -91,16 +91,16 @@ pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values)
     pl_linear_scan *c = pl_arena_new(a, pl_linear_scan);
     c->a = a;
     c->n = values;
-    c->v = pl_arena_array(a, value, values + 1);
+    c->v = pl_arena_array(a, interval_set, values + 1);
     if (!c->v || !pl_arena_ok(a)) return NULL;
     for (uint32_t k = 0; k < values; k++)
-        c->v[k] = (value){.group = k, .next = NONE, .start = NONE, .line = NONE, .at = NONE};
+        c->v[k] = (interval_set){.group = k, .next = NONE, .start = NONE, .line = NONE, .reg = NONE};
     return c;
 }
 
 void pl_linear_scan_value(pl_linear_scan *c, uint32_t v, uint32_t rows)
 {
-    c->v[v].rows = rows;
+    c->v[v].width = rows;
 }
 
 void pl_linear_scan_written(pl_linear_scan *c, uint32_t v, uint32_t line)
@@ -112,18 +112,18 @@ void pl_linear_scan_vector(pl_linear_scan *c, const uint32_t *values, uint32_t n
 {
     uint32_t offset = 0;
     for (uint32_t k = 0, rows = 0; k < n; k++) {
-        const value *v = &c->v[values[k]];
-        rows += v->rows;
-        if (rows > LONGEST_VECTOR || !v->rows || v->group != values[k] || v->next != NONE) return;
+        const interval_set *v = &c->v[values[k]];
+        rows += v->width;
+        if (rows > LONGEST_VECTOR || !v->width || v->group != values[k] || v->next != NONE) return;
         for (uint32_t m = 0; m < k; m++)
             if (values[m] == values[k]) return;
     }
     for (uint32_t k = 0; k < n; k++) {
-        value *v = &c->v[values[k]];
+        interval_set *v = &c->v[values[k]];
         v->group = values[0];
         v->next = k + 1 < n ? values[k + 1] : NONE;
         v->offset = offset;
-        offset += v->rows;
+        offset += v->width;
     }
 }
 
@@ -131,30 +131,30 @@ void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b)
 {
     const uint32_t both[] = {a, b};
     for (unsigned k = 0; k < 2 && a != b; k++) {
-        value *v = &c->v[both[k]];
-        *pl_push(c->a, &c->aparts) = (apart){both[1 - k], v->apart};
-        v->apart = (uint32_t)c->aparts.n;
+        interval_set *v = &c->v[both[k]];
+        *pl_push(c->a, &c->aparts) = (bank_conflict){both[1 - k], v->conflicts};
+        v->conflicts = (uint32_t)c->aparts.n;
     }
 }
 
 void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from >= to || !c->v[v].rows) return;
+    if (from >= to || !c->v[v].width) return;
     /* What touches the latest one joins it, and that perhaps the one in front of it: values live
      * through many blocks, one after the other. */
     for (unsigned k = 0; k < 2 && c->lives.n; k++) {
-        const life *l = &c->lives.at[c->lives.n - 1];
-        if (l->value != v || (l->s.to != from && l->s.from != to)) break;
-        from = from < l->s.from ? from : l->s.from;
-        to = to > l->s.to ? to : l->s.to;
+        const live_range *l = &c->lives.at[c->lives.n - 1];
+        if (l->value != v || (l->interval.to != from && l->interval.from != to)) break;
+        from = from < l->interval.from ? from : l->interval.from;
+        to = to > l->interval.to ? to : l->interval.to;
         c->lives.n--;
     }
-    *pl_push(c->a, &c->lives) = (life){v, {from, to}};
+    *pl_push(c->a, &c->lives) = (live_range){v, {from, to}};
 }
 
 void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
-    if (from < to && c->v[v].rows) *pl_push(c->a, &c->tails_of) = (life){v, {from, to}};
+    if (from < to && c->v[v].width) *pl_push(c->a, &c->tails_of) = (live_range){v, {from, to}};
 }
 
 /* The stretches by where they begin (counting sort): numbers of `lives`. */
@@ -162,13 +162,13 @@ static uint32_t *by_start(pl_linear_scan *c)
 {
     uint32_t last = 0;
     for (size_t k = 0; k < c->lives.n; k++)
-        last = c->lives.at[k].s.from > last ? c->lives.at[k].s.from : last;
+        last = c->lives.at[k].interval.from > last ? c->lives.at[k].interval.from : last;
     uint32_t *place = pl_arena_array(c->a, uint32_t, (size_t)last + 2),
              *order = pl_arena_array(c->a, uint32_t, c->lives.n + 1);
     if (!place || !order || !pl_arena_ok(c->a)) return NULL;
-    for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].s.from + 1]++;
+    for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].interval.from + 1]++;
     for (size_t k = 0; k < last; k++) place[k + 1] += place[k];
-    for (size_t k = 0; k < c->lives.n; k++) order[place[c->lives.at[k].s.from]++] = (uint32_t)k;
+    for (size_t k = 0; k < c->lives.n; k++) order[place[c->lives.at[k].interval.from]++] = (uint32_t)k;
     return order;
 }
 
@@ -176,30 +176,30 @@ static uint32_t *by_start(pl_linear_scan *c)
 static bool gather(pl_linear_scan *c)
 {
     const uint32_t *order = by_start(c);
-    c->s = pl_arena_array(c->a, stretch, c->lives.n + 1);
+    c->s = pl_arena_array(c->a, interval, c->lives.n + 1);
     if (!order || !c->s || !pl_arena_ok(c->a)) return false;
-    for (uint32_t v = 0; v < c->n; v++) c->v[v].n = 0;
-    for (size_t k = 0; k < c->lives.n; k++) c->v[c->lives.at[k].value].n++;
+    for (uint32_t v = 0; v < c->n; v++) c->v[v].nintervals = 0;
+    for (size_t k = 0; k < c->lives.n; k++) c->v[c->lives.at[k].value].nintervals++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
-        c->v[v].first = at;
-        at += c->v[v].n;
-        c->v[v].n = 0;
+        c->v[v].first_interval = at;
+        at += c->v[v].nintervals;
+        c->v[v].nintervals = 0;
     }
     for (size_t k = 0; k < c->lives.n; k++) {
-        const life *l = &c->lives.at[order[k]];
-        value *v = &c->v[l->value];
-        stretch *last = c->s + v->first + v->n;
-        if (v->n && l->s.from <= last[-1].to)
-            last[-1].to = l->s.to > last[-1].to ? l->s.to : last[-1].to;
+        const live_range *l = &c->lives.at[order[k]];
+        interval_set *v = &c->v[l->value];
+        interval *last = c->s + v->first_interval + v->nintervals;
+        if (v->nintervals && l->interval.from <= last[-1].to)
+            last[-1].to = l->interval.to > last[-1].to ? l->interval.to : last[-1].to;
         else {
-            *last = l->s;
-            v->n++;
+            *last = l->interval;
+            v->nintervals++;
         }
     }
     for (uint32_t k = 0; k < c->n; k++) {
-        const value *v = &c->v[k];
-        value *group = &c->v[v->group];
-        if (v->n && c->s[v->first].from < group->start) group->start = c->s[v->first].from;
+        const interval_set *v = &c->v[k];
+        interval_set *group = &c->v[v->group];
+        if (v->nintervals && c->s[v->first_interval].from < group->start) group->start = c->s[v->first_interval].from;
     }
     return true;
 }
@@ -211,9 +211,9 @@ static void lay_out(pl_linear_scan *c)
 {
     uint32_t end = 0;
     for (size_t k = 0; k < c->lives.n; k++)
-        end = c->lives.at[k].s.to > end ? c->lives.at[k].s.to : end;
+        end = c->lives.at[k].interval.to > end ? c->lives.at[k].interval.to : end;
     for (size_t k = 0; k < c->tails_of.n; k++)
-        end = c->tails_of.at[k].s.to > end ? c->tails_of.at[k].s.to : end;
+        end = c->tails_of.at[k].interval.to > end ? c->tails_of.at[k].interval.to : end;
     c->words = 0;
     for (c->levels = 0; !c->levels || end >> (c->levels - 1) * LOG2_FAN > AT_TOP; c->levels++) {
         const uint32_t n = (end >> c->levels * LOG2_FAN) + 1;
@@ -229,7 +229,7 @@ static void lay_out(pl_linear_scan *c)
 /* The registers of a plane that are taken somewhere in the stretch: what stands at each level in
  * front of the first position that is a multiple of FAN, and behind the last one; what is between
  * is looked at further up. */
-static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, stretch s)
+static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     uint64_t taken = 0;
@@ -248,7 +248,7 @@ static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, stretch
     }
 }
 
-static void take_in(const pl_linear_scan *c, uint64_t *plane, stretch s, uint64_t registers)
+static void take_in(const pl_linear_scan *c, uint64_t *plane, interval s, uint64_t registers)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
     for (uint32_t k = 0;; k++) {
@@ -272,48 +272,48 @@ static void take_in(const pl_linear_scan *c, uint64_t *plane, stretch s, uint64_
     }
 }
 
-static stretch start_of(stretch s)
+static interval start_of(interval s)
 {
-    return (stretch){s.from, s.from + 1};
+    return (interval){s.from, s.from + 1};
 }
 
 /* The registers of plane p that are not free through all of the value's stretches, or have still to
  * be read where one begins, or where something begins that would have to wait for the value's own
  * readers. */
-static uint64_t taken(const pl_linear_scan *c, const value *v, uint32_t p)
+static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
     if (p >= c->planes) return t;
-    for (uint32_t k = 0; k < v->n; k++) t |= taken_in(c, c->plane[p], c->s[v->first + k]);
-    for (uint32_t k = 0; k < v->n && c->heeding; k++)
-        t |= taken_in(c, c->tails[p], start_of(c->s[v->first + k]));
+    for (uint32_t k = 0; k < v->nintervals; k++) t |= taken_in(c, c->plane[p], c->s[v->first_interval + k]);
+    for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
+        t |= taken_in(c, c->tails[p], start_of(c->s[v->first_interval + k]));
     for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
         t |= taken_in(c, c->starts[p], c->tail[v->tail + k]);
     return t;
 }
 
-static uint64_t *new_plane(pl_linear_scan *c)
+static uint64_t *new_time_plane(pl_linear_scan *c)
 {
     return pl_arena_array(c->a, uint64_t, c->words);
 }
 
 /* The value takes its registers from `row` on: those in one plane together. */
-static void take(pl_linear_scan *c, uint32_t row, const value *v)
+static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
 {
-    for (uint32_t end = row + v->rows, n; row < end && row < MOST; row += n) {
+    for (uint32_t end = row + v->width, n; row < end && row < MOST; row += n) {
         const uint32_t p = row / WORD, at = row % WORD;
         n = end - row < WORD - at ? end - row : WORD - at;
         for (; c->planes <= p; c->planes++)
             if (!c->plane[c->planes]) {
-                c->plane[c->planes] = new_plane(c);
-                c->tails[c->planes] = new_plane(c);
-                c->starts[c->planes] = new_plane(c);
+                c->plane[c->planes] = new_time_plane(c);
+                c->tails[c->planes] = new_time_plane(c);
+                c->starts[c->planes] = new_time_plane(c);
                 if (!pl_arena_ok(c->a)) return;
             }
         const uint64_t registers = ((1ull << n) - 1) << at;
-        for (uint32_t k = 0; k < v->n; k++) take_in(c, c->plane[p], c->s[v->first + k], registers);
-        for (uint32_t k = 0; k < v->n && c->heeding; k++)
-            take_in(c, c->starts[p], start_of(c->s[v->first + k]), registers);
+        for (uint32_t k = 0; k < v->nintervals; k++) take_in(c, c->plane[p], c->s[v->first_interval + k], registers);
+        for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
+            take_in(c, c->starts[p], start_of(c->s[v->first_interval + k]), registers);
         for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
             take_in(c, c->tails[p], c->tail[v->tail + k], registers);
     }
@@ -324,8 +324,8 @@ static uint64_t places(const pl_linear_scan *c, uint32_t group, uint32_t p)
 {
     uint64_t t = 0;
     for (uint32_t m = group; m != NONE; m = c->v[m].next) {
-        const value *v = &c->v[m];
-        const uint32_t end = v->offset + v->rows;
+        const interval_set *v = &c->v[m];
+        const uint32_t end = v->offset + v->width;
         const uint64_t here = taken(c, v, p), behind = end > 1 ? taken(c, v, p + 1) : 0;
         for (uint32_t k = v->offset; k < end; k++) t |= k ? here >> k | behind << (WORD - k) : here;
     }
@@ -371,18 +371,18 @@ static void put_in_order(start *order, uint32_t n, int by, pl_key *key, start *c
 }
 
 /* How many of the values read together with v are in each bank. */
-static void crowds(const pl_linear_scan *c, const value *v, uint32_t *n)
+static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uint32_t *n)
 {
     for (uint32_t k = 0; k < BANKS; k++) n[k] = 0;
-    for (uint32_t k = v->apart; k; k = c->aparts.at[k - 1].next) {
-        uint32_t at = c->v[c->aparts.at[k - 1].value].at;
+    for (uint32_t k = v->conflicts; k; k = c->aparts.at[k - 1].next) {
+        uint32_t at = c->v[c->aparts.at[k - 1].value].reg;
         if (at != NONE) n[at % BANKS]++;
     }
 }
 
 /* Takes registers in this order; values of one register spread over the first `spread` to be apart
  * from what is read with them. Ends as soon as it takes more than `enough`. */
-static uint32_t colour(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
+static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
                        uint32_t enough)
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
@@ -393,22 +393,22 @@ static uint32_t colour(pl_linear_scan *c, const start *order, uint32_t n, uint32
         memset(c->starts[p], 0, c->words * sizeof *c->starts[p]);
     }
     c->planes = 0;
-    for (uint32_t k = 0; k < c->n; k++) c->v[k].at = NONE;
+    for (uint32_t k = 0; k < c->n; k++) c->v[k].reg = NONE;
     for (uint32_t k = 0; k < n && most <= enough; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1;
-        for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+        for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].width;
         while (step < rows && step < 4) step *= 2;
         uint64_t others;
         uint32_t base = first_place(c, group, rows, step, &others);
-        if (rows == 1 && base < spread && c->v[group].apart) {
+        if (rows == 1 && base < spread && c->v[group].conflicts) {
             uint32_t near[BANKS], other = (base + 1) % BANKS;
-            crowds(c, &c->v[group], near);
+            conflicts_nearby(c, &c->v[group], near);
             others &= bank[other] & ((1ull << spread) - 1) & ~((1ull << base) - 1);
             if (near[other] < near[base % BANKS] && others)
                 base = (uint32_t)__builtin_ctzll(others);
         }
         for (uint32_t m = group; m != NONE; m = c->v[m].next) {
-            c->v[m].at = base + c->v[m].offset;
+            c->v[m].reg = base + c->v[m].offset;
             take(c, base + c->v[m].offset, &c->v[m]);
         }
         if (!pl_arena_ok(c->a)) return 0;
@@ -419,18 +419,18 @@ static uint32_t colour(pl_linear_scan *c, const start *order, uint32_t n, uint32
 
 /* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
  * out of memory. */
-static uint32_t fewest(const pl_linear_scan *c)
+static uint32_t min_registers(const pl_linear_scan *c)
 {
     uint32_t last = 0, n = 0, most = 0;
     for (uint32_t k = 0; k < c->n; k++)
-        if (c->v[k].n && c->s[c->v[k].first + c->v[k].n - 1].to > last)
-            last = c->s[c->v[k].first + c->v[k].n - 1].to;
+        if (c->v[k].nintervals && c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to > last)
+            last = c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to;
     uint32_t *change = pl_arena_array(c->a, uint32_t, (size_t)last + 1);
     if (!change || !pl_arena_ok(c->a)) return 0;
     for (uint32_t k = 0; k < c->n; k++)
-        for (uint32_t t = 0; t < c->v[k].n; t++) {
-            change[c->s[c->v[k].first + t].from] += c->v[k].rows;
-            change[c->s[c->v[k].first + t].to] -= c->v[k].rows;
+        for (uint32_t t = 0; t < c->v[k].nintervals; t++) {
+            change[c->s[c->v[k].first_interval + t].from] += c->v[k].width;
+            change[c->s[c->v[k].first_interval + t].to] -= c->v[k].width;
         }
     for (uint32_t at = 0; at < last; at++) {
         n += change[at];
@@ -446,7 +446,7 @@ static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_ke
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].group == k && c->v[k].start != NONE) {
             uint32_t rows = 0;
-            for (uint32_t m = k; m != NONE; m = c->v[m].next) rows += c->v[m].rows;
+            for (uint32_t m = k; m != NONE; m = c->v[m].next) rows += c->v[m].width;
             order[n++] = (start){c->v[k].start, k, rows > 4 ? 4 : rows,
                                  c->v[k].line == NONE ? 0 : c->v[k].line};
         }
@@ -457,7 +457,7 @@ static uint32_t list_starts(const pl_linear_scan *c, start *order, int by, pl_ke
 /* Puts the tails of every value together. */
 static bool gather_tails(pl_linear_scan *c)
 {
-    c->tail = pl_arena_array(c->a, stretch, c->tails_of.n + 1);
+    c->tail = pl_arena_array(c->a, interval, c->tails_of.n + 1);
     if (!c->tail || !pl_arena_ok(c->a)) return false;
     for (size_t k = 0; k < c->tails_of.n; k++) c->v[c->tails_of.at[k].value].ntails++;
     for (uint32_t v = 0, at = 0; v < c->n; v++) {
@@ -466,8 +466,8 @@ static bool gather_tails(pl_linear_scan *c)
         c->v[v].ntails = 0;
     }
     for (size_t k = 0; k < c->tails_of.n; k++) {
-        value *v = &c->v[c->tails_of.at[k].value];
-        c->tail[v->tail + v->ntails++] = c->tails_of.at[k].s;
+        interval_set *v = &c->v[c->tails_of.at[k].value];
+        c->tail[v->tail + v->ntails++] = c->tails_of.at[k].interval;
     }
     return true;
 }
@@ -478,7 +478,7 @@ static bool gather_tails(pl_linear_scan *c)
  * places for some. Half-way between that order's number and the one of the order in which values
  * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
  * hold it are the same in 602 of them, in 583 to 594 with any one order). */
-static uint32_t with_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
+static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
 {
     static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
     uint32_t both = 0;
@@ -486,7 +486,7 @@ static uint32_t with_tails(pl_linear_scan *c, start *order, pl_key *key, start *
     c->heeding = true;
     for (unsigned k = 0; k < sizeof orders; k++) {
         const uint32_t n = list_starts(c, order, orders[k], key, copy),
-                       most = colour(c, order, n, SPREAD, SPREAD);
+                       most = scan_in_order(c, order, n, SPREAD, SPREAD);
         both += most <= SPREAD ? most : SPREAD + 1;
     }
     c->heeding = false;
@@ -506,15 +506,15 @@ uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
     if (!gather(c)) return 0;
     const bool tails = thorough && c->tails_of.n;
     if (tails) {
-        uint32_t most = with_tails(c, order, key, copy);
+        uint32_t most = allocate_respecting_tails(c, order, key, copy);
         if (most <= SPREAD) return most;
     }
     uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
-             most = colour(c, order, n, SPREAD, MOST);
+             most = scan_in_order(c, order, n, SPREAD, MOST);
     if (most <= SPREAD) return tails ? SPREAD : most;
-    const uint32_t least = fewest(c), enough = least > SPREAD ? least : SPREAD;
+    const uint32_t least = min_registers(c), enough = least > SPREAD ? least : SPREAD;
     const uint32_t unit = enough > SPREAD ? (least - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
-    const uint32_t other = most > enough ? colour(c, order, n, 0, most - 1) : most;
+    const uint32_t other = most > enough ? scan_in_order(c, order, n, 0, most - 1) : most;
     most = other < most ? other : most;
     return thorough && unit < most ? unit : most;
 }

@@ -145,10 +145,10 @@ static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
             false, end);
         x->blocks.at[loop].fallthrough = swap;
     } else {
-        const bool sum = op == W_add, real = type == W_f32 || type == W_f64;
-        uint16_t mnem = sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
+        const bool address_sum = op == W_add, real = type == W_f32 || type == W_f64;
+        uint16_t mnem = address_sum ? M_add : op == W_and ? M_and : op == W_or ? M_or : M_xor;
         i = append(x, loop, line, mnem, 3,
-                   real ? (pl_word[]){W_rn, type} : (pl_word[]){sum ? count : bits, 0},
+                   real ? (pl_word[]){W_rn, type} : (pl_word[]){address_sum ? count : bits, 0},
                    real ? 2 : 1);
         if (!i) return false;
         i->op[0] = next;
@@ -185,16 +185,16 @@ static bool make_loops(pl_ir *x)
 
 /* A parameter and a number in a register of a thread; the block that comes before all that use it,
  * and of those in it the first. */
-typedef struct sum {
+typedef struct address_sum {
     uint32_t base, block, line, row;
     size_t at;
-    int64_t number;
-} sum;
+    int64_t offset;
+} address_sum;
 
-typedef struct sums {
-    sum *at;
+typedef struct address_sums {
+    address_sum *at;
     size_t n, cap;
-} sums;
+} address_sums;
 
 static bool is_parameter(const pl_ir *x, uint32_t row)
 {
@@ -214,24 +214,24 @@ static bool is_global(const pl_insn *i)
 }
 
 /* Is there an atomic operation at a number behind a parameter? Which operand is its place? */
-static bool is_behind(const pl_ir *x, const pl_insn *i, unsigned *operand)
+static bool is_after(const pl_ir *x, const pl_insn *i, unsigned *operand)
 {
     *operand = is_atom(i) ? 1 : 0;
     return is_global(i) && i->op[*operand] != UINT32_MAX && i->imm &&
            is_parameter(x, i->op[*operand]);
 }
 
-static sum *sum_of(const sums *all, uint32_t base)
+static address_sum *sum_of(const address_sums *all, uint32_t base)
 {
     for (size_t n = 0; n < all->n; n++)
         if (all->at[n].base == base) return &all->at[n];
     return NULL;
 }
 
-static bool put_sum(pl_ir *x, sum *s)
+static bool emit_sum(pl_ir *x, address_sum *s)
 {
     const uint32_t where = pl_ir_hoist_block(x, s->block, s->base, UINT32_MAX),
-                   number = pl_ir_constant(x, (uint64_t)s->number, 64), total = pl_ir_new(x, 2);
+                   number = pl_ir_constant(x, (uint64_t)s->offset, 64), total = pl_ir_new(x, 2);
     const size_t at = where == s->block ? s->at : pl_ir_end(x, where);
     pl_insn *add = pl_ir_insert_deferred(x, where, at);
     s->row = pl_ir_new(x, 2);
@@ -253,35 +253,35 @@ static bool put_sum(pl_ir *x, sum *s)
  * UIADD3, UIADD3.X, two MOV); loads and stores have the number in the instruction. All others at
  * numbers behind the same parameter are reached from that sum, which is made in front of all of
  * them. */
-static bool add_up(pl_ir *x)
+static bool add_offsets(pl_ir *x)
 {
     if (!pl_ir_any(x, is_global)) return true;
-    sums all = {0};
+    address_sums all = {0};
     unsigned a;
     if (!pl_ir_analyze(x)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const uint32_t b = x->rpo[j];
             const pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (!is_behind(x, i, &a)) continue;
-            sum *s = sum_of(&all, i->op[a]);
+            if (!is_after(x, i, &a)) continue;
+            address_sum *s = sum_of(&all, i->op[a]);
             if (!s)
                 *pl_push(x->tmp, &all) =
-                    (sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .number = i->imm};
+                    (address_sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .offset = i->imm};
             else if (!pl_ir_dominates(x, s->block, b)) {
                 while (!pl_ir_dominates(x, s->block, b)) s->block = x->blocks.at[s->block].idom;
                 s->at = pl_ir_end(x, s->block);
             }
         }
     for (size_t n = 0; n < all.n; n++)
-        if (!put_sum(x, &all.at[n])) return false;
+        if (!emit_sum(x, &all.at[n])) return false;
     for (uint32_t j = 0; all.n && j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
-            const sum *s = is_behind(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
+            const address_sum *s = is_after(x, i, &a) ? sum_of(&all, i->op[a]) : NULL;
             if (s) {
                 i->op[a] = s->row;
-                i->imm -= s->number;
+                i->imm -= s->offset;
             }
         }
     return pl_ir_flush_inserts(x);
@@ -289,5 +289,5 @@ static bool add_up(pl_ir *x)
 
 bool pl_pass_lower_atomics(pl_ir *x)
 {
-    return reduce_all(x) && add_up(x) && make_loops(x);
+    return reduce_all(x) && add_offsets(x) && make_loops(x);
 }

@@ -20,22 +20,22 @@
 /* A divisor: the row; of its size (the divisor itself, where it has no sign) the scaled reciprocal,
  * itself and its negative; all its bits inverted, UINT32_MAX: one division does that; is it not
  * zero? PL_PT: it is known. */
-typedef struct divisor {
+typedef struct divisor_parts {
     uint32_t row, block;
     pl_word type;
     uint32_t reciprocal, size, less, inverse, some;
-} divisor;
+} divisor_parts;
 
 /* Where instructions go. */
-typedef struct place {
+typedef struct insert_point {
     uint32_t block, line;
     size_t at;
-} place;
+} insert_point;
 
 typedef struct divider {
     pl_ir *x;
     struct {
-        divisor *at;
+        divisor_parts *at;
         size_t n, cap;
     } done;
     uint32_t *divisions; /* by row: how many there are */
@@ -43,7 +43,7 @@ typedef struct divider {
                  */
 } divider;
 
-static bool divides(const pl_insn *i)
+static bool is_division(const pl_insn *i)
 {
     pl_word t = pl_insn_type(i);
     uint16_t m = pl_insn_mnem(i);
@@ -53,7 +53,7 @@ static bool divides(const pl_insn *i)
 enum { WORDS = 4 };
 
 /* Adds an instruction that writes row `to`, of a comparison the predicate. */
-static pl_insn *put(divider *d, const place *p, uint32_t to, uint16_t mnem,
+static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mnem,
                     const pl_word words[WORDS], const uint32_t from[3])
 {
     unsigned nwords = 0, operands = 1;
@@ -68,7 +68,7 @@ static pl_insn *put(divider *d, const place *p, uint32_t to, uint16_t mnem,
     return i;
 }
 
-static uint32_t make(divider *d, const place *p, uint16_t mnem, const pl_word words[WORDS],
+static uint32_t make(divider *d, const insert_point *p, uint16_t mnem, const pl_word words[WORDS],
                      uint32_t a, uint32_t b, uint32_t c)
 {
     const uint32_t to = mnem == M_setp ? pl_ir_new_pred(d->x) : pl_ir_new(d->x, 1);
@@ -77,7 +77,7 @@ static uint32_t make(divider *d, const place *p, uint16_t mnem, const pl_word wo
 }
 
 /* Where predicate `guard` is true, or false, `row` becomes something else. */
-static void change(divider *d, const place *p, uint32_t guard, bool negated, uint32_t row,
+static void change(divider *d, const insert_point *p, uint32_t guard, bool negated, uint32_t row,
                    uint16_t mnem, const pl_word words[WORDS], uint32_t a, uint32_t b)
 {
     pl_insn *i = put(d, p, row, mnem, words, (const uint32_t[]){a, b, UINT32_MAX});
@@ -100,7 +100,7 @@ static bool has_one_value(const pl_ir *x, uint32_t row)
 }
 
 /* The size of an operand with a sign. */
-static uint32_t size_of(divider *d, const place *p, uint32_t row)
+static uint32_t size_of(divider *d, const insert_point *p, uint32_t row)
 {
     uint64_t n;
     if (pl_ir_constant_value(d->x, row, &n))
@@ -110,7 +110,7 @@ static uint32_t size_of(divider *d, const place *p, uint32_t row)
 
 /* The reciprocal of a size, scaled by 2^32: in single precision, rounded so that it is not too
  * large, and a step of Newton's method. */
-static uint32_t invert(divider *d, const place *p, const divisor *b)
+static uint32_t emit_reciprocal(divider *d, const insert_point *p, const divisor_parts *b)
 {
     const bool known = b->less != NOTHING;
     /* added to the bits of a float: 2^32 times as much, and two places less */
@@ -139,7 +139,7 @@ static bool is_parameter(const pl_ir *x, uint32_t row)
 
 /* What is known of the divisor of the division at p, which is done in front of it or farther out.
  */
-static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
+static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const insert_point *p)
 {
     pl_ir *x = d->x;
     uint64_t n = 0;
@@ -148,14 +148,14 @@ static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
     const uint32_t where =
         d->calls || !kept ? p->block : pl_ir_hoist_block(x, p->block, row, UINT32_MAX);
     for (size_t k = 0; kept && k < d->done.n; k++) {
-        const divisor *o = &d->done.at[k];
+        const divisor_parts *o = &d->done.at[k];
         if (o->row == row && o->type == type &&
             (d->calls ? o->block == p->block : pl_ir_dominates(x, o->block, where)))
             return *o;
     }
     const bool here = where == p->block;
-    const place at = {where, p->line, here ? p->at : pl_ir_end(x, where)};
-    divisor to = {.row = row,
+    const insert_point at = {where, p->line, here ? p->at : pl_ir_end(x, where)};
+    divisor_parts to = {.row = row,
                   .block = where,
                   .type = type,
                   .less = NOTHING,
@@ -164,7 +164,7 @@ static divisor prepare(divider *d, uint32_t row, pl_word type, const place *p)
     to.size = type == W_s32 ? size_of(d, &at, row) : row;
     if (number && pl_ir_constant_value(x, to.size, &n))
         to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
-    to.reciprocal = invert(d, &at, &to);
+    to.reciprocal = emit_reciprocal(d, &at, &to);
     if (!number) {
         if (type == W_s32 && !is_parameter(x, row)) /* ptxas does not take the other one for this */
             to.less = make(d, &at, M_neg, s32, make(d, &at, M_abs, s32, row, NOTHING, NOTHING),
@@ -186,7 +186,7 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
          has_one_value(x, i->op[1]) && has_one_value(x, i->op[2]) && n < x->blocks.at[block].code.n;
          n++) {
         const pl_insn *o = &x->blocks.at[block].code.at[n];
-        if (divides(o) && pl_insn_mnem(o) != pl_insn_mnem(i) &&
+        if (is_division(o) && pl_insn_mnem(o) != pl_insn_mnem(i) &&
             pl_insn_type(o) == pl_insn_type(i) && o->op[1] == i->op[1] && o->op[2] == i->op[2])
             return n;
     }
@@ -195,7 +195,7 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 
 /* The rest of a division: the sign of its result, and what a divisor of zero gives; instruction k
  * of the block becomes a copy. */
-static void finish(divider *d, const divisor *b, const place *p, size_t k, uint32_t result)
+static void finish(divider *d, const divisor_parts *b, const insert_point *p, size_t k, uint32_t result)
 {
     pl_ir *x = d->x;
     const pl_insn division = x->blocks.at[p->block].code.at[k];
@@ -225,13 +225,13 @@ static void divide(divider *d, uint32_t block, size_t k)
 {
     pl_ir *x = d->x;
     const pl_insn division = x->blocks.at[block].code.at[k];
-    const place p = {block, division.line, k};
+    const insert_point p = {block, division.line, k};
     const pl_word type = pl_insn_type(&division);
     const size_t second = other_one(x, block, k);
     const bool both = second != NOTHING, quotient = both || pl_insn_mnem(&division) == M_div,
                with_sign = type == W_s32;
     const uint32_t a = division.op[1], one = pl_ir_constant(x, 1, 32);
-    const divisor b = prepare(d, division.op[2], type, &p);
+    const divisor_parts b = prepare(d, division.op[2], type, &p);
     const bool number = b.some == PL_PT;
     const uint32_t of = with_sign ? size_of(d, &p, a) : a;
     const uint32_t size = with_sign && b.less == NOTHING && quotient && b.block != block
@@ -271,7 +271,7 @@ static void divide(divider *d, uint32_t block, size_t k)
 bool pl_pass_lower_division(pl_ir *x)
 {
     divider d = {.x = x};
-    if (!pl_ir_any(x, divides)) return true;
+    if (!pl_ir_any(x, is_division)) return true;
     if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     d.divisions = pl_arena_array(x->tmp, uint32_t, rows + 1);
@@ -281,12 +281,12 @@ bool pl_pass_lower_division(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];
             d.calls |= (pl_insn_effects(i) & PL_EF_CALL) != 0;
-            if (divides(i) && i->op[2] < rows) d.divisions[i->op[2]]++;
+            if (is_division(i) && i->op[2] < rows) d.divisions[i->op[2]]++;
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
             if (pl_insn_effects(&x->blocks.at[x->rpo[j]].code.at[k]) & PL_EF_CALL) d.done.n = 0;
-            if (divides(&x->blocks.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
+            if (is_division(&x->blocks.at[x->rpo[j]].code.at[k])) divide(&d, x->rpo[j], k);
         }
     return pl_ir_flush_inserts(x);
 }

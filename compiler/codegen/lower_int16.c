@@ -16,14 +16,14 @@ enum {
     SIGNS = 2
 }; /* what the upper half of a register holds; a value that is not negative has both */
 
-typedef struct shorts {
+typedef struct int16_lowering {
     pl_ir *x;
     uint8_t
         *known; /* by row: what the upper half of a value holds; of a variable ptxas does not ask */
     uint32_t *extended[2]; /* by row: block (plus one) in which it was extended first with zeros,
                               with its sign */
     uint32_t block;
-} shorts;
+} int16_lowering;
 
 static unsigned of_number(uint64_t v)
 {
@@ -39,7 +39,7 @@ static unsigned of_type(pl_word t)
                                    : 0;
 }
 
-static unsigned known(const shorts *s, uint32_t row)
+static unsigned known(const int16_lowering *s, uint32_t row)
 {
     uint64_t v;
     return pl_ir_constant_value(s->x, row, &v) ? of_number(v)
@@ -48,7 +48,7 @@ static unsigned known(const shorts *s, uint32_t row)
 }
 
 /* What an instruction leaves in the upper half of its result. */
-static unsigned made(const shorts *s, const pl_insn *i)
+static unsigned made(const int16_lowering *s, const pl_insn *i)
 {
     uint64_t n = 0;
     const pl_form *f = &pl_forms[i->form];
@@ -86,21 +86,21 @@ static unsigned made(const shorts *s, const pl_insn *i)
     }
 }
 
-typedef struct learner {
-    shorts *s;
+typedef struct upper_half_query {
+    int16_lowering *s;
     unsigned made;
-} learner;
+} upper_half_query;
 
-static void learn(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_upper_half(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    learner *l = ctx;
+    upper_half_query *l = ctx;
     if (!(use & PL_USE_PRED) && rows == 1 && *row < l->s->x->f->rows &&
         l->s->x->regs[*row].ndefs == 1 && !l->s->x->regs[*row].precolored)
         l->s->known[*row] = (uint8_t)l->made;
 }
 
 /* 1 when the value must be extended for this reader, and was not yet in this block. */
-static unsigned extend(shorts *s, uint32_t row, unsigned how)
+static unsigned extend(int16_lowering *s, uint32_t row, unsigned how)
 {
     if (row == UINT32_MAX || row >= s->x->f->rows || (known(s, row) & how)) return 0;
     uint32_t *block = &s->extended[how == SIGNS][row];
@@ -111,13 +111,13 @@ static unsigned extend(shorts *s, uint32_t row, unsigned how)
     return 1;
 }
 
-static bool is_short(const pl_insn *i)
+static bool is_int16(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && pl_type_bits(pl_insn_type(i)) == 16 &&
            pl_type_kind(pl_insn_type(i)) != 'f';
 }
 
-static void convert(shorts *s, pl_insn *i)
+static void convert(int16_lowering *s, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     if (i->latency_class != C_cvt_int || f->noperands != 2 || pl_insn_has(i, W_sat) ||
@@ -132,14 +132,14 @@ static void convert(shorts *s, pl_insn *i)
         i->latency_class = C_free;
 }
 
-static void visit(shorts *s, pl_insn *i)
+static void lower_insn(int16_lowering *s, pl_insn *i)
 {
     const uint16_t m = i->form == PL_IR_DEAD ? (uint16_t)M_count : pl_insn_mnem(i);
     if (m == M_cvt) {
         convert(s, i);
         return;
     }
-    if (!is_short(i) || !pl_insn_pure(i)) return;
+    if (!is_int16(i) || !pl_insn_pure(i)) return;
     const unsigned how = pl_type_kind(pl_insn_type(i)) == 's' ? SIGNS : ZEROS;
     if (m == M_sub && i->latency_class == C_alu)
         i->latency_class = C_alu_x3;
@@ -165,7 +165,7 @@ static bool several(const pl_insn *i)
 
 /* Several bytes or halves are loaded and stored as words: what is used of them is cut out, what is
  * stored put together (PRMT). */
-static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
+static void extract_half(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t at)
 {
     const pl_insn access = x->blocks.at[block].code.at[at];
     const unsigned n = access.sel[PL_M_COUNT];
@@ -191,17 +191,17 @@ static void cut_out(pl_ir *x, const uint16_t *to_float, uint32_t block, size_t a
     }
 }
 
-static bool any_short(const pl_insn *i)
+static bool has_int16(const pl_insn *i)
 {
-    return is_short(i) ||
+    return is_int16(i) ||
            (i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_cvt && i->latency_class == C_cvt_int);
 }
 
 bool pl_pass_lower_int16_extend(pl_ir *x)
 {
-    if (!pl_ir_any(x, any_short)) return true;
+    if (!pl_ir_any(x, has_int16)) return true;
     if (!pl_ir_analyze(x)) return false;
-    shorts s = {.x = x,
+    int16_lowering s = {.x = x,
                 .extended = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
                              pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)}};
     s.known = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
@@ -211,9 +211,9 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
             pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            learner l = {&s, made(&s, i)};
-            visit(&s, i);
-            pl_insn_writes_here(x->p, i, learn, &l);
+            upper_half_query l = {&s, made(&s, i)};
+            lower_insn(&s, i);
+            pl_insn_writes_here(x->p, i, note_upper_half, &l);
         }
     }
     pl_ir_preserve_all(x);
@@ -238,6 +238,6 @@ bool pl_pass_lower_int16_narrow(pl_ir *x)
         }
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = x->blocks.at[b].code.n; k-- > 0 && pl_ir_ok(x);)
-            if (several(&x->blocks.at[b].code.at[k])) cut_out(x, to_float, b, k);
+            if (several(&x->blocks.at[b].code.at[k])) extract_half(x, to_float, b, k);
     return pl_ir_ok(x);
 }

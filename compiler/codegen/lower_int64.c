@@ -27,16 +27,16 @@ enum {
 
 enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
 
-typedef struct halves {
+typedef struct int64_lowering {
     pl_ir *x;
-    uint8_t *want;  /* by row */
+    uint8_t *demanded_halves;  /* by row */
     pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as
                        they have been seen */
-} halves;
+} int64_lowering;
 
 /* Without its guard the only writer of a value leaves it undefined: what is known of the value does
  * not depend on the guard. */
-static const pl_insn *writer(const halves *h, uint32_t row)
+static const pl_insn *writer(const int64_lowering *h, uint32_t row)
 {
     if (row == UINT32_MAX || row >= h->x->f->rows || h->x->regs[row].ndefs != 1 ||
         h->x->regs[row].def_block == PL_IR_NONE)
@@ -67,7 +67,7 @@ static bool extends(const pl_insn *i)
     return extension(i) == 'u';
 }
 
-static bool cuts(const pl_insn *i)
+static bool takes_half(const pl_insn *i)
 {
     if (pl_insn_mnem(i) == M__narrow) return true;
     if (pl_insn_mnem(i) != M_cvt || pl_forms[i->form].noperands != 2 || pl_insn_has(i, W_sat))
@@ -95,7 +95,7 @@ static uint8_t table_of(const pl_insn *i)
     }
 }
 
-static unsigned zeros(const halves *h, uint32_t row, unsigned steps);
+static unsigned known_zero_bits(const int64_lowering *h, uint32_t row, unsigned steps);
 
 static unsigned inputs(const pl_insn *i)
 {
@@ -103,13 +103,13 @@ static unsigned inputs(const pl_insn *i)
 }
 
 /* Of each input of logic the halves that are zero. */
-static void know(const halves *h, const pl_insn *i, unsigned steps, unsigned zero[3])
+static void note_known_half(const int64_lowering *h, const pl_insn *i, unsigned steps, unsigned zero[3])
 {
-    for (unsigned k = 0; k < inputs(i); k++) zero[k] = zeros(h, i->op[1 + k], steps);
+    for (unsigned k = 0; k < inputs(i); k++) zero[k] = known_zero_bits(h, i->op[1 + k], steps);
 }
 
 /* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
-static int logic_half(const halves *h, const pl_insn *i, unsigned half, const unsigned zero[3],
+static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half, const unsigned zero[3],
                       bool *copy)
 {
     static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
@@ -130,7 +130,7 @@ static int logic_half(const halves *h, const pl_insn *i, unsigned half, const un
 }
 
 /* The halves of its result that are known to be zero. */
-static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
+static unsigned zeros_written(const int64_lowering *h, const pl_insn *i, unsigned steps)
 {
     unsigned zero[3];
     uint64_t n;
@@ -139,7 +139,7 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
     if (!is_wide(i)) return 0;
     const uint16_t m = pl_insn_mnem(i);
     if (is_logic(m)) {
-        know(h, i, steps, zero);
+        note_known_half(h, i, steps, zero);
         return (unsigned)(logic_half(h, i, LOW, zero, &copy) == 0 ? LOW : 0) |
                (unsigned)(logic_half(h, i, HIGH, zero, &copy) == 0 ? HIGH : 0);
     }
@@ -147,47 +147,47 @@ static unsigned zeros_made(const halves *h, const pl_insn *i, unsigned steps)
         if (!pl_ir_constant_value(h->x, i->op[2], &n) ||
             (m == M_shr && pl_type_kind(pl_insn_type(i)) == 's'))
             return 0;
-        const unsigned of = zeros(h, i->op[1], steps);
+        const unsigned of = known_zero_bits(h, i->op[1], steps);
         return n > 63       ? BOTH
                : n < 32     ? of & (m == M_shl ? LOW : HIGH)
                : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0)
                             : (unsigned)HIGH | (of & HIGH ? LOW : 0);
     }
-    if (m == M_selp) return zeros(h, i->op[1], steps) & zeros(h, i->op[2], steps);
-    return pl_insn_is_copy(i) ? zeros(h, i->op[1], steps) : 0;
+    if (m == M_selp) return known_zero_bits(h, i->op[1], steps) & known_zero_bits(h, i->op[2], steps);
+    return pl_insn_is_copy(i) ? known_zero_bits(h, i->op[1], steps) : 0;
 }
 
-static unsigned zeros(const halves *h, uint32_t row, unsigned steps)
+static unsigned known_zero_bits(const int64_lowering *h, uint32_t row, unsigned steps)
 {
     uint64_t n;
     if (pl_ir_constant_value(h->x, row, &n))
         return (unsigned)((uint32_t)n ? 0 : LOW) | (unsigned)(n >> 32 ? 0 : HIGH);
     const pl_insn *i = writer(h, row);
-    return i && steps ? zeros_made(h, i, steps - 1) : 0;
+    return i && steps ? zeros_written(h, i, steps - 1) : 0;
 }
 
-static void want(halves *h, uint32_t row, unsigned what)
+static void demand(int64_lowering *h, uint32_t row, unsigned what)
 {
-    if (row != UINT32_MAX && row < h->x->f->rows) h->want[row] |= (uint8_t)what;
+    if (row != UINT32_MAX && row < h->x->f->rows) h->demanded_halves[row] |= (uint8_t)what;
 }
 
-static void want_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void demand_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    halves *h = ctx;
+    int64_lowering *h = ctx;
     if ((use & PL_USE_PRED) || *row >= h->x->f->rows) return;
-    want(h, *row, BOTH | IN_REGISTERS);
+    demand(h, *row, BOTH | IN_REGISTERS);
     if (rows == 1 && *row) /* a half by its own name */
-        want(h, *row - 1, BOTH | IN_REGISTERS);
+        demand(h, *row - 1, BOTH | IN_REGISTERS);
 }
 
 /* Instructions for either half, which have RZ where nothing is. */
-static void want_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void demand_values(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    halves *h = ctx;
+    int64_lowering *h = ctx;
     if (rows == 2 && !(use & PL_USE_PRED))
-        want(h, *row, BOTH);
+        demand(h, *row, BOTH);
     else
-        want_all(ctx, row, rows, use);
+        demand_all(ctx, row, rows, use);
 }
 
 static unsigned count(unsigned some)
@@ -201,15 +201,15 @@ static uint16_t of_halves(unsigned n, unsigned both)
     return (uint16_t)(n == 0 ? C_free : n == 1 ? C_alu : both);
 }
 
-static unsigned moved_zeros(const halves *h, const pl_insn *i, unsigned wanted)
+static unsigned moved_zeros(const int64_lowering *h, const pl_insn *i, unsigned wanted)
 {
-    return wanted & IN_REGISTERS ? count(zeros_made(h, i, STEPS) & wanted) : 0;
+    return wanted & IN_REGISTERS ? count(zeros_written(h, i, STEPS) & wanted) : 0;
 }
 
-static void logic(halves *h, pl_insn *i, unsigned wanted)
+static void logic(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     unsigned work = 0, read = 0, zero[3];
-    know(h, i, STEPS, zero);
+    note_known_half(h, i, STEPS, zero);
     for (unsigned half = LOW; half <= HIGH; half++) {
         bool copy = false;
         if (!(wanted & half)) continue;
@@ -218,10 +218,10 @@ static void logic(halves *h, pl_insn *i, unsigned wanted)
         read |= known < 0 ? half : 0;
     }
     i->latency_class = of_halves(wanted & TESTED ? 0 : work + moved_zeros(h, i, wanted), C_logic64);
-    for (unsigned k = 0; k < inputs(i); k++) want(h, i->op[1 + k], read);
+    for (unsigned k = 0; k < inputs(i); k++) demand(h, i->op[1 + k], read);
 }
 
-static void shift(halves *h, pl_insn *i, unsigned wanted)
+static void shift(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const bool left = pl_insn_mnem(i) == M_shl,
                sign = !left && pl_type_kind(pl_insn_type(i)) == 's';
@@ -236,26 +236,26 @@ static void shift(halves *h, pl_insn *i, unsigned wanted)
         i->latency_class = number && count(wanted) == 2
                                ? C_alu_x3
                                : of_halves(count(wanted) + (number && wanted), C_shift64);
-        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
-        want(h, i->op[2], LOW | IN_REGISTERS);
+        demand(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        demand(h, i->op[2], LOW | IN_REGISTERS);
         return;
     }
-    const unsigned zero = zeros_made(h, i, STEPS);
+    const unsigned zero = zeros_written(h, i, STEPS);
     unsigned work = moved_zeros(h, i, wanted);
     if (n < 32) {
         work += count(wanted & ~zero);
-        want(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
+        demand(h, i->op[1], (wanted & toward ? BOTH : 0) | (wanted & away));
     } else {
         work += ((wanted & ~zero & toward) && (n > 32 || wanted & VARIABLE) ? 1u : 0u) +
                 (sign && (wanted & ~zero & away) ? 1u : 0u);
-        want(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
+        demand(h, i->op[1], wanted & toward || (sign && wanted & away) ? away : 0);
     }
     i->latency_class = of_halves(work, C_shift64);
 }
 
 /* A word extended with its sign that only this sum reads: LEA.HI.X.SX32 extends one of its
  * operands, but does not subtract it. */
-static unsigned extended_here(const halves *h, const pl_insn *i)
+static unsigned extended_here(const int64_lowering *h, const pl_insn *i)
 {
     for (unsigned k = 1; k < (pl_insn_mnem(i) == M_sub ? 2 : 3); k++) {
         const pl_insn *w = writer(h, i->op[k]);
@@ -266,7 +266,7 @@ static unsigned extended_here(const halves *h, const pl_insn *i)
 }
 
 /* A shift to the right that only this sum reads: LEA.HI does both for the lower half. */
-static bool shifted_here(const halves *h, const pl_insn *i)
+static bool shifted_here(const int64_lowering *h, const pl_insn *i)
 {
     bool any = false;
     for (unsigned k = 1; k < 3 && pl_insn_mnem(i) == M_add; k++) {
@@ -278,35 +278,35 @@ static bool shifted_here(const halves *h, const pl_insn *i)
     return any;
 }
 
-static void sum(halves *h, pl_insn *i, unsigned wanted)
+static void sum(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const unsigned along = extended_here(h, i);
     i->latency_class = wanted & HIGH ? (shifted_here(h, i) ? C_alu : C_alu64) : C_alu;
-    for (unsigned k = 1; k < 3; k++) want(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
+    for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], wanted & HIGH && k != along ? BOTH : LOW);
 }
 
 /* 0 or -1, for instance: one SEL makes both halves for all who do not want a pair of registers. */
-static bool halves_equal(const halves *h, const pl_insn *i)
+static bool halves_equal(const int64_lowering *h, const pl_insn *i)
 {
     uint64_t a, b;
     return pl_ir_constant_value(h->x, i->op[1], &a) && pl_ir_constant_value(h->x, i->op[2], &b) &&
            (uint32_t)a == a >> 32 && (uint32_t)b == b >> 32;
 }
 
-static void selection(halves *h, pl_insn *i, unsigned wanted)
+static void selection(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
-    const unsigned zero = zeros_made(h, i, STEPS);
+    const unsigned zero = zeros_written(h, i, STEPS);
     const bool one =
         halves_equal(h, i) && (wanted & BOTH) == BOTH && !(wanted & (IN_REGISTERS | VARIABLE));
     i->latency_class =
         of_halves(one ? 1 : count(wanted & ~zero) + moved_zeros(h, i, wanted), C_alu64);
-    want(h, i->op[1], wanted & BOTH);
-    want(h, i->op[2], wanted & BOTH);
+    demand(h, i->op[1], wanted & BOTH);
+    demand(h, i->op[2], wanted & BOTH);
 }
 
 /* Asking a sign is asking the upper half. LOP3 writes predicates: logic that is only asked whether
  * it is zero takes no instruction of its own. */
-static void comparison(halves *h, pl_insn *i)
+static void comparison(int64_lowering *h, pl_insn *i)
 {
     const bool equality = pl_insn_has(i, W_eq) || pl_insn_has(i, W_ne),
                order = pl_insn_has(i, W_lt) || pl_insn_has(i, W_ge);
@@ -318,19 +318,19 @@ static void comparison(halves *h, pl_insn *i)
             : NULL;
     const bool tests = w && is_wide(w) && is_logic(pl_insn_mnem(w)) && pl_insn_is_integer(w, 64);
     const bool sign = zero && order && pl_type_kind(pl_insn_type(i)) == 's';
-    const unsigned known = tests ? zeros(h, i->op[2], STEPS) : 0;
+    const unsigned known = tests ? known_zero_bits(h, i->op[2], STEPS) : 0;
     i->latency_class = sign || known ? C_setp : C_setp64;
-    want(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
-    want(h, i->op[3], BOTH);
+    demand(h, i->op[2], sign ? HIGH : (BOTH & ~known) | (tests ? TESTED : 0));
+    demand(h, i->op[3], BOTH);
 }
 
 /* bfi with numbers for place and width. */
-static void insertion(halves *h, pl_insn *i, unsigned wanted)
+static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     uint64_t place, width;
     if (!pl_ir_constant_value(h->x, i->op[3], &place) ||
         !pl_ir_constant_value(h->x, i->op[4], &width) || place > 63 || width > 64) {
-        pl_insn_reads_here(h->x->p, i, want_all, h);
+        pl_insn_reads_here(h->x->p, i, demand_all, h);
         return;
     }
     const uint64_t field = (width > 63 ? UINT64_MAX : (1ull << width) - 1) << place;
@@ -349,8 +349,8 @@ static void insertion(halves *h, pl_insn *i, unsigned wanted)
                        : work == 2 ? C_alu_x2
                        : work == 3 ? C_alu_x3
                                    : C_bfe;
-    want(h, i->op[1], place >= 32 ? LOW : BOTH);
-    want(h, i->op[2], keep);
+    demand(h, i->op[1], place >= 32 ? LOW : BOTH);
+    demand(h, i->op[2], keep);
 }
 
 /* What one half of a factor times the lower half of the other one adds to the upper half of a
@@ -361,11 +361,11 @@ typedef enum cross {
     MULTIPLIED
 } cross;
 
-static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
+static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
 {
     const unsigned lower = 3 - upper;
     uint64_t n;
-    if ((zeros(h, i->op[upper], STEPS) & HIGH) || (zeros(h, i->op[lower], STEPS) & LOW))
+    if ((known_zero_bits(h, i->op[upper], STEPS) & HIGH) || (known_zero_bits(h, i->op[lower], STEPS) & LOW))
         return NOTHING;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) return MULTIPLIED;
     const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);
@@ -376,7 +376,7 @@ static cross crossing(const halves *h, const pl_insn *i, unsigned upper)
  * halves, IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
  * only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for
  * all products of its block. */
-static uint16_t whole_product(halves *h, pl_insn *i)
+static uint16_t whole_product(int64_lowering *h, pl_insn *i)
 {
     const cross first = crossing(h, i, 1), second = crossing(h, i, 2);
     if (first == MULTIPLIED && second == MULTIPLIED) return C_mul64_lo;
@@ -386,20 +386,20 @@ static uint16_t whole_product(halves *h, pl_insn *i)
 
 /* The lower half of a product takes one IMAD, and the lower halves of its factors. What IMAD.WIDE
  * adds is a pair of registers. */
-static void product(halves *h, pl_insn *i, unsigned wanted)
+static void product(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const bool low = !(wanted & HIGH);
     i->latency_class = low ? C_imad : whole_product(h, i);
     for (unsigned k = 1; k < pl_forms[i->form].noperands; k++)
-        want(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
+        demand(h, i->op[k], low ? LOW : k == 3 ? BOTH | IN_REGISTERS : BOTH);
 }
 
 /* Counts and searches in 64 bits of which the upper 32 are zero. */
-static void count_bits(const halves *h, pl_insn *i)
+static void count_bits(const int64_lowering *h, pl_insn *i)
 {
     if ((i->latency_class == C_popc64 || i->latency_class == C_clz64 ||
          i->latency_class == C_find64) &&
-        (zeros(h, i->op[1], STEPS) & HIGH))
+        (known_zero_bits(h, i->op[1], STEPS) & HIGH))
         i->latency_class = pl_insn_mnem(i) == M_clz ? C_clz : C_popc;
 }
 
@@ -417,43 +417,43 @@ static uint32_t near_address(const pl_insn *i)
 }
 
 typedef struct access {
-    halves *h;
+    int64_lowering *h;
     uint32_t address;
 } access;
 
-static void want_near(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void demand_address(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     access *a = ctx;
     if (*row == a->address && rows == 2 && !(use & PL_USE_PRED))
-        want(a->h, *row, LOW);
+        demand(a->h, *row, LOW);
     else
-        want_all(a->h, row, rows, use);
+        demand_all(a->h, row, rows, use);
 }
 
-static void visit(halves *h, pl_insn *i)
+static void visit(int64_lowering *h, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD) return;
     const uint16_t m = pl_insn_mnem(i);
     const uint32_t to = i->op[0];
     const bool value =
         to < h->x->f->rows && h->x->regs[to].ndefs == 1 && !h->x->regs[to].precolored;
-    const unsigned wanted = value ? h->want[to] : BOTH | IN_REGISTERS | VARIABLE;
+    const unsigned wanted = value ? h->demanded_halves[to] : BOTH | IN_REGISTERS | VARIABLE;
     if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
-        pl_insn_reads_here(h->x->p, i, want_near, &near);
-    else if (cuts(i))
-        want(h, i->op[1], LOW);
+        pl_insn_reads_here(h->x->p, i, demand_address, &near);
+    else if (takes_half(i))
+        demand(h, i->op[1], LOW);
     else if (extension(i)) {
         i->latency_class =
             (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
-        pl_insn_reads_here(h->x->p, i, want_all, h);
+        pl_insn_reads_here(h->x->p, i, demand_all, h);
     } else if (m == M_bfe && is_wide(i)) {
         if (!(wanted & HIGH))
             i->latency_class = i->latency_class == C_bfe64 || i->latency_class == C_bfe64s
                                    ? i->latency_class
                                    : C_alu_x2;
-        pl_insn_reads_here(h->x->p, i, want_all, h);
+        pl_insn_reads_here(h->x->p, i, demand_all, h);
     } else if (m == M_setp && is_wide(i) &&
                (i->latency_class == C_setp64 || i->latency_class == C_setp))
         comparison(h, i);
@@ -461,13 +461,13 @@ static void visit(halves *h, pl_insn *i)
         insertion(h, i, wanted);
     else if (m == M_add && i->latency_class == C_free && is_wide(i) &&
              !(wanted & HIGH)) /* an address in the constant bank */
-        for (unsigned k = 1; k < 3; k++) want(h, i->op[k], LOW);
+        for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], LOW);
     else if (!pl_insn_is_integer(i, 64))
         pl_insn_reads_here(h->x->p, i,
                            m == M_popc || m == M_clz ||
                                    (m == M_mad && i->latency_class == C_imad_wide_sum)
-                               ? want_values
-                               : want_all,
+                               ? demand_values
+                               : demand_all,
                            h);
     else if (is_logic(m) && (i->latency_class == C_logic64 || i->latency_class == C_alu ||
                              i->latency_class == C_free))
@@ -487,7 +487,7 @@ static void visit(halves *h, pl_insn *i)
                              i->latency_class == C_free))
         selection(h, i, wanted);
     else
-        pl_insn_reads_here(h->x->p, i, m == M_mov ? want_all : want_values, h);
+        pl_insn_reads_here(h->x->p, i, m == M_mov ? demand_all : demand_values, h);
 }
 
 static bool is_halved(const pl_insn *i)
@@ -503,24 +503,24 @@ static bool is_halved(const pl_insn *i)
 
 /* Does the instruction make a value of 64 bits of which one register holds all that is wanted?
  * Whoever wants it in registers has the other one, too. */
-static bool is_half(const halves *h, const pl_insn *i)
+static bool is_half(const int64_lowering *h, const pl_insn *i)
 {
     const uint32_t to = i->op[0];
     if (i->form == PL_IR_DEAD || !pl_insn_pure(i) || to >= h->x->f->rows ||
         h->x->regs[to].ndefs != 1 || h->x->regs[to].precolored || h->x->regs[to].width != 2 ||
         (i->flags & PL_IF_UNIFORM_REG))
         return false;
-    const unsigned wanted = h->want[to];
-    return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_made(h, i, STEPS)) < 2;
+    const unsigned wanted = h->demanded_halves[to];
+    return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_written(h, i, STEPS)) < 2;
 }
 
 /* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take
  * one register are noted; else the other way round. */
-static bool walk(pl_ir *x, bool widths)
+static bool lower_block(pl_ir *x, bool widths)
 {
     if (!pl_ir_analyze(x)) return false;
-    halves h = {.x = x, .want = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
-    if (!h.want) return false;
+    int64_lowering h = {.x = x, .demanded_halves = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4)};
+    if (!h.demanded_halves) return false;
     for (uint32_t j = x->nrpo; j-- > 0;) {
         pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         h.first = NULL;
@@ -538,12 +538,12 @@ static bool walk(pl_ir *x, bool widths)
 
 bool pl_pass_lower_int64(pl_ir *x)
 {
-    return !pl_ir_any(x, is_halved) || walk(x, false);
+    return !pl_ir_any(x, is_halved) || lower_block(x, false);
 }
 
 bool pl_pass_narrow_int64(pl_ir *x)
 {
-    return walk(x, true);
+    return lower_block(x, true);
 }
 
 /* A word from memory or less that goes to a register of 64 bits, or comes from one. */

@@ -13,13 +13,13 @@
  * there. Guarded ones stay whole. */
 #include "compiler/passes.h"
 
-typedef struct scaler {
+typedef struct mufu_lowering {
     pl_ir *x;
     uint32_t block, line;
-    uint32_t *turns, *turned_in; /* by row: the same in turns; block (plus one) where that is so */
-} scaler;
+    uint32_t *in_turns_reg, *in_turns_block; /* by row: the same in turns; block (plus one) where that is so */
+} mufu_lowering;
 
-static pl_insn *later(scaler *s, size_t at, uint16_t mnem, unsigned operands, const pl_word *words,
+static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands, const pl_word *words,
                       unsigned n)
 {
     pl_insn *i = pl_ir_insert_deferred(s->x, s->block, at);
@@ -28,7 +28,7 @@ static pl_insn *later(scaler *s, size_t at, uint16_t mnem, unsigned operands, co
     return i;
 }
 
-static bool scale(scaler *s, size_t at, uint32_t to, uint32_t from, uint32_t guard)
+static bool scale(mufu_lowering *s, size_t at, uint32_t to, uint32_t from, uint32_t guard)
 {
     pl_insn *i = later(s, at, M__scale, 2, NULL, 0);
     if (!i) return false;
@@ -39,7 +39,7 @@ static bool scale(scaler *s, size_t at, uint32_t to, uint32_t from, uint32_t gua
 }
 
 /* Is this the last that anybody wants of the value? */
-static bool dies(const scaler *s, uint32_t row)
+static bool dies(const mufu_lowering *s, uint32_t row)
 {
     const pl_ir *x = s->x;
     const pl_ir_reg *r = &x->regs[row];
@@ -47,7 +47,7 @@ static bool dies(const scaler *s, uint32_t row)
            r->nuses == 1 && x->blocks.at[r->def_block].loop == x->blocks.at[s->block].loop;
 }
 
-static bool around(scaler *s, size_t at)
+static bool scale_around(mufu_lowering *s, size_t at)
 {
     enum { SMALLEST_EX2 = 0xc2fc0000, SMALLEST = 0x800000 }; /* -126; 2^-126 */
     pl_ir *x = s->x;
@@ -80,15 +80,15 @@ static bool around(scaler *s, size_t at)
 }
 
 /* Of both functions of one angle the second finds it in turns. */
-static bool in_turns(scaler *s, size_t at)
+static bool in_turns(mufu_lowering *s, size_t at)
 {
     pl_insn *i = &s->x->blocks.at[s->block].code.at[at];
     const uint32_t row = i->op[1];
-    const bool found = s->turned_in[row] == s->block + 1 && s->x->regs[row].ndefs == 1;
-    if (!found) s->turns[row] = pl_ir_new(s->x, 1);
-    s->turned_in[row] = s->block + 1;
+    const bool found = s->in_turns_block[row] == s->block + 1 && s->x->regs[row].ndefs == 1;
+    if (!found) s->in_turns_reg[row] = pl_ir_new(s->x, 1);
+    s->in_turns_block[row] = s->block + 1;
     i->latency_class = C_mufu;
-    i->op[1] = s->turns[row];
+    i->op[1] = s->in_turns_reg[row];
     return found || scale(s, at, i->op[1], row, PL_PT);
 }
 
@@ -103,16 +103,16 @@ bool pl_pass_lower_mufu(pl_ir *x)
     if (!pl_ir_any(x, has_steps)) return true;
     if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
-    scaler s = {.x = x,
-                .turns = pl_arena_array(x->tmp, uint32_t, rows + 1),
-                .turned_in = pl_arena_array(x->tmp, uint32_t, rows + 1)};
-    if (!s.turns || !s.turned_in) return false;
+    mufu_lowering s = {.x = x,
+                .in_turns_reg = pl_arena_array(x->tmp, uint32_t, rows + 1),
+                .in_turns_block = pl_arena_array(x->tmp, uint32_t, rows + 1)};
+    if (!s.in_turns_reg || !s.in_turns_block) return false;
     for (s.block = 0; s.block < x->blocks.n; s.block++)
         for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
             const pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
             s.line = i->line;
-            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : around(&s, k))) return false;
+            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : scale_around(&s, k))) return false;
         }
     return pl_ir_flush_inserts(x);
 }

@@ -35,24 +35,24 @@ enum {
 }; /* of a tile; registers of a fragment; tiles of one LDSM; bytes; maker.unit */
 
 /* An address that has been computed: `lines` lines of memory behind the first tile at a base. */
-typedef struct computed {
-    uint32_t base, stride, row, home, block, at;
+typedef struct lane_address {
+    uint32_t base, stride, row, hoist_block, block, at;
     unsigned unit, bits, lines; /* way in which lanes share tiles; size of elements; how far */
     bool wide;
-} computed;
+} lane_address;
 
 typedef struct addresses {
-    computed *at;
+    lane_address *at;
     size_t n, cap;
 } addresses;
 
-typedef struct maker {
+typedef struct wmma_lowering {
     pl_ir *x;
     addresses *known;
     pl_insn from;   /* the instruction */
     uint32_t block; /* its place */
     size_t at;
-    uint32_t home;         /* where computations go, at the end if it is another block */
+    uint32_t hoist_block;         /* where computations go, at the end if it is another block */
     unsigned address;      /* which operand */
     uint32_t base, stride; /* registers; UINT32_MAX: the address is a number */
     bool wide;             /* addresses have 64 bits */
@@ -65,14 +65,14 @@ typedef struct maker {
     uint32_t reg[MOST];
     uint32_t line, place; /* of the lane in its tile */
     unsigned unit;        /* elements that an access of a lane takes; ONE and a bit: one by one */
-} maker;
+} wmma_lowering;
 
 /* First element of a register's tile, of a pair of them: line and position in it. */
 typedef struct origin {
     unsigned line, position;
 } origin;
 
-static pl_insn *make(maker *m, pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words,
+static pl_insn *make(wmma_lowering *m, pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words,
                      unsigned n)
 {
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
@@ -81,23 +81,23 @@ static pl_insn *make(maker *m, pl_insn *i, uint16_t mnem, unsigned noperands, co
     return i;
 }
 
-static pl_insn *emit(maker *m, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+static pl_insn *emit(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
 {
     return make(m, pl_ir_insert_deferred(m->x, m->block, m->at), mnem, noperands, words, n);
 }
 
 /* What depends on these registers alone is done outside of loops that do not change them. */
-static void settle(maker *m, uint32_t a, uint32_t b)
+static void settle(wmma_lowering *m, uint32_t a, uint32_t b)
 {
-    m->home = pl_ir_hoist_block(m->x, m->block, a, b);
+    m->hoist_block = pl_ir_hoist_block(m->x, m->block, a, b);
 }
 
-static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows,
+static uint32_t compute(wmma_lowering *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows,
                         uint32_t a, uint32_t b, uint32_t c)
 {
-    const size_t at = m->home == m->block ? m->at : pl_ir_end(m->x, m->home);
+    const size_t at = m->hoist_block == m->block ? m->at : pl_ir_end(m->x, m->hoist_block);
     uint32_t to = pl_ir_new(m->x, rows);
-    pl_insn *i = make(m, pl_ir_insert_deferred(m->x, m->home, at), mnem,
+    pl_insn *i = make(m, pl_ir_insert_deferred(m->x, m->hoist_block, at), mnem,
                       c == UINT32_MAX ? b == UINT32_MAX ? 2 : 3 : 4, words, n);
     if (i) {
         i->op[0] = to;
@@ -111,38 +111,38 @@ static uint32_t compute(maker *m, uint16_t mnem, const pl_word *words, unsigned 
     return to;
 }
 
-static uint32_t number(maker *m, unsigned n)
+static uint32_t number(wmma_lowering *m, unsigned n)
 {
     return pl_ir_constant(m->x, n, 32);
 }
 
-static uint32_t shifted(maker *m, uint32_t a, unsigned right)
+static uint32_t shifted(wmma_lowering *m, uint32_t a, unsigned right)
 {
     const pl_word t = W_u32;
     return right ? compute(m, M_shr, &t, 1, 1, a, number(m, right), UINT32_MAX) : a;
 }
 
-static uint32_t times(maker *m, uint32_t a, unsigned log2)
+static uint32_t times(wmma_lowering *m, uint32_t a, unsigned log2)
 {
     const pl_word t = W_b32;
     return log2 ? compute(m, M_shl, &t, 1, 1, a, number(m, log2), UINT32_MAX) : a;
 }
 
-static uint32_t masked(maker *m, uint32_t a, unsigned mask)
+static uint32_t masked(wmma_lowering *m, uint32_t a, unsigned mask)
 {
     const pl_word t = W_b32;
     return compute(m, M_and, &t, 1, 1, a, number(m, mask), UINT32_MAX);
 }
 
 /* a * b + c as an address. */
-static uint32_t product(maker *m, uint32_t a, uint32_t b, uint32_t c)
+static uint32_t product(wmma_lowering *m, uint32_t a, uint32_t b, uint32_t c)
 {
     return m->wide ? compute(m, M_mad, (pl_word[]){W_wide, W_u32}, 2, 2, a, b, c)
                    : compute(m, M_mad, (pl_word[]){W_lo, W_u32}, 2, 1, a, b, c);
 }
 
 /* The address of element `index`, whose size is 1 << log2 bytes. */
-static uint32_t element(maker *m, uint32_t index, unsigned log2)
+static uint32_t element(wmma_lowering *m, uint32_t index, unsigned log2)
 {
     const pl_word shift = m->wide ? W_b64 : W_b32, add = m->wide ? W_s64 : W_s32;
     const unsigned rows = m->wide ? 2 : 1;
@@ -152,7 +152,7 @@ static uint32_t element(maker *m, uint32_t index, unsigned log2)
                                  : compute(m, M_add, &add, 1, rows, m->base, bytes, UINT32_MAX);
 }
 
-static void reach(maker *m, pl_insn *i, uint32_t address, unsigned offset)
+static void reach(wmma_lowering *m, pl_insn *i, uint32_t address, unsigned offset)
 {
     i->guard = m->from.guard;
     i->op[pl_forms[i->form].operand[0].kind == PL_K_ADDR ? 0 : 1] = address;
@@ -163,7 +163,7 @@ static void reach(maker *m, pl_insn *i, uint32_t address, unsigned offset)
     pl_insn_shape(i);
 }
 
-static void list(maker *m, pl_insn *i, unsigned operand, const uint32_t *rows, unsigned n)
+static void list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t *rows, unsigned n)
 {
     i->extra_ops = (uint32_t)m->x->p->pool.n;
     i->nextra = (uint16_t)n;
@@ -172,7 +172,7 @@ static void list(maker *m, pl_insn *i, unsigned operand, const uint32_t *rows, u
 }
 
 /* ld or st of one or two registers. */
-static void access(maker *m, pl_word type, const uint32_t *rows, unsigned n, uint32_t address,
+static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n, uint32_t address,
                    unsigned offset)
 {
     static const pl_word spaces[] = {[PL_SP_GLOBAL] = W_global, [PL_SP_SHARED] = W_shared};
@@ -191,7 +191,7 @@ static void access(maker *m, pl_word type, const uint32_t *rows, unsigned n, uin
 }
 
 /* With the guard of the instruction: what writes its result. */
-static uint32_t result(maker *m, uint16_t mnem, unsigned noperands, const pl_word *words,
+static uint32_t result(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words,
                        unsigned n, uint32_t to, uint32_t a)
 {
     pl_insn *i = emit(m, mnem, noperands, words, n);
@@ -204,7 +204,7 @@ static uint32_t result(maker *m, uint16_t mnem, unsigned noperands, const pl_wor
     return to;
 }
 
-static uint32_t transposed(maker *m, uint32_t to, uint32_t a)
+static uint32_t transposed(wmma_lowering *m, uint32_t to, uint32_t a)
 {
     return result(m, M_movmatrix, 2, (pl_word[]){W_sync, W_aligned, W_m8n8, W_trans, W_b16}, 5, to,
                   a);
@@ -212,13 +212,13 @@ static uint32_t transposed(maker *m, uint32_t to, uint32_t a)
 
 /* ---- where things are ---- */
 
-static bool has(const maker *m, pl_word w)
+static bool has(const wmma_lowering *m, pl_word w)
 {
     return pl_insn_has(&m->from, w);
 }
 
 /* Registers of factors: pieces of 16 bytes along a line, eight lines after eight lines. */
-static origin of_factor(const maker *m, unsigned r)
+static origin of_factor(const wmma_lowering *m, unsigned r)
 {
     const unsigned per = m->bits < 32 ? 32 / m->bits : 1, pieces = m->k / (PLACES * per);
     if (!m->two_steps) return (origin){r / pieces * LINES, r % pieces * PLACES * per};
@@ -227,7 +227,7 @@ static origin of_factor(const maker *m, unsigned r)
 }
 
 /* Pairs of neighbours of sums: two of a tile of 16 lines and 8 positions, then the next tile. */
-static origin of_sum(const maker *m, unsigned pair)
+static origin of_sum(const wmma_lowering *m, unsigned pair)
 {
     const bool tall = has(m, W_m32n8k16) || has(m, W_m8n32k16),
                small = has(m, W_m8n8k4) || has(m, W_m8n8k32) || has(m, W_m8n8k128);
@@ -253,7 +253,7 @@ static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* Have the registers of an address still the values that they had at a place in front of this one?
  */
-static bool unchanged(const maker *m, size_t since)
+static bool unchanged(const wmma_lowering *m, size_t since)
 {
     overlap o = {m->base, m->stride, false};
     const pl_ir_block *b = &m->x->blocks.at[m->block];
@@ -264,36 +264,36 @@ static bool unchanged(const maker *m, size_t since)
 }
 
 /* The address `lines` lines behind the first tile, if it has been computed; UINT32_MAX. */
-static uint32_t known(const maker *m, unsigned lines)
+static uint32_t known(const wmma_lowering *m, unsigned lines)
 {
     for (size_t k = m->known->n; k-- > 0;) {
-        const computed *c = &m->known->at[k];
+        const lane_address *c = &m->known->at[k];
         if (c->base == m->base && c->stride == m->stride && c->unit == m->unit &&
-            c->bits == m->bits && c->lines == lines && c->wide == m->wide && c->home == m->home &&
-            (m->home != m->block || (c->block == m->block && unchanged(m, c->at))))
+            c->bits == m->bits && c->lines == lines && c->wide == m->wide && c->hoist_block == m->hoist_block &&
+            (m->hoist_block != m->block || (c->block == m->block && unchanged(m, c->at))))
             return c->row;
     }
     return UINT32_MAX;
 }
 
-static uint32_t note(maker *m, unsigned lines, uint32_t row)
+static uint32_t note(wmma_lowering *m, unsigned lines, uint32_t row)
 {
     *pl_push(m->x->tmp, m->known) =
-        (computed){m->base,         m->stride, row,     m->home, m->block,
+        (lane_address){m->base,         m->stride, row,     m->hoist_block, m->block,
                    (uint32_t)m->at, m->unit,   m->bits, lines,   m->wide};
     return row;
 }
 
 /* The address `lines` lines behind that of the first tile; a line of memory has `stride` units of
  * `bytes`. */
-static uint32_t further(maker *m, uint32_t first, uint32_t stride, unsigned lines, unsigned bytes)
+static uint32_t further(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines, unsigned bytes)
 {
     uint32_t row = lines ? known(m, lines) : first;
     return row == UINT32_MAX ? note(m, lines, product(m, stride, number(m, lines * bytes), first))
                              : row;
 }
 
-static uint32_t widened(maker *m, uint32_t a)
+static uint32_t widened(wmma_lowering *m, uint32_t a)
 {
     return m->wide ? compute(m, M_cvt, (pl_word[]){W_u64, W_u32}, 2, 2, a, UINT32_MAX, UINT32_MAX)
                    : a;
@@ -306,7 +306,7 @@ static unsigned log2_of(unsigned n)
 
 /* One access of a unit to each register or pair of them: lines of tiles are lines of memory, or of
  * the transposed tile. `size`: elements of a unit. */
-static void by_lines(maker *m, unsigned size)
+static void by_lines(wmma_lowering *m, unsigned size)
 {
     const unsigned bytes = size * m->bits / 8, step = m->factor || m->bits < 32 ? 1 : 2,
                    n = m->own / step;
@@ -336,7 +336,7 @@ static void by_lines(maker *m, unsigned size)
 
 /* Elements of 32 bits and more, one by one. The lane's second element of a pair is the next in the
  * line of the tile. */
-static void one_by_one(maker *m)
+static void one_by_one(wmma_lowering *m)
 {
     const unsigned log2 = log2_of(m->bits / 8), step = m->factor ? 1 : 2;
     const pl_word type = m->bits == 64 ? W_b64 : W_b32;
@@ -386,7 +386,7 @@ static void one_by_one(maker *m)
 }
 
 /* Factors of bytes whose neighbours lie in different lines. */
-static void by_bytes(maker *m)
+static void by_bytes(wmma_lowering *m)
 {
     enum { PER = 4 };
     uint32_t address[MOST][PER], byte[MOST][PER];
@@ -408,7 +408,7 @@ static void by_bytes(maker *m)
     for (unsigned r = 0; r < m->own; r++)
         for (unsigned j = 0; j < PER; j++)
             access(m, W_u8, &byte[r][j], 1, address[r][j], offset[r]);
-    m->home = m->block;
+    m->hoist_block = m->block;
     for (unsigned r = 0; r < m->own; r++) {
         const pl_word lo[] = {W_lo, W_u32}, t = W_b32;
         uint32_t half[2];
@@ -430,7 +430,7 @@ static void by_bytes(maker *m)
 
 /* Lane l gives the address of row l % 8 of tile l / 8. Which way one or two tiles further lie
  * decides what bits 3 and 4 of its number mean. */
-static void by_tiles(maker *m, uint32_t lane)
+static void by_tiles(wmma_lowering *m, uint32_t lane)
 {
     const unsigned most = m->bits == 8 ? 2 : TILES;
     for (unsigned r = 0, n; r < m->own; r += n) {
@@ -539,7 +539,7 @@ static bool shares(const uint32_t *a, unsigned n, const uint32_t *b, unsigned m)
 static void multiply(pl_ir *x, uint32_t block, size_t at, const pl_insn *from, const pl_word *words,
                      unsigned nwords, const uint32_t *const rows[LISTS], const unsigned n[LISTS])
 {
-    maker m = {.x = x, .from = *from, .block = block, .at = at};
+    wmma_lowering m = {.x = x, .from = *from, .block = block, .at = at};
     pl_insn *i = emit(&m, M_mma, LISTS, words, nwords);
     if (!i) return;
     i->guard = from->guard;
@@ -603,7 +603,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
 }
 
 /* An address a number behind another one: tiles beside each other share what they compute. */
-static void step_back(maker *m)
+static void step_back(wmma_lowering *m)
 {
     const pl_ir *x = m->x;
     uint64_t step;
@@ -630,7 +630,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
 {
     pl_insn *i = &x->blocks.at[block].code.at[at];
     const pl_form *f = &pl_forms[i->form];
-    maker m = {.x = x,
+    wmma_lowering m = {.x = x,
                .known = known,
                .from = *i,
                .block = block,
@@ -662,7 +662,7 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     if (x->p->lanes > PL_LANES) /* each half of a wide warp has fragments of its own */
         lane = masked(&m, lane, PL_LANES - 1);
     if (!m.wide && m.base != UINT32_MAX && !(m.from.sel[PL_M_FLAGS] & PL_MF_ADDR32)) {
-        m.home = m.block;
+        m.hoist_block = m.block;
         m.base =
             compute(&m, M_cvt, (pl_word[]){W_u32, W_u64}, 2, 1, m.base, UINT32_MAX, UINT32_MAX);
     }

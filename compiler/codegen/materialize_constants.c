@@ -17,32 +17,32 @@
 
 enum { OFTEN = 4 };
 
-typedef struct moved {
+typedef struct materialized_constant {
     uint32_t constant, row, block, next; /* next: of the same constant, plus one */
     uint32_t calls; /* of the function in front of it, for addresses of variables */
-} moved;
+} materialized_constant;
 
-typedef struct mover {
+typedef struct constant_materializer {
     pl_ir *x;
     uint32_t block, line;
     uint32_t calls; /* seen so far */
     size_t at;
-    unsigned room; /* numbers that the current instruction may still hold */
-    uint32_t held; /* the one it holds */
+    unsigned capacity; /* numbers that the current instruction may still hold */
+    uint32_t encoded_constant; /* the one it holds */
     bool pairs;    /* zero needs a register too */
     bool doubles; /* arithmetic on f64: it holds the upper half of a number whose lower half is zero
                    */
     bool uniform; /* the current operand takes a uniform register, in the block that needs it */
     uint32_t *first; /* by row of a constant: newest entry, plus one */
     struct {
-        moved *at;
+        materialized_constant *at;
         size_t n, cap;
     } done;
-} mover;
+} constant_materializer;
 
 /* Is it worth a register in the loop that the block is? Its readers that come first have been given
  * that register already, or need none. */
-static bool read_often(mover *m, uint32_t constant)
+static bool read_often(constant_materializer *m, uint32_t constant)
 {
     uint32_t readers = 0;
     const pl_ir_block *b = &m->x->blocks.at[m->block];
@@ -52,7 +52,7 @@ static bool read_often(mover *m, uint32_t constant)
     return readers >= OFTEN;
 }
 
-static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
+static uint32_t register_for(constant_materializer *m, uint32_t constant, unsigned rows)
 {
     pl_ir *x = m->x;
     bool loop = rows == 1 && !m->uniform && x->blocks.at[m->block].loop == m->block &&
@@ -74,7 +74,7 @@ static uint32_t register_for(mover *m, uint32_t constant, unsigned rows)
     i->line = m->line;
     uint32_t next = m->first[constant];
     *pl_push(x->tmp, &m->done) =
-        (moved){.constant = constant, .row = row, .block = where, .next = next};
+        (materialized_constant){.constant = constant, .row = row, .block = where, .next = next};
     m->first[constant] = (uint32_t)m->done.n;
     return row;
 }
@@ -130,7 +130,7 @@ static uint32_t *address_added(const pl_ir *x, pl_insn *i)
 
 /* It is fetched from the driver's table (LDC), in each block that needs it, and again behind a
  * call. */
-static uint32_t fetched_address(mover *m, uint32_t symbol)
+static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
 {
     pl_ir *x = m->x;
     for (uint32_t k = m->first[symbol]; k; k = m->done.at[k - 1].next)
@@ -144,7 +144,7 @@ static uint32_t fetched_address(mover *m, uint32_t symbol)
     i->line = m->line;
     const uint32_t next = m->first[symbol];
     *pl_push(x->tmp, &m->done) =
-        (moved){.constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
+        (materialized_constant){.constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
     m->first[symbol] = (uint32_t)m->done.n;
     return row;
 }
@@ -168,14 +168,14 @@ static bool computes_doubles(const pl_insn *i)
            (pl_insn_type(i) == W_f64 || pl_insn_has(i, W_f64));
 }
 
-static void place(mover *m, uint32_t *operand, unsigned rows)
+static void place(constant_materializer *m, uint32_t *operand, unsigned rows)
 {
     uint64_t v;
-    if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->held)
+    if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->encoded_constant)
         return;
-    if (m->room > 0 && !(m->doubles && (uint32_t)v)) {
-        m->room--;
-        m->held = *operand;
+    if (m->capacity > 0 && !(m->doubles && (uint32_t)v)) {
+        m->capacity--;
+        m->encoded_constant = *operand;
         return;
     }
     *operand = register_for(m, *operand, rows);
@@ -200,7 +200,7 @@ bool pl_pass_materialize_constants(pl_ir *x)
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
             keep_short(x, &x->blocks.at[x->rpo[j]].code.at[k]);
-    mover m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+    constant_materializer m = {.x = x, .first = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
     uint32_t rows = x->f->rows;
     if (!m.first) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -211,14 +211,14 @@ bool pl_pass_materialize_constants(pl_ir *x)
             uint32_t *address = address_added(x, here);
             m.line = here->line;
             if (address) *address = fetched_address(&m, *address);
-            m.room = room(here, &m.pairs);
-            if (shifts_number(x, here)) m.room = 0;
+            m.capacity = room(here, &m.pairs);
+            if (shifts_number(x, here)) m.capacity = 0;
             m.doubles = computes_doubles(here);
-            if (m.doubles) m.room = 1;
-            if (m.room == UINT32_MAX || counts_up(x, here)) continue;
+            if (m.doubles) m.capacity = 1;
+            if (m.capacity == UINT32_MAX || counts_up(x, here)) continue;
             pl_insn i = *here;
             const pl_form *f = &pl_forms[i.form];
-            m.held = PL_IR_NONE;
+            m.encoded_constant = PL_IR_NONE;
             m.line = i.line;
             for (unsigned k = f->noperands; k-- > 0;) {
                 const pl_ospec *s = &f->operand[k];

@@ -67,63 +67,63 @@ static uint32_t with_saved(uint32_t saved)
     return saved < 2 || most + 1 + MORE < WITH_CALLS ? WITH_CALLS : most + 1 + MORE;
 }
 
-typedef struct unit {
+typedef struct live_unit {
     uint32_t row, rows;  /* as numbered before */
-    bool elsewhere;      /* it takes no register of a thread */
-    bool half;           /* it takes one for its two rows */
+    bool uniform;      /* it takes no register of a thread */
+    bool narrow;           /* it takes one for its two rows */
     uint32_t start, end; /* live interval, relative to the function's first instruction */
     uint32_t to;         /* new row */
     uint32_t block;      /* the only block that touches it; UINT32_MAX: several do */
-    uint32_t same; /* unit in whose register it is: its own, unless it is a part or an extension of
+    uint32_t alias_of; /* unit in whose register it is: its own, unless it is a part or an extension of
                       another's value */
-    uint32_t born; /* position of the write that starts a unit of one block; UINT32_MAX: it starts
+    uint32_t def_pos; /* position of the write that starts a unit of one block; UINT32_MAX: it starts
                       with a read */
     pl_partial_def first; /* while its block is looked at: that write */
     uint8_t writes;       /* up to 2 */
     bool used;
-    bool late; /* the instruction that reads it last does so some time after it has issued */
-} unit;
+    bool read_late; /* the instruction that reads it last does so some time after it has issued */
+} live_unit;
 
 /* An instruction reads or writes a unit. Made once: the walks below go over these instead of
  * decoding operands every time. */
-typedef struct ref {
+typedef struct unit_ref {
     uint32_t unit;
     uint8_t rows, use; /* PL_USE_READ, PL_USE_WRITE */
-} ref;
+} unit_ref;
 
-typedef struct live {
+typedef struct allocator {
     pl_program *p;
     pl_arena *a;
     pl_prog_func *f;
     pl_cfg g;
     uint32_t fixed;
     uint32_t *unit_of; /* by old row */
-    unit *u;
+    live_unit *u;
     uint32_t n; /* units */
     struct {
-        ref *at;
+        unit_ref *at;
         size_t n, cap;
     } refs;             /* of all instructions, one after the other */
     uint32_t *ref;      /* by instruction: its first one */
     pl_live_spans sets; /* of the units that may live from block to block; touches in the order of
                         the blocks */
-    uint32_t *across;   /* by unit: its number among these */
-    uint32_t *across_unit; /* and by that number the unit */
+    uint32_t *global_index;   /* by unit: its number among these */
+    uint32_t *global_unit; /* and by that number the unit */
     uint32_t *seen;        /* by that number: last block that touches it, plus one */
-    bool *cycle;           /* by block: it may be executed several times */
-    uint32_t *set;         /* by predicate: position of its last write, from 1 on */
-    bool *out;             /* by touch: live at the end of the block */
-    uint32_t *until; /* by unit: position behind its last read, seen from here; 0: it is not live */
-    pl_linear_scan *colour;
+    bool *in_cycle;           /* by block: it may be executed several times */
+    uint32_t *pred_def;         /* by predicate: position of its last write, from 1 on */
+    bool *live_out;             /* by touch: live at the end of the block */
+    uint32_t *last_use; /* by unit: position behind its last read, seen from here; 0: it is not live */
+    pl_linear_scan *scan;
     uint32_t at; /* instruction being visited */
     uint32_t block;
-    bool guarded;
+    bool predicated;
     uint32_t delta; /* how far fixed rows move down */
-} live;
+} allocator;
 
 static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    live *l = ctx;
+    allocator *l = ctx;
     if ((use & PL_USE_PRED) || *row >= l->fixed) return;
     for (unsigned k = 1; k < rows;
          k++) /* rows of one operand belong to one unit: mark them as continued */
@@ -132,121 +132,121 @@ static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static inline void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    live *l = ctx;
+    allocator *l = ctx;
     if (!(use & PL_USE_PRED) && *row < l->fixed)
-        *pl_push(l->a, &l->refs) = (ref){l->unit_of[*row], (uint8_t)rows, (uint8_t)use};
+        *pl_push(l->a, &l->refs) = (unit_ref){l->unit_of[*row], (uint8_t)rows, (uint8_t)use};
 }
 
-static const ref *refs_of(const live *l, uint32_t at)
+static const unit_ref *refs_of(const allocator *l, uint32_t at)
 {
     return l->refs.n ? l->refs.at + l->ref[at] : NULL; /* a function without registers has none */
 }
 
-static const ref *refs_end(const live *l, uint32_t at)
+static const unit_ref *refs_end(const allocator *l, uint32_t at)
 {
     return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
 }
 
 /* Where is it touched, and how first? False: its block touches it again. */
-static bool locate(live *l, unit *u, bool write)
+static bool locate(allocator *l, live_unit *u, bool write)
 {
     if (u->used && u->block == l->block) return false;
     u->block = u->used ? UINT32_MAX : l->block;
-    u->born = !u->used && write ? l->at : UINT32_MAX;
+    u->def_pos = !u->used && write ? l->at : UINT32_MAX;
     u->used = true;
     return true;
 }
 
-static void locate_read(live *l, unit *u, const pl_insn *i)
+static void locate_read(allocator *l, live_unit *u, const pl_insn *i)
 {
-    if (!locate(l, u, false) && u->born != UINT32_MAX && u->first.guard != PL_PT &&
-        l->cycle[l->block] && !pl_partial_def_same_lanes(&u->first, i, l->set[u->first.guard]))
-        u->born = UINT32_MAX; /* written in an earlier iteration */
+    if (!locate(l, u, false) && u->def_pos != UINT32_MAX && u->first.guard != PL_PT &&
+        l->in_cycle[l->block] && !pl_partial_def_same_lanes(&u->first, i, l->pred_def[u->first.guard]))
+        u->def_pos = UINT32_MAX; /* written in an earlier iteration */
 }
 
-static void locate_write(live *l, unit *u, const pl_insn *i, bool whole)
+static void locate_write(allocator *l, live_unit *u, const pl_insn *i, bool whole)
 {
     if (locate(l, u, whole))
         u->first = pl_partial_def_of(i, l->at + 1);
-    else if (whole && u->born != UINT32_MAX &&
+    else if (whole && u->def_pos != UINT32_MAX &&
              (i->guard == PL_PT ||
-              pl_partial_def_other_lanes(&u->first, i, l->set[u->first.guard])))
+              pl_partial_def_other_lanes(&u->first, i, l->pred_def[u->first.guard])))
         u->first.guard = PL_PT; /* of all lanes now */
 }
 
 static void note_set(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    live *l = ctx;
+    allocator *l = ctx;
     (void)rows;
-    if (use & PL_USE_PRED) l->set[*row] = l->at + 1;
+    if (use & PL_USE_PRED) l->pred_def[*row] = l->at + 1;
 }
 
 /* Reads come before writes within one instruction. */
-static void locate_all(live *l, pl_insn *i)
+static void locate_all(allocator *l, pl_insn *i)
 {
     const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
-    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
-    for (const ref *r = first; r < end; r++)
+    const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const unit_ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
     pl_insn_writes_here(l->p, i, note_set, l);
-    for (const ref *r = first; r < end; r++) {
-        unit *u = &l->u[r->unit];
+    for (const unit_ref *r = first; r < end; r++) {
+        live_unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_WRITE)) continue;
         locate_write(l, u, i, r->rows == u->rows);
         if (u->writes < 2) u->writes++;
-        u->elsewhere |= elsewhere;
-        u->half |= (i->flags & PL_IF_NARROW64) != 0;
+        u->uniform |= elsewhere;
+        u->narrow |= (i->flags & PL_IF_NARROW64) != 0;
     }
 }
 
 /* Does this write start the value anew? Under a guard it does when nothing before it, in the only
  * block that knows the unit, has written or read it, and no other lanes read what they hold. */
-static inline bool starts(const live *l, const ref *r)
+static inline bool starts(const allocator *l, const unit_ref *r)
 {
-    const unit *u = &l->u[r->unit];
+    const live_unit *u = &l->u[r->unit];
     if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows) return false;
-    return !l->guarded || (u->block == l->block && u->born == l->at);
+    return !l->predicated || (u->block == l->block && u->def_pos == l->at);
 }
 
 /* The first access in a block decides. */
-static inline void summarise(live *l, const ref *r)
+static inline void summarise(allocator *l, const unit_ref *r)
 {
-    uint32_t k = l->across[r->unit];
+    uint32_t k = l->global_index[r->unit];
     if (k == UINT32_MAX || l->seen[k] == l->block + 1) return;
     l->seen[k] = l->block + 1;
     pl_live_spans_access(&l->sets, k, l->block, !starts(l, r));
 }
 
-static void extend(unit *u, uint32_t at)
+static void extend(live_unit *u, uint32_t at)
 {
     if (at < u->start) u->start = at;
     if (at > u->end) u->end = at;
 }
 
 /* Reads come before writes within one instruction. */
-static void summarise_all(live *l)
+static void summarise_all(allocator *l)
 {
-    const ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
-    for (const ref *r = first; r < end; r++) {
+    const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
+    for (const unit_ref *r = first; r < end; r++) {
         extend(&l->u[r->unit], l->at);
         if (r->use & PL_USE_READ) summarise(l, r);
     }
-    for (const ref *r = first; r < end; r++)
+    for (const unit_ref *r = first; r < end; r++)
         if (!(r->use & PL_USE_READ)) summarise(l, r);
 }
 
-static uint32_t weight(const unit *u)
+static uint32_t regs_of(const live_unit *u)
 {
-    return u->elsewhere ? 0 : u->half ? 1 : u->rows;
+    return u->uniform ? 0 : u->narrow ? 1 : u->rows;
 }
 
 /* Backward step over one instruction, which stands at positions 2 at (it reads) and 2 at + 1 (it
  * writes). */
-static void kill(live *l, const ref *r)
+static void kill(allocator *l, const unit_ref *r)
 {
-    uint32_t *until = &l->until[r->unit];
+    uint32_t *until = &l->last_use[r->unit];
     if (!starts(l, r)) return;
-    pl_linear_scan_live_range(l->colour, l->u[r->unit].same, 2 * l->at + 1,
+    pl_linear_scan_live_range(l->scan, l->u[r->unit].alias_of, 2 * l->at + 1,
                               *until ? *until : 2 * l->at + 2);
     *until = 0;
 }
@@ -261,7 +261,7 @@ static bool class_reads_late(uint16_t cls)
 }
 
 /* What the class of the instruction says. */
-static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
+static inline const pl_class_needs *needs_of(const allocator *l, const pl_insn *i)
 {
     pl_class_needs *n = &l->p->plans->needs[i->latency_class];
     if (!n->known)
@@ -273,7 +273,7 @@ static inline const pl_class_needs *needs_of(const live *l, const pl_insn *i)
 
 /* Memory instructions, shuffles and special functions wait in a queue before they read their
  * registers. */
-static bool reads_late(const live *l, const pl_insn *i)
+static bool reads_late(const allocator *l, const pl_insn *i)
 {
     const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
     if (pl_forms[i->form].effects & memory)
@@ -286,55 +286,55 @@ static bool reads_late(const live *l, const pl_insn *i)
  * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind
  * a store, 73 behind arithmetic. */
 enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
-static uint32_t queue_of(const live *l, const pl_insn *i)
+static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(l, i)) return 0;
     if (!(i->flags & PL_IF_MEM)) return UNIT_QUEUE;
     return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
 }
 
-static void revive(live *l, const ref *r)
+static void revive(allocator *l, const unit_ref *r)
 {
-    if (!(r->use & PL_USE_READ) && (!l->guarded || starts(l, r))) return;
-    if (l->until[r->unit]) return;
-    l->until[r->unit] = 2 * l->at + 1;
+    if (!(r->use & PL_USE_READ) && (!l->predicated || starts(l, r))) return;
+    if (l->last_use[r->unit]) return;
+    l->last_use[r->unit] = 2 * l->at + 1;
     uint32_t queue = r->use & PL_USE_READ ? queue_of(l, &l->p->code.at[l->f->first + l->at]) : 0,
              end = l->g.b[l->block].end - l->f->first;
-    pl_linear_scan_read_tail(l->colour, l->u[r->unit].same, 2 * l->at + 2,
+    pl_linear_scan_read_tail(l->scan, l->u[r->unit].alias_of, 2 * l->at + 2,
                              2 * (l->at + queue < end ? l->at + queue : end));
 }
 
 static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    live *l = ctx;
+    allocator *l = ctx;
     (void)rows;
     if (use & PL_USE_PRED) return;
     if (*row >= l->fixed)
         *row -= l->delta;
     else {
-        const unit *u = &l->u[l->unit_of[*row]];
+        const live_unit *u = &l->u[l->unit_of[*row]];
         *row = u->to + (*row - u->row);
     }
 }
 
 /* Every cycle goes back in the code at least once. A block between such a jump and its target
  * counts. */
-static void find_cycles(live *l)
+static void find_cycles(allocator *l)
 {
     const pl_cfg *g = &l->g;
     uint32_t *until = pl_arena_array(l->a, uint32_t, g->n + 1), end = 0;
-    l->cycle = pl_arena_array(l->a, bool, g->n + 1);
-    if (!until || !l->cycle) return;
+    l->in_cycle = pl_arena_array(l->a, bool, g->n + 1);
+    if (!until || !l->in_cycle) return;
     for (uint32_t b = 0; b < g->n; b++)
         for (uint32_t k = g->pred_start[b]; k < g->pred_start[b + 1]; k++)
             until[b] = g->pred[k] >= b && g->pred[k] + 1 > until[b] ? g->pred[k] + 1 : until[b];
     for (uint32_t b = 0; b < g->n; b++) {
         end = until[b] > end ? until[b] : end;
-        l->cycle[b] = b < end;
+        l->in_cycle[b] = b < end;
     }
 }
 
-static void make_units(live *l, pl_arena *a)
+static void make_units(allocator *l, pl_arena *a)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         pl_insn *i = &l->p->code.at[l->f->first + k];
@@ -347,11 +347,11 @@ static void make_units(live *l, pl_arena *a)
     for (size_t k = 0; k < l->f->result.n; k++)
         if (l->f->result.at[k].reg && !l->f->result.at[k].pred && l->f->result.at[k].bytes > 4)
             join(l, &l->f->result.at[k].from, 2, 0);
-    l->u = pl_arena_array(a, unit, l->fixed + 1);
+    l->u = pl_arena_array(a, live_unit, l->fixed + 1);
     if (!pl_arena_ok(a)) return;
     for (uint32_t r = 0; r < l->fixed; r++) {
         if (!l->unit_of[r]) {
-            l->u[l->n] = (unit){.row = r, .start = UINT32_MAX, .same = l->n};
+            l->u[l->n] = (live_unit){.row = r, .start = UINT32_MAX, .alias_of = l->n};
             l->n++;
         }
         l->unit_of[r] = l->n - 1;
@@ -366,41 +366,41 @@ static void make_units(live *l, pl_arena *a)
 }
 
 /* A unit that one block writes first and no other touches is not live at any end of a block. */
-static bool number_across(live *l)
+static bool number_global_units(allocator *l)
 {
-    l->across = pl_arena_array(l->a, uint32_t, l->n + 1);
-    l->across_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
-    if (!l->across || !l->across_unit) return false;
+    l->global_index = pl_arena_array(l->a, uint32_t, l->n + 1);
+    l->global_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
+    if (!l->global_index || !l->global_unit) return false;
     for (uint32_t k = 0; k < l->n; k++) {
-        bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].born != UINT32_MAX);
-        l->across[k] = stays ? UINT32_MAX : l->sets.values;
-        if (!stays) l->across_unit[l->sets.values++] = k;
+        bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].def_pos != UINT32_MAX);
+        l->global_index[k] = stays ? UINT32_MAX : l->sets.values;
+        if (!stays) l->global_unit[l->sets.values++] = k;
     }
     l->seen = pl_arena_array(l->a, uint32_t, l->sets.values + 1);
     return l->seen != NULL;
 }
 
 /* Positions in the code where block b begins and ends. */
-static uint32_t begins(const live *l, uint32_t b)
+static uint32_t begins(const allocator *l, uint32_t b)
 {
     return l->g.b[b].first - l->f->first;
 }
 
-static uint32_t ends(const live *l, uint32_t b)
+static uint32_t ends(const allocator *l, uint32_t b)
 {
     return l->g.b[b].end - l->f->first;
 }
 
 /* Blocks from `first` on and in front of `end` that do not touch the unit: it lives all through
  * them. */
-static void live_through(live *l, uint32_t u, uint32_t first, uint32_t end)
+static void live_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
     extend(&l->u[u], begins(l, first));
-    pl_linear_scan_live_range(l->colour, l->u[u].same, 2 * begins(l, first), 2 * ends(l, end - 1));
+    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * begins(l, first), 2 * ends(l, end - 1));
 }
 
-static bool solve(live *l)
+static bool solve(allocator *l)
 {
     uint32_t blocks = l->g.n, *npred = pl_arena_array(l->a, uint32_t, blocks + 1);
     if (!npred) return false;
@@ -412,22 +412,22 @@ static bool solve(live *l)
     size_t n = l->sets.accesses.n;
     uint32_t *next = pl_arena_array(l->a, uint32_t, n + 1),
              *head = l->seen; /* touches of a unit in the order of the blocks, plus one */
-    l->out = pl_arena_array(l->a, bool, n + 1);
-    if (!next || !l->out || !pl_live_spans_solve(&l->sets)) return false;
+    l->live_out = pl_arena_array(l->a, bool, n + 1);
+    if (!next || !l->live_out || !pl_live_spans_solve(&l->sets)) return false;
     memset(head, 0, l->sets.values * sizeof *head);
     for (size_t k = n; k-- > 0;) {
         const pl_access_point *t = &l->sets.accesses.at[k];
         next[k] = head[t->value];
         head[t->value] = (uint32_t)k + 1;
-        if (t->reads) extend(&l->u[l->across_unit[t->value]], begins(l, t->block));
+        if (t->reads) extend(&l->u[l->global_unit[t->value]], begins(l, t->block));
     }
     for (size_t k = 0; k < l->sets.spans.n; k++) {
         const pl_live_span *s = &l->sets.spans.at[k];
-        uint32_t u = l->across_unit[s->value], *at = &head[s->value], from = s->first;
+        uint32_t u = l->global_unit[s->value], *at = &head[s->value], from = s->first;
         for (; *at && l->sets.accesses.at[*at - 1].block < s->end; *at = next[*at - 1]) {
             uint32_t b = l->sets.accesses.at[*at - 1].block;
             if (b < s->first) continue;
-            l->out[*at - 1] = true;
+            l->live_out[*at - 1] = true;
             live_through(l, u, from, b);
             from = b + 1;
         }
@@ -438,12 +438,12 @@ static bool solve(live *l)
     return pl_arena_ok(l->a);
 }
 
-static void find_late(live *l)
+static void find_late(allocator *l)
 {
     for (uint32_t at = 0; at < l->f->count; at++) {
         if (!reads_late(l, &l->p->code.at[l->f->first + at])) continue;
-        for (const ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
-            if (r->use & PL_USE_READ) l->u[r->unit].late |= l->u[r->unit].end == at;
+        for (const unit_ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
+            if (r->use & PL_USE_READ) l->u[r->unit].read_late |= l->u[r->unit].end == at;
     }
 }
 
@@ -454,10 +454,10 @@ static void find_late(live *l)
  * units in the same row. Rows of the widths that nearly all units have are found by a bit for each,
  * at its first row; what becomes free waits in a list by position. */
 enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
-typedef struct file {
-    live *l;
-    uint32_t most; /* rows given so far */
-    uint32_t gaps; /* among them that nobody has had yet */
+typedef struct register_file {
+    allocator *l;
+    uint32_t nrows; /* rows given so far */
+    uint32_t nunused; /* among them that nobody has had yet */
     uint32_t *busy,
         *unread;    /* by row: first position at which it is free; and at which it has been read */
     uint8_t *width; /* by row; 0: nobody has had it */
@@ -467,7 +467,7 @@ typedef struct file {
     uint32_t *frees, *reads; /* by position: units whose rows become free, have been read there:
                                 lists, plus one */
     uint32_t *next_free, *next_read; /* by unit */
-} file;
+} register_file;
 
 static int width_class(uint32_t rows)
 {
@@ -479,10 +479,10 @@ static uint32_t alignment(uint32_t rows)
     return rows >= 4 ? 4 : rows == 2 ? 2 : 1;
 }
 
-static bool make_rows(file *s, live *l, pl_arena *a)
+static bool make_rows(register_file *s, allocator *l, pl_arena *a)
 {
     const size_t n = (size_t)l->fixed * 2 + 16, positions = (size_t)l->f->count + 2;
-    *s = (file){.l = l, .words = (uint32_t)(n / 64 + 1)};
+    *s = (register_file){.l = l, .words = (uint32_t)(n / 64 + 1)};
     s->busy = pl_arena_array(a, uint32_t, n);
     s->unread = pl_arena_array(a, uint32_t, n);
     s->width = pl_arena_array(a, uint8_t, n);
@@ -514,9 +514,9 @@ static uint32_t first_of(const uint64_t *bits, uint32_t end)
 }
 
 /* Goes on to a position: units that have ended leave their rows. */
-static void go_to(file *s, uint32_t at)
+static void go_to(register_file *s, uint32_t at)
 {
-    const live *l = s->l;
+    const allocator *l = s->l;
     while (s->at < at) {
         s->at++;
         for (uint32_t k = s->frees[s->at]; k; k = s->next_free[k - 1]) {
@@ -535,19 +535,19 @@ static void go_to(file *s, uint32_t at)
 
 /* The rows for a unit: the first that are free and have been read; if these are not among the first
  * `enough`, the first that are free. */
-static uint32_t choose_rows(const file *s, const unit *u, uint32_t enough)
+static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t enough)
 {
     const uint32_t step = alignment(u->rows), n = u->rows;
     const int c = width_class(n);
-    if (c >= 0 && !s->gaps) {
-        uint32_t fresh = (s->most + step - 1) / step * step, row = first_of(s->idle[c], fresh);
+    if (c >= 0 && !s->nunused) {
+        uint32_t fresh = (s->nrows + step - 1) / step * step, row = first_of(s->idle[c], fresh);
         return row + n > enough ? first_of(s->free[c], fresh) : row;
     }
     for (uint32_t row = 0, first = UINT32_MAX;; row += step) {
         bool free_rows = true, read = true;
         for (uint32_t r = row; r < row + n && free_rows; r++) {
             free_rows =
-                r >= s->most || (s->busy[r] <= u->start && (!s->width[r] || s->width[r] == n));
+                r >= s->nrows || (s->busy[r] <= u->start && (!s->width[r] || s->width[r] == n));
             read &= s->unread[r] <= u->start;
         }
         if (!free_rows) continue;
@@ -557,22 +557,22 @@ static uint32_t choose_rows(const file *s, const unit *u, uint32_t enough)
     }
 }
 
-static void give_rows(file *s, uint32_t k, uint32_t row)
+static void give_rows(register_file *s, uint32_t k, uint32_t row)
 {
     enum { A_WHILE = 16 };
-    unit *u = &s->l->u[k];
+    live_unit *u = &s->l->u[k];
     const int c = width_class(u->rows);
-    const uint32_t busy = u->end + 1, unread = busy + (u->late ? A_WHILE : 0),
+    const uint32_t busy = u->end + 1, unread = busy + (u->read_late ? A_WHILE : 0),
                    last = s->l->f->count;
     u->to = row;
-    if (row > s->most) s->gaps += row - s->most;
+    if (row > s->nrows) s->nunused += row - s->nrows;
     for (uint32_t r = row; r < row + u->rows; r++) {
-        s->gaps -= r < s->most && !s->width[r];
+        s->nunused -= r < s->nrows && !s->width[r];
         s->busy[r] = busy;
         s->unread[r] = unread;
         s->width[r] = (uint8_t)u->rows;
     }
-    s->most = row + u->rows > s->most ? row + u->rows : s->most;
+    s->nrows = row + u->rows > s->nrows ? row + u->rows : s->nrows;
     if (c < 0) return;
     set(s->free[c], row, false);
     set(s->idle[c], row, false);
@@ -590,11 +590,11 @@ static void give_rows(file *s, uint32_t k, uint32_t row)
  * rows needed. A row that an instruction may still have to read (who writes it would have to wait
  * for that, emu/sm/control_codes.c) is left alone for a while as far as the thread's registers go.
  */
-static uint32_t scan(live *l, pl_arena *a)
+static uint32_t scan(allocator *l, pl_arena *a)
 {
     enum { HOLES = 16 }; /* an interval has no holes, so that there are more rows than registers */
     pl_key *order = pl_arena_array(a, pl_key, 2 * (size_t)l->n + 1);
-    file s;
+    register_file s;
     uint32_t n = 0;
     if (!make_rows(&s, l, a) || !order) return 0;
     for (uint32_t k = 0; k < l->n; k++)
@@ -602,30 +602,30 @@ static uint32_t scan(live *l, pl_arena *a)
             order[n++] = (pl_key){l->u[k].start, k}; /* those that start together by their rows */
     pl_sort_keys(order, n, order + n);
     for (uint32_t k = 0; k < n; k++) {
-        const unit *u = &l->u[order[k].what];
+        const live_unit *u = &l->u[order[k].what];
         go_to(&s, u->start);
         give_rows(&s, order[k].what, choose_rows(&s, u, l->f->registers + HOLES));
     }
-    return s.most;
+    return s.nrows;
 }
 
 /* Two or three values that an instruction reads had better be in different banks. */
-static void note_together(live *l)
+static void note_together(allocator *l)
 {
     uint32_t same[3], n = 0;
-    for (const ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
-        const unit *u = &l->u[r->unit];
-        if (!(r->use & PL_USE_READ) || u->elsewhere) continue;
+    for (const unit_ref *r = refs_of(l, l->at), *end = refs_end(l, l->at); r < end; r++) {
+        const live_unit *u = &l->u[r->unit];
+        if (!(r->use & PL_USE_READ) || u->uniform) continue;
         if (n == 3) return;
-        same[n++] = u->same;
+        same[n++] = u->alias_of;
     }
     for (uint32_t x = 0; x < n; x++)
         for (uint32_t y = x + 1; y < n; y++)
-            pl_linear_scan_bank_conflict(l->colour, same[x], same[y]);
+            pl_linear_scan_bank_conflict(l->scan, same[x], same[y]);
 }
 
 /* Operands that name several values stand in neighbouring registers. */
-static void note_vectors(live *l, pl_insn *i)
+static void note_vectors(allocator *l, pl_insn *i)
 {
     enum { LONGEST = 8 };
     pl_operand_plan own;
@@ -637,14 +637,14 @@ static void note_vectors(live *l, pl_insn *i)
         for (; n < u->count; n++) {
             uint32_t row = l->p->pool.at[i->extra_ops + first + n];
             if (row >= l->fixed) break;
-            part[n] = l->u[l->unit_of[row]].same;
+            part[n] = l->u[l->unit_of[row]].alias_of;
         }
-        if (n == u->count) pl_linear_scan_vector(l->colour, part, n);
+        if (n == u->count) pl_linear_scan_vector(l->scan, part, n);
     }
 }
 
 /* Registers of the machine, from the first to the highest that is used; 0: out of memory. */
-static uint32_t needed(live *l)
+static uint32_t needed(allocator *l)
 {
     size_t t = 0;
     for (l->block = 0; l->block < l->g.n; l->block++) {
@@ -652,55 +652,55 @@ static uint32_t needed(live *l)
         size_t first = t;
         uint32_t start = 2 * (b->first - l->f->first), end = 2 * (b->end - l->f->first);
         for (; t < l->sets.accesses.n && l->sets.accesses.at[t].block == l->block; t++)
-            if (l->out[t]) l->until[l->across_unit[l->sets.accesses.at[t].value]] = end;
+            if (l->live_out[t]) l->last_use[l->global_unit[l->sets.accesses.at[t].value]] = end;
         for (uint32_t pc = b->end; pc-- > b->first;) {
             pl_insn *i = &l->p->code.at[pc];
             l->at = pc - l->f->first;
-            l->guarded = i->guard != PL_PT;
-            const ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
-            for (const ref *r = r1; r < r2; r++)
+            l->predicated = i->guard != PL_PT;
+            const unit_ref *r1 = refs_of(l, l->at), *r2 = refs_end(l, l->at);
+            for (const unit_ref *r = r1; r < r2; r++)
                 if (r->use & PL_USE_WRITE)
-                    pl_linear_scan_written(l->colour, l->u[r->unit].same, i->line);
-            for (const ref *r = r1; r < r2; r++) kill(l, r);
-            for (const ref *r = r1; r < r2; r++) revive(l, r);
+                    pl_linear_scan_written(l->scan, l->u[r->unit].alias_of, i->line);
+            for (const unit_ref *r = r1; r < r2; r++) kill(l, r);
+            for (const unit_ref *r = r1; r < r2; r++) revive(l, r);
             note_vectors(l, i);
             note_together(l);
             const unsigned temporary = needs_of(l, i)->temporaries;
             for (uint32_t k = 0; k < temporary; k++)
-                pl_linear_scan_live_range(l->colour, l->n + k, 2 * l->at, 2 * l->at + 2);
+                pl_linear_scan_live_range(l->scan, l->n + k, 2 * l->at, 2 * l->at + 2);
         }
         for (size_t k = first; k < t; k++) {
-            uint32_t u = l->across_unit[l->sets.accesses.at[k].value];
-            if (l->until[u]) pl_linear_scan_live_range(l->colour, l->u[u].same, start, l->until[u]);
-            l->until[u] = 0;
+            uint32_t u = l->global_unit[l->sets.accesses.at[k].value];
+            if (l->last_use[u]) pl_linear_scan_live_range(l->scan, l->u[u].alias_of, start, l->last_use[u]);
+            l->last_use[u] = 0;
         }
     }
-    return pl_linear_scan_count(l->colour, l->p->opt_level > 0);
+    return pl_linear_scan_count(l->scan, l->p->opt_level > 0);
 }
 
 /* What the instruction writes is in the register of what it reads, as far as it reads one unit
  * only. */
-static void carry(live *l, uint32_t at)
+static void carry(allocator *l, uint32_t at)
 {
     uint32_t from = UINT32_MAX;
-    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++)
+    for (const unit_ref *r = refs_of(l, at); r < refs_end(l, at); r++)
         if (r->use & PL_USE_READ) {
             if (from != UINT32_MAX && from != r->unit) return;
             from = r->unit;
         }
-    for (const ref *r = refs_of(l, at); r < refs_end(l, at); r++) {
-        unit *u = &l->u[r->unit];
+    for (const unit_ref *r = refs_of(l, at); r < refs_end(l, at); r++) {
+        live_unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_WRITE) || u->writes != 1) continue;
         if (from != UINT32_MAX)
-            u->same = l->u[from].same;
+            u->alias_of = l->u[from].alias_of;
         else
-            u->elsewhere = true;
+            u->uniform = true;
     }
 }
 
 /* What costs no instruction has no register of its own: the low half of a 64-bit value, its
  * extension, a sign that the reader takes along. */
-static void find_same(live *l)
+static void find_same(allocator *l)
 {
     for (uint32_t k = 0; k < l->f->count; k++) {
         const pl_insn *i = &l->p->code.at[l->f->first + k];
@@ -710,17 +710,17 @@ static void find_same(live *l)
 
 pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
 {
-    live l = {.p = p, .f = f, .a = a, .fixed = fixed};
+    allocator l = {.p = p, .f = f, .a = a, .fixed = fixed};
     pl_status st = pl_cfg_make(p, f, a, &l.g);
     if (st != PL_OK) return st;
     l.unit_of = pl_arena_array(a, uint32_t, fixed + 4);
     if (!pl_arena_ok(a)) return PL_NOMEM;
     make_units(&l, a);
     l.sets.a = a;
-    l.set = pl_arena_array(a, uint32_t, f->preds + 1);
+    l.pred_def = pl_arena_array(a, uint32_t, f->preds + 1);
     find_cycles(&l);
-    l.until = pl_arena_array(a, uint32_t, l.n + 1);
-    l.colour = pl_linear_scan_new(a, l.n + TEMPORARIES);
+    l.last_use = pl_arena_array(a, uint32_t, l.n + 1);
+    l.scan = pl_linear_scan_new(a, l.n + TEMPORARIES);
     if (!pl_arena_ok(a)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
@@ -729,17 +729,17 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
             locate_all(&l, i);
             i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
         }
-    if (!number_across(&l)) return PL_NOMEM;
+    if (!number_global_units(&l)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
-            l.guarded = p->code.at[pc].guard != PL_PT;
+            l.predicated = p->code.at[pc].guard != PL_PT;
             l.at = pc - f->first;
             summarise_all(&l);
         }
     if (!pl_arena_ok(a)) return PL_NOMEM;
     find_same(&l);
-    for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.colour, k, weight(&l.u[k]));
-    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.colour, l.n + k, 1);
+    for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.scan, k, regs_of(&l.u[k]));
+    for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.scan, l.n + k, 1);
     if (!solve(&l)) return PL_NOMEM;
     /* parameters arrive at the start, results leave at the end */
     for (size_t k = 0; k < f->formal.n; k++)

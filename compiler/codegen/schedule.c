@@ -77,7 +77,7 @@ static const struct {
  * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
  * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that
  * starts too much takes more than it may: then it is made with LESS, down to FREE. Where that does
- * not suffice for one stretch, all of the function take the registers of the next of the `steps`,
+ * not suffice for one stretch, all of the function take the registers of the next of the `occupancy_steps`,
  * with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE
  * it (TIGHT beside it are enough for FULL); one step less where it gets only a LITTLE longer by
  * that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
@@ -118,128 +118,128 @@ enum { SPARE_NEAR = 2, SOME_NEAR = 4, WIDE_NEAR = 2 };
 enum { PREDICATES = 7, FEW = 3 };
 
 /* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
-static const int16_t steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
+static const int16_t occupancy_steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
 
 /* Instructions looked ahead: less where registers do not suffice, since what is begun early holds
  * its registers. */
 static const uint32_t windows[] = {256, 64, 24};
 
-typedef struct edge {
+typedef struct dep_edge {
     uint32_t to, cycles,
         next; /* next: index of a further edge from the same instruction, PL_IR_NONE */
-} edge;
+} dep_edge;
 
-typedef struct use {
-    uint32_t slot; /* value of the flow */
-    uint32_t held; /* what the register holds: index in list.held */
+typedef struct operand_use {
+    uint32_t value; /* value of the flow */
+    uint32_t range; /* what the register holds: index in list.held */
     bool guard;
-    bool starts; /* a write that keeps nothing of what was there */
-} use;
+    bool defines; /* a write that keeps nothing of what was there */
+} operand_use;
 
 /* What a register holds from one write to the next. */
-typedef struct held {
-    uint32_t reads;        /* in this stretch */
-    uint32_t readers, sum; /* instructions that read it, where that may be for the last time;
+typedef struct live_range {
+    uint32_t nreads;        /* in this stretch */
+    uint32_t nreaders, reader_xor; /* instructions that read it, where that may be for the last time;
                               exclusive or of their positions: of one, it is its own */
-    uint32_t left, last;   /* the same of those not placed yet */
-    int rows;
+    uint32_t nreaders_left, reader_xor_left;   /* the same of those not placed yet */
+    int width;
     uint32_t load; /* that it comes from, PL_IR_NONE */
-    bool truth;    /* it is a predicate */
-    bool behind;   /* it lives behind the stretch */
-} held;
+    bool is_pred;    /* it is a predicate */
+    bool live_out;   /* it lives behind the stretch */
+} live_range;
 
-typedef struct reader {
+typedef struct range_reader {
     uint32_t at, next;
-} reader;
+} range_reader;
 
-typedef struct node {
+typedef struct sched_node {
     uint32_t edges,
-        before;      /* first of the edges to what must come behind; how many must come before */
-    uint32_t wait;   /* of these not placed yet; PL_IR_NONE: it is placed itself */
-    uint32_t awaits; /* least distance from the start of the stretch, for what is loaded in front of
+        npreds;      /* first of the edges to what must come behind; how many must come before */
+    uint32_t npreds_left;   /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t min_start; /* least distance from the start of the stretch, for what is loaded in front of
                         it */
-    uint32_t height, earliest; /* cycles to the end of the stretch; least distance from its start */
-    uint32_t urgent;    /* the same, and EARLY more for loads: their addresses need not all be there
+    uint32_t critical_path, earliest; /* cycles to the end of the stretch; least distance from its start */
+    uint32_t priority;    /* the same, and EARLY more for loads: their addresses need not all be there
                            first */
-    uint32_t soonest;   /* distance from the start if nothing but operands is waited for */
-    uint32_t needed_at; /* of a load from shared memory, where it must stand so that no reader waits
+    uint32_t asap;   /* distance from the start if nothing but operands is waited for */
+    uint32_t alap_shared; /* of a load from shared memory, where it must stand so that no reader waits
                            longer; PL_IR_NONE: no reader, or something else */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and
                                    what comes behind that */
-    uint32_t readings,
-        nreadings;    /* range in list.readings: what may cease to be needed behind it */
-    int gain, change; /* registers more or less with it: if it came first; if it came now */
-    int truths, turn; /* the same of predicates */
-    uint32_t cycles;  /* until its result */
-    int spare;        /* registers that it needs while it runs */
-    bool far, near,
-        arrived; /* a load from far away, from shared memory; something behind it has read it */
-    uint8_t unit, busy; /* unit that it holds for so many cycles; UNITS: none */
-} node;
+    uint32_t last_reads,
+        nlast_reads;    /* range in list.readings: what may cease to be needed behind it */
+    int reg_delta, reg_delta_now; /* registers more or less with it: if it came first; if it came now */
+    int pred_delta, pred_delta_now; /* the same of predicates */
+    uint32_t latency;  /* until its result */
+    int temporaries;        /* registers that it needs while it runs */
+    bool is_global_load, is_shared_load,
+        consumed; /* a load from far away, from shared memory; something behind it has read it */
+    uint8_t unit, unit_cycles; /* unit that it holds for so many cycles; UNITS: none */
+} sched_node;
 
 /* An instruction that can come next: everything in front of it is placed. */
-typedef struct candidate {
-    uint32_t at, earliest, urgent;
+typedef struct ready_insn {
+    uint32_t at, earliest, priority;
     uint8_t unit;
-} candidate;
+} ready_insn;
 
-typedef struct list {
+typedef struct sched {
     pl_ir *x;
     pl_insn *code;
     uint32_t n, at;
-    node *node;
-    candidate *ready; /* those within the window, the most urgent last: mostly one of these is
+    sched_node *node;
+    ready_insn *ready; /* those within the window, the most urgent last: mostly one of these is
                          taken, and the others need not be looked at */
-    uint32_t nready, covered; /* how many; instructions in front of this one have been within it */
+    uint32_t nready, nwindowed; /* how many; instructions in front of this one have been within it */
     uint32_t *order, *best;   /* instructions in the order that is being made; in the best so far */
     uint32_t window;          /* how far ahead of the first that is not placed */
-    bool patient;             /* what is near is not loaded before it is needed either */
-    uint8_t spare; /* the most registers that any of its instructions needs while it runs */
+    bool delay_loads;             /* what is near is not loaded before it is needed either */
+    uint8_t max_temporaries; /* the most registers that any of its instructions needs while it runs */
     uint32_t end;  /* where the stretch can end: distance from its start */
-    uint32_t late; /* cycles by which loads from shared memory came later than they were needed, at
+    uint32_t shared_load_delay; /* cycles by which loads from shared memory came later than they were needed, at
                       most */
-    uint32_t free[UNITS + 1]; /* distance from the start of the stretch at which the unit takes
+    uint32_t unit_free_at[UNITS + 1]; /* distance from the start of the stretch at which the unit takes
                                  another instruction */
     struct {
-        edge *at;
+        dep_edge *at;
         size_t n, cap;
     } edges;
     struct {
-        use *at;
+        operand_use *at;
         size_t n, cap;
     } uses;
     struct {
-        reader *at;
+        range_reader *at;
         size_t n, cap;
     } readers;
     struct {
-        held *at;
+        live_range *at;
         size_t n, cap;
-    } held;
+    } ranges;
     struct {
         uint32_t *at;
         size_t n, cap;
-    } readings; /* index in `held` */
+    } last_reads; /* index in `live_range` */
     pl_memory_dependence *memory;
-    uint32_t *writer, *read; /* by slot: last write in this stretch; first of the readers since
+    uint32_t *last_writer, *readers_of; /* by slot: last write in this stretch; first of the readers since
                                 then; PL_IR_NONE */
-    uint32_t *holds;         /* by slot: what it holds, index in `held` */
-    bool *behind;            /* by value: live behind the stretch */
-    uint32_t *awaited;       /* by value: the stretch that begins while it is still loaded */
-    uint32_t *seen,
-        stretch; /* by value: number of the last stretch that touches it; of the one at work */
+    uint32_t *range_of;         /* by slot: what it holds, index in `live_range` */
+    bool *live_out;            /* by value: live behind the stretch */
+    uint32_t *loading_region;       /* by value: the stretch that begins while it is still loaded */
+    uint32_t *seen_region,
+        region; /* by value: number of the last stretch that touches it; of the one at work */
     pl_liveness f;
-    uint32_t slots, block, start; /* block at work; position of the stretch in it */
-    int many, limit; /* registers live in front of the stretch; that a thread may have */
-    int under_way;   /* loads placed, and no reader of theirs */
-    int truths, now; /* predicates live in front of the stretch; behind what has been placed */
-    int most;        /* at once in any stretch, in the order that it has now */
-    int needed;   /* what the stretches need: more than one may take where another takes them anyway
+    uint32_t nvalues, block, start; /* block at work; position of the stretch in it */
+    int live_in, limit; /* registers live in front of the stretch; that a thread may have */
+    int loads_in_flight;   /* loads placed, and no reader of theirs */
+    int preds_live_in, preds_live; /* predicates live in front of the stretch; behind what has been placed */
+    int max_pressure;        /* at once in any stretch, in the order that it has now */
+    int max_needed;   /* what the stretches need: more than one may take where another takes them anyway
                    */
-    bool thrifty; /* no more than there are predicates */
-    bool suffice; /* they do in the order of the text */
-    bool measuring; /* find that out; the order stays */
-} list;
+    bool limit_preds; /* no more than there are predicates */
+    bool fits_preds; /* they do in the order of the text */
+    bool measure_only; /* find that out; the order stays */
+} sched;
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -248,7 +248,7 @@ static bool starts_with(const char *text, const char *start)
 
 /* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is
  * around them. */
-static bool class_is_wall(uint16_t cls)
+static bool class_ends_region(uint16_t cls)
 {
     static const char *const names[] = {"div64", "rem64", "tcgen05"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -258,13 +258,13 @@ static bool class_is_wall(uint16_t cls)
            cls == C_setmaxnreg;
 }
 
-static void look_up(pl_class_cost *c, uint16_t cls)
+static void look_up_class(pl_class_cost *c, uint16_t cls)
 {
     const char *name = pl_class_text[cls];
     *c = (pl_class_cost){.cycles = FIXED,
                          .temporaries = pl_class_temporaries(cls),
                          .unit = UNITS,
-                         .region_end = class_is_wall(cls)};
+                         .region_end = class_ends_region(cls)};
     for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
         if (starts_with(name, latencies[k].class_name)) c->cycles = latencies[k].cycles;
     for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
@@ -274,11 +274,11 @@ static void look_up(pl_class_cost *c, uint16_t cls)
         }
 }
 
-static inline const pl_class_cost *cost_of(list *l, uint16_t cls)
+static inline const pl_class_cost *cost_of(sched *l, uint16_t cls)
 {
     pl_class_cost *c = &l->x->p->plans->cost[cls];
-    if (!c->cycles) look_up(c, cls);
-    l->spare = c->temporaries > l->spare ? c->temporaries : l->spare;
+    if (!c->cycles) look_up_class(c, cls);
+    l->max_temporaries = c->temporaries > l->max_temporaries ? c->temporaries : l->max_temporaries;
     return c;
 }
 
@@ -303,9 +303,9 @@ static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
 }
 
 /* Distance from the start of the stretch at which it can stand. */
-static uint32_t possible(const list *l, const candidate *c)
+static uint32_t issue_cycle(const sched *l, const ready_insn *c)
 {
-    return l->free[c->unit] > c->earliest ? l->free[c->unit] : c->earliest;
+    return l->unit_free_at[c->unit] > c->earliest ? l->unit_free_at[c->unit] : c->earliest;
 }
 
 /* Registers only: what lanes exchange, matrix instructions. */
@@ -314,7 +314,7 @@ static bool lane_exchange(const pl_insn *i)
     return pl_insn_effects(i) == PL_EF_CONVERGE && i->latency_class != C_warp_sync;
 }
 
-static bool any_load(const pl_insn *i)
+static bool is_load(const pl_insn *i)
 {
     return (pl_insn_effects(i) & ~(uint32_t)PL_EF_CONVERGE) == PL_EF_LOAD &&
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
@@ -322,75 +322,75 @@ static bool any_load(const pl_insn *i)
 
 /* Another block of the machine begins behind it: lanes that are apart have left, or go on by
  * groups, or meet (compiler/codegen/insert_reconvergence.c). */
-static bool asks_for_lanes(const pl_insn *i)
+static bool is_convergence_query(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     return m == M__apart || m == M__agree || m == M__groups || m == M__bsync;
 }
 
 /* Ends a stretch: nothing moves past it. */
-static bool wall(list *l, const pl_insn *i)
+static bool ends_region(sched *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow ||
-           m == M_activemask || m == M_griddepcontrol || asks_for_lanes(i) ||
+           m == M_activemask || m == M_griddepcontrol || is_convergence_query(i) ||
            cost_of(l, i->latency_class)->region_end;
 }
 
-static void join(list *l, uint32_t from, uint32_t to, uint32_t cycles)
+static void add_edge(sched *l, uint32_t from, uint32_t to, uint32_t cycles)
 {
     if (from == PL_IR_NONE || from == to) return;
-    edge *e = pl_push(l->x->tmp, &l->edges);
+    dep_edge *e = pl_push(l->x->tmp, &l->edges);
     if (!e) return;
-    *e = (edge){to, cycles, l->node[from].edges};
+    *e = (dep_edge){to, cycles, l->node[from].edges};
     l->node[from].edges = (uint32_t)(l->edges.n - 1);
-    l->node[to].before++;
+    l->node[to].npreds++;
 }
 
 static inline void note_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
-    list *l = ctx;
+    sched *l = ctx;
     const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
     if (value)
-        *pl_push(l->x->tmp, &l->uses) = (use){
+        *pl_push(l->x->tmp, &l->uses) = (operand_use){
             value - 1, PL_IR_NONE, (how & PL_USE_PRED) && *row == l->code[l->at].guard, false};
 }
 
 static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
-    list *l = ctx;
+    sched *l = ctx;
     const uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     if (value)
         *pl_push(l->x->tmp, &l->uses) =
-            (use){value - 1, PL_IR_NONE, false,
+            (operand_use){value - 1, PL_IR_NONE, false,
                   l->f.v[value - 1].alias_of == value - 1 &&
                       pl_liveness_defines(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers.
  */
-static void register_order(list *l, uint32_t at)
+static void add_register_edges(sched *l, uint32_t at)
 {
-    const node *n = &l->node[at];
+    const sched_node *n = &l->node[at];
     for (uint32_t k = n->uses; k < n->writes; k++) {
-        const use *u = &l->uses.at[k];
-        uint32_t from = l->writer[u->slot];
-        if (from == PL_IR_NONE && l->awaited[u->slot] == l->stretch) l->node[at].awaits = NEAR_LOAD;
+        const operand_use *u = &l->uses.at[k];
+        uint32_t from = l->last_writer[u->value];
+        if (from == PL_IR_NONE && l->loading_region[u->value] == l->region) l->node[at].min_start = NEAR_LOAD;
         if (from != PL_IR_NONE)
-            join(l, from, at,
-                 u->guard && l->node[from].cycles < TO_GUARD ? TO_GUARD : l->node[from].cycles);
-        reader *r = pl_push(l->x->tmp, &l->readers);
-        *r = (reader){at, l->read[u->slot]};
-        l->read[u->slot] = (uint32_t)(l->readers.n - 1);
+            add_edge(l, from, at,
+                 u->guard && l->node[from].latency < TO_GUARD ? TO_GUARD : l->node[from].latency);
+        range_reader *r = pl_push(l->x->tmp, &l->readers);
+        *r = (range_reader){at, l->readers_of[u->value]};
+        l->readers_of[u->value] = (uint32_t)(l->readers.n - 1);
     }
     for (uint32_t k = n->writes; k < n->end; k++) {
-        const use *u = &l->uses.at[k];
-        join(l, l->writer[u->slot], at, 1);
-        for (uint32_t r = l->read[u->slot]; r != PL_IR_NONE; r = l->readers.at[r].next)
-            join(l, l->readers.at[r].at, at, 0);
-        l->writer[u->slot] = at;
-        l->read[u->slot] = PL_IR_NONE;
+        const operand_use *u = &l->uses.at[k];
+        add_edge(l, l->last_writer[u->value], at, 1);
+        for (uint32_t r = l->readers_of[u->value]; r != PL_IR_NONE; r = l->readers.at[r].next)
+            add_edge(l, l->readers.at[r].at, at, 0);
+        l->last_writer[u->value] = at;
+        l->readers_of[u->value] = PL_IR_NONE;
     }
 }
 
@@ -402,7 +402,7 @@ static uint32_t address_row(const pl_insn *i)
     return PL_IR_NONE;
 }
 
-static pl_access access_of(const list *l, uint32_t at)
+static pl_access access_of(const sched *l, uint32_t at)
 {
     const pl_insn *i = &l->code[at];
     uint32_t row = address_row(i);
@@ -416,29 +416,29 @@ static pl_access access_of(const list *l, uint32_t at)
 
 /* Edges by memory and by the carry flag. *last: the one before that orders all memory, *flags: that
  * touched the flag, or PL_IR_NONE. */
-static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
+static void add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *flags)
 {
     const pl_insn *i = &l->code[at];
-    bool load = any_load(i), store = plain_store(i);
+    bool load = is_load(i), store = plain_store(i);
     if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
         pl_insn_reads_cbank(l->x, i))
         return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
                    ptxas moves it past barriers, fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
-        join(l, *flags, at, FIXED);
+        add_edge(l, *flags, at, FIXED);
         *flags = at;
         return;
     }
     const pl_access a = access_of(l, at);
     const uint32_t *loads = NULL;
     uint32_t n = 0;
-    join(l, *last, at, 1);
-    join(l,
+    add_edge(l, *last, at, 1);
+    add_edge(l,
          load    ? pl_memory_dependence_of_load(l->memory, &a)
          : store ? pl_memory_dependence_of_store(l->memory, &a, &loads, &n)
                  : pl_memory_dependence_of_all(l->memory, &loads, &n),
          at, 1);
-    for (uint32_t k = 0; k < n; k++) join(l, loads[k], at, 0);
+    for (uint32_t k = 0; k < n; k++) add_edge(l, loads[k], at, 0);
     if (!load && !store) {
         *last = at;
         pl_memory_dependence_start(l->memory);
@@ -446,64 +446,64 @@ static void memory_order(list *l, uint32_t at, uint32_t *last, uint32_t *flags)
 }
 
 /* Finds what each register holds between writes, and who reads it. */
-static bool find_held(list *l)
+static bool find_live_ranges(sched *l)
 {
     for (size_t k = 0; k < l->uses.n; k++)
-        l->holds[l->f.v[l->uses.at[k].slot].alias_of] = PL_IR_NONE;
-    l->held.n = 0;
+        l->range_of[l->f.v[l->uses.at[k].value].alias_of] = PL_IR_NONE;
+    l->ranges.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
         for (uint32_t k = l->node[at].uses; k < l->node[at].end; k++) {
-            use *u = &l->uses.at[k];
-            const uint32_t where = l->f.v[u->slot].alias_of;
-            if (l->holds[where] == PL_IR_NONE || u->starts) {
-                *pl_push(l->x->tmp, &l->held) = (held){.load = PL_IR_NONE,
-                                                       .rows = (int)l->f.v[where].regs,
-                                                       .truth = l->f.v[where].is_pred};
-                l->holds[where] = (uint32_t)(l->held.n - 1);
+            operand_use *u = &l->uses.at[k];
+            const uint32_t where = l->f.v[u->value].alias_of;
+            if (l->range_of[where] == PL_IR_NONE || u->defines) {
+                *pl_push(l->x->tmp, &l->ranges) = (live_range){.load = PL_IR_NONE,
+                                                       .width = (int)l->f.v[where].regs,
+                                                       .is_pred = l->f.v[where].is_pred};
+                l->range_of[where] = (uint32_t)(l->ranges.n - 1);
             }
-            u->held = l->holds[where];
-            if (k >= l->node[at].writes && (l->node[at].far || l->node[at].near))
-                l->held.at[u->held].load = at;
-            l->held.at[u->held].reads += !u->starts;
+            u->range = l->range_of[where];
+            if (k >= l->node[at].writes && (l->node[at].is_global_load || l->node[at].is_shared_load))
+                l->ranges.at[u->range].load = at;
+            l->ranges.at[u->range].nreads += !u->defines;
         }
     }
     for (size_t k = 0; k < l->uses.n; k++) {
-        const use *u = &l->uses.at[k];
-        const uint32_t where = l->f.v[u->slot].alias_of;
-        if (u->held == l->holds[where]) l->held.at[u->held].behind = l->behind[where];
+        const operand_use *u = &l->uses.at[k];
+        const uint32_t where = l->f.v[u->value].alias_of;
+        if (u->range == l->range_of[where]) l->ranges.at[u->range].live_out = l->live_out[where];
     }
     return pl_arena_ok(l->x->tmp);
 }
 
 /* What every instruction does to the number of registers: who reads what last is known only when it
  * is placed. */
-static bool find_readings(list *l)
+static bool find_last_reads(sched *l)
 {
-    l->readings.n = 0;
+    l->last_reads.n = 0;
     for (uint32_t at = 0; at < l->n; at++) {
-        node *n = &l->node[at];
-        n->readings = (uint32_t)l->readings.n;
+        sched_node *n = &l->node[at];
+        n->last_reads = (uint32_t)l->last_reads.n;
         for (uint32_t k = n->uses; k < n->end; k++) {
-            const use *u = &l->uses.at[k];
-            held *h = &l->held.at[u->held];
-            if (!h->rows) continue;
-            if (u->starts) {
-                *(h->truth ? &n->truths : &n->gain) += h->reads || h->behind ? h->rows : 0;
+            const operand_use *u = &l->uses.at[k];
+            live_range *h = &l->ranges.at[u->range];
+            if (!h->width) continue;
+            if (u->defines) {
+                *(h->is_pred ? &n->pred_delta : &n->reg_delta) += h->nreads || h->live_out ? h->width : 0;
                 continue;
             }
-            size_t r = n->readings;
-            while (r < l->readings.n && l->readings.at[r] != u->held) r++;
-            if (r < l->readings.n || h->behind) continue;
-            *pl_push(l->x->tmp, &l->readings) = u->held;
-            h->readers++;
-            h->sum ^= at;
+            size_t r = n->last_reads;
+            while (r < l->last_reads.n && l->last_reads.at[r] != u->range) r++;
+            if (r < l->last_reads.n || h->live_out) continue;
+            *pl_push(l->x->tmp, &l->last_reads) = u->range;
+            h->nreaders++;
+            h->reader_xor ^= at;
         }
-        n->nreadings = (uint32_t)l->readings.n - n->readings;
+        n->nlast_reads = (uint32_t)l->last_reads.n - n->last_reads;
     }
-    for (size_t k = 0; k < l->held.n; k++) {
-        const held *h = &l->held.at[k];
-        if (h->readers == 1)
-            *(h->truth ? &l->node[h->sum].truths : &l->node[h->sum].gain) -= h->rows;
+    for (size_t k = 0; k < l->ranges.n; k++) {
+        const live_range *h = &l->ranges.at[k];
+        if (h->nreaders == 1)
+            *(h->is_pred ? &l->node[h->reader_xor].pred_delta : &l->node[h->reader_xor].reg_delta) -= h->width;
     }
     return pl_arena_ok(l->x->tmp);
 }
@@ -511,32 +511,32 @@ static bool find_readings(list *l)
 /* Instruction `at` is placed: what only one reader is left of ceases to be needed with that one.
  * Here, because candidates are compared far more often than placed. Returns the registers more or
  * less. */
-static int place(list *l, uint32_t at)
+static int place_insn(sched *l, uint32_t at)
 {
-    const node *n = &l->node[at];
-    for (uint32_t k = n->readings; k < n->readings + n->nreadings; k++) {
-        held *h = &l->held.at[l->readings.at[k]];
-        h->last ^= at;
-        if (--h->left == 1)
-            *(h->truth ? &l->node[h->last].turn : &l->node[h->last].change) -= h->rows;
+    const sched_node *n = &l->node[at];
+    for (uint32_t k = n->last_reads; k < n->last_reads + n->nlast_reads; k++) {
+        live_range *h = &l->ranges.at[l->last_reads.at[k]];
+        h->reader_xor_left ^= at;
+        if (--h->nreaders_left == 1)
+            *(h->is_pred ? &l->node[h->reader_xor_left].pred_delta_now : &l->node[h->reader_xor_left].reg_delta_now) -= h->width;
     }
     for (uint32_t k = n->uses; k < n->writes; k++) {
-        const uint32_t load = l->held.at[l->uses.at[k].held].load;
-        if (load == PL_IR_NONE || load == at || l->node[load].arrived ||
-            l->node[load].wait != PL_IR_NONE)
+        const uint32_t load = l->ranges.at[l->uses.at[k].range].load;
+        if (load == PL_IR_NONE || load == at || l->node[load].consumed ||
+            l->node[load].npreds_left != PL_IR_NONE)
             continue;
-        l->node[load].arrived = true;
-        l->under_way--;
+        l->node[load].consumed = true;
+        l->loads_in_flight--;
     }
-    l->under_way += n->far || n->near;
-    l->now += n->turn;
-    return n->change;
+    l->loads_in_flight += n->is_global_load || n->is_shared_load;
+    l->preds_live += n->pred_delta_now;
+    return n->reg_delta_now;
 }
 
 /* Does it take one of the last predicates? */
-static inline bool takes_predicate(const list *l, const node *n)
+static inline bool takes_predicate(const sched *l, const sched_node *n)
 {
-    return l->thrifty && n->turn > 0 && l->now >= PREDICATES - FEW;
+    return l->limit_preds && n->pred_delta_now > 0 && l->preds_live >= PREDICATES - FEW;
 }
 
 /* When a load from shared memory should come whose first reader could be placed early: of a chain
@@ -546,9 +546,9 @@ static inline bool takes_predicate(const list *l, const node *n)
  * and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal,
  * the others differ by one. Beside a long chain of sums it begins with fewer, which is not done
  * here). */
-static inline uint32_t due(const list *l, const node *n)
+static inline uint32_t shared_load_due(const sched *l, const sched_node *n)
 {
-    const uint32_t at = n->needed_at + l->late;
+    const uint32_t at = n->alap_shared + l->shared_load_delay;
     return at > EARLY ? at - EARLY : 0;
 }
 
@@ -556,58 +556,58 @@ static inline uint32_t due(const list *l, const node *n)
  * it. Other results that are waited for than those of loads are asked for as soon as possible,
  * unless that is found to leave too few registers for loads from far away. when: it cannot come
  * earlier. */
-static inline uint32_t wanted(const list *l, const candidate *c, uint32_t when, uint32_t cycle)
+static inline uint32_t preferred_cycle(const sched *l, const ready_insn *c, uint32_t when, uint32_t cycle)
 {
-    uint32_t latest = l->end - c->urgent;
-    const node *n = &l->node[c->at];
-    if (n->needed_at != PL_IR_NONE && n->change > 0) {
-        const uint32_t at = due(l, n);
+    uint32_t latest = l->end - c->priority;
+    const sched_node *n = &l->node[c->at];
+    if (n->alap_shared != PL_IR_NONE && n->reg_delta_now > 0) {
+        const uint32_t at = shared_load_due(l, n);
         if (at <= latest) return at > when ? at : when;
     }
     if (latest <= cycle + AHEAD || latest <= when + AHEAD ||
-        (n->cycles >= WAITED && n->cycles < LONG && !n->near && !l->patient) ||
-        (n->change <= 0 && !takes_predicate(l, n)))
+        (n->latency >= WAITED && n->latency < LONG && !n->is_shared_load && !l->delay_loads) ||
+        (n->reg_delta_now <= 0 && !takes_predicate(l, n)))
         return when;
-    if (l->thrifty && n->turn < 0 && l->now >= PREDICATES) return when;
+    if (l->limit_preds && n->pred_delta_now < 0 && l->preds_live >= PREDICATES) return when;
     return latest - AHEAD;
 }
 
-static uint64_t rank_of(const candidate *c, uint32_t when, uint32_t cycle)
+static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
 {
-    return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->urgent);
+    return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->priority);
 }
 
 /* Is it a load that ptxas would not ask for yet, with `room` registers left? */
-static inline bool starves(const list *l, const node *n, int room)
+static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
 {
-    if (!(n->far || n->near) || n->change <= 0 || l->needed > FULL ||
-        room - n->change >= (n->far ? SPARE : SPARE_NEAR))
+    if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 || l->max_needed > FULL ||
+        room - n->reg_delta_now >= (n->is_global_load ? SPARE : SPARE_NEAR))
         return false;
-    return l->under_way >= (n->change > 2 ? n->far ? WIDE_ONES : WIDE_NEAR
-                            : n->far      ? SOME
+    return l->loads_in_flight >= (n->reg_delta_now > 2 ? n->is_global_load ? WIDE_ONES : WIDE_NEAR
+                            : n->is_global_load      ? SOME
                                           : SOME_NEAR);
 }
 
 /* Is there a predicate for what it finds? */
-static inline bool has_predicate(const list *l, const candidate *c)
+static inline bool has_predicate(const sched *l, const ready_insn *c)
 {
-    return !l->thrifty || l->node[c->at].turn <= 0 || l->now + l->node[c->at].turn <= PREDICATES;
+    return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 || l->preds_live + l->node[c->at].pred_delta_now <= PREDICATES;
 }
 
 /* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
  * there a predicate, or a register among the `room`. */
-static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
+static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
     uint64_t least = UINT64_MAX;
     for (uint32_t k = l->nready; k-- > 0;) {
-        const candidate *c = &l->ready[k];
-        uint32_t when = possible(l, c);
+        const ready_insn *c = &l->ready[k];
+        uint32_t when = issue_cycle(l, c);
         uint64_t rank = rank_of(c, when, cycle);
         if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) ||
-            starves(l, &l->node[c->at], room))
+            exceeds_loads_in_flight(l, &l->node[c->at], room))
             continue;
-        when = wanted(l, c, when, cycle);
+        when = preferred_cycle(l, c, when, cycle);
         if (when <= cycle) /* those that follow are less urgent */
             return k;
         rank = rank_of(c, when, cycle);
@@ -622,18 +622,18 @@ static uint32_t pick_longest(const list *l, uint32_t cycle, int room)
 
 /* The same where few registers are left, `room`: what has begun is waited for, if it comes soon,
  * rather than begin something else. */
-static uint32_t pick_least(const list *l, uint32_t cycle, int room)
+static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_when = 0;
     int best_d = 0;
     bool best_fits = true;
     for (uint32_t k = l->nready; k-- > 0;) {
-        const candidate *c = &l->ready[k], *o = &l->ready[best];
-        int d = l->node[c->at].change, spare = l->node[c->at].spare;
+        const ready_insn *c = &l->ready[k], *o = &l->ready[best];
+        int d = l->node[c->at].reg_delta_now, spare = l->node[c->at].temporaries;
         bool fits = ((d <= 0 && !spare) || d + spare <= room) && has_predicate(l, c) &&
-                    !starves(l, &l->node[c->at], room),
+                    !exceeds_loads_in_flight(l, &l->node[c->at], room),
              better = best == PL_IR_NONE;
-        uint32_t when = wanted(l, c, possible(l, c), cycle);
+        uint32_t when = preferred_cycle(l, c, issue_cycle(l, c), cycle);
         when = when <= cycle + SOON ? 0 : when;
         if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
             return k;
@@ -651,7 +651,7 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
             else if (room <= 0 && d != best_d)
                 better = d < best_d;
             else
-                better = c->urgent > o->urgent || (c->urgent == o->urgent && c->at < o->at);
+                better = c->priority > o->priority || (c->priority == o->priority && c->at < o->at);
         }
         if (better) {
             best = k;
@@ -665,43 +665,43 @@ static uint32_t pick_least(const list *l, uint32_t cycle, int room)
 
 /* What an order is like: cycles until its last instruction; most registers at once; did the limit
  * decide? */
-typedef struct outcome {
+typedef struct schedule_result {
     uint32_t cycles;
-    int most;
-    bool tight;
-    int truths;  /* most predicates at once */
-    bool narrow; /* it does not look as far ahead as any */
-} outcome;
+    int max_pressure;
+    bool limited;
+    int max_preds;  /* most predicates at once */
+    bool partial_window; /* it does not look as far ahead as any */
+} schedule_result;
 
-static void make_ready(list *l, uint32_t at)
+static void make_ready(sched *l, uint32_t at)
 {
-    const node *n = &l->node[at];
+    const sched_node *n = &l->node[at];
     uint32_t k = l->nready++;
-    for (const candidate *c = l->ready;
-         k && (c[k - 1].urgent > n->urgent || (c[k - 1].urgent == n->urgent && c[k - 1].at < at));
+    for (const ready_insn *c = l->ready;
+         k && (c[k - 1].priority > n->priority || (c[k - 1].priority == n->priority && c[k - 1].at < at));
          k--)
         l->ready[k] = l->ready[k - 1];
-    l->ready[k] = (candidate){at, n->earliest, n->urgent, n->unit};
-    l->end = n->earliest + n->urgent > l->end ? n->earliest + n->urgent : l->end;
+    l->ready[k] = (ready_insn){at, n->earliest, n->priority, n->unit};
+    l->end = n->earliest + n->priority > l->end ? n->earliest + n->priority : l->end;
 }
 
 /* The window begins at the oldest instruction that is not placed: what comes into it may be ready.
  */
-static void cover(list *l, uint32_t oldest)
+static void extend_window(sched *l, uint32_t oldest)
 {
     uint32_t end = l->n - oldest <= l->window ? l->n : oldest + l->window + 1;
-    for (; l->covered < end; l->covered++)
-        if (!l->node[l->covered].wait) make_ready(l, l->covered);
+    for (; l->nwindowed < end; l->nwindowed++)
+        if (!l->node[l->nwindowed].npreds_left) make_ready(l, l->nwindowed);
 }
 
 /* An order that another one has to be better than, in registers beyond the limit, then in cycles;
  * and how many registers are too many, whatever else. */
-typedef struct bound {
-    int over, most;
+typedef struct schedule_bound {
+    int excess, max_pressure;
     uint32_t cycles;
-} bound;
+} schedule_bound;
 
-static void keep_order(list *l)
+static void keep_order(sched *l)
 {
     uint32_t *order = l->order;
     l->order = l->best;
@@ -710,61 +710,61 @@ static void keep_order(list *l)
 
 /* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished.
  */
-static outcome arrange(list *l, int most, const bound *b, bool *fails)
+static schedule_result list_schedule(sched *l, int most, const schedule_bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
-    int live = l->many;
-    outcome o = {.most = live, .narrow = l->window < windows[0] && l->window < l->n};
-    l->nready = l->covered = l->end = l->late = 0;
-    memset(l->free, 0, sizeof l->free);
+    int live = l->live_in;
+    schedule_result o = {.max_pressure = live, .partial_window = l->window < windows[0] && l->window < l->n};
+    l->nready = l->nwindowed = l->end = l->shared_load_delay = 0;
+    memset(l->unit_free_at, 0, sizeof l->unit_free_at);
     for (uint32_t at = 0; at < l->n; at++) {
-        node *n = &l->node[at];
-        n->wait = n->before;
-        n->earliest = n->awaits;
-        n->change = n->gain;
-        n->turn = n->truths;
-        n->arrived = false;
+        sched_node *n = &l->node[at];
+        n->npreds_left = n->npreds;
+        n->earliest = n->min_start;
+        n->reg_delta_now = n->reg_delta;
+        n->pred_delta_now = n->pred_delta;
+        n->consumed = false;
     }
-    l->under_way = 0;
-    l->now = l->truths;
-    for (size_t k = 0; k < l->held.n; k++) {
-        l->held.at[k].left = l->held.at[k].readers;
-        l->held.at[k].last = l->held.at[k].sum;
+    l->loads_in_flight = 0;
+    l->preds_live = l->preds_live_in;
+    for (size_t k = 0; k < l->ranges.n; k++) {
+        l->ranges.at[k].nreaders_left = l->ranges.at[k].nreaders;
+        l->ranges.at[k].reader_xor_left = l->ranges.at[k].reader_xor;
     }
-    cover(l, 0);
+    extend_window(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_longest(l, cycle, most - live);
-        k = k == PL_IR_NONE ? pick_least(l, cycle, most - live) : k;
+        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_critical_path(l, cycle, most - live);
+        k = k == PL_IR_NONE ? pick_min_pressure(l, cycle, most - live) : k;
         const uint32_t at = l->ready[k].at;
-        uint32_t least = possible(l, &l->ready[k]);
-        node *n = &l->node[at];
+        uint32_t least = issue_cycle(l, &l->ready[k]);
+        sched_node *n = &l->node[at];
         l->nready--;
         memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
         cycle = least > cycle ? least : cycle;
-        l->end = cycle + n->urgent > l->end ? cycle + n->urgent : l->end;
-        if (n->unit != UNITS) l->free[n->unit] = cycle + n->busy;
+        l->end = cycle + n->priority > l->end ? cycle + n->priority : l->end;
+        if (n->unit != UNITS) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
         l->order[placed] = at;
-        if (n->needed_at != PL_IR_NONE && cycle > n->needed_at + l->late)
-            l->late = cycle - n->needed_at;
-        n->wait = PL_IR_NONE;
-        live += place(l, at);
-        o.tight |= most - live < ROOM;
-        o.most = live + n->spare > o.most ? live + n->spare : o.most;
-        o.truths = l->now > o.truths ? l->now : o.truths;
+        if (n->alap_shared != PL_IR_NONE && cycle > n->alap_shared + l->shared_load_delay)
+            l->shared_load_delay = cycle - n->alap_shared;
+        n->npreds_left = PL_IR_NONE;
+        live += place_insn(l, at);
+        o.limited |= most - live < ROOM;
+        o.max_pressure = live + n->temporaries > o.max_pressure ? live + n->temporaries : o.max_pressure;
+        o.max_preds = l->preds_live > o.max_preds ? l->preds_live : o.max_preds;
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t to = l->edges.at[e].to;
-            node *m = &l->node[to];
+            sched_node *m = &l->node[to];
             if (m->earliest < cycle + l->edges.at[e].cycles)
                 m->earliest = cycle + l->edges.at[e].cycles;
-            if (--m->wait == 0 && to < l->covered) make_ready(l, to);
+            if (--m->npreds_left == 0 && to < l->nwindowed) make_ready(l, to);
         }
         cycle++;
-        while (oldest < l->n && l->node[oldest].wait == PL_IR_NONE) oldest++;
-        cover(l, oldest);
-        int over = o.most > most ? o.most - most : 0;
-        if (over > b->over || (over == b->over && cycle >= b->cycles) ||
-            (o.tight && o.most > b->most)) {
+        while (oldest < l->n && l->node[oldest].npreds_left == PL_IR_NONE) oldest++;
+        extend_window(l, oldest);
+        int over = o.max_pressure > most ? o.max_pressure - most : 0;
+        if (over > b->excess || (over == b->excess && cycle >= b->cycles) ||
+            (o.limited && o.max_pressure > b->max_pressure)) {
             *fails = true;
             return o;
         }
@@ -775,28 +775,28 @@ static outcome arrange(list *l, int most, const bound *b, bool *fails)
 
 /* The best order within so many registers, in l->best. Where every order takes more than `useful`,
  * any of them may be told. */
-static outcome try_windows(list *l, int most, int useful)
+static schedule_result try_windows(sched *l, int most, int useful)
 {
-    outcome best = {0};
+    schedule_result best = {0};
     bool none = true; /* so far all were given up because of `useful` */
     for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) &&
-                         (!k || (best.tight && (k % 2 || l->n > windows[k / 2])));
+                         (!k || (best.limited && (k % 2 || l->n > windows[k / 2])));
          k++) {
         bool fails;
-        const bound b = {.over = none               ? INT_MAX
-                                 : best.most > most ? best.most - most
+        const schedule_bound b = {.excess = none               ? INT_MAX
+                                 : best.max_pressure > most ? best.max_pressure - most
                                                     : 0,
-                         .most = useful,
+                         .max_pressure = useful,
                          .cycles = none ? UINT32_MAX : best.cycles};
         l->window = windows[k / 2];
-        l->patient = k % 2;
-        outcome o = arrange(l, most, &b, &fails);
+        l->delay_loads = k % 2;
+        schedule_result o = list_schedule(l, most, &b, &fails);
         if (none && fails) {
             best = o;
             continue;
         }
         if (fails) continue;
-        if (k && none && o.most > useful) /* which of two useless ones is the better one decides
+        if (k && none && o.max_pressure > useful) /* which of two useless ones is the better one decides
                                              whether a third is tried */
             return try_windows(l, most, INT_MAX);
         none = false;
@@ -806,26 +806,26 @@ static outcome try_windows(list *l, int most, int useful)
     return best;
 }
 
-static int within(const list *l, int most)
+static int capped_pressure(const sched *l, int most)
 {
     return most < l->limit ? most : l->limit;
 }
 
 /* What a stretch needs at most that takes so many registers in the order of the text. */
-static size_t step_above(int text)
+static size_t occupancy_step_above(int text)
 {
     size_t k = 0;
-    while (k + 1 < sizeof steps / sizeof *steps && steps[k] - (32 - FULL) < text + BESIDE) k++;
+    while (k + 1 < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] - (32 - FULL) < text + BESIDE) k++;
     return k;
 }
 
 /* Are there several loads of 16 bytes in the stretch? */
-static bool wide_loads(const list *l)
+static bool has_wide_loads(const sched *l)
 {
     enum { BYTES = 16, SEVERAL = 2 };
     unsigned n = 0;
     for (uint32_t at = 0; at < l->n && n < SEVERAL; at++)
-        n += any_load(&l->code[at]) &&
+        n += is_load(&l->code[at]) &&
              l->code[at].sel[PL_M_COUNT] << l->code[at].sel[PL_M_LOG2] == BYTES;
     return n == SEVERAL;
 }
@@ -835,74 +835,74 @@ static bool wide_loads(const list *l)
  * (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin
  * early fits too. Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from
  * ours. */
-static int with_loads(list *l, int text, int step)
+static int step_for_wide_loads(sched *l, int text, int step)
 {
-    const int all = try_windows(l, within(l, INT_MAX), INT_MAX).most,
-              wanted = all < text + WIDE ? all : text + WIDE;
-    for (size_t k = 0; k < sizeof steps / sizeof *steps && steps[k] <= DEAR; k++)
-        if (steps[k] - (32 - FULL) >= wanted)
-            return steps[k] - (32 - FULL) > step ? steps[k] - (32 - FULL) : step;
+    const int all = try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
+              preferred_cycle = all < text + WIDE ? all : text + WIDE;
+    for (size_t k = 0; k < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] <= DEAR; k++)
+        if (occupancy_steps[k] - (32 - FULL) >= preferred_cycle)
+            return occupancy_steps[k] - (32 - FULL) > step ? occupancy_steps[k] - (32 - FULL) : step;
     return step;
 }
 
 /* What a stretch needs that does not do with FULL. */
-static void measure(list *l, int text)
+static void measure_pressure(sched *l, int text)
 {
-    size_t k = text + TIGHT <= FULL ? 0 : step_above(text);
-    int step = steps[k] - (32 - FULL), lower = k ? steps[k - 1] - (32 - FULL) : 0;
+    size_t k = text + TIGHT <= FULL ? 0 : occupancy_step_above(text);
+    int step = occupancy_steps[k] - (32 - FULL), lower = k ? occupancy_steps[k - 1] - (32 - FULL) : 0;
     if (step > FULL && k > 0) {
-        outcome less = try_windows(l, within(l, lower), lower);
-        if (less.most <= lower) {
-            outcome here = try_windows(l, within(l, step), INT_MAX);
+        schedule_result less = try_windows(l, capped_pressure(l, lower), lower);
+        if (less.max_pressure <= lower) {
+            schedule_result here = try_windows(l, capped_pressure(l, step), INT_MAX);
             step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
         }
     }
-    if (wide_loads(l)) step = with_loads(l, text, step);
-    l->needed = step > l->needed ? step : l->needed;
+    if (has_wide_loads(l)) step = step_for_wide_loads(l, text, step);
+    l->max_needed = step > l->max_needed ? step : l->max_needed;
 }
 
 /* Where everything could stand, and from that where loads from shared memory must. Edges lead
  * forwards. */
-static void find_needs(list *l)
+static void find_asap_alap(sched *l)
 {
-    for (uint32_t at = 0; at < l->n; at++) l->node[at].soonest = l->node[at].awaits;
+    for (uint32_t at = 0; at < l->n; at++) l->node[at].asap = l->node[at].min_start;
     for (uint32_t at = 0; at < l->n; at++)
         for (uint32_t e = l->node[at].edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            node *to = &l->node[l->edges.at[e].to];
-            const uint32_t when = l->node[at].soonest + l->edges.at[e].cycles;
-            to->soonest = when > to->soonest ? when : to->soonest;
+            sched_node *to = &l->node[l->edges.at[e].to];
+            const uint32_t when = l->node[at].asap + l->edges.at[e].cycles;
+            to->asap = when > to->asap ? when : to->asap;
         }
     for (uint32_t at = 0; at < l->n; at++) {
-        node *n = &l->node[at];
-        n->needed_at = PL_IR_NONE;
-        for (uint32_t e = n->near ? n->edges : PL_IR_NONE; e != PL_IR_NONE;
+        sched_node *n = &l->node[at];
+        n->alap_shared = PL_IR_NONE;
+        for (uint32_t e = n->is_shared_load ? n->edges : PL_IR_NONE; e != PL_IR_NONE;
              e = l->edges.at[e].next) {
             const uint32_t cycles = l->edges.at[e].cycles,
-                           when = l->node[l->edges.at[e].to].soonest - cycles;
-            if (cycles == n->cycles && when < n->needed_at) n->needed_at = when;
+                           when = l->node[l->edges.at[e].to].asap - cycles;
+            if (cycles == n->latency && when < n->alap_shared) n->alap_shared = when;
         }
     }
 }
 
-static void find_urgency(list *l)
+static void find_priorities(sched *l)
 {
     for (uint32_t at = l->n; at-- > 0;) {
-        node *n = &l->node[at];
+        sched_node *n = &l->node[at];
         bool later =
-            n->cycles >= LONG &&
+            n->latency >= LONG &&
             !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
-            uint32_t h = l->node[l->edges.at[e].to].height + l->edges.at[e].cycles;
-            n->height = h > n->height ? h : n->height;
+            uint32_t h = l->node[l->edges.at[e].to].critical_path + l->edges.at[e].cycles;
+            n->critical_path = h > n->critical_path ? h : n->critical_path;
             later &= l->edges.at[e].cycles < LONG;
         }
-        n->height = later && n->height < n->cycles ? n->cycles : n->height;
-        n->urgent = n->height + (n->cycles >= LONG ? EARLY : 0);
+        n->critical_path = later && n->critical_path < n->latency ? n->latency : n->critical_path;
+        n->priority = n->critical_path + (n->latency >= LONG ? EARLY : 0);
     }
 }
 
 /* What must stay in order, and what registers hold. */
-static bool analyse(list *l)
+static bool build_dependence_graph(sched *l)
 {
     uint32_t last = PL_IR_NONE, flags = PL_IR_NONE;
     l->edges.n = l->uses.n = l->readers.n = 0;
@@ -910,14 +910,14 @@ static bool analyse(list *l)
         const pl_insn *i = &l->code[l->at];
         const pl_class_cost *c = cost_of(l, i->latency_class);
         const uint32_t cycles = latency_of(c, i);
-        l->node[l->at] = (node){.edges = PL_IR_NONE,
+        l->node[l->at] = (sched_node){.edges = PL_IR_NONE,
                                 .uses = (uint32_t)l->uses.n,
-                                .cycles = cycles,
-                                .spare = c->temporaries,
-                                .far = any_load(i) && cycles >= LONG,
-                                .near = any_load(i) && cycles == NEAR_LOAD,
+                                .latency = cycles,
+                                .temporaries = c->temporaries,
+                                .is_global_load = is_load(i) && cycles >= LONG,
+                                .is_shared_load = is_load(i) && cycles == NEAR_LOAD,
                                 .unit = unit_of(c, i),
-                                .busy = c->busy};
+                                .unit_cycles = c->busy};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
@@ -929,23 +929,23 @@ static bool analyse(list *l)
         pl_reserve(l->x->tmp, &l->readers, 2 * l->uses.n);
     if (!pl_arena_ok(l->x->tmp)) return false;
     for (size_t k = 0; k < l->uses.n; k++) {
-        uint32_t slot = l->uses.at[k].slot;
-        l->writer[slot] = l->read[slot] = PL_IR_NONE;
+        uint32_t slot = l->uses.at[k].value;
+        l->last_writer[slot] = l->readers_of[slot] = PL_IR_NONE;
     }
     pl_memory_dependence_start(l->memory);
     for (uint32_t at = 0; at < l->n; at++) {
-        register_order(l, at);
-        memory_order(l, at, &last, &flags);
+        add_register_edges(l, at);
+        add_memory_edges(l, at, &last, &flags);
     }
-    if (!pl_arena_ok(l->x->tmp) || !find_held(l) || !find_readings(l)) return false;
-    find_needs(l);
-    find_urgency(l);
+    if (!pl_arena_ok(l->x->tmp) || !find_live_ranges(l) || !find_last_reads(l)) return false;
+    find_asap_alap(l);
+    find_priorities(l);
     return true;
 }
 
 /* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used
  * up. */
-static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
+static void permute(pl_insn *code, uint32_t *from, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {
         if (from[k] == k) continue;
@@ -960,35 +960,35 @@ static void reorder(pl_insn *code, uint32_t *from, uint32_t n)
     }
 }
 
-static void note_most(list *l, int most)
+static void note_pressure(sched *l, int most)
 {
-    if (!l->measuring && most > l->most) l->most = most;
+    if (!l->measure_only && most > l->max_pressure) l->max_pressure = most;
 }
 
 /* Is what the stretch needs no more than is taken anyway? */
-static bool suffices(const list *l, int text)
+static bool fits_without_reordering(const sched *l, int text)
 {
-    const int have = l->needed > FULL ? l->needed : FULL;
-    return (text + TIGHT <= FULL || steps[step_above(text)] - (32 - FULL) <= l->needed) &&
-           (text + WIDE <= have || !wide_loads(l));
+    const int have = l->max_needed > FULL ? l->max_needed : FULL;
+    return (text + TIGHT <= FULL || occupancy_steps[occupancy_step_above(text)] - (32 - FULL) <= l->max_needed) &&
+           (text + WIDE <= have || !has_wide_loads(l));
 }
 
 /* o was made for `most` registers and looks a short way ahead, as no order that looks far took no
  * more than `target`. One that looks far but begins as if there were a few registers less may be
  * much shorter, as its loads start together; in the end it may take `target`. Only these are tried,
  * and given up when too long. */
-static outcome look_far_with_less(list *l, int most, int target, outcome o)
+static schedule_result retry_with_fewer_regs(sched *l, int most, int target, schedule_result o)
 {
     enum { FEWER = 3, SHORTER = 4 };
     uint32_t enough = o.cycles - o.cycles / SHORTER;
     l->window = windows[0];
     for (unsigned k = 0; k < 2 * FEWER; k++) {
         bool fails;
-        const int fewer = within(l, most) - LESS * (int)(k / 2 + 1);
-        const bound b = {
-            .over = within(l, target) - fewer, .most = within(l, target), .cycles = enough};
-        l->patient = k % 2;
-        const outcome other = arrange(l, fewer, &b, &fails);
+        const int fewer = capped_pressure(l, most) - LESS * (int)(k / 2 + 1);
+        const schedule_bound b = {
+            .excess = capped_pressure(l, target) - fewer, .max_pressure = capped_pressure(l, target), .cycles = enough};
+        l->delay_loads = k % 2;
+        const schedule_result other = list_schedule(l, fewer, &b, &fails);
         if (fails || other.cycles >= enough) continue;
         o = other;
         enough = o.cycles;
@@ -998,36 +998,36 @@ static outcome look_far_with_less(list *l, int most, int target, outcome o)
 }
 
 /* The best order of the stretch within what its function takes, in l->best. */
-static outcome put_in_order(list *l)
+static schedule_result find_best_order(sched *l)
 {
-    const int target = l->needed > FULL ? l->needed : FULL;
+    const int target = l->max_needed > FULL ? l->max_needed : FULL;
     for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
-        const outcome o = try_windows(l, within(l, most), target);
-        if (o.most <= target) return o.narrow ? look_far_with_less(l, most, target, o) : o;
+        const schedule_result o = try_windows(l, capped_pressure(l, most), target);
+        if (o.max_pressure <= target) return o.partial_window ? retry_with_fewer_regs(l, most, target, o) : o;
     }
-    return try_windows(l, within(l, target), INT_MAX);
+    return try_windows(l, capped_pressure(l, target), INT_MAX);
 }
 
 /* text: registers that the stretch needs in the order of the text. */
-static bool schedule_stretch(list *l, int text)
+static bool schedule_region(sched *l, int text)
 {
-    if (l->measuring ? suffices(l, text) : l->n < 2) {
-        note_most(l, text);
+    if (l->measure_only ? fits_without_reordering(l, text) : l->n < 2) {
+        note_pressure(l, text);
         return true;
     }
-    if (!analyse(l)) return false;
-    if (l->measuring) {
-        measure(l, text);
+    if (!build_dependence_graph(l)) return false;
+    if (l->measure_only) {
+        measure_pressure(l, text);
         return true;
     }
-    l->thrifty = false;
-    outcome o = put_in_order(l);
-    if (o.truths > PREDICATES && l->suffice) {
-        l->thrifty = true;
-        o = put_in_order(l);
+    l->limit_preds = false;
+    schedule_result o = find_best_order(l);
+    if (o.max_preds > PREDICATES && l->fits_preds) {
+        l->limit_preds = true;
+        o = find_best_order(l);
     }
-    note_most(l, o.most);
-    reorder(l->code, l->best, l->n);
+    note_pressure(l, o.max_pressure);
+    permute(l->code, l->best, l->n);
     return true;
 }
 
@@ -1036,7 +1036,7 @@ static bool schedule_stretch(list *l, int text)
 /* Registers that a kernel may take without need: all of its limit where it names one, in registers
  * or in blocks an SM (.minnctapersm); as many as BLOCKS of one warp have where its blocks are no
  * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
-static int allowed(const pl_prog_func *f, int limit)
+static int free_register_limit(const pl_prog_func *f, int limit)
 {
     enum { ONE_WARP = 64 };
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
@@ -1047,97 +1047,97 @@ static int allowed(const pl_prog_func *f, int limit)
     return room < limit ? room : limit;
 }
 
-static inline void note_behind(list *l, uint32_t value)
+static inline void note_live_out(sched *l, uint32_t value)
 {
     const uint32_t where = l->f.v[value].alias_of;
-    if (l->seen[where] == l->stretch) return;
-    l->seen[where] = l->stretch;
-    l->behind[where] = l->f.v[where].live_refs > 0;
+    if (l->seen_region[where] == l->region) return;
+    l->seen_region[where] = l->region;
+    l->live_out[where] = l->f.v[where].live_refs > 0;
 }
 
 /* Back over one instruction: what it starts anew is not live in front of it, what it reads or
  * writes in part is. */
-static inline void leave(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void step_back_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
-    list *l = ctx;
+    sched *l = ctx;
     uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     if (!value--) return;
-    note_behind(l, value);
+    note_live_out(l, value);
     pl_liveness_set(&l->f, value, !pl_liveness_defines(&l->f, value, count, how));
 }
 
-static inline void enter(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void step_back_read(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
-    list *l = ctx;
+    sched *l = ctx;
     uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
     if (!value--) return;
-    note_behind(l, value);
+    note_live_out(l, value);
     pl_liveness_set(&l->f, value, true);
 }
 
-static void step_back(list *l, pl_ir_block *k, size_t at)
+static void step_back(sched *l, pl_ir_block *k, size_t at)
 {
     pl_liveness_visit(&l->f, l->block, (uint32_t)at);
-    pl_insn_writes_here(l->x->p, &k->code.at[at], leave, l);
-    pl_insn_reads_here(l->x->p, &k->code.at[at], enter, l);
+    pl_insn_writes_here(l->x->p, &k->code.at[at], step_back_write, l);
+    pl_insn_reads_here(l->x->p, &k->code.at[at], step_back_read, l);
 }
 
-static inline void note_awaited(void *ctx, uint32_t *row, unsigned count, unsigned how)
+static inline void note_loading(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
-    list *l = ctx;
+    sched *l = ctx;
     uint32_t value = pl_liveness_value_of(&l->f, *row, how);
     (void)count;
-    if (value--) l->awaited[value] = l->stretch;
+    if (value--) l->loading_region[value] = l->region;
 }
 
 /* Where lanes are asked for, what was loaded in front is still under way. */
-static void await_loads(list *l, pl_ir_block *k, size_t wall_at)
+static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
 {
-    if (!asks_for_lanes(&k->code.at[wall_at])) return;
-    for (size_t at = wall_at; at > 0 && !wall(l, &k->code.at[at - 1]); at--)
-        if (any_load(&k->code.at[at - 1]))
-            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_awaited, l);
+    if (!is_convergence_query(&k->code.at[wall_at])) return;
+    for (size_t at = wall_at; at > 0 && !ends_region(l, &k->code.at[at - 1]); at--)
+        if (is_load(&k->code.at[at - 1]))
+            pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_loading, l);
 }
 
 /* Walks back over a block, stretch by stretch. */
-static bool lists(list *l, uint32_t b)
+static bool schedule_block(sched *l, uint32_t b)
 {
     pl_ir_block *k = &l->x->blocks.at[b];
     l->block = b;
     pl_liveness_go_to_end(&l->f, b);
     for (size_t end = k->code.n; end > 0;) {
         int text = (int)l->f.reg_pressure, truths = (int)l->f.pred_pressure;
-        note_most(l, text);
+        note_pressure(l, text);
         size_t at = end;
-        l->stretch++;
-        for (; at > 0 && !wall(l, &k->code.at[at - 1]); at--) {
+        l->region++;
+        for (; at > 0 && !ends_region(l, &k->code.at[at - 1]); at--) {
             step_back(l, k, at - 1);
             text = (int)l->f.reg_pressure > text ? (int)l->f.reg_pressure : text;
             truths = (int)l->f.pred_pressure > truths ? (int)l->f.pred_pressure : truths;
         }
-        l->many = (int)l->f.reg_pressure;
-        l->truths = (int)l->f.pred_pressure;
-        l->suffice = truths <= PREDICATES;
+        l->live_in = (int)l->f.reg_pressure;
+        l->preds_live_in = (int)l->f.pred_pressure;
+        l->fits_preds = truths <= PREDICATES;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
-        if (at > 0) await_loads(l, k, at - 1);
-        if (l->n > 0 && !schedule_stretch(l, text)) return false;
+        if (at > 0) note_loads_in_flight(l, k, at - 1);
+        if (l->n > 0 && !schedule_region(l, text)) return false;
         if (at > 0) step_back(l, k, --at);
         end = at;
     }
-    note_most(l, (int)l->f.reg_pressure);
+    note_pressure(l, (int)l->f.reg_pressure);
     return true;
 }
 
 /* A predicate of which only parts are ever written is needed where the function begins, and is
  * nothing there: it holds none until then. */
-static void forget_undefined(list *l)
+static void drop_undefined_preds(sched *l)
 {
     const pl_ir_block *entry = &l->x->blocks.at[l->x->rpo[0]];
     l->block = l->x->rpo[0];
-    l->stretch++;
+    l->region++;
     pl_liveness_go_to_end(&l->f, l->block);
     for (size_t at = entry->code.n; at > 0; at--) step_back(l, &l->x->blocks.at[l->block], at - 1);
     for (uint32_t k = 0; k < l->f.n; k++)
@@ -1150,35 +1150,35 @@ static void forget_undefined(list *l)
 bool pl_pass_schedule(pl_ir *x)
 {
     size_t most = 0;
-    list l = {.x = x};
+    sched l = {.x = x};
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_liveness_values(&l.f, x, true)) return false;
     pl_liveness_alias(&l.f);
     if (!pl_liveness_solve(&l.f)) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
         most = x->blocks.at[b].code.n > most ? x->blocks.at[b].code.n : most;
-    l.slots = l.f.n + 1;
+    l.nvalues = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
-    l.needed = allowed(x->f, l.limit);
-    l.node = pl_arena_array(x->tmp, node, most + 1);
+    l.max_needed = free_register_limit(x->f, l.limit);
+    l.node = pl_arena_array(x->tmp, sched_node, most + 1);
     l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
     l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
-    l.ready = pl_arena_array(x->tmp, candidate, (most < windows[0] ? most : windows[0]) + 1);
-    l.writer = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.read = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.holds = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.behind = pl_arena_array(x->tmp, bool, l.slots);
-    l.seen = pl_arena_array(x->tmp, uint32_t, l.slots);
-    l.awaited = pl_arena_array(x->tmp, uint32_t, l.slots);
+    l.ready = pl_arena_array(x->tmp, ready_insn, (most < windows[0] ? most : windows[0]) + 1);
+    l.last_writer = pl_arena_array(x->tmp, uint32_t, l.nvalues);
+    l.readers_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);
+    l.range_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);
+    l.live_out = pl_arena_array(x->tmp, bool, l.nvalues);
+    l.seen_region = pl_arena_array(x->tmp, uint32_t, l.nvalues);
+    l.loading_region = pl_arena_array(x->tmp, uint32_t, l.nvalues);
     l.memory = pl_memory_dependence_new(x->tmp);
     if (!pl_arena_ok(x->tmp) || !l.memory) return false;
-    forget_undefined(&l);
+    drop_undefined_preds(&l);
     for (unsigned round = 0; round < 2; round++) {
-        l.measuring = round == 0;
+        l.measure_only = round == 0;
         for (uint32_t b = 0; b < x->blocks.n; b++)
-            if (x->blocks.at[b].rpo_index != PL_IR_NONE && !lists(&l, b)) return false;
+            if (x->blocks.at[b].rpo_index != PL_IR_NONE && !schedule_block(&l, b)) return false;
     }
-    x->max_pressure = (uint32_t)l.most + l.spare;
+    x->max_pressure = (uint32_t)l.max_pressure + l.max_temporaries;
     pl_ir_preserve_counts(x);
     return true;
 }

@@ -33,20 +33,20 @@ enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
  * fewest that are left to values. */
 enum { RESERVED = 3, MOVING = 1, LEAST = 12 };
 
-typedef struct value {
+typedef struct spill_value {
     uint32_t row, rows;
-    uint32_t weight; /* registers of a thread that it takes */
-    uint32_t next;   /* at the current instruction: first of its accesses in `accesses`, plus one */
+    uint32_t regs; /* registers of a thread that it takes */
+    uint32_t next_access;   /* at the current instruction: first of its accesses in `accesses`, plus one */
     uint32_t start, end;  /* of its life, in positions of all instructions */
-    uint32_t slot;        /* offset in the frame */
-    uint32_t place;       /* in `held`, plus one; 0: no register holds it */
-    const pl_insn *again; /* computes it anywhere */
-    bool pinned, away;    /* must stay; leaves a register somewhere */
-} value;
+    uint32_t frame_slot;        /* offset in the frame */
+    uint32_t reg_slot;       /* in `held`, plus one; 0: no register holds it */
+    const pl_insn *remat; /* computes it anywhere */
+    bool precolored, spilled;    /* must stay; leaves a register somewhere */
+} spill_value;
 
-typedef struct ranked {
+typedef struct by_distance {
     uint32_t value, distance;
-} ranked;
+} by_distance;
 
 typedef struct access {
     uint32_t at, next;
@@ -54,22 +54,22 @@ typedef struct access {
 } access;
 
 /* A range of `lists`: values in ascending order. */
-typedef struct some {
+typedef struct value_list {
     uint32_t first, n;
-} some;
+} value_list;
 
 typedef struct spiller {
     pl_ir *x;
     pl_liveness f;
     uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
-    value *v;                 /* as in f */
+    spill_value *v;                 /* as in f */
     uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
     uint64_t *in, *out; /* by block: those that are live at its start, at its end */
-    uint32_t *far_in; /* distance of the next use from the start of a block, for each value that is
+    uint32_t *next_use_in; /* distance of the next use from the start of a block, for each value that is
                          live there: far_at */
-    ranked *ranked;   /* room for the values of one block */
+    by_distance *ranked;   /* room for the values of one block */
     uint32_t *rank;   /* by word of the sets `in`: how many such values stand before it */
-    some *entry, *exit; /* by block: values in registers */
+    value_list *entry, *exit; /* by block: values in registers */
     struct {
         uint32_t *at;
         size_t n, cap;
@@ -80,7 +80,7 @@ typedef struct spiller {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } held; /* values in registers now */
+    } in_regs; /* values in registers now */
     struct {
         access *at;
         size_t n, cap;
@@ -92,53 +92,53 @@ typedef struct spiller {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } moved; /* values with a place in memory */
+    } frame_values; /* values with a place in memory */
     struct {
         uint32_t *at;
         size_t n, cap;
-    } now; /* values that the current instruction touches */
+    } touched; /* values that the current instruction touches */
     uint32_t block, at, weight;
     uint32_t frame;             /* row that holds the start of the frame */
     uint32_t base, end;         /* bytes of the frame: behind its variables, behind all */
-    uint8_t temporary[C_count]; /* by class: registers that an instruction needs while it runs, plus
+    uint8_t temporaries[C_count]; /* by class: registers that an instruction needs while it runs, plus
                                    one; 0: not looked up yet */
 } spiller;
 
-static value *value_of(spiller *s, uint32_t row, unsigned use)
+static spill_value *value_of(spiller *s, uint32_t row, unsigned use)
 {
     uint32_t k = pl_liveness_value_of(&s->f, row, use);
     return k ? &s->v[k - 1] : NULL;
 }
 
-static bool is_held(const spiller *s, uint32_t k)
+static bool in_register(const spiller *s, uint32_t k)
 {
-    return s->v[k].place != 0;
+    return s->v[k].reg_slot != 0;
 }
 
-static void hold(spiller *s, value *v)
+static void load_into_reg(spiller *s, spill_value *v)
 {
-    *pl_push(s->x->tmp, &s->held) = (uint32_t)(v - s->v);
-    v->place = (uint32_t)s->held.n;
-    s->weight += v->weight;
+    *pl_push(s->x->tmp, &s->in_regs) = (uint32_t)(v - s->v);
+    v->reg_slot = (uint32_t)s->in_regs.n;
+    s->weight += v->regs;
 }
 
-static void release(spiller *s, value *v)
+static void release(spiller *s, spill_value *v)
 {
-    uint32_t last = s->held.at[--s->held.n];
-    s->held.at[v->place - 1] = last;
-    s->v[last].place = v->place;
-    v->place = 0;
-    s->weight -= v->weight;
+    uint32_t last = s->in_regs.at[--s->in_regs.n];
+    s->in_regs.at[v->reg_slot - 1] = last;
+    s->v[last].reg_slot = v->reg_slot;
+    v->reg_slot = 0;
+    s->weight -= v->regs;
 }
 
 /* Registers hold the values of this list. */
-static void hold_all(spiller *s, some list)
+static void load_all(spiller *s, value_list list)
 {
-    while (s->held.n) release(s, &s->v[s->held.at[s->held.n - 1]]);
-    for (uint32_t k = 0; k < list.n; k++) hold(s, &s->v[s->lists.at[list.first + k]]);
+    while (s->in_regs.n) release(s, &s->v[s->in_regs.at[s->in_regs.n - 1]]);
+    for (uint32_t k = 0; k < list.n; k++) load_into_reg(s, &s->v[s->lists.at[list.first + k]]);
 }
 
-static bool has(const spiller *s, some list, uint32_t v)
+static bool has(const spiller *s, value_list list, uint32_t v)
 {
     uint32_t low = list.first, high = list.first + list.n;
     while (low < high) {
@@ -159,11 +159,11 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The values behind `first` in `lists` become a list. */
-static some make_list(spiller *s, size_t first)
+static value_list make_list(spiller *s, size_t first)
 {
     if (s->lists.n > first) /* a list that was never filled has no address to count from */
         qsort(s->lists.at + first, s->lists.n - first, sizeof *s->lists.at, ascending);
-    return (some){(uint32_t)first, (uint32_t)(s->lists.n - first)};
+    return (value_list){(uint32_t)first, (uint32_t)(s->lists.n - first)};
 }
 
 static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32_t v)
@@ -172,14 +172,14 @@ static bool lives(const spiller *s, const uint64_t *sets, uint32_t block, uint32
     return k != UINT32_MAX && (sets[(size_t)block * s->words + k / 64] >> k % 64 & 1);
 }
 
-static bool starts(const spiller *s, const value *v, unsigned rows, unsigned use)
+static bool starts(const spiller *s, const spill_value *v, unsigned rows, unsigned use)
 {
     return pl_liveness_defines(&s->f, (uint32_t)(v - s->v), rows, use);
 }
 
 static uint32_t temporaries(spiller *s, const pl_insn *i)
 {
-    uint8_t *t = &s->temporary[i->latency_class];
+    uint8_t *t = &s->temporaries[i->latency_class];
     if (!*t) *t = (uint8_t)(pl_class_temporaries(i->latency_class) + 1u);
     return *t - 1u;
 }
@@ -223,7 +223,7 @@ static uint32_t measure(spiller *s)
     return most;
 }
 
-static bool too_many(const spiller *s)
+static bool exceeds_limits(const spiller *s)
 {
     const pl_ir *x = s->x;
     size_t live = 0, insns = 0;
@@ -276,21 +276,21 @@ static bool make_sets(spiller *s)
 /* ---- distances ---- */
 
 /* k: the value's number among those that live from block to block. */
-static uint32_t *far_at(const spiller *s, uint32_t b, uint32_t k)
+static uint32_t *next_use_at(const spiller *s, uint32_t b, uint32_t k)
 {
     size_t word = (size_t)b * s->words + k / 64;
-    return &s->far_in[s->rank[word] +
+    return &s->next_use_in[s->rank[word] +
                       (uint32_t)__builtin_popcountll(s->in[word] & ((1ull << k % 64) - 1))];
 }
 
 /* Distance of the next use behind the end of block b. */
-static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
+static uint32_t next_use_out(const spiller *s, uint32_t b, uint32_t k)
 {
     const pl_ir *x = s->x;
     uint32_t best = NEVER;
     for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
         uint32_t q = pl_ir_successor(x, b, e),
-                 d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *far_at(s, q, k) : NEVER;
+                 d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *next_use_at(s, q, k) : NEVER;
         if (d >= NEVER) continue;
         if (x->blocks.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->blocks.at[b].loop))
             d += LOOP_END;
@@ -302,9 +302,9 @@ static uint32_t far_out(const spiller *s, uint32_t b, uint32_t k)
 static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = value_of(s, *row, use);
+    spill_value *v = value_of(s, *row, use);
     if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v))) return;
-    uint32_t *d = far_at(s, s->block, s->f.v[v - s->v].global_index);
+    uint32_t *d = next_use_at(s, s->block, s->f.v[v - s->v].global_index);
     if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
 }
 
@@ -318,10 +318,10 @@ static bool extend(spiller *s, uint32_t b, const uint8_t *known)
         uint32_t c = s->rank[word];
         for (uint64_t left = s->in[word]; left; left &= left - 1, c++) {
             if (known[c]) continue;
-            uint32_t d = far_out(s, b, w * 64 + (uint32_t)__builtin_ctzll(left));
+            uint32_t d = next_use_out(s, b, w * 64 + (uint32_t)__builtin_ctzll(left));
             d = d < NEVER ? d + (uint32_t)k->code.n : NEVER;
-            if (d < s->far_in[c]) {
-                s->far_in[c] = d;
+            if (d < s->next_use_in[c]) {
+                s->next_use_in[c] = d;
                 changed = true;
             }
         }
@@ -329,7 +329,7 @@ static bool extend(spiller *s, uint32_t b, const uint8_t *known)
     return changed;
 }
 
-static bool find_distances(spiller *s)
+static bool find_next_use_distances(spiller *s)
 {
     pl_ir *x = s->x;
     size_t words = (size_t)s->words * x->blocks.n;
@@ -339,10 +339,10 @@ static bool find_distances(spiller *s)
         s->rank[w] = cells;
         cells += (uint32_t)__builtin_popcountll(s->in[w]);
     }
-    s->far_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
+    s->next_use_in = pl_arena_array(x->tmp, uint32_t, cells + 1u);
     uint8_t *known = pl_arena_array(x->tmp, uint8_t, cells + 1u); /* the block itself decides */
-    if (!s->far_in || !known) return false;
-    memset(s->far_in, 0xff, cells * sizeof *s->far_in);
+    if (!s->next_use_in || !known) return false;
+    memset(s->next_use_in, 0xff, cells * sizeof *s->next_use_in);
     for (s->block = 0; s->block < x->blocks.n; s->block++)
         for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
@@ -351,10 +351,10 @@ static bool find_distances(spiller *s)
             pl_insn_writes_here(x->p, i, note_first, s);
         }
     for (uint32_t c = 0; c < cells; c++)
-        if (s->far_in[c] != UINT32_MAX)
+        if (s->next_use_in[c] != UINT32_MAX)
             known[c] = 1;
         else
-            s->far_in[c] = NEVER;
+            s->next_use_in[c] = NEVER;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t j = x->nrpo; j-- > 0;) changed |= extend(s, x->rpo[j], known);
@@ -364,9 +364,9 @@ static bool find_distances(spiller *s)
 
 /* ---- what registers hold ---- */
 
-static int nearer(const void *a, const void *b)
+static int nearer_use(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const by_distance *x = a, *y = b;
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     return x->value < y->value ? -1 : x->value > y->value;
 }
@@ -375,32 +375,32 @@ static int nearer(const void *a, const void *b)
 static void choose_entry(spiller *s, uint32_t b)
 {
     pl_ir *x = s->x;
-    ranked *r = s->ranked;
+    by_distance *r = s->ranked;
     uint32_t n = 0, weight = 0;
     bool head = x->blocks.at[b].nlatches > 0;
     uint32_t most = head ? s->loop_pressure[b] : 0;
     for (uint32_t w = 0; w < s->words; w++)
         for (uint64_t rest = s->in [(size_t)b * s->words + w]; rest; rest &= rest - 1) {
             uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
-            bool any = b == 0 || head || s->v[k].pinned;
+            bool any = b == 0 || head || s->v[k].precolored;
             for (uint32_t e = 0; e < x->blocks.at[b].npreds && !any; e++)
                 any = has(s, s->exit[x->predecessors[x->blocks.at[b].first_pred + e]], k);
-            if (any) r[n++] = (ranked){k, s->v[k].pinned ? 0 : *far_at(s, b, number)};
+            if (any) r[n++] = (by_distance){k, s->v[k].precolored ? 0 : *next_use_at(s, b, number)};
         }
-    qsort(r, n, sizeof *r, nearer);
+    qsort(r, n, sizeof *r, nearer_use);
     uint32_t through = 0, left = UINT32_MAX; /* rows of values that only lie across the loop, and
                                                 what it leaves for them */
     for (uint32_t k = 0; k < n; k++)
-        through += r[k].distance >= LOOP_END ? s->v[r[k].value].weight : 0;
+        through += r[k].distance >= LOOP_END ? s->v[r[k].value].regs : 0;
     if (head) left = s->room + through > most ? s->room + through - most : 0;
     size_t first = s->lists.n;
     for (uint32_t k = 0; k < n; k++) {
-        const value *v = &s->v[r[k].value];
+        const spill_value *v = &s->v[r[k].value];
         bool across = r[k].distance >= LOOP_END;
-        if (!v->pinned && (weight + v->weight > s->room || (across && v->weight > left))) continue;
+        if (!v->precolored && (weight + v->regs > s->room || (across && v->regs > left))) continue;
         *pl_push(x->tmp, &s->lists) = r[k].value;
-        weight += v->weight;
-        left -= across ? v->weight : 0;
+        weight += v->regs;
+        left -= across ? v->regs : 0;
     }
     s->entry[b] = make_list(s, first);
 }
@@ -408,52 +408,52 @@ static void choose_entry(spiller *s, uint32_t b)
 static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
-    value *v = value_of(s, *row, use);
+    spill_value *v = value_of(s, *row, use);
     if (!v) return;
     bool reads = !starts(s, v, rows, use);
-    if (v->next && s->accesses.at[v->next - 1].at == s->at) {
-        s->accesses.at[v->next - 1].reads |= reads;
+    if (v->next_access && s->accesses.at[v->next_access - 1].at == s->at) {
+        s->accesses.at[v->next_access - 1].reads |= reads;
         return;
     }
-    uint32_t next = v->next;
+    uint32_t next = v->next_access;
     *pl_push(s->x->tmp, &s->accesses) = (access){s->at, next, reads};
-    v->next = (uint32_t)s->accesses.n;
+    v->next_access = (uint32_t)s->accesses.n;
 }
 
 static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = value_of(s, *row, use);
-    if (v) *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+    spill_value *v = value_of(s, *row, use);
+    if (v) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
 }
 
 /* How far the next use of a value is, seen from behind the current instruction. */
-static uint32_t distance(const spiller *s, const value *v)
+static uint32_t distance(const spiller *s, const spill_value *v)
 {
     uint32_t k = (uint32_t)(v - s->v);
-    if (v->next)
-        return s->accesses.at[v->next - 1].reads ? s->accesses.at[v->next - 1].at - s->at : NEVER;
+    if (v->next_access)
+        return s->accesses.at[v->next_access - 1].reads ? s->accesses.at[v->next_access - 1].at - s->at : NEVER;
     if (!lives(s, s->out, s->block, k)) return NEVER;
-    uint32_t d = far_out(s, s->block, s->f.v[k].global_index);
+    uint32_t d = next_use_out(s, s->block, s->f.v[k].global_index);
     return d < NEVER ? d + (uint32_t)s->x->blocks.at[s->block].code.n - s->at : NEVER;
 }
 
 /* The value leaves registers somewhere: it gets its place. */
-static void send_away(spiller *s, value *v)
+static void evict(spiller *s, spill_value *v)
 {
-    if (v->away) return;
-    v->away = true;
-    if (v->again) return;
-    v->slot = s->end; /* a place of its own for now */
+    if (v->spilled) return;
+    v->spilled = true;
+    if (v->remat) return;
+    v->frame_slot = s->end; /* a place of its own for now */
     s->end += 8;
-    *pl_push(s->x->tmp, &s->moved) = (uint32_t)(v - s->v);
+    *pl_push(s->x->tmp, &s->frame_values) = (uint32_t)(v - s->v);
 }
 
 static bool touched_now(const spiller *s, uint32_t k)
 {
-    for (size_t n = 0; n < s->now.n; n++)
-        if (s->now.at[n] == k) return true;
+    for (size_t n = 0; n < s->touched.n; n++)
+        if (s->touched.at[n] == k) return true;
     return false;
 }
 
@@ -462,12 +462,12 @@ static void make_room(spiller *s, uint32_t rows)
 {
     while (s->weight > rows) {
         uint32_t worst = UINT32_MAX, far = 0;
-        for (size_t n = 0; n < s->held.n; n++) {
-            uint32_t k = s->held.at[n];
-            const value *v = &s->v[k];
-            if (v->pinned || v->rows > 2 || !v->weight || touched_now(s, k)) continue;
+        for (size_t n = 0; n < s->in_regs.n; n++) {
+            uint32_t k = s->in_regs.at[n];
+            const spill_value *v = &s->v[k];
+            if (v->precolored || v->rows > 2 || !v->regs || touched_now(s, k)) continue;
             uint32_t d = distance(s, v);
-            d += v->again && d < NEVER ? d / 2 : 0; /* it comes back without memory */
+            d += v->remat && d < NEVER ? d / 2 : 0; /* it comes back without memory */
             if (worst == UINT32_MAX || d > far || (d == far && k < worst)) {
                 worst = k;
                 far = d;
@@ -475,11 +475,11 @@ static void make_room(spiller *s, uint32_t rows)
         }
         if (worst == UINT32_MAX) return;
         release(s, &s->v[worst]);
-        if (distance(s, &s->v[worst]) < NEVER) send_away(s, &s->v[worst]);
+        if (distance(s, &s->v[worst]) < NEVER) evict(s, &s->v[worst]);
     }
 }
 
-static bool make_move(spiller *s, pl_insn *i, const value *v, bool store, uint32_t line)
+static bool make_move(spiller *s, pl_insn *i, const spill_value *v, bool store, uint32_t line)
 {
     *i = (pl_insn){.guard = PL_PT, .reconv = UINT32_MAX, .line = line};
     for (int k = 0; k < PL_INLINE_OPERANDS; k++) i->op[k] = UINT32_MAX;
@@ -488,17 +488,17 @@ static bool make_move(spiller *s, pl_insn *i, const value *v, bool store, uint32
         return false;
     i->op[store ? 0 : 1] = s->frame;
     i->op[store ? 1 : 0] = v->row;
-    i->imm = v->slot;
+    i->imm = v->frame_slot;
     pl_insn_shape(i);
     pl_insn_finish(i);
     return true;
 }
 
-static bool fetch(spiller *s, pl_insn *i, value *v, uint32_t line)
+static bool fetch(spiller *s, pl_insn *i, spill_value *v, uint32_t line)
 {
-    send_away(s, v);
-    if (v->again) {
-        *i = pl_ir_clone(s->x, v->again);
+    evict(s, v);
+    if (v->remat) {
+        *i = pl_ir_clone(s->x, v->remat);
         return true;
     }
     return make_move(s, i, v, false, line);
@@ -528,9 +528,9 @@ static bool forgets(const pl_ir *x, const pl_insn *i)
 
 static void forget(spiller *s)
 {
-    for (size_t k = s->held.n; k-- > 0;) {
-        value *v = &s->v[s->held.at[k]];
-        if (v->weight && v->again && pl_insn_mnem(v->again) != M__s2r) release(s, v);
+    for (size_t k = s->in_regs.n; k-- > 0;) {
+        spill_value *v = &s->v[s->in_regs.at[k]];
+        if (v->regs && v->remat && pl_insn_mnem(v->remat) != M__s2r) release(s, v);
     }
 }
 
@@ -540,7 +540,7 @@ static bool walk(spiller *s, uint32_t b)
     pl_ir *x = s->x;
     s->block = b;
     s->accesses.n = s->code.n = 0;
-    hold_all(s, s->entry[b]);
+    load_all(s, s->entry[b]);
     for (s->at = (uint32_t)x->blocks.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->blocks.at[b].code.at[s->at];
         pl_liveness_visit(&s->f, b, s->at);
@@ -549,43 +549,43 @@ static bool walk(spiller *s, uint32_t b)
     uint32_t count = (uint32_t)x->blocks.at[b].code.n;
     for (s->at = 0; s->at < count; s->at++) {
         pl_insn i = x->blocks.at[b].code.at[s->at];
-        s->now.n = 0;
+        s->touched.n = 0;
         pl_insn_uses_here(x->p, &i, list_current, s);
         uint32_t room = s->room > temporaries(s, &i) ? s->room - temporaries(s, &i) : 1;
-        for (size_t n = 0; n < s->now.n; n++) {
-            value *v = &s->v[s->now.at[n]];
-            bool reads = v->next && s->accesses.at[v->next - 1].at == s->at &&
-                         s->accesses.at[v->next - 1].reads;
-            if (is_held(s, s->now.at[n]) || !reads) continue;
-            hold(s, v);
+        for (size_t n = 0; n < s->touched.n; n++) {
+            spill_value *v = &s->v[s->touched.at[n]];
+            bool reads = v->next_access && s->accesses.at[v->next_access - 1].at == s->at &&
+                         s->accesses.at[v->next_access - 1].reads;
+            if (in_register(s, s->touched.at[n]) || !reads) continue;
+            load_into_reg(s, v);
             make_room(s, room);
             pl_insn come;
             if (!fetch(s, &come, v, i.line)) return false;
             *pl_push(x->tmp, &s->code) = come;
         }
         make_room(s, room);
-        for (size_t n = 0; n < s->now.n; n++) { /* what was used last makes room for results */
-            value *v = &s->v[s->now.at[n]];
-            if (v->next && s->accesses.at[v->next - 1].at == s->at)
-                v->next = s->accesses.at[v->next - 1].next;
+        for (size_t n = 0; n < s->touched.n; n++) { /* what was used last makes room for results */
+            spill_value *v = &s->v[s->touched.at[n]];
+            if (v->next_access && s->accesses.at[v->next_access - 1].at == s->at)
+                v->next_access = s->accesses.at[v->next_access - 1].next;
         }
-        for (size_t n = 0; n < s->now.n; n++) {
-            value *v = &s->v[s->now.at[n]];
-            if (is_held(s, s->now.at[n]) && !v->pinned && distance(s, v) >= NEVER) release(s, v);
+        for (size_t n = 0; n < s->touched.n; n++) {
+            spill_value *v = &s->v[s->touched.at[n]];
+            if (in_register(s, s->touched.at[n]) && !v->precolored && distance(s, v) >= NEVER) release(s, v);
         }
-        for (size_t n = 0; n < s->now.n; n++) {
-            value *v = &s->v[s->now.at[n]];
-            if (!is_held(s, s->now.at[n]) && (v->pinned || distance(s, v) < NEVER)) hold(s, v);
+        for (size_t n = 0; n < s->touched.n; n++) {
+            spill_value *v = &s->v[s->touched.at[n]];
+            if (!in_register(s, s->touched.at[n]) && (v->precolored || distance(s, v) < NEVER)) load_into_reg(s, v);
         }
-        s->now.n = 0;
+        s->touched.n = 0;
         if (forgets(x, &i)) forget(s);
         make_room(s, s->room);
         *pl_push(x->tmp, &s->code) = i;
         if (!pl_ir_ok(x)) return false;
     }
     size_t first = s->lists.n;
-    for (size_t k = 0; k < s->held.n; k++)
-        if (lives(s, s->out, b, s->held.at[k])) *pl_push(x->tmp, &s->lists) = s->held.at[k];
+    for (size_t k = 0; k < s->in_regs.n; k++)
+        if (lives(s, s->out, b, s->in_regs.at[k])) *pl_push(x->tmp, &s->lists) = s->in_regs.at[k];
     s->exit[b] = make_list(s, first);
     return replace_code(s, b);
 }
@@ -594,7 +594,7 @@ static bool walk(spiller *s, uint32_t b)
 
 /* What the start of `to` expects in registers and `from` does not leave there is fetched on the
  * edge between them. */
-static bool mend(spiller *s, uint32_t from, uint32_t edge)
+static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
 {
     pl_ir *x = s->x;
     uint32_t to = pl_ir_successor(x, from, edge);
@@ -602,7 +602,7 @@ static bool mend(spiller *s, uint32_t from, uint32_t edge)
     size_t at = 0;
     for (uint32_t n = 0; n < s->entry[to].n; n++) {
         uint32_t k = s->lists.at[s->entry[to].first + n];
-        if (has(s, s->exit[from], k) || s->v[k].pinned) continue;
+        if (has(s, s->exit[from], k) || s->v[k].precolored) continue;
         if (place == PL_IR_NONE) {
             pl_insn *jump = pl_ir_branch(x, from);
             uint32_t ways = pl_ir_successors(x, from);
@@ -645,23 +645,23 @@ static void list_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = use & PL_USE_WRITE ? value_of(s, *row, use) : NULL;
-    if (v && v->away && !v->again) *pl_push(s->x->tmp, &s->now) = (uint32_t)(v - s->v);
+    spill_value *v = use & PL_USE_WRITE ? value_of(s, *row, use) : NULL;
+    if (v && v->spilled && !v->remat) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
 }
 
-static bool from_slot(const spiller *s, const pl_insn *i)
+static bool load_from_slot(const spiller *s, const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[1] == s->frame &&
            i->imm >= s->base;
 }
 
-static bool to_slot(const spiller *s, const pl_insn *i)
+static bool store_to_slot(const spiller *s, const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_st && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[0] == s->frame &&
            i->imm >= s->base;
 }
 
-static bool store_values(spiller *s)
+static bool store_spilled_values(spiller *s)
 {
     pl_ir *x = s->x;
     for (size_t b = 0; b < x->blocks.n; b++) {
@@ -669,15 +669,15 @@ static bool store_values(spiller *s)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn i = x->blocks.at[b].code.at[k];
             *pl_push(x->tmp, &s->code) = i;
-            if (from_slot(s, &i)) {
+            if (load_from_slot(s, &i)) {
                 x->f->spill_loads += 1u << i.sel[PL_M_LOG2];
                 continue;
             }
-            s->now.n = 0;
+            s->touched.n = 0;
             pl_insn_uses(x->p, &i, list_written, s);
-            for (size_t n = 0; n < s->now.n; n++) {
+            for (size_t n = 0; n < s->touched.n; n++) {
                 pl_insn keep;
-                if (!make_move(s, &keep, &s->v[s->now.at[n]], true, i.line)) return false;
+                if (!make_move(s, &keep, &s->v[s->touched.at[n]], true, i.line)) return false;
                 x->f->spill_stores += 1u << keep.sel[PL_M_LOG2];
                 keep.guard = i.guard;
                 keep.flags |= (uint16_t)(i.flags & PL_IF_GUARD_NEG);
@@ -691,23 +691,23 @@ static bool store_values(spiller *s)
 
 /* ---- places ---- */
 
-static void lives_at(value *v, uint32_t at)
+static void live_at(spill_value *v, uint32_t at)
 {
     v->start = at < v->start ? at : v->start;
     v->end = at > v->end ? at : v->end;
 }
 
-static void lives_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void live_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     spiller *s = ctx;
     (void)rows;
-    value *v = value_of(s, *row, use);
-    if (v) lives_at(v, s->at);
+    spill_value *v = value_of(s, *row, use);
+    if (v) live_at(v, s->at);
 }
 
 static int starts_first(const void *a, const void *b)
 {
-    const value *x = *(value *const *)a, *y = *(value *const *)b;
+    const spill_value *x = *(spill_value *const *)a, *y = *(spill_value *const *)b;
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
     return x->row < y->row ? -1 : x->row > y->row;
 }
@@ -723,20 +723,20 @@ static bool find_lives(spiller *s)
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         begin[b] = ++s->at;
         for (uint32_t c = 0; c < x->blocks.at[b].code.n; c++, s->at++)
-            pl_insn_uses(x->p, &x->blocks.at[b].code.at[c], lives_here, s);
+            pl_insn_uses(x->p, &x->blocks.at[b].code.at[c], live_here, s);
         end[b] = s->at;
     }
     /* liveness was solved before blocks were added: those fetch what lives at both ends */
     for (size_t k = 0; k < s->f.sets.spans.n; k++) {
         const pl_live_span *p = &s->f.sets.spans.at[k];
-        value *v = &s->v[s->f.value[p->value]];
-        lives_at(v, end[p->first]);
-        lives_at(v, end[p->end - 1]);
-        if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) lives_at(v, begin[p->first]);
+        spill_value *v = &s->v[s->f.value[p->value]];
+        live_at(v, end[p->first]);
+        live_at(v, end[p->end - 1]);
+        if (lives(s, s->in, p->first, (uint32_t)(v - s->v))) live_at(v, begin[p->first]);
     }
     for (size_t k = 0; k < s->f.sets.accesses.n; k++) {
         const pl_access_point *t = &s->f.sets.accesses.at[k];
-        if (t->reads) lives_at(&s->v[s->f.value[t->value]], begin[t->block]);
+        if (t->reads) live_at(&s->v[s->f.value[t->value]], begin[t->block]);
     }
     return true;
 }
@@ -769,20 +769,20 @@ static uint64_t heap_take(heap *h)
 
 /* Values that never live at the same time share a place: linear scan over their lives, the first
  * free place is taken. Words and pairs keep apart. */
-static bool share_places(spiller *s)
+static bool share_slots(spiller *s)
 {
     pl_ir *x = s->x;
-    uint32_t n = (uint32_t)s->moved.n, *offset = pl_arena_array(x->tmp, uint32_t, n + 1),
+    uint32_t n = (uint32_t)s->frame_values.n, *offset = pl_arena_array(x->tmp, uint32_t, n + 1),
              *width = pl_arena_array(x->tmp, uint32_t, n + 1);
-    value **order = pl_arena_array(x->tmp, value *, n + 1),
-          **of_slot = pl_arena_array(x->tmp, value *, n + 1);
+    spill_value **order = pl_arena_array(x->tmp, spill_value *, n + 1),
+          **of_slot = pl_arena_array(x->tmp, spill_value *, n + 1);
     heap taken = {pl_arena_array(x->tmp, uint64_t, n + 1), 0},
          open[2] = {{pl_arena_array(x->tmp, uint64_t, n + 1), 0},
                     {pl_arena_array(x->tmp, uint64_t, n + 1), 0}};
     if (!offset || !width || !order || !of_slot || !taken.at || !open[0].at || !open[1].at)
         return false;
     for (uint32_t k = 0; k < s->n; k++) s->v[k].start = UINT32_MAX;
-    for (uint32_t k = 0; k < n; k++) order[k] = of_slot[k] = &s->v[s->moved.at[k]];
+    for (uint32_t k = 0; k < n; k++) order[k] = of_slot[k] = &s->v[s->frame_values.at[k]];
     if (!find_lives(s)) return false;
     qsort(order, n, sizeof *order, starts_first);
     uint32_t places = 0;
@@ -794,7 +794,7 @@ static bool share_places(spiller *s)
         }
         uint32_t c = fit->n ? (uint32_t)heap_take(fit) : places++;
         width[c] = order[k]->rows;
-        order[k]->slot = c;
+        order[k]->frame_slot = c;
         heap_add(&taken, (uint64_t)order[k]->end << 32 | c);
     }
     uint32_t end = s->base; /* pairs first */
@@ -807,8 +807,8 @@ static bool share_places(spiller *s)
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (from_slot(s, i) || to_slot(s, i))
-                i->imm = offset[of_slot[(i->imm - s->base) / 8]->slot];
+            if (load_from_slot(s, i) || store_to_slot(s, i))
+                i->imm = offset[of_slot[(i->imm - s->base) / 8]->frame_slot];
         }
     s->end = end;
     return true;
@@ -817,7 +817,7 @@ static bool share_places(spiller *s)
 /* ---- the pass ---- */
 
 /* Does it bring its value from where it can be had again at any time? */
-static bool repeatable(const pl_ir *x, const pl_insn *i)
+static bool is_rematerializable(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
     if (i->guard != PL_PT) return false;
@@ -832,16 +832,16 @@ static bool repeatable(const pl_ir *x, const pl_insn *i)
     }
 }
 
-static void find_repeatable(spiller *s)
+static void find_rematerializable(spiller *s)
 {
     pl_ir *x = s->x;
     for (uint32_t k = 0; k < s->n; k++) {
-        value *v = &s->v[k];
+        spill_value *v = &s->v[k];
         const pl_insn *w = s->f.v[k].writes == 1 ? pl_ir_writer(x, v->row) : NULL;
-        if (!w || !repeatable(x, w)) continue;
+        if (!w || !is_rematerializable(x, w)) continue;
         pl_insn *copy = pl_arena_new(x->tmp, pl_insn);
         *copy = *w;
-        v->again = copy;
+        v->remat = copy;
     }
 }
 
@@ -867,23 +867,23 @@ bool pl_pass_spill(pl_ir *x)
     if (!s.pressure || !pl_liveness_solve(&s.f)) return false;
     bool fits = measure(&s) <= s.room;
     s.words = (s.f.sets.values + 63) / 64;
-    if ((fits && !calls) || too_many(&s)) return true;
+    if ((fits && !calls) || exceeds_limits(&s)) return true;
     s.loop_pressure = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    s.entry = pl_arena_array(x->tmp, some, x->blocks.n + 1);
-    s.exit = pl_arena_array(x->tmp, some, x->blocks.n + 1);
-    s.ranked = pl_arena_array(x->tmp, ranked, s.n + 1);
-    s.v = pl_arena_array(x->tmp, value, s.n + 1);
+    s.entry = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
+    s.exit = pl_arena_array(x->tmp, value_list, x->blocks.n + 1);
+    s.ranked = pl_arena_array(x->tmp, by_distance, s.n + 1);
+    s.v = pl_arena_array(x->tmp, spill_value, s.n + 1);
     if (!s.loop_pressure || !s.entry || !s.exit || !s.ranked || !s.v || !make_sets(&s))
         return false;
     for (uint32_t k = 0; k < s.n; k++)
-        s.v[k] = (value){.row = s.f.v[k].row,
+        s.v[k] = (spill_value){.row = s.f.v[k].row,
                          .rows = s.f.v[k].rows,
-                         .weight = s.f.v[k].regs,
-                         .pinned = s.f.v[k].precolored};
+                         .regs = s.f.v[k].regs,
+                         .precolored = s.f.v[k].precolored};
     measure_loops(&s);
     s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
-    if (!find_distances(&s)) return false;
-    find_repeatable(&s);
+    if (!find_next_use_distances(&s)) return false;
+    find_rematerializable(&s);
     s.frame = pl_ir_frame(x);
     s.base = s.end = (x->f->frame_bytes + 7u) & ~7u;
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -893,8 +893,8 @@ bool pl_pass_spill(pl_ir *x)
     s.blocks = (uint32_t)x->blocks.n;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (uint32_t e = 0, n = pl_ir_successors(x, x->rpo[j]); e < n; e++)
-            if (!mend(&s, x->rpo[j], e)) return false;
-    if (!store_values(&s) || !share_places(&s)) return false;
+            if (!resolve_edge(&s, x->rpo[j], e)) return false;
+    if (!store_spilled_values(&s) || !share_slots(&s)) return false;
     x->f->local_bytes += s.end - s.base;
     x->f->frame_bytes = (s.end + 7u) & ~7u;
     return pl_ir_graph(x) && pl_ir_ok(x);

@@ -17,75 +17,75 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-enum { SEATS = 8, NEVER = UINT32_MAX };
+enum { SLOTS = 8, NEVER = UINT32_MAX };
 
-typedef struct bench {
-    uint32_t seat[SEATS]; /* the value that sat there last, PL_IR_NONE */
-} bench;
+typedef struct reg_tuple {
+    uint32_t slot[SLOTS]; /* the value that sat there last, PL_IR_NONE */
+} reg_tuple;
 
-typedef struct person {
-    uint32_t tuple, seat; /* PL_IR_NONE: it has none */
+typedef struct element {
+    uint32_t tuple, slot; /* PL_IR_NONE: it has none */
     uint32_t from, to;    /* positions where it is written and read last; 0 and NEVER if that is not
                              one block's affair */
     uint32_t block;       /* that reads it; PL_IR_NONE: nobody so far */
     uint32_t copy;        /* its last one, PL_IR_NONE */
-    uint32_t copied;      /* the block where that was made */
-} person;
+    uint32_t copy_block;      /* the block where that was made */
+} element;
 
-typedef struct usher {
+typedef struct tuple_builder {
     pl_ir *x;
     struct {
-        bench *at;
+        reg_tuple *at;
         size_t n, cap;
     } tuples;
     struct {
-        person *at;
+        element *at;
         size_t n, cap;
-    } persons; /* by row */
+    } elements; /* by row */
     uint32_t block, pos;
-} usher;
+} tuple_builder;
 
 /* How a vector could be seated: in this tuple, from this seat. */
-typedef struct plan {
+typedef struct placement {
     uint32_t tuple, base;
-    unsigned moves;
-} plan;
+    unsigned ncopies;
+} placement;
 
 /* A vector operand: its values and the registers of each. */
 typedef struct vector {
-    uint32_t row[SEATS];
+    uint32_t row[SLOTS];
     unsigned n, step;
 } vector;
 
-static bool to_rows(usher *u, uint32_t rows)
+static bool to_rows(tuple_builder *u, uint32_t rows)
 {
-    while (u->persons.n < rows) {
-        person *p = pl_push(u->x->tmp, &u->persons);
+    while (u->elements.n < rows) {
+        element *p = pl_push(u->x->tmp, &u->elements);
         if (!pl_arena_ok(u->x->tmp)) return false;
-        *p = (person){.tuple = PL_IR_NONE, .block = PL_IR_NONE, .copy = PL_IR_NONE};
+        *p = (element){.tuple = PL_IR_NONE, .block = PL_IR_NONE, .copy = PL_IR_NONE};
     }
     return true;
 }
 
 static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    usher *u = ctx;
+    tuple_builder *u = ctx;
     (void)rows;
-    if ((use & PL_USE_PRED) || *row >= u->persons.n) return;
-    person *p = &u->persons.at[*row];
+    if ((use & PL_USE_PRED) || *row >= u->elements.n) return;
+    element *p = &u->elements.at[*row];
     p->to = p->block == PL_IR_NONE || p->block == u->block ? u->pos : NEVER;
     p->block = u->block;
 }
 
 static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    usher *u = ctx;
+    tuple_builder *u = ctx;
     (void)rows;
-    if (!(use & PL_USE_PRED) && *row < u->persons.n) u->persons.at[*row].from = u->pos;
+    if (!(use & PL_USE_PRED) && *row < u->elements.n) u->elements.at[*row].from = u->pos;
 }
 
 /* Where values live. */
-static void note_lives(usher *u)
+static void note_lives(tuple_builder *u)
 {
     pl_ir *x = u->x;
     u->pos = 1;
@@ -97,8 +97,8 @@ static void note_lives(usher *u)
             pl_insn_reads_writes(x->p, i, note_read, note_written, u);
         }
     }
-    for (uint32_t row = 0; row < u->persons.n; row++) {
-        person *p = &u->persons.at[row];
+    for (uint32_t row = 0; row < u->elements.n; row++) {
+        element *p = &u->elements.at[row];
         const pl_ir_reg *r = &x->regs[row];
         if (r->ndefs != 1 || r->precolored || (p->block != PL_IR_NONE && p->block != r->def_block))
             p->from = 0, p->to = NEVER;
@@ -107,7 +107,7 @@ static void note_lives(usher *u)
 
 /* Does it stand in neighbouring registers? The first two coordinates of a fetch do, its results as
  * far as somebody reads them. */
-static bool vector_of(const usher *u, const pl_insn *i, const pl_operand_slot *use, vector *v)
+static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use, vector *v)
 {
     static const uint16_t with[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
                                     M_tld4, M_suld, M_sust, M_red,      M_atom};
@@ -124,10 +124,10 @@ static bool vector_of(const usher *u, const pl_insn *i, const pl_operand_slot *u
     const unsigned n = fetch && !written && use->count > 2 ? 2 : use->count;
     v->n = 0;
     v->step = use->rows;
-    if (n * v->step > SEATS) return false;
+    if (n * v->step > SLOTS) return false;
     for (unsigned e = 0; e < n; e++) {
         const uint32_t row = u->x->p->pool.at[i->extra_ops + first + e];
-        const bool real = row < u->persons.n && u->x->regs[row].kind == PL_REG_VIRTUAL;
+        const bool real = row < u->elements.n && u->x->regs[row].kind == PL_REG_VIRTUAL;
         if (!written && !real) return false;
         if (written && (!real || !u->x->regs[row].nuses) && fetch) continue;
         v->row[v->n++] = real ? row : PL_IR_NONE;
@@ -135,34 +135,34 @@ static bool vector_of(const usher *u, const pl_insn *i, const pl_operand_slot *u
     return v->n > 1;
 }
 
-static bool sits(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static bool occupies(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
-    return row != PL_IR_NONE && u->persons.at[row].tuple == tuple &&
-           u->persons.at[row].seat == seat && u->tuples.at[tuple].seat[seat] == row;
+    return row != PL_IR_NONE && u->elements.at[row].tuple == tuple &&
+           u->elements.at[row].slot == seat && u->tuples.at[tuple].slot[seat] == row;
 }
 
 /* The value itself or its copy, whoever sits there; PL_IR_NONE: neither. A variable may have
  * changed since it was copied. */
-static uint32_t seated(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static uint32_t in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
-    const person *p = &u->persons.at[row];
-    if (sits(u, row, tuple, seat)) return row;
-    return p->copy != PL_IR_NONE && p->copied == u->block && u->x->regs[row].ndefs == 1 &&
-                   sits(u, p->copy, tuple, seat)
+    const element *p = &u->elements.at[row];
+    if (occupies(u, row, tuple, seat)) return row;
+    return p->copy != PL_IR_NONE && p->copy_block == u->block && u->x->regs[row].ndefs == 1 &&
+                   occupies(u, p->copy, tuple, seat)
                ? p->copy
                : PL_IR_NONE;
 }
 
 /* Nobody sits there while this value lives. */
-static bool may_sit(const usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static bool fits_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
-    const uint32_t other = u->tuples.at[tuple].seat[seat];
+    const uint32_t other = u->tuples.at[tuple].slot[seat];
     if (other == PL_IR_NONE) return true;
-    const person *a = &u->persons.at[other], *b = &u->persons.at[row];
+    const element *a = &u->elements.at[other], *b = &u->elements.at[row];
     return a->to <= b->from || b->to <= a->from;
 }
 
-static bool again(const vector *v, unsigned k)
+static bool reuse_tuple(const vector *v, unsigned k)
 {
     for (unsigned e = 0; e < k; e++)
         if (v->row[e] == v->row[k]) return true;
@@ -170,64 +170,64 @@ static bool again(const vector *v, unsigned k)
 }
 
 /* Moves that the vector takes there; UINT32_MAX: somebody is in the way. */
-static unsigned moves_there(const usher *u, const vector *v, uint32_t tuple, uint32_t base)
+static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple, uint32_t base)
 {
     unsigned moves = 0;
     for (unsigned k = 0; k < v->n; k++) {
         const uint32_t seat = base + k * v->step, row = v->row[k];
-        if (seated(u, row, tuple, seat) != PL_IR_NONE ||
-            (u->persons.at[row].tuple == PL_IR_NONE && !again(v, k) &&
-             may_sit(u, row, tuple, seat)))
+        if (in_slot(u, row, tuple, seat) != PL_IR_NONE ||
+            (u->elements.at[row].tuple == PL_IR_NONE && !reuse_tuple(v, k) &&
+             fits_slot(u, row, tuple, seat)))
             continue;
-        const uint32_t other = u->tuples.at[tuple].seat[seat];
-        if (other != PL_IR_NONE && u->persons.at[other].to >= u->pos) return UINT32_MAX;
+        const uint32_t other = u->tuples.at[tuple].slot[seat];
+        if (other != PL_IR_NONE && u->elements.at[other].to >= u->pos) return UINT32_MAX;
         moves += v->step;
     }
     return moves;
 }
 
-static uint32_t new_tuple(usher *u)
+static uint32_t new_tuple(tuple_builder *u)
 {
-    bench *t = pl_push(u->x->tmp, &u->tuples);
+    reg_tuple *t = pl_push(u->x->tmp, &u->tuples);
     if (!pl_arena_ok(u->x->tmp)) return PL_IR_NONE;
-    for (unsigned k = 0; k < SEATS; k++) t->seat[k] = PL_IR_NONE;
+    for (unsigned k = 0; k < SLOTS; k++) t->slot[k] = PL_IR_NONE;
     return (uint32_t)u->tuples.n - 1;
 }
 
-static void seat_there(usher *u, uint32_t row, uint32_t tuple, uint32_t seat)
+static void assign_slot(tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
-    u->persons.at[row].tuple = tuple;
-    u->persons.at[row].seat = seat;
-    u->tuples.at[tuple].seat[seat] = row;
+    u->elements.at[row].tuple = tuple;
+    u->elements.at[row].slot = seat;
+    u->tuples.at[tuple].slot[seat] = row;
 }
 
-static plan best(usher *u, const vector *v)
+static placement best(tuple_builder *u, const vector *v)
 {
     const uint32_t size = v->n * v->step, align = size > 4 ? 8 : size > 2 ? 4 : 2;
-    plan p = {.tuple = PL_IR_NONE, .moves = 0};
+    placement p = {.tuple = PL_IR_NONE, .ncopies = 0};
     for (unsigned k = 0; k < v->n; k++)
-        p.moves += u->persons.at[v->row[k]].tuple != PL_IR_NONE || again(v, k) ? v->step : 0;
-    const unsigned fresh = p.moves;
+        p.ncopies += u->elements.at[v->row[k]].tuple != PL_IR_NONE || reuse_tuple(v, k) ? v->step : 0;
+    const unsigned fresh = p.ncopies;
     for (unsigned k = 0; k < v->n; k++)
         for (unsigned copy = 0; copy < 2; copy++) {
-            const person *w = &u->persons.at[v->row[k]];
+            const element *w = &u->elements.at[v->row[k]];
             if (copy) {
-                if (w->copy == PL_IR_NONE || w->copied != u->block) continue;
-                w = &u->persons.at[w->copy];
+                if (w->copy == PL_IR_NONE || w->copy_block != u->block) continue;
+                w = &u->elements.at[w->copy];
             }
-            if (w->tuple == PL_IR_NONE || w->seat < k * v->step ||
-                (w->seat - k * v->step) % align || w->seat - k * v->step + size > SEATS)
+            if (w->tuple == PL_IR_NONE || w->slot < k * v->step ||
+                (w->slot - k * v->step) % align || w->slot - k * v->step + size > SLOTS)
                 continue;
-            const unsigned moves = moves_there(u, v, w->tuple, w->seat - k * v->step);
-            if (moves < p.moves || (moves <= fresh && p.tuple == PL_IR_NONE))
-                p = (plan){w->tuple, w->seat - k * v->step, moves};
+            const unsigned moves = computed_in_place(u, v, w->tuple, w->slot - k * v->step);
+            if (moves < p.ncopies || (moves <= fresh && p.tuple == PL_IR_NONE))
+                p = (placement){w->tuple, w->slot - k * v->step, moves};
         }
     return p;
 }
 
 /* Is it the same in all rounds of the loop at work? Its copy belongs in front of it, where one more
  * does not count. */
-static bool stays(const usher *u, uint32_t row)
+static bool keeps_slot(const tuple_builder *u, uint32_t row)
 {
     const uint32_t head = u->x->blocks.at[u->block].loop;
     return head != PL_IR_NONE && u->x->regs[row].ndefs == 1 &&
@@ -235,21 +235,21 @@ static bool stays(const usher *u, uint32_t row)
 }
 
 /* The values that an instruction reads as one vector. */
-static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
+static bool read_vector(tuple_builder *u, size_t at, vector *v, uint32_t *pool)
 {
     pl_ir *x = u->x;
-    plan p = best(u, v);
+    placement p = best(u, v);
     if (p.tuple == PL_IR_NONE && (p.tuple = new_tuple(u)) == PL_IR_NONE) return false;
     for (unsigned k = 0; k < v->n; k++) {
         const uint32_t row = v->row[k], seat = p.base + k * v->step,
-                       there = seated(u, row, p.tuple, seat);
+                       there = in_slot(u, row, p.tuple, seat);
         if (there != PL_IR_NONE) {
             pool[k] = there;
-            if (there != row) u->persons.at[there].to = u->pos;
-        } else if (u->persons.at[row].tuple == PL_IR_NONE && !again(v, k) &&
-                   may_sit(u, row, p.tuple, seat))
-            seat_there(u, row, p.tuple, seat);
-        else if (!stays(u, row)) {
+            if (there != row) u->elements.at[there].to = u->pos;
+        } else if (u->elements.at[row].tuple == PL_IR_NONE && !reuse_tuple(v, k) &&
+                   fits_slot(u, row, p.tuple, seat))
+            assign_slot(u, row, p.tuple, seat);
+        else if (!keeps_slot(u, row)) {
             const uint32_t copy = pl_ir_new(x, v->step);
             pl_insn *i = pl_ir_insert_deferred(x, u->block, at);
             if (!i || !pl_insn_make(i, M__mov, 2, &(pl_word){v->step == 2 ? W_b64 : W_b32}, 1) ||
@@ -258,11 +258,11 @@ static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
             i->op[0] = copy;
             i->op[1] = row;
             i->line = x->blocks.at[u->block].code.at[at].line;
-            u->persons.at[copy] =
-                (person){.from = u->pos, .to = u->pos, .block = u->block, .copy = PL_IR_NONE};
-            u->persons.at[row].copy = copy;
-            u->persons.at[row].copied = u->block;
-            seat_there(u, copy, p.tuple, seat);
+            u->elements.at[copy] =
+                (element){.from = u->pos, .to = u->pos, .block = u->block, .copy = PL_IR_NONE};
+            u->elements.at[row].copy = copy;
+            u->elements.at[row].copy_block = u->block;
+            assign_slot(u, copy, p.tuple, seat);
             pool[k] = copy;
         }
     }
@@ -271,22 +271,22 @@ static bool read_vector(usher *u, size_t at, vector *v, uint32_t *pool)
 
 /* The values that an instruction writes as one vector: nothing is copied, who has another seat
  * already keeps it. */
-static bool written_vector(usher *u, const vector *v)
+static bool written_vector(tuple_builder *u, const vector *v)
 {
     uint32_t tuple = PL_IR_NONE, base = 0;
     for (unsigned k = 0; k < v->n && tuple == PL_IR_NONE; k++) {
-        const person *w = v->row[k] != PL_IR_NONE ? &u->persons.at[v->row[k]] : NULL;
-        if (w && w->tuple != PL_IR_NONE && w->seat >= k * v->step) {
+        const element *w = v->row[k] != PL_IR_NONE ? &u->elements.at[v->row[k]] : NULL;
+        if (w && w->tuple != PL_IR_NONE && w->slot >= k * v->step) {
             tuple = w->tuple;
-            base = w->seat - k * v->step;
+            base = w->slot - k * v->step;
         }
     }
     if (tuple == PL_IR_NONE && (tuple = new_tuple(u)) == PL_IR_NONE) return false;
     for (unsigned k = 0; k < v->n; k++) {
         const uint32_t row = v->row[k], seat = base + k * v->step;
-        if (row != PL_IR_NONE && seat < SEATS && u->persons.at[row].tuple == PL_IR_NONE &&
-            may_sit(u, row, tuple, seat))
-            seat_there(u, row, tuple, seat);
+        if (row != PL_IR_NONE && seat < SLOTS && u->elements.at[row].tuple == PL_IR_NONE &&
+            fits_slot(u, row, tuple, seat))
+            assign_slot(u, row, tuple, seat);
     }
     return true;
 }
@@ -294,7 +294,7 @@ static bool written_vector(usher *u, const vector *v)
 bool pl_pass_vector_registers(pl_ir *x)
 {
     if (!pl_ir_analyze(x)) return false;
-    usher u = {.x = x};
+    tuple_builder u = {.x = x};
     if (!to_rows(&u, x->f->rows)) return false;
     note_lives(&u);
     u.pos = 1;
