@@ -14,30 +14,30 @@
 
 /* A row varies; it was read before that was known, so that its readers have to be looked at again.
  */
-enum { VARIES = 1, READ_BEFORE = 2 };
+enum { DIVERGENT = 1, READ = 2 };
 
-typedef struct finder {
+typedef struct divergence_finder {
     pl_divergence *v;
     bool any, again;
-} finder;
+} divergence_finder;
 
-static inline void sees(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void reads_divergent(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    finder *f = ctx;
+    divergence_finder *f = ctx;
     uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        f->any |= v[k] & VARIES;
-        v[k] |= READ_BEFORE;
+        f->any |= v[k] & DIVERGENT;
+        v[k] |= READ;
     }
 }
 
-static inline void spreads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void propagates(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    finder *f = ctx;
+    divergence_finder *f = ctx;
     uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        f->again |= v[k] == READ_BEFORE;
-        v[k] |= VARIES;
+        f->again |= v[k] == READ;
+        v[k] |= DIVERGENT;
     }
 }
 
@@ -48,7 +48,7 @@ static bool differs_between_lanes(pl_word sreg)
 }
 
 /* What an instruction brings in that differs between lanes, whatever it reads. */
-static bool own_difference(const pl_insn *i)
+static bool is_divergent_source(const pl_insn *i)
 {
     uint32_t e = pl_insn_effects(i);
     uint16_t m = pl_insn_mnem(i);
@@ -64,7 +64,7 @@ static bool own_difference(const pl_insn *i)
 
 /* What all lanes that take part in it get the same answer of: votes, reductions, a shuffle from one
  * lane. */
-static bool one_answer(const pl_insn *i)
+static bool is_warp_uniform_result(const pl_insn *i)
 {
     return i->latency_class == C_vote || i->latency_class == C_redux ||
            (i->latency_class == C_match && pl_insn_has(i, W_all)) ||
@@ -73,16 +73,16 @@ static bool one_answer(const pl_insn *i)
 
 /* Does its answer differ because lanes ask others, or ask them for something else? What each lane
  * says itself, operand a, does not matter. */
-static void reads_but_own(finder *f, pl_insn *i)
+static void reads_but_own(divergence_finder *f, pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
-    if (i->guard > PL_PF) sees(f, &i->guard, 1, PL_USE_PRED);
+    if (i->guard > PL_PF) reads_divergent(f, &i->guard, 1, PL_USE_PRED);
     for (unsigned k = 0; k < form->noperands && k < PL_INLINE_OPERANDS; k++)
         if (!form->operand[k].written && strcmp(form->operand[k].name, "a") != 0)
-            sees(f, &i->op[k], 1, 0);
+            reads_divergent(f, &i->op[k], 1, 0);
 }
 
-static bool begin(pl_divergence *v, const pl_ir *x)
+static bool seed(pl_divergence *v, const pl_ir *x)
 {
     v->row = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     v->pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
@@ -91,9 +91,9 @@ static bool begin(pl_divergence *v, const pl_ir *x)
 
 /* Follows what `brings` brings in, and what is marked already. An instruction is done with when
  * what it writes has been marked. False: out of memory. */
-static inline bool spread(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_insn *i))
+static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_insn *i))
 {
-    finder f = {.v = v};
+    divergence_finder f = {.v = v};
     size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++) n += x->blocks.at[x->rpo[j]].code.n;
     bool *is_done = pl_arena_array(x->tmp, bool, n + 1);
@@ -106,22 +106,22 @@ static inline bool spread(pl_divergence *v, pl_ir *x, bool (*brings)(const pl_in
                 pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 if (*done) continue;
                 f.any = brings(i);
-                if (!f.any && one_answer(i))
+                if (!f.any && is_warp_uniform_result(i))
                     reads_but_own(&f, i);
                 else if (!f.any)
-                    pl_insn_reads_here(x->p, i, sees, &f);
-                if (f.any) pl_insn_writes_here(x->p, i, spreads, &f);
+                    pl_insn_reads_here(x->p, i, reads_divergent, &f);
+                if (f.any) pl_insn_writes_here(x->p, i, propagates, &f);
                 *done = f.any;
             }
     } while (f.again);
-    for (uint32_t r = 0; r < x->f->rows; r++) v->row[r] &= VARIES;
-    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] &= VARIES;
+    for (uint32_t r = 0; r < x->f->rows; r++) v->row[r] &= DIVERGENT;
+    for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] &= DIVERGENT;
     return true;
 }
 
 /* What is written and read between a branch and where its lanes meet. Predicates count behind the
  * rows. */
-typedef struct between {
+typedef struct region_defs {
     pl_divergence *v;
     const pl_ir *x;
     uint32_t *reads, *writes;   /* in the whole function */
@@ -131,11 +131,11 @@ typedef struct between {
         size_t n, cap;
     } seen;     /* of those that are written in several places */
     bool whole; /* counts the whole function */
-} between;
+} region_defs;
 
 static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    between *s = ctx;
+    region_defs *s = ctx;
     for (unsigned k = 0; k < rows; k++) {
         uint32_t r = *row + k + (use & PL_USE_PRED ? s->x->f->rows : 0);
         if (s->whole) {
@@ -150,15 +150,15 @@ static void counts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static uint8_t *flag_of(const between *s, uint32_t r)
+static uint8_t *flag_of(const region_defs *s, uint32_t r)
 {
     return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
 }
 
 /* Visits the blocks between the branch that ends block b and where its lanes meet; marks what
  * varies for it. Returns the instructions seen. */
-static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t *stamp,
-                      uint32_t *stack, bool *more)
+static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32_t meet,
+                                    uint32_t *stamp, uint32_t *stack, bool *more)
 {
     uint32_t depth = 0;
     size_t seen = 0;
@@ -182,7 +182,7 @@ static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t 
         uint8_t *flag = flag_of(s, r);
         if (!*flag && s->written[r] &&
             (s->inside[r] < s->reads[r] || (out && s->written[r] < s->writes[r]))) {
-            *flag = VARIES;
+            *flag = DIVERGENT;
             *more = true;
         }
         s->inside[r] = s->written[r] = 0;
@@ -190,7 +190,7 @@ static size_t part_at(between *s, pl_ir *x, uint32_t b, uint32_t meet, uint32_t 
     return seen;
 }
 
-static bool parts(const pl_divergence *v, const pl_insn *i)
+static bool is_divergent_branch(const pl_divergence *v, const pl_insn *i)
 {
     return i && ((i->guard > PL_PF && v->pred[i->guard]) ||
                  (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
@@ -198,18 +198,18 @@ static bool parts(const pl_divergence *v, const pl_insn *i)
 
 /* Follows lanes that go different ways, as long as that takes no more than a number of walks over
  * the function. */
-static bool follow(pl_divergence *v, pl_ir *x)
+static bool collect_region(pl_divergence *v, pl_ir *x)
 {
     enum { WALKS = 64 };
     const uint32_t n = (uint32_t)x->blocks.n;
     const size_t names = (size_t)x->f->rows + x->f->preds + 8;
-    between s = {.v = v,
-                 .x = x,
-                 .reads = pl_arena_array(x->tmp, uint32_t, names),
-                 .writes = pl_arena_array(x->tmp, uint32_t, names),
-                 .inside = pl_arena_array(x->tmp, uint32_t, names),
-                 .written = pl_arena_array(x->tmp, uint32_t, names),
-                 .whole = true};
+    region_defs s = {.v = v,
+                     .x = x,
+                     .reads = pl_arena_array(x->tmp, uint32_t, names),
+                     .writes = pl_arena_array(x->tmp, uint32_t, names),
+                     .inside = pl_arena_array(x->tmp, uint32_t, names),
+                     .written = pl_arena_array(x->tmp, uint32_t, names),
+                     .whole = true};
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, n + 1);
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -229,24 +229,25 @@ static bool follow(pl_divergence *v, pl_ir *x)
         more = false;
         for (uint32_t j = 0; j < x->nrpo && left; j++) {
             uint32_t b = x->rpo[j];
-            if (done[b] || !parts(v, pl_ir_branch(x, b)) || e.ipdom[b] == PL_IR_NONE) continue;
+            if (done[b] || !is_divergent_branch(v, pl_ir_branch(x, b)) || e.ipdom[b] == PL_IR_NONE)
+                continue;
             done[b] = 1;
-            size_t seen = part_at(&s, x, b, e.ipdom[b], stamp, stack, &more);
+            size_t seen = mark_divergent_region(&s, x, b, e.ipdom[b], stamp, stack, &more);
             left -= seen < left ? seen : left;
         }
-        if (more && !spread(v, x, own_difference)) return false;
+        if (more && !propagate(v, x, is_divergent_source)) return false;
     }
     return true;
 }
 
 bool pl_divergence_find(pl_divergence *v, pl_ir *x)
 {
-    if (!begin(v, x)) return false;
+    if (!seed(v, x)) return false;
     for (uint32_t r = 0; r < x->f->rows; r++)
         v->row[r] =
             (uint8_t)(x->regs[r].precolored || differs_between_lanes(pl_ir_special_register(x, r)));
     for (uint32_t r = 0; r < x->f->preds; r++) v->pred[r] = x->preds[r].precolored;
-    return spread(v, x, own_difference) && follow(v, x);
+    return propagate(v, x, is_divergent_source) && collect_region(v, x);
 }
 
 bool pl_divergence_is_polled(const pl_insn *i)
@@ -259,6 +260,6 @@ bool pl_divergence_is_polled(const pl_insn *i)
 
 bool pl_divergence_find_polled(pl_divergence *v, pl_ir *x)
 {
-    if (!begin(v, x)) return false;
-    return spread(v, x, pl_divergence_is_polled);
+    if (!seed(v, x)) return false;
+    return propagate(v, x, pl_divergence_is_polled);
 }

@@ -111,15 +111,15 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
     return true;
 }
 
-typedef struct carrying {
+typedef struct alias_search {
     pl_liveness *f;
     uint32_t from; /* the only value that the instruction reads, plus one; 0: none so far,
                       UINT32_MAX: several */
-} carrying;
+} alias_search;
 
 static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    carrying *c = ctx;
+    alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
     (void)rows;
     if (k && k != c->from) c->from = c->from ? UINT32_MAX : k;
@@ -127,7 +127,7 @@ static void carry_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    carrying *c = ctx;
+    alias_search *c = ctx;
     const uint32_t k = pl_liveness_value_of(c->f, *row, use);
     (void)rows;
     if (!k || c->f->v[k - 1].writes != 1) return;
@@ -142,7 +142,7 @@ void pl_liveness_alias(pl_liveness *f)
     for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
         pl_ir_block *b = &f->x->blocks.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
-            carrying c = {f, 0};
+            alias_search c = {f, 0};
             if (!pl_insn_is_free_copy(&b->code.at[k])) continue;
             pl_insn_reads_here(f->x->p, &b->code.at[k], carry_read, &c);
             if (c.from != UINT32_MAX) pl_insn_writes_here(f->x->p, &b->code.at[k], carry_write, &c);
@@ -150,20 +150,20 @@ void pl_liveness_alias(pl_liveness *f)
     }
 }
 
-typedef struct touching {
+typedef struct access_walk {
     pl_liveness *f;
-    uint32_t *seen; /* by number of a value among those that may live across: the last block that
-                       touches it, plus one */
-} touching;
+    uint32_t *seen_block; /* by number of a value among those that may live across: the last block
+                       that touches it, plus one */
+} access_walk;
 
 /* The first access in a block decides. */
 static inline void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    touching *t = ctx;
+    access_walk *t = ctx;
     pl_liveness *f = t->f;
     uint32_t k = pl_liveness_value_of(f, *row, use), n = k ? f->v[k - 1].global_index : UINT32_MAX;
-    if (n == UINT32_MAX || t->seen[n] == f->block + 1) return;
-    t->seen[n] = f->block + 1;
+    if (n == UINT32_MAX || t->seen_block[n] == f->block + 1) return;
+    t->seen_block[n] = f->block + 1;
     pl_live_spans_access(&f->sets, n, f->block, !pl_liveness_defines(f, k - 1, rows, use));
 }
 
@@ -178,7 +178,7 @@ static void writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!(use & PL_USE_READ)) touch(ctx, row, rows, use);
 }
 
-static bool number_across(pl_liveness *f)
+static bool number_global_values(pl_liveness *f)
 {
     f->value = pl_arena_array(f->x->tmp, uint32_t, f->n + 1);
     if (!f->value) return false;
@@ -208,9 +208,9 @@ bool pl_liveness_spans(pl_live_spans *s, pl_ir *x)
 bool pl_liveness_solve(pl_liveness *f)
 {
     pl_ir *x = f->x;
-    if (!pl_liveness_spans(&f->sets, x) || !number_across(f)) return false;
-    touching t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.values + 1)};
-    if (!t.seen) return false;
+    if (!pl_liveness_spans(&f->sets, x) || !number_global_values(f)) return false;
+    access_walk t = {f, pl_arena_array(x->tmp, uint32_t, f->sets.values + 1)};
+    if (!t.seen_block) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (uint32_t k = 0; k < x->blocks.at[b].code.n && x->blocks.at[b].rpo_index != PL_IR_NONE;
              k++) {

@@ -14,9 +14,9 @@ enum {
 }; /* below, indices are one more than the place in the array */
 
 /* A load that waits for a store, in a list. */
-typedef struct waiting {
+typedef struct pending_load {
     uint32_t at, next;
-} waiting;
+} pending_load;
 
 /* Accesses of a space through one base; those without one are together. */
 typedef struct group {
@@ -27,12 +27,12 @@ typedef struct group {
 } group;
 
 /* The same bytes of a group. */
-typedef struct place {
+typedef struct location {
     uint32_t group, chain; /* next place with the same hash */
     uint32_t grain, loads; /* sixteen bytes that this entry is found by */
     int64_t from, to;
     uint32_t store; /* the last one, PL_NOWHERE */
-} place;
+} location;
 
 typedef struct space {
     uint32_t last, other; /* last store; last one of another group than that; PL_NOWHERE */
@@ -49,11 +49,11 @@ struct pl_memory_dependence {
         size_t n, cap;
     } groups;
     struct {
-        place *at;
+        location *at;
         size_t n, cap;
-    } places;
+    } locations;
     struct {
-        waiting *at;
+        pending_load *at;
         size_t n, cap;
     } waiting;
     struct {
@@ -63,8 +63,8 @@ struct pl_memory_dependence {
     struct {
         bool *at;
         size_t n, cap;
-    } closed;                            /* by number of the instruction */
-    uint32_t *group_of, *place_of, size; /* hash tables; a power of two */
+    } closed;                               /* by number of the instruction */
+    uint32_t *group_of, *location_of, size; /* hash tables; a power of two */
 };
 
 pl_memory_dependence *pl_memory_dependence_new(pl_arena *a)
@@ -74,7 +74,7 @@ pl_memory_dependence *pl_memory_dependence_new(pl_arena *a)
     m->a = a;
     m->size = FIRST;
     m->group_of = pl_arena_array(a, uint32_t, FIRST);
-    m->place_of = pl_arena_array(a, uint32_t, FIRST);
+    m->location_of = pl_arena_array(a, uint32_t, FIRST);
     pl_memory_dependence_start(m);
     return pl_arena_ok(a) ? m : NULL;
 }
@@ -90,7 +90,7 @@ static uint32_t group_hash(const pl_memory_dependence *m, const group *g)
     return hash(m, g->base, g->space);
 }
 
-static uint32_t place_hash(const pl_memory_dependence *m, const place *p)
+static uint32_t location_hash(const pl_memory_dependence *m, const location *p)
 {
     return hash(m, p->group, p->grain);
 }
@@ -98,9 +98,10 @@ static uint32_t place_hash(const pl_memory_dependence *m, const place *p)
 void pl_memory_dependence_start(pl_memory_dependence *m)
 {
     for (size_t k = 0; k < m->groups.n; k++) m->group_of[group_hash(m, &m->groups.at[k])] = NONE;
-    for (size_t k = 0; k < m->places.n; k++) m->place_of[place_hash(m, &m->places.at[k])] = NONE;
+    for (size_t k = 0; k < m->locations.n; k++)
+        m->location_of[location_hash(m, &m->locations.at[k])] = NONE;
     for (size_t k = 0; k < m->waiting.n; k++) m->closed.at[m->waiting.at[k].at] = false;
-    m->groups.n = m->places.n = m->waiting.n = 0;
+    m->groups.n = m->locations.n = m->waiting.n = 0;
     m->store = PL_NOWHERE;
     for (uint32_t s = 0; s < SPACES; s++)
         m->space[s] = (space){.last = PL_NOWHERE, .other = PL_NOWHERE};
@@ -109,21 +110,21 @@ void pl_memory_dependence_start(pl_memory_dependence *m)
 /* The tables grow with what they hold. */
 static void make_room(pl_memory_dependence *m)
 {
-    if (m->groups.n < m->size && m->places.n < m->size) return;
+    if (m->groups.n < m->size && m->locations.n < m->size) return;
     uint32_t size = 4 * m->size, *group_of = pl_arena_array(m->a, uint32_t, size),
-             *place_of = pl_arena_array(m->a, uint32_t, size);
-    if (!group_of || !place_of) return;
+             *location_of = pl_arena_array(m->a, uint32_t, size);
+    if (!group_of || !location_of) return;
     m->size = size;
     m->group_of = group_of;
-    m->place_of = place_of;
+    m->location_of = location_of;
     for (uint32_t k = 0; k < m->groups.n; k++) {
         uint32_t *slot = &group_of[group_hash(m, &m->groups.at[k])];
         m->groups.at[k].chain = *slot;
         *slot = k + 1;
     }
-    for (uint32_t k = 0; k < m->places.n; k++) {
-        uint32_t *slot = &place_of[place_hash(m, &m->places.at[k])];
-        m->places.at[k].chain = *slot;
+    for (uint32_t k = 0; k < m->locations.n; k++) {
+        uint32_t *slot = &location_of[location_hash(m, &m->locations.at[k])];
+        m->locations.at[k].chain = *slot;
         *slot = k + 1;
     }
 }
@@ -140,9 +141,9 @@ static uint32_t group_of(pl_memory_dependence *m, const pl_access *a)
     return *slot = (uint32_t)m->groups.n;
 }
 
-static void wait_in(pl_memory_dependence *m, uint32_t *list, uint32_t at)
+static void add_pending(pl_memory_dependence *m, uint32_t *list, uint32_t at)
 {
-    *pl_push(m->a, &m->waiting) = (waiting){at, *list};
+    *pl_push(m->a, &m->waiting) = (pending_load){at, *list};
     *list = (uint32_t)m->waiting.n;
 }
 
@@ -180,25 +181,26 @@ static uint32_t grains(const pl_access *a, int64_t *first)
 }
 
 /* The entry for exactly these bytes. */
-static place *place_of(pl_memory_dependence *m, uint32_t g, uint32_t grain, const pl_access *a)
+static location *location_of(pl_memory_dependence *m, uint32_t g, uint32_t grain,
+                             const pl_access *a)
 {
-    uint32_t *slot = &m->place_of[hash(m, g, grain)];
-    for (uint32_t p = *slot; p; p = m->places.at[p - 1].chain) {
-        place *k = &m->places.at[p - 1];
+    uint32_t *slot = &m->location_of[hash(m, g, grain)];
+    for (uint32_t p = *slot; p; p = m->locations.at[p - 1].chain) {
+        location *k = &m->locations.at[p - 1];
         if (k->group == g && k->grain == grain && k->from == a->from && k->to == a->to) return k;
     }
-    place *k = pl_push(m->a, &m->places);
-    *k = (place){.group = g,
-                 .chain = *slot,
-                 .grain = grain,
-                 .from = a->from,
-                 .to = a->to,
-                 .store = PL_NOWHERE};
-    *slot = (uint32_t)m->places.n;
+    location *k = pl_push(m->a, &m->locations);
+    *k = (location){.group = g,
+                    .chain = *slot,
+                    .grain = grain,
+                    .from = a->from,
+                    .to = a->to,
+                    .store = PL_NOWHERE};
+    *slot = (uint32_t)m->locations.n;
     return k;
 }
 
-static bool overlap(const place *p, uint32_t g, uint32_t grain, const pl_access *a)
+static bool overlap(const location *p, uint32_t g, uint32_t grain, const pl_access *a)
 {
     return p->group == g && p->grain == grain && p->to > a->from && a->to > p->from;
 }
@@ -226,7 +228,7 @@ uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *
                       k == a->space && a->base != PL_NOWHERE && s->group == g ? s->other : s->last);
     }
     group *own = &m->groups.at[g - 1];
-    wait_in(m, &own->loads, a->at);
+    add_pending(m, &own->loads, a->at);
     if (!own->listed) {
         own->listed = true;
         own->next = m->space[a->space].open;
@@ -235,10 +237,10 @@ uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *
     int64_t first;
     for (uint32_t n = a->base == PL_NOWHERE ? 0 : grains(a, &first); n-- > 0;) {
         uint32_t grain = (uint32_t)(first + n);
-        for (uint32_t p = m->place_of[hash(m, g, grain)]; p; p = m->places.at[p - 1].chain)
-            if (overlap(&m->places.at[p - 1], g, grain, a))
-                latest = later(latest, m->places.at[p - 1].store);
-        wait_in(m, &place_of(m, g, grain, a)->loads, a->at);
+        for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
+            if (overlap(&m->locations.at[p - 1], g, grain, a))
+                latest = later(latest, m->locations.at[p - 1].store);
+        add_pending(m, &location_of(m, g, grain, a)->loads, a->at);
     }
     return latest;
 }
@@ -255,10 +257,10 @@ uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access 
     int64_t first;
     for (uint32_t c = a->base == PL_NOWHERE ? 0 : grains(a, &first); c-- > 0;) {
         uint32_t grain = (uint32_t)(first + c);
-        for (uint32_t p = m->place_of[hash(m, g, grain)]; p; p = m->places.at[p - 1].chain)
-            if (overlap(&m->places.at[p - 1], g, grain, a))
-                close_loads(m, &m->places.at[p - 1].loads);
-        place_of(m, g, grain, a)->store = a->at;
+        for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
+            if (overlap(&m->locations.at[p - 1], g, grain, a))
+                close_loads(m, &m->locations.at[p - 1].loads);
+        location_of(m, g, grain, a)->store = a->at;
     }
     space *s = &m->space[a->space];
     if (s->group != g) s->other = s->last;

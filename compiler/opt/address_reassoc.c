@@ -12,18 +12,18 @@
 
 enum { MOST_OFFSET = 1 << 20 };
 
-typedef struct reach {
+typedef struct address_reassoc {
     pl_ir *x;
-    uint32_t *good; /* by row: accesses of the block at work that it is the address of */
-    uint32_t *when; /* by row: number of the last write, over all blocks in order */
-    uint32_t *to;   /* by row: the row that it lies a number apart from, PL_IR_NONE */
-    int64_t *delta; /* by row: the number */
+    uint32_t *access_uses; /* by row: accesses of the block at work that it is the address of */
+    uint32_t *last_write;  /* by row: number of the last write, over all blocks in order */
+    uint32_t *base;        /* by row: the row that it lies a number apart from, PL_IR_NONE */
+    int64_t *offset;       /* by row: the number */
     struct {
         uint32_t *at;
         size_t n, cap;
     } sums;                     /* of the block, by place */
     uint32_t block, first, now; /* number of the first write in the block, of the next one */
-} reach;
+} address_reassoc;
 
 /* The operand that is the 64-bit address of a load or store, 0: there is none. */
 static unsigned address_of(const pl_insn *i)
@@ -37,13 +37,13 @@ static unsigned address_of(const pl_insn *i)
 
 /* A sum of 64 bits that only accesses of this block read: the first of its summands, 0: it is none.
  */
-static unsigned sum_of(const reach *r, const pl_insn *i)
+static unsigned sum_of(const address_reassoc *r, const pl_insn *i)
 {
     const pl_ir *x = r->x;
     const uint16_t m = i->form == PL_IR_DEAD ? M_ret : pl_insn_mnem(i);
     if ((m != M_add && m != M_mad) || i->guard != PL_PT || !pl_insn_pure(i) ||
         pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 || x->regs[i->op[0]].precolored ||
-        !r->good[i->op[0]] || r->good[i->op[0]] != x->regs[i->op[0]].nuses)
+        !r->access_uses[i->op[0]] || r->access_uses[i->op[0]] != x->regs[i->op[0]].nuses)
         return 0;
     if (m == M_add) return pl_insn_is_integer(i, 64) ? 1 : 0;
     return pl_insn_has(i, W_wide) &&
@@ -52,15 +52,16 @@ static unsigned sum_of(const reach *r, const pl_insn *i)
                : 0;
 }
 
-static bool unchanged(const reach *r, uint32_t row, uint32_t since)
+static bool unchanged(const address_reassoc *r, uint32_t row, uint32_t since)
 {
     return row == UINT32_MAX || row >= r->x->f->rows || r->x->regs[row].ndefs == 1 ||
-           r->x->kind.at[row] != PL_REG_VIRTUAL || (since >= r->first && r->when[row] < since);
+           r->x->kind.at[row] != PL_REG_VIRTUAL ||
+           (since >= r->first && r->last_write[row] < since);
 }
 
 /* A summand that is itself a sum with a number becomes what that one adds to; what is lacking then.
  */
-static int64_t part_off(reach *r, pl_insn *i, unsigned k)
+static int64_t split_offset(address_reassoc *r, pl_insn *i, unsigned k)
 {
     const pl_ir *x = r->x;
     const uint32_t row = i->op[k];
@@ -72,56 +73,56 @@ static int64_t part_off(reach *r, pl_insn *i, unsigned k)
     if (w->form == PL_IR_DEAD || w->op[0] != row || pl_insn_mnem(w) != M_add || w->guard != PL_PT ||
         !pl_insn_is_integer(w, 64) || !pl_ir_constant_value(x, w->op[2], &n) ||
         (int64_t)n < -MOST_OFFSET || (int64_t)n >= MOST_OFFSET || w->op[1] >= x->f->rows ||
-        x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !unchanged(r, w->op[1], r->when[row]))
+        x->kind.at[w->op[1]] != PL_REG_VIRTUAL || !unchanged(r, w->op[1], r->last_write[row]))
         return 0;
     i->op[k] = w->op[1];
     return (int64_t)n;
 }
 
-static bool equal(const reach *r, const pl_insn *a, const pl_insn *b)
+static bool equal(const address_reassoc *r, const pl_insn *a, const pl_insn *b)
 {
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) ||
         memcmp(a->sel, b->sel, sizeof a->sel) || a->imm != b->imm || a->neg != b->neg)
         return false;
     for (unsigned k = 1; k < pl_forms[a->form].noperands; k++)
-        if (a->op[k] != b->op[k] || !unchanged(r, a->op[k], r->when[a->op[0]])) return false;
+        if (a->op[k] != b->op[k] || !unchanged(r, a->op[k], r->last_write[a->op[0]])) return false;
     return true;
 }
 
-static void add_up(reach *r, uint32_t at)
+static void sum_offsets(address_reassoc *r, uint32_t at)
 {
     pl_ir_block *b = &r->x->blocks.at[r->block];
     pl_insn *i = &b->code.at[at];
     const unsigned first = sum_of(r, i);
     if (!first) return;
     int64_t lacks = 0;
-    for (unsigned k = first; k < pl_forms[i->form].noperands; k++) lacks += part_off(r, i, k);
+    for (unsigned k = first; k < pl_forms[i->form].noperands; k++) lacks += split_offset(r, i, k);
     for (size_t k = r->sums.n; k-- > 0;) {
         const pl_insn *w = &b->code.at[r->sums.at[k]];
         if (!equal(r, w, i)) continue;
-        r->to[i->op[0]] = w->op[0];
-        r->delta[i->op[0]] = lacks;
+        r->base[i->op[0]] = w->op[0];
+        r->offset[i->op[0]] = lacks;
         pl_ir_remove(r->x, i);
         return;
     }
     if (lacks) {
-        r->to[i->op[0]] = i->op[0];
-        r->delta[i->op[0]] = lacks;
+        r->base[i->op[0]] = i->op[0];
+        r->offset[i->op[0]] = lacks;
     }
     *pl_push(r->x->tmp, &r->sums) = at;
 }
 
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    reach *r = ctx;
+    address_reassoc *r = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < r->x->f->rows; k++)
-        r->when[*row + k] = r->now;
+        r->last_write[*row + k] = r->now;
 }
 
 /* ---- far places ---- */
 
 /* What an access of 24 bits cannot hold of its offset: a multiple of 2^24. */
-static int64_t too_far(const pl_insn *i)
+static int64_t exceeds_range(const pl_insn *i)
 {
     enum { BITS = 24 };
     const bool access =
@@ -134,20 +135,20 @@ static int64_t too_far(const pl_insn *i)
     return (int64_t)((uint64_t)(i->imm + ((int64_t)1 << (BITS - 1))) >> BITS << BITS);
 }
 
-static bool is_far(const pl_insn *i)
+static bool is_out_of_range(const pl_insn *i)
 {
-    return too_far(i) != 0;
+    return exceeds_range(i) != 0;
 }
 
 /* The nearest multiple of 2^24 is added to the address; equal sums become one register in
  * pl_pass_gvn (ptxas 13.0 for sm_90, 2026-11). */
-static bool approach(pl_ir *x)
+static bool rebase_access(pl_ir *x)
 {
-    if (!pl_ir_any(x, is_far)) return true;
+    if (!pl_ir_any(x, is_out_of_range)) return true;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
-            const int64_t far = too_far(i);
+            const int64_t far = exceeds_range(i);
             if (!far) continue;
             const uint32_t from = i->op[pl_insn_address(i) - 1], to = pl_ir_new(x, 2),
                            distance = pl_ir_constant(x, (uint64_t)far, 64), line = i->line;
@@ -166,34 +167,34 @@ static bool approach(pl_ir *x)
 bool pl_pass_address_reassoc(pl_ir *x)
 {
     enum { MOST_SUMS = 64 };
-    if (!approach(x) || !pl_ir_analyze(x)) return false;
+    if (!rebase_access(x) || !pl_ir_analyze(x)) return false;
     const size_t rows = x->f->rows + 4;
-    reach r = {.x = x,
-               .good = pl_arena_array(x->tmp, uint32_t, rows),
-               .when = pl_arena_array(x->tmp, uint32_t, rows),
-               .to = pl_arena_array(x->tmp, uint32_t, rows),
-               .delta = pl_arena_array(x->tmp, int64_t, rows),
-               .now = 1};
-    if (!r.good || !r.when || !r.to || !r.delta) return false;
-    memset(r.to, 0xff, rows * sizeof *r.to);
+    address_reassoc r = {.x = x,
+                         .access_uses = pl_arena_array(x->tmp, uint32_t, rows),
+                         .last_write = pl_arena_array(x->tmp, uint32_t, rows),
+                         .base = pl_arena_array(x->tmp, uint32_t, rows),
+                         .offset = pl_arena_array(x->tmp, int64_t, rows),
+                         .now = 1};
+    if (!r.access_uses || !r.last_write || !r.base || !r.offset) return false;
+    memset(r.base, 0xff, rows * sizeof *r.base);
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         pl_ir_block *b = &x->blocks.at[r.block = x->rpo[j]];
         r.first = r.now;
         r.sums.n = 0;
         for (size_t k = 0; k < b->code.n; k++) {
             const unsigned address = address_of(&b->code.at[k]);
-            if (address) r.good[b->code.at[k].op[address - 1]]++;
+            if (address) r.access_uses[b->code.at[k].op[address - 1]]++;
         }
         for (size_t k = 0; k < b->code.n; k++) {
             pl_insn *i = &b->code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             const unsigned address = address_of(i);
             const uint32_t from = address ? i->op[address - 1] : PL_IR_NONE;
-            if (address && r.to[from] != PL_IR_NONE) {
-                i->op[address - 1] = r.to[from];
-                i->imm += r.delta[from];
+            if (address && r.base[from] != PL_IR_NONE) {
+                i->op[address - 1] = r.base[from];
+                i->imm += r.offset[from];
             } else if (!address && r.sums.n < MOST_SUMS)
-                add_up(&r, (uint32_t)k);
+                sum_offsets(&r, (uint32_t)k);
             if (i->form != PL_IR_DEAD) pl_insn_writes_here(x->p, i, note_write, &r);
             r.now++;
         }

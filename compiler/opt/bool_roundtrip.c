@@ -9,10 +9,10 @@
  * `if (x & 1)`, are no instructions either. */
 #include "compiler/passes.h"
 
-typedef struct truth {
-    uint32_t as; /* the predicate that it is, PL_IR_NONE: itself */
-    bool negated, kept;
-} truth;
+typedef struct predicate_alias {
+    uint32_t pred; /* the predicate that it is, PL_IR_NONE: itself */
+    bool negated, needed;
+} predicate_alias;
 
 static bool compares(const pl_insn *i)
 {
@@ -22,7 +22,7 @@ static bool compares(const pl_insn *i)
 }
 
 /* May it be a condition in other words? */
-static bool says_again(const pl_insn *i)
+static bool implies_again(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const bool joins = m == M_not || m == M_mov || m == M_and || m == M_or || m == M_xor;
@@ -31,7 +31,7 @@ static bool says_again(const pl_insn *i)
 }
 
 /* The only instruction that writes a predicate; NULL: there are several, or others read it too. */
-static const pl_insn *says(const pl_ir *x, uint32_t p)
+static const pl_insn *implies(const pl_ir *x, uint32_t p)
 {
     const pl_ir_reg *r = &x->preds[p];
     return p > PL_PF && r->ndefs == 1 && !r->precolored && r->def_block != PL_IR_NONE
@@ -44,16 +44,16 @@ static int always(const pl_ir *x, const pl_insn *i, unsigned k)
 {
     const bool negated = i->neg >> k & 1;
     if (i->op[k] <= PL_PF) return (i->op[k] == PL_PT) != negated;
-    const pl_insn *w = says(x, i->op[k]);
+    const pl_insn *w = implies(x, i->op[k]);
     if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || w->op[1] > PL_PF) return -1;
     return ((w->op[1] == PL_PT) != (w->neg >> 1 & 1)) != negated;
 }
 
 /* not, mov; and, or, xor of a predicate and what is known. */
-static truth logic_truth(const pl_ir *x, const pl_insn *i)
+static predicate_alias alias_of_logic(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
-    const truth none = {.as = PL_IR_NONE};
+    const predicate_alias none = {.pred = PL_IR_NONE};
     unsigned of = 1;
     bool turned = m == M_not;
     if (m != M_not && m != M_mov) {
@@ -62,14 +62,15 @@ static truth logic_truth(const pl_ir *x, const pl_insn *i)
         of = a < 0 ? 1 : 2;
         turned = m == M_xor && known;
     }
-    return i->op[of] > PL_PF ? (truth){i->op[of], turned != (i->neg >> of & 1), false} : none;
+    return i->op[of] > PL_PF ? (predicate_alias){i->op[of], turned != (i->neg >> of & 1), false}
+                             : none;
 }
 
 /* A number that is one of two by a condition, of which some bits may be asked for, compared with a
  * third. */
-static truth number_truth(const pl_ir *x, const pl_insn *i)
+static predicate_alias alias_of_constant(const pl_ir *x, const pl_insn *i)
 {
-    const truth none = {.as = PL_IR_NONE};
+    const predicate_alias none = {.pred = PL_IR_NONE};
     uint64_t number, yes, no, bits = UINT64_MAX;
     if (!pl_ir_constant_value(x, i->op[3], &number) || i->op[2] == UINT32_MAX ||
         x->regs[i->op[2]].ndefs != 1 || x->regs[i->op[2]].precolored)
@@ -87,16 +88,16 @@ static truth number_truth(const pl_ir *x, const pl_insn *i)
     const bool equal = pl_insn_has(i, W_eq), t = ((((yes & bits) ^ number) & mask) == 0) == equal,
                f = ((((no & bits) ^ number) & mask) == 0) == equal;
     if (t == f || (unsigned)pl_type_bits(pl_insn_type(w)) < width) return none;
-    return (truth){w->op[3], t == ((w->neg >> 3 & 1) != 0), false};
+    return (predicate_alias){w->op[3], t == ((w->neg >> 3 & 1) != 0), false};
 }
 
 /* The predicate that this one is, and whether it is then true when that does not hold. */
-static truth truth_of(const pl_ir *x, const pl_insn *i)
+static predicate_alias alias_of(const pl_ir *x, const pl_insn *i)
 {
-    const truth none = {.as = PL_IR_NONE};
-    if (!says(x, i->op[0])) return none;
-    const truth t = compares(i) ? number_truth(x, i) : logic_truth(x, i);
-    return t.as != PL_IR_NONE && says(x, t.as) ? t : none;
+    const predicate_alias none = {.pred = PL_IR_NONE};
+    if (!implies(x, i->op[0])) return none;
+    const predicate_alias t = compares(i) ? alias_of_constant(x, i) : alias_of_logic(x, i);
+    return t.pred != PL_IR_NONE && implies(x, t.pred) ? t : none;
 }
 
 /* The predicate that operand k reads, PL_IR_NONE. */
@@ -128,63 +129,63 @@ static void count_places(const pl_ir *x, uint32_t block, size_t at, uint32_t *se
             seen[i->op[k]] += written_before(x, i->op[k], block, at);
 }
 
-static truth followed(const truth *t, uint32_t p)
+static predicate_alias followed(const predicate_alias *t, uint32_t p)
 {
-    truth r = {p, false, false};
-    while (t[r.as].as != PL_IR_NONE && !t[r.as].kept)
-        r = (truth){t[r.as].as, r.negated != t[r.as].negated, false};
+    predicate_alias r = {p, false, false};
+    while (t[r.pred].pred != PL_IR_NONE && !t[r.pred].needed)
+        r = (predicate_alias){t[r.pred].pred, r.negated != t[r.pred].negated, false};
     return r;
 }
 
-static void replace(const truth *t, pl_insn *i)
+static void replace(const predicate_alias *t, pl_insn *i)
 {
     if (i->guard > PL_PF) {
-        const truth r = followed(t, i->guard);
-        i->guard = r.as;
+        const predicate_alias r = followed(t, i->guard);
+        i->guard = r.pred;
         i->flags = (uint16_t)(i->flags ^ (r.negated ? PL_IF_GUARD_NEG : 0));
     }
     for (unsigned k = 0; k < pl_forms[i->form].noperands; k++)
         if (read_by(i, k) != PL_IR_NONE && i->op[k] > PL_PF) {
-            const truth r = followed(t, i->op[k]);
-            i->op[k] = r.as;
+            const predicate_alias r = followed(t, i->op[k]);
+            i->op[k] = r.pred;
             i->neg = (uint8_t)(i->neg ^ (r.negated << k));
         }
 }
 
 bool pl_pass_opt_bool_roundtrip(pl_ir *x)
 {
-    if (!pl_ir_any(x, says_again)) return true;
+    if (!pl_ir_any(x, implies_again)) return true;
     if (!pl_ir_analyze(x)) return false;
     const uint32_t n = x->f->preds;
-    truth *t = pl_arena_array(x->tmp, truth, n + 1);
+    predicate_alias *t = pl_arena_array(x->tmp, predicate_alias, n + 1);
     uint32_t *seen = pl_arena_array(x->tmp, uint32_t, n + 1);
     if (!t || !seen) return false;
     bool any = false;
     for (uint32_t p = 0; p <= n; p++) {
-        t[p].as = PL_IR_NONE;
+        t[p].pred = PL_IR_NONE;
         seen[p] = 0;
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];
             count_places(x, b, k, seen);
-            if (says_again(i)) {
-                t[i->op[0]] = truth_of(x, i);
-                if (t[i->op[0]].as != PL_IR_NONE && !written_before(x, t[i->op[0]].as, b, k))
-                    t[i->op[0]].as = PL_IR_NONE;
-                any |= t[i->op[0]].as != PL_IR_NONE;
+            if (implies_again(i)) {
+                t[i->op[0]] = alias_of(x, i);
+                if (t[i->op[0]].pred != PL_IR_NONE && !written_before(x, t[i->op[0]].pred, b, k))
+                    t[i->op[0]].pred = PL_IR_NONE;
+                any |= t[i->op[0]].pred != PL_IR_NONE;
             }
         }
     if (!any) {
         pl_ir_preserve_all(x);
         return true;
     }
-    for (uint32_t p = 0; p < n; p++) t[p].kept = seen[p] != x->preds[p].nuses;
+    for (uint32_t p = 0; p < n; p++) t[p].needed = seen[p] != x->preds[p].nuses;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             replace(t, i);
-            if (says_again(i) && t[i->op[0]].as != PL_IR_NONE && !t[i->op[0]].kept)
+            if (implies_again(i) && t[i->op[0]].pred != PL_IR_NONE && !t[i->op[0]].needed)
                 pl_ir_remove(x, i);
         }
     return pl_ir_ok(x);

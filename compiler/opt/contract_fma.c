@@ -24,64 +24,64 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct row_info {
-    uint32_t defs, uses, def; /* writes, reads, code index of the (last) write */
-    uint32_t rows;            /* width of the write */
-    uint32_t sums, fused;     /* uses that contraction could take over; that it has */
-    uint32_t idle;            /* reads by instructions whose results nobody reads */
-    bool product;             /* some write is a product */
-    bool kept;                /* contraction needs the product itself somewhere */
-} row_info;
+typedef struct reg_info {
+    uint32_t defs, uses, def;             /* writes, reads, code index of the (last) write */
+    uint32_t width;                       /* width of the write */
+    uint32_t fma_candidates, ncontracted; /* uses that contraction could take over; that it has */
+    uint32_t dead_uses;                   /* reads by instructions whose results nobody reads */
+    bool product;                         /* some write is a product */
+    bool needed;                          /* contraction needs the product itself somewhere */
+} reg_info;
 
-typedef struct opt {
+typedef struct contraction {
     pl_program *p;
     pl_prog_func *f;
-    row_info *r; /* by row */
+    reg_info *r; /* by row */
     uint32_t *pred_uses;
-    uint8_t *dead;    /* by instruction, relative to f->first */
-    uint8_t *leader;  /* the same: is it a branch target? */
-    bool *number;     /* by row: filled when the frame starts, with a number or an address */
-    bool *carried;    /* by row: its only write may be in an earlier iteration than a read */
-    uint32_t *region; /* by instruction: number of the basic block that contraction stays in */
+    uint8_t *dead;      /* by instruction, relative to f->first */
+    uint8_t *is_target; /* the same: is it a branch target? */
+    bool *is_constant;  /* by row: filled when the frame starts, with a number or an address */
+    bool *loop_carried; /* by row: its only write may be in an earlier iteration than a read */
+    uint32_t *region;   /* by instruction: number of the basic block that contraction stays in */
     uint32_t at;
-} opt;
+} contraction;
 
 static inline void count(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    opt *o = ctx;
+    contraction *o = ctx;
     if (use & PL_USE_PRED) {
         if (use & PL_USE_READ) o->pred_uses[*row]++;
         return;
     }
     for (unsigned k = 0; k < rows; k++) {
-        row_info *r = &o->r[*row + k];
+        reg_info *r = &o->r[*row + k];
         if (use & PL_USE_WRITE) {
             r->defs++;
             r->def = o->at;
-            r->rows = rows;
+            r->width = rows;
         }
         if (use & PL_USE_READ) r->uses++;
     }
 }
 
-static bool analyse(opt *o, pl_arena *a)
+static bool analyse(contraction *o, pl_arena *a)
 {
     pl_prog_func *f = o->f;
-    o->r = pl_arena_array(a, row_info, f->rows + 4);
+    o->r = pl_arena_array(a, reg_info, f->rows + 4);
     o->pred_uses = pl_arena_array(a, uint32_t, f->preds + 1);
     if (!o->dead) {
         o->dead = pl_arena_array(a, uint8_t, f->count + 1);
-        o->leader = pl_arena_array(a, uint8_t, f->count + 1);
+        o->is_target = pl_arena_array(a, uint8_t, f->count + 1);
     }
     if (!pl_arena_ok(a)) return false;
     for (uint32_t k = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
         const pl_form *fm = &pl_forms[i->form];
         if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 1)
-            o->leader[i->target - f->first] = 1;
+            o->is_target[i->target - f->first] = 1;
         else if ((fm->effects & PL_EF_BRANCH) && fm->noperands == 2)
             for (uint32_t t = 0; t < i->nextra; t++)
-                o->leader[o->p->pool.at[i->extra_ops + t] - f->first] = 1;
+                o->is_target[o->p->pool.at[i->extra_ops + t] - f->first] = 1;
     }
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
@@ -100,7 +100,7 @@ static bool analyse(opt *o, pl_arena *a)
 }
 
 /* Removes the instructions marked dead and renumbers what refers to code. */
-static pl_status squeeze(opt *o, pl_arena *a)
+static pl_status compact(contraction *o, pl_arena *a)
 {
     pl_program *p = o->p;
     pl_prog_func *f = o->f;
@@ -181,14 +181,14 @@ static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         w->a - *row < rows || w->b - *row < rows || *row - w->a < w->rows || *row - w->b < w->rows;
 }
 
-static bool is_value(const opt *o, uint32_t row)
+static bool is_value(const contraction *o, uint32_t row)
 {
-    return o->r[row].defs == 1 && !o->carried[row];
+    return o->r[row].defs == 1 && !o->loop_carried[row];
 }
 
 /* Do the factors still have their values at `use`? Yes when they are values, or when straight-line
  * code lies between. */
-static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
+static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
 {
     const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
     if (is_value(o, def->op[1]) && is_value(o, second)) return true;
@@ -196,7 +196,7 @@ static bool unchanged(const opt *o, const pl_insn *def, uint32_t use)
     writes w = {def->op[1], second, plain_type(def) == W_f64 ? 2 : 1, false};
     for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
         pl_insn *i = &o->p->code.at[pc];
-        if (o->leader[pc - o->f->first] ||
+        if (o->is_target[pc - o->f->first] ||
             (pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_CALL)))
             return false;
         if (pc < use) pl_insn_uses(o->p, i, check_write, &w);
@@ -216,16 +216,17 @@ static bool ends_block(const pl_insn *i)
 }
 
 /* A label that only one jump without a guard goes to, from above, does not begin a block. */
-static bool number_regions(opt *o, pl_arena *a)
+static bool number_regions(contraction *o, pl_arena *a)
 {
     const pl_prog_func *f = o->f;
     uint32_t *jumps = pl_arena_array(a, uint32_t, f->count + 1),
              *from = pl_arena_array(a, uint32_t, f->count + 1), n = 0;
     o->region = pl_arena_array(a, uint32_t, f->count + 1);
-    o->number = pl_arena_array(a, bool, f->rows + 4);
+    o->is_constant = pl_arena_array(a, bool, f->rows + 4);
     if (!pl_arena_ok(a)) return false;
     for (size_t k = 0; k < f->init.n; k++)
-        o->number[f->init.at[k].row] = !f->init.at[k].sreg && o->r[f->init.at[k].row].defs == 1;
+        o->is_constant[f->init.at[k].row] =
+            !f->init.at[k].sreg && o->r[f->init.at[k].row].defs == 1;
     for (uint32_t k = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
         const pl_form *fm = &pl_forms[i->form];
@@ -236,9 +237,9 @@ static bool number_regions(opt *o, pl_arena *a)
     bool falls = true; /* does control get here from the instruction in front? */
     for (uint32_t k = 0, now = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
-        if (o->leader[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
+        if (o->is_target[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
             now = ++n;
-        else if (o->leader[k])
+        else if (o->is_target[k])
             now = o->region[from[k]];
         o->region[k] = now;
         falls = i->guard != PL_PT || !(pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_EXIT));
@@ -249,12 +250,12 @@ static bool number_regions(opt *o, pl_arena *a)
 
 /* Is it a number or such a one with its sign changed; or, if `bank`, a parameter or another word of
  * the constant bank? It takes no register. */
-static bool takes_no_register(const opt *o, uint32_t row, bool bank)
+static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
 {
     enum { STEPS = 8 };
     for (unsigned steps = 0; steps < STEPS; steps++) {
-        const row_info *r = &o->r[row];
-        if (o->number[row]) return true;
+        const reg_info *r = &o->r[row];
+        if (o->is_constant[row]) return true;
         if (r->defs != 1 || r->def < o->f->first || r->def >= o->f->first + o->f->count)
             return false;
         const pl_insn *d = &o->p->code.at[r->def];
@@ -263,7 +264,7 @@ static bool takes_no_register(const opt *o, uint32_t row, bool bank)
         if (m == M_ld)
             return bank && d->guard == PL_PT &&
                    (space == PL_SP_CONST || (space == PL_SP_PARAM && o->f->entry)) &&
-                   (d->op[1] == UINT32_MAX || o->number[d->op[1]]);
+                   (d->op[1] == UINT32_MAX || o->is_constant[d->op[1]]);
         if ((m != M_mov && m != M_neg) || d->guard != PL_PT || pl_forms[d->form].noperands != 2 ||
             pl_operand_count(&pl_forms[d->form], 1, d->mods))
             return false;
@@ -274,28 +275,28 @@ static bool takes_no_register(const opt *o, uint32_t row, bool bank)
 
 /* Operand k of a sum: its row, behind a change of sign that nothing else reads, NULL: none. What
  * that changes may be a product of the sum, too. */
-typedef struct term {
+typedef struct addend {
     uint32_t row;
     pl_insn *sign;
-} term;
+} addend;
 
-static term term_of(opt *o, const pl_insn *i, unsigned k, uint32_t at)
+static addend addend_of(contraction *o, const pl_insn *i, unsigned k, uint32_t at)
 {
-    const term plain = {i->op[k], NULL};
-    const row_info *r = &o->r[i->op[k]];
+    const addend plain = {i->op[k], NULL};
+    const reg_info *r = &o->r[i->op[k]];
     if (!is_value(o, i->op[k]) || r->uses != 1 || r->def < o->f->first || r->def >= at)
         return plain;
     pl_insn *d = &o->p->code.at[r->def];
     const bool sign = pl_forms[d->form].mnem == M_neg && d->op[0] == i->op[k] &&
                       d->guard == PL_PT && d->op[1] != UINT32_MAX;
     return sign && pl_insn_has(d, plain_type(i)) && pl_insn_has(d, W_ftz) == pl_insn_has(i, W_ftz)
-               ? (term){d->op[1], d}
+               ? (addend){d->op[1], d}
                : plain;
 }
 
 /* Does a factor of the last multiplication take no register? Those of quotients are computed: only
  * the dividend of div.approx.ftz is one itself, and ptxas knows the reciprocal of a number. */
-static bool free_factor(const opt *o, const pl_insn *d)
+static bool free_factor(const contraction *o, const pl_insn *d)
 {
     switch (pl_forms[d->form].mnem) {
     case M_mul: return takes_no_register(o, d->op[1], true) || takes_no_register(o, d->op[2], true);
@@ -309,16 +310,16 @@ static bool free_factor(const opt *o, const pl_insn *d)
 
 /* The product that is this term of a sum, or NULL. In another block only if it keeps one register
  * alive, as its factors would. */
-static pl_insn *product_of(opt *o, const pl_insn *i, uint32_t row, uint32_t at)
+static pl_insn *product_of(contraction *o, const pl_insn *i, uint32_t row, uint32_t at)
 {
-    const row_info *r = &o->r[row];
+    const reg_info *r = &o->r[row];
     if (r->defs != 1 || r->def < o->f->first || r->def >= at) return NULL;
     pl_insn *d = &o->p->code.at[r->def];
     if (d->op[0] != row || !product(d) || plain_type(d) != plain_type(i) ||
         pl_insn_has(d, W_ftz) != pl_insn_has(i, W_ftz))
         return NULL;
     if (o->region[r->def - o->f->first] != o->region[at - o->f->first] &&
-        (o->carried[row] || !free_factor(o, d)))
+        (o->loop_carried[row] || !free_factor(o, d)))
         return NULL;
     return unchanged(o, d, at) ? d : NULL;
 }
@@ -370,7 +371,7 @@ static bool may_contract(const pl_program *p, const pl_prog_func *f)
     return products && sums;
 }
 
-static void find_products(opt *o)
+static void find_products(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
         const pl_insn *i = &o->p->code.at[at];
@@ -379,12 +380,12 @@ static void find_products(opt *o)
 }
 
 /* Is there a sum of a product whose register, or a factor's, holds something else elsewhere? */
-static bool reuses(opt *o)
+static bool reuses(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {
         const pl_insn *i = &o->p->code.at[at];
         for (unsigned k = 1; k < 3 && sum(i); k++) {
-            const row_info *r = &o->r[i->op[k]];
+            const reg_info *r = &o->r[i->op[k]];
             if (r->product &&
                 (r->defs > 1 || (r->def < at && !unchanged(o, &o->p->code.at[r->def], at))))
                 return true;
@@ -394,7 +395,7 @@ static bool reuses(opt *o)
 }
 
 typedef struct result_use {
-    opt *o;
+    contraction *o;
     bool read;
 } result_use;
 
@@ -403,29 +404,29 @@ static inline void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned us
     result_use *u = ctx;
     u->read |= (use & PL_USE_PRED) && u->o->pred_uses[*row];
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].idle;
+        u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].dead_uses;
 }
 
-static inline void count_idle(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void count_dead_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     const result_use *u = ctx;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) u->o->r[*row + k].idle++;
+    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) u->o->r[*row + k].dead_uses++;
 }
 
 /* ptxas has removed these when it joins products and sums. */
-static void find_idle(opt *o)
+static void find_dead_uses(contraction *o)
 {
     for (uint32_t at = o->f->first + o->f->count; at-- > o->f->first;) {
         pl_insn *i = &o->p->code.at[at];
         result_use u = {o, pl_forms[i->form].effects != 0};
         if (!u.read) pl_insn_writes_here(o->p, i, ask_read, &u);
-        if (!u.read) pl_insn_reads_here(o->p, i, count_idle, &u);
+        if (!u.read) pl_insn_reads_here(o->p, i, count_dead_uses, &u);
     }
 }
 
 /* A register for each value, as far as reads can tell them apart. */
-static pl_status tell_apart(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
-                            pl_arena *tmp)
+static pl_status rename_webs(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+                             pl_arena *tmp)
 {
     pl_ir x;
     pl_status st = pl_ir_open(&x, p, f, *fixed, a, tmp);
@@ -445,51 +446,52 @@ static const char *const *fused_name(const pl_insn *d)
     return m == M_div ? quotient : m == M_rcp ? reciprocal : product;
 }
 
-static uint32_t readers(const row_info *r)
+static uint32_t readers(const reg_info *r)
 {
-    return r->uses - r->idle;
+    return r->uses - r->dead_uses;
 }
 
 pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
                           pl_arena *tmp)
 {
-    opt o = {.p = p, .f = f};
+    contraction o = {.p = p, .f = f};
     if (!may_contract(p, f)) return PL_OK;
-    if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
+    if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.loop_carried)) return PL_NOMEM;
     find_products(&o);
     if (reuses(&o)) {
-        pl_status st = tell_apart(p, f, fixed, a, tmp);
+        pl_status st = rename_webs(p, f, fixed, a, tmp);
         if (st != PL_OK) return st;
-        o = (opt){.p = p, .f = f};
-        if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.carried)) return PL_NOMEM;
+        o = (contraction){.p = p, .f = f};
+        if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.loop_carried)) return PL_NOMEM;
     }
     if (!number_regions(&o, a)) return PL_NOMEM;
-    find_idle(&o);
+    find_dead_uses(&o);
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
-        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
         if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
-        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
+        reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         bool is[2] = {product_of(&o, i, t[0].row, at) != NULL,
                       product_of(&o, i, t[1].row, at) != NULL};
         for (unsigned k = 0; k < 2; k++) {
-            r[k]->sums += is[k];
-            r[k]->kept |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
+            r[k]->fma_candidates += is[k];
+            r[k]->needed |= is[!k] && readers(r[!k]) == 1 && readers(r[k]) > 1;
         }
     }
     bool any = false;
     for (uint32_t at = f->first; at < end; at++) {
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
-        const term t[2] = {term_of(&o, i, 1, at), term_of(&o, i, 2, at)};
+        const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
         if (t[0].row == t[1].row) /* a value with itself, or with its negative */
             continue;
-        row_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
+        reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
-            if (r[k]->sums == readers(r[k]) && !r[k]->kept) d[k] = product_of(&o, i, t[k].row, at);
+            if (r[k]->fma_candidates == readers(r[k]) && !r[k]->needed)
+                d[k] = product_of(&o, i, t[k].row, at);
         const unsigned k = d[1] && (!d[0] || readers(r[1]) < readers(r[0]));
         if (!d[k]) continue;
         const unsigned kind = pl_forms[i->form].mnem != M_sub ? 0 : 1 + k,
@@ -501,10 +503,10 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];
         i->op[last] = other;
-        r[!k]->kept = true;
-        o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->fused == r[k]->uses;
-        if (r[k]->fused == readers(r[k])) i->flags |= PL_IF_CONTRACTED;
+        r[!k]->needed = true;
+        o.dead[(uint32_t)(d[k] - p->code.at) - f->first] = ++r[k]->ncontracted == r[k]->uses;
+        if (r[k]->ncontracted == readers(r[k])) i->flags |= PL_IF_CONTRACTED;
         any = true;
     }
-    return any ? squeeze(&o, a) : PL_OK;
+    return any ? compact(&o, a) : PL_OK;
 }

@@ -12,14 +12,14 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct free_pass {
+typedef struct modifier_folding {
     pl_ir *x;
-    uint8_t *other;    /* by row: some reader does not take a modifier */
-    uint8_t *address;  /* by row: readers that use it as a shared address, up to 255 */
-    uint32_t *partner; /* by row: the even register of its accumulator pair, plus one */
-    uint32_t *zeroed;  /* by row: block that writes zero to it, plus one */
-    const pl_insn *i;  /* instruction that is being visited */
-} free_pass;
+    uint8_t *unmodifiable_uses;   /* by row: some reader does not take a modifier */
+    uint8_t *shared_address_uses; /* by row: readers that use it as a shared address, up to 255 */
+    uint32_t *pair_base;          /* by row: the even register of its accumulator pair, plus one */
+    uint32_t *zeroed;             /* by row: block that writes zero to it, plus one */
+    const pl_insn *i;             /* instruction that is being visited */
+} modifier_folding;
 
 /* Takes the operand's sign or absolute value along: arithmetic, comparisons and conversions of
  * floating-point values. */
@@ -36,9 +36,9 @@ static bool takes_sign(const pl_insn *i)
 
 static void note_reader(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    free_pass *f = ctx;
+    modifier_folding *f = ctx;
     (void)rows;
-    if (!(use & PL_USE_PRED) && !takes_sign(f->i)) f->other[*row] = 1;
+    if (!(use & PL_USE_PRED) && !takes_sign(f->i)) f->unmodifiable_uses[*row] = 1;
 }
 
 /* The row that a 32-bit access to shared memory takes as its address, PL_IR_NONE. */
@@ -55,7 +55,7 @@ static uint32_t shared_address(const pl_insn *i)
 
 /* Accumulators: each odd register of a matrix operand that is read and written is the partner of
  * the even one before it. */
-static void note_accumulator(free_pass *f, const pl_insn *i)
+static void note_accumulator(modifier_folding *f, const pl_insn *i)
 {
     const pl_form *form = &pl_forms[i->form];
     uint16_t m = pl_insn_mnem(i);
@@ -65,7 +65,7 @@ static void note_accumulator(free_pass *f, const pl_insn *i)
         if (pl_type_bits(pl_operand_type(form, k, i->mods)) != 32) continue;
         for (int e = 1; e < n; e += 2) {
             const uint32_t *row = &f->x->p->pool.at[i->extra_ops + i->op[k] + (uint32_t)e];
-            f->partner[row[0]] = row[-1] + 1;
+            f->pair_base[row[0]] = row[-1] + 1;
         }
     }
 }
@@ -93,12 +93,12 @@ static bool moves_wide_zero(const pl_ir *x, const pl_insn *i)
 }
 
 /* The start of shared memory and a register, read as addresses only. */
-static bool based(const free_pass *f, const pl_insn *i)
+static bool based(const modifier_folding *f, const pl_insn *i)
 {
     const pl_ir *x = f->x;
     if (pl_insn_mnem(i) != M_add || i->guard != PL_PT || pl_type_bits(pl_insn_type(i)) != 32 ||
-        pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 || !f->address[i->op[0]] ||
-        f->address[i->op[0]] != x->regs[i->op[0]].nuses)
+        pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 || !f->shared_address_uses[i->op[0]] ||
+        f->shared_address_uses[i->op[0]] != x->regs[i->op[0]].nuses)
         return false;
     for (unsigned k = 1; k < 3; k++) {
         const pl_frame_init *r =
@@ -109,12 +109,12 @@ static bool based(const free_pass *f, const pl_insn *i)
 }
 
 /* A sign or absolute value that all readers take along. */
-static bool carried(const free_pass *f, const pl_insn *i)
+static bool carried(const modifier_folding *f, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return (m == M_neg || m == M_abs) && i->guard == PL_PT &&
            pl_type_kind(pl_insn_type(i)) == 'f' && f->x->regs[i->op[0]].ndefs == 1 &&
-           f->x->regs[i->op[0]].nuses && !f->other[i->op[0]];
+           f->x->regs[i->op[0]].nuses && !f->unmodifiable_uses[i->op[0]];
 }
 
 /* A saturation of what an addition or multiplication just made for it. */
@@ -142,20 +142,20 @@ static bool to_half(const pl_insn *i)
 }
 
 /* A half of a word: the row of the word and which half, if it comes from taking a word apart. */
-typedef struct piece {
-    uint32_t word;
+typedef struct half_select {
+    uint32_t reg;
     unsigned half;
-} piece;
+} half_select;
 
-static piece piece_of(const pl_ir *x, uint32_t row)
+static half_select piece_of(const pl_ir *x, uint32_t row)
 {
     const pl_insn *w = x->regs[row].ndefs == 1 ? pl_ir_writer(x, row) : NULL;
     const pl_form *f = w ? &pl_forms[w->form] : NULL;
     if (!w || pl_insn_mnem(w) != M_mov || w->guard != PL_PT || f->noperands != 2 ||
         pl_operand_count(f, 0, w->mods) != 2 || pl_operand_count(f, 1, w->mods) ||
         pl_type_bits(pl_operand_type(f, 0, w->mods)) != 16)
-        return (piece){row, 2};
-    return (piece){w->op[1], x->p->pool.at[w->extra_ops + w->op[0]] == row ? 0 : 1};
+        return (half_select){row, 2};
+    return (half_select){w->op[1], x->p->pool.at[w->extra_ops + w->op[0]] == row ? 0 : 1};
 }
 
 /* Arithmetic of one half, which the units do for two: the other half of the result is what one asks
@@ -184,7 +184,7 @@ static bool merges(const pl_ir *x, uint32_t row)
 /* What putting two halves into a word costs (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT, and
  * one more with the move of a number. Nothing if they are the halves of one word, or one half twice
  * for arithmetic, whose operands choose halves, or of arithmetic. */
-static uint16_t joining(const free_pass *f, const pl_insn *i, uint32_t low, uint32_t high)
+static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t low, uint32_t high)
 {
     const pl_ir *x = f->x;
     uint64_t v[2] = {0, 0};
@@ -196,15 +196,16 @@ static uint16_t joining(const free_pass *f, const pl_insn *i, uint32_t low, uint
                : v[1]                 ? C_alu_x2
                                       : C_alu;
     if (merges(x, low) && merges(x, high)) return C_free;
-    const piece a = piece_of(x, low), b = piece_of(x, high);
-    if (a.word == b.word &&
-        (a.half < b.half || (a.half == b.half && (!f->other[i->op[0]] || halves_alike(x, low)))))
+    const half_select a = piece_of(x, low), b = piece_of(x, high);
+    if (a.reg == b.reg &&
+        (a.half < b.half ||
+         (a.half == b.half && (!f->unmodifiable_uses[i->op[0]] || halves_alike(x, low)))))
         return C_free;
     return halves_alike(x, low) && halves_alike(x, high) ? C_free : C_alu;
 }
 
 /* Two halves become a word: their conversions are one instruction, none when they are numbers. */
-static void pack(free_pass *f, pl_insn *i)
+static void pack(modifier_folding *f, pl_insn *i)
 {
     pl_ir *x = f->x;
     const pl_form *form = &pl_forms[i->form];
@@ -242,19 +243,20 @@ bool pl_pass_fold_modifiers(pl_ir *x)
 {
     if (!pl_ir_analyze(x)) return false;
     size_t rows = x->f->rows + 4;
-    free_pass f = {.x = x,
-                   .other = pl_arena_array(x->tmp, uint8_t, rows),
-                   .address = pl_arena_array(x->tmp, uint8_t, rows),
-                   .partner = pl_arena_array(x->tmp, uint32_t, rows),
-                   .zeroed = pl_arena_array(x->tmp, uint32_t, rows)};
-    if (!f.other || !f.address || !f.partner || !f.zeroed) return false;
+    modifier_folding f = {.x = x,
+                          .unmodifiable_uses = pl_arena_array(x->tmp, uint8_t, rows),
+                          .shared_address_uses = pl_arena_array(x->tmp, uint8_t, rows),
+                          .pair_base = pl_arena_array(x->tmp, uint32_t, rows),
+                          .zeroed = pl_arena_array(x->tmp, uint32_t, rows)};
+    if (!f.unmodifiable_uses || !f.shared_address_uses || !f.pair_base || !f.zeroed) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             uint32_t address = shared_address(i);
             f.i = i;
             pl_insn_reads_here(x->p, i, note_reader, &f);
-            if (address != PL_IR_NONE && f.address[address] < UINT8_MAX) f.address[address]++;
+            if (address != PL_IR_NONE && f.shared_address_uses[address] < UINT8_MAX)
+                f.shared_address_uses[address]++;
             note_accumulator(&f, i);
             if (moves_zero(x, i)) f.zeroed[i->op[0]] = (uint32_t)b + 1;
         }
@@ -264,8 +266,8 @@ bool pl_pass_fold_modifiers(pl_ir *x)
             if (i->form == PL_IR_DEAD) continue;
             if (moves_wide_zero(x, i)) i->latency_class = C_alu;
             pack(&f, i);
-            bool pair = moves_zero(x, i) && f.partner[i->op[0]] &&
-                        f.zeroed[f.partner[i->op[0]] - 1] == b + 1;
+            bool pair = moves_zero(x, i) && f.pair_base[i->op[0]] &&
+                        f.zeroed[f.pair_base[i->op[0]] - 1] == b + 1;
             if (pair || based(&f, i) || carried(&f, i) || saturates(x, i) || converts_number(x, i))
                 i->latency_class = C_free;
         }

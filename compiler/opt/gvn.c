@@ -17,11 +17,11 @@ typedef struct value {
     uint32_t block, at, next; /* next: in the same bucket, plus one */
 } value;
 
-typedef struct fold {
+typedef struct value_table {
     pl_ir *x;
-    uint32_t *to;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
-    uint32_t room;     /* for so many rows */
-    uint32_t *pred_to; /* the same for predicates */
+    uint32_t *leader;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
+    uint32_t capacity;     /* for so many rows */
+    uint32_t *pred_leader; /* the same for predicates */
     uint32_t *bucket, mask;
     struct {
         value *at;
@@ -30,7 +30,7 @@ typedef struct fold {
     bool changed;  /* an instruction is gone, or may be now */
     bool edited;   /* any has changed */
     bool replaced; /* some row or predicate stands for another */
-} fold;
+} value_table;
 
 static bool is_value(const pl_ir *x, uint32_t row)
 {
@@ -39,10 +39,10 @@ static bool is_value(const pl_ir *x, uint32_t row)
 
 static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    fold *f = ctx;
+    value_table *f = ctx;
     (void)rows;
     if (use & PL_USE_WRITE) return;
-    const uint32_t *to = use & PL_USE_PRED ? f->pred_to : f->to, old = *row;
+    const uint32_t *to = use & PL_USE_PRED ? f->pred_leader : f->leader, old = *row;
     uint32_t r = old;
     while (to[r] != PL_IR_NONE) r = to[r];
     if (r != old) {
@@ -51,25 +51,25 @@ static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned 
     }
 }
 
-static bool to_room(fold *f, uint32_t rows)
+static bool to_room(value_table *f, uint32_t rows)
 {
     pl_ir *x = f->x;
     uint32_t *to = pl_arena_array(x->tmp, uint32_t, rows);
     if (!to) return false;
-    if (f->room) memcpy(to, f->to, f->room * sizeof *to);
-    memset(to + f->room, 0xff, (rows - f->room) * sizeof *to);
-    f->to = to;
-    f->room = rows;
+    if (f->capacity) memcpy(to, f->leader, f->capacity * sizeof *to);
+    memset(to + f->capacity, 0xff, (rows - f->capacity) * sizeof *to);
+    f->leader = to;
+    f->capacity = rows;
     return true;
 }
 
 /* The row that holds this number, with all that is known of rows; where memory is short, just any.
  */
-static uint32_t constant(fold *f, uint64_t bits, unsigned width)
+static uint32_t constant(value_table *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
     uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
-    return pl_ir_extend_reg_info(x) && (rows <= f->room || to_room(f, 2 * rows)) ? row : 0;
+    return pl_ir_extend_reg_info(x) && (rows <= f->capacity || to_room(f, 2 * rows)) ? row : 0;
 }
 
 /* ---- what is known about integer instructions ---- */
@@ -89,7 +89,7 @@ static inline operation operation_of(const pl_insn *i)
                        pl_type_kind(pl_insn_type(i)) == 's', true};
 }
 
-static uint64_t cut(uint64_t v, unsigned bits)
+static uint64_t truncate(uint64_t v, unsigned bits)
 {
     return bits == 32 ? (uint32_t)v : v;
 }
@@ -118,7 +118,7 @@ static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_
         if (o.is_signed)
             *out = (uint64_t)(extend(v[0], o.bits) >> (n >= o.bits ? o.bits - 1 : n));
         else
-            *out = n >= o.bits ? 0 : cut(v[0], o.bits) >> n;
+            *out = n >= o.bits ? 0 : truncate(v[0], o.bits) >> n;
         break;
     }
     case M_mul:
@@ -136,13 +136,13 @@ static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_
     case M_min:
     case M_max: {
         bool less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits)
-                                : cut(v[0], o.bits) < cut(v[1], o.bits);
+                                : truncate(v[0], o.bits) < truncate(v[1], o.bits);
         *out = less == (o.mnem == M_min) ? v[0] : v[1];
         break;
     }
     default: return false;
     }
-    *out = cut(*out, *width);
+    *out = truncate(*out, *width);
     return true;
 }
 
@@ -195,9 +195,9 @@ static bool evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, 
 
 static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
 {
-    bool less =
-        o.is_signed ? extend(a, o.bits) < extend(b, o.bits) : cut(a, o.bits) < cut(b, o.bits);
-    bool equal = cut(a, o.bits) == cut(b, o.bits);
+    bool less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits)
+                            : truncate(a, o.bits) < truncate(b, o.bits);
+    bool equal = truncate(a, o.bits) == truncate(b, o.bits);
     if (pl_insn_has(i, W_eq))
         *out = equal;
     else if (pl_insn_has(i, W_ne))
@@ -217,7 +217,7 @@ static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool 
 
 /* ---- what is known about floating-point instructions ---- */
 
-static double number_of(uint64_t bits, pl_word type)
+static double constant_of(uint64_t bits, pl_word type)
 {
     double d;
     float s;
@@ -285,7 +285,7 @@ static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
             from == W_s32 ? (double)(int32_t)(uint32_t)bits[0] : (double)(uint32_t)bits[0], W_f32);
         return true;
     }
-    const double a = number_of(bits[0], from), b = number_of(bits[1], from);
+    const double a = constant_of(bits[0], from), b = constant_of(bits[1], from);
     if ((from != W_f32 && from != W_f64) || !is_plain(a, from) ||
         (m->noperands == 3 && !is_plain(b, from)))
         return false;
@@ -297,7 +297,7 @@ static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
     case M_mul: r = a * b; break;
     default: return false;
     }
-    if (to != from || m->noperands != 3 || !is_plain(number_of(bits_of(r, to), to), to))
+    if (to != from || m->noperands != 3 || !is_plain(constant_of(bits_of(r, to), to), to))
         return false;
     *out = bits_of(r, to);
     return true;
@@ -305,7 +305,7 @@ static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
 
 static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out)
 {
-    const double a = number_of(x, type), b = number_of(y, type);
+    const double a = constant_of(x, type), b = constant_of(y, type);
     if (!is_plain(a, type) || !is_plain(b, type)) return false;
     if (pl_insn_has(i, W_eq))
         *out = !(a < b) && !(a > b);
@@ -324,10 +324,10 @@ static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y,
     return true;
 }
 
-static void replace_by(fold *f, pl_insn *i, uint32_t row)
+static void replace_by(value_table *f, pl_insn *i, uint32_t row)
 {
     unsigned rows = f->x->regs[i->op[0]].width;
-    for (unsigned k = 0; k < rows; k++) f->to[i->op[0] + k] = row + k;
+    for (unsigned k = 0; k < rows; k++) f->leader[i->op[0] + k] = row + k;
     pl_ir_remove(f->x, i);
     f->changed = f->edited = f->replaced = true;
 }
@@ -343,7 +343,7 @@ static inline bool is_copy(const pl_insn *i)
 }
 
 /* x - c: a sum with -c, for variables too, so that counters that run down are seen to count. */
-static void negate(fold *f, pl_insn *i, operation *o)
+static void negate(value_table *f, pl_insn *i, operation *o)
 {
     uint64_t c;
     pl_word t = pl_insn_type(i);
@@ -356,7 +356,7 @@ static void negate(fold *f, pl_insn *i, operation *o)
 }
 
 /* x + c1 + c2: additions of numbers are combined. */
-static void combine(fold *f, pl_insn *i, operation o)
+static void combine(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t c, d;
@@ -387,7 +387,7 @@ static int log2_exact(uint64_t v)
 }
 
 /* The sum of a register and a product of numbers. */
-static void add_product(fold *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
+static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
 {
     const uint32_t to = i->op[3];
     uint64_t product;
@@ -397,18 +397,18 @@ static void add_product(fold *f, pl_insn *i, operation o, uint64_t a, uint64_t b
         !pl_insn_make(i, M_add, 3, &(pl_word){width == 64 ? W_s64 : W_s32}, 1))
         return;
     i->op[1] = to;
-    i->op[2] = constant(f, cut(product, width), width);
+    i->op[2] = constant(f, truncate(product, width), width);
     f->changed = f->edited = true;
 }
 
 /* Steps that do nothing, and products with powers of two. True: the instruction is gone. */
-static bool simplify(fold *f, pl_insn *i, operation o)
+static bool simplify(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
     uint64_t a = 1, b = 1;
     bool na = pl_ir_constant_value(x, i->op[1], &a),
          nb = pl_forms[i->form].noperands > 2 && pl_ir_constant_value(x, i->op[2], &b);
-    b = nb ? cut(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    b = nb ? truncate(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
     if (na && nb && o.mnem == M_mad) add_product(f, i, o, a, b);
     if (na && !nb &&
         (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor ||
@@ -417,7 +417,7 @@ static bool simplify(fold *f, pl_insn *i, operation o)
         i->op[1] = i->op[2];
         i->op[2] = t;
         nb = f->edited = true;
-        b = cut(a, o.bits);
+        b = truncate(a, o.bits);
     }
     if (!nb || pl_insn_mnem(i) != o.mnem) return false;
     bool lo = pl_insn_has(i, W_lo), same = false;
@@ -428,7 +428,7 @@ static bool simplify(fold *f, pl_insn *i, operation o)
     case M_shr:
     case M_or:
     case M_xor: same = b == 0; break;
-    case M_and: same = b == cut(UINT64_MAX, o.bits); break;
+    case M_and: same = b == truncate(UINT64_MAX, o.bits); break;
     case M_mul: same = lo && b == 1; break;
     default: break;
     }
@@ -529,7 +529,7 @@ static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
 
 /* The same computation was made before: its results are used instead. values: all that it reads and
  * writes is known to be values. */
-static void share(fold *f, uint32_t block, uint32_t at, bool values)
+static void share(value_table *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
@@ -555,10 +555,10 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
                 const uint32_t row = row_of(x, i, k, (unsigned)p),
                                by = row_of(x, w, k, (unsigned)p);
                 if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
-                    f->pred_to[row] = by;
+                    f->pred_leader[row] = by;
                 else
                     for (unsigned r = 0; row != UINT32_MAX && r < x->regs[row].width; r++)
-                        f->to[row + r] = by + r;
+                        f->leader[row + r] = by + r;
             }
         }
         pl_ir_remove(x, i);
@@ -571,7 +571,7 @@ static void share(fold *f, uint32_t block, uint32_t at, bool values)
 }
 
 /* A cache policy for a share of all lines that is a number is a number, too. */
-static bool policy(fold *f, pl_insn *i)
+static bool policy(value_table *f, pl_insn *i)
 {
     const pl_form *m = &pl_forms[i->form];
     uint64_t bits = 0x3f800000; /* 1 */
@@ -583,12 +583,12 @@ static bool policy(fold *f, pl_insn *i)
               secondary = (int)pl_mod(m, i->mods, G_secondary);
     replace_by(
         f, i,
-        constant(f, policy_of_fraction(primary, secondary, (float)number_of(bits, W_f32)), 64));
+        constant(f, policy_of_fraction(primary, secondary, (float)constant_of(bits, W_f32)), 64));
     return true;
 }
 
 /* Its guard is known: it is done by all, or (true) by nobody and gone. */
-static bool guarded_by_number(fold *f, pl_insn *i)
+static bool guarded_by_number(value_table *f, pl_insn *i)
 {
     const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;
     if (i->guard > PL_PF || (i->guard == PL_PT && !negated) || (pl_insn_effects(i) & PL_EF_BRANCH))
@@ -604,7 +604,7 @@ static bool guarded_by_number(fold *f, pl_insn *i)
 }
 
 /* A selection whose condition is known is a copy. */
-static void choose(fold *f, pl_insn *i)
+static void fold_select(value_table *f, pl_insn *i)
 {
     enum { CONDITION = 3 };
     if (pl_insn_mnem(i) != M_selp || i->op[CONDITION] > PL_PF || pl_type_bits(pl_insn_type(i)) < 32)
@@ -619,20 +619,20 @@ static void choose(fold *f, pl_insn *i)
 }
 
 /* Arithmetic and compares of floating-point numbers, and what is made of them. */
-static bool reals(fold *f, pl_insn *i)
+static bool reals(value_table *f, pl_insn *i)
 {
     pl_ir *x = f->x;
     uint64_t a, b, r;
     unsigned width;
-    bool holds;
+    bool known_constant;
     const pl_word t = pl_insn_type(i);
     if (pl_insn_mnem(i) == M_setp && (t == W_f32 || t == W_f64)) {
         if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
             i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
             !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
-            !compare_real(i, t, a, b, &holds))
+            !compare_real(i, t, a, b, &known_constant))
             return false;
-        f->pred_to[i->op[0]] = holds ? PL_PT : PL_PF;
+        f->pred_leader[i->op[0]] = known_constant ? PL_PT : PL_PF;
         pl_ir_remove(x, i);
         f->changed = f->edited = f->replaced = true;
         return true;
@@ -646,14 +646,14 @@ static bool reals(fold *f, pl_insn *i)
     return true;
 }
 
-static void visit(fold *f, uint32_t block, uint32_t at)
+static void visit(value_table *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     pl_insn_reads_here(x->p, i, substitute, f);
     if (guarded_by_number(f, i)) return;
-    choose(f, i);
+    fold_select(f, i);
     if (is_copy(i)) {
         /* special registers stay instructions: the hardware has to fetch them */
         if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] &&
@@ -673,7 +673,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
         bool r;
         if (x->preds[i->op[0]].ndefs == 1 && pl_ir_constant_value(x, i->op[2], &a) &&
             pl_ir_constant_value(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
-            f->pred_to[i->op[0]] = r ? PL_PT : PL_PF;
+            f->pred_leader[i->op[0]] = r ? PL_PT : PL_PF;
             pl_ir_remove(x, i);
             f->changed = f->edited = f->replaced = true;
             return;
@@ -717,7 +717,7 @@ static void visit(fold *f, uint32_t block, uint32_t at)
 
 /* ---- branches whose condition is known; unused results ---- */
 
-static void branches(fold *f)
+static void branches(value_table *f)
 {
     pl_ir *x = f->x;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -731,46 +731,46 @@ static void branches(fold *f)
     }
 }
 
-typedef struct cleaner {
+typedef struct dce {
     pl_ir *x;
     uint32_t block, at;
-    bool used, any; /* does the instruction write, and what somebody reads? */
-    bool again;     /* a result behind this place is unused now */
-    bool masked;    /* part of a result goes nowhere now */
-    bool mixed;     /* one of several writes of a row is gone */
+    bool is_used, has_results; /* does the instruction write, and what somebody reads? */
+    bool changed;              /* a result behind this place is unused now */
+    bool partly_dead;          /* part of a result goes nowhere now */
+    bool def_removed;          /* one of several writes of a row is gone */
     struct {
         pl_ir_reg **at;
         size_t n, cap;
-    } gone; /* what is not written any more */
-} cleaner;
+    } dead_regs; /* what is not written any more */
+} dce;
 
-static inline void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void note_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    cleaner *c = ctx;
+    dce *c = ctx;
     const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
-    c->any = true;
-    for (unsigned k = 0; k < rows; k++) c->used |= r[k].nuses != 0;
+    c->has_results = true;
+    for (unsigned k = 0; k < rows; k++) c->is_used |= r[k].nuses != 0;
 }
 
 static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    cleaner *c = ctx;
+    dce *c = ctx;
     for (unsigned k = 0; k < rows; k++) {
         pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
         r->nuses -= r->nuses != 0;
         if (!r->nuses && r->def_block != PL_IR_NONE)
-            c->again |= r->ndefs > 1 || r->def_block > c->block ||
-                        (r->def_block == c->block && r->def_index >= c->at);
+            c->changed |= r->ndefs > 1 || r->def_block > c->block ||
+                          (r->def_block == c->block && r->def_index >= c->at);
     }
 }
 
-static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void drop_result(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    cleaner *c = ctx;
+    dce *c = ctx;
     pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
-        c->mixed |= r[k].ndefs != 1;
-        *pl_push(c->x->tmp, &c->gone) = &r[k];
+        c->def_removed |= r[k].ndefs != 1;
+        *pl_push(c->x->tmp, &c->dead_regs) = &r[k];
     }
 }
 
@@ -778,17 +778,17 @@ static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
  * writes. */
 static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    cleaner *c = ctx;
+    dce *c = ctx;
     if (use & PL_USE_PRED || rows != 1) return;
     pl_ir_reg *r = c->x->regs + *row;
     if (r->nuses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
-    c->mixed |= r->ndefs != 1;
-    *pl_push(c->x->tmp, &c->gone) = r;
+    c->def_removed |= r->ndefs != 1;
+    *pl_push(c->x->tmp, &c->dead_regs) = r;
     *row = c->x->discard_reg;
-    c->masked = true;
+    c->partly_dead = true;
 }
 
-static bool fetches(const pl_insn *i)
+static bool is_constant_load(const pl_insn *i)
 {
     return i->latency_class == C_tex || i->latency_class == C_surf;
 }
@@ -809,7 +809,7 @@ static bool exchanges(const pl_insn *i)
 
 /* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left
  * (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11). */
-static void only_meet(cleaner *c, pl_insn *i)
+static void only_meet(dce *c, pl_insn *i)
 {
     const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
     pl_insn meet = *i;
@@ -818,50 +818,50 @@ static void only_meet(cleaner *c, pl_insn *i)
     meet.latency_class = C_free;
     c->x->regs[mask].nuses++;
     pl_insn_reads_here(c->x->p, i, release, c);
-    pl_insn_writes_here(c->x->p, i, leave, c);
+    pl_insn_writes_here(c->x->p, i, drop_result, c);
     *i = meet;
 }
 
 /* Backwards, so that a chain goes in one walk; loops around variables may need another. */
 bool pl_pass_dce(pl_ir *x)
 {
-    cleaner c = {.x = x};
+    dce c = {.x = x};
     bool same = true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     do {
-        c.again = false;
+        c.changed = false;
         for (c.block = (uint32_t)x->blocks.n; c.block-- > 0;) {
             pl_ir_block *b = &x->blocks.at[c.block];
             for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
                 pl_insn *i = &b->code.at[c.at];
                 const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
                 if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
-                c.any = c.used = false;
-                pl_insn_writes_here(x->p, i, look, &c);
-                if (c.used && fetches(i) && x->discard_reg != PL_IR_NONE)
+                c.has_results = c.is_used = false;
+                pl_insn_writes_here(x->p, i, note_use, &c);
+                if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
                     pl_insn_writes_here(x->p, i, mask, &c);
-                if (!c.any || c.used) continue;
+                if (!c.has_results || c.is_used) continue;
                 if (exchange) {
                     only_meet(&c, i);
                     same = false;
                     continue;
                 }
                 pl_insn_reads_here(x->p, i, release, &c);
-                pl_insn_writes_here(x->p, i, leave, &c);
+                pl_insn_writes_here(x->p, i, drop_result, &c);
                 pl_ir_remove(x, i);
                 same = false;
             }
         }
-    } while (c.again);
+    } while (c.changed);
     pl_ir_sweep(x);
-    for (size_t k = 0; k < c.gone.n; k++) {
-        c.gone.at[k]->ndefs = c.gone.at[k]->width = 0;
-        c.gone.at[k]->def_block = PL_IR_NONE;
+    for (size_t k = 0; k < c.dead_regs.n; k++) {
+        c.dead_regs.at[k]->ndefs = c.dead_regs.at[k]->width = 0;
+        c.dead_regs.at[k]->def_block = PL_IR_NONE;
     }
-    if (same && !c.masked)
+    if (same && !c.partly_dead)
         pl_ir_preserve_all(x);
-    else if (!c.mixed) /* counts are right, places are not */
+    else if (!c.def_removed) /* counts are right, places are not */
         pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }
@@ -869,7 +869,7 @@ bool pl_pass_dce(pl_ir *x)
 bool pl_pass_gvn(pl_ir *x)
 {
     for (unsigned round = 0; round < 4; round++) {
-        fold f = {.x = x};
+        value_table f = {.x = x};
         uint32_t size = 64;
         size_t insns = 0;
         for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
@@ -877,9 +877,10 @@ bool pl_pass_gvn(pl_ir *x)
         if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
         f.mask = size - 1;
         f.bucket = pl_arena_array(x->tmp, uint32_t, size);
-        f.pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
-        if (!f.bucket || !f.pred_to || !to_room(&f, x->f->rows + x->f->rows / 8 + 16)) return false;
-        memset(f.pred_to, 0xff, (x->f->preds + 1) * sizeof *f.pred_to);
+        f.pred_leader = pl_arena_array(x->tmp, uint32_t, x->f->preds + 1);
+        if (!f.bucket || !f.pred_leader || !to_room(&f, x->f->rows + x->f->rows / 8 + 16))
+            return false;
+        memset(f.pred_leader, 0xff, (x->f->preds + 1) * sizeof *f.pred_leader);
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) visit(&f, x->rpo[j], k);
         /* uses in blocks that come earlier in the order, or that are not reached */
@@ -902,39 +903,39 @@ bool pl_pass_gvn(pl_ir *x)
 
 /* ---- numbers in variables ---- */
 
-typedef struct holds {
+typedef struct known_constant {
     pl_ir *x;
-    uint32_t *number,
+    uint32_t *constant,
         *block; /* by row: the number that it holds, and the block, plus one, where that is known */
     uint32_t now;
     bool copy; /* special registers are copied only */
     bool any;
-} holds;
+} known_constant;
 
 static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    holds *h = ctx;
+    known_constant *h = ctx;
     for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) h->block[*row + k] = 0;
 }
 
 static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    holds *h = ctx;
+    known_constant *h = ctx;
     uint64_t number;
     if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
         h->x->regs[*row].width != rows ||
-        !(h->copy || pl_ir_constant_value(h->x, h->number[*row], &number)))
+        !(h->copy || pl_ir_constant_value(h->x, h->constant[*row], &number)))
         return;
-    *row = h->number[*row];
+    *row = h->constant[*row];
     h->any = true;
 }
 
 bool pl_pass_local_const_prop(pl_ir *x)
 {
-    holds h = {.x = x,
-               .number = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-               .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
-    if (!h.number || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
+    known_constant h = {.x = x,
+                        .constant = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                        .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
+    if (!h.constant || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         h.now = b + 1;
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
@@ -943,7 +944,7 @@ bool pl_pass_local_const_prop(pl_ir *x)
             if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
             pl_insn_writes_here(x->p, i, forget, &h);
             if (!h.copy || x->regs[i->op[1]].kind != PL_REG_PRESET) continue;
-            h.number[i->op[0]] = i->op[1];
+            h.constant[i->op[0]] = i->op[1];
             h.block[i->op[0]] = h.now;
         }
     }

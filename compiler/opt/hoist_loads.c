@@ -24,18 +24,19 @@ enum { ADDRESS = 2 };
 
 /* What is known of a row in the arm and the part of the join that was looked at: valid where the
  * number is that of this join. */
-typedef struct seen {
+typedef struct reg_state {
     uint32_t read, written;
-    uint32_t ready; /* computed in the join by what may go to the head, for `cost` instructions */
+    uint32_t
+        ready_at; /* computed in the join by what may go to the head, for `cost` instructions */
     uint8_t cost;
-} seen;
+} reg_state;
 
 typedef struct hoist {
     pl_ir *x;
-    seen *row;
+    reg_state *row;
     uint32_t now, head, join; /* number of this join; blocks */
-    pl_memory_clobbers stored;
-    bool no; /* answers of the questions below */
+    pl_memory_clobbers clobbers;
+    bool unsafe; /* answers of the questions below */
     unsigned cost;
 } hoist;
 
@@ -56,47 +57,48 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     hoist *h = ctx;
     (void)use;
     for (unsigned k = 0; k < rows; k++) {
-        h->row[*row + k].ready = h->now;
+        h->row[*row + k].ready_at = h->now;
         h->row[*row + k].cost = (uint8_t)h->cost;
     }
 }
 
 /* Does somebody mind if it is written in the head? */
-static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
-    h->no |= (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows && !h->no; k++) {
-        const seen *s = &h->row[*row + k];
-        h->no = !pl_ir_is_value(h->x, *row + k, false) || s->read == h->now || s->written == h->now;
+    h->unsafe |= (use & PL_USE_PRED) != 0;
+    for (unsigned k = 0; k < rows && !h->unsafe; k++) {
+        const reg_state *s = &h->row[*row + k];
+        h->unsafe =
+            !pl_ir_is_value(h->x, *row + k, false) || s->read == h->now || s->written == h->now;
     }
 }
 
 /* Is it there at the branch, or what does it cost there? */
-static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
-    h->no |= (use & PL_USE_PRED) != 0;
+    h->unsafe |= (use & PL_USE_PRED) != 0;
     unsigned most = 0;
-    for (unsigned k = 0; k < rows && !h->no; k++) {
-        const seen *s = &h->row[*row + k];
-        h->no = s->written == h->now;
-        most = s->ready == h->now && s->cost > most ? s->cost : most;
+    for (unsigned k = 0; k < rows && !h->unsafe; k++) {
+        const reg_state *s = &h->row[*row + k];
+        h->unsafe = s->written == h->now;
+        most = s->ready_at == h->now && s->cost > most ? s->cost : most;
     }
     h->cost += most;
 }
 
-static bool may_go(hoist *h, pl_insn *i)
+static bool is_hoistable(hoist *h, pl_insn *i)
 {
-    h->no = i->guard != PL_PT;
+    h->unsafe = i->guard != PL_PT;
     h->cost = 0;
-    pl_insn_reads_here(h->x->p, i, ask_read, h);
-    if (!h->no) pl_insn_writes_here(h->x->p, i, ask_write, h);
-    return !h->no;
+    pl_insn_reads_here(h->x->p, i, check_read, h);
+    if (!h->unsafe) pl_insn_writes_here(h->x->p, i, check_write, h);
+    return !h->unsafe;
 }
 
 /* Instructions that an address takes: two for 64 bits, three where one half is shifted too. */
-static unsigned weight(const pl_insn *i)
+static unsigned cost_of(const pl_insn *i)
 {
     if (pl_insn_is_free_copy(i)) return 0;
     return !pl_insn_is_integer(i, 64) || pl_insn_mnem(i) == M_mad ? 1
@@ -104,22 +106,22 @@ static unsigned weight(const pl_insn *i)
                                                                   : 2;
 }
 
-static void go(hoist *h, uint32_t at);
+static void hoist_insn(hoist *h, uint32_t at);
 
-static void fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void is_hoistable_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
     (void)use;
     for (unsigned k = 0; k < rows; k++)
-        if (h->row[*row + k].ready == h->now) go(h, h->x->regs[*row + k].def_index);
+        if (h->row[*row + k].ready_at == h->now) hoist_insn(h, h->x->regs[*row + k].def_index);
 }
 
-static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void is_ready_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
     (void)use;
     for (unsigned k = 0; k < rows; k++) {
-        h->row[*row + k].ready = 0;
+        h->row[*row + k].ready_at = 0;
         h->x->regs[*row + k].def_block = h->head;
         h->x->regs[*row + k].def_index = (uint32_t)pl_ir_end(h->x, h->head) - 1;
     }
@@ -127,17 +129,17 @@ static void now_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* Moves the instruction at position `at` of the join, and in front of it what computes its
  * operands. */
-static void go(hoist *h, uint32_t at)
+static void hoist_insn(hoist *h, uint32_t at)
 {
     pl_ir *x = h->x;
     pl_insn i = x->blocks.at[h->join].code.at[at];
     if (i.form == PL_IR_DEAD) return;
-    pl_insn_reads_here(x->p, &i, fetch, h);
+    pl_insn_reads_here(x->p, &i, is_hoistable_load, h);
     pl_insn *to = pl_ir_insert(x, h->head, pl_ir_end(x, h->head));
     if (!to) return;
     *to = i;
     pl_ir_remove(x, &x->blocks.at[h->join].code.at[at]);
-    pl_insn_writes_here(x->p, &i, now_here, h);
+    pl_insn_writes_here(x->p, &i, is_ready_here, h);
 }
 
 /* The block between the join and its head, PL_IR_NONE: they are not the two ends of a branch around
@@ -161,42 +163,42 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 }
 
 /* Where it stands in the join, loads behind it stay. */
-static bool holds_all(const pl_insn *i)
+static bool fits_registers(const pl_insn *i)
 {
     return i->guard != PL_PT ||
            strncmp(pl_class_text[i->latency_class], "mufu_scaled", strlen("mufu_scaled")) == 0;
 }
 
-static void look(hoist *h, uint32_t arm)
+static void scan_join(hoist *h, uint32_t arm)
 {
     pl_ir *x = h->x;
     h->now++;
-    h->stored = (pl_memory_clobbers){0};
+    h->clobbers = (pl_memory_clobbers){0};
     for (size_t k = 0; k < x->blocks.at[arm].code.n; k++) {
         pl_insn *i = &x->blocks.at[arm].code.at[k];
         if (i->form == PL_IR_DEAD) continue;
         if (pl_insn_mnem(i) == M__slow || pl_insn_mnem(i) == M_ret ||
             pl_insn_effects(i) & PL_EF_EXIT) /* lanes that end do not load */
             return;
-        pl_clobbers_add(&h->stored, i);
+        pl_clobbers_add(&h->clobbers, i);
         pl_insn_reads_writes(x->p, i, note_read, note_write, h);
     }
     for (uint32_t at = 0; at < x->blocks.at[h->join].code.n; at++) {
         pl_insn *i = &x->blocks.at[h->join].code.at[at];
         if (i->form == PL_IR_DEAD) continue;
-        if (holds_all(i)) return;
+        if (fits_registers(i)) return;
         const bool load = pl_far_load(i),
-                   can =
-                       (load ? !pl_clobbers_load(&h->stored, i) : pl_insn_pure(i)) && may_go(h, i);
+                   can = (load ? !pl_clobbers_load(&h->clobbers, i) : pl_insn_pure(i)) &&
+                         is_hoistable(h, i);
         if (load && can && h->cost <= ADDRESS) {
             pl_insn moved = *i;
-            go(h, at);
+            hoist_insn(h, at);
             pl_insn_writes_here(x->p, &moved, note_write, h);
             continue;
         }
-        pl_clobbers_add(&h->stored, i);
+        pl_clobbers_add(&h->clobbers, i);
         pl_insn_reads_here(x->p, i, note_read, h);
-        h->cost += weight(i);
+        h->cost += cost_of(i);
         pl_insn_writes_here(x->p, i, can && !load && h->cost <= ADDRESS ? note_ready : note_write,
                             h);
     }
@@ -213,10 +215,11 @@ bool pl_pass_hoist_loads(pl_ir *x)
         h.join = x->rpo[j];
         const uint32_t arm = arm_of(x, h.join, &h.head);
         if (arm == PL_IR_NONE) continue;
-        if (!any && (!pl_ir_count(x) || !(h.row = pl_arena_array(x->tmp, seen, x->f->rows + 4))))
+        if (!any &&
+            (!pl_ir_count(x) || !(h.row = pl_arena_array(x->tmp, reg_state, x->f->rows + 4))))
             return false;
         any = true;
-        look(&h, arm);
+        scan_join(&h, arm);
     }
     pl_ir_sweep(x);
     return pl_ir_ok(x);

@@ -29,113 +29,114 @@
 enum { PREDICATES = 6, WORTH = 40, ALONE = 5, WAIT = 60, BESIDE = 5 };
 
 /* An instruction whose result is the same in every round. */
-typedef struct same {
+typedef struct invariant_insn {
     uint32_t block, at;
-    uint32_t stretch; /* of its block */
-    uint8_t rows;     /* registers that it takes, none: a predicate */
+    uint32_t region;  /* of its block */
+    uint8_t nregs;    /* registers that it takes, none: a predicate */
     bool pointer;     /* and one more */
-    bool number;      /* the result is one */
-    bool load;
-    bool needed;  /* by a load that the block waits for */
-    bool root;    /* something reads it that is not the same in every round */
-    bool counted; /* with what needs it */
-    bool goes;
-    bool behind; /* it goes behind the test whether there is a first round: a load, and what needs
-                    one */
-} same;
+    bool is_constant; /* the result is one */
+    bool is_load;
+    bool feeds_load;      /* by a load that the block waits for */
+    bool has_variant_use; /* something reads it that is not the same in every round */
+    bool is_counted;      /* with what needs it */
+    bool hoistable;
+    bool after_guard; /* it goes behind the test whether there is a first round: a load, and what
+                    needs one */
+} invariant_insn;
 
 /* What a stretch of a block costs: for ptxas a fence ends a block. */
-typedef struct stretch {
+typedef struct region_cost {
     unsigned n;
-    bool waits;
-} stretch;
+    bool waits_for_load;
+} region_cost;
 
 /* What the blocks of a loop do, by its head. */
-typedef struct body {
+typedef struct loop_effects {
     pl_memory_clobbers stored;
-    bool is;    /* no others in it, and it calls nothing */
-    bool stays; /* for loads: lanes end in it */
-} body;
+    bool is_innermost; /* no others in it, and it calls nothing */
+    bool lanes_exit;   /* for loads: lanes end in it */
+} loop_effects;
 
-typedef struct lifter {
+typedef struct licm {
     pl_ir *x;
-    uint32_t head, front;             /* this loop, and the block in front of it */
-    const body *does;                 /* this loop */
+    uint32_t header, preheader;       /* this loop, and the block in front of it */
+    const loop_effects *effects;      /* this loop */
     uint32_t *of_row, *of_pred;       /* by register: who writes it, an index in `found` plus one */
     uint32_t *row_reads, *pred_reads; /* by register: how often those in `found` read it */
     uint32_t *row_needed,
         *pred_needed; /* by register: the stretch, plus one, in which a load behind needs it */
     struct {
-        same *at;
+        invariant_insn *at;
         size_t n, cap;
     } found;
     struct {
         uint32_t *at;
         size_t n, cap;
-    } todo; /* indices in `found` */
+    } worklist; /* indices in `found` */
     struct {
-        stretch *at;
+        region_cost *at;
         size_t n, cap;
-    } in;          /* stretches */
-    size_t first;  /* of this loop in `found` */
-    unsigned rows; /* answers of the questions below */
-    bool number, no;
-} lifter;
+    } regions;      /* stretches */
+    size_t first;   /* of this loop in `found` */
+    unsigned nregs; /* answers of the questions below */
+    bool is_constant, unsafe;
+} licm;
 
 /* The one in this loop that writes a register, PL_IR_NONE. */
-static uint32_t found_at(const lifter *l, uint32_t row, unsigned use)
+static uint32_t found_at(const licm *l, uint32_t row, unsigned use)
 {
     const uint32_t k = (use & PL_USE_PRED ? l->of_pred : l->of_row)[row];
     return k > l->first ? k - 1 : PL_IR_NONE;
 }
 
-static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     uint64_t number;
-    for (unsigned k = 0; k < rows && !l->no; k++) {
+    for (unsigned k = 0; k < rows && !l->unsafe; k++) {
         const uint32_t at = *row + k, f = at == UINT32_MAX ? PL_IR_NONE : found_at(l, at, use);
         if (f != PL_IR_NONE)
-            l->number &= l->found.at[f].number;
+            l->is_constant &= l->found.at[f].is_constant;
         else if (use & PL_USE_PRED)
-            l->no = !pl_ir_pred_available_at(l->x, at, l->front);
+            l->unsafe = !pl_ir_pred_available_at(l->x, at, l->preheader);
         else {
-            l->no = !pl_ir_available_at(l->x, at, l->front);
-            l->number &= pl_ir_constant_value(l->x, *row, &number);
+            l->unsafe = !pl_ir_available_at(l->x, at, l->preheader);
+            l->is_constant &= pl_ir_constant_value(l->x, *row, &number);
         }
     }
 }
 
-static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows && !l->no; k++) l->no = !pl_ir_is_value(l->x, *row + k, pred);
-    l->rows += pred ? 0 : rows;
+    for (unsigned k = 0; k < rows && !l->unsafe; k++)
+        l->unsafe = !pl_ir_is_value(l->x, *row + k, pred);
+    l->nregs += pred ? 0 : rows;
 }
 
 static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? l->pred_reads : l->row_reads)[*row + k]++;
 }
 
 static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? l->of_pred : l->of_row)[*row + k] = (uint32_t)l->found.n;
 }
 
 /* Does somebody else read it? */
-static void ask_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < rows; k++)
-        l->no |= (pred ? l->x->preds : l->x->regs)[*row + k].nuses >
-                 (pred ? l->pred_reads : l->row_reads)[*row + k];
+        l->unsafe |= (pred ? l->x->preds : l->x->regs)[*row + k].nuses >
+                     (pred ? l->pred_reads : l->row_reads)[*row + k];
 }
 
 static bool calls(const pl_insn *i)
@@ -145,107 +146,109 @@ static bool calls(const pl_insn *i)
 }
 
 /* Loads too, from the first block, if nothing in the loop may write what they read. */
-static bool may_go(lifter *l, uint32_t b, pl_insn *i)
+static bool is_hoistable(licm *l, uint32_t b, pl_insn *i)
 {
     const bool load = pl_far_load(i);
-    l->no = i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
-            (load ? b != l->head || l->does->stays || pl_clobbers_load(&l->does->stored, i)
-                  : !pl_insn_pure(i));
-    l->number = !load;
-    l->rows = 0;
-    if (!l->no) pl_insn_reads_here(l->x->p, i, ask_read, l);
-    if (!l->no) pl_insn_writes_here(l->x->p, i, ask_write, l);
-    return !l->no;
+    l->unsafe =
+        i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
+        (load ? b != l->header || l->effects->lanes_exit || pl_clobbers_load(&l->effects->stored, i)
+              : !pl_insn_pure(i));
+    l->is_constant = !load;
+    l->nregs = 0;
+    if (!l->unsafe) pl_insn_reads_here(l->x->p, i, check_read, l);
+    if (!l->unsafe) pl_insn_writes_here(l->x->p, i, check_write, l);
+    return !l->unsafe;
 }
 
 /* Does the block wait for it? */
-static bool waits(const pl_insn *i)
+static bool is_global_load(const pl_insn *i)
 {
     return pl_insn_effects(i) == PL_EF_LOAD &&
            (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
 }
 
-static void ask_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_feeds_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++)
-        l->no |= (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] == l->in.n;
+        l->unsafe |= (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] == l->regions.n;
 }
 
-static void note_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_feeds_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows && *row + k != UINT32_MAX; k++)
-        (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = (uint32_t)l->in.n;
+        (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = (uint32_t)l->regions.n;
 }
 
 static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = 0;
 }
 
 /* Is it needed by a load further on in its stretch, or one itself? From the last instruction to the
  * first. */
-static bool is_needed(lifter *l, pl_insn *i)
+static bool feeds_load(licm *l, pl_insn *i)
 {
-    l->no = waits(i);
-    if (!l->no) pl_insn_writes_here(l->x->p, i, ask_needed, l);
-    if (!l->no) return false;
+    l->unsafe = is_global_load(i);
+    if (!l->unsafe) pl_insn_writes_here(l->x->p, i, check_feeds_load, l);
+    if (!l->unsafe) return false;
     if (i->guard == PL_PT) pl_insn_writes_here(l->x->p, i, note_written, l);
-    pl_insn_reads_here(l->x->p, i, note_needed, l);
+    pl_insn_reads_here(l->x->p, i, note_feeds_load, l);
     return true;
 }
 
 /* Finds what may go of the instructions from here to the end of the stretch, which it returns. */
-static uint32_t look_at(lifter *l, uint32_t b, uint32_t at)
+static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
 {
     pl_ir *x = l->x;
-    stretch s = {.n = BESIDE};
+    region_cost s = {.n = BESIDE};
     uint32_t end = at;
     for (; end < x->blocks.at[b].code.n && !pl_insn_is_fence(&x->blocks.at[b].code.at[end]);
          end++) {
         const pl_insn *i = &x->blocks.at[b].code.at[end];
         s.n += i->form != PL_IR_DEAD && !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
-        s.waits |= i->form != PL_IR_DEAD && waits(i);
+        s.waits_for_load |= i->form != PL_IR_DEAD && is_global_load(i);
     }
     const size_t first = l->found.n;
-    *pl_push(x->tmp, &l->in) = s;
+    *pl_push(x->tmp, &l->regions) = s;
     for (uint32_t k = at; k < end && pl_ir_ok(x); k++) {
         pl_insn *i = &x->blocks.at[b].code.at[k];
-        if (i->form == PL_IR_DEAD || !may_go(l, b, i)) continue;
-        *pl_push(x->tmp, &l->found) = (same){.block = b,
-                                             .at = k,
-                                             .stretch = (uint32_t)l->in.n - 1,
-                                             .rows = (uint8_t)l->rows,
-                                             .number = l->number,
-                                             .load = waits(i),
-                                             .pointer = pl_insn_mnem(i) == M_mad && l->rows == 2,
-                                             .behind = pl_far_load(i)};
+        if (i->form == PL_IR_DEAD || !is_hoistable(l, b, i)) continue;
+        *pl_push(x->tmp, &l->found) =
+            (invariant_insn){.block = b,
+                             .at = k,
+                             .region = (uint32_t)l->regions.n - 1,
+                             .nregs = (uint8_t)l->nregs,
+                             .is_constant = l->is_constant,
+                             .is_load = is_global_load(i),
+                             .pointer = pl_insn_mnem(i) == M_mad && l->nregs == 2,
+                             .after_guard = pl_far_load(i)};
         pl_insn_reads_here(x->p, i, note_read, l);
         pl_insn_writes_here(x->p, i, note_write, l);
     }
     size_t f = l->found.n;
-    for (uint32_t k = end; s.waits && f > first && k-- > at && pl_ir_ok(x);) {
+    for (uint32_t k = end; s.waits_for_load && f > first && k-- > at && pl_ir_ok(x);) {
         pl_insn *i = &x->blocks.at[b].code.at[k];
-        const bool needed = i->form != PL_IR_DEAD && is_needed(l, i);
-        if (l->found.at[f - 1].at == k) l->found.at[--f].needed = needed;
+        const bool needed = i->form != PL_IR_DEAD && feeds_load(l, i);
+        if (l->found.at[f - 1].at == k) l->found.at[--f].feeds_load = needed;
     }
     return end + (end < x->blocks.at[b].code.n);
 }
 
-static void push_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void push_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t f = *row + k == UINT32_MAX ? PL_IR_NONE : found_at(l, *row + k, use);
-        if (f != PL_IR_NONE) *pl_push(l->x->tmp, &l->todo) = f;
+        if (f != PL_IR_NONE) *pl_push(l->x->tmp, &l->worklist) = f;
     }
 }
 
 /* As ptxas counts instructions by then: sums of three and logic of three are still two. */
-static unsigned weight(const pl_ir *x, const pl_insn *i)
+static unsigned cost_of(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_is_copy(i) || pl_insn_is_free_copy(i)) return 0;
     if (pl_insn_mnem(i) == M__iadd3 || pl_insn_mnem(i) == M_lop3) return 2;
@@ -254,47 +257,50 @@ static unsigned weight(const pl_ir *x, const pl_insn *i)
 
 /* What a value saves in each round with all that it needs and that has not been counted, or has
  * gone; *rows: what that takes beside it. They go: that is what happens. */
-static unsigned walk(lifter *l, uint32_t f, bool go, unsigned *rows)
+static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
 {
     pl_ir *x = l->x;
     unsigned n = 0;
-    l->todo.n = 0;
-    for (*pl_push(x->tmp, &l->todo) = f; l->todo.n && pl_ir_ok(x);) {
-        same *s = &l->found.at[l->todo.at[--l->todo.n]];
-        if (s->goes || (!go && s->counted)) continue;
-        s->counted = true;
-        s->goes = go;
+    l->worklist.n = 0;
+    for (*pl_push(x->tmp, &l->worklist) = f; l->worklist.n && pl_ir_ok(x);) {
+        invariant_insn *s = &l->found.at[l->worklist.at[--l->worklist.n]];
+        if (s->hoistable || (!go && s->is_counted)) continue;
+        s->is_counted = true;
+        s->hoistable = go;
         pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
-        n += s->load ? WAIT : weight(x, i) * (s->needed || !l->in.at[s->stretch].waits ? ALONE : 1);
+        n += s->is_load
+                 ? WAIT
+                 : cost_of(x, i) *
+                       (s->feeds_load || !l->regions.at[s->region].waits_for_load ? ALONE : 1);
         *rows += s->pointer;
-        pl_insn_reads_here(x->p, i, push_needed, l);
+        pl_insn_reads_here(x->p, i, push_operand, l);
     }
     return n;
 }
 
-static void ask_behind(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_after_guard(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lifter *l = ctx;
+    licm *l = ctx;
     for (unsigned k = 0; k < rows; k++) {
         const uint32_t f = *row + k == UINT32_MAX ? PL_IR_NONE : found_at(l, *row + k, use);
-        l->no |= f != PL_IR_NONE && l->found.at[f].behind;
+        l->unsafe |= f != PL_IR_NONE && l->found.at[f].after_guard;
     }
 }
 
 /* Moves what goes. */
-static bool move(lifter *l)
+static bool hoist(licm *l)
 {
     pl_ir *x = l->x;
     uint32_t front = PL_IR_NONE;
     bool any = false;
     for (size_t f = l->first; f < l->found.n && pl_ir_ok(x); f++) {
-        same *s = &l->found.at[f];
-        if (!s->goes) continue;
-        l->no = s->behind;
-        pl_insn_reads_here(x->p, &x->blocks.at[s->block].code.at[s->at], ask_behind, l);
-        s->behind = l->no;
-        if (s->behind && front == PL_IR_NONE) front = pl_ir_preheader(x, l->head);
-        const uint32_t to = s->behind ? front : l->front;
+        invariant_insn *s = &l->found.at[f];
+        if (!s->hoistable) continue;
+        l->unsafe = s->after_guard;
+        pl_insn_reads_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_after_guard, l);
+        s->after_guard = l->unsafe;
+        if (s->after_guard && front == PL_IR_NONE) front = pl_ir_preheader(x, l->header);
+        const uint32_t to = s->after_guard ? front : l->preheader;
         pl_insn *i = pl_ir_ok(x) ? pl_ir_insert_deferred(x, to, pl_ir_end(x, to)) : NULL;
         if (!i) return false;
         *i = x->blocks.at[s->block].code.at[s->at];
@@ -305,103 +311,105 @@ static bool move(lifter *l)
 }
 
 /* The loop with this head; every round comes through `last`, its last block. */
-static bool lift(lifter *l, uint32_t head, uint32_t last, bool compares)
+static bool hoist_from_loop(licm *l, uint32_t head, uint32_t last, bool compares)
 {
     pl_ir *x = l->x;
-    l->head = head;
-    l->front = x->blocks.at[head].idom;
+    l->header = head;
+    l->preheader = x->blocks.at[head].idom;
     l->first = l->found.n;
-    l->todo.n = 0;
-    for (uint32_t b = last; b != l->front; b = x->blocks.at[b].idom) *pl_push(x->tmp, &l->todo) = b;
-    for (size_t k = l->todo.n; k-- > 0 && pl_ir_ok(x);)
-        for (uint32_t at = 0; at < x->blocks.at[l->todo.at[k]].code.n && pl_ir_ok(x);)
-            at = look_at(l, l->todo.at[k], at);
+    l->worklist.n = 0;
+    for (uint32_t b = last; b != l->preheader; b = x->blocks.at[b].idom)
+        *pl_push(x->tmp, &l->worklist) = b;
+    for (size_t k = l->worklist.n; k-- > 0 && pl_ir_ok(x);)
+        for (uint32_t at = 0; at < x->blocks.at[l->worklist.at[k]].code.n && pl_ir_ok(x);)
+            at = scan_region(l, l->worklist.at[k], at);
     unsigned predicates = 0, beside = 0;
     for (size_t f = l->first; f < l->found.n; f++) {
-        same *s = &l->found.at[f];
-        l->no = false;
-        pl_insn_writes_here(x->p, &x->blocks.at[s->block].code.at[s->at], ask_readers, l);
-        s->root = l->no && !s->number;
-        predicates += s->root && !s->rows && s->block == head;
+        invariant_insn *s = &l->found.at[f];
+        l->unsafe = false;
+        pl_insn_writes_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_readers, l);
+        s->has_variant_use = l->unsafe && !s->is_constant;
+        predicates += s->has_variant_use && !s->nregs && s->block == head;
     }
     for (size_t f = l->first, end; f < l->found.n && pl_ir_ok(x); f = end) {
-        const stretch *in = &l->in.at[l->found.at[f].stretch];
+        const region_cost *in = &l->regions.at[l->found.at[f].region];
         unsigned saved = 0, rows = 0;
-        for (end = f; end < l->found.n && l->found.at[end].stretch == l->found.at[f].stretch; end++)
-            if (l->found.at[end].root && l->found.at[end].rows) {
-                saved += walk(l, (uint32_t)end, false, &rows);
-                rows += l->found.at[end].rows;
+        for (end = f; end < l->found.n && l->found.at[end].region == l->found.at[f].region; end++)
+            if (l->found.at[end].has_variant_use && l->found.at[end].nregs) {
+                saved += count_savings(l, (uint32_t)end, false, &rows);
+                rows += l->found.at[end].nregs;
             }
         for (size_t k = f; k < end; k++) {
-            const same *s = &l->found.at[k];
-            if (s->root && (compares ? !s->rows && s->block == head && predicates <= PREDICATES
-                                     : s->rows && saved * WORTH >= in->n * rows))
-                walk(l, (uint32_t)k, true, &beside);
+            const invariant_insn *s = &l->found.at[k];
+            if (s->has_variant_use &&
+                (compares ? !s->nregs && s->block == head && predicates <= PREDICATES
+                          : s->nregs && saved * WORTH >= in->n * rows))
+                count_savings(l, (uint32_t)k, true, &beside);
         }
     }
-    return move(l);
+    return hoist(l);
 }
 
 /* What the loops do that have no others in them and call nothing: by head. */
-static const body *find_loops(pl_ir *x, bool *some)
+static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
 {
-    body *of = pl_arena_array(x->tmp, body, x->blocks.n + 1);
+    loop_effects *of = pl_arena_array(x->tmp, loop_effects, x->blocks.n + 1);
     if (!of) return NULL;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
-        of[x->rpo[j]].is = b->nlatches && b->idom != x->rpo[j];
-        if (b->nlatches && b->parent_loop != PL_IR_NONE) of[b->parent_loop].is = false;
-        for (size_t k = 0; b->loop != PL_IR_NONE && of[b->loop].is && k < b->code.n; k++)
+        of[x->rpo[j]].is_innermost = b->nlatches && b->idom != x->rpo[j];
+        if (b->nlatches && b->parent_loop != PL_IR_NONE) of[b->parent_loop].is_innermost = false;
+        for (size_t k = 0; b->loop != PL_IR_NONE && of[b->loop].is_innermost && k < b->code.n; k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
-                body *to = &of[b->loop];
-                to->is = !calls(&b->code.at[k]);
-                to->stays |= (pl_insn_effects(&b->code.at[k]) & PL_EF_EXIT) != 0;
+                loop_effects *to = &of[b->loop];
+                to->is_innermost = !calls(&b->code.at[k]);
+                to->lanes_exit |= (pl_insn_effects(&b->code.at[k]) & PL_EF_EXIT) != 0;
                 pl_clobbers_add_in_loop(&to->stored, &b->code.at[k]);
             }
     }
-    for (uint32_t j = 0; j < x->nrpo; j++) *some |= of[x->rpo[j]].is;
+    for (uint32_t j = 0; j < x->nrpo; j++) *some |= of[x->rpo[j]].is_innermost;
     return of;
 }
 
-static bool lift_all(pl_ir *x, bool compares)
+static bool run_licm(pl_ir *x, bool compares)
 {
     bool some = false, any = false;
     if (!pl_ir_analyze(x)) return false;
-    const body *of = find_loops(x, &some);
+    const loop_effects *of = find_innermost_loops(x, &some);
     if (!of || !some) {
         pl_ir_preserve_all(x);
         return of != NULL;
     }
     const size_t rows = x->f->rows + 4, preds = x->f->preds + 1;
-    lifter l = {.x = x,
-                .of_row = pl_arena_array(x->tmp, uint32_t, rows),
-                .of_pred = pl_arena_array(x->tmp, uint32_t, preds),
-                .row_reads = pl_arena_array(x->tmp, uint32_t, rows),
-                .pred_reads = pl_arena_array(x->tmp, uint32_t, preds),
-                .row_needed = pl_arena_array(x->tmp, uint32_t, rows),
-                .pred_needed = pl_arena_array(x->tmp, uint32_t, preds)};
+    licm l = {.x = x,
+              .of_row = pl_arena_array(x->tmp, uint32_t, rows),
+              .of_pred = pl_arena_array(x->tmp, uint32_t, preds),
+              .row_reads = pl_arena_array(x->tmp, uint32_t, rows),
+              .pred_reads = pl_arena_array(x->tmp, uint32_t, preds),
+              .row_needed = pl_arena_array(x->tmp, uint32_t, rows),
+              .pred_needed = pl_arena_array(x->tmp, uint32_t, preds)};
     if (!l.of_row || !l.of_pred || !l.row_reads || !l.pred_reads || !l.row_needed || !l.pred_needed)
         return false;
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         const uint32_t head = x->rpo[j];
         const pl_ir_block *b = &x->blocks.at[head];
-        if (!of[head].is) continue;
-        l.does = &of[head];
+        if (!of[head].is_innermost) continue;
+        l.effects = &of[head];
         uint32_t last = PL_IR_NONE;
         for (uint32_t k = 0; k < b->npreds; k++)
             if (pl_ir_in_loop(x, x->predecessors[b->first_pred + k], head))
                 last = pl_ir_common_dominator(x, last, x->predecessors[b->first_pred + k]);
-        any |= lift(&l, head, last, compares);
+        any |= hoist_from_loop(&l, head, last, compares);
     }
     return pl_ir_finish_inserts(x, any);
 }
 
 bool pl_pass_licm(pl_ir *x)
 {
-    return lift_all(x, false);
+    return run_licm(x, false);
 }
 
 bool pl_pass_licm_compares(pl_ir *x)
 {
-    return lift_all(x, true);
+    return run_licm(x, true);
 }

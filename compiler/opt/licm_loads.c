@@ -22,56 +22,57 @@
 enum { NEAR = 198, BESIDE = 37 };
 
 /* What a loop does. */
-typedef struct body {
+typedef struct loop_effects {
     pl_memory_clobbers stored;
-    unsigned n; /* instructions */
-    bool waits; /* for memory, whatever is lifted */
-} body;
+    unsigned ninsns;       /* instructions */
+    bool waits_for_memory; /* for memory, whatever is lifted */
+} loop_effects;
 
 /* By block: another one of the same innermost loop; by head of a loop: a block of it, a loop in it,
  * and another loop in the one around it. */
-typedef struct tree {
-    uint32_t next, block, inner, sibling;
-} tree;
+typedef struct loop_tree {
+    uint32_t next, block, first_inner, sibling;
+} loop_tree;
 
-typedef struct lift {
+typedef struct licm_loads {
     pl_ir *x;
-    const tree *of;
-    uint32_t head;
-    bool no; /* the answer of the questions below */
-} lift;
+    const loop_tree *loops;
+    uint32_t header;
+    bool unsafe; /* the answer of the questions below */
+} licm_loads;
 
 /* Would somebody mind if it were written in front of the loop? */
-static void ask_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lift *l = ctx;
-    for (unsigned k = 0; k < rows && !l->no; k++)
-        l->no = !pl_ir_is_value(l->x, *row + k, (use & PL_USE_PRED) != 0);
+    licm_loads *l = ctx;
+    for (unsigned k = 0; k < rows && !l->unsafe; k++)
+        l->unsafe = !pl_ir_is_value(l->x, *row + k, (use & PL_USE_PRED) != 0);
 }
 
-static void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    lift *l = ctx;
-    const uint32_t front = l->x->blocks.at[l->head].idom;
-    for (unsigned k = 0; k < rows && !l->no; k++)
-        l->no = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, front)
-                                    : pl_ir_available_at(l->x, *row + k, front));
+    licm_loads *l = ctx;
+    const uint32_t front = l->x->blocks.at[l->header].idom;
+    for (unsigned k = 0; k < rows && !l->unsafe; k++)
+        l->unsafe = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, front)
+                                        : pl_ir_available_at(l->x, *row + k, front));
 }
 
-static bool same_each_round(lift *l, pl_insn *i)
+static bool is_invariant(licm_loads *l, pl_insn *i)
 {
-    l->no = i->guard != PL_PT || !pl_far_load(i);
-    if (!l->no) pl_insn_reads_here(l->x->p, i, ask_read, l);
-    return !l->no;
+    l->unsafe = i->guard != PL_PT || !pl_far_load(i);
+    if (!l->unsafe) pl_insn_reads_here(l->x->p, i, check_read, l);
+    return !l->unsafe;
 }
 
-static bool may_go(lift *l, const body *b, pl_insn *i)
+static bool is_hoistable(licm_loads *l, const loop_effects *b, pl_insn *i)
 {
-    if (i->form == PL_IR_DEAD || !same_each_round(l, i) || pl_clobbers_load(&b->stored, i))
+    if (i->form == PL_IR_DEAD || !is_invariant(l, i) || pl_clobbers_load(&b->stored, i))
         return false;
-    if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->n > (b->waits ? BESIDE : NEAR)) return false;
-    pl_insn_writes_here(l->x->p, i, ask_write, l);
-    return !l->no;
+    if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->ninsns > (b->waits_for_memory ? BESIDE : NEAR))
+        return false;
+    pl_insn_writes_here(l->x->p, i, check_write, l);
+    return !l->unsafe;
 }
 
 bool pl_insn_calls_out(const pl_insn *i)
@@ -81,46 +82,46 @@ bool pl_insn_calls_out(const pl_insn *i)
 }
 
 /* Adds what a block does. False: it calls functions, or lanes end in it. */
-static bool look_at(lift *l, body *to, pl_ir_block *b)
+static bool add_block_effects(licm_loads *l, loop_effects *to, pl_ir_block *b)
 {
     for (size_t k = 0; k < b->code.n; k++) {
         pl_insn *i = &b->code.at[k];
         if (i->form == PL_IR_DEAD) continue;
         if (pl_insn_calls_out(i) || (pl_insn_effects(i) & PL_EF_EXIT)) return false;
         pl_clobbers_add_in_loop(&to->stored, i);
-        to->n += !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
-        to->waits |= pl_insn_effects(i) == PL_EF_LOAD && i->sel[PL_M_SPACE] != PL_SP_SHARED &&
-                     !same_each_round(l, i);
+        to->ninsns += !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
+        to->waits_for_memory |= pl_insn_effects(i) == PL_EF_LOAD &&
+                                i->sel[PL_M_SPACE] != PL_SP_SHARED && !is_invariant(l, i);
     }
     return true;
 }
 
 /* The same of a loop and those in it. */
-static bool look_through(lift *l, body *to)
+static bool add_loop_effects(licm_loads *l, loop_effects *to)
 {
     const pl_ir *x = l->x;
-    *to = (body){.n = 0};
-    for (uint32_t loop = l->head;;) {
-        for (uint32_t b = l->of[loop].block; b != PL_IR_NONE; b = l->of[b].next)
-            if (!look_at(l, to, &x->blocks.at[b])) return false;
-        if (l->of[loop].inner != PL_IR_NONE) {
-            loop = l->of[loop].inner;
+    *to = (loop_effects){.ninsns = 0};
+    for (uint32_t loop = l->header;;) {
+        for (uint32_t b = l->loops[loop].block; b != PL_IR_NONE; b = l->loops[b].next)
+            if (!add_block_effects(l, to, &x->blocks.at[b])) return false;
+        if (l->loops[loop].first_inner != PL_IR_NONE) {
+            loop = l->loops[loop].first_inner;
             continue;
         }
-        while (loop != l->head && l->of[loop].sibling == PL_IR_NONE)
+        while (loop != l->header && l->loops[loop].sibling == PL_IR_NONE)
             loop = x->blocks.at[loop].parent_loop;
-        if (loop == l->head) return true;
-        loop = l->of[loop].sibling;
+        if (loop == l->header) return true;
+        loop = l->loops[loop].sibling;
     }
 }
 
 /* Which blocks and loops the loops have; NULL: no memory. */
-static const tree *find_loops(pl_ir *x)
+static const loop_tree *build_loop_tree(pl_ir *x)
 {
-    tree *of = pl_arena_array(x->tmp, tree, x->blocks.n + 1);
+    loop_tree *of = pl_arena_array(x->tmp, loop_tree, x->blocks.n + 1);
     if (!of) return NULL;
     for (size_t b = 0; b < x->blocks.n; b++)
-        of[b] = (tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
+        of[b] = (loop_tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop,
                        outer = x->blocks.at[b].nlatches ? x->blocks.at[b].parent_loop : PL_IR_NONE;
@@ -129,25 +130,25 @@ static const tree *find_loops(pl_ir *x)
             of[loop].block = b;
         }
         if (outer != PL_IR_NONE) {
-            of[b].sibling = of[outer].inner;
-            of[outer].inner = b;
+            of[b].sibling = of[outer].first_inner;
+            of[outer].first_inner = b;
         }
     }
     return of;
 }
 
-static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
+static bool hoist_from_loop(pl_ir *x, const loop_tree *of, uint32_t head)
 {
-    body b;
-    lift l = {.x = x, .of = of, .head = head};
+    loop_effects b;
+    licm_loads l = {.x = x, .loops = of, .header = head};
     uint32_t front = PL_IR_NONE;
     bool some = false;
     for (size_t k = 0; k < x->blocks.at[head].code.n && !some; k++)
         some = x->blocks.at[head].code.at[k].form != PL_IR_DEAD &&
-               same_each_round(&l, &x->blocks.at[head].code.at[k]);
-    if (!some || x->blocks.at[head].idom == head || !look_through(&l, &b)) return false;
+               is_invariant(&l, &x->blocks.at[head].code.at[k]);
+    if (!some || x->blocks.at[head].idom == head || !add_loop_effects(&l, &b)) return false;
     for (size_t k = 0; k < x->blocks.at[head].code.n; k++) {
-        if (!may_go(&l, &b, &x->blocks.at[head].code.at[k])) continue;
+        if (!is_hoistable(&l, &b, &x->blocks.at[head].code.at[k])) continue;
         if (front == PL_IR_NONE) front = pl_ir_preheader(x, head);
         pl_insn *to = front == PL_IR_NONE
                           ? NULL
@@ -161,18 +162,18 @@ static bool lift_from(pl_ir *x, const tree *of, uint32_t head)
 
 /* Lifts loads out of one loop each, the inner ones first: of loops in each other only one at a
  * time. False: there is nothing more to lift, or no memory. */
-static bool lift_once(pl_ir *x)
+static bool hoist_one_level(pl_ir *x)
 {
     bool any = false;
     if (!pl_ir_analyze(x)) return false;
     bool *around = pl_arena_array(
         x->tmp, bool,
         x->blocks.n + 1); /* by head of a loop: something has been lifted out of one in it */
-    const tree *of = find_loops(x);
+    const loop_tree *of = build_loop_tree(x);
     if (!around || !of) return false;
     for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
         const uint32_t head = x->rpo[j];
-        if (!x->blocks.at[head].nlatches || around[head] || !lift_from(x, of, head)) continue;
+        if (!x->blocks.at[head].nlatches || around[head] || !hoist_from_loop(x, of, head)) continue;
         any = true;
         for (uint32_t outer = x->blocks.at[head].parent_loop; outer != PL_IR_NONE;
              outer = x->blocks.at[outer].parent_loop)
@@ -184,7 +185,7 @@ static bool lift_once(pl_ir *x)
 bool pl_pass_licm_loads(pl_ir *x)
 {
     if (!pl_ir_any(x, pl_far_load)) return true;
-    while (lift_once(x)) {
+    while (hoist_one_level(x)) {
     }
     return pl_ir_ok(x);
 }

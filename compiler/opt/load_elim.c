@@ -24,30 +24,30 @@
 enum { MOST = 128, MOST_WORDS = 8 };
 
 /* A word in memory, and the register that holds it. */
-typedef struct word {
+typedef struct known_word {
     uint32_t base; /* register of the address, UINT32_MAX: none */
     uint32_t row;
-    int64_t at;                 /* bytes from there */
-    uint32_t kind;              /* how it was read: see kind_of */
-    uint8_t space, rows, bases; /* registers of the value, of the address */
-} word;
+    int64_t offset;                 /* bytes from there */
+    uint32_t load_kind;             /* how it was read: see kind_of */
+    uint8_t space, rows, base_regs; /* registers of the value, of the address */
+} known_word;
 
-typedef struct state {
-    word *at;
+typedef struct block_state {
+    known_word *at;
     uint32_t n;
-} state;
+} block_state;
 
-typedef struct reload {
+typedef struct load_elim {
     pl_ir *x;
-    word now[MOST];
+    known_word known[MOST];
     uint32_t n, oldest;
-    uint32_t
-        *mention; /* by row: the last block, plus one, in which a word that is known needs it */
+    uint32_t *
+        mentioned_in; /* by row: the last block, plus one, in which a word that is known needs it */
     uint32_t block;
-    state *end;    /* by block, for blocks with one way to them */
-    uint8_t *ways; /* by block: ways to it, two for more */
+    block_state *at_exit; /* by block, for blocks with one way to them */
+    uint8_t *npreds;      /* by block: ways to it, two for more */
     bool any;
-} reload;
+} load_elim;
 
 enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* bits of a kind: nobody writes it; type and length */
 
@@ -81,88 +81,89 @@ static bool simple(const pl_insn *i, uint16_t mnem)
            (pl_insn_effects(i) == PL_EF_LOAD || pl_insn_effects(i) == PL_EF_STORE);
 }
 
-static void forget(reload *r, uint32_t k)
+static void invalidate(load_elim *r, uint32_t k)
 {
-    r->now[k] = r->now[--r->n];
+    r->known[k] = r->known[--r->n];
 }
 
 /* A write to a space, generic addresses reach all but constants. */
-static void written(reload *r, unsigned space, bool all)
+static void clobber(load_elim *r, unsigned space, bool all)
 {
     for (uint32_t k = r->n; k-- > 0;)
-        if (!(r->now[k].kind & CONSTANT) &&
-            (all || space == PL_SP_GENERIC || r->now[k].space == PL_SP_GENERIC ||
-             r->now[k].space == space))
-            forget(r, k);
+        if (!(r->known[k].load_kind & CONSTANT) &&
+            (all || space == PL_SP_GENERIC || r->known[k].space == PL_SP_GENERIC ||
+             r->known[k].space == space))
+            invalidate(r, k);
 }
 
-static void mention(reload *r, const word *w)
+static void note_mention(load_elim *r, const known_word *w)
 {
-    for (unsigned k = 0; k < w->rows; k++) r->mention[w->row + k] = r->block + 1;
-    for (unsigned k = 0; k < w->bases; k++) r->mention[w->base + k] = r->block + 1;
+    for (unsigned k = 0; k < w->rows; k++) r->mentioned_in[w->row + k] = r->block + 1;
+    for (unsigned k = 0; k < w->base_regs; k++) r->mentioned_in[w->base + k] = r->block + 1;
 }
 
-static void overwritten(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void may_overwrite(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    reload *r = ctx;
+    load_elim *r = ctx;
     bool known = false;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
-        known |= r->mention[*row + k] == r->block + 1;
+        known |= r->mentioned_in[*row + k] == r->block + 1;
     for (uint32_t k = r->n; known && k-- > 0;) {
-        const word *w = &r->now[k];
+        const known_word *w = &r->known[k];
         if ((w->row < *row + rows && *row < w->row + w->rows) ||
-            (w->bases && w->base < *row + rows && *row < w->base + w->bases))
-            forget(r, k);
+            (w->base_regs && w->base < *row + rows && *row < w->base + w->base_regs))
+            invalidate(r, k);
     }
 }
 
-static const word *find(const reload *r, const word *want)
+static const known_word *find_known(const load_elim *r, const known_word *want)
 {
     for (uint32_t k = 0; k < r->n; k++)
-        if (r->now[k].base == want->base && r->now[k].at == want->at &&
-            r->now[k].kind == want->kind && r->now[k].space == want->space)
-            return &r->now[k];
+        if (r->known[k].base == want->base && r->known[k].offset == want->offset &&
+            r->known[k].load_kind == want->load_kind && r->known[k].space == want->space)
+            return &r->known[k];
     return NULL;
 }
 
-static void remember(reload *r, word w)
+static void add_known(load_elim *r, known_word w)
 {
-    if (w.row == UINT32_MAX || (w.bases && w.base < w.row + w.rows && w.row < w.base + w.bases) ||
-        find(r, &w))
+    if (w.row == UINT32_MAX ||
+        (w.base_regs && w.base < w.row + w.rows && w.row < w.base + w.base_regs) ||
+        find_known(r, &w))
         return;
     if (r->n == MOST) {
-        r->now[r->oldest] = w;
+        r->known[r->oldest] = w;
         r->oldest = (r->oldest + 1) % MOST;
     } else {
-        r->now[r->n++] = w;
+        r->known[r->n++] = w;
     }
-    mention(r, &w);
+    note_mention(r, &w);
 }
 
-static word word_of(const reload *r, const pl_insn *i, bool store, unsigned k)
+static known_word word_of(const load_elim *r, const pl_insn *i, bool store, unsigned k)
 {
     const unsigned log2 = i->sel[PL_M_LOG2];
-    word w = {.base = i->op[store ? 0 : 1],
-              .at = i->imm + (int64_t)((uint64_t)k << log2),
-              .kind = kind_of(i),
-              .space = i->sel[PL_M_SPACE],
-              .row = pl_ir_data_row(r->x, i, store ? 1 : 0, k),
-              .rows = i->sel[PL_M_FLAGS] & PL_MF_WIDE || log2 == 3 ? 2 : 1};
-    w.bases = w.base == UINT32_MAX ? 0 : i->sel[PL_M_FLAGS] & PL_MF_ADDR32 ? 1 : 2;
+    known_word w = {.base = i->op[store ? 0 : 1],
+                    .offset = i->imm + (int64_t)((uint64_t)k << log2),
+                    .load_kind = kind_of(i),
+                    .space = i->sel[PL_M_SPACE],
+                    .row = pl_ir_data_row(r->x, i, store ? 1 : 0, k),
+                    .rows = i->sel[PL_M_FLAGS] & PL_MF_WIDE || log2 == 3 ? 2 : 1};
+    w.base_regs = w.base == UINT32_MAX ? 0 : i->sel[PL_M_FLAGS] & PL_MF_ADDR32 ? 1 : 2;
     return w;
 }
 
 /* The load at that place becomes copies, if all that it reads is known. */
-static bool replace(reload *r, uint32_t at)
+static bool replace(load_elim *r, uint32_t at)
 {
     pl_ir *x = r->x;
     const pl_insn load = x->blocks.at[r->block].code.at[at];
     const unsigned n = load.sel[PL_M_COUNT];
-    word to[MOST_WORDS];
+    known_word to[MOST_WORDS];
     uint32_t from[MOST_WORDS];
     for (unsigned k = 0; k < n; k++) {
         to[k] = word_of(r, &load, false, k);
-        const word *known = find(r, &to[k]);
+        const known_word *known = find_known(r, &to[k]);
         if (!known) return false;
         from[k] = known->row;
     }
@@ -178,83 +179,83 @@ static bool replace(reload *r, uint32_t at)
         copy->op[0] = to[k].row;
         copy->op[1] = from[k];
         copy->line = load.line;
-        overwritten(r, &to[k].row, to[k].rows, PL_USE_WRITE);
+        may_overwrite(r, &to[k].row, to[k].rows, PL_USE_WRITE);
     }
     r->any = true;
     return true;
 }
 
-static void visit(reload *r, uint32_t at)
+static void visit(load_elim *r, uint32_t at)
 {
     pl_insn *i = &r->x->blocks.at[r->block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
     const uint32_t e = pl_insn_effects(i);
     const bool load = simple(i, M_ld), store = simple(i, M_st);
     if (load && replace(r, at)) return;
-    pl_insn_writes_here(r->x->p, i, overwritten, r);
+    pl_insn_writes_here(r->x->p, i, may_overwrite, r);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
     if (pl_insn_has_slow_path(i))
         r->n = 0;
     else if (i->latency_class == C_warp_sync ||
              (e & (PL_EF_BARRIER | PL_EF_FENCE | PL_EF_ASYNC | PL_EF_CALL)))
-        written(r, 0, true);
+        clobber(r, 0, true);
     else if ((e & (PL_EF_STORE | PL_EF_ATOMIC)) || poll)
-        written(r, i->sel[PL_M_SPACE], !(i->flags & PL_IF_MEM));
+        clobber(r, i->sel[PL_M_SPACE], !(i->flags & PL_IF_MEM));
     if (load)
-        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) remember(r, word_of(r, i, false, k));
+        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) add_known(r, word_of(r, i, false, k));
     const unsigned log2 = i->sel[PL_M_LOG2], wide = i->sel[PL_M_FLAGS] & PL_MF_WIDE;
     if (store && ((log2 == 2 && !wide) || log2 == 3))
-        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) remember(r, word_of(r, i, true, k));
+        for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) add_known(r, word_of(r, i, true, k));
 }
 
 /* What is known where a block begins: where the only block in front of it ended. */
-static void begin(reload *r, const uint32_t *before)
+static void begin_block(load_elim *r, const uint32_t *before)
 {
     r->n = r->oldest = 0;
     const uint32_t p = before[r->block];
-    if (r->ways[r->block] != 1 || p == PL_IR_NONE) return;
-    r->n = r->end[p].n;
-    if (r->n) memcpy(r->now, r->end[p].at, r->n * sizeof *r->now);
-    for (uint32_t k = 0; k < r->n; k++) mention(r, &r->now[k]);
+    if (r->npreds[r->block] != 1 || p == PL_IR_NONE) return;
+    r->n = r->at_exit[p].n;
+    if (r->n) memcpy(r->known, r->at_exit[p].at, r->n * sizeof *r->known);
+    for (uint32_t k = 0; k < r->n; k++) note_mention(r, &r->known[k]);
 }
 
-static bool any_load(const pl_insn *i)
+static bool is_load(const pl_insn *i)
 {
     return simple(i, M_ld);
 }
 
 bool pl_pass_load_elim(pl_ir *x)
 {
-    if (!pl_ir_any(x, any_load)) return true;
+    if (!pl_ir_any(x, is_load)) return true;
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const size_t blocks = x->blocks.n;
-    reload *r = pl_arena_new(x->tmp, reload);
+    load_elim *r = pl_arena_new(x->tmp, load_elim);
     uint32_t *before = pl_arena_array(x->tmp, uint32_t, blocks);
     if (!r || !before) return false;
     r->x = x;
-    r->mention = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
-    r->end = pl_arena_array(x->tmp, state, blocks);
-    r->ways = pl_arena_array(x->tmp, uint8_t, blocks);
+    r->mentioned_in = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+    r->at_exit = pl_arena_array(x->tmp, block_state, blocks);
+    r->npreds = pl_arena_array(x->tmp, uint8_t, blocks);
     if (!pl_arena_ok(x->tmp)) return false;
     memset(before, 0xff, blocks * sizeof *before);
-    if (x->nrpo) r->ways[x->rpo[0]] = 1; /* the function's beginning is a way too */
+    if (x->nrpo) r->npreds[x->rpo[0]] = 1; /* the function's beginning is a way too */
     for (uint32_t n = 0; n < x->nrpo; n++)
         for (uint32_t k = 0; k < pl_ir_successors(x, x->rpo[n]); k++) {
             const uint32_t to = pl_ir_successor(x, x->rpo[n], k);
-            r->ways[to] = r->ways[to] ? 2 : 1;
+            r->npreds[to] = r->npreds[to] ? 2 : 1;
             before[to] = x->rpo[n];
         }
     for (uint32_t n = 0; n < x->nrpo; n++) {
         r->block = x->rpo[n];
-        begin(r, before);
+        begin_block(r, before);
         for (uint32_t k = 0; k < x->blocks.at[r->block].code.n; k++) visit(r, k);
         bool goes_on = false;
         for (uint32_t k = 0; k < pl_ir_successors(x, r->block); k++)
-            goes_on |= r->ways[pl_ir_successor(x, r->block, k)] == 1;
+            goes_on |= r->npreds[pl_ir_successor(x, r->block, k)] == 1;
         if (!goes_on || !r->n) continue;
-        r->end[r->block] = (state){pl_arena_array(x->tmp, word, r->n), r->n};
-        if (!r->end[r->block].at) return false;
-        memcpy(r->end[r->block].at, r->now, r->n * sizeof *r->now);
+        r->at_exit[r->block] = (block_state){pl_arena_array(x->tmp, known_word, r->n), r->n};
+        if (!r->at_exit[r->block].at) return false;
+        memcpy(r->at_exit[r->block].at, r->known, r->n * sizeof *r->known);
     }
     return pl_ir_finish_inserts(x, r->any);
 }

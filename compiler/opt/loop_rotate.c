@@ -12,14 +12,14 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct rotator {
+typedef struct loop_rotation {
     pl_ir *x;
     uint32_t *row_to, *pred_to;       /* names in the copy, PL_IR_NONE: the same */
     uint32_t *row_reads, *pred_reads; /* by the test */
-} rotator;
+} loop_rotation;
 
 /* Is there a test at the end already? */
-static bool tests_at_end(const pl_ir *x, uint32_t head)
+static bool is_bottom_tested(const pl_ir *x, uint32_t head)
 {
     const pl_ir_block *b = &x->blocks.at[head];
     for (uint32_t k = 0; k < b->npreds; k++) {
@@ -32,7 +32,7 @@ static bool tests_at_end(const pl_ir *x, uint32_t head)
 
 /* The test: a block that goes on in the loop or leaves it. Its successor inside, PL_IR_NONE: it is
  * none. */
-static uint32_t goes_on(const pl_ir *x, uint32_t head)
+static uint32_t falls_into_loop(const pl_ir *x, uint32_t head)
 {
     const pl_ir_block *b = &x->blocks.at[head];
     const pl_insn *branch = pl_ir_branch(x, head);
@@ -42,28 +42,28 @@ static uint32_t goes_on(const pl_ir *x, uint32_t head)
     for (size_t k = 0; k < b->code.n; k++)
         if (pl_insn_effects(&b->code.at[k]) & (PL_EF_CALL | PL_EF_EXIT)) return PL_IR_NONE;
     const bool jumps = pl_ir_in_loop(x, branch->target, head);
-    return jumps != pl_ir_in_loop(x, b->fallthrough, head) && !tests_at_end(x, head)
+    return jumps != pl_ir_in_loop(x, b->fallthrough, head) && !is_bottom_tested(x, head)
                ? jumps ? branch->target : b->fallthrough
                : PL_IR_NONE;
 }
 
 static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    rotator *r = ctx;
+    loop_rotation *r = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k]++;
 }
 
 static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    rotator *r = ctx;
+    loop_rotation *r = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k] = 0;
 }
 
 static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    rotator *r = ctx;
+    loop_rotation *r = ctx;
     (void)rows;
     const uint32_t *to = use & PL_USE_PRED ? r->pred_to : r->row_to;
     if (to[*row] != PL_IR_NONE) *row = to[*row];
@@ -72,7 +72,7 @@ static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* What only the test itself reads gets a name of its own in the copy: it stays a value. */
 static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    rotator *r = ctx;
+    loop_rotation *r = ctx;
     pl_ir *x = r->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     if (use & PL_USE_READ) return;
@@ -89,7 +89,7 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Sends a block that went back to the head to the copy of the test, which ends in `last`. */
-static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
+static void redirect_copy(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
 {
     pl_ir_block *b = &x->blocks.at[from];
     const pl_insn *branch = pl_ir_branch(x, from);
@@ -104,7 +104,7 @@ static void send(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *l
 
 /* A loop that ends with a branch out of it and a jump back tests at its end, but ptxas does not
  * unroll it. */
-static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
+static bool is_back_edge_block(pl_ir *x, uint32_t head, uint32_t on)
 {
     const pl_ir_block *b = &x->blocks.at[on];
     const pl_insn *jump = pl_ir_branch(x, on);
@@ -120,10 +120,10 @@ static bool only_jumps_back(pl_ir *x, uint32_t head, uint32_t on)
     return true;
 }
 
-static bool rotate(rotator *r, uint32_t head, uint32_t on)
+static bool rotate(loop_rotation *r, uint32_t head, uint32_t on)
 {
     pl_ir *x = r->x;
-    if (only_jumps_back(x, head, on)) return true;
+    if (is_back_edge_block(x, head, on)) return true;
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
     x->blocks.at[end].loop = head;
@@ -150,7 +150,7 @@ static bool rotate(rotator *r, uint32_t head, uint32_t on)
     last->target = x->blocks.at[head].fallthrough = on;
     for (uint32_t k = 0; k < test.npreds; k++) {
         uint32_t from = x->predecessors[test.first_pred + k];
-        if (pl_ir_dominates(x, head, from)) send(x, from, head, end, last);
+        if (pl_ir_dominates(x, head, from)) redirect_copy(x, from, head, end, last);
     }
     return true;
 }
@@ -160,22 +160,23 @@ bool pl_pass_loop_rotate(pl_ir *x)
     bool any = false;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
-    for (uint32_t j = 0; j < x->nrpo && !any; j++) any = goes_on(x, x->rpo[j]) != PL_IR_NONE;
+    for (uint32_t j = 0; j < x->nrpo && !any; j++)
+        any = falls_into_loop(x, x->rpo[j]) != PL_IR_NONE;
     if (!any) return true;
     if (!pl_ir_count(x)) return false;
     const size_t rows = x->f->rows + 4, preds = x->f->preds + 1;
-    rotator r = {.x = x,
-                 .row_to = pl_arena_array(x->tmp, uint32_t, rows),
-                 .pred_to = pl_arena_array(x->tmp, uint32_t, preds),
-                 .row_reads = pl_arena_array(x->tmp, uint32_t, rows),
-                 .pred_reads = pl_arena_array(x->tmp, uint32_t, preds)};
+    loop_rotation r = {.x = x,
+                       .row_to = pl_arena_array(x->tmp, uint32_t, rows),
+                       .pred_to = pl_arena_array(x->tmp, uint32_t, preds),
+                       .row_reads = pl_arena_array(x->tmp, uint32_t, rows),
+                       .pred_reads = pl_arena_array(x->tmp, uint32_t, preds)};
     if (!r.row_to || !r.pred_to || !r.row_reads || !r.pred_reads) return false;
     memset(r.row_to, 0xff, rows * sizeof *r.row_to);
     memset(r.pred_to, 0xff, preds * sizeof *r.pred_to);
     x->uses_valid = false;
     for (uint32_t j = 0; j < x->nrpo; j++) { /* outer loops first: what goes back from the test of
                                                 an inner one is copied as it then is */
-        uint32_t on = goes_on(x, x->rpo[j]);
+        uint32_t on = falls_into_loop(x, x->rpo[j]);
         if (on != PL_IR_NONE && !rotate(&r, x->rpo[j], on)) return false;
     }
     return true;

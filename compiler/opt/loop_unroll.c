@@ -39,8 +39,8 @@
  * what is the same number or event in each run of a round, once it is written out, is saved: the
  * counter and the compare, other variables that start with numbers and become what is computed of
  * them, all that is computed of such and of numbers alone, constants, barriers. Then all rounds are
- * written out if `whole` says so; else the body may cost LONG, with what is saved, and MOST_COPIES
- * by price is how many copies there may be. */
+ * written out if `is_fully_unrolled` says so; else the body may cost LONG, with what is saved, and
+ * MOST_COPIES by price is how many copies there may be. */
 enum {
     FACTOR = 4,
     SHORT = 18,
@@ -59,45 +59,47 @@ enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PR
 static const struct {
     const char *class_name;
     uint8_t price;
-} dear[] = {{"mma_fp8", 12},    {"div32_u", 21},      {"div32_s", 27},       {"rem32_u", 19},
-            {"rem32_s", 24},    {"div_f32_full", 12}, {"div_f32_scaled", 7}, {"div_f32_approx", 2},
-            {"mufu_scaled", 6}, {"popc64", 5},        {"brev64", 5},         {"clz64", 8},
-            {"clz", 2}};
+} expensive[] = {
+    {"mma_fp8", 12},    {"div32_u", 21},      {"div32_s", 27},       {"rem32_u", 19},
+    {"rem32_s", 24},    {"div_f32_full", 12}, {"div_f32_scaled", 7}, {"div_f32_approx", 2},
+    {"mufu_scaled", 6}, {"popc64", 5},        {"brev64", 5},         {"clz64", 8},
+    {"clz", 2}};
 
-typedef struct counted {
+typedef struct counted_loop {
     uint32_t block, exit; /* where a round begins, where the loop ends */
     uint32_t
         latch; /* where a round ends, with the compare and the branch: the same block, or another */
     uint32_t *member, members; /* its blocks in reverse postorder, from `block` on */
     uint32_t test;             /* position of the compare */
     uint32_t counter, bound;   /* rows */
-    uint32_t copy;  /* position in `latch` of v = w, where the counter v becomes w = v + number so;
-                       PL_IR_NONE */
-    uint32_t next;  /* w, PL_IR_NONE */
-    uint32_t start; /* the row of the number that the counter begins with, PL_IR_NONE */
-    uint64_t step;  /* added each round, as wide as the counter */
+    uint32_t counter_copy;     /* position in `latch` of v = w, where the counter v becomes w = v +
+                          number so;     PL_IR_NONE */
+    uint32_t next_counter;     /* w, PL_IR_NONE */
+    uint32_t start;            /* the row of the number that the counter begins with, PL_IR_NONE */
+    uint64_t step;             /* added each round, as wide as the counter */
     unsigned bits;
     bool is_signed;
-    pl_word cmp;         /* lt le gt ge ne, counter on the left */
-    uint32_t n;          /* instructions of the body */
-    uint32_t price;      /* what they come to */
-    uint32_t saved;      /* as much of it would be known if the counter were */
-    uint32_t shared;     /* loads from shared memory */
-    bool loads;          /* it loads from elsewhere */
-    bool together;       /* the lanes of a warp or block do something together */
-    uint32_t both, also; /* position in `latch` where the compare is joined with what else must
-                            hold, and that; PL_IR_NONE */
-    bool leaves;         /* there are other ways out */
-    bool branches, apart, meets; /* there is a branch; that some lanes may take; a barrier */
-} counted;
+    pl_word cmp;                           /* lt le gt ge ne, counter on the left */
+    uint32_t n;                            /* instructions of the body */
+    uint32_t cost;                         /* what they come to */
+    uint32_t savings;                      /* as much of it would be known if the counter were */
+    uint32_t shared_loads;                 /* loads from shared memory */
+    bool has_global_loads;                 /* it loads from elsewhere */
+    bool convergent;                       /* the lanes of a warp or block do something together */
+    uint32_t joined_test, other_condition; /* position in `latch` where the compare is joined with
+                            what else must hold, and that; PL_IR_NONE */
+    bool has_other_exits;                  /* there are other ways out */
+    bool branches, divergent,
+        has_barrier; /* there is a branch; that some lanes may take; a barrier */
+} counted_loop;
 
 /* Is its end not the only way out of the loop? */
-static bool several_ways(const counted *c)
+static bool has_several_exits(const counted_loop *c)
 {
-    return c->leaves || c->also != PL_IR_NONE;
+    return c->has_other_exits || c->other_condition != PL_IR_NONE;
 }
 
-typedef struct unroller {
+typedef struct unroll_copy {
     pl_ir *x;
     uint32_t *row_to, *pred_to; /* names in the copy being made */
     uint32_t *block_to;         /* blocks of the copy being made */
@@ -105,18 +107,18 @@ typedef struct unroller {
     uint8_t *steps;             /* by row: counter or another row that only grows by a number */
     uint8_t *keep,
         *keep_pred; /* what may be read in a round that has not written it keeps its name */
-    const counted *c;
-    bool last; /* copy that writes the original names */
+    const counted_loop *c;
+    bool is_last_copy; /* copy that writes the original names */
     bool guarded;
     uint32_t at;
-} unroller;
+} unroll_copy;
 
-static uint64_t cut(uint64_t v, unsigned bits)
+static uint64_t truncate(uint64_t v, unsigned bits)
 {
     return bits == 32 ? (uint32_t)v : v;
 }
 
-static int64_t sign(uint64_t v, unsigned bits)
+static int64_t sign_extend(uint64_t v, unsigned bits)
 {
     return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
 }
@@ -132,7 +134,7 @@ static void count_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!(use & PL_USE_PRED) && w->row - *row < rows) w->n++;
 }
 
-static unsigned writes_in(pl_ir *x, const counted *c, uint32_t row)
+static unsigned writes_in(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     writes w = {row, 0};
     for (uint32_t m = 0; m < c->members; m++)
@@ -151,7 +153,7 @@ static bool adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step)
 }
 
 /* v = v + number */
-static bool steps_by(const pl_ir *x, const pl_insn *i, uint64_t *step)
+static bool is_increment(const pl_ir *x, const pl_insn *i, uint64_t *step)
 {
     return i->op[0] == i->op[1] && adds_number(x, i, step);
 }
@@ -180,9 +182,10 @@ static pl_word comparison(const pl_insn *i, bool other)
 }
 
 /* Does the row grow by this instruction alone, in each round? */
-static bool only_steps(pl_ir *x, const counted *c, uint32_t block, const pl_insn *i, uint64_t *step)
+static bool is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block, const pl_insn *i,
+                              uint64_t *step)
 {
-    return steps_by(x, i, step) && pl_ir_dominates(x, block, c->latch) &&
+    return is_increment(x, i, step) && pl_ir_dominates(x, block, c->latch) &&
            writes_in(x, c, i->op[0]) == 1;
 }
 
@@ -226,7 +229,7 @@ static inline void count_piece(void *ctx, uint32_t *row, unsigned rows, unsigned
 
 /* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that
  * puts something together is one, any other none. */
-static uint32_t price_of_mov(const pl_ir *x, pl_insn *i)
+static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     piece_count p = {x, 0};
@@ -238,7 +241,7 @@ static uint32_t price_of_mov(const pl_ir *x, pl_insn *i)
 
 /* Does the reader do it on the way: the sign of a number that is no integer, a truth the other way
  * round? */
-static bool changes_sign(const pl_insn *i)
+static bool is_free_modifier(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const pl_word type = pl_insn_type(i);
@@ -248,7 +251,7 @@ static bool changes_sign(const pl_insn *i)
 }
 
 /* Is it the lower half of a register, read as it stands? */
-static bool cuts(const pl_insn *i)
+static bool is_free_truncation(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
     return i->latency_class == C_cvt_int && f->noperands == 2 &&
@@ -258,7 +261,7 @@ static bool cuts(const pl_insn *i)
 
 /* The 16-bit integers in registers that have to be extended for it (lower_int16.c), which for a
  * product bytes from memory need not be. */
-static uint32_t extended(const pl_ir *x, const pl_insn *i)
+static uint32_t count_extensions(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const bool product = m == M_mul || m == M_mad;
@@ -279,7 +282,7 @@ static uint32_t extended(const pl_ir *x, const pl_insn *i)
 }
 
 /* Is it the sign of an integer that only a sum behind it in the block reads? */
-static bool joins_sum(const pl_ir *x, const pl_ir_block *b, size_t k)
+static bool is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
     const uint16_t m = pl_insn_mnem(i);
@@ -297,7 +300,7 @@ static bool joins_sum(const pl_ir *x, const pl_ir_block *b, size_t k)
 
 /* Does it load 16 bits that become a word? The register is one of 32 bits if what comes behind it
  * in the block reads it as such. */
-static bool makes_word(const pl_ir_block *b, size_t k)
+static bool loads_as_word(const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
@@ -317,7 +320,7 @@ static bool makes_word(const pl_ir_block *b, size_t k)
 }
 
 /* What an instruction adds to the price of its body. */
-static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
+static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
     const char *name = pl_class_text[i->latency_class];
@@ -325,10 +328,10 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
     const pl_word type = pl_insn_type(i);
     uint64_t by;
     const uint32_t far = (i->flags & PL_IF_MEM) && (i->imm != 0 || at_parameter(x, i));
-    c->together |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
-    c->meets |= i->latency_class == C_barrier;
-    if (i->latency_class == C_mov) return price_of_mov(x, i);
-    if (i->latency_class == C_free || changes_sign(i) || cuts(i)) return 0;
+    c->convergent |= (e & (PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE)) != 0;
+    c->has_barrier |= i->latency_class == C_barrier;
+    if (i->latency_class == C_mov) return cost_of_mov(x, i);
+    if (i->latency_class == C_free || is_free_modifier(i) || is_free_truncation(i)) return 0;
     if (e & PL_EF_ATOMIC) {
         const bool one =
             pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
@@ -339,8 +342,8 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
     if (e & (PL_EF_STORE | PL_EF_LOAD)) {
         const bool near = space == PL_SP_SHARED,
                    bank = space == PL_SP_PARAM || space == PL_SP_CONST;
-        c->shared += near && (e & PL_EF_LOAD);
-        c->loads |= !near && !bank && (e & PL_EF_LOAD);
+        c->shared_loads += near && (e & PL_EF_LOAD);
+        c->has_global_loads |= !near && !bank && (e & PL_EF_LOAD);
         const uint32_t bytes =
             (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
         const uint32_t narrow =
@@ -348,9 +351,9 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
                       : bytes; /* its registers are made of it, several after they are told apart */
         return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
     }
-    for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
-        if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0)
-            return dear[k].price;
+    for (size_t k = 0; k < sizeof expensive / sizeof *expensive; k++)
+        if (strncmp(name, expensive[k].class_name, strlen(expensive[k].class_name)) == 0)
+            return expensive[k].price;
     if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide)) return PRICE_MAD64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 &&
         !pl_ir_constant_value(x, i->op[2], &by))
@@ -358,31 +361,32 @@ static uint32_t price_of(const pl_ir *x, counted *c, pl_insn *i)
     const bool packed = (i->latency_class == C_half || i->latency_class == C_half_minmax ||
                          pl_insn_mnem(i) == M_cvt) &&
                         pl_insn_mnem(i) != M_neg && pl_insn_mnem(i) != M_abs;
-    return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED : 1 + extended(x, i);
+    return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED
+                                                           : 1 + count_extensions(x, i);
 }
 
 /* The dearest body that is unrolled where the number of rounds is not known. */
-static uint32_t budget(const counted *c)
+static uint32_t max_cost(const counted_loop *c)
 {
-    const uint32_t b = SHORT + FOR_SHARED * c->shared;
-    return c->loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
+    const uint32_t b = SHORT + FOR_SHARED * c->shared_loads;
+    return c->has_global_loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
 }
 
 /* ---- what is known in each round, once the counter is ---- */
 
-typedef struct knowledge {
+typedef struct iteration_constants {
     pl_ir *x;
     struct {
         uint32_t *at;
         size_t n;
     } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
-    bool all, changed;   /* answers */
-    pl_divergence lanes; /* what differs between them, once somebody has asked */
-    uint32_t described;  /* predicates of which it tells */
-} knowledge;
+    bool all, changed;         /* answers */
+    pl_divergence divergence;  /* what differs between them, once somebody has asked */
+    uint32_t npreds_described; /* predicates of which it tells */
+} iteration_constants;
 
-static bool to_know(knowledge *k, pl_ir *x, uint32_t loop)
+static bool iteration_constants_init(iteration_constants *k, pl_ir *x, uint32_t loop)
 {
     k->x = x;
     k->loop = loop + 1;
@@ -408,9 +412,9 @@ static bool is_known(const pl_ir *x, uint32_t row)
            (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
 }
 
-static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     (void)rows;
     if (use & PL_USE_PRED)
         k->all &= *row == PL_PT || *row == PL_PF || k->pred.at[*row] == k->loop;
@@ -419,9 +423,9 @@ static void ask_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* Values, and variables of which find_variables has said that they are known. */
-static void ask_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_written_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned n = 0; n < (pred ? 1 : rows); n++)
         k->all &= (pred ? k->x->preds : k->x->regs)[*row + n].ndefs == 1 ||
@@ -430,13 +434,13 @@ static void ask_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++)
         ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
 }
 
 /* Is it known in each round what this reads? An event reads nothing. */
-static bool reads_known(knowledge *k, const pl_insn *i)
+static bool reads_only_known(iteration_constants *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const bool event = i->latency_class == C_barrier || i->latency_class == C_cp_commit,
@@ -446,16 +450,16 @@ static bool reads_known(knowledge *k, const pl_insn *i)
         return false;
     pl_insn copy = *i;
     k->all = true;
-    pl_insn_reads_here(k->x->p, &copy, ask_known, k);
+    pl_insn_reads_here(k->x->p, &copy, test_known, k);
     return k->all;
 }
 
 /* Is this known in each round? */
-static bool find_known(knowledge *k, const pl_insn *i)
+static bool mark_if_known(iteration_constants *k, const pl_insn *i)
 {
     pl_insn copy = *i;
-    if (!reads_known(k, i)) return false;
-    pl_insn_writes_here(k->x->p, &copy, ask_written, k);
+    if (!reads_only_known(k, i)) return false;
+    pl_insn_writes_here(k->x->p, &copy, test_written_known, k);
     if (k->all) pl_insn_writes_here(k->x->p, &copy, note_known, k);
     return k->all;
 }
@@ -468,7 +472,7 @@ static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
 }
 
 /* The blocks of the loop that begins in c->block: one latch, no loop inside. */
-static bool find_members(pl_ir *x, counted *c)
+static bool find_members(pl_ir *x, counted_loop *c)
 {
     enum { MOST_MEMBERS = 64 };
     const pl_ir_block *head = &x->blocks.at[c->block];
@@ -504,18 +508,18 @@ static bool find_members(pl_ir *x, counted *c)
             uint32_t known = 0;
             while (known < c->members && c->member[known] != to) known++;
             if (known == 0) return false;
-            c->leaves |= known == c->members;
+            c->has_other_exits |= known == c->members;
         }
     return c->member[c->members - 1] == c->latch;
 }
 
 /* Does this instruction of the last block give a counter its next value? */
-static bool counts(pl_ir *x, counted *c, uint32_t at)
+static bool is_counter_step(pl_ir *x, counted_loop *c, uint32_t at)
 {
     const pl_insn *i = &x->blocks.at[c->latch].code.at[at];
-    c->copy = c->next = PL_IR_NONE;
+    c->counter_copy = c->next_counter = PL_IR_NONE;
     c->counter = i->op[0];
-    if (only_steps(x, c, c->latch, i, &c->step))
+    if (is_only_increment(x, c, c->latch, i, &c->step))
         return (unsigned)pl_type_bits(pl_insn_type(i)) == c->bits;
     if (!pl_insn_is_copy(i) || i->guard != PL_PT || i->op[1] >= x->nregs_described ||
         x->regs[i->op[1]].ndefs != 1 || writes_in(x, c, c->counter) != 1)
@@ -528,20 +532,21 @@ static bool counts(pl_ir *x, counted *c, uint32_t at)
         (w->def_block == c->latch && w->def_index >= at) ||
         (unsigned)pl_type_bits(pl_insn_type(by)) != c->bits)
         return false;
-    c->copy = at;
-    c->next = i->op[1];
+    c->counter_copy = at;
+    c->next_counter = i->op[1];
     return true;
 }
 
 /* Looks for the counter that the compare reads. ptxas 13.0 takes it for one only if the compare
  * stands in the block where it changes. */
-static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
+static bool find_counter(pl_ir *x, counted_loop *c, const pl_insn *test)
 {
     for (unsigned side = 0; side < 2; side++) {
         const uint32_t v = test->op[2 + side], n = test->op[3 - side];
         for (uint32_t k = 0; k < x->blocks.at[c->latch].code.n; k++) {
-            if (k == c->test || !counts(x, c, k) ||
-                !((k < c->test && v == c->counter) || v == c->next) || writes_in(x, c, n) != 0)
+            if (k == c->test || !is_counter_step(x, c, k) ||
+                !((k < c->test && v == c->counter) || v == c->next_counter) ||
+                writes_in(x, c, n) != 0)
                 continue;
             c->bound = n;
             if (side) c->cmp = mirrored(c->cmp);
@@ -553,7 +558,7 @@ static bool find_counter(pl_ir *x, counted *c, const pl_insn *test)
 
 /* Is this predicate of the last block a compare of a counter, while which the loop goes on?
  * `other`: while it does not hold. */
-static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
+static bool find_test(pl_ir *x, counted_loop *c, uint32_t pred, bool other)
 {
     const pl_ir_reg *p = &x->preds[pred];
     if (p->ndefs != 1 || p->nuses != 1 || p->def_block != c->latch) return false;
@@ -571,7 +576,7 @@ static bool find_test(pl_ir *x, counted *c, uint32_t pred, bool other)
 }
 
 /* The same of one of two compares that both must hold. */
-static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
+static bool find_test_of_two(pl_ir *x, counted_loop *c, uint32_t pred)
 {
     const pl_ir_reg *p = &x->preds[pred];
     if (p->ndefs != 1 || p->nuses != 1 || p->def_block != c->latch) return false;
@@ -583,17 +588,17 @@ static bool find_test_of_two(pl_ir *x, counted *c, uint32_t pred)
             pl_insn_mnem(&x->blocks.at[c->latch].code.at[q->def_index]) != M_setp ||
             !find_test(x, c, i->op[k], false))
             continue;
-        c->both = p->def_index;
-        c->also = i->op[3 - k];
+        c->joined_test = p->def_index;
+        c->other_condition = i->op[3 - k];
         return true;
     }
     return false;
 }
 
-static bool analyse(pl_ir *x, uint32_t block, counted *c)
+static bool analyze_loop(pl_ir *x, uint32_t block, counted_loop *c)
 {
     const pl_ir_block *head = &x->blocks.at[block];
-    *c = (counted){.block = block};
+    *c = (counted_loop){.block = block};
     if (head->loop != block || head->nlatches != 1 || !find_members(x, c)) return false;
     const pl_ir_block *b = &x->blocks.at[c->latch];
     const pl_insn *branch = pl_ir_branch(x, c->latch);
@@ -604,11 +609,11 @@ static bool analyse(pl_ir *x, uint32_t block, counted *c)
         return false;
     const bool negated = (branch->flags & PL_IF_GUARD_NEG) != 0;
     c->exit = b->fallthrough;
-    c->both = c->also = PL_IR_NONE;
+    c->joined_test = c->other_condition = PL_IR_NONE;
     if (!find_test(x, c, branch->guard, negated) &&
         (negated || !find_test_of_two(x, c, branch->guard)))
         return false;
-    int64_t s = sign(c->step, c->bits);
+    int64_t s = sign_extend(c->step, c->bits);
     if (((c->cmp == W_lt || c->cmp == W_le) && s < 0) ||
         ((c->cmp == W_gt || c->cmp == W_ge) && s > 0) || s > 1 << 20 || s < -(1 << 20))
         return false;
@@ -632,19 +637,19 @@ static const pl_insn *last_write(const pl_ir *x, uint32_t block, uint32_t row)
     return NULL;
 }
 
-static void ask_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_constant(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     (void)rows;
     k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
 }
 
 /* Is a number computed here? */
-static bool computes_number(pl_ir *x, const pl_insn *i)
+static bool computes_constant(pl_ir *x, const pl_insn *i)
 {
-    knowledge k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
+    iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
     pl_insn copy = *i;
-    if (k.all) pl_insn_reads_here(x->p, &copy, ask_number, &k);
+    if (k.all) pl_insn_reads_here(x->p, &copy, test_constant, &k);
     return k.all;
 }
 
@@ -661,7 +666,7 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
         const pl_ir_block *b = &x->blocks.at[block[at]];
         const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
         if (i) {
-            if (i->guard != PL_PT || i->op[0] != row || !computes_number(x, i)) return PL_IR_NONE;
+            if (i->guard != PL_PT || i->op[0] != row || !computes_constant(x, i)) return PL_IR_NONE;
             const uint32_t number = pl_insn_is_copy(i) ? i->op[1] : (uint32_t)COMPUTED;
             if (found != PL_IR_NONE && (found != number || found == COMPUTED)) return PL_IR_NONE;
             found = number;
@@ -681,9 +686,9 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
     return found;
 }
 
-static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_induction(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
         const pl_ir_reg *r = &k->x->regs[*row + n];
         if (r->ndefs > 1 && r->kind == PL_REG_VIRTUAL && !r->precolored)
@@ -694,7 +699,7 @@ static void note_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* What an instruction writes that is not known: values may be in the next try. */
 static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
         uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
         k->changed |=
@@ -703,9 +708,9 @@ static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void ask_beginning(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_start(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    knowledge *k = ctx;
+    iteration_constants *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->regs[*row + n].ndefs > 1; n++)
         if (k->row.at[*row + n] == k->loop && beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
             k->row.at[*row + n] = 0;
@@ -717,7 +722,7 @@ static void ask_beginning(void *ctx, uint32_t *row, unsigned rows, unsigned use)
  * computed of numbers and such variables alone: counters, and what goes round a table or is a
  * random number. All are taken for it at first; those that depend on something else go, and with
  * them what depends on them. */
-static void find_variables(pl_ir *x, const counted *c, knowledge *known)
+static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     enum { TRIES = 8 };
     for (unsigned arm = 0; arm < 2; arm++) /* those that only some rounds write are not known */
@@ -726,31 +731,31 @@ static void find_variables(pl_ir *x, const counted *c, knowledge *known)
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
                  k++)
                 pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
-                                    arm ? note_unknown : note_variable, known);
+                                    arm ? note_unknown : note_induction, known);
     bool asked = false;
     for (unsigned n = 0; !asked || known->changed; n++) {
         known->changed = false;
         for (uint32_t m = 0; m < c->members; m++)
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
                 pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
-                if (n >= TRIES || !find_known(known, i))
+                if (n >= TRIES || !mark_if_known(known, i))
                     pl_insn_writes_here(x->p, i, note_unknown, known);
             }
         for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
-                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], ask_beginning,
+                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], test_start,
                                     known);
         asked |= !known->changed || n >= TRIES;
     }
 }
 
 /* The price of the body; and what of it is saved where the number of rounds is known. */
-static void appraise(pl_ir *x, counted *c, knowledge *known)
+static void compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known)
 {
-    if (known) find_variables(x, c, known);
-    if (c->also != PL_IR_NONE) { /* a branch */
-        c->branches = c->apart = true;
-        c->price++;
+    if (known) find_induction_variables(x, c, known);
+    if (c->other_condition != PL_IR_NONE) { /* a branch */
+        c->branches = c->divergent = true;
+        c->cost++;
     }
     for (uint32_t m = 0; m < c->members; m++) {
         const pl_ir_block *b = &x->blocks.at[c->member[m]];
@@ -759,43 +764,44 @@ static void appraise(pl_ir *x, counted *c, knowledge *known)
             pl_insn *i = &b->code.at[k];
             uint64_t step;
             bool saved = false;
-            if ((last && (k == c->test || k == c->copy || k == c->both)) ||
-                (i->op[0] == c->counter && steps_by(x, i, &step)) ||
-                (i->op[0] == c->next && adds_number(x, i, &step)))
+            if ((last && (k == c->test || k == c->counter_copy || k == c->joined_test)) ||
+                (i->op[0] == c->counter && is_increment(x, i, &step)) ||
+                (i->op[0] == c->next_counter && adds_number(x, i, &step)))
                 continue;
             if (pl_insn_effects(i) & PL_EF_BRANCH) {
                 c->branches = true;
                 saved = known && i->guard < x->f->preds && known->pred.at[i->guard] == known->loop;
-                c->apart |= !saved && i->guard != PL_PT;
-                *(saved ? &c->saved : &c->price) += 1;
+                c->divergent |= !saved && i->guard != PL_PT;
+                *(saved ? &c->savings : &c->cost) += 1;
                 continue;
             }
             const uint32_t price =
-                joins_sum(x, b, k)
+                is_folded_extension(x, b, k)
                     ? 0
-                    : price_of(x, c, i) + ((i->flags & PL_IF_CONTRACTED) != 0) + makes_word(b, k);
-            saved = known && find_known(known, i);
-            *(saved ? &c->saved : &c->price) += price;
+                    : cost_of(x, c, i) + ((i->flags & PL_IF_CONTRACTED) != 0) + loads_as_word(b, k);
+            saved = known && mark_if_known(known, i);
+            *(saved ? &c->savings : &c->cost) += price;
             if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
                 saved = known && known->pred.at[i->guard] == known->loop;
-                *(saved ? &c->saved : &c->price) += 1;
+                *(saved ? &c->savings : &c->cost) += 1;
                 c->branches = true;
-                c->apart |= !saved;
+                c->divergent |= !saved;
             }
         }
     }
 }
 
 /* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
-static unsigned rounds(pl_ir *x, counted *c)
+static unsigned trip_count(pl_ir *x, counted_loop *c)
 {
     uint64_t v = 0, n;
     c->start = beginning(x, c->block, c->counter);
     if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
     for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
-        v = cut(v + c->step, c->bits);
-        bool less = c->is_signed ? sign(v, c->bits) < sign(n, c->bits) : v < cut(n, c->bits);
-        bool equal = v == cut(n, c->bits);
+        v = truncate(v + c->step, c->bits);
+        bool less = c->is_signed ? sign_extend(v, c->bits) < sign_extend(n, c->bits)
+                                 : v < truncate(n, c->bits);
+        bool equal = v == truncate(n, c->bits);
         bool more = c->cmp == W_lt   ? less
                     : c->cmp == W_le ? less || equal
                     : c->cmp == W_gt ? !less && !equal
@@ -810,7 +816,7 @@ static unsigned rounds(pl_ir *x, counted *c)
 
 static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroller *u = ctx;
+    unroll_copy *u = ctx;
     (void)rows;
     if (use & PL_USE_WRITE) return;
     uint32_t *to = use & PL_USE_PRED ? u->pred_to : u->row_to;
@@ -819,7 +825,7 @@ static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroller *u = ctx;
+    unroll_copy *u = ctx;
     pl_ir *x = u->x;
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
     bool pred = (use & PL_USE_PRED) != 0;
@@ -830,7 +836,7 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (r->ndefs != 1 || r->def_block != u->from || r->def_index != u->at || keep ||
         (!pred && (r->kind != PL_REG_VIRTUAL || r->width != rows)))
         return;
-    uint32_t fresh = u->last ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
+    uint32_t fresh = u->is_last_copy ? *row : pred ? pl_ir_new_pred(x) : pl_ir_new(x, rows);
     for (unsigned k = 0; k < (pred ? 1 : rows); k++)
         (pred ? u->pred_to : u->row_to)[*row + k] = fresh + k;
     *row = fresh;
@@ -840,7 +846,7 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
  * written. */
 static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroller *u = ctx;
+    unroll_copy *u = ctx;
     const pl_ir *x = u->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
@@ -858,16 +864,16 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* A read outside of a loop with several ways out: which round it leaves in is not known. */
 static void note_outside(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroller *u = ctx;
+    unroll_copy *u = ctx;
     if (*row != UINT32_MAX)
         memset((use & PL_USE_PRED ? u->keep_pred : u->keep) + *row, 1,
                use & PL_USE_PRED ? 1 : rows);
 }
 
-static void find_kept(unroller *u)
+static void find_unrenamed(unroll_copy *u)
 {
     pl_ir *x = u->x;
-    for (uint32_t j = 0; several_ways(u->c) && j < x->nrpo; j++)
+    for (uint32_t j = 0; has_several_exits(u->c) && j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
             if (x->blocks.at[x->rpo[j]].loop != u->c->block)
                 pl_insn_reads_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], note_outside, u);
@@ -879,7 +885,7 @@ static void find_kept(unroller *u)
 }
 
 /* Where the copy being made goes on for a block; those outside of the loop are the same. */
-static uint32_t copy_of(const unroller *u, uint32_t block)
+static uint32_t copy_of(const unroll_copy *u, uint32_t block)
 {
     for (uint32_t m = 0; m < u->c->members; m++)
         if (u->c->member[m] == block) return u->block_to[block];
@@ -888,11 +894,11 @@ static uint32_t copy_of(const unroller *u, uint32_t block)
 
 /* Appends one copy of the body to a block: number `copy` of `copies`. Returns the block where it
  * ends. */
-static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
+static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned copies)
 {
     pl_ir *x = u->x;
-    const counted *c = u->c;
-    u->last = copy + 1 == copies;
+    const counted_loop *c = u->c;
+    u->is_last_copy = copy + 1 == copies;
     u->block_to[c->block] = to;
     for (uint32_t m = 1; m < c->members; m++) u->block_to[c->member[m]] = pl_ir_new_block(x);
     for (uint32_t m = 0; m < c->members && pl_ir_ok(x); m++) {
@@ -901,14 +907,15 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
         const bool latch = u->from == c->latch;
         to = u->block_to[u->from];
         for (uint32_t k = 0; k + latch < body.code.n; k++) {
-            if (latch && (k == c->test || k == c->both)) continue;
-            const bool counts_on = latch && k == c->copy;
-            pl_insn i = pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next) : &body.code.at[k]);
+            if (latch && (k == c->test || k == c->joined_test)) continue;
+            const bool counts_on = latch && k == c->counter_copy;
+            pl_insn i =
+                pl_ir_clone(x, counts_on ? pl_ir_writer(x, c->next_counter) : &body.code.at[k]);
             uint64_t step;
             if (counts_on) i.op[0] = i.op[1];
             u->at = k;
             u->guarded = i.guard != PL_PT;
-            if (steps_by(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
+            if (is_increment(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
                 const bool kept = u->keep[v] != 0; /* who leaves the loop reads it: a copy of what
@@ -917,7 +924,7 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
                     i.op[1] = u->row_to[v];
                 else if (!kept)
                     i.op[2] = pl_ir_constant(x, step * (copy + 1u), bits);
-                i.op[0] = u->last && !kept ? v : pl_ir_new(x, rows);
+                i.op[0] = u->is_last_copy && !kept ? v : pl_ir_new(x, rows);
                 for (unsigned r = 0; r < rows; r++) u->row_to[v + r] = i.op[0] + r;
                 if (kept) {
                     *pl_push(x->a, &x->blocks.at[to].code) = i;
@@ -941,28 +948,28 @@ static uint32_t append(unroller *u, uint32_t to, unsigned copy, unsigned copies)
 }
 
 /* So many of them, from block `to` on. Returns where they end; PL_IR_NONE: out of memory. */
-static uint32_t copies(unroller *u, uint32_t to, unsigned n)
+static uint32_t copies(unroll_copy *u, uint32_t to, unsigned n)
 {
     size_t rows = u->x->f->rows, preds = u->x->f->preds;
     /* names are by original row: what copies add is never renamed again */
     memset(u->row_to, 0xff, rows * sizeof *u->row_to);
     memset(u->pred_to, 0xff, preds * sizeof *u->pred_to);
-    for (unsigned r = 0; several_ways(u->c) && r < u->c->bits / 32; r++)
+    for (unsigned r = 0; has_several_exits(u->c) && r < u->c->bits / 32; r++)
         u->row_to[u->c->counter + r] = u->c->start + r;
     for (unsigned k = 0; k < n && to != PL_IR_NONE && pl_ir_ok(u->x); k++) {
         to = append(u, to, k, n);
-        if (u->c->also == PL_IR_NONE || to == PL_IR_NONE || k + 1 == n) continue;
-        const uint32_t from = to, also = u->pred_to[u->c->also];
+        if (u->c->other_condition == PL_IR_NONE || to == PL_IR_NONE || k + 1 == n) continue;
+        const uint32_t from = to, also = u->pred_to[u->c->other_condition];
         to = pl_ir_new_block(u->x);
         pl_ir_jump(u->x, from, pl_ir_branch(u->x, u->c->latch)->line,
-                   also == PL_IR_NONE ? u->c->also : also, true, u->c->exit);
+                   also == PL_IR_NONE ? u->c->other_condition : also, true, u->c->exit);
         u->x->blocks.at[from].fallthrough = to;
     }
     return pl_ir_ok(u->x) ? to : PL_IR_NONE;
 }
 
 /* The original is not needed any more; its first block stays for what comes instead. */
-static void forget(pl_ir *x, const counted *c)
+static void forget(pl_ir *x, const counted_loop *c)
 {
     for (uint32_t m = 0; m < c->members; m++) {
         memset(&x->blocks.at[c->member[m]].code, 0, sizeof x->blocks.at[c->member[m]].code);
@@ -979,33 +986,35 @@ static void settle(pl_ir *x, uint32_t block)
         x->blocks.at[block].code.at[x->blocks.at[block].code.n - 1].flags |= PL_IF_NOUNROLL;
 }
 
-static pl_word type_of(const counted *c)
+static pl_word type_of(const counted_loop *c)
 {
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
 }
 
 /* A limit that is a number: does n - 3 c wrap around, or the counter when it passes n? */
-static bool limit_wraps(const counted *c, uint64_t bound)
+static bool limit_wraps(const counted_loop *c, uint64_t bound)
 {
-    const uint64_t k = cut((uint64_t)(FACTOR - 1) * c->step, c->bits), m = cut(bound - k, c->bits);
+    const uint64_t k = truncate((uint64_t)(FACTOR - 1) * c->step, c->bits),
+                   m = truncate(bound - k, c->bits);
     const uint64_t lowest = c->is_signed ? (uint64_t)1 << (c->bits - 1) : 0,
-                   highest = c->is_signed ? lowest - 1 : cut(UINT64_MAX, c->bits);
-    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
+                   highest = c->is_signed ? lowest - 1 : truncate(UINT64_MAX, c->bits);
+    const bool up = sign_extend(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
     /* step and k are negative when counting down */
-    const uint64_t edge = up ? cut(highest - k - c->step + !reached, c->bits)
-                             : cut(lowest - k - c->step - !reached, c->bits);
+    const uint64_t edge = up ? truncate(highest - k - c->step + !reached, c->bits)
+                             : truncate(lowest - k - c->step - !reached, c->bits);
     if (c->is_signed)
-        return up ? sign(m, c->bits) > sign(edge, c->bits) : sign(m, c->bits) < sign(edge, c->bits);
+        return up ? sign_extend(m, c->bits) > sign_extend(edge, c->bits)
+                  : sign_extend(m, c->bits) < sign_extend(edge, c->bits);
     return up ? m > edge : m < edge;
 }
 
 /* Predicate: so many rounds are due, by the distance between counter and bound, which has a sign or
  * not, if `also` holds. */
-static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, uint32_t counter,
-                    unsigned n, bool is_signed, uint32_t also)
+static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t block, uint32_t line,
+                                    uint32_t counter, unsigned n, bool is_signed, uint32_t also)
 {
-    const bool up = sign(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
-    const uint64_t step = cut(up ? c->step : 0 - c->step, c->bits);
+    const bool up = sign_extend(c->step, c->bits) > 0, reached = c->cmp == W_le || c->cmp == W_ge;
+    const uint64_t step = truncate(up ? c->step : 0 - c->step, c->bits);
     const pl_word type = is_signed ? type_of(c) : c->bits == 64 ? W_u64 : W_u32;
     uint64_t bound;
     uint32_t distance = counter;
@@ -1018,11 +1027,12 @@ static uint32_t due(pl_ir *x, const counted *c, uint32_t block, uint32_t line, u
         i->op[2] = up ? counter : c->bound;
     }
     return pl_ir_compare(x, block, line, W_gt, type, distance,
-                         pl_ir_constant(x, cut((n - 1) * step - reached, c->bits), c->bits), also);
+                         pl_ir_constant(x, truncate((n - 1) * step - reached, c->bits), c->bits),
+                         also);
 }
 
 /* Writes true or false to a predicate. */
-static bool set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
+static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool value)
 {
     const pl_word type = W_pred;
     pl_insn *i = pl_ir_append(x, block, line);
@@ -1036,16 +1046,16 @@ static bool set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, bool val
 /* Can a counter that was in front of the bound pass the end of its range? Not by steps of one to a
  * bound that it does not pass itself, nor where the bound is a number: limit_wraps has looked at
  * that. */
-static bool passes_end(const pl_ir *x, const counted *c)
+static bool passes_end(const pl_ir *x, const counted_loop *c)
 {
     uint64_t bound;
     const bool reached = c->cmp == W_le || c->cmp == W_ge;
-    const int64_t step = sign(c->step, c->bits);
+    const int64_t step = sign_extend(c->step, c->bits);
     return !pl_ir_constant_value(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
 }
 
 /* While the counter is less than the bound, or more. */
-static bool unroll_ordered(unroller *u, const counted *c)
+static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = type_of(c);
@@ -1068,10 +1078,10 @@ static bool unroll_ordered(unroller *u, const counted *c)
     }
     forget(x, c);
     start = pl_ir_constant_value(x, start, &number) ? start : c->counter;
-    const bool plain = c->is_signed && sign(c->step, c->bits) > 0 && start != c->counter &&
+    const bool plain = c->is_signed && sign_extend(c->step, c->bits) > 0 && start != c->counter &&
                        number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
-        if (!set(x, head, line, first, true)) return false;
+        if (!emit_set(x, head, line, first, true)) return false;
     } else {
         pl_ir_compare(x, head, line, c->cmp, type, start, c->bound, PL_PT);
         x->blocks.at[head].code.at[x->blocks.at[head].code.n - 1].op[0] = first;
@@ -1090,7 +1100,8 @@ static bool unroll_ordered(unroller *u, const counted *c)
             below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
         const bool with_sign = c->is_signed && (plain || k);
         pl_ir_jump(x, block, line,
-                   due(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR, with_sign, below),
+                   emit_remaining_test(x, c, block, line, k ? c->counter : start, k ? 2 : FACTOR,
+                                       with_sign, below),
                    true, k ? last : few);
         x->blocks.at[block].fallthrough = k ? two : enter;
     }
@@ -1099,8 +1110,9 @@ static bool unroll_ordered(unroller *u, const counted *c)
     if (!i || !pl_insn_make(i, M_add, 3, &type, 1)) return false;
     i->op[0] = limit;
     i->op[1] = c->bound;
-    i->op[2] = pl_ir_constant(x, cut(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
-    if (!set(x, enter, line, first, false) || !set(x, end2, line, first, false)) return false;
+    i->op[2] = pl_ir_constant(x, truncate(0 - (FACTOR - 1) * c->step, c->bits), c->bits);
+    if (!emit_set(x, enter, line, first, false) || !emit_set(x, end2, line, first, false))
+        return false;
     x->blocks.at[enter].fallthrough = four;
     pl_ir_jump(x, end4, line, pl_ir_compare(x, end4, line, c->cmp, type, c->counter, limit, PL_PT),
                false, four);
@@ -1128,12 +1140,12 @@ static bool unroll_ordered(unroller *u, const counted *c)
 }
 
 /* Until the counter is the bound. */
-static bool unroll_until(unroller *u, const counted *c)
+static bool unroll_until(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = c->bits == 64 ? W_b64 : W_b32;
     const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
-    const bool up = sign(c->step, c->bits) > 0;
+    const bool up = sign_extend(c->step, c->bits) > 0;
     /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
     const uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x),
                    last = pl_ir_new_block(x);
@@ -1153,12 +1165,16 @@ static bool unroll_until(unroller *u, const counted *c)
                              c->counter, c->bound, PL_PT),
                true, original);
     x->blocks.at[head].fallthrough = first;
-    pl_ir_jump(x, first, line, due(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
+    pl_ir_jump(x, first, line,
+               emit_remaining_test(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
     x->blocks.at[first].fallthrough = four;
-    pl_ir_jump(x, end4, line, due(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false, four);
+    pl_ir_jump(x, end4, line,
+               emit_remaining_test(x, c, end4, line, c->counter, FACTOR, false, PL_PT), false,
+               four);
     settle(x, end4);
     x->blocks.at[end4].fallthrough = few;
-    pl_ir_jump(x, few, line, due(x, c, few, line, c->counter, 2, false, PL_PT), true, last);
+    pl_ir_jump(x, few, line, emit_remaining_test(x, c, few, line, c->counter, 2, false, PL_PT),
+               true, last);
     x->blocks.at[few].fallthrough = two;
     x->blocks.at[end2].fallthrough = last;
     pl_ir_jump(x, last, line, pl_ir_compare(x, last, line, W_ne, type, c->counter, c->bound, PL_PT),
@@ -1167,7 +1183,7 @@ static bool unroll_until(unroller *u, const counted *c)
     return pl_ir_ok(x);
 }
 
-static bool unroll_whole(unroller *u, const counted *c, unsigned n)
+static bool unroll_fully(unroll_copy *u, const counted_loop *c, unsigned n)
 {
     pl_ir *x = u->x;
     uint32_t to = pl_ir_new_block(x), end = pl_ir_ok(x) ? copies(u, to, n) : PL_IR_NONE;
@@ -1179,7 +1195,7 @@ static bool unroll_whole(unroller *u, const counted *c, unsigned n)
 }
 
 /* A known number of rounds: `rest` of them in front, then `n` at once. */
-static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest)
+static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsigned rest)
 {
     pl_ir *x = u->x;
     uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
@@ -1201,27 +1217,27 @@ static bool unroll_part(unroller *u, const counted *c, unsigned n, unsigned rest
 /* Are all rounds written out? What they add to the first may be the more, the larger the share that
  * is saved; a little is added for each, too. 162 bodies of 2 to 512 rounds, of which 1 to 60 % is
  * saved, are written out to within one instruction. */
-static bool whole(const counted *c, unsigned rounds)
+static bool is_fully_unrolled(const counted_loop *c, unsigned trip_count)
 {
-    const uint64_t percent = 100 * (c->saved + SAVED_LOOP) / (c->price + c->saved + SAVED_LOOP);
+    const uint64_t percent = 100 * (c->savings + SAVED_LOOP) / (c->cost + c->savings + SAVED_LOOP);
     const uint64_t most =
         2780 + 1060 * percent + 46 * percent * percent; /* all in twentieths of an instruction */
     uint64_t beside = 20 + 12 * percent;
-    beside = beside < 120 + 5 * c->saved ? beside : 120 + 5 * c->saved;
+    beside = beside < 120 + 5 * c->savings ? beside : 120 + 5 * c->savings;
     beside = beside < 240 ? beside : 240;
-    return (rounds - 1) * (20 * (uint64_t)c->price + beside) <= most;
+    return (trip_count - 1) * (20 * (uint64_t)c->cost + beside) <= most;
 }
 
 /* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the
  * loop that do, with those in front, for the price; with branches in it all or none. */
-static unsigned parts(unsigned rounds, const counted *c)
+static unsigned is_divergent(unsigned trip_count, const counted_loop *c)
 {
-    const uint32_t price = c->price + c->saved;
-    if (whole(c, rounds)) return rounds;
+    const uint32_t price = c->cost + c->savings;
+    if (is_fully_unrolled(c, trip_count)) return trip_count;
     unsigned most = MOST_COPIES / price;
-    for (unsigned n = most < rounds ? most : rounds - 1;
+    for (unsigned n = most < trip_count ? most : trip_count - 1;
          n >= FACTOR && price <= LONG && !c->branches; n--)
-        if (n + rounds % n <= most) return n;
+        if (n + trip_count % n <= most) return n;
     return 1;
 }
 
@@ -1241,28 +1257,28 @@ static unsigned where(const pl_insn *i)
     }
 }
 
-typedef struct tracer {
+typedef struct memory_recurrence {
     uint8_t *row, *pred; /* by row, by predicate: loads of this round that it is computed of, as
                             bits of where they may have read */
-    uint8_t of;          /* the same of the instruction at work */
-} tracer;
+    uint8_t of_insn;     /* the same of the instruction at work */
+} memory_recurrence;
 
 static void ask_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    tracer *t = ctx;
+    memory_recurrence *t = ctx;
     for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
-        t->of |= ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k];
+        t->of_insn |= ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k];
 }
 
 static void note_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    tracer *t = ctx;
+    memory_recurrence *t = ctx;
     for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
-        ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of;
+        ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of_insn;
 }
 
 /* The instruction that writes the row in each round, if there is only one in the loop; NULL. */
-static const pl_insn *only_write(pl_ir *x, const counted *c, uint32_t row)
+static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     if (writes_in(x, c, row) != 1) return NULL;
     for (uint32_t m = 0; m < c->members; m++) {
@@ -1278,7 +1294,7 @@ static const pl_insn *only_write(pl_ir *x, const counted *c, uint32_t row)
 
 /* Is it a row that grows by a number each round, perhaps by way of a copy, or a number away from
  * one? */
-static bool moves_on(pl_ir *x, const counted *c, uint32_t row)
+static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     enum { STEPS = 4 };
     uint32_t seen[STEPS];
@@ -1300,24 +1316,24 @@ static bool moves_on(pl_ir *x, const counted *c, uint32_t row)
  * a load from there, and this holds for each load? It does where the place is not one that moves on
  * in each round. ptxas 13.0 does not unroll such a loop if its lanes may do different numbers of
  * rounds (200 loops made for it, 2026-11). */
-static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
+static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
 {
-    tracer t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
-                pl_arena_array(x->tmp, uint8_t, x->f->preds + 1), 0};
+    memory_recurrence t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
+                           pl_arena_array(x->tmp, uint8_t, x->f->preds + 1), 0};
     unsigned waits = 0, elsewhere = 0, branches = 0;
     *failed = !t.row || !t.pred;
     for (uint32_t m = 0; m < c->members && !*failed; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
             pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
             const uint32_t e = pl_insn_effects(i);
-            t.of = 0;
+            t.of_insn = 0;
             pl_insn_reads_here(x->p, i, ask_traced, &t);
-            if ((e & PL_EF_STORE) && ((t.of | branches) & where(i)) &&
+            if ((e & PL_EF_STORE) && ((t.of_insn | branches) & where(i)) &&
                 (i->guard != PL_PT || !pl_ir_dominates(x, c->member[m], c->latch) ||
                  !pl_insn_address(i) || !moves_on(x, c, i->op[pl_insn_address(i) - 1])))
                 waits |= where(i);
-            if (e & PL_EF_BRANCH) branches |= t.of;
-            if (e & PL_EF_LOAD) t.of |= (uint8_t)where(i);
+            if (e & PL_EF_BRANCH) branches |= t.of_insn;
+            if (e & PL_EF_LOAD) t.of_insn |= (uint8_t)where(i);
             pl_insn_writes_here(x->p, i, note_traced, &t);
         }
     for (uint32_t m = 0; m < c->members && waits; m++)
@@ -1330,68 +1346,68 @@ static bool waits_for_itself(pl_ir *x, const counted *c, bool *failed)
 
 /* May the lanes of a warp do different numbers of rounds? The tests of loops still to be unrolled
  * are older than the answer. */
-static bool lanes_part(pl_ir *x, const counted *c, knowledge *known)
+static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     const uint32_t p = pl_ir_branch(x, c->latch)->guard;
-    if (!known->described) {
-        if (!pl_divergence_find(&known->lanes, x)) return false;
-        known->described = x->f->preds;
+    if (!known->npreds_described) {
+        if (!pl_divergence_find(&known->divergence, x)) return false;
+        known->npreds_described = x->f->preds;
     }
-    return p < known->described && known->lanes.pred[p];
+    return p < known->npreds_described && known->divergence.pred[p];
 }
 
 /* What lanes do together is unrolled only where their number of rounds is plainly the same: from
  * what is the same in all of them to a number or a parameter. */
-static bool in_step(pl_ir *x, const counted *c, knowledge *known)
+static bool in_step(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     uint64_t v;
     const pl_insn *i = x->regs[c->bound].ndefs == 1 ? pl_ir_writer(x, c->bound) : NULL;
     const bool parameter = i && pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_PARAM;
-    return (parameter || pl_ir_constant_value(x, c->bound, &v)) && !lanes_part(x, c, known);
+    return (parameter || pl_ir_constant_value(x, c->bound, &v)) && !may_diverge(x, c, known);
 }
 
-static bool unroll(pl_ir *x, counted *c, knowledge *known)
+static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
 {
-    const unsigned n = rounds(x, c);
+    const unsigned n = trip_count(x, c);
     bool failed = false;
-    if (n && !to_know(known, x, c->block)) return false;
-    appraise(x, c, n ? known : NULL);
-    const unsigned part = n ? parts(n, c) : 0;
+    if (n && !iteration_constants_init(known, x, c->block)) return false;
+    compute_cost(x, c, n ? known : NULL);
+    const unsigned part = n ? is_divergent(n, c) : 0;
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this price says, and less of it is
      * known */
-    const bool parted = c->meets && c->apart && (!n || (uint64_t)c->price * n > SMALL);
-    if (parted || (several_ways(c) && !n) ||
+    const bool parted = c->has_barrier && c->divergent && (!n || (uint64_t)c->cost * n > SMALL);
+    if (parted || (has_several_exits(c) && !n) ||
         (n ? part == 1 && n > 1
-           : c->price > budget(c) || (c->together && !in_step(x, c, known)) ||
-                 ((c->loads || c->shared) && lanes_part(x, c, known) &&
-                  waits_for_itself(x, c, &failed)))) {
+           : c->cost > max_cost(c) || (c->convergent && !in_step(x, c, known)) ||
+                 ((c->has_global_loads || c->shared_loads) && may_diverge(x, c, known) &&
+                  has_memory_recurrence(x, c, &failed)))) {
         settle(x, c->latch);
         return !failed && pl_ir_ok(x);
     }
     if (!n && c->cmp != W_ne && pl_ir_constant_value(x, c->bound, &bound) && limit_wraps(c, bound))
         return true;
     size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
-    unroller u = {.x = x,
-                  .c = c,
-                  .block_to = pl_arena_array(x->tmp, uint32_t, x->blocks.n),
-                  .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
-                  .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most),
-                  .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
+    unroll_copy u = {.x = x,
+                     .c = c,
+                     .block_to = pl_arena_array(x->tmp, uint32_t, x->blocks.n),
+                     .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
+                     .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most),
+                     .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
     u.keep = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     u.keep_pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
     if (!u.row_to || !u.pred_to || !u.steps || !u.block_to || !u.keep || !u.keep_pred) return false;
-    find_kept(&u);
+    find_unrenamed(&u);
     for (uint32_t m = 0; m < c->members; m++) {
         const pl_ir_block *b = &x->blocks.at[c->member[m]];
         for (size_t k = 0; k < b->code.n; k++) {
             uint64_t step;
-            if (only_steps(x, c, c->member[m], &b->code.at[k], &step))
+            if (is_only_increment(x, c, c->member[m], &b->code.at[k], &step))
                 u.steps[b->code.at[k].op[0]] = 1;
         }
     }
     if (!n) return c->cmp == W_ne ? unroll_until(&u, c) : unroll_ordered(&u, c);
-    return part == n ? unroll_whole(&u, c, n) : unroll_part(&u, c, part, n % part);
+    return part == n ? unroll_fully(&u, c, n) : unroll_part(&u, c, part, n % part);
 }
 
 /* Each loop without others inside. *any: there was one; *outer: one that stood in another is
@@ -1400,11 +1416,11 @@ static bool unroll_loops(pl_ir *x, bool *any, bool *outer)
 {
     if (!pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
     size_t n = x->blocks.n;
-    knowledge known = {0};
+    iteration_constants known = {0};
     *any = *outer = false;
     for (uint32_t b = 0; b < n; b++) {
-        counted c;
-        if (x->blocks.at[b].rpo_index == PL_IR_NONE || !analyse(x, b, &c)) continue;
+        counted_loop c;
+        if (x->blocks.at[b].rpo_index == PL_IR_NONE || !analyze_loop(x, b, &c)) continue;
         const uint32_t rows = x->f->rows;
         const size_t blocks = x->blocks.n;
         const bool inside = x->blocks.at[b].parent_loop != PL_IR_NONE;

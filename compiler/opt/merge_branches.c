@@ -51,7 +51,7 @@ static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* What the block computes in front of its branch; more than any limit: it does something else, or
  * others want it. */
-static unsigned takes(readers *r, uint32_t block)
+static unsigned take_branch(readers *r, uint32_t block)
 {
     pl_ir *x = r->x;
     const pl_ir_block *b = &x->blocks.at[block];
@@ -72,7 +72,7 @@ static unsigned takes(readers *r, uint32_t block)
 }
 
 /* A branch to one of two places: `condition` leads to `to`, else `other`. */
-static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
+static bool leads_to(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 {
     const pl_insn *i = pl_ir_branch(x, block);
     if (!i || i->guard <= PL_PF || pl_forms[i->form].noperands != 1 ||
@@ -86,21 +86,22 @@ static bool leads(const pl_ir *x, uint32_t block, uint32_t to, bool *negated)
 
 /* The branch at the end of `second` goes to `place`, as the one at the end of `first` does, which
  * else leads to `second`. */
-static bool join(readers *r, uint32_t first, uint32_t second, uint32_t place)
+static bool merge_condition(readers *r, uint32_t first, uint32_t second, uint32_t place)
 {
     pl_ir *x = r->x;
     const pl_ir_block *b = &x->blocks.at[second], *to = &x->blocks.at[place];
     bool negated[2];
     if (second == place || second == first || b->npreds != 1 ||
-        b->loop != x->blocks.at[first].loop || !leads(x, first, place, &negated[0]) ||
-        !leads(x, second, place, &negated[1]))
+        b->loop != x->blocks.at[first].loop || !leads_to(x, first, place, &negated[0]) ||
+        !leads_to(x, second, place, &negated[1]))
         return false;
     const pl_insn last = *pl_ir_branch(x, second);
     const uint32_t other = last.target == place ? b->fallthrough : last.target;
     if (pl_ir_dominates(x, place, first) ||
         (x->f->entry && to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret))
         return false;
-    if (takes(r, second) > (pl_ir_dominates(x, other, second) ? MOST_IN_LOOP : MOST)) return false;
+    if (take_branch(r, second) > (pl_ir_dominates(x, other, second) ? MOST_IN_LOOP : MOST))
+        return false;
     /* there if either holds: unless both do not, where the second one would have to be turned round
      */
     const uint32_t guard = pl_ir_branch(x, first)->guard, line = last.line,
@@ -141,7 +142,7 @@ bool pl_pass_merge_branches(pl_ir *x)
         if (!i || x->blocks.at[b].fallthrough == PL_IR_NONE || pl_forms[i->form].noperands != 1)
             continue;
         const uint32_t target = i->target, next = x->blocks.at[b].fallthrough;
-        any |= join(&r, b, next, target) || join(&r, b, target, next);
+        any |= merge_condition(&r, b, next, target) || merge_condition(&r, b, target, next);
         if (!pl_ir_ok(x)) return false;
     }
     if (!any) {

@@ -30,35 +30,35 @@
  * than 32. So many more than values it needs. */
 enum { CROWD = 24, BESIDES = 2 };
 
-typedef struct fetch {
+typedef struct constant_load {
     pl_insn i;
     uint32_t block;         /* where it goes; PL_IR_NONE: nobody reads it */
     uint32_t next;          /* in the same block, plus one */
     uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
     uint32_t homes, nhomes; /* where it goes, if that may be several places */
-    uint32_t asked, nasked; /* who has it from where: range in `asked` of the pass */
+    uint32_t asked, nasked; /* who has it from where: range in `load_request` of the pass */
     uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
     uint8_t rows;
     bool bank, placed;
     bool crowded; /* it would be kept where registers are scarce: each block that needs it fetches
                      it */
-} fetch;
+} constant_load;
 
 /* A block that is to begin with a fetch. */
-typedef struct home {
+typedef struct load_site {
     uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
     uint32_t next; /* of the same fetch, plus one; when they are in order the one in front on every
                       path, plus one */
-} home;
+} load_site;
 
 /* A block that needs a fetch: its place in a walk over the dominator tree, and the home from which
  * it has it. */
-typedef struct asked {
+typedef struct load_request {
     uint32_t pre, home;
-} asked;
+} load_request;
 
 /* A loop, by its head. */
-typedef struct round {
+typedef struct loop_shape {
     uint32_t insns, loads; /* machine instructions and loads from global memory of a round; both
                               where it holds no other loop */
     uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
@@ -66,42 +66,42 @@ typedef struct round {
         busy; /* there are loops in it; loads make up so much of it that it keeps its fetches */
     bool
         parts; /* lanes may do different things in it: it has several blocks, or guarded accesses */
-} round;
+} loop_shape;
 
-typedef struct place {
+typedef struct placement {
     pl_ir *x;
     uint32_t *of; /* by row: fetch that writes it, plus one */
     struct {
-        fetch *at;
+        constant_load *at;
         size_t n, cap;
-    } fetches;
+    } loads;
     struct {
-        home *at;
+        load_site *at;
         size_t n, cap;
-    } homes;
+    } sites;
     struct {
-        asked *at;
+        load_request *at;
         size_t n, cap;
-    } asked;
-    round *rounds;   /* by block: of the heads of loops */
-    uint32_t *since; /* by block: what is fetched in front of this block has been given up on some
-                        path to it */
-    uint32_t *seen;  /* by row and by fetch: the last loop that touched it, plus one */
+    } requests;
+    loop_shape *loop_shapes;   /* by block: of the heads of loops */
+    uint32_t *available_since; /* by block: what is fetched in front of this block has been given up
+                        on some path to it */
+    uint32_t *seen;            /* by row and by fetch: the last loop that touched it, plus one */
     uint32_t block;
-    pl_liveness flow; /* as long as nothing has changed */
-    bool crowds;      /* is there a place where registers are scarce? */
-    bool spills;      /* and are there more values than a thread may have registers? */
-    uint8_t *scarce;  /* by block: it is one */
-    uint32_t *left;   /* by block: what is fetched in front of this block would be kept where
-                         registers are scarce on some path to it */
-} place;
+    pl_liveness liveness;    /* as long as nothing has changed */
+    bool has_high_pressure;  /* is there a place where registers are scarce? */
+    bool must_spill;         /* and are there more values than a thread may have registers? */
+    uint8_t *high_pressure;  /* by block: it is one */
+    uint32_t *sinkable_from; /* by block: what is fetched in front of this block would be kept where
+                       registers are scarce on some path to it */
+} placement;
 
 /* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others
  * keeps its fetches, and so does one with so many loads. What stands in front of one may be in
  * another. */
-static uint32_t in_front(const place *p, uint32_t b)
+static uint32_t in_front(const placement *p, uint32_t b)
 {
-    const round *r = p->rounds;
+    const loop_shape *r = p->loop_shapes;
     uint32_t head = p->x->blocks.at[b].loop;
     if (head != PL_IR_NONE && r[head].busy) return b;
     for (; head != PL_IR_NONE && !r[head].outer && p->x->blocks.at[head].idom != head;
@@ -118,7 +118,7 @@ static bool in_constant_bank(pl_word sreg)
     return *s == 'n' || sreg == W_dynamic_smem_size || sreg == W_total_smem_size;
 }
 
-static bool is_fetch(const pl_ir *x, const pl_insn *i)
+static bool is_constant_load(const pl_ir *x, const pl_insn *i)
 {
     if (i->guard != PL_PT) return false;
     uint16_t m = pl_insn_mnem(i);
@@ -127,29 +127,29 @@ static bool is_fetch(const pl_ir *x, const pl_insn *i)
            x->regs[i->op[0]].ndefs == 1;
 }
 
-static void want(place *p, fetch *f, uint32_t block)
+static void request(placement *p, constant_load *f, uint32_t block)
 {
-    *pl_push(p->x->tmp, &p->homes) = (home){0, block, PL_IR_NONE, f->wanted};
-    f->wanted = (uint32_t)p->homes.n;
+    *pl_push(p->x->tmp, &p->sites) = (load_site){0, block, PL_IR_NONE, f->wanted};
+    f->wanted = (uint32_t)p->sites.n;
 }
 
 static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    place *p = ctx;
+    placement *p = ctx;
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++)
         if (p->of[*row + k]) {
-            fetch *f = &p->fetches.at[p->of[*row + k] - 1];
+            constant_load *f = &p->loads.at[p->of[*row + k] - 1];
             f->block = pl_ir_common_dominator(p->x, f->block, p->block);
             if ((f->bank || f->crowded) && f->i.op[0] == *row + k)
-                want(p, f, f->crowded && f->bank ? p->block : in_front(p, p->block));
+                request(p, f, f->crowded && f->bank ? p->block : in_front(p, p->block));
         }
 }
 
 /* ---- loops ---- */
 
 /* What it comes to as instructions of the machine, about. */
-static uint32_t length_of(const pl_insn *i)
+static uint32_t insn_count(const pl_insn *i)
 {
     switch (i->latency_class) {
     case C_free: return 0;
@@ -162,7 +162,7 @@ static uint32_t length_of(const pl_insn *i)
     }
 }
 
-static bool far_load(const pl_insn *i)
+static bool is_global_load(const pl_insn *i)
 {
     return (pl_insn_effects(i) & PL_EF_LOAD) && (i->flags & PL_IF_MEM) &&
            (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
@@ -172,26 +172,26 @@ static bool far_load(const pl_insn *i)
  * instruction does. */
 static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    place *p = ctx;
+    placement *p = ctx;
     const pl_ir *x = p->x;
     const uint32_t head = x->blocks.at[p->block].loop;
     if ((use & PL_USE_PRED) || *row >= x->f->rows || x->regs[*row].ndefs < 2 ||
         p->seen[*row] == head + 1)
         return;
     p->seen[*row] = head + 1;
-    p->rounds[head].variables += rows;
+    p->loop_shapes[head].variables += rows;
 }
 
-static void count_fetch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    place *p = ctx;
+    placement *p = ctx;
     const uint32_t head = p->x->blocks.at[p->block].loop;
     (void)rows;
-    if ((use & PL_USE_PRED) || !p->of[*row] || !p->fetches.at[p->of[*row] - 1].bank ||
+    if ((use & PL_USE_PRED) || !p->of[*row] || !p->loads.at[p->of[*row] - 1].bank ||
         p->seen[*row] == head + 1)
         return;
     p->seen[*row] = head + 1;
-    p->rounds[head].fetches++;
+    p->loop_shapes[head].fetches++;
 }
 
 static bool has_body(const pl_ir_block *b)
@@ -205,51 +205,54 @@ static bool has_body(const pl_ir_block *b)
 
 /* Which loops keep their fetches: those with loops in them, and those of which more than a fifth
  * are loads (of 200 loops that ptxas was given). */
-static bool measure_loops(place *p)
+static bool find_loop_shapes(placement *p)
 {
     enum { SHARE = 5 };
     pl_ir *x = p->x;
-    p->rounds = pl_arena_array(x->tmp, round, x->blocks.n + 1);
+    p->loop_shapes = pl_arena_array(x->tmp, loop_shape, x->blocks.n + 1);
     p->seen = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
-    if (!p->rounds || !p->seen) return false;
+    if (!p->loop_shapes || !p->seen) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         if (x->blocks.at[b].rpo_index != PL_IR_NONE && x->blocks.at[b].nlatches &&
             x->blocks.at[b].parent_loop != PL_IR_NONE)
-            p->rounds[x->blocks.at[b].parent_loop].outer = true;
+            p->loop_shapes[x->blocks.at[b].parent_loop].outer = true;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (uint32_t h = b->loop; h != PL_IR_NONE; h = x->blocks.at[h].parent_loop)
-            p->rounds[h].parts |= h != x->rpo[j] || has_body(b);
-        for (size_t k = 0; b->loop != PL_IR_NONE && !p->rounds[b->loop].outer && k < b->code.n; k++)
+            p->loop_shapes[h].parts |= h != x->rpo[j] || has_body(b);
+        for (size_t k = 0; b->loop != PL_IR_NONE && !p->loop_shapes[b->loop].outer && k < b->code.n;
+             k++)
             if (b->code.at[k].form != PL_IR_DEAD) {
-                p->rounds[b->loop].insns += length_of(&b->code.at[k]);
-                p->rounds[b->loop].loads += far_load(&b->code.at[k]);
+                p->loop_shapes[b->loop].insns += insn_count(&b->code.at[k]);
+                p->loop_shapes[b->loop].loads += is_global_load(&b->code.at[k]);
             }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
         const uint32_t head = x->blocks.at[p->block = x->rpo[j]].loop;
-        if (head == PL_IR_NONE || p->rounds[head].loads * SHARE <= p->rounds[head].insns) continue;
+        if (head == PL_IR_NONE || p->loop_shapes[head].loads * SHARE <= p->loop_shapes[head].insns)
+            continue;
         for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++) {
             pl_insn *i = &x->blocks.at[p->block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
             pl_insn_writes_here(x->p, i, count_variable, p);
-            pl_insn_reads_here(x->p, i, count_fetch, p);
+            pl_insn_reads_here(x->p, i, count_load, p);
         }
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
-        p->rounds[b].busy = p->rounds[b].loads * SHARE >
-                            p->rounds[b].insns + p->rounds[b].variables + p->rounds[b].fetches;
+        p->loop_shapes[b].busy = p->loop_shapes[b].loads * SHARE > p->loop_shapes[b].insns +
+                                                                       p->loop_shapes[b].variables +
+                                                                       p->loop_shapes[b].fetches;
     return true;
 }
 
 /* Nothing that was fetched in front of a loop with loops in it is kept to behind its head; and
  * where registers are scarce on the way, nothing that is not to be kept there. */
-static bool find_since(place *p)
+static bool find_availability(placement *p)
 {
     const pl_ir *x = p->x;
-    p->since = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    p->left = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    if (!p->since || !p->left) return false;
+    p->available_since = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    p->sinkable_from = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
+    if (!p->available_since || !p->sinkable_from) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
         const pl_ir_block *k = &x->blocks.at[b];
@@ -258,58 +261,60 @@ static bool find_since(place *p)
             const uint32_t from = x->predecessors[k->first_pred + e];
             if (x->blocks.at[from].rpo_index >= k->rpo_index) /* a round is over */
                 continue;
-            const uint32_t s = pl_ir_dominates(x, p->since[from], b) ? p->since[from] : b;
+            const uint32_t s =
+                pl_ir_dominates(x, p->available_since[from], b) ? p->available_since[from] : b;
             since = x->blocks.at[s].dom_pre > x->blocks.at[since].dom_pre ? s : since;
-            const uint32_t l = p->crowds && !p->scarce[from] && pl_ir_dominates(x, p->left[from], b)
-                                   ? p->left[from]
+            const uint32_t l = p->has_high_pressure && !p->high_pressure[from] &&
+                                       pl_ir_dominates(x, p->sinkable_from[from], b)
+                                   ? p->sinkable_from[from]
                                    : b;
             left = x->blocks.at[l].dom_pre > x->blocks.at[left].dom_pre ? l : left;
         }
-        p->left[b] = left;
-        p->since[b] = k->nlatches && p->rounds[b].outer ? b : since;
+        p->sinkable_from[b] = left;
+        p->available_since[b] = k->nlatches && p->loop_shapes[b].outer ? b : since;
     }
     return true;
 }
 
-typedef struct parts {
-    place *p;
+typedef struct operand_parts {
+    placement *p;
     uint32_t block;
-} parts;
+} operand_parts;
 
 /* What a step reads is needed where it goes. */
-static void want_parts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void request_operands(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    parts *t = ctx;
+    operand_parts *t = ctx;
     (void)rows;
     if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && t->p->of[*row])
-        want(t->p, &t->p->fetches.at[t->p->of[*row] - 1], t->block);
+        request(t->p, &t->p->loads.at[t->p->of[*row] - 1], t->block);
 }
 
 /* A fetch that one of these blocks has serves those behind it on every path, unless it would be
  * kept where registers are scarce on the way. */
-static bool find_homes(place *p)
+static bool find_load_sites(placement *p)
 {
     pl_ir *x = p->x;
     struct {
-        home *at;
+        load_site *at;
         size_t n, cap;
     } found = {0};
     struct {
         pl_key *at;
         size_t n, cap;
     } keys = {0};
-    for (size_t k = p->fetches.n; k-- > 0;) {
-        fetch *f = &p->fetches.at[k];
+    for (size_t k = p->loads.n; k-- > 0;) {
+        constant_load *f = &p->loads.at[k];
         keys.n = 0;
-        for (uint32_t h = f->wanted; h; h = p->homes.at[h - 1].next)
+        for (uint32_t h = f->wanted; h; h = p->sites.at[h - 1].next)
             *pl_push(x->tmp, &keys) =
-                (pl_key){x->blocks.at[p->homes.at[h - 1].block].dom_pre, p->homes.at[h - 1].block};
+                (pl_key){x->blocks.at[p->sites.at[h - 1].block].dom_pre, p->sites.at[h - 1].block};
         size_t n = keys.n;
         for (size_t m = 0; m < n; m++) *pl_push(x->tmp, &keys) = (pl_key){0};
         if (!pl_arena_ok(x->tmp)) return false;
         if (n) pl_sort_keys(keys.at, n, keys.at + n);
         f->homes = (uint32_t)found.n;
-        f->asked = (uint32_t)p->asked.n;
+        f->asked = (uint32_t)p->requests.n;
         uint32_t last = 0; /* the nearest in front of this block on every path, plus one */
         for (size_t m = 0; m < n; m++) {
             const uint32_t block = keys.at[m].what;
@@ -317,105 +322,105 @@ static bool find_homes(place *p)
             while (last && !pl_ir_dominates(x, found.at[last - 1].block, block))
                 last = found.at[last - 1].next;
             const uint32_t from = last ? x->blocks.at[found.at[last - 1].block].dom_pre : 0;
-            const bool has = last && x->blocks.at[p->since[block]].dom_pre <= from &&
-                             (!f->crowded || x->blocks.at[p->left[block]].dom_pre <= from);
+            const bool has = last && x->blocks.at[p->available_since[block]].dom_pre <= from &&
+                             (!f->crowded || x->blocks.at[p->sinkable_from[block]].dom_pre <= from);
             if (!has) {
-                *pl_push(x->tmp, &found) = (home){(uint32_t)k, block, PL_IR_NONE, last};
+                *pl_push(x->tmp, &found) = (load_site){(uint32_t)k, block, PL_IR_NONE, last};
                 last = (uint32_t)found.n;
                 f->nhomes++;
             }
-            *pl_push(x->tmp, &p->asked) = (asked){x->blocks.at[block].dom_pre, last - 1};
+            *pl_push(x->tmp, &p->requests) = (load_request){x->blocks.at[block].dom_pre, last - 1};
             f->nasked++;
-            parts t = {p, block};
+            operand_parts t = {p, block};
             if (f->depth && !has && pl_arena_ok(x->tmp))
-                pl_insn_uses_here(x->p, &f->i, want_parts, &t);
-            f = &p->fetches.at[k];
+                pl_insn_uses_here(x->p, &f->i, request_operands, &t);
+            f = &p->loads.at[k];
         }
     }
-    p->homes.at = found.at;
-    p->homes.n = found.n;
-    p->homes.cap = found.cap;
+    p->sites.at = found.at;
+    p->sites.n = found.n;
+    p->sites.cap = found.cap;
     return pl_arena_ok(x->tmp);
 }
 
 /* The place from which a block has what is fetched at several. */
-static home *home_of(place *p, const fetch *f, uint32_t block)
+static load_site *load_site_of(placement *p, const constant_load *f, uint32_t block)
 {
     uint32_t low = f->asked, high = f->asked + f->nasked,
              pre = p->x->blocks.at[f->crowded && f->bank ? block : in_front(p, block)].dom_pre;
     while (high - low > 1) {
         uint32_t mid = low + (high - low) / 2;
-        if (p->asked.at[mid].pre <= pre)
+        if (p->requests.at[mid].pre <= pre)
             low = mid;
         else
             high = mid;
     }
-    return &p->homes.at[p->asked.at[low].home];
+    return &p->sites.at[p->requests.at[low].home];
 }
 
-static void read_at_home(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void use_site_register(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    place *p = ctx;
+    placement *p = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !p->of[*row]) return;
-    const fetch *f = &p->fetches.at[p->of[*row] - 1];
-    if (f->nhomes > 1) *row += home_of(p, f, p->block)->row - f->i.op[0];
+    const constant_load *f = &p->loads.at[p->of[*row] - 1];
+    if (f->nhomes > 1) *row += load_site_of(p, f, p->block)->row - f->i.op[0];
 }
 
 /* A word that is fetched at several places has a register at each. */
-static bool settle_homes(place *p)
+static bool assign_site_registers(placement *p)
 {
     pl_ir *x = p->x;
-    size_t n = p->fetches.n;
-    if (!find_homes(p)) return false;
-    uint32_t *of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * p->homes.n + 4);
+    size_t n = p->loads.n;
+    if (!find_load_sites(p)) return false;
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, x->f->rows + 2 * p->sites.n + 4);
     if (!of) return false;
     memcpy(of, p->of, x->f->rows * sizeof *of);
     p->of = of;
     for (size_t k = 0; k < n; k++)
-        for (uint32_t h = 0; h < p->fetches.at[k].nhomes; h++) {
-            const uint32_t row = p->fetches.at[k].i.op[0], rows = p->fetches.at[k].rows;
-            home *at = &p->homes.at[p->fetches.at[k].homes + h];
+        for (uint32_t h = 0; h < p->loads.at[k].nhomes; h++) {
+            const uint32_t row = p->loads.at[k].i.op[0], rows = p->loads.at[k].rows;
+            load_site *at = &p->sites.at[p->loads.at[k].homes + h];
             at->row = h ? pl_ir_new(x, rows) : row;
-            fetch *f = h ? pl_push(x->tmp, &p->fetches) : &p->fetches.at[k];
+            constant_load *f = h ? pl_push(x->tmp, &p->loads) : &p->loads.at[k];
             if (!f) return false;
             if (h)
-                *f = (fetch){.bank = true,
-                             .rows = (uint8_t)rows,
-                             .i = p->fetches.at[k].depth ? pl_ir_clone(x, &p->fetches.at[k].i)
-                                                         : p->fetches.at[k].i,
-                             .depth = p->fetches.at[k].depth};
+                *f = (constant_load){.bank = true,
+                                     .rows = (uint8_t)rows,
+                                     .i = p->loads.at[k].depth ? pl_ir_clone(x, &p->loads.at[k].i)
+                                                               : p->loads.at[k].i,
+                                     .depth = p->loads.at[k].depth};
             f->i.op[0] = at->row;
             f->block = at->block;
-            for (unsigned r = 0; h && r < rows; r++) p->of[at->row + r] = (uint32_t)p->fetches.n;
+            for (unsigned r = 0; h && r < rows; r++) p->of[at->row + r] = (uint32_t)p->loads.n;
         }
-    for (size_t k = 0; k < p->fetches.n; k++)
-        if (p->fetches.at[k].depth) {
-            p->block = p->fetches.at[k].block;
-            pl_insn_uses(x->p, &p->fetches.at[k].i, read_at_home, p);
+    for (size_t k = 0; k < p->loads.n; k++)
+        if (p->loads.at[k].depth) {
+            p->block = p->loads.at[k].block;
+            pl_insn_uses(x->p, &p->loads.at[k].i, use_site_register, p);
         }
     for (p->block = 0; p->block < x->blocks.n; p->block++)
         for (size_t k = 0;
              x->blocks.at[p->block].rpo_index != PL_IR_NONE && k < x->blocks.at[p->block].code.n;
              k++)
             if (x->blocks.at[p->block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &x->blocks.at[p->block].code.at[k], read_at_home, p);
+                pl_insn_reads_here(x->p, &x->blocks.at[p->block].code.at[k], use_site_register, p);
     return pl_ir_ok(x);
 }
 
 typedef struct reader {
-    place *p;
+    placement *p;
     pl_insn *i;
     uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
 } reader;
 
-static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void use_kind_register(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     reader *r = ctx;
-    place *p = r->p;
+    placement *p = r->p;
     if ((use & PL_USE_PRED) || rows != 2 || !p->of[*row]) return;
     const uint32_t n = p->of[*row] - 1;
-    const fetch *f = &p->fetches.at[n];
+    const constant_load *f = &p->loads.at[n];
     if (!f->bank || f->depth || f->i.op[0] != *row) return;
     uint32_t *twin = r->twin + (size_t)n * PL_CBANK_READ_KINDS,
              *mine = &twin[pl_cbank_read_kind(r->i, row)];
@@ -423,27 +428,27 @@ static void read_its_way(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned w = 0; w < PL_CBANK_READ_KINDS; w++) first &= !twin[w];
     if (first) *mine = n + 1;
     if (!*mine) {
-        fetch other = *f;
+        constant_load other = *f;
         other.i.op[0] = pl_ir_new(p->x, 2);
         if (!pl_ir_ok(p->x)) return;
-        *pl_push(p->x->tmp, &p->fetches) = other;
-        *mine = (uint32_t)p->fetches.n;
+        *pl_push(p->x->tmp, &p->loads) = other;
+        *mine = (uint32_t)p->loads.n;
         p->of[other.i.op[0]] = p->of[other.i.op[0] + 1] = *mine;
     }
-    *row = p->fetches.at[*mine - 1].i.op[0];
+    *row = p->loads.at[*mine - 1].i.op[0];
 }
 
-static bool split_ways(place *p)
+static bool split_by_read_kind(placement *p)
 {
     pl_ir *x = p->x;
-    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->fetches.n * PL_CBANK_READ_KINDS + 1)};
+    reader r = {p, NULL, pl_arena_array(x->tmp, uint32_t, p->loads.n * PL_CBANK_READ_KINDS + 1)};
     bool any = false;
-    for (size_t k = 0; k < p->fetches.n && !any; k++)
-        any = p->fetches.at[k].bank && x->regs[p->fetches.at[k].i.op[0]].width == 2;
+    for (size_t k = 0; k < p->loads.n && !any; k++)
+        any = p->loads.at[k].bank && x->regs[p->loads.at[k].i.op[0]].width == 2;
     for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
             r.i = &x->blocks.at[x->rpo[j]].code.at[k];
-            if (r.i->form != PL_IR_DEAD) pl_insn_reads_here(x->p, r.i, read_its_way, &r);
+            if (r.i->form != PL_IR_DEAD) pl_insn_reads_here(x->p, r.i, use_kind_register, &r);
         }
     return pl_ir_ok(x);
 }
@@ -475,25 +480,25 @@ static window_use window_of(const pl_ir *x, pl_insn *i)
 }
 
 /* A block that has fetched something for all it dominates. */
-typedef struct source {
+typedef struct load_source {
     uint32_t block, next; /* next: the one in front of it, plus one */
-} source;
+} load_source;
 
 /* What is known of a fetch while blocks are walked from the entry on. */
-typedef struct known {
+typedef struct load_state {
     uint32_t part,
         at; /* the last part of a block where all lanes read it, and the first place there */
     uint32_t source; /* the nearest source, plus one */
-    uint32_t asked,
-        with; /* the last part where a body needed it; the body that has it with all lanes */
-    uint32_t run, row; /* the last body that has fetched it itself, and the register there */
-} known;
+    uint32_t body_part,
+        full_part; /* the last part where a body needed it; the body that has it with all lanes */
+    uint32_t body_id, row; /* the last body that has fetched it itself, and the register there */
+} load_state;
 
-typedef struct guards {
-    place *p;
-    known *of; /* by fetch; behind the last one: the window */
+typedef struct predicated_bodies {
+    placement *p;
+    load_state *of; /* by fetch; behind the last one: the window */
     struct {
-        source *at;
+        load_source *at;
         size_t n, cap;
     } sources;
     struct {
@@ -502,29 +507,29 @@ typedef struct guards {
     } read; /* fetches that the part at work has for all lanes */
     pl_insn *i;
     uint32_t block, at;
-    uint32_t front;   /* what all lanes need of the bank in this block is fetched there: in front of
-                         an innermost loop, or in the block itself */
-    uint32_t out;     /* and the window is made there: in front of all loops */
-    uint32_t *behind; /* by block: the last block in front of it, plus one, that is in a loop that
-                         it is not in, with lanes that do different things */
-    bool named;       /* an access of all lanes names a place in the window by its address */
-    uint32_t part;    /* parts of blocks so far: where some lanes end, another begins */
-    uint32_t run;     /* guarded bodies so far */
-} guards;
+    uint32_t load_block; /* what all lanes need of the bank in this block is fetched there: in front
+                       of an innermost loop, or in the block itself */
+    uint32_t window_block;      /* and the window is made there: in front of all loops */
+    uint32_t *divergent_before; /* by block: the last block in front of it, plus one, that is in a
+                         loop that it is not in, with lanes that do different things */
+    bool window_by_address; /* an access of all lanes names a place in the window by its address */
+    uint32_t part_id;       /* parts of blocks so far: where some lanes end, another begins */
+    uint32_t body_id;       /* guarded bodies so far */
+} predicated_bodies;
 
-static known *window_known(const guards *g)
+static load_state *window_known(const predicated_bodies *g)
 {
-    return &g->of[g->p->fetches.n];
+    return &g->of[g->p->loads.n];
 }
 
 /* Where all lanes get it that need it in this block. */
-static uint32_t place_of(const guards *g, const known *k)
+static uint32_t load_block_of(const predicated_bodies *g, const load_state *k)
 {
-    return k == window_known(g) ? g->out : g->front;
+    return k == window_known(g) ? g->window_block : g->load_block;
 }
 
 /* Has it been fetched for all lanes before this block? */
-static bool in_front_of(const guards *g, known *k)
+static bool is_loaded_before(const predicated_bodies *g, load_state *k)
 {
     const pl_ir *x = g->p->x;
     while (k->source && !pl_ir_dominates(x, g->sources.at[k->source - 1].block, g->block))
@@ -532,38 +537,39 @@ static bool in_front_of(const guards *g, known *k)
     if (!k->source) return false;
     const uint32_t from = g->sources.at[k->source - 1].block;
     return k == window_known(g) ||
-           x->blocks.at[g->p->since[g->block]].dom_pre <= x->blocks.at[from].dom_pre;
+           x->blocks.at[g->p->available_since[g->block]].dom_pre <= x->blocks.at[from].dom_pre;
 }
 
-static void read_by_all(guards *g, uint32_t n)
+static void read_by_all(predicated_bodies *g, uint32_t n)
 {
-    known *k = &g->of[n];
-    if (k->part == g->part) return;
-    k->part = g->part;
+    load_state *k = &g->of[n];
+    if (k->part == g->part_id) return;
+    k->part = g->part_id;
     k->at = g->at;
     *pl_push(g->p->x->tmp, &g->read) = n;
 }
 
 /* Does the body at work fetch for itself? A uniform register has what it has for all lanes: loops
  * have one in front, and the first body shares one with what follows it in its block. */
-static bool for_itself(guards *g, uint32_t n, bool uniform)
+static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
 {
-    known *k = &g->of[n];
-    const bool any = k->part == g->part, loop = place_of(g, k) != g->block;
+    load_state *k = &g->of[n];
+    const bool any = k->part == g->part_id, loop = load_block_of(g, k) != g->block;
     if (!uniform)
-        return !any &&
-               !(in_front_of(g, k) && (!loop || g->sources.at[k->source - 1].block == g->front));
-    if (loop || (any && k->at < g->at) || k->with == g->run || in_front_of(g, k)) return false;
-    const bool first = k->asked != g->part;
-    k->asked = g->part;
+        return !any && !(is_loaded_before(g, k) &&
+                         (!loop || g->sources.at[k->source - 1].block == g->load_block));
+    if (loop || (any && k->at < g->at) || k->full_part == g->body_id || is_loaded_before(g, k))
+        return false;
+    const bool first = k->body_part != g->part_id;
+    k->body_part = g->part_id;
     if (!any || !first) return true;
-    k->with = g->run;
+    k->full_part = g->body_id;
     return false;
 }
 
 /* A place under the guard of the body at work: in front of the loop where that does not change the
  * guard. */
-static pl_insn *under_guard(const guards *g, uint32_t front)
+static pl_insn *insert_predicated(const predicated_bodies *g, uint32_t front)
 {
     pl_ir *x = g->p->x;
     const pl_ir_reg *r = &x->preds[g->i->guard];
@@ -573,9 +579,9 @@ static pl_insn *under_guard(const guards *g, uint32_t front)
                  : pl_ir_insert_deferred(x, g->block, g->at);
 }
 
-static void put_under_guard(const guards *g, const pl_insn *what)
+static void emit_predicated(const predicated_bodies *g, const pl_insn *what)
 {
-    pl_insn *at = under_guard(g, g->front);
+    pl_insn *at = insert_predicated(g, g->load_block);
     if (!at) return;
     *at = *what;
     at->guard = g->i->guard;
@@ -585,32 +591,32 @@ static void put_under_guard(const guards *g, const pl_insn *what)
 
 static void read_for_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    guards *g = ctx;
+    predicated_bodies *g = ctx;
     (void)rows;
     if (!(use & PL_USE_PRED) && g->p->of[*row]) read_by_all(g, g->p->of[*row] - 1);
 }
 
 static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    guards *g = ctx;
-    place *p = g->p;
+    predicated_bodies *g = ctx;
+    placement *p = g->p;
     if ((use & PL_USE_PRED) || !p->of[*row]) return;
     const uint32_t n = p->of[*row] - 1;
-    const fetch *f = &p->fetches.at[n];
+    const constant_load *f = &p->loads.at[n];
     if (pl_insn_mnem(&f->i) != M_ld || f->depth || f->i.op[0] != *row || f->rows != rows) return;
     const bool wide = rows == 2,
                busy = p->x->blocks.at[g->block].loop != PL_IR_NONE && (g->i->flags & PL_IF_MEM);
     const bool uniform = wide && pl_cbank_read_kind(g->i, row) == PL_CBANK_VIA_UNIFORM;
-    known *k = &g->of[n];
-    if (k->run != g->run && (wide ? !for_itself(g, n, uniform) : !busy)) {
-        if (g->front != g->block) read_by_all(g, n);
+    load_state *k = &g->of[n];
+    if (k->body_id != g->body_id && (wide ? !needs_own_load(g, n, uniform) : !busy)) {
+        if (g->load_block != g->block) read_by_all(g, n);
         return;
     }
-    if (k->run != g->run) {
+    if (k->body_id != g->body_id) {
         pl_insn own = f->i;
-        k->run = g->run;
+        k->body_id = g->body_id;
         k->row = own.op[0] = pl_ir_new(p->x, rows);
-        put_under_guard(g, &own);
+        emit_predicated(g, &own);
     }
     *row = k->row;
 }
@@ -623,48 +629,48 @@ static bool make_window(const pl_ir *x, uint32_t block, pl_insn *i)
     return pl_insn_make(i, M__window, 0, NULL, 0);
 }
 
-static void window_in_body(guards *g, bool address)
+static void window_in_body(predicated_bodies *g, bool address)
 {
-    const uint32_t n = (uint32_t)g->p->fetches.n;
-    known *k = &g->of[n];
-    const bool loop = g->out != g->block;
-    if (k->run == g->run) return;
-    if (!(loop && address) && !for_itself(g, n, true)) {
+    const uint32_t n = (uint32_t)g->p->loads.n;
+    load_state *k = &g->of[n];
+    const bool loop = g->window_block != g->block;
+    if (k->body_id == g->body_id) return;
+    if (!(loop && address) && !needs_own_load(g, n, true)) {
         if (loop) read_by_all(g, n);
         return;
     }
-    pl_insn *i = under_guard(g, g->out);
-    k->run = g->run;
+    pl_insn *i = insert_predicated(g, g->window_block);
+    k->body_id = g->body_id;
     if (!make_window(g->p->x, g->block, i)) return;
     i->guard = g->i->guard;
     i->flags |= g->i->flags & PL_IF_GUARD_NEG;
 }
 
 /* Has its uniform register been given up in a loop since? */
-static bool lost(const guards *g, const known *k)
+static bool was_evicted(const predicated_bodies *g, const load_state *k)
 {
     const pl_ir_block *b = g->p->x->blocks.at;
-    return g->behind[g->block] &&
-           b[g->sources.at[k->source - 1].block].dom_pre <= b[g->behind[g->block] - 1].dom_pre;
+    return g->divergent_before[g->block] && b[g->sources.at[k->source - 1].block].dom_pre <=
+                                                b[g->divergent_before[g->block] - 1].dom_pre;
 }
 
 /* Where a guarded body fetches for itself, and where the window is made: in these instructions of
  * the block at work. */
-static void visit_part(guards *g, uint32_t from, uint32_t to)
+static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
 {
     pl_ir *x = g->p->x;
     const pl_ir_block *b = &x->blocks.at[g->block];
-    const uint32_t window = (uint32_t)g->p->fetches.n;
-    g->part++;
+    const uint32_t window = (uint32_t)g->p->loads.n;
+    g->part_id++;
     g->read.n = 0;
-    g->named = false;
+    g->window_by_address = false;
     for (g->at = from; g->at < to; g->at++) {
         pl_insn *i = &b->code.at[g->at];
         if (i->form == PL_IR_DEAD || i->guard != PL_PT) continue;
         pl_insn_reads_here(x->p, i, read_for_all, g);
         const window_use w = window_of(x, i);
         if (x->f->entry && w.any) read_by_all(g, window);
-        g->named |= w.address;
+        g->window_by_address |= w.address;
     }
     const pl_insn *last = NULL; /* of a body that may go on */
     for (g->at = from; g->at < to; g->at++) {
@@ -674,7 +680,7 @@ static void visit_part(guards *g, uint32_t from, uint32_t to)
             last = g->i->flags & PL_IF_MEM || pl_insn_effects(g->i) ? NULL : last;
             continue;
         }
-        g->run +=
+        g->body_id +=
             !last || last->guard != g->i->guard || ((last->flags ^ g->i->flags) & PL_IF_GUARD_NEG);
         last = g->i;
         pl_insn_reads_here(x->p, g->i, read_in_body, g);
@@ -682,23 +688,25 @@ static void visit_part(guards *g, uint32_t from, uint32_t to)
         if (x->f->entry && w.any) window_in_body(g, w.address);
     }
     for (size_t k = 0; k < g->read.n; k++) {
-        known *f = &g->of[g->read.at[k]];
-        if (g->read.at[k] == window && !(in_front_of(g, f) && !(g->named && lost(g, f))))
-            make_window(x, g->out,
-                        g->out == g->block
-                            ? pl_ir_insert_deferred(x, g->block, from)
-                            : pl_ir_insert_deferred(x, g->out, pl_ir_end(x, g->out)));
-        *pl_push(x->tmp, &g->sources) = (source){place_of(g, f), f->source};
+        load_state *f = &g->of[g->read.at[k]];
+        if (g->read.at[k] == window &&
+            !(is_loaded_before(g, f) && !(g->window_by_address && was_evicted(g, f))))
+            make_window(
+                x, g->window_block,
+                g->window_block == g->block
+                    ? pl_ir_insert_deferred(x, g->block, from)
+                    : pl_ir_insert_deferred(x, g->window_block, pl_ir_end(x, g->window_block)));
+        *pl_push(x->tmp, &g->sources) = (load_source){load_block_of(g, f), f->source};
         f->source = (uint32_t)g->sources.n;
     }
 }
 
-static void visit_block(guards *g)
+static void visit_block(predicated_bodies *g)
 {
     const pl_ir_block *b = &g->p->x->blocks.at[g->block];
     uint32_t from = 0;
-    g->front = in_front(g->p, g->block);
-    g->out = pl_ir_outside_loops(g->p->x, g->block);
+    g->load_block = in_front(g->p, g->block);
+    g->window_block = pl_ir_outside_loops(g->p->x, g->block);
     for (uint32_t to = 0; to < b->code.n; to++)
         if (b->code.at[to].form != PL_IR_DEAD && b->code.at[to].guard != PL_PT &&
             (pl_insn_effects(&b->code.at[to]) & PL_EF_EXIT)) {
@@ -708,44 +716,44 @@ static void visit_block(guards *g)
     visit_part(g, from, (uint32_t)b->code.n);
 }
 
-static uint32_t last_parting(const guards *g, uint32_t b)
+static uint32_t last_divergence(const predicated_bodies *g, uint32_t b)
 {
     const pl_ir *x = g->p->x;
     const uint32_t from = x->blocks.at[b].idom;
     for (uint32_t h = x->blocks.at[from].loop; h != PL_IR_NONE && !pl_ir_in_loop(x, b, h);
          h = x->blocks.at[h].parent_loop)
-        if (g->p->rounds[h].parts) return from + 1;
-    return b == from ? 0 : g->behind[from];
+        if (g->p->loop_shapes[h].parts) return from + 1;
+    return b == from ? 0 : g->divergent_before[from];
 }
 
-static bool fetch_in_bodies(place *p)
+static bool fetch_in_bodies(placement *p)
 {
     pl_ir *x = p->x;
-    guards g = {.p = p,
-                .of = pl_arena_array(x->tmp, known, p->fetches.n + 1),
-                .behind = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1)};
+    predicated_bodies g = {.p = p,
+                           .of = pl_arena_array(x->tmp, load_state, p->loads.n + 1),
+                           .divergent_before = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1)};
     uint32_t *walk = pl_arena_array(x->tmp, uint32_t, x->nrpo + 1);
-    if (!g.of || !g.behind || !walk) return false;
+    if (!g.of || !g.divergent_before || !walk) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) walk[x->blocks.at[x->rpo[j]].dom_pre] = x->rpo[j];
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
         g.block = walk[j];
-        g.behind[g.block] = last_parting(&g, g.block);
+        g.divergent_before[g.block] = last_divergence(&g, g.block);
         visit_block(&g);
     }
     return pl_ir_flush_inserts(x);
 }
 
-typedef struct needs {
-    place *p;
+typedef struct operand_walk {
+    placement *p;
     size_t at;
-} needs;
+} operand_walk;
 
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 /* Puts the fetch in front of position `at` of the block at work, behind what it is made of. */
-static void emit(place *p, size_t at, fetch *f)
+static void emit(placement *p, size_t at, constant_load *f)
 {
-    needs n = {p, at};
+    operand_walk n = {p, at};
     if (f->placed) return;
     f->placed = true;
     if (f->depth) pl_insn_uses_here(p->x->p, &f->i, emit_needed, &n);
@@ -754,49 +762,50 @@ static void emit(place *p, size_t at, fetch *f)
 }
 
 /* All of the block at work that have no place yet. */
-static void emit_rest(place *p, size_t at, uint32_t first)
+static void emit_remaining(placement *p, size_t at, uint32_t first)
 {
-    for (uint32_t k = first; k; k = p->fetches.at[k - 1].next) emit(p, at, &p->fetches.at[k - 1]);
+    for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit(p, at, &p->loads.at[k - 1]);
 }
 
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    needs *n = ctx;
+    operand_walk *n = ctx;
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++) {
         uint32_t f = n->p->of[*row + k];
-        if (f && n->p->fetches.at[f - 1].block == n->p->block)
-            emit(n->p, n->at, &n->p->fetches.at[f - 1]);
+        if (f && n->p->loads.at[f - 1].block == n->p->block)
+            emit(n->p, n->at, &n->p->loads.at[f - 1]);
     }
 }
 
-static void leave(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = &((place *)ctx)->flow;
+    pl_liveness *f = &((placement *)ctx)->liveness;
     uint32_t k = pl_liveness_value_of(f, *row, use);
     if (k) pl_liveness_set(f, k - 1, !pl_liveness_defines(f, k - 1, rows, use));
 }
 
-static void enter(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    pl_liveness *f = &((place *)ctx)->flow;
+    pl_liveness *f = &((placement *)ctx)->liveness;
     uint32_t k = pl_liveness_value_of(f, *row, use);
     (void)rows;
     if (k) pl_liveness_set(f, k - 1, true);
 }
 
 /* Marks what lives where registers are scarce, not counting what this pass is about. */
-static bool find_crowds(place *p)
+static bool find_high_pressure(placement *p)
 {
     pl_ir *x = p->x;
-    pl_liveness *f = &p->flow;
+    pl_liveness *f = &p->liveness;
     if (x->f->rows <= CROWD) return true;
-    p->scarce = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
-    if (!p->scarce || !pl_liveness_values(f, x, false)) return false;
+    p->high_pressure = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+    if (!p->high_pressure || !pl_liveness_values(f, x, false)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             const pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (x->blocks.at[b].rpo_index != PL_IR_NONE && is_fetch(x, i) && f->of[i->op[0]])
+            if (x->blocks.at[b].rpo_index != PL_IR_NONE && is_constant_load(x, i) &&
+                f->of[i->op[0]])
                 f->v[f->of[i->op[0]] - 1].regs = 0;
         }
     if (!pl_liveness_solve(f)) return false;
@@ -807,30 +816,30 @@ static bool find_crowds(place *p)
         for (uint32_t k = (uint32_t)x->blocks.at[b].code.n; k-- > 0;) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             pl_liveness_visit(f, b, k);
-            pl_insn_writes_here(x->p, i, leave, p);
-            pl_insn_reads_here(x->p, i, enter, p);
+            pl_insn_writes_here(x->p, i, step_back_write, p);
+            pl_insn_reads_here(x->p, i, step_back_read, p);
             most = f->reg_pressure > most ? f->reg_pressure : most;
             if (f->reg_pressure > CROWD) {
                 pl_liveness_mark(f);
-                p->scarce[b] = 1;
-                p->crowds = true;
+                p->high_pressure[b] = 1;
+                p->has_high_pressure = true;
             }
         }
     }
-    p->spills = most + BESIDES >= pl_register_limit(x->p, x->f);
+    p->must_spill = most + BESIDES >= pl_register_limit(x->p, x->f);
     return pl_ir_ok(x);
 }
 
-typedef struct chain {
-    place *p;
+typedef struct remat_chain {
+    placement *p;
     unsigned depth; /* of what is read */
-    unsigned fetched;
+    unsigned nloads;
     bool other;
-} chain;
+} remat_chain;
 
-static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void measure_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chain *c = ctx;
+    remat_chain *c = ctx;
     const pl_ir *x = c->p->x;
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_READ)) {
@@ -843,42 +852,43 @@ static void look_at(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         c->other = true;
         return;
     }
-    c->fetched++;
-    unsigned depth = c->p->fetches.at[f - 1].depth;
+    c->nloads++;
+    unsigned depth = c->p->loads.at[f - 1].depth;
     c->depth = depth > c->depth ? depth : c->depth;
 }
 
-static void crowd(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void mark_high_pressure(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    place *p = ctx;
+    placement *p = ctx;
     (void)rows;
     if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && p->of[*row])
-        p->fetches.at[p->of[*row] - 1].crowded = true;
+        p->loads.at[p->of[*row] - 1].crowded = true;
 }
 
 /* What is made of one fetch in a few steps and would be kept where registers are scarce is made
  * again: how many steps; 0: it is something else, or made of two, as an index of block and thread
  * is: ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
-static uint8_t steps(place *p, pl_insn *i)
+static uint8_t remat_cost(placement *p, pl_insn *i)
 {
     enum { STEPS = 3 };
     static const bool cheap[M_count] = {
         [M_and] = true, [M_or] = true,  [M_xor] = true,  [M_shl] = true,  [M_shr] = true,
         [M_add] = true, [M_sub] = true, [M__lea] = true, [M_lop3] = true, [M__lop3] = true};
     const pl_ir *x = p->x;
-    if (!p->crowds || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] || i->guard != PL_PT ||
-        !pl_insn_pure(i) || pl_insn_has(i, W_cc) || x->regs[i->op[0]].ndefs != 1 ||
-        x->regs[i->op[0]].precolored || x->regs[i->op[0]].width != 1 || !p->flow.of[i->op[0]] ||
-        !pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1))
+    if (!p->has_high_pressure || i->form == PL_IR_DEAD || !cheap[pl_insn_mnem(i)] ||
+        i->guard != PL_PT || !pl_insn_pure(i) || pl_insn_has(i, W_cc) ||
+        x->regs[i->op[0]].ndefs != 1 || x->regs[i->op[0]].precolored ||
+        x->regs[i->op[0]].width != 1 || !p->liveness.of[i->op[0]] ||
+        !pl_liveness_was_live_at_mark(&p->liveness, p->liveness.of[i->op[0]] - 1))
         return 0;
-    chain c = {.p = p};
-    pl_insn_uses_here(x->p, i, look_at, &c);
-    if (c.other || !c.fetched || (c.fetched > 1 && !p->spills) || c.depth >= STEPS) return 0;
-    pl_insn_uses_here(x->p, i, crowd, p);
+    remat_chain c = {.p = p};
+    pl_insn_uses_here(x->p, i, measure_operand, &c);
+    if (c.other || !c.nloads || (c.nloads > 1 && !p->must_spill) || c.depth >= STEPS) return 0;
+    pl_insn_uses_here(x->p, i, mark_high_pressure, p);
     return (uint8_t)(c.depth + 1);
 }
 
-static bool collect(place *p)
+static bool collect(placement *p)
 {
     pl_ir *x = p->x;
     size_t others = 0; /* rows of fetches for other ways of reading, and of those that guarded
@@ -895,40 +905,41 @@ static bool collect(place *p)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            uint8_t depth = is_fetch(x, i) ? 0 : steps(p, i);
+            uint8_t depth = is_constant_load(x, i) ? 0 : remat_cost(p, i);
             if (depth && pl_ir_ok(x)) {
-                *pl_push(x->tmp, &p->fetches) = (fetch){.i = *i,
-                                                        .block = PL_IR_NONE,
-                                                        .depth = depth,
-                                                        .rows = x->regs[i->op[0]].width,
-                                                        .crowded = true};
+                *pl_push(x->tmp, &p->loads) = (constant_load){.i = *i,
+                                                              .block = PL_IR_NONE,
+                                                              .depth = depth,
+                                                              .rows = x->regs[i->op[0]].width,
+                                                              .crowded = true};
                 for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
-                    p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+                    p->of[i->op[0] + r] = (uint32_t)p->loads.n;
                 i->form = PL_IR_DEAD;
             }
-            if (i->form == PL_IR_DEAD || !is_fetch(x, i)) continue;
-            *pl_push(x->tmp, &p->fetches) =
-                (fetch){.i = *i, .block = PL_IR_NONE, .rows = x->regs[i->op[0]].width};
-            p->fetches.at[p->fetches.n - 1].crowded =
-                p->crowds && pl_liveness_was_live_at_mark(&p->flow, p->flow.of[i->op[0]] - 1);
-            p->fetches.at[p->fetches.n - 1].bank =
+            if (i->form == PL_IR_DEAD || !is_constant_load(x, i)) continue;
+            *pl_push(x->tmp, &p->loads) =
+                (constant_load){.i = *i, .block = PL_IR_NONE, .rows = x->regs[i->op[0]].width};
+            p->loads.at[p->loads.n - 1].crowded =
+                p->has_high_pressure &&
+                pl_liveness_was_live_at_mark(&p->liveness, p->liveness.of[i->op[0]] - 1);
+            p->loads.at[p->loads.n - 1].bank =
                 pl_insn_mnem(i) == M_ld || in_constant_bank(pl_ir_special_register(x, i->op[1]));
             if (pl_insn_mnem(i) == M_mov) {
                 pl_word type = x->regs[i->op[0]].width == 2 ? W_u64 : W_u32;
-                pl_insn_make(&p->fetches.at[p->fetches.n - 1].i,
+                pl_insn_make(&p->loads.at[p->loads.n - 1].i,
                              in_constant_bank(pl_ir_special_register(x, i->op[1])) ? M__ldc
                                                                                    : M__s2r,
                              2, &type, 1);
             }
             for (unsigned r = 0; r < x->regs[i->op[0]].width; r++)
-                p->of[i->op[0] + r] = (uint32_t)p->fetches.n;
+                p->of[i->op[0] + r] = (uint32_t)p->loads.n;
             pl_ir_remove(x, i);
         }
     return pl_ir_ok(x);
 }
 
 /* The block before all accesses to global memory, which need its descriptor. */
-static uint32_t before_global(const pl_ir *x)
+static uint32_t dominator_of_global_accesses(const pl_ir *x)
 {
     uint32_t at = PL_IR_NONE;
     for (uint32_t j = 0; j < x->nrpo; j++) {
@@ -948,7 +959,7 @@ static uint32_t before_global(const pl_ir *x)
 }
 
 /* An instruction of the machine's own in front of a block. */
-static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
+static bool insert_prologue(pl_ir *x, uint32_t block, uint16_t mnem)
 {
     pl_ir_block *b = &x->blocks.at[block];
     uint32_t line = b->code.n ? b->code.at[0].line : 0;
@@ -960,13 +971,13 @@ static bool setup(pl_ir *x, uint32_t block, uint16_t mnem)
 
 bool pl_pass_place_constant_loads(pl_ir *x)
 {
-    place p = {.x = x};
+    placement p = {.x = x};
     pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_crowds(&p) || !collect(&p) ||
-        !measure_loops(&p) || !find_since(&p))
+    if (!pl_ir_graph(x) || !pl_ir_count(x) || !find_high_pressure(&p) || !collect(&p) ||
+        !find_loop_shapes(&p) || !find_availability(&p))
         return false;
     uint32_t rows = x->f->rows;
-    if (!split_ways(&p) || !fetch_in_bodies(&p)) return false;
+    if (!split_by_read_kind(&p) || !fetch_in_bodies(&p)) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->blocks.at[p.block].code.n; k++)
@@ -975,9 +986,9 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     }
     uint32_t *wanted = pl_arena_array(
         x->tmp, uint32_t, x->blocks.n + 1); /* by block: the first fetch there, plus one */
-    if (!settle_homes(&p) || !wanted) return false;
-    for (size_t k = p.fetches.n; k-- > 0;) {
-        fetch *f = &p.fetches.at[k];
+    if (!assign_site_registers(&p) || !wanted) return false;
+    for (size_t k = p.loads.n; k-- > 0;) {
+        constant_load *f = &p.loads.at[k];
         if (f->block == PL_IR_NONE) continue;
         f->block = f->bank || f->crowded || f->block == PL_IR_NONE
                        ? f->block
@@ -989,11 +1000,11 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         if (!wanted[b]) continue;
         const pl_ir_block *k = &x->blocks.at[b];
         p.block = b;
-        needs n = {.p = &p};
+        operand_walk n = {.p = &p};
         for (; n.at < k->code.n; n.at++)
             if (k->code.at[n.at].form != PL_IR_DEAD)
                 pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
-        emit_rest(&p, pl_ir_end(x, b), wanted[b]);
+        emit_remaining(&p, pl_ir_end(x, b), wanted[b]);
     }
     if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
@@ -1009,14 +1020,14 @@ bool pl_pass_place_constant_loads(pl_ir *x)
                 i->latency_class = C_param;
         }
     if (x->f->entry) {
-        uint32_t global = before_global(x);
-        if (global != PL_IR_NONE && !setup(x, global, M__desc)) return false;
-        if (!setup(x, 0, M__stack)) return false;
+        uint32_t global = dominator_of_global_accesses(x);
+        if (global != PL_IR_NONE && !insert_prologue(x, global, M__desc)) return false;
+        if (!insert_prologue(x, 0, M__stack)) return false;
     }
     pl_ir_sweep(x);
     if (x->f->rows == rows &&
-        !p.crowds) /* nothing has got a register of its own or goes with its reader; those that
-                      nobody reads are gone, and nobody asks about them */
+        !p.has_high_pressure) /* nothing has got a register of its own or goes with its reader;
+                      those that nobody reads are gone, and nobody asks about them */
         pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

@@ -69,7 +69,7 @@ static bool single_row(const pl_ir *x, uint32_t row)
 }
 
 /* A load of one word or less that only what writes memory, or orders it, holds in its place. */
-static bool loads(const pl_insn *w)
+static bool is_load(const pl_insn *w)
 {
     return w->form != PL_IR_DEAD && pl_insn_mnem(w) == M_ld && w->guard == PL_PT &&
            (w->flags & PL_IF_MEM) && w->latency_class == C_ld && w->sel[PL_M_COUNT] == 1 &&
@@ -96,7 +96,7 @@ static pl_insn *computed(pl_ir *x, uint32_t block, size_t at, uint32_t row)
         r->def_index >= at)
         return NULL;
     pl_insn *w = &x->blocks.at[block].code.at[r->def_index];
-    const bool load = loads(w);
+    const bool load = is_load(w);
     if ((!load && !simple(w)) || w->op[0] != row ||
         (load && writes_between(x, block, r->def_index + 1, at)))
         return NULL;
@@ -133,7 +133,8 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* A value that nothing needs behind position `at`. */
-static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, uint32_t row)
+static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, size_t at,
+                           uint32_t row)
 {
     const pl_ir_reg *r = &x->regs[row];
     const readers *k = &n->by_row[row];
@@ -147,7 +148,7 @@ static bool dies(const pl_ir *x, const reading *n, uint32_t block, size_t at, ui
 static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
 {
     const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);
-    return first && second && loads(first) && (!loads(second) || second > first);
+    return first && second && is_load(first) && (!is_load(second) || second > first);
 }
 
 /* Does the selection change its sign? A copy of it would not come for nothing. */
@@ -171,7 +172,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         uint32_t other = i->op[3 - k];
         pl_insn *w = computed(x, block, at, i->op[k]);
         if (!w || other == UINT32_MAX || signed_on_the_way(x, other) ||
-            (other != i->op[0] && !dies(x, n, block, at, other)))
+            (other != i->op[0] && !has_single_use(x, n, block, at, other)))
             continue;
         pl_insn r = *w, copy = *i, back = *i;
         count old = {i->op[0], PL_IR_NONE, 0, 0};

@@ -9,13 +9,13 @@
 /* What an access can hold; the rest of 24 bits is for variables. */
 enum { MOST_OFFSET = 1 << 22 };
 
-typedef struct bases {
+typedef struct base_reassoc {
     pl_ir *x;
-    uint32_t *good; /* by row: readers that do not mind where it counts from */
-    int64_t *delta; /* by row: what its value lacks now */
+    uint32_t *relocatable_uses; /* by row: readers that do not mind where it counts from */
+    int64_t *offset;            /* by row: what its value lacks now */
     uint32_t
         start; /* row that holds the start of the block's memory, PL_IR_NONE: not looked for yet */
-} bases;
+} base_reassoc;
 
 /* Is the row the address of a variable? */
 static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
@@ -51,27 +51,27 @@ static unsigned summands(const pl_ir *x, const pl_insn *i, unsigned *first)
     return m == M_add ? 2 : m == M__iadd3 ? 3 : 1;
 }
 
-static bool free_of_place(const bases *b, uint32_t row)
+static bool free_of_place(const base_reassoc *b, uint32_t row)
 {
-    return b->good[row] && b->good[row] == b->x->regs[row].nuses;
+    return b->relocatable_uses[row] && b->relocatable_uses[row] == b->x->regs[row].nuses;
 }
 
-static void note_readers(bases *b, const pl_insn *i)
+static void note_readers(base_reassoc *b, const pl_insn *i)
 {
     unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
-    if (address) b->good[i->op[address - 1]]++;
+    if (address) b->relocatable_uses[i->op[address - 1]]++;
     if (n && free_of_place(b, i->op[0]))
-        for (unsigned k = first; k < first + n; k++) b->good[i->op[k]]++;
+        for (unsigned k = first; k < first + n; k++) b->relocatable_uses[i->op[k]]++;
 }
 
-static void move(bases *b, pl_insn *i)
+static void rebase(base_reassoc *b, pl_insn *i)
 {
     unsigned first = 0, n = summands(b->x, i, &first), address = address_of(i);
-    if (address) i->imm += b->delta[i->op[address - 1]];
+    if (address) i->imm += b->offset[i->op[address - 1]];
     if (!n || !free_of_place(b, i->op[0])) return;
     for (unsigned k = first; k < first + n; k++) {
         const pl_frame_init *v = variable(b->x, i->op[k]);
-        b->delta[i->op[0]] += v ? (int64_t)v->bits : b->delta[i->op[k]];
+        b->offset[i->op[0]] += v ? (int64_t)v->bits : b->offset[i->op[k]];
         if (v && v->bits) i->op[k] = b->start;
     }
 }
@@ -101,16 +101,16 @@ bool pl_pass_shared_base_reassoc(pl_ir *x)
         any = v && v->bits;
     }
     if (!any) return true;
-    bases b = {.x = x, .start = start_of_memory(x)};
+    base_reassoc b = {.x = x, .start = start_of_memory(x)};
     if (!pl_ir_analyze(x)) return false;
-    b.good = pl_arena_array(x->tmp, uint32_t, x->f->rows);
-    b.delta = pl_arena_array(x->tmp, int64_t, x->f->rows);
+    b.relocatable_uses = pl_arena_array(x->tmp, uint32_t, x->f->rows);
+    b.offset = pl_arena_array(x->tmp, int64_t, x->f->rows);
     if (!pl_ir_ok(x)) return false;
     for (uint32_t j = x->nrpo; j-- > 0;)
         for (size_t k = x->blocks.at[x->rpo[j]].code.n; k-- > 0;)
             note_readers(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
-            move(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
+            rebase(&b, &x->blocks.at[x->rpo[j]].code.at[k]);
     return true;
 }

@@ -16,48 +16,48 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-typedef struct var {
+typedef struct variable {
     uint32_t row, rows; /* or the number of a predicate */
     uint32_t first,
         n; /* its writes: nodes first .. first + n; the first one is "before the function" */
-    uint32_t touches; /* the blocks that touch it: a list, plus one */
-    bool pred, mixed; /* mixed: seen with different widths */
-    bool open;        /* a block reads what comes from another */
-} var;
+    uint32_t accesses;   /* the blocks that touch it: a list, plus one */
+    bool pred, mixed;    /* mixed: seen with different widths */
+    bool crosses_blocks; /* a block reads what comes from another */
+} variable;
 
 /* A block touches a variable. */
-typedef struct touch {
+typedef struct block_access {
     uint32_t block, node; /* node: what is there when the block starts */
     uint32_t last;        /* its last write, PL_IR_NONE */
     uint32_t next;        /* of the same variable, plus one */
-    bool reads;           /* before it writes */
-} touch;
+    bool reads_first;     /* before it writes */
+} block_access;
 
 /* A block that writes the variable at work, or a point of meeting. */
-typedef struct site {
+typedef struct phi_site {
     uint32_t block, pre;
-    uint32_t up; /* the nearest one above it, plus one */
-} site;
+    uint32_t dom_parent; /* the nearest one above it, plus one */
+} phi_site;
 
 typedef struct frontier {
     uint32_t block, next; /* next: plus one */
 } frontier;
 
 /* An instruction. */
-typedef struct spot {
-    uint32_t block, at;
-} spot;
+typedef struct access_point {
+    uint32_t block, insn_index;
+} access_point;
 
 typedef struct webs {
     pl_ir *x;
     struct {
-        spot *at;
+        access_point *at;
         size_t n, cap;
-    } spots;          /* instructions that touch what may be a variable */
-    bool touches_any; /* does the one that is surveyed? */
-    uint32_t *of[2];  /* by row, by predicate: variable, plus one */
+    } points;          /* instructions that touch what may be a variable */
+    bool accesses_any; /* does the one that is surveyed? */
+    uint32_t *of[2];   /* by row, by predicate: variable, plus one */
     struct {
-        var *at;
+        variable *at;
         size_t n, cap;
     } v;
     uint32_t bits; /* writes of all variables */
@@ -66,15 +66,15 @@ typedef struct webs {
         size_t n, cap;
     } up; /* union-find over nodes: writes, then what stands for several of them */
     struct {
-        touch *at;
+        block_access *at;
         size_t n, cap;
-    } touches;
-    uint32_t *row;   /* by write that represents a web: its row */
-    uint32_t *now;   /* by variable: node that reaches this point in the block; */
-    uint32_t *in;    /* if this is the block, plus one; */
-    uint32_t *touch; /* and its touch, plus one */
-    uint32_t *seen;  /* by variable: writes numbered so far */
-    uint32_t ntouch; /* touches met so far */
+    } accesses;
+    uint32_t *row;      /* by write that represents a web: its row */
+    uint32_t *reaching; /* by variable: node that reaches this point in the block; */
+    uint32_t *in;       /* if this is the block, plus one; */
+    uint32_t *access;   /* and its touch, plus one */
+    uint32_t *seen;     /* by variable: writes numbered so far */
+    uint32_t naccesses; /* touches met so far */
     uint32_t block;
     bool renaming, guarded;
     /* blocks where the dominance of a block ends: lists, plus one */
@@ -88,16 +88,16 @@ typedef struct webs {
         *spans; /* by variable: first of its stretches in `spans`, numbers of those of the sets */
     /* by block, for the variable at work: its number plus one where it is touched, where there is a
      * point of meeting; the touch, the node */
-    uint32_t *has_touch, *has_meeting, *touched, *meeting;
+    uint32_t *has_access, *has_phi, *accessed, *phi;
     struct {
-        site *at;
+        phi_site *at;
         size_t n, cap;
     } sites;
     struct {
         uint32_t *at;
         size_t n, cap;
-    } work, asked;  /* blocks; points of meeting that are read */
-    bool *is_asked; /* by block */
+    } work, live_phis; /* blocks; points of meeting that are read */
+    bool *is_live_phi; /* by block */
 } webs;
 
 static uint32_t find(webs *w, uint32_t k)
@@ -107,7 +107,7 @@ static uint32_t find(webs *w, uint32_t k)
     return k;
 }
 
-static void join(webs *w, uint32_t a, uint32_t b)
+static void union_nodes(webs *w, uint32_t a, uint32_t b)
 {
     a = find(w, a);
     b = find(w, b);
@@ -125,7 +125,7 @@ static uint32_t new_node(webs *w)
 }
 
 /* Finds the variables: rows with several writes, always used with the same width. */
-static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void collect_accesses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     webs *w = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
@@ -136,13 +136,13 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (!have && info[*row].ndefs < 2) /* nearly all */
         return;
     bool eligible = true;
-    w->touches_any = true;
+    w->accesses_any = true;
     for (unsigned k = 0; k < n; k++)
         eligible &= !info[*row + k].precolored && info[*row + k].kind == PL_REG_VIRTUAL &&
                     !(pred && *row <= PL_PF);
     if (!have) {
         if (!eligible) return;
-        *pl_push(x->tmp, &w->v) = (var){.row = *row, .rows = n, .pred = pred, .n = 1};
+        *pl_push(x->tmp, &w->v) = (variable){.row = *row, .rows = n, .pred = pred, .n = 1};
         if (!pl_ir_ok(x)) return;
         for (unsigned k = 0; k < n; k++) {
             uint32_t other = w->of[pred][*row + k];
@@ -151,7 +151,7 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         }
         have = (uint32_t)w->v.n;
     }
-    var *v = &w->v.at[have - 1];
+    variable *v = &w->v.at[have - 1];
     v->mixed |= v->row != *row || v->rows != n || !eligible;
     for (unsigned k = 1; k < n; k++)
         if (w->of[pred][*row + k] != have) {
@@ -163,31 +163,32 @@ static inline void survey(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* What reaches this point in the block. The first access of a block asks what is there when it
  * starts: a node of its own. */
-static uint32_t reaching(webs *w, uint32_t index, bool reads)
+static uint32_t reaching_def(webs *w, uint32_t index, bool reads)
 {
-    if (w->in[index] == w->block + 1) return w->now[index];
-    var *v = &w->v.at[index];
+    if (w->in[index] == w->block + 1) return w->reaching[index];
+    variable *v = &w->v.at[index];
     if (!w->renaming) {
-        touch *t = pl_push(w->x->tmp, &w->touches);
-        *t = (touch){w->block, reads ? new_node(w) : PL_IR_NONE, PL_IR_NONE, v->touches, reads};
-        v->touches = (uint32_t)w->touches.n;
-        v->open |= reads;
+        block_access *t = pl_push(w->x->tmp, &w->accesses);
+        *t = (block_access){w->block, reads ? new_node(w) : PL_IR_NONE, PL_IR_NONE, v->accesses,
+                            reads};
+        v->accesses = (uint32_t)w->accesses.n;
+        v->crosses_blocks |= reads;
     }
     w->in[index] = w->block + 1;
-    w->touch[index] = ++w->ntouch;
-    return w->now[index] = w->touches.at[w->ntouch - 1].node;
+    w->access[index] = ++w->naccesses;
+    return w->reaching[index] = w->accesses.at[w->naccesses - 1].node;
 }
 
 static void step_variable(webs *w, uint32_t index, uint32_t *row, unsigned use, bool write)
 {
     if (w->v.at[index].mixed || w->v.at[index].row != *row) return;
     bool keeps = write && (w->guarded || (use & PL_USE_READ)); /* reads what was there */
-    uint32_t node = reaching(w, index, !write || keeps);
+    uint32_t node = reaching_def(w, index, !write || keeps);
     if (write) {
         uint32_t def = w->v.at[index].first + ++w->seen[index];
-        if (keeps && !w->renaming) join(w, node, def);
-        w->now[index] = node = def;
-        w->touches.at[w->touch[index] - 1].last = def;
+        if (keeps && !w->renaming) union_nodes(w, node, def);
+        w->reaching[index] = node = def;
+        w->accesses.at[w->access[index] - 1].last = def;
     }
     if (w->renaming) *row = w->row[find(w, node)];
 }
@@ -213,16 +214,16 @@ static void step_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* Reads before writes within an instruction. Each operand is one or the other, so it is renamed
  * once. */
-static void walk(webs *w, bool renaming)
+static void rename_block(webs *w, bool renaming)
 {
     pl_ir *x = w->x;
     w->renaming = renaming;
-    w->ntouch = 0;
+    w->naccesses = 0;
     memset(w->seen, 0, w->v.n * sizeof *w->seen);
     memset(w->in, 0, w->v.n * sizeof *w->in);
-    for (size_t k = 0; k < w->spots.n; k++) {
-        pl_insn *i = &x->blocks.at[w->spots.at[k].block].code.at[w->spots.at[k].at];
-        w->block = w->spots.at[k].block;
+    for (size_t k = 0; k < w->points.n; k++) {
+        pl_insn *i = &x->blocks.at[w->points.at[k].block].code.at[w->points.at[k].insn_index];
+        w->block = w->points.at[k].block;
         w->guarded = i->guard != PL_PT;
         pl_insn_reads_writes(x->p, i, step_read, step_write, w);
     }
@@ -256,17 +257,17 @@ static bool find_frontiers(webs *w)
 
 static int in_tree_order(const void *a, const void *b)
 {
-    const site *x = a, *y = b;
+    const phi_site *x = a, *y = b;
     return x->pre < y->pre ? -1 : x->pre > y->pre;
 }
 
 static void add_site(webs *w, uint32_t block)
 {
-    *pl_push(w->x->tmp, &w->sites) = (site){block, w->x->blocks.at[block].dom_pre, 0};
+    *pl_push(w->x->tmp, &w->sites) = (phi_site){block, w->x->blocks.at[block].dom_pre, 0};
     *pl_push(w->x->tmp, &w->work) = block;
 }
 
-static bool above(const pl_ir *x, const site *s, uint32_t block)
+static bool nearest_phi(const pl_ir *x, const phi_site *s, uint32_t block)
 {
     return pl_ir_dominates(x, s->block, block);
 }
@@ -277,11 +278,11 @@ static bool find_lives(webs *w)
     if (!pl_liveness_spans(&w->sets, x)) return false;
     w->sets.values = (uint32_t)w->v.n;
     for (uint32_t k = 0; k < w->v.n; k++)
-        for (uint32_t t = w->v.at[k].open ? w->v.at[k].touches : 0; t;
-             t = w->touches.at[t - 1].next)
-            if (x->blocks.at[w->touches.at[t - 1].block].rpo_index != PL_IR_NONE)
-                pl_live_spans_access(&w->sets, k, w->touches.at[t - 1].block,
-                                     w->touches.at[t - 1].reads);
+        for (uint32_t t = w->v.at[k].crosses_blocks ? w->v.at[k].accesses : 0; t;
+             t = w->accesses.at[t - 1].next)
+            if (x->blocks.at[w->accesses.at[t - 1].block].rpo_index != PL_IR_NONE)
+                pl_live_spans_access(&w->sets, k, w->accesses.at[t - 1].block,
+                                     w->accesses.at[t - 1].reads_first);
     if (!pl_live_spans_solve(&w->sets)) return false;
     w->span = pl_arena_array(x->tmp, uint32_t, w->v.n + 2);
     w->spans = pl_arena_array(x->tmp, uint32_t, w->sets.spans.n + 1);
@@ -293,21 +294,21 @@ static bool find_lives(webs *w)
     return true;
 }
 
-static bool is_touched(const webs *w, uint32_t index, uint32_t block)
+static bool is_accessed(const webs *w, uint32_t index, uint32_t block)
 {
-    return w->has_touch[block] == index + 1;
+    return w->has_access[block] == index + 1;
 }
 
 /* The block's last write, PL_IR_NONE. */
 static uint32_t written(const webs *w, uint32_t index, uint32_t block)
 {
-    return is_touched(w, index, block) ? w->touches.at[w->touched[block]].last : PL_IR_NONE;
+    return is_accessed(w, index, block) ? w->accesses.at[w->accessed[block]].last : PL_IR_NONE;
 }
 
 /* Is the variable needed at the start of the block? */
-static bool lives(const webs *w, uint32_t index, uint32_t block)
+static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
 {
-    if (is_touched(w, index, block)) return w->touches.at[w->touched[block]].reads;
+    if (is_accessed(w, index, block)) return w->accesses.at[w->accessed[block]].reads_first;
     uint32_t low = w->span[index + 1],
              all = index + 2 <= w->v.n ? w->span[index + 2] : (uint32_t)w->sets.spans.n, high = all;
     while (low < high) { /* the first stretch that does not end in front of the block */
@@ -325,39 +326,39 @@ static void find_sites(webs *w, uint32_t index)
 {
     pl_ir *x = w->x;
     w->sites.n = w->work.n = 0;
-    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next) {
-        const touch *k = &w->touches.at[t - 1];
+    for (uint32_t t = w->v.at[index].accesses; t; t = w->accesses.at[t - 1].next) {
+        const block_access *k = &w->accesses.at[t - 1];
         if (x->blocks.at[k->block].rpo_index == PL_IR_NONE) continue;
-        w->has_touch[k->block] = index + 1;
-        w->touched[k->block] = t - 1;
+        w->has_access[k->block] = index + 1;
+        w->accessed[k->block] = t - 1;
         if (k->last != PL_IR_NONE) add_site(w, k->block);
     }
     while (w->work.n && pl_ir_ok(x))
         for (uint32_t f = w->frontier[w->work.at[--w->work.n]]; f;
              f = w->frontiers.at[f - 1].next) {
             uint32_t b = w->frontiers.at[f - 1].block;
-            if (w->has_meeting[b] == index + 1 || !lives(w, index, b)) continue;
-            w->has_meeting[b] = index + 1;
-            w->is_asked[b] = false;
-            w->meeting[b] = new_node(w);
+            if (w->has_phi[b] == index + 1 || !is_live_in(w, index, b)) continue;
+            w->has_phi[b] = index + 1;
+            w->is_live_phi[b] = false;
+            w->phi[b] = new_node(w);
             if (written(w, index, b) == PL_IR_NONE) add_site(w, b);
         }
     if (w->sites.n > 1) qsort(w->sites.at, w->sites.n, sizeof *w->sites.at, in_tree_order);
     for (uint32_t k = 1; k < w->sites.n; k++) {
         uint32_t up = k; /* plus one: the one before */
-        while (up && !above(x, &w->sites.at[up - 1], w->sites.at[k].block))
-            up = w->sites.at[up - 1].up;
-        w->sites.at[k].up = up;
+        while (up && !nearest_phi(x, &w->sites.at[up - 1], w->sites.at[k].block))
+            up = w->sites.at[up - 1].dom_parent;
+        w->sites.at[k].dom_parent = up;
     }
 }
 
-static uint32_t ask(webs *w, uint32_t block)
+static uint32_t mark_live_phi(webs *w, uint32_t block)
 {
-    if (!w->is_asked[block]) {
-        w->is_asked[block] = true;
-        *pl_push(w->x->tmp, &w->asked) = block;
+    if (!w->is_live_phi[block]) {
+        w->is_live_phi[block] = true;
+        *pl_push(w->x->tmp, &w->live_phis) = block;
     }
-    return w->meeting[block];
+    return w->phi[block];
 }
 
 /* What reaches the end of a block. */
@@ -371,16 +372,18 @@ static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
         else
             high = middle;
     }
-    while (low && !above(w->x, &w->sites.at[low - 1], block)) low = w->sites.at[low - 1].up;
+    while (low && !nearest_phi(w->x, &w->sites.at[low - 1], block))
+        low = w->sites.at[low - 1].dom_parent;
     if (!low) return w->v.at[index].first;
     uint32_t b = w->sites.at[low - 1].block, last = written(w, index, b);
-    return last != PL_IR_NONE ? last : ask(w, b);
+    return last != PL_IR_NONE ? last : mark_live_phi(w, b);
 }
 
 static uint32_t at_start(webs *w, uint32_t index, uint32_t block)
 {
     const pl_ir_block *b = &w->x->blocks.at[block];
-    if (b->rpo_index != PL_IR_NONE && w->has_meeting[block] == index + 1) return ask(w, block);
+    if (b->rpo_index != PL_IR_NONE && w->has_phi[block] == index + 1)
+        return mark_live_phi(w, block);
     return block == 0 || b->rpo_index == PL_IR_NONE ? w->v.at[index].first
                                                     : at_end(w, index, b->idom);
 }
@@ -390,16 +393,17 @@ static void connect(webs *w, uint32_t index)
 {
     const pl_ir *x = w->x;
     find_sites(w, index);
-    w->asked.n = 0;
-    for (uint32_t t = w->v.at[index].touches; t; t = w->touches.at[t - 1].next)
-        if (w->touches.at[t - 1].reads)
-            join(w, w->touches.at[t - 1].node, at_start(w, index, w->touches.at[t - 1].block));
-    while (w->asked.n && pl_ir_ok(x)) {
-        uint32_t b = w->asked.at[--w->asked.n];
+    w->live_phis.n = 0;
+    for (uint32_t t = w->v.at[index].accesses; t; t = w->accesses.at[t - 1].next)
+        if (w->accesses.at[t - 1].reads_first)
+            union_nodes(w, w->accesses.at[t - 1].node,
+                        at_start(w, index, w->accesses.at[t - 1].block));
+    while (w->live_phis.n && pl_ir_ok(x)) {
+        uint32_t b = w->live_phis.at[--w->live_phis.n];
         for (uint32_t e = 0; e < x->blocks.at[b].npreds; e++)
-            join(w, w->meeting[b],
-                 at_end(w, index, x->predecessors[x->blocks.at[b].first_pred + e]));
-        if (b == 0) join(w, w->meeting[b], w->v.at[index].first);
+            union_nodes(w, w->phi[b],
+                        at_end(w, index, x->predecessors[x->blocks.at[b].first_pred + e]));
+        if (b == 0) union_nodes(w, w->phi[b], w->v.at[index].first);
     }
 }
 
@@ -412,9 +416,9 @@ bool pl_pass_split_webs(pl_ir *x)
     if (!w.of[0] || !w.of[1]) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (uint32_t k = 0; k < x->blocks.at[b].code.n; k++) {
-            w.touches_any = false;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], survey, &w);
-            if (w.touches_any) *pl_push(x->tmp, &w.spots) = (spot){b, k};
+            w.accesses_any = false;
+            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], collect_accesses, &w);
+            if (w.accesses_any) *pl_push(x->tmp, &w.points) = (access_point){b, k};
         }
     if (!pl_ir_ok(x)) return false;
     for (size_t k = 0; k < w.v.n; k++) {
@@ -427,24 +431,24 @@ bool pl_pass_split_webs(pl_ir *x)
     }
     uint32_t rows = x->f->rows, preds = x->f->preds;
     w.row = pl_arena_array(x->tmp, uint32_t, w.bits);
-    uint32_t **by_var[] = {&w.now, &w.in, &w.touch, &w.seen},
-             **by_block[] = {&w.has_touch, &w.has_meeting, &w.touched, &w.meeting};
+    uint32_t **by_var[] = {&w.reaching, &w.in, &w.access, &w.seen},
+             **by_block[] = {&w.has_access, &w.has_phi, &w.accessed, &w.phi};
     for (size_t k = 0; k < 4; k++) {
         *by_var[k] = pl_arena_array(x->tmp, uint32_t, w.v.n);
         *by_block[k] = pl_arena_array(x->tmp, uint32_t, x->blocks.n);
     }
-    w.is_asked = pl_arena_array(x->tmp, bool, x->blocks.n);
+    w.is_live_phi = pl_arena_array(x->tmp, bool, x->blocks.n);
     for (uint32_t k = 0; k < w.bits; k++) new_node(&w);
     if (!pl_ir_ok(x)) return false;
-    walk(&w, false);
+    rename_block(&w, false);
     if (!find_frontiers(&w)) /* such a function keeps its registers */
         return pl_ir_ok(x);
     if (!find_lives(&w)) return false;
     for (uint32_t k = 0; k < w.v.n && pl_ir_ok(x); k++)
-        if (w.v.at[k].open) connect(&w, k);
+        if (w.v.at[k].crosses_blocks) connect(&w, k);
     if (!pl_ir_ok(x)) return false;
     for (size_t k = 0; k < w.v.n; k++) {
-        var *v = &w.v.at[k];
+        variable *v = &w.v.at[k];
         bool kept = false; /* the first web keeps the row */
         for (uint32_t d = v->first; !v->mixed && d < v->first + v->n; d++) {
             if (find(&w, d) != d) continue;
@@ -455,6 +459,6 @@ bool pl_pass_split_webs(pl_ir *x)
     if (x->f->rows == rows && x->f->preds == preds)
         pl_ir_preserve_all(x);
     else
-        walk(&w, true);
+        rename_block(&w, true);
     return pl_ir_ok(x);
 }

@@ -54,42 +54,42 @@ static const cost dear[] = {
 
 /* An address in the frame: `known` bytes from its start, plus an offset of so many bytes times
  * something. */
-typedef struct place {
-    bool inside; /* it is one */
-    bool moving; /* it has an offset */
-    bool made;   /* `row` is there */
-    bool copied; /* it is one of several that a pointer may hold */
+typedef struct frame_address {
+    bool in_frame;     /* it is one */
+    bool has_offset;   /* it has an offset */
+    bool offset_ready; /* `row` is there */
+    bool is_phi_like;  /* it is one of several that a pointer may hold */
     int64_t known;
     uint32_t multiple; /* 0: of everything, not known yet */
     uint32_t row;      /* register of 32 bits that holds the offset */
-} place;
+} frame_address;
 
-typedef struct arrays {
+typedef struct sroa {
     pl_ir *x;
-    int64_t bytes; /* of the variables, at the start of the frame */
-    place *at;     /* by row, of those that were there */
+    int64_t bytes;     /* of the variables, at the start of the frame */
+    frame_address *at; /* by row, of those that were there */
     uint32_t rows;
-    uint32_t *low;     /* by row of 64-bit values: row that holds the lower half, plus one */
-    struct word *word; /* by word of the variables */
-    uint32_t reads;    /* addresses in the frame that an instruction reads */
-    bool fixed;        /* some access is at a known place */
-    uint32_t above;    /* block that dominates all accesses */
-    bool writing;      /* note: stores, then loads */
-} arrays;
+    uint32_t *low;            /* by row of 64-bit values: row that holds the lower half, plus one */
+    struct frame_word *word;  /* by word of the variables */
+    uint32_t reads;           /* addresses in the frame that an instruction reads */
+    bool has_constant_access; /* some access is at a known place */
+    uint32_t common_dominator; /* block that dominates all accesses */
+    bool writing;              /* note: stores, then loads */
+} sroa;
 
 static bool integer64(const pl_insn *i)
 {
     return pl_insn_is_integer(i, 64) && !pl_insn_has(i, W_cc);
 }
 
-static bool is_inside(const arrays *a, uint32_t row)
+static bool is_inside(const sroa *a, uint32_t row)
 {
-    return row < a->rows && a->at[row].inside;
+    return row < a->rows && a->at[row].in_frame;
 }
 
 /* Address plus or minus something, or a copy of one: the operand that is the address; 0: neither.
  * The other is *by, UINT32_MAX: none. */
-static unsigned derives(const arrays *a, const pl_insn *i, uint32_t *by)
+static unsigned derived_operand(const sroa *a, const pl_insn *i, uint32_t *by)
 {
     const uint16_t m = pl_insn_mnem(i);
     *by = UINT32_MAX;
@@ -106,7 +106,7 @@ static unsigned derives(const arrays *a, const pl_insn *i, uint32_t *by)
 
 /* An access of whole words to local memory: the operand that is its address, plus one; 0: it is
  * none. */
-static unsigned access_of(const arrays *a, const pl_insn *i)
+static unsigned access_of(const sroa *a, const pl_insn *i)
 {
     const bool load = pl_insn_mnem(i) == M_ld, store = pl_insn_mnem(i) == M_st;
     if (i->form == PL_IR_DEAD || (!load && !store) || !(i->flags & PL_IF_MEM) ||
@@ -121,32 +121,32 @@ static unsigned access_of(const arrays *a, const pl_insn *i)
 
 /* An access at a known place that is not in the variables: formal parameters and arguments of calls
  * live behind them. */
-static bool beside(const arrays *a, const pl_insn *i)
+static bool is_outside_variables(const sroa *a, const pl_insn *i)
 {
     const unsigned address =
         i->form != PL_IR_DEAD && (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_LOCAL
             ? pl_insn_address(i)
             : 0;
     if (!address || !is_inside(a, i->op[address - 1])) return false;
-    const place *p = &a->at[i->op[address - 1]];
-    return !p->moving && p->known + i->imm >= a->bytes;
+    const frame_address *p = &a->at[i->op[address - 1]];
+    return !p->has_offset && p->known + i->imm >= a->bytes;
 }
 
 static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    arrays *a = ctx;
+    sroa *a = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) a->reads += is_inside(a, *row + k);
 }
 
 /* ---- what is known of addresses ---- */
 
-static uint32_t power(uint64_t n)
+static uint32_t power_of_two_divisor(uint64_t n)
 {
     const uint64_t p = n & (~n + 1);
     return p && p < MOST_MULTIPLE ? (uint32_t)p : MOST_MULTIPLE;
 }
 
-static uint32_t lesser(uint32_t p, uint32_t q)
+static uint32_t min_multiple(uint32_t p, uint32_t q)
 {
     return !p || (q && q < p) ? q : p;
 }
@@ -176,13 +176,13 @@ static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
 static uint32_t multiple_of(const pl_ir *x, uint32_t row)
 {
     uint64_t n;
-    if (pl_ir_constant_value(x, row, &n)) return power(n);
-    return scales(x, value_of(x, row), &n) ? power(n) : 1;
+    if (pl_ir_constant_value(x, row, &n)) return power_of_two_divisor(n);
+    return scales(x, value_of(x, row), &n) ? power_of_two_divisor(n) : 1;
 }
 
 /* Copies one after the other keep apart what belongs to one value, so it is asked again until
  * nothing changes. False: an address is mixed with others. */
-static bool follow(arrays *a, bool *changed)
+static bool propagate_addresses(sroa *a, bool *changed)
 {
     pl_ir *x = a->x;
     for (uint32_t n = 0; n < x->nrpo; n++) {
@@ -190,35 +190,36 @@ static bool follow(arrays *a, bool *changed)
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             uint32_t by;
-            const unsigned from = i->form == PL_IR_DEAD ? 0 : derives(a, i, &by);
+            const unsigned from = i->form == PL_IR_DEAD ? 0 : derived_operand(a, i, &by);
             if (!from) continue;
             const uint32_t d = i->op[0];
             if (x->regs[d].precolored || x->regs[d].width != 2) return false;
-            const place *p = &a->at[i->op[from]];
-            place to = {.inside = true,
-                        .moving = p->moving,
-                        .known = p->known,
-                        .multiple = p->multiple,
-                        .copied = a->at[d].copied};
+            const frame_address *p = &a->at[i->op[from]];
+            frame_address to = {.in_frame = true,
+                                .has_offset = p->has_offset,
+                                .known = p->known,
+                                .multiple = p->multiple,
+                                .is_phi_like = a->at[d].is_phi_like};
             uint64_t number;
             if (by != UINT32_MAX && pl_ir_constant_value(x, by, &number))
                 to.known += pl_insn_mnem(i) == M_sub ? -(int64_t)number : (int64_t)number;
             else if (by != UINT32_MAX) {
-                to.multiple =
-                    to.moving ? lesser(p->multiple, multiple_of(x, by)) : multiple_of(x, by);
-                to.moving = true;
+                to.multiple = to.has_offset ? min_multiple(p->multiple, multiple_of(x, by))
+                                            : multiple_of(x, by);
+                to.has_offset = true;
             }
             if (x->regs[d].ndefs != 1 ||
                 i->guard != PL_PT) { /* a pointer that moves: all in the register */
-                to.multiple = lesser(lesser(to.moving ? to.multiple : 0, power((uint64_t)to.known)),
-                                     a->at[d].multiple);
-                to.moving = true;
+                to.multiple = min_multiple(min_multiple(to.has_offset ? to.multiple : 0,
+                                                        power_of_two_divisor((uint64_t)to.known)),
+                                           a->at[d].multiple);
+                to.has_offset = true;
                 to.known = 0;
-                a->at[i->op[from]].copied = true;
+                a->at[i->op[from]].is_phi_like = true;
             }
-            place *q = &a->at[d];
-            if (q->inside == to.inside && q->moving == to.moving && q->known == to.known &&
-                q->multiple == to.multiple)
+            frame_address *q = &a->at[d];
+            if (q->in_frame == to.in_frame && q->has_offset == to.has_offset &&
+                q->known == to.known && q->multiple == to.multiple)
                 continue;
             *q = to;
             *changed = true;
@@ -229,7 +230,7 @@ static bool follow(arrays *a, bool *changed)
 
 /* Does everybody who reads an address in the variables make another of it, or access whole words?
  * And is every write of a row that holds one an address? */
-static bool kept_inside(arrays *a)
+static bool never_escapes(sroa *a)
 {
     pl_ir *x = a->x;
     uint32_t *writes = pl_arena_array(x->tmp, uint32_t, x->f->rows);
@@ -242,14 +243,15 @@ static bool kept_inside(arrays *a)
             uint32_t by;
             a->reads = 0;
             pl_insn_reads_here(x->p, i, count_reads, a);
-            const bool derived = derives(a, i, &by) != 0;
+            const bool derived = derived_operand(a, i, &by) != 0;
             if (derived) writes[i->op[0]]++;
-            if (a->reads && !(a->reads == 1 && (derived || access_of(a, i) || beside(a, i))))
+            if (a->reads &&
+                !(a->reads == 1 && (derived || access_of(a, i) || is_outside_variables(a, i))))
                 return false;
         }
     }
     for (uint32_t r = 0; r < x->nregs_described; r++)
-        if (a->at[r].inside && x->kind.at[r] == PL_REG_VIRTUAL && writes[r] != x->regs[r].ndefs)
+        if (a->at[r].in_frame && x->kind.at[r] == PL_REG_VIRTUAL && writes[r] != x->regs[r].ndefs)
             return false;
     return true;
 }
@@ -258,17 +260,17 @@ static bool kept_inside(arrays *a)
 
 /* Places in the variables that an access of so many bytes may mean: from the first on, at this
  * distance. */
-typedef struct reach {
+typedef struct index_range {
     int64_t first, step;
     uint32_t n;
-} reach;
+} index_range;
 
-static reach reach_of(const arrays *a, const pl_insn *i, unsigned address)
+static index_range index_range_of(const sroa *a, const pl_insn *i, unsigned address)
 {
-    const place *p = &a->at[i->op[address - 1]];
+    const frame_address *p = &a->at[i->op[address - 1]];
     const int64_t at = p->known + i->imm, size = WORD * i->sel[PL_M_COUNT];
-    reach r = {at, p->multiple > size ? p->multiple : size, 0};
-    if (!p->moving) {
+    index_range r = {at, p->multiple > size ? p->multiple : size, 0};
+    if (!p->has_offset) {
         r.n = at >= 0 && at % WORD == 0 && at + size <= a->bytes;
         return r;
     }
@@ -280,7 +282,7 @@ static reach reach_of(const arrays *a, const pl_insn *i, unsigned address)
 }
 
 /* Is the product part of a sum? */
-static bool summed(const pl_ir *x, const pl_insn *i)
+static bool feeds_sum(const pl_ir *x, const pl_insn *i)
 {
     uint64_t by;
     return scales(x, i, &by) && x->regs[i->op[0]].nuses == 1;
@@ -291,7 +293,7 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
 {
     const char *name = pl_class_text[i->latency_class];
     if (i->form == PL_IR_DEAD || pl_insn_is_free_copy(i) || i->latency_class == C_mov ||
-        summed(x, i))
+        feeds_sum(x, i))
         return 0;
     if (i->flags & PL_IF_MEM)
         return 1u + (i->imm != 0 && i->sel[PL_M_SPACE] != PL_SP_PARAM &&
@@ -313,14 +315,14 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
 
 /* Does an access at a known place say so where it stands? ptxas decides before it carries numbers
  * from block to block. */
-static bool in_sight(const arrays *a, uint32_t row, uint32_t block)
+static bool is_visible_constant(const sroa *a, uint32_t row, uint32_t block)
 {
     const pl_ir *x = a->x;
     return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->regs[row].def_block == block;
 }
 
 /* Is there room for all words beside what is live from block to block? */
-static bool there_is_room(arrays *a, uint32_t registers)
+static bool fits_registers(sroa *a, uint32_t registers)
 {
     pl_ir *x = a->x;
     pl_liveness *f = pl_arena_new(x->tmp, pl_liveness);
@@ -334,7 +336,7 @@ static bool there_is_room(arrays *a, uint32_t registers)
 }
 
 /* Is it worth it? */
-static bool worth(arrays *a)
+static bool is_profitable(sroa *a)
 {
     const pl_ir *x = a->x;
     double now = 0, then = 0;
@@ -347,25 +349,27 @@ static bool worth(arrays *a)
             const pl_insn *i = &b->code.at[k];
             now += weight * cost_of(x, i, paid, &now);
             const unsigned address = access_of(a, i);
-            if (!address || beside(a, i)) continue;
-            const reach r = reach_of(a, i, address);
+            if (!address || is_outside_variables(a, i)) continue;
+            const index_range r = index_range_of(a, i, address);
             if (!r.n) return false; /* beyond the variables: whoever runs it shall hear */
-            const place *p = &a->at[i->op[address - 1]];
-            const bool near = !p->moving && in_sight(a, i->op[address - 1], x->rpo[n]),
-                       known = near || (!p->moving && !p->copied);
-            a->fixed |= near;
-            then +=
-                known ? 0
-                      : weight * (p->moving ? r.n : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
+            const frame_address *p = &a->at[i->op[address - 1]];
+            const bool near =
+                           !p->has_offset && is_visible_constant(a, i->op[address - 1], x->rpo[n]),
+                       known = near || (!p->has_offset && !p->is_phi_like);
+            a->has_constant_access |= near;
+            then += known
+                        ? 0
+                        : weight * (p->has_offset ? r.n
+                                                  : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
         }
     }
-    return a->fixed && then * 100 <= now * SHARE &&
-           there_is_room(a, now > LITTLE ? FEW_LIVE : MANY_LIVE);
+    return a->has_constant_access && then * 100 <= now * SHARE &&
+           fits_registers(a, now > LITTLE ? FEW_LIVE : MANY_LIVE);
 }
 
 /* ---- offsets in registers ---- */
 
-static pl_insn *later(arrays *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+static pl_insn *later(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
                       unsigned noperands, const pl_word *words, unsigned n)
 {
     pl_insn *i = pl_ir_insert_deferred(a->x, block, at);
@@ -375,7 +379,7 @@ static pl_insn *later(arrays *a, uint32_t block, size_t at, uint32_t line, uint1
 }
 
 /* d = p op q in 32 bits, or d = p, in front of that position. */
-static pl_insn *compute(arrays *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
+static pl_insn *compute(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
                         uint32_t d, uint32_t p, uint32_t q)
 {
     const pl_word words[2] = {mnem == M_mov ? W_b32 : W_s32, W_lo};
@@ -388,12 +392,12 @@ static pl_insn *compute(arrays *a, uint32_t block, size_t at, uint32_t line, uin
     return i;
 }
 
-static pl_insn *copy(arrays *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
+static pl_insn *copy(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t d, uint32_t p)
 {
     return compute(a, block, at, line, M_mov, d, p, UINT32_MAX);
 }
 
-static uint32_t truncated(arrays *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
+static uint32_t truncated(sroa *a, uint32_t block, size_t at, uint32_t line, uint32_t row)
 {
     const uint32_t d = pl_ir_new(a->x, 1);
     pl_insn *i = later(a, block, at, line, M_cvt, 2, (pl_word[]){W_u32, W_u64}, 2);
@@ -406,7 +410,7 @@ static uint32_t truncated(arrays *a, uint32_t block, size_t at, uint32_t line, u
 
 /* The row that holds the lower half of a 64-bit number, as it is in front of an instruction:
  * computed where the number is, in 32 bits. */
-static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
+static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
 {
     pl_ir *x = a->x;
     uint64_t n;
@@ -418,7 +422,7 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
     const uint16_t m = pl_insn_mnem(i);
     uint32_t d;
     if (scales(x, i, &n)) {
-        const uint32_t of = m == M_mul ? i->op[1] : low_half(a, i->op[1], where, next, i->line);
+        const uint32_t of = m == M_mul ? i->op[1] : low_half_of(a, i->op[1], where, next, i->line);
         d = pl_ir_new(x, 1);
         compute(a, where, next, i->line, M_mul, d, of, pl_ir_constant(x, (uint32_t)n, 32));
     } else if (m == M_cvt && (pl_insn_has(i, W_u32) || pl_insn_has(i, W_s32)) &&
@@ -434,23 +438,23 @@ static uint32_t low_half(arrays *a, uint32_t row, uint32_t block, size_t at, uin
 }
 
 /* The register with the offset of an address that is written once. */
-static uint32_t offset_of(arrays *a, uint32_t row)
+static uint32_t offset_register(sroa *a, uint32_t row)
 {
     pl_ir *x = a->x;
-    place *p = &a->at[row];
-    if (p->made || !p->moving) return p->row;
+    frame_address *p = &a->at[row];
+    if (p->offset_ready || !p->has_offset) return p->row;
     const uint32_t block = x->regs[row].def_block, next = x->regs[row].def_index + 1;
     const pl_insn *i = pl_ir_writer(x, row);
     uint32_t by;
-    const unsigned from = derives(a, i, &by);
-    const bool was = a->at[i->op[from]].moving;
+    const unsigned from = derived_operand(a, i, &by);
+    const bool was = a->at[i->op[from]].has_offset;
     uint64_t number;
     const bool sums = by != UINT32_MAX && !pl_ir_constant_value(x, by, &number);
     const bool once = value_of(x, i->op[from]) ||
                       !was; /* else it may be another one by the time it is asked for */
-    const uint32_t base = was ? offset_of(a, i->op[from]) : UINT32_MAX;
+    const uint32_t base = was ? offset_register(a, i->op[from]) : UINT32_MAX;
     if (sums) {
-        const uint32_t low = low_half(a, by, block, x->regs[row].def_index, i->line);
+        const uint32_t low = low_half_of(a, by, block, x->regs[row].def_index, i->line);
         p->row = was ? pl_ir_new(x, 1) : low;
         if (was) compute(a, block, next, i->line, M_add, p->row, base, low);
     } else if (once) {
@@ -459,29 +463,31 @@ static uint32_t offset_of(arrays *a, uint32_t row)
         p->row = pl_ir_new(x, 1);
         copy(a, block, next, i->line, p->row, base);
     }
-    p->made = true;
+    p->offset_ready = true;
     return p->row;
 }
 
 /* A pointer that is written in several places: so is its offset. */
-static void move_along(arrays *a, uint32_t block, size_t at)
+static void rewrite_phi(sroa *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
     const pl_insn i = x->blocks.at[block].code.at[at];
     uint32_t by;
-    const unsigned from = i.form == PL_IR_DEAD ? 0 : derives(a, &i, &by);
+    const unsigned from = i.form == PL_IR_DEAD ? 0 : derived_operand(a, &i, &by);
     if (!from || value_of(x, i.op[0])) return;
-    const place *p = &a->at[i.op[from]];
+    const frame_address *p = &a->at[i.op[from]];
     const uint32_t d = a->at[i.op[0]].row;
-    const bool from_variable = p->moving && !value_of(x, i.op[from]);
-    uint32_t base = !p->moving ? UINT32_MAX : from_variable ? p->row : offset_of(a, i.op[from]);
+    const bool from_variable = p->has_offset && !value_of(x, i.op[from]);
+    uint32_t base = !p->has_offset  ? UINT32_MAX
+                    : from_variable ? p->row
+                                    : offset_register(a, i.op[from]);
     int64_t known = from_variable ? 0 : p->known;
     uint64_t number = 0;
     uint32_t low = UINT32_MAX;
     if (by != UINT32_MAX && pl_ir_constant_value(x, by, &number))
         known += pl_insn_mnem(&i) == M_sub ? -(int64_t)number : (int64_t)number;
     else if (by != UINT32_MAX)
-        low = low_half(a, by, block, at, i.line);
+        low = low_half_of(a, by, block, at, i.line);
     pl_insn *last = NULL;
     if (base != UINT32_MAX && low != UINT32_MAX) {
         const uint32_t sum = known ? pl_ir_new(x, 1) : d;
@@ -507,29 +513,30 @@ static void move_along(arrays *a, uint32_t block, size_t at)
 
 /* A use of a word at a place in the function; `writes`: how many instructions write it, `early`:
  * one reads it that need not come behind the only one that does. */
-typedef struct word {
+typedef struct frame_word {
     uint32_t row; /* 0: not needed yet */
     uint32_t block, at, writes;
     bool guarded, early;
-} word;
+} frame_word;
 
-static uint32_t word_at(arrays *a, int64_t at)
+static uint32_t word_of(sroa *a, int64_t at)
 {
-    word *w = &a->word[at / WORD];
+    frame_word *w = &a->word[at / WORD];
     if (!w->row) w->row = pl_ir_new(a->x, 1);
     return w->row;
 }
 
 /* The accesses of a function, one after the other, first for writes, then for reads. */
-static void note(arrays *a, uint32_t block, size_t at, const pl_insn *i, unsigned address)
+static void note_access_words(sroa *a, uint32_t block, size_t at, const pl_insn *i,
+                              unsigned address)
 {
-    const reach r = reach_of(a, i, address);
+    const index_range r = index_range_of(a, i, address);
     const bool store = pl_insn_mnem(i) == M_st,
-               guarded = i->guard != PL_PT || (a->at[i->op[address - 1]].moving && r.n > 1);
-    a->above = pl_ir_common_dominator(a->x, a->above, block);
+               guarded = i->guard != PL_PT || (a->at[i->op[address - 1]].has_offset && r.n > 1);
+    a->common_dominator = pl_ir_common_dominator(a->x, a->common_dominator, block);
     for (uint32_t n = 0; n < r.n; n++)
         for (unsigned k = 0; k < i->sel[PL_M_COUNT]; k++) {
-            word *w = &a->word[(r.first + n * r.step) / WORD + k];
+            frame_word *w = &a->word[(r.first + n * r.step) / WORD + k];
             if (store && a->writing) {
                 w->writes++;
                 w->guarded |= guarded;
@@ -543,7 +550,7 @@ static void note(arrays *a, uint32_t block, size_t at, const pl_insn *i, unsigne
         }
 }
 
-static void guard(pl_insn *i, const pl_insn *of)
+static void copy_guard(pl_insn *i, const pl_insn *of)
 {
     if (!i) return;
     i->guard = of->guard;
@@ -551,7 +558,7 @@ static void guard(pl_insn *i, const pl_insn *of)
 }
 
 /* Is the offset this number, and the access to be done at all? */
-static uint32_t asked(arrays *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
+static uint32_t asked(sroa *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
                       int64_t is)
 {
     pl_ir *x = a->x;
@@ -571,18 +578,18 @@ static uint32_t asked(arrays *a, uint32_t block, size_t at, const pl_insn *acces
 }
 
 /* What is loaded from, or stored to, each place that it may be. */
-static void replace(arrays *a, uint32_t block, size_t at)
+static void replace_access(sroa *a, uint32_t block, size_t at)
 {
     pl_ir *x = a->x;
     const pl_insn i = x->blocks.at[block].code.at[at];
     const unsigned address = access_of(a, &i);
-    if (!address || beside(a, &i)) return;
-    const place *p = &a->at[i.op[address - 1]];
-    const reach r = reach_of(a, &i, address);
+    if (!address || is_outside_variables(a, &i)) return;
+    const frame_address *p = &a->at[i.op[address - 1]];
+    const index_range r = index_range_of(a, &i, address);
     const bool store = pl_insn_mnem(&i) == M_st, wide = i.sel[PL_M_FLAGS] & PL_MF_WIDE;
-    const uint32_t offset = !p->moving ? UINT32_MAX
-                            : p->made  ? p->row
-                                       : offset_of(a, i.op[address - 1]);
+    const uint32_t offset = !p->has_offset    ? UINT32_MAX
+                            : p->offset_ready ? p->row
+                                              : offset_register(a, i.op[address - 1]);
     uint32_t data[MOST_WORDS];
     for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
         data[k] = pl_ir_data_row(a->x, &i, store ? 1 : 0, k);
@@ -591,12 +598,12 @@ static void replace(arrays *a, uint32_t block, size_t at)
     }
     for (uint32_t n = 0; n < r.n; n++) {
         const int64_t where = r.first + n * r.step;
-        const bool choose = r.n > 1 && p->moving;
+        const bool choose = r.n > 1 && p->has_offset;
         const uint32_t is =
             choose ? asked(a, block, at, &i, offset, where - p->known - i.imm) : PL_PT;
         for (unsigned k = 0; k < i.sel[PL_M_COUNT]; k++) {
-            const uint32_t held = word_at(a, where + WORD * k),
-                           next = n ? 0 : word_at(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
+            const uint32_t held = word_of(a, where + WORD * k),
+                           next = n ? 0 : word_of(a, r.first + (r.n > 1 ? r.step : 0) + WORD * k);
             pl_insn *c;
             if (data[k] == UINT32_MAX) continue;
             if (choose && !store &&
@@ -608,11 +615,11 @@ static void replace(arrays *a, uint32_t block, size_t at)
                     c->op[2] = next;
                     c->op[3] = is;
                 }
-                guard(c, &i);
+                copy_guard(c, &i);
                 continue;
             }
             c = copy(a, block, at, i.line, store ? held : data[k], store ? data[k] : held);
-            guard(c, &i);
+            copy_guard(c, &i);
             if (c && choose) {
                 c->guard = is;
                 c->flags &= (uint16_t)~PL_IF_GUARD_NEG;
@@ -628,30 +635,30 @@ static void replace(arrays *a, uint32_t block, size_t at)
         if (!c) continue;
         c->op[0] = pl_ir_data_row(a->x, &i, 0, k);
         c->op[1] = data[k];
-        guard(c, &i);
+        copy_guard(c, &i);
     }
     pl_ir_remove(x, &x->blocks.at[block].code.at[at]);
 }
 
 /* ---- the pass ---- */
 
-typedef void visit(arrays *a, uint32_t block, size_t at);
+typedef void visit(sroa *a, uint32_t block, size_t at);
 
-static void each(arrays *a, visit *f)
+static void for_each_insn(sroa *a, visit *f)
 {
     for (uint32_t n = 0; n < a->x->nrpo; n++)
         for (size_t k = 0; k < a->x->blocks.at[a->x->rpo[n]].code.n; k++) f(a, a->x->rpo[n], k);
 }
 
-static void note_access(arrays *a, uint32_t block, size_t at)
+static void note_access(sroa *a, uint32_t block, size_t at)
 {
     const pl_insn *i = &a->x->blocks.at[block].code.at[at];
     const unsigned address = access_of(a, i);
-    if (address && !beside(a, i)) note(a, block, at, i, address);
+    if (address && !is_outside_variables(a, i)) note_access_words(a, block, at, i, address);
 }
 
 /* Addresses in the frame, as far as they go. False: not worth going on, or out of memory. */
-static bool find(arrays *a)
+static bool find_arrays(sroa *a)
 {
     pl_ir *x = a->x;
     bool any = false;
@@ -659,14 +666,15 @@ static bool find(arrays *a)
         const pl_frame_init *i = &x->f->init.at[k];
         if (i->reloc != PL_RELOC_FRAME) continue;
         if (i->width != 64) return false;
-        a->at[i->row] = (place){.inside = true, .known = (int64_t)i->bits, .row = UINT32_MAX};
+        a->at[i->row] =
+            (frame_address){.in_frame = true, .known = (int64_t)i->bits, .row = UINT32_MAX};
         any = true;
     }
     for (bool changed = any; changed;) {
         changed = false;
-        if (!follow(a, &changed)) return false;
+        if (!propagate_addresses(a, &changed)) return false;
     }
-    return any && kept_inside(a) && worth(a);
+    return any && never_escapes(a) && is_profitable(a);
 }
 
 bool pl_pass_sroa(pl_ir *x)
@@ -675,33 +683,33 @@ bool pl_pass_sroa(pl_ir *x)
     if (!bytes || bytes % WORD || bytes > MOST_BYTES) return true;
     if (!pl_ir_graph(x) || !pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
-    arrays a = {.x = x, .bytes = bytes, .rows = rows, .above = PL_IR_NONE};
-    a.at = pl_arena_array(x->tmp, place, rows);
+    sroa a = {.x = x, .bytes = bytes, .rows = rows, .common_dominator = PL_IR_NONE};
+    a.at = pl_arena_array(x->tmp, frame_address, rows);
     a.low = pl_arena_array(x->tmp, uint32_t, rows);
-    a.word = pl_arena_array(x->tmp, word, (size_t)bytes / WORD);
+    a.word = pl_arena_array(x->tmp, frame_word, (size_t)bytes / WORD);
     if (!pl_arena_ok(x->tmp)) return false;
-    if (x->blocks.at[0].npreds || !find(&a)) {
+    if (x->blocks.at[0].npreds || !find_arrays(&a)) {
         pl_ir_preserve_all(x);
         return pl_ir_ok(x);
     }
     for (uint32_t r = 0; r < rows; r++)
-        if (a.at[r].inside && a.at[r].moving && !value_of(x, r)) {
+        if (a.at[r].in_frame && a.at[r].has_offset && !value_of(x, r)) {
             a.at[r].row = pl_ir_new(x, 1);
-            a.at[r].made = true;
+            a.at[r].offset_ready = true;
         }
     a.writing = true;
-    each(&a, note_access);
+    for_each_insn(&a, note_access);
     a.writing = false;
-    each(&a, note_access);
-    a.above = pl_ir_outside_loops(x, a.above);
+    for_each_insn(&a, note_access);
+    a.common_dominator = pl_ir_outside_loops(x, a.common_dominator);
     for (int64_t k = 0; k < bytes / WORD; k++) {
-        const word *w = &a.word[k];
+        const frame_word *w = &a.word[k];
         if (w->early &&
             w->writes < 2) /* what is written once must be so in front of who reads it */
-            copy(&a, a.above, 0, 0, word_at(&a, k * WORD), pl_ir_constant(x, 0, 32));
+            copy(&a, a.common_dominator, 0, 0, word_of(&a, k * WORD), pl_ir_constant(x, 0, 32));
     }
-    each(&a, move_along);
-    each(&a, replace);
+    for_each_insn(&a, rewrite_phi);
+    for_each_insn(&a, replace_access);
     if (!pl_ir_flush_inserts(x)) return false;
     pl_ir_sweep(x);
     x->f->local_bytes = 0;

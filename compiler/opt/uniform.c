@@ -43,19 +43,19 @@ static const uint8_t abilities[M_count] = {[M_add] = NARROW | WIDE | COMPUTES,
                                            [M_cvt] = NARROW | COMPUTES,
                                            [M_prmt] = NARROW};
 
-typedef struct chooser {
+typedef struct uniform_analysis {
     pl_ir *x;
-    uint8_t *may; /* by row: it is fetched or computed without registers of a thread, as far as its
-                     readers take that */
+    uint8_t *is_uniform; /* by row: it is fetched or computed without registers of a thread, as far
+                     as its readers take that */
     bool *computed; /* by instruction, in the order of the walk: the uniform datapath could do it */
     const pl_insn *i;
     bool all, changed; /* every operand of the instruction is uniform; a row was refused */
-    bool settled; /* nothing was refused any more, as long as nobody chose between a variable and a
-                     value that others read */
-} chooser;
+    bool converged; /* nothing was refused any more, as long as nobody chose between a variable and
+                     a value that others read */
+} uniform_analysis;
 
 /* Does the 32-bit operand k, or the 64-bit one, fit a uniform register? */
-static bool takes(const pl_insn *i, unsigned k)
+static bool accepts_uniform(const pl_insn *i, unsigned k)
 {
     const pl_form *f = &pl_forms[i->form];
     uint16_t m = pl_insn_mnem(i);
@@ -104,59 +104,59 @@ static bool computes(const pl_ir *x, const pl_insn *i)
     return true;
 }
 
-static void see(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void visit_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chooser *c = ctx;
+    uniform_analysis *c = ctx;
     (void)rows;
     if (use & PL_USE_PRED)
         c->all = false;
-    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_REG_VIRTUAL && !c->may[*row])
+    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_REG_VIRTUAL && !c->is_uniform[*row])
         c->all = false;
 }
 
-static bool all_uniform(chooser *c, pl_insn *i)
+static bool all_uniform(uniform_analysis *c, pl_insn *i)
 {
     c->all = true;
-    pl_insn_uses_here(c->x->p, i, see, c);
+    pl_insn_uses_here(c->x->p, i, visit_operand, c);
     return c->all;
 }
 
-static void refuse(chooser *c, uint32_t row, unsigned rows)
+static void reject(uniform_analysis *c, uint32_t row, unsigned rows)
 {
     for (unsigned k = 0; k < rows; k++) {
-        c->changed |= c->may[row + k];
-        c->may[row + k] = 0;
+        c->changed |= c->is_uniform[row + k];
+        c->is_uniform[row + k] = 0;
     }
 }
 
 /* A reader that runs for each thread takes only some. */
 static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    chooser *c = ctx;
-    if ((use & PL_USE_PRED) || !c->may[*row]) return;
+    uniform_analysis *c = ctx;
+    if ((use & PL_USE_PRED) || !c->is_uniform[*row]) return;
     const pl_form *f = &pl_forms[c->i->form];
     bool named = false;
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
         if (c->i->op[k] == *row && f->operand[k].kind != PL_K_IMM &&
             pl_operand_type(f, k, c->i->mods) != W_pred) {
-            if (!takes(c->i, k)) {
-                refuse(c, *row, rows);
+            if (!accepts_uniform(c->i, k)) {
+                reject(c, *row, rows);
                 return;
             }
             named = true;
         }
-    if (!named) refuse(c, *row, rows);
+    if (!named) reject(c, *row, rows);
 }
 
 /* Of a variable and a value that others read too, the value is the operand that is no register: the
  * first such value; PL_IR_NONE: there is no choice. */
-static uint32_t preferred(const chooser *c, unsigned n)
+static uint32_t preferred(const uniform_analysis *c, unsigned n)
 {
     uint32_t value = PL_IR_NONE;
     bool variable = false;
     for (unsigned k = 0; k < n; k++) {
         const uint32_t row = c->i->op[k];
-        if (row >= c->x->f->rows || !c->may[row] || !takes(c->i, k)) continue;
+        if (row >= c->x->f->rows || !c->is_uniform[row] || !accepts_uniform(c->i, k)) continue;
         const pl_ir_reg *r = &c->x->regs[row];
         variable |= r->ndefs > 1;
         value = value == PL_IR_NONE && r->ndefs == 1 && r->nuses > 1 ? row : value;
@@ -165,7 +165,7 @@ static uint32_t preferred(const chooser *c, unsigned n)
 }
 
 /* Only one operand of an instruction is no register. */
-static void share(chooser *c)
+static void share_pairs(uniform_analysis *c)
 {
     if (c->i->flags & PL_IF_MEM) return;
     const pl_form *f = &pl_forms[c->i->form];
@@ -173,19 +173,20 @@ static void share(chooser *c)
     const unsigned n = f->noperands < PL_INLINE_OPERANDS ? f->noperands : PL_INLINE_OPERANDS;
     uint64_t v;
     bool any = false;
-    for (unsigned k = 0; k < n && !any; k++) any = c->i->op[k] < rows && c->may[c->i->op[k]];
+    for (unsigned k = 0; k < n && !any; k++) any = c->i->op[k] < rows && c->is_uniform[c->i->op[k]];
     if (!any) return;
     uint32_t first = preferred(c, n);
-    if (first != PL_IR_NONE && !c->settled) return;
+    if (first != PL_IR_NONE && !c->converged) return;
     for (unsigned k = 0; k < n; k++)
         if (pl_ir_constant_value(c->x, c->i->op[k], &v) && v &&
-            !(pl_insn_mnem(c->i) == M__lea && k == 2) && takes(c->i, k))
+            !(pl_insn_mnem(c->i) == M__lea && k == 2) && accepts_uniform(c->i, k))
             first = c->i->op[k];
     for (unsigned k = 0; k < n; k++) {
         uint32_t row = c->i->op[k];
-        if (row >= rows || !c->may[row] || row == first || !takes(c->i, k)) continue;
+        if (row >= rows || !c->is_uniform[row] || row == first || !accepts_uniform(c->i, k))
+            continue;
         if (first != PL_IR_NONE)
-            refuse(c, row, pl_type_bits(pl_operand_type(f, k, c->i->mods)) == 64 ? 2 : 1);
+            reject(c, row, pl_type_bits(pl_operand_type(f, k, c->i->mods)) == 64 ? 2 : 1);
         else
             first = row;
     }
@@ -260,16 +261,16 @@ static bool pair_words(pl_ir *x)
     return true;
 }
 
-static void allow(chooser *c, uint32_t row)
+static void allow(uniform_analysis *c, uint32_t row)
 {
-    c->may[row] = 1;
-    if (c->x->regs[row].width == 2) c->may[row + 1] = 1;
+    c->is_uniform[row] = 1;
+    if (c->x->regs[row].width == 2) c->is_uniform[row + 1] = 1;
 }
 
 /* Variables that are the same in all lanes and written twice, by fetches and the uniform datapath:
  * where they begin and where a loop goes on. Until an operand or a reader says otherwise. (Where
  * ptxas unrolls a loop, guarded instructions count, too, which takes a register.) */
-static bool allow_variables(chooser *c)
+static bool allow_variables(uniform_analysis *c)
 {
     enum { BEGIN_AND_STEP = 2 };
     pl_ir *x = c->x;
@@ -292,14 +293,14 @@ static bool allow_variables(chooser *c)
 
 bool pl_pass_uniform_regs(pl_ir *x)
 {
-    chooser c = {.x = x};
+    uniform_analysis c = {.x = x};
     size_t insns = 0;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x)) return false;
-    c.may = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
+    c.is_uniform = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     for (size_t b = 0; b < x->blocks.n; b++) insns += x->blocks.at[b].code.n;
     c.computed = pl_arena_array(x->tmp, bool, insns + 1);
-    if (!c.may || !c.computed || !allow_variables(&c)) return false;
+    if (!c.is_uniform || !c.computed || !allow_variables(&c)) return false;
     size_t n = 0;
     for (uint32_t j = 0; j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
@@ -310,25 +311,26 @@ bool pl_pass_uniform_regs(pl_ir *x)
                 allow(&c, i->op[0]);
         }
     c.changed = true;
-    for (unsigned round = 0; round < ROUNDS && (c.changed || !c.settled); round++) {
-        c.settled |= !c.changed;
+    for (unsigned round = 0; round < ROUNDS && (c.changed || !c.converged); round++) {
+        c.converged |= !c.changed;
         c.changed = false;
         n = 0;
         for (uint32_t j = 0; j < x->nrpo; j++)
             for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
                 pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
                 c.i = i;
-                bool result = c.computed[n++] && c.may[i->op[0]];
+                bool result = c.computed[n++] && c.is_uniform[i->op[0]];
                 if (result && all_uniform(&c, i)) continue;
-                if (result) refuse(&c, i->op[0], x->regs[i->op[0]].width);
+                if (result) reject(&c, i->op[0], x->regs[i->op[0]].width);
                 pl_insn_reads_here(x->p, i, read_by_thread, &c);
-                share(&c);
+                share_pairs(&c);
             }
     }
     for (size_t b = 0; b < x->blocks.n && !c.changed; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
-            if (i->op[0] < x->f->rows && c.may[i->op[0]] && (is_fetch(x, i) || computes(x, i)))
+            if (i->op[0] < x->f->rows && c.is_uniform[i->op[0]] &&
+                (is_fetch(x, i) || computes(x, i)))
                 i->flags |= PL_IF_UNIFORM_REG;
         }
     pl_ir_preserve_all(x);

@@ -24,25 +24,25 @@ enum {
     TOLD = 2
 }; /* accesses of 8 and 16 bytes tell something */
 
-typedef struct joiner {
+typedef struct vectorizer {
     pl_ir *x;
     uint32_t block;
     uint8_t *align; /* by row: log2 of what its value is a multiple of */
     struct {
         uint32_t walk;
         uint8_t log2;
-    } * told; /* by row: what accesses behind the current instruction tell of its present value, in
-                 this walk */
+    } * required_align; /* by row: what accesses behind the current instruction tell of its present
+                 value, in this walk */
     uint32_t walk;
-    uint32_t *teller[TOLD]; /* by row with one definition: the first block whose accesses tell that
-                               it is a multiple of 8, of 16; plus one */
-    const pl_insn *i;       /* instruction that is being visited */
-    bool vector;            /* its first operand is one */
+    uint32_t *align_witness[TOLD]; /* by row with one definition: the first block whose accesses
+                               tell that it is a multiple of 8, of 16; plus one */
+    const pl_insn *i;              /* instruction that is being visited */
+    bool vector;                   /* its first operand is one */
     bool changed, widen;
-} joiner;
+} vectorizer;
 
 /* log2 of what an access says of its address register, 0: nothing. */
-static unsigned tells(const pl_insn *i, uint32_t *base)
+static unsigned note_alignment(const pl_insn *i, uint32_t *base)
 {
     bool load = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_ld,
          store = i->form != PL_IR_DEAD && pl_insn_mnem(i) == M_st;
@@ -57,17 +57,18 @@ static unsigned tells(const pl_insn *i, uint32_t *base)
 }
 
 /* What accesses in blocks that lie on every way here tell of a register that has one value. */
-static unsigned told_before(const joiner *j, uint32_t row)
+static unsigned is_known_aligned(const vectorizer *j, uint32_t row)
 {
     if (j->x->regs[row].ndefs != 1) return 0;
     for (unsigned k = TOLD; k-- > 0;)
-        if (j->teller[k][row] && pl_ir_dominates(j->x, j->teller[k][row] - 1, j->block))
+        if (j->align_witness[k][row] &&
+            pl_ir_dominates(j->x, j->align_witness[k][row] - 1, j->block))
             return LEAST_TOLD + k;
     return 0;
 }
 
 /* log2 of a number that divides the row's value, as far as it is known. */
-static unsigned alignment(const joiner *j, uint32_t row)
+static unsigned alignment(const vectorizer *j, uint32_t row)
 {
     const pl_ir *x = j->x;
     uint64_t v;
@@ -83,8 +84,8 @@ static unsigned alignment(const joiner *j, uint32_t row)
         return v ? (unsigned)__builtin_ctzll(v) : MOST_ALIGNED;
     }
     if (r->kind != PL_REG_VIRTUAL || r->precolored) return 0;
-    unsigned made = r->ndefs ? j->align[row] : 0, told = told_before(j, row);
-    return made > told ? made : told;
+    unsigned alignment_of_result = r->ndefs ? j->align[row] : 0, told = is_known_aligned(j, row);
+    return alignment_of_result > told ? alignment_of_result : told;
 }
 
 static unsigned least(unsigned a, unsigned b)
@@ -93,7 +94,7 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /* The same for what an instruction makes of its operands. */
-static unsigned made(const joiner *j, const pl_insn *w)
+static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
 {
     uint64_t v;
     if (pl_type_kind(pl_insn_type(w)) == 'f') return 0;
@@ -133,41 +134,43 @@ static unsigned made(const joiner *j, const pl_insn *w)
     }
 }
 
-static void meet(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void common_alignment(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
-    joiner *j = ctx;
+    vectorizer *j = ctx;
     if (use & PL_USE_PRED) return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
                      ? 0
-                     : least(made(j, j->i), MOST_ALIGNED);
+                     : least(alignment_of_result(j, j->i), MOST_ALIGNED);
     for (unsigned k = 0; k < rows; k++) {
-        unsigned told = j->told[*row + k].walk == j->walk ? j->told[*row + k].log2 : 0,
+        unsigned told = j->required_align[*row + k].walk == j->walk
+                            ? j->required_align[*row + k].log2
+                            : 0,
                  now = told > a ? told : a;
         if (now < j->align[*row + k]) {
             j->align[*row + k] = (uint8_t)(j->widen ? told : now);
             j->changed = true;
         }
-        j->told[*row + k].walk = 0;
+        j->required_align[*row + k].walk = 0;
     }
 }
 
 /* A thread may not come to what stands behind it. */
-static bool may_leave(const pl_insn *i)
+static bool is_movable(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
 }
 
 /* Notes the blocks whose accesses tell something of a register with one definition. */
-static void find_tellers(joiner *j)
+static void find_align_witnesses(vectorizer *j)
 {
     for (uint32_t n = 0; n < j->x->nrpo; n++) {
         const pl_ir_block *b = &j->x->blocks.at[j->x->rpo[n]];
-        for (size_t k = 0; k < b->code.n && !may_leave(&b->code.at[k]); k++) {
+        for (size_t k = 0; k < b->code.n && !is_movable(&b->code.at[k]); k++) {
             uint32_t base = 0;
-            unsigned log2 = tells(&b->code.at[k], &base);
+            unsigned log2 = note_alignment(&b->code.at[k], &base);
             for (unsigned w = LEAST_TOLD; w <= log2 && w < LEAST_TOLD + TOLD; w++)
-                if (!j->teller[w - LEAST_TOLD][base])
-                    j->teller[w - LEAST_TOLD][base] = j->x->rpo[n] + 1;
+                if (!j->align_witness[w - LEAST_TOLD][base])
+                    j->align_witness[w - LEAST_TOLD][base] = j->x->rpo[n] + 1;
         }
     }
 }
@@ -175,15 +178,15 @@ static void find_tellers(joiner *j)
 /* From the best on, every write lowers what is known of its register, until nothing changes: so
  * loops keep the alignment that they step by. What still falls after some rounds is taken for
  * unaligned. */
-static bool find_alignment(joiner *j)
+static bool find_alignment(vectorizer *j)
 {
     pl_ir *x = j->x;
     j->align = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
-    j->told = pl_arena_alloc(x->tmp, (x->f->rows + 4) * sizeof *j->told);
+    j->required_align = pl_arena_alloc(x->tmp, (x->f->rows + 4) * sizeof *j->required_align);
     for (unsigned k = 0; k < TOLD; k++)
-        j->teller[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
+        j->align_witness[k] = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
     if (!pl_arena_ok(x->tmp)) return false;
-    find_tellers(j);
+    find_align_witnesses(j);
     memset(j->align, MOST_ALIGNED, x->f->rows + 4);
     j->changed = true;
     for (unsigned round = 0; j->changed; round++) {
@@ -198,15 +201,16 @@ static bool find_alignment(joiner *j)
                 pl_insn *i = &b->code.at[k];
                 const pl_form *f = &pl_forms[i->form];
                 uint32_t base = 0;
-                unsigned log2 = tells(i, &base);
+                unsigned log2 = note_alignment(i, &base);
                 j->i = i;
                 j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
-                pl_insn_writes_here(x->p, i, meet, j);
-                if (may_leave(i))
+                pl_insn_writes_here(x->p, i, common_alignment, j);
+                if (is_movable(i))
                     j->walk++;
-                else if (log2 && (j->told[base].walk != j->walk || log2 > j->told[base].log2)) {
-                    j->told[base].walk = j->walk;
-                    j->told[base].log2 = (uint8_t)log2;
+                else if (log2 && (j->required_align[base].walk != j->walk ||
+                                  log2 > j->required_align[base].log2)) {
+                    j->required_align[base].walk = j->walk;
+                    j->required_align[base].log2 = (uint8_t)log2;
                 }
             }
         }
@@ -266,7 +270,7 @@ typedef struct touch {
     bool read, written;
 } touch;
 
-static void touches(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void conflicts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     touch *t = ctx;
     if ((use & PL_USE_PRED) || !(t->row - *row < rows || *row - t->row < t->rows)) return;
@@ -274,12 +278,12 @@ static void touches(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     t->written |= (use & PL_USE_WRITE) != 0;
 }
 
-static touch touched(joiner *j, uint32_t from, uint32_t to, uint32_t row, unsigned rows)
+static touch touched(vectorizer *j, uint32_t from, uint32_t to, uint32_t row, unsigned rows)
 {
     touch t = {row, rows, false, false};
     for (uint32_t k = from; k < to; k++)
         if (j->x->blocks.at[j->block].code.at[k].form != PL_IR_DEAD)
-            pl_insn_uses(j->x->p, &j->x->blocks.at[j->block].code.at[k], touches, &t);
+            pl_insn_uses(j->x->p, &j->x->blocks.at[j->block].code.at[k], conflicts, &t);
     return t;
 }
 
@@ -300,16 +304,16 @@ static bool widen(pl_insn *i, pl_word vec, pl_word type)
 
 /* What is known of the address register of the access at `at`: also what accesses around it tell,
  * up to where it changes. */
-static unsigned known(joiner *j, uint32_t at, uint32_t base)
+static unsigned known(vectorizer *j, uint32_t at, uint32_t base)
 {
     const pl_ir_block *b = &j->x->blocks.at[j->block];
     unsigned best = alignment(j, base);
     for (uint32_t back = 0; back < 2 && j->x->regs[base].ndefs > 1; back++)
-        for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !may_leave(&b->code.at[k]);
+        for (uint32_t n = back, k = at; n < WINDOW && k < b->code.n && !is_movable(&b->code.at[k]);
              n++, k = back ? k - 1 : k + 1) {
             uint32_t its = 0;
             if (back && k != at && touched(j, k, k + 1, base, 1).written) break;
-            unsigned log2 = tells(&b->code.at[k], &its);
+            unsigned log2 = note_alignment(&b->code.at[k], &its);
             if (its == base && log2 > best) best = log2;
             if (!back && touched(j, k, k + 1, base, 1).written) break;
         }
@@ -317,7 +321,7 @@ static unsigned known(joiner *j, uint32_t at, uint32_t base)
 }
 
 /* Tries to make one access of `n` from the one at `at` on. */
-static bool merge(joiner *j, uint32_t at, unsigned n, bool store)
+static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
 {
     pl_ir *x = j->x;
     pl_ir_block *b = &x->blocks.at[j->block];
@@ -392,7 +396,7 @@ bool pl_pass_vectorize_memory(pl_ir *x)
 {
     if (!pl_ir_any(x, any_access)) return true;
     if (!pl_ir_analyze(x)) return false;
-    joiner j = {.x = x};
+    vectorizer j = {.x = x};
     if (!find_alignment(&j)) return false;
     bool any = false;
     for (j.block = 0; j.block < x->blocks.n; j.block++)
