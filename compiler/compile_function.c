@@ -12,7 +12,7 @@ void pl_compile_unit_start(pl_program *part, const pl_program *before, pl_arena 
     part->plans = plans;
 }
 
-/* A vector as it is, or behind what another one holds. */
+/* A vector as it is, or after what another one holds. */
 #define KEEP(arena, v)                                                                             \
     ((v)->at = copy((arena), (v)->at, (v)->n * sizeof *(v)->at), (v)->cap = (v)->n)
 

@@ -20,7 +20,7 @@ enum { PL_COMPILE_UNIT_LARGE = 1 << 14 };
 /* Copies what a finished part holds to `arena`, where it waits until the functions before it are
  * there. */
 void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena);
-/* Puts a finished part behind the code that the program has. */
+/* Puts a finished part after the code that the program has. */
 void pl_compile_unit_join(pl_program *p, pl_prog_func *f, const pl_program *part);
 
 #endif

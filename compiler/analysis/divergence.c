@@ -119,8 +119,8 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl
     return true;
 }
 
-/* What is written and read between a branch and where its lanes meet. Predicates count behind the
- * rows. */
+/* What is written and read between a branch and where its lanes reconverge. Predicates count after
+ * the rows. */
 typedef struct region_defs {
     pl_divergence *v;
     const pl_ir *x;
@@ -155,7 +155,7 @@ static uint8_t *flag_of(const region_defs *s, uint32_t r)
     return r < s->x->f->rows ? &s->v->row[r] : &s->v->pred[r - s->x->f->rows];
 }
 
-/* Visits the blocks between the branch that ends block b and where its lanes meet; marks what
+/* Visits the blocks between the branch that ends block b and where its lanes reconverge; marks what
  * varies for it. Returns the instructions seen. */
 static size_t mark_divergent_region(region_defs *s, pl_ir *x, uint32_t b, uint32_t meet,
                                     uint32_t *stamp, uint32_t *stack, bool *more)

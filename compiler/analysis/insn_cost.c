@@ -71,7 +71,7 @@ static unsigned extension(const pl_ir *x, uint32_t row, bool is_signed)
     return 1;
 }
 
-/* Logic of 64 bits: the halves that a number leaves as they are cost nothing. */
+/* Logic of 64 bits: the halves that a constant leaves as they are cost nothing. */
 static unsigned weight_of_logic(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;
@@ -91,8 +91,8 @@ static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
     return from == W_u16 ? extension(x, i->op[1], false) : 1;
 }
 
-/* Copies of registers are none, nor is what takes the halves of one apart; a number is one where it
- * is not zero. */
+/* Copies of registers are none, nor is what takes the halves of one apart; a constant is one where
+ * it is not zero. */
 static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];

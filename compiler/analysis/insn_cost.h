@@ -1,5 +1,5 @@
 /* insn_cost.h - how many instructions ptxas counts for one where it weighs a branch against what
- * stands behind it. */
+ * stands after it. */
 #ifndef PL_COMPILER_ANALYSIS_INSN_COST_H
 #define PL_COMPILER_ANALYSIS_INSN_COST_H
 

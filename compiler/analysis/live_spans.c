@@ -1,5 +1,5 @@
 /* live_spans.c - see live_spans.h. Things are solved 64 at a time, a word for each block: what is
- * needed at the start of a block is carried to the ends of those in front of it, from the last
+ * needed at the start of a block is carried to the ends of those before it, from the last
  * block to the first and again while back edges bring news. Only blocks that the 64 reach are
  * looked at. */
 #include "compiler/analysis/live_spans.h"
@@ -68,7 +68,7 @@ static void collect(solver *v, uint32_t first)
 {
     pl_live_spans *s = v->s;
     uint64_t now = 0;
-    uint32_t next = 0; /* block behind the last one looked at */
+    uint32_t next = 0; /* block after the last one looked at */
     for (uint32_t w = v->low; w <= v->high; w++)
         for (uint64_t left = v->reached[w]; left; left &= left - 1) {
             uint32_t block = w * WORD + (uint32_t)__builtin_ctzll(left);

@@ -1,5 +1,5 @@
 /* live_spans.h - at the end of which blocks things are live, for many things and many blocks: time
- * and memory follow the blocks in which they are live, and the stretches of neighbouring blocks,
+ * and memory follow the blocks in which they are live, and the intervals of neighbouring blocks,
  * not blocks times things. */
 #ifndef PL_COMPILER_ANALYSIS_LIVE_SPANS_H
 #define PL_COMPILER_ANALYSIS_LIVE_SPANS_H
@@ -14,7 +14,7 @@ typedef struct pl_access_point {
     bool reads;
 } pl_access_point;
 
-/* The thing is live at the end of the blocks from `first` on and in front of `end`. */
+/* The thing is live at the end of the blocks from `first` on and before `end`. */
 typedef struct pl_live_span {
     uint32_t value, first, end;
 } pl_live_span;

@@ -1,4 +1,4 @@
-/* liveness.c - values, and liveness over a block graph; see liveness.h. */
+/* liveness.c - live ranges over a block graph, and register pressure; see liveness.h. */
 #include "compiler/analysis/liveness.h"
 #include "isa/program/operand_plan.h"
 
@@ -139,7 +139,7 @@ static void carry_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 void pl_liveness_alias(pl_liveness *f)
 {
-    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found in front of that */
+    for (uint32_t j = 0; j < f->x->nrpo; j++) { /* what is carried on is found before that */
         pl_ir_block *b = &f->x->blocks.at[f->x->rpo[j]];
         for (size_t k = 0; k < b->code.n; k++) {
             alias_search c = {f, 0};

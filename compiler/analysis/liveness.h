@@ -3,7 +3,7 @@
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
  * A guarded write keeps the lanes that the guard excludes. It starts the value anew only if no
- * other block touches the value, and no instruction in front of it; in a loop the lanes that the
+ * other block touches the value, and no instruction before it; in a loop the lanes that the
  * guard excludes must not read it either, since they would read what an earlier iteration wrote.
  *
  * A pass goes to the end of a block (pl_liveness_go_to_end) and walks backwards from there, saying
@@ -59,7 +59,7 @@ typedef struct pl_liveness {
     /* pl_liveness_solve */
     pl_live_spans
         sets; /* of the values that may live from block to block, by their numbers `across` */
-    uint32_t *value; /* by such a number */
+    uint32_t *value; /* by such a constant */
     struct {
         uint32_t *at;
         size_t n, cap;

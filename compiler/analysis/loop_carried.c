@@ -54,7 +54,7 @@ static void carry(pl_ir_reg *r)
     r->ndefs++;
 }
 
-/* Does the instruction stand in front of the only write? Then it may read the register before that.
+/* Does the instruction stand before the only write? Then it may read the register before that.
  */
 static bool stands_before(const carried *c, const pl_ir_reg *r)
 {
@@ -149,7 +149,7 @@ static bool find_live(carried *c)
     return pl_live_spans_solve(&c->sets);
 }
 
-/* By head of a loop: a block that goes back there. */
+/* By header of a loop: a block that goes back there. */
 static uint32_t *find_latches(const pl_ir *x)
 {
     uint32_t *latch = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -166,7 +166,7 @@ bool pl_find_carried(pl_ir *x, const pl_exposed_regs *early)
     if (!early->n) return pl_ir_ok(x);
     if (!pl_ir_ok(x) || !number(&c, early)) return false;
     if (!c.sets.values) return true;
-    if (x->irreducible) { /* loops have no heads to ask at */
+    if (x->irreducible) { /* loops have no headers to ask at */
         for (uint32_t t = 0; t < c.sets.values; t++) carry(row_of(x, &early->at[c.row[t]]));
         return true;
     }
@@ -259,7 +259,7 @@ static bool find_back(code *c, pl_arena *a, bool *any)
     return c->back != NULL;
 }
 
-/* The first block that those from `first` on and in front of `end` go back to. */
+/* The first block that those from `first` on and before `end` go back to. */
 static uint32_t goes_back(const code *c, uint32_t first, uint32_t end)
 {
     uint32_t least = UINT32_MAX;

@@ -1,5 +1,5 @@
 /* loop_carried.h - registers that are written once and may be read before that, or in a later
- * iteration of a loop. Inside of isa/ only. */
+ * iteration of a loop. Private to compiler/. */
 #ifndef PL_COMPILER_ANALYSIS_LOOP_CARRIED_H
 #define PL_COMPILER_ANALYSIS_LOOP_CARRIED_H
 

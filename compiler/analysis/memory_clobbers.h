@@ -1,4 +1,4 @@
-/* memory_clobbers.h - which loads may be done in front of a stretch of code, by what it does to
+/* memory_clobbers.h - which loads may be done before a region of code, by what it does to
  * memory. */
 #ifndef PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H
 #define PL_COMPILER_ANALYSIS_MEMORY_CLOBBERS_H

@@ -1,6 +1,6 @@
 /* memory_dependence.c - see memory_dependence.h. Accesses with a known base are found by the
  * sixteen bytes that they touch, so that each costs the same however many there are. A load is open
- * until a store comes that it must stay in front of. */
+ * until a store comes that it must stay before. */
 #include "compiler/analysis/memory_dependence.h"
 
 #include <stdbool.h>

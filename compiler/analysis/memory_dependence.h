@@ -1,8 +1,8 @@
-/* memory_dependence.h - which accesses to memory of a stretch of code must stay behind which
+/* memory_dependence.h - which accesses to memory of a region of code must stay after which
  * others.
  *
- * Accesses are told one after the other. Stores keep their order; a load stays behind the stores
- * that it may see, and in front of those that may change what it reads. Told are the nearest ones
+ * Accesses are told one after the other. Stores keep their order; a load stays after the stores
+ * that it may see, and before those that may change what it reads. Told are the nearest ones
  * only: where a store stands between two, it keeps them in order. */
 #ifndef PL_COMPILER_ANALYSIS_MEMORY_DEPENDENCE_H
 #define PL_COMPILER_ANALYSIS_MEMORY_DEPENDENCE_H
@@ -25,15 +25,15 @@ typedef struct pl_memory_dependence pl_memory_dependence;
 
 /* NULL: out of memory. */
 pl_memory_dependence *pl_memory_dependence_new(pl_arena *a);
-/* A new stretch: nothing has been told. */
+/* A new region: nothing has been told. */
 void pl_memory_dependence_start(pl_memory_dependence *m);
-/* The store that this load must stay behind, PL_NOWHERE: none. */
+/* The store that this load must stay after, PL_NOWHERE: none. */
 uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *a);
-/* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay behind, until the
+/* The store before this one, PL_NOWHERE; *loads are *n loads that it must stay after, until the
  * next call. */
 uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access *a,
                                        const uint32_t **loads, uint32_t *n);
-/* The same for what must stay behind every access so far. */
+/* The same for what must stay after every access so far. */
 uint32_t pl_memory_dependence_of_all(pl_memory_dependence *m, const uint32_t **loads, uint32_t *n);
 
 #endif

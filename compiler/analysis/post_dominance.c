@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t head)
+bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t header)
 {
     uint32_t loop = x->blocks.at[b].loop;
-    while (loop != PL_IR_NONE && loop != head) loop = x->blocks.at[loop].parent_loop;
-    return loop == head;
+    while (loop != PL_IR_NONE && loop != header) loop = x->blocks.at[loop].parent_loop;
+    return loop == header;
 }
 
 bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
@@ -26,7 +26,7 @@ bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x)
 }
 
 /* Postorder of the reversed graph from one block on. */
-static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint32_t head)
+static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint32_t header)
 {
     uint32_t depth = 0;
     if (e->rpo_index[end] != PL_IR_NONE) return;
@@ -34,7 +34,7 @@ static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint
     e->stack[depth++] = end;
     while (depth) {
         uint32_t k = e->stack[depth - 1];
-        if (k != head && e->edge[k] < x->blocks.at[k].npreds) {
+        if (k != header && e->edge[k] < x->blocks.at[k].npreds) {
             uint32_t q = x->predecessors[x->blocks.at[k].first_pred + e->edge[k]++];
             if (e->rpo_index[q] == PL_IR_NONE) {
                 e->rpo_index[q] = 0;
@@ -58,7 +58,7 @@ static uint32_t common(const pl_post_dominance *e, uint32_t a, uint32_t b)
     return a;
 }
 
-static void solve(pl_post_dominance *e, pl_ir *x, uint32_t head)
+static void solve(pl_post_dominance *e, pl_ir *x, uint32_t header)
 {
     e->rpo_index[e->n] = e->nrpo;
     e->ipdom[e->n] = e->n;
@@ -68,7 +68,7 @@ static void solve(pl_post_dominance *e, pl_ir *x, uint32_t head)
             uint32_t b = e->rpo[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
             for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
                 uint32_t q = edges ? pl_ir_successor(x, b, s) : e->n;
-                if (q == head) q = e->n;
+                if (q == header) q = e->n;
                 if (e->ipdom[q] != PL_IR_NONE) best = best == PL_IR_NONE ? q : common(e, q, best);
             }
             changed |= best != e->ipdom[b];
@@ -87,16 +87,16 @@ bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x)
     return true;
 }
 
-void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t head)
+void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t header)
 {
     for (uint32_t k = 0; k < to->nrpo; k++) {
         to->rpo_index[to->rpo[k]] = to->ipdom[to->rpo[k]] = PL_IR_NONE;
         to->edge[to->rpo[k]] = 0;
     }
     to->nrpo = 0;
-    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
-        uint32_t latch = x->predecessors[x->blocks.at[head].first_pred + k];
-        if (pl_ir_loop_contains(x, latch, head)) number_from(to, x, latch, head);
+    for (uint32_t k = 0; k < x->blocks.at[header].npreds; k++) {
+        uint32_t latch = x->predecessors[x->blocks.at[header].first_pred + k];
+        if (pl_ir_loop_contains(x, latch, header)) number_from(to, x, latch, header);
     }
-    solve(to, x, head);
+    solve(to, x, header);
 }

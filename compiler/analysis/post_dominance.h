@@ -1,7 +1,7 @@
 /* post_dominance.h - immediate post-dominators: where the lanes of a warp that part at a branch
  * meet again at the latest.
  *
- * Dominators of the reversed graph, with block number n behind all ends. PL_IR_NONE: no end is
+ * Dominators of the reversed graph, with block number n after all ends. PL_IR_NONE: no end is
  * reached. The nearer to the ends, the larger is a block's number. */
 #ifndef PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
 #define PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
@@ -18,12 +18,12 @@ typedef struct pl_post_dominance {
 /* After pl_ir_graph; memory comes from the pass's arena. False: out of memory. */
 bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x);
 
-/* The same for lanes that stay in a loop: of its blocks only, with n behind a round of it. Room for
- * pl_loop_post_dominance_find, which finds those of the loop with this head, and forgets those of
- * the one before.
+/* The same for lanes that stay in a loop: of its blocks only, with n after an iteration of it. Room
+ * for pl_loop_post_dominance_find, which finds those of the loop with this header, and forgets
+ * those of the one before.
  */
 bool pl_loop_post_dominance_alloc(pl_post_dominance *to, pl_ir *x);
-void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t head);
-bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t head);
+void pl_loop_post_dominance_find(pl_post_dominance *to, pl_ir *x, uint32_t header);
+bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t header);
 
 #endif

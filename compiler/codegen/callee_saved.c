@@ -14,7 +14,7 @@
 typedef struct callee_saved {
     pl_ir *x;
     pl_liveness f;
-    uint32_t max_regs; /* registers of marked values that live at once */
+    uint32_t max_regs;    /* registers of marked values that live at once */
     uint64_t *live_preds; /* predicates live at the place that is looked at: a bit for each */
     size_t words;
 } callee_saved;
@@ -66,7 +66,7 @@ static bool find_values(callee_saved *p)
 }
 
 /* Registers of the values that live across a call. False: out of memory. */
-static bool count_values(pl_ir *x, uint32_t *most)
+static bool count_values(pl_ir *x, uint32_t *max)
 {
     callee_saved first = {.x = x}, again = {.x = x};
     if (!find_values(&first)) return false;
@@ -75,7 +75,7 @@ static bool count_values(pl_ir *x, uint32_t *most)
     for (uint32_t k = 0; k < first.f.n; k++)
         if (!pl_liveness_was_live_at_mark(&first.f, k)) again.f.v[k].regs = 0;
     scan_block(&again);
-    *most = again.max_regs;
+    *max = again.max_regs;
     return true;
 }
 
@@ -115,13 +115,13 @@ static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
 }
 
 /* The most predicates that live across one call. False: out of memory. */
-static bool count_predicates(pl_ir *x, uint32_t *most)
+static bool count_predicates(pl_ir *x, uint32_t *max)
 {
     callee_saved p = {.x = x, .words = x->f->preds / 64 + 1};
     uint64_t *in = pl_arena_array(x->tmp, uint64_t, x->blocks.n * p.words + 1);
     p.live_preds = pl_arena_array(x->tmp, uint64_t, p.words);
     if (!pl_ir_ok(x)) return false;
-    *most = 0;
+    *max = 0;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t j = x->nrpo; j-- > 0;) {
@@ -131,7 +131,7 @@ static bool count_predicates(pl_ir *x, uint32_t *most)
                 for (size_t w = 0; w < p.words; w++)
                     p.live_preds[w] |= in[pl_ir_successor(x, b, k) * p.words + w];
             const uint32_t n = live_through_calls(&p, &x->blocks.at[b]);
-            *most = n > *most ? n : *most;
+            *max = n > *max ? n : *max;
             changed |= memcmp(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds) != 0;
             memcpy(in + b * p.words, p.live_preds, p.words * sizeof *p.live_preds);
         }

@@ -4,14 +4,14 @@
  * ptxas 13.0 for sm_90 (its output, 2026-11). A function whose callers are all known shares
  * registers with them: a call writes half of the return address (MOV), the function the other half;
  * arguments that are needed afterwards are copied. Such a caller fetches parameters and constants
- * again behind a call rather than keep them. A function that is called through its address, or that
+ * again after a call rather than keep them. A function that is called through its address, or that
  * may call itself, keeps to a convention: both halves are written, arguments begin at R4, and what
  * lives across its own calls is put into registers that it must give back as they were: so is what
  * ever lives across one of them, and the barrier of each BSSY around one, all of it in registers of
  * its own while it lives. A subroutine for a quotient or a root is a call there too. It saves those
  * and the return address in local memory when it starts (STL), fetches them before it returns
  * (LDL), and moves the stack pointer for that. One that calls nobody saves one register if few are
- * not enough. The lanes of an indirect call meet behind it if they may call different functions
+ * not enough. The lanes of an indirect call meet after it if they may call different functions
  * (BSSY, BSYNC). */
 #include <string.h>
 
@@ -38,8 +38,9 @@ typedef struct call_lowering {
     pl_liveness f;
     pl_divergence v;
     uint8_t *returned; /* by value: a call's result as it comes */
-    uint32_t max_live_across;   /* most rows that live at once of the values that live across some call */
-    uint32_t max_open_bssy;    /* most BSSY without their BSYNC at a call */
+    uint32_t
+        max_live_across; /* most rows that live at once of the values that live across some call */
+    uint32_t max_open_bssy; /* most BSSY without their BSYNC at a call */
     struct {
         invariant_argument *at;
         size_t n, cap;
@@ -101,7 +102,8 @@ static void scan_block(call_lowering *c)
             const pl_insn *i = pl_liveness_visit(&c->f, b, at);
             pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], step_back_write, c);
             if (clobbers(x, i)) pl_liveness_mark(&c->f);
-            c->max_live_across = c->f.reg_pressure > c->max_live_across ? c->f.reg_pressure : c->max_live_across;
+            c->max_live_across =
+                c->f.reg_pressure > c->max_live_across ? c->f.reg_pressure : c->max_live_across;
             pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], step_back_read, c);
         }
     }
@@ -169,7 +171,7 @@ static bool copy(pl_ir *x, uint32_t b, size_t at)
     return true;
 }
 
-/* The number of the argument that a store in front of a call passes, -1: none. */
+/* The number of the argument that a store before a call passes, -1: none. */
 static int argument(const pl_program *p, const pl_insn *call, const pl_insn *i)
 {
     const pl_prog_call *k = &p->calls.at[call->target];
@@ -203,25 +205,28 @@ static void note_invariant_argument(call_lowering *c)
                 if (t)
                     t->is_invariant &= t->row == b->code.at[k].op[1];
                 else if (n >= 0 && c->steady.n < MOST_STEADY)
-                    *pl_push(x->tmp, &c->steady) = (invariant_argument){callee, b->code.at[k].op[1], n, true};
+                    *pl_push(x->tmp, &c->steady) =
+                        (invariant_argument){callee, b->code.at[k].op[1], n, true};
             }
         }
     }
 }
 
 /* Does the register that passes this argument have to be another one than the value's own? */
-static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number, bool linked)
+static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number,
+                       bool linked)
 {
-    const invariant_argument *t = linked ? NULL : invariant_argument_of(c, c->x->p->calls.at[call->target].callee, number);
+    const invariant_argument *t =
+        linked ? NULL : invariant_argument_of(c, c->x->p->calls.at[call->target].callee, number);
     if (t && t->is_invariant) return false;
     uint32_t k = pl_liveness_value_of(&c->f, send->op[1], 0);
-    if (!k--) /* a number, an address */
+    if (!k--) /* a constant, an address */
         return true;
     if (c->returned[k]) return !linked || number > 0 || callee_saved_regs(c, k);
     return callee_saved_regs(c, k);
 }
 
-/* Do the lanes of the call meet behind it? ptxas leaves that out where all have one address, and
+/* Do the lanes of the call meet after it? ptxas leaves that out where all have one address, and
  * where nothing parts the lanes of this function or of one that may be called. */
 static bool meets(const call_lowering *c, const pl_insn *call)
 {
@@ -230,7 +235,7 @@ static bool meets(const call_lowering *c, const pl_insn *call)
            c->x->p->calls.at[call->target].callee == UINT32_MAX && c->v.row[call->op[address]];
 }
 
-/* The call at position `at`: its arguments, its return address, its meeting point. */
+/* The call at position `at`: its arguments, its return address, its reconvergence point. */
 static bool call_site(call_lowering *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
@@ -255,8 +260,9 @@ static bool arrivals(call_lowering *c, uint32_t b)
     pl_ir *x = c->x;
     for (size_t at = 0; at < x->blocks.at[b].code.n; at++) {
         const pl_insn *i = &x->blocks.at[b].code.at[at];
-        uint32_t k =
-            is_forwarded(i) && pl_insn_mnem(i) == M_ld ? pl_liveness_value_of(&c->f, i->op[0], 0) : 0;
+        uint32_t k = is_forwarded(i) && pl_insn_mnem(i) == M_ld
+                         ? pl_liveness_value_of(&c->f, i->op[0], 0)
+                         : 0;
         if (!k--) continue;
         c->returned[k] = 1;
         if (callee_saved_regs(c, k) && !copy(x, b, at)) return false;
@@ -310,9 +316,9 @@ static bool restore_result(const call_lowering *c, uint32_t n, bool calls)
 {
     pl_ir *x = c->x;
     save_area p = {.frame = pl_ir_frame(x),
-               .base = (x->f->frame_bytes + 7u) & ~7u,
-               .rows = pl_ir_new(x, n),
-               .n = n};
+                   .base = (x->f->frame_bytes + 7u) & ~7u,
+                   .rows = pl_ir_new(x, n),
+                   .n = n};
     uint32_t bytes = (4 * n + 7) & ~7u;
     x->f->frame_bytes = p.base + bytes;
     x->f->local_bytes += bytes;
@@ -428,6 +434,7 @@ bool pl_pass_lower_calls(pl_ir *x)
                 return false;
     if (!pl_ir_flush_inserts(x)) return false;
     if (x->f->entry) return pl_ir_ok(x);
-    return (x->f->abi_calls ? restore_result(&c, c.max_live_across + 2 + c.max_open_bssy, true) : half_address(x)) &&
+    return (x->f->abi_calls ? restore_result(&c, c.max_live_across + 2 + c.max_open_bssy, true)
+                            : half_address(x)) &&
            pl_ir_ok(x);
 }

@@ -1,11 +1,11 @@
-/* copy_coalesce.c - a copy between two registers that are never needed at the same time disappears:
- * both become one register.
+/* copy_coalesce.c - copy coalescing: two registers of a copy whose live ranges do not interfere
+ * become one.
  *
  * Liveness is solved for the registers of copies only. A copy's two registers can be one when no
  * write of either happens while the other one is still needed, the copy itself aside (Chaitin,
  * "Register Allocation and Spilling via Graph Coloring", 1982). Joining two registers changes what
- * interferes, so each takes part in one joining a round. Before, what reads the old value of a
- * variable is moved in front of what computes the new one, if more depends on it: a loop's `add n,
+ * interferes, so each takes part in one joining an iteration. Before, what reads the old value of a
+ * variable is moved before what computes the new one, if more depends on it: a loop's `add n,
  * v, w; mul t, v, v; ...; mov v, n` needs no copy then. Copies that stay become MOV. */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 
-enum { ROUNDS = 4, NEAR = 64, MOST_ROWS = 24 };
+enum { MAX_ITERATIONS = 4, NEAR = 64, MOST_ROWS = 24 };
 
 typedef struct copy_pair {
     uint32_t block, at, a, b; /* copy: a = b */
@@ -204,7 +204,7 @@ static bool collect(coalescer *c)
     return true;
 }
 
-/* One round; *any tells whether a copy went. */
+/* One iteration; *any tells whether a copy went. */
 static bool coalesce_once(pl_ir *x, bool *any)
 {
     coalescer c = {.x = x, .skip = PL_IR_NONE};
@@ -304,7 +304,7 @@ static bool depend(const operand_set *a, const operand_set *b)
     return a->many || b->many;
 }
 
-/* Instructions of the longest chain from `at` on that ends in front of `end`. */
+/* Instructions of the longest chain from `at` on that ends before `end`. */
 static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t end)
 {
     uint8_t depth[NEAR + 1] = {0}; /* of the longest chain from `at` to each; 0: none */
@@ -323,7 +323,7 @@ static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t e
     return most;
 }
 
-/* `copy` is v = t: moves what reads v behind the instruction that computes t in front of it, where
+/* `copy` is v = t: moves what reads v after the instruction that computes t before it, where
  * nothing in between is in the way and the chain that it begins is the longer one; else ptxas
  * leaves the copy. */
 static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
@@ -369,7 +369,7 @@ bool pl_pass_copy_coalesce(pl_ir *x)
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
     advance(x);
-    for (unsigned k = 0; k < ROUNDS && any; k++) {
+    for (unsigned k = 0; k < MAX_ITERATIONS && any; k++) {
         any = false;
         if (!coalesce_once(x, &any)) return false;
     }
@@ -381,7 +381,7 @@ bool pl_pass_copy_coalesce(pl_ir *x)
             if (bits == 32 || bits == 64)
                 pl_insn_make(i, M__mov, 2, &(pl_word){bits == 64 ? W_b64 : W_b32}, 1);
         }
-    if (!any) /* in the last round, which began by counting; ~mov reads and writes the same */
+    if (!any) /* in the last iteration, which began by counting; ~mov reads and writes the same */
         pl_ir_preserve_all(x);
     return true;
 }

@@ -1,8 +1,9 @@
-/* insert_reconvergence.c - what it costs that the lanes of a warp may part.
+/* insert_reconvergence.c - BSSY, BSYNC, BREAK, WARPSYNC: what it costs that the lanes of a warp may
+ * diverge.
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may part a warp stands between BSSY
- * and BSYNC, which name the place where its lanes meet. Between the two nobody knows whether all
- * lanes of the warp are together: what needs them all (barriers, shuffles, votes) asks first: a
+ * and BSYNC, which name the place where its lanes reconverge. Between the two nobody knows whether
+ * all lanes of the warp are together: what needs them all (barriers, shuffles, votes) asks first: a
  * WARPSYNC waits for them, and a BRA.DIV leaves for another version of the code if they are not. A
  * loop there that looks at memory until somebody else has changed it lets other lanes run (YIELD).
  */
@@ -13,7 +14,7 @@
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
 
-/* Puts an instruction without operands in front of instruction `at` of the block. */
+/* Puts an instruction without operands before instruction `at` of the block. */
 static bool put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
 {
     pl_insn *i = pl_ir_insert(x, b, at);
@@ -33,7 +34,7 @@ static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
 }
 
 /* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare
- * of %tid.x or %laneid with a number, and of elect.sync. */
+ * of %tid.x or %laneid with a constant, and of elect.sync. */
 static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 {
     const pl_ir_reg *p = pred > PL_PF ? &x->preds[pred] : NULL;
@@ -58,7 +59,7 @@ static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
 }
 
 /* Can only one lane of a warp get to instruction `at` of the block? By its guard, by ends of other
- * lanes in front of it, by the branches that lead there and nowhere else. */
+ * lanes before it, by the branches that lead there and nowhere else. */
 static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
 {
     const pl_insn *i = &x->blocks.at[b].code.at[at];
@@ -107,10 +108,11 @@ static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32
         (wide && !(global && pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))))
         return NOT_AGGREGATED;
     bool same = !v->row[i->op[address + 1]];
-    if (atom && x->regs[i->op[0]].nuses) return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
+    if (atom && x->regs[i->op[0]].nuses)
+        return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
     if (pl_insn_has(i, W_add) &&
         constant_in(x, i->op[address + 1],
-                  &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
+                    &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
         return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
     return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
 }
@@ -122,7 +124,7 @@ static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     wanted[1] |= wanted[0] - *row < rows;
 }
 
-/* Behind atomic operation `at`, in front of its first reader: the rank of each lane. */
+/* After atomic operation `at`, before its first reader: the rank of each lane. */
 static bool put_rank(pl_ir *x, uint32_t b, size_t at)
 {
     pl_ir_block *k = &x->blocks.at[b];
@@ -206,8 +208,8 @@ static bool aggregate_atomics(pl_ir *x, const pl_divergence *v)
     return pl_ir_flush_inserts(x);
 }
 
-/* ptxas 13.0 puts three loads that no lane executes in front of the first copy to shared memory of
- * a block, and behind each barrier. */
+/* ptxas 13.0 puts three loads that no lane executes before the first copy to shared memory of
+ * a block, and after each barrier. */
 static bool precede_copies(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->blocks.n; b++) {
@@ -267,7 +269,7 @@ static uint8_t *after_indirect_calls(pl_ir *x)
     return apart;
 }
 
-/* ---- lanes that may be apart ---- */
+/* ---- lanes that may be diverged ---- */
 
 /* Does a way of the branch lead to the end of the kernel, and nothing else? */
 static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
@@ -294,7 +296,7 @@ static bool may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointer
  * from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes
  * that a branch has let leave are elsewhere too. */
 static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
-                              const pl_post_dominance *e, bool left)
+                                      const pl_post_dominance *e, bool left)
 {
     uint32_t n = (uint32_t)x->blocks.n, depth = 0;
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
@@ -328,11 +330,12 @@ static bool begin(pl_ir *x, pl_divergence *v)
 
 /* reached_apart with what it asks for. NULL: out of memory. */
 static const uint8_t *find_divergent_blocks(pl_ir *x, const pl_divergence *v, pl_post_dominance *e,
-                                 const uint8_t **pointers, bool left)
+                                            const uint8_t **pointers, bool left)
 {
     *pointers = after_indirect_calls(x);
-    return *pointers && pl_post_dominance_find(e, x) ? mark_divergent_blocks(x, v, *pointers, e, left)
-                                                     : NULL;
+    return *pointers && pl_post_dominance_find(e, x)
+               ? mark_divergent_blocks(x, v, *pointers, e, left)
+               : NULL;
 }
 
 bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
@@ -385,11 +388,11 @@ static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
     return PL_IR_NONE;
 }
 
-/* Do the lanes part for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
+/* Do the lanes diverge for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
  * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
  * found; for others it asks whether all lanes name the same ones. */
 static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
-                            const pl_insn *i, uint32_t mask)
+                               const pl_insn *i, uint32_t mask)
 {
     const pl_insn *from = pl_ir_writer(x, mask);
     unsigned n = 0;
@@ -399,7 +402,7 @@ static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_
             (i->latency_class != C_shfl && from && from->latency_class == C_match));
 }
 
-/* WARPSYNC with the mask in front of it, between BSSY and BSYNC but for a shuffle: behind that
+/* WARPSYNC with the mask before it, between BSSY and BSYNC but for a shuffle: after that
  * groups stay apart. */
 static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
@@ -463,10 +466,10 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
     return depth;
 }
 
-/* From where lanes part to where they meet, the first instruction on each path that needs them all
- * asks for them. */
-static bool insert_queries_where_divergent(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
-                            const uint8_t *apart)
+/* From where lanes diverge to where they meet, the first instruction on each path that needs them
+ * all asks for them. */
+static bool insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
+                                           const uint8_t *pointers, const uint8_t *apart)
 {
     uint8_t *unknown = pl_arena_array(
         x->tmp, uint8_t, x->blocks.n + 1); /* by block: lanes may be missing when it begins */
@@ -510,7 +513,7 @@ static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
 static bool yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
 {
     uint8_t *state = pl_arena_array(
-        x->tmp, uint8_t, x->blocks.n + 1); /* by head of a loop: 1: polls, 2: sleeps or goes on */
+        x->tmp, uint8_t, x->blocks.n + 1); /* by header of a loop: 1: polls, 2: sleeps or goes on */
     pl_divergence polled;
     if (!state) return false;
     if (!pl_ir_any(x, pl_divergence_is_polled)) return true;
@@ -538,8 +541,8 @@ static bool yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8
 /* Where lanes of a branch meet, from the innermost loop outwards. */
 typedef struct sync_point {
     uint32_t block, next; /* next: in the list of the same branch, plus one */
-    bool in_loop; /* of those that stay in a loop; the block may be n and the head of the loop:
-                    behind its rounds */
+    bool in_loop;  /* of those that stay in a loop; the block may be n and the header of the loop:
+                     after its iterations */
     bool bypassed; /* not all pass it: others leave the way there */
 } sync_point;
 
@@ -548,16 +551,16 @@ typedef struct sync_points {
         sync_point *at;
         size_t n, cap;
     } list;
-    uint32_t *first;  /* by block: of its branch, plus one */
-    uint32_t *first_divergence;   /* by meeting block: where its lanes part first */
-    uint32_t *outer_point; /* by meeting block: where those meet that do not come to it, plus one */
-    uint8_t *has_break;  /* by meeting block: there is a way past it to where all meet, which takes a
-                         BREAK */
+    uint32_t *first;            /* by block: of its branch, plus one */
+    uint32_t *first_divergence; /* by sync point: where its lanes diverge first */
+    uint32_t *outer_point; /* by sync point: where those meet that do not come to it, plus one */
+    uint8_t *has_break;    /* by sync point: there is a way past it to where all meet, which takes a
+                           BREAK */
 } sync_points;
 
-/* Lanes of block b meet here, too. A place that they come to first stands in front: where some only
- * pass lies further on than where the rest of a round meets. One that is named already is not named
- * again: it would lie behind itself. */
+/* Lanes of block b meet here, too. A place that they come to first stands before it: where some
+ * only pass lies further on than where the rest of an iteration meets. One that is named already is
+ * not named again: it would lie after itself. */
 static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
 {
     uint32_t *at = &m->first[b], *place = NULL;
@@ -579,39 +582,40 @@ static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
     return pl_ir_ok(x);
 }
 
-/* How many of a branch's ways stay in the loop? Those back to its head count. */
-static unsigned edges_inside(pl_ir *x, uint32_t b, uint32_t head)
+/* How many of a branch's ways stay in the loop? Those back to its header count. */
+static unsigned edges_inside(pl_ir *x, uint32_t b, uint32_t header)
 {
     unsigned n = 0;
     for (uint32_t k = 0; k < pl_ir_successors(x, b); k++)
-        n += pl_ir_loop_contains(x, pl_ir_successor(x, b, k), head);
+        n += pl_ir_loop_contains(x, pl_ir_successor(x, b, k), header);
     return n;
 }
 
-/* Every round of the loop ends in one block. */
-static uint32_t one_latch(pl_ir *x, uint32_t head)
+/* Every iteration of the loop ends in one block. */
+static uint32_t one_latch(pl_ir *x, uint32_t header)
 {
     const uint32_t latch = pl_ir_new_block(x);
-    pl_ir_block *h = &x->blocks.at[head];
-    x->blocks.at[latch].fallthrough = head;
-    x->blocks.at[latch].loop = head;
+    pl_ir_block *h = &x->blocks.at[header];
+    x->blocks.at[latch].fallthrough = header;
+    x->blocks.at[latch].loop = header;
     x->blocks.at[latch].loop_depth = h->loop_depth;
     x->blocks.at[latch].rpo_index = PL_IR_NONE;
     for (uint32_t k = 0; k < h->npreds; k++) {
         const uint32_t q = x->predecessors[h->first_pred + k];
-        if (!pl_ir_loop_contains(x, q, head)) continue;
+        if (!pl_ir_loop_contains(x, q, header)) continue;
         pl_insn *i =
             x->blocks.at[q].code.n ? &x->blocks.at[q].code.at[x->blocks.at[q].code.n - 1] : NULL;
-        if (i && pl_insn_is_jump(i) && !pl_insn_is_table(i) && i->target == head) i->target = latch;
-        if (x->blocks.at[q].fallthrough == head) x->blocks.at[q].fallthrough = latch;
+        if (i && pl_insn_is_jump(i) && !pl_insn_is_table(i) && i->target == header)
+            i->target = latch;
+        if (x->blocks.at[q].fallthrough == header) x->blocks.at[q].fallthrough = latch;
     }
     return latch;
 }
 
 /* Marks the blocks on the ways from `from`, which dominates it, to block `meet`, without going
- * round their loop; returns how many. */
+ * iteration their loop; returns how many. */
 static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
-                        uint32_t *block)
+                         uint32_t *block)
 {
     uint32_t n = 0, done = 0;
     stamp[from] = meet + 1;
@@ -638,35 +642,35 @@ static bool uses_memory(const pl_ir_block *b, bool others)
     return false;
 }
 
-/* The blocks of the rounds that end in this one, which lie inside the loop. */
-static uint32_t loop_of(const pl_ir *x, uint32_t head, uint32_t latch, uint32_t *stamp,
-                         uint32_t *block)
+/* The blocks of the iterations that end in this one, which lie inside the loop. */
+static uint32_t loop_of(const pl_ir *x, uint32_t header, uint32_t latch, uint32_t *stamp,
+                        uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
-    const uint32_t n = latch == head ? 0 : edges_to(x, head, latch, stamp, block);
+    const uint32_t n = latch == header ? 0 : edges_to(x, header, latch, stamp, block);
     stamp[latch] = latch + 1;
     block[n] = latch;
     return n + 1;
 }
 
-/* Several ways lead back to the head of a loop. ptxas 13.0 (20 loops, 2026-11) takes the shortest
- * of them for a loop within the loop where that is left for one block only, and what else is in a
- * round uses memory that others see: then its lanes meet behind it. Otherwise all are ways to the
- * end of one round, and that is where lanes meet. Is that so? */
-static bool iterations_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, uint32_t *block)
+/* Several ways lead back to the header of a loop. ptxas 13.0 (20 loops, 2026-11) takes the shortest
+ * of them for a loop within the loop where that is left for one block only, and what else is in an
+ * iteration uses memory that others see: then its lanes reconverge after it. Otherwise all are ways
+ * to the end of one iteration, and that is where lanes reconverge. Is that so? */
+static bool iterations_end_together(pl_ir *x, uint32_t header, uint32_t *stamp, uint32_t *block)
 {
-    uint32_t least = UINT32_MAX, shortest = head, behind = PL_IR_NONE;
-    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
-        const uint32_t latch = x->predecessors[x->blocks.at[head].first_pred + k];
-        const uint32_t n = pl_ir_loop_contains(x, latch, head)
-                               ? loop_of(x, head, latch, stamp, block)
+    uint32_t least = UINT32_MAX, shortest = header, behind = PL_IR_NONE;
+    for (uint32_t k = 0; k < x->blocks.at[header].npreds; k++) {
+        const uint32_t latch = x->predecessors[x->blocks.at[header].first_pred + k];
+        const uint32_t n = pl_ir_loop_contains(x, latch, header)
+                               ? loop_of(x, header, latch, stamp, block)
                                : UINT32_MAX;
         if (n < least) {
             least = n;
             shortest = latch;
         }
     }
-    const uint32_t n = loop_of(x, head, shortest, stamp, block);
+    const uint32_t n = loop_of(x, header, shortest, stamp, block);
     for (uint32_t j = 0; j < n; j++)
         for (uint32_t s = 0; s < pl_ir_successors(x, block[j]); s++) {
             const uint32_t to = pl_ir_successor(x, block[j], s);
@@ -675,7 +679,7 @@ static bool iterations_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, ui
             behind = to;
         }
     for (uint32_t j = 0; j < x->nrpo; j++)
-        if (stamp[x->rpo[j]] != shortest + 1 && pl_ir_loop_contains(x, x->rpo[j], head) &&
+        if (stamp[x->rpo[j]] != shortest + 1 && pl_ir_loop_contains(x, x->rpo[j], header) &&
             uses_memory(&x->blocks.at[x->rpo[j]], true))
             return false;
     return true;
@@ -683,15 +687,16 @@ static bool iterations_end_together(pl_ir *x, uint32_t head, uint32_t *stamp, ui
 
 /* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that
  * `break` do. Only where there is more than one way out does that differ from where all meet, or
- * where lanes go back to its head early. */
-static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, sync_points *m)
+ * where lanes go back to its header early. */
+static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+                                 sync_points *m)
 {
     pl_post_dominance e;
     const uint32_t n = (uint32_t)x->blocks.n;
     uint8_t *exits = pl_arena_array(x->tmp, uint8_t, n + 1),
             *tables = pl_arena_array(x->tmp, uint8_t, n + 1);
     uint32_t *latch =
-        pl_arena_array(x->tmp, uint32_t, n + 1); /* by head of a loop; block 0 is none */
+        pl_arena_array(x->tmp, uint32_t, n + 1); /* by header of a loop; block 0 is none */
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, n + 1);
     if (!exits || !tables || !latch || !stamp || !block || !pl_loop_post_dominance_alloc(&e, x))
@@ -705,31 +710,32 @@ static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t
                     break;
                 }
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        const uint32_t head = x->rpo[j];
-        if (!x->blocks.at[head].nlatches ||
-            (exits[head] < 2 &&
-             (x->blocks.at[head].nlatches < 2 || !iterations_end_together(x, head, stamp, block))))
+        const uint32_t header = x->rpo[j];
+        if (!x->blocks.at[header].nlatches ||
+            (exits[header] < 2 && (x->blocks.at[header].nlatches < 2 ||
+                                   !iterations_end_together(x, header, stamp, block))))
             continue;
-        pl_loop_post_dominance_find(&e, x, head);
+        pl_loop_post_dominance_find(&e, x, header);
         for (uint32_t k = e.nrpo; k-- > 0;) {
             const uint32_t b = e.rpo[k];
-            if (!may_diverge(x, v, pointers, b) || edges_inside(x, b, head) < 2) continue;
+            if (!may_diverge(x, v, pointers, b) || edges_inside(x, b, header) < 2) continue;
             const bool behind = e.ipdom[b] == n;
-            tables[head] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
-            if (!note(x, m, b, (sync_point){.block = behind ? n + head : e.ipdom[b], .in_loop = true}))
+            tables[header] |= behind && pl_insn_is_table(pl_ir_branch(x, b));
+            if (!note(x, m, b,
+                      (sync_point){.block = behind ? n + header : e.ipdom[b], .in_loop = true}))
                 return false;
         }
     }
     for (size_t k = 0; k < m->list.n; k++) {
-        const uint32_t head = m->list.at[k].block - n;
+        const uint32_t header = m->list.at[k].block - n;
         if (m->list.at[k].block < n) continue;
-        if (latch[head] == 0) latch[head] = tables[head] ? head : one_latch(x, head);
-        m->list.at[k].block = latch[head];
+        if (latch[header] == 0) latch[header] = tables[header] ? header : one_latch(x, header);
+        m->list.at[k].block = latch[header];
     }
     return pl_ir_ok(x);
 }
 
-/* In front of the branch that ends the block: those who jump, or fall through, leave. */
+/* Before the branch that ends the block: those who jump, or fall through, leave. */
 static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
 {
     const pl_insn *i = pl_ir_branch(x, b);
@@ -744,9 +750,10 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
     return true;
 }
 
-/* In front of each branch that leaves the loop on the way from where lanes part to where they meet
+/* Before each branch that leaves the loop on the way from where lanes diverge to where they meet
  * in it. */
-static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *stack)
+static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
+                             uint32_t *stack)
 {
     const uint32_t loop = x->blocks.at[meet].loop;
     uint32_t depth = 0;
@@ -777,12 +784,11 @@ static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *s
 
 /* Several conditions in a row send lanes to the same block, while others go where all meet at the
  * end: `if (a || b)` or `if (a && b) ... else` with tests that cannot be computed at once.
- * ptxas 13.0 (25 graphs of blocks, 2026-11) lets those who come to the block meet in front of it,
- * one block for each place where lanes part: that which no other one leads to, if it or what is
+ * ptxas 13.0 (25 graphs of blocks, 2026-11) lets those who come to the block meet before it,
+ * one block for each place where lanes diverge: that which no other one leads to, if it or what is
  * only reached through it looks at memory. Blocks that only differ in numbers are not worth it. By
- * the block where lanes part. */
-static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp,
-                                   uint32_t *block)
+ * the block where lanes diverge. */
+static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp, uint32_t *block)
 {
     uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
     uint8_t *looks = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -807,9 +813,9 @@ static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *sta
     return best;
 }
 
-/* Lanes that come to a block from several sides meet in front of it. Inner ones first. */
+/* Lanes that come to a block from several sides meet before it. Inner ones first. */
 static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
-                            const pl_post_dominance *e, sync_points *m)
+                                  const pl_post_dominance *e, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
              *block = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -836,7 +842,7 @@ static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_
     return pl_ir_ok(x);
 }
 
-/* In front of each branch away from the ways to where some meet. */
+/* Before each branch away from the ways to where some meet. */
 static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
@@ -855,14 +861,14 @@ static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
     return true;
 }
 
-/* Branches name the innermost place where their lanes meet, and places the next one outwards: until
- * the order of blocks is known (isa/program/cfg.c), by their blocks plus one. */
+/* Branches name the innermost place where their lanes reconverge, and places the next one outwards:
+ * until the order of blocks is known (isa/program/cfg.c), by their blocks plus one. */
 static bool number_sync_points(pl_ir *x, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),
              *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
-    uint8_t *within = pl_arena_array(x->tmp, uint8_t,
-                                     x->blocks.n + 1); /* a meeting block that lanes may leave by */
+    uint8_t *within =
+        pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1); /* a sync point that lanes may leave by */
     if (!stamp || !stack || !within) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const uint32_t b = x->rpo[j];
@@ -891,7 +897,7 @@ static bool number_sync_points(pl_ir *x, sync_points *m)
 }
 
 /* Is where all lanes of a branch meet a block of a loop in which they meet already, elsewhere, in
- * every round? Some would wait there for those who have to go round again. */
+ * every iteration? Some would wait there for those who have to go iteration again. */
 static bool in_next_iteration(const pl_ir *x, const sync_points *m, uint32_t b, uint32_t meet)
 {
     bool round = false;
@@ -908,7 +914,7 @@ static bool exchanges(const pl_insn *i)
     return i->form != PL_IR_DEAD && needs_all(i);
 }
 
-/* In front of the scheduler: the version of the code for lanes that are apart is another block, so
+/* Before the scheduler: the version of the code for lanes that are diverged is another block, so
  * nothing moves past the branch to it. */
 bool pl_pass_insert_warp_sync(pl_ir *x)
 {
@@ -917,7 +923,9 @@ bool pl_pass_insert_warp_sync(pl_ir *x)
     pl_post_dominance e;
     if (!begin(x, &v)) return false;
     const uint8_t *pointers, *apart = find_divergent_blocks(x, &v, &e, &pointers, true);
-    if (!apart || !insert_mask_queries(x, &v) || !insert_queries_where_divergent(x, &v, pointers, apart)) return false;
+    if (!apart || !insert_mask_queries(x, &v) ||
+        !insert_queries_where_divergent(x, &v, pointers, apart))
+        return false;
     clear_sync_points(x);
     return pl_ir_ok(x);
 }
@@ -931,14 +939,16 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
     const uint32_t n = (uint32_t)x->blocks.n, most = 2 * n + 1; /* a latch for each loop */
     uint32_t *from = pl_arena_array(x->tmp, uint32_t, most);
     sync_points in = {.first = pl_arena_array(x->tmp, uint32_t, most),
-                   .first_divergence = from,
-                   .outer_point = pl_arena_array(x->tmp, uint32_t, most),
-                   .has_break = pl_arena_array(x->tmp, uint8_t, most)};
+                      .first_divergence = from,
+                      .outer_point = pl_arena_array(x->tmp, uint32_t, most),
+                      .has_break = pl_arena_array(x->tmp, uint8_t, most)};
     const uint8_t *pointers, *apart = find_divergent_blocks(x, &v, &e, &pointers, true);
-    if (!from || !in.first || !in.outer_point || !in.has_break || !apart || !yield_in_polling_loops(x, &v, apart))
+    if (!from || !in.first || !in.outer_point || !in.has_break || !apart ||
+        !yield_in_polling_loops(x, &v, apart))
         return false;
     memset(from, 0xff, most * sizeof *from);
-    if (!add_early_sync_points(x, &v, pointers, &e, &in) || !add_loop_sync_points(x, &v, pointers, &in))
+    if (!add_early_sync_points(x, &v, pointers, &e, &in) ||
+        !add_loop_sync_points(x, &v, pointers, &in))
         return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
         uint32_t b = x->rpo[j];
@@ -959,7 +969,7 @@ bool pl_pass_insert_reconvergence(pl_ir *x)
     for (uint32_t m = 0; m < x->blocks.n; m++) {
         uint32_t b = from[m];
         if (b == PL_IR_NONE) continue;
-        /* outside of loops that the meeting place is not in */
+        /* outside of loops that the reconvergence point is not in */
         while (x->blocks.at[b].loop != PL_IR_NONE &&
                x->blocks.at[b].loop_depth > x->blocks.at[m].loop_depth)
             b = x->blocks.at[x->blocks.at[b].loop].idom;

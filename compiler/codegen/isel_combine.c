@@ -1,12 +1,12 @@
-/* isel_combine.c - chains of PTX instructions become the machine instructions that do several steps
- * at once.
+/* isel_combine.c - instruction selection by combining (peephole): chains of PTX instructions become
+ * the machine instructions that do several steps at once.
  *
  * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or
  * IMAD.WIDE (mul.wide and a 64-bit sum), a shift and a sum LEA or LEA.HI, two sums IADD3, up to
  * three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one ISETP;
  * both halves of a product one IMAD.WIDE; a field at a known place is inserted by a shift and a
- * LOP3; a number added to an address goes into the access, a negated factor into the sum. A product
- * that several sums use is computed in each of them, when all its uses can be folded so.
+ * LOP3; a constant added to an address goes into the access, a negated factor into the sum. A
+ * product that several sums use is computed in each of them, when all its uses can be folded so.
  *
  * An instruction may move its work to a later one only when its operands still have their values
  * there: they are values (ir.h), or variables that nothing has written in between in the same
@@ -19,12 +19,12 @@
 typedef struct combiner {
     pl_ir *x;
     uint32_t block, at;
-    uint32_t *last_write;    /* by row: position in this block of the last write, plus one */
+    uint32_t *last_write;       /* by row: position in this block of the last write, plus one */
     uint32_t *last_write_block; /* by row: block (plus one) that position belongs to */
-    uint32_t *absorbing_uses;     /* by row: uses that could take over its computation */
-    uint32_t *tf32_uses;    /* by row: uses as tf32 by matrix units */
-    uint32_t tf32_block;      /* the last block with a conversion to tf32 in place, plus one */
-    bool counting;        /* first walk: only count */
+    uint32_t *absorbing_uses;   /* by row: uses that could take over its computation */
+    uint32_t *tf32_uses;        /* by row: uses as tf32 by matrix units */
+    uint32_t tf32_block;        /* the last block with a conversion to tf32 in place, plus one */
+    bool counting;              /* first walk: only count */
     bool changed;
 } combiner;
 
@@ -97,7 +97,8 @@ static bool log2_operand(const pl_ir *x, uint32_t row, uint64_t *n)
     return pl_ir_constant_value(x, row, n) && *n < 32;
 }
 
-/* 64 bits times a number whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3. */
+/* 64 bits times a constant whose upper half is 0 or -1: IMAD.WIDE, IMAD for the upper half, IADD3.
+ */
 static void short_factor(const combiner *c, pl_insn *i)
 {
     uint64_t n;
@@ -161,7 +162,8 @@ static bool multiply_subtract_wide(combiner *c, pl_insn *i)
     if (!w || !pl_insn_is_integer(w, 64) || !pl_insn_has(w, W_lo) ||
         c->x->regs[i->op[2]].def_block != c->block || !pl_ir_constant_value(c->x, w->op[2], &n))
         return false;
-    if (!becomes_dead(c, i->op[2]) || !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
+    if (!becomes_dead(c, i->op[2]) ||
+        !pl_insn_make(&r, M_mad, 4, (const pl_word[]){W_lo, W_u64}, 2))
         return false;
     r.op[1] = w->op[1];
     r.op[2] = pl_ir_constant(c->x, -n, 64);
@@ -171,8 +173,8 @@ static bool multiply_subtract_wide(combiner *c, pl_insn *i)
     return true;
 }
 
-/* c - a * number, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers takes
- * a negation, which is no gain.) */
+/* c - a * constant, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers
+ * takes a negation, which is no gain.) */
 static bool multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
 {
     if (bits == 64) return multiply_subtract_wide(c, i);
@@ -292,7 +294,7 @@ static void shift_round(combiner *c, pl_insn *i)
     *i = r;
 }
 
-/* Does a sum add a number or another one? */
+/* Does a sum add a constant or another one? */
 static bool counts(const combiner *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)
@@ -621,8 +623,8 @@ static bool fits(int64_t v)
     return v >= -(1 << 23) && v < 1 << 23;
 }
 
-/* A word of the constant bank by a number: its address is the number times a power of two, of which
- * 32 bits matter. */
+/* A word of the constant bank by a constant: its address is the number times a power of two, of
+ * which 32 bits matter. */
 static void bank_index(const combiner *c, pl_insn *i, unsigned k)
 {
     pl_insn *w = source(c, i, k);
@@ -695,7 +697,7 @@ static void count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
- * block, for loops in front of them; FSETP, IADD3 and SEL where the value itself is wanted as well;
+ * block, for loops before them; FSETP, IADD3 and SEL where the value itself is wanted as well;
  * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
  * for sm_90, 2026-11). */
 static void round_tf32(combiner *c, pl_insn *i)
@@ -944,7 +946,7 @@ static void select_by_pred(const combiner *c, pl_insn *i)
 
 /* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at
  * the bottom with LOP3 or SGXT, others with SHF and SGXT. What is no number goes through three more
- * instructions for the limits of place and width, and a number beside it into a register. */
+ * instructions for the limits of place and width, and a constant beside it into a register. */
 static void extract_field(const combiner *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
@@ -967,8 +969,8 @@ static void extract_field(const combiner *c, pl_insn *i)
         i->latency_class = at && place % 32 == 0 ? C_alu_x6 : C_alu_x7;
 }
 
-/* bfi with numbers for place and width is a shift and a LOP3, or a PRMT; what the field covers need
- * not be cut away before. */
+/* bfi with constants for place and width is a shift and a LOP3, or a PRMT; what the field covers
+ * need not be cut away before. */
 static void insert_field(const combiner *c, pl_insn *i)
 {
     uint64_t place = 0, width, kept;
@@ -1169,15 +1171,15 @@ static bool combine_block(pl_ir *x, combiner *c)
 
 bool pl_pass_isel_combine(pl_ir *x)
 {
-    for (unsigned round = 0; round < 2; round++) {
+    for (unsigned iteration = 0; iteration < 2; iteration++) {
         if (!pl_ir_graph(x)) return false;
         uint32_t rows = x->f->rows + 64;
         combiner c = {.x = x,
-                     .last_write = pl_arena_array(x->tmp, uint32_t, rows),
-                     .last_write_block = pl_arena_array(x->tmp, uint32_t, rows),
-                     .absorbing_uses = pl_arena_array(x->tmp, uint32_t, rows),
-                     .tf32_uses = pl_arena_array(x->tmp, uint32_t, rows),
-                     .counting = true};
+                      .last_write = pl_arena_array(x->tmp, uint32_t, rows),
+                      .last_write_block = pl_arena_array(x->tmp, uint32_t, rows),
+                      .absorbing_uses = pl_arena_array(x->tmp, uint32_t, rows),
+                      .tf32_uses = pl_arena_array(x->tmp, uint32_t, rows),
+                      .counting = true};
         pl_ir_constant(x, 0, 32); /* exists before rows are described */
         if (!pl_ir_ok(x) || !pl_ir_count(x) || !combine_block(x, &c)) return false;
         memset(c.last_write_block, 0, rows * sizeof *c.last_write_block);

@@ -1,9 +1,10 @@
-/* linear_scan.c - which registers of the machine the values of a function take. See linear_scan.h.
+/* linear_scan.c - linear-scan register allocation: which registers of the machine the live ranges
+ * of a function take. See linear_scan.h.
  *
  * Linear scan with holes: values are visited in the order in which they begin to live, and each
- * takes the first registers that are free through all of its stretches (Traub, Holloway and Smith,
+ * takes the first registers that are free through all of its intervals (Traub, Holloway and Smith,
  * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
- * register and the parts of a vector stand behind each other, from a multiple of their number; so a
+ * register and the parts of a vector stand after each other, from a multiple of their number; so a
  * function may need more registers than live at once. R1 is the stack pointer. Other orders than
  * that of the scan take part too: see with_tails. */
 #include "compiler/codegen/linear_scan.h"
@@ -43,15 +44,15 @@ typedef struct live_range {
 
 typedef struct interval_set {
     uint32_t width, start;
-    uint32_t group;    /* first value of its vector, itself when it is in none */
-    uint32_t next;     /* in the vector; NONE: the last */
-    uint32_t offset;   /* from the vector's first register */
-    uint32_t first_interval, nintervals; /* its stretches, after sorting */
+    uint32_t group;                      /* first value of its vector, itself when it is in none */
+    uint32_t next;                       /* in the vector; NONE: the last */
+    uint32_t offset;                     /* from the vector's first register */
+    uint32_t first_interval, nintervals; /* its intervals, after sorting */
     uint32_t tail,
-        ntails;     /* range in `tail` of the pass: where its registers have still to be read */
-    uint32_t line;  /* of the text: the first that writes it; NONE: none does */
+        ntails;         /* range in `tail` of the pass: where its registers have still to be read */
+    uint32_t line;      /* of the text: the first that writes it; NONE: none does */
     uint32_t conflicts; /* first of the values read together with it, index in `aparts` plus one */
-    uint32_t reg;    /* its first register; NONE: not chosen yet */
+    uint32_t reg;       /* its first register; NONE: not chosen yet */
 } interval_set;
 
 typedef struct bank_conflict {
@@ -71,11 +72,11 @@ struct pl_linear_scan {
         size_t n, cap;
     } aparts;
     interval *s, *tail; /* by value */
-    bool heeding;      /* of tails */
+    bool heeding;       /* of tails */
     /* Which of WORD registers are taken at which position, a bit for each. A plane has a word for
      * each position (level 0) and, at each level above, two for each FAN of the level below: `any`
-     * says what is taken in one of them at least, `all` what a stretch took from the first to the
-     * last of them; the levels below do not repeat that. So a stretch costs a few words at each
+     * says what is taken in one of them at least, `all` what an interval took from the first to the
+     * last of them; the levels below do not repeat that. So an interval costs a few words at each
      * level, however long it is, and all registers are looked at together. */
     uint64_t *plane[PLANES];
     uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which
@@ -94,7 +95,8 @@ pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values)
     c->v = pl_arena_array(a, interval_set, values + 1);
     if (!c->v || !pl_arena_ok(a)) return NULL;
     for (uint32_t k = 0; k < values; k++)
-        c->v[k] = (interval_set){.group = k, .next = NONE, .start = NONE, .line = NONE, .reg = NONE};
+        c->v[k] =
+            (interval_set){.group = k, .next = NONE, .start = NONE, .line = NONE, .reg = NONE};
     return c;
 }
 
@@ -140,7 +142,7 @@ void pl_linear_scan_bank_conflict(pl_linear_scan *c, uint32_t a, uint32_t b)
 void pl_linear_scan_live_range(pl_linear_scan *c, uint32_t v, uint32_t from, uint32_t to)
 {
     if (from >= to || !c->v[v].width) return;
-    /* What touches the latest one joins it, and that perhaps the one in front of it: values live
+    /* What touches the latest one joins it, and that perhaps the one before it: values live
      * through many blocks, one after the other. */
     for (unsigned k = 0; k < 2 && c->lives.n; k++) {
         const live_range *l = &c->lives.at[c->lives.n - 1];
@@ -157,7 +159,7 @@ void pl_linear_scan_read_tail(pl_linear_scan *c, uint32_t v, uint32_t from, uint
     if (from < to && c->v[v].width) *pl_push(c->a, &c->tails_of) = (live_range){v, {from, to}};
 }
 
-/* The stretches by where they begin (counting sort): numbers of `lives`. */
+/* The intervals by where they begin (counting sort): numbers of `lives`. */
 static uint32_t *by_start(pl_linear_scan *c)
 {
     uint32_t last = 0;
@@ -168,11 +170,12 @@ static uint32_t *by_start(pl_linear_scan *c)
     if (!place || !order || !pl_arena_ok(c->a)) return NULL;
     for (size_t k = 0; k < c->lives.n; k++) place[c->lives.at[k].interval.from + 1]++;
     for (size_t k = 0; k < last; k++) place[k + 1] += place[k];
-    for (size_t k = 0; k < c->lives.n; k++) order[place[c->lives.at[k].interval.from]++] = (uint32_t)k;
+    for (size_t k = 0; k < c->lives.n; k++)
+        order[place[c->lives.at[k].interval.from]++] = (uint32_t)k;
     return order;
 }
 
-/* Puts the stretches of every value in order; those that touch become one. */
+/* Puts the intervals of every value in order; those that touch become one. */
 static bool gather(pl_linear_scan *c)
 {
     const uint32_t *order = by_start(c);
@@ -199,7 +202,8 @@ static bool gather(pl_linear_scan *c)
     for (uint32_t k = 0; k < c->n; k++) {
         const interval_set *v = &c->v[k];
         interval_set *group = &c->v[v->group];
-        if (v->nintervals && c->s[v->first_interval].from < group->start) group->start = c->s[v->first_interval].from;
+        if (v->nintervals && c->s[v->first_interval].from < group->start)
+            group->start = c->s[v->first_interval].from;
     }
     return true;
 }
@@ -226,9 +230,9 @@ static void lay_out(pl_linear_scan *c)
     }
 }
 
-/* The registers of a plane that are taken somewhere in the stretch: what stands at each level in
- * front of the first position that is a multiple of FAN, and behind the last one; what is between
- * is looked at further up. */
+/* The registers of a plane that are taken somewhere in the interval: what stands at each level
+ * before the first position that is a multiple of FAN, and after the last one; what is between is
+ * looked at further up. */
 static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
     uint32_t from = s.from, to = s.to, first = s.from, last = s.to - 1;
@@ -277,14 +281,15 @@ static interval start_of(interval s)
     return (interval){s.from, s.from + 1};
 }
 
-/* The registers of plane p that are not free through all of the value's stretches, or have still to
+/* The registers of plane p that are not free through all of the value's intervals, or have still to
  * be read where one begins, or where something begins that would have to wait for the value's own
  * readers. */
 static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
     if (p >= c->planes) return t;
-    for (uint32_t k = 0; k < v->nintervals; k++) t |= taken_in(c, c->plane[p], c->s[v->first_interval + k]);
+    for (uint32_t k = 0; k < v->nintervals; k++)
+        t |= taken_in(c, c->plane[p], c->s[v->first_interval + k]);
     for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
         t |= taken_in(c, c->tails[p], start_of(c->s[v->first_interval + k]));
     for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
@@ -311,7 +316,8 @@ static void take(pl_linear_scan *c, uint32_t row, const interval_set *v)
                 if (!pl_arena_ok(c->a)) return;
             }
         const uint64_t registers = ((1ull << n) - 1) << at;
-        for (uint32_t k = 0; k < v->nintervals; k++) take_in(c, c->plane[p], c->s[v->first_interval + k], registers);
+        for (uint32_t k = 0; k < v->nintervals; k++)
+            take_in(c, c->plane[p], c->s[v->first_interval + k], registers);
         for (uint32_t k = 0; k < v->nintervals && c->heeding; k++)
             take_in(c, c->starts[p], start_of(c->s[v->first_interval + k]), registers);
         for (uint32_t k = 0; k < v->ntails && c->heeding; k++)
@@ -383,10 +389,10 @@ static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uin
 /* Takes registers in this order; values of one register spread over the first `spread` to be apart
  * from what is read with them. Ends as soon as it takes more than `enough`. */
 static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
-                       uint32_t enough)
+                              uint32_t enough)
 {
     static const uint64_t bank[BANKS] = {UINT64_MAX / 3, UINT64_MAX / 3 << 1};
-    uint32_t most = STACK + 1;
+    uint32_t max = STACK + 1;
     for (uint32_t p = 0; p < c->planes; p++) {
         memset(c->plane[p], 0, c->words * sizeof *c->plane[p]);
         memset(c->tails[p], 0, c->words * sizeof *c->tails[p]);
@@ -394,7 +400,7 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
     }
     c->planes = 0;
     for (uint32_t k = 0; k < c->n; k++) c->v[k].reg = NONE;
-    for (uint32_t k = 0; k < n && most <= enough; k++) {
+    for (uint32_t k = 0; k < n && max <= enough; k++) {
         uint32_t group = order[k].group, rows = 0, step = 1;
         for (uint32_t m = group; m != NONE; m = c->v[m].next) rows += c->v[m].width;
         while (step < rows && step < 4) step *= 2;
@@ -412,16 +418,16 @@ static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n,
             take(c, base + c->v[m].offset, &c->v[m]);
         }
         if (!pl_arena_ok(c->a)) return 0;
-        most = base + rows > most ? base + rows : most;
+        max = base + rows > max ? base + rows : max;
     }
-    return most;
+    return max;
 }
 
 /* No order comes to fewer: registers that hold something at one moment, and the stack pointer. 0:
  * out of memory. */
 static uint32_t min_registers(const pl_linear_scan *c)
 {
-    uint32_t last = 0, n = 0, most = 0;
+    uint32_t last = 0, n = 0, max = 0;
     for (uint32_t k = 0; k < c->n; k++)
         if (c->v[k].nintervals && c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to > last)
             last = c->s[c->v[k].first_interval + c->v[k].nintervals - 1].to;
@@ -434,9 +440,9 @@ static uint32_t min_registers(const pl_linear_scan *c)
         }
     for (uint32_t at = 0; at < last; at++) {
         n += change[at];
-        most = n > most ? n : most;
+        max = n > max ? n : max;
     }
-    return most + 1;
+    return max + 1;
 }
 
 /* Values in the order in which they take registers; returns how many. */
@@ -474,7 +480,7 @@ static bool gather_tails(pl_linear_scan *c)
 
 /* With registers kept for those who have still to read them, which ptxas does where they abound; 0:
  * out of memory. The order in which ptxas gives registers to values is known for straight code
- * only, where it is that of the text before instructions are moved; behind that it finds better
+ * only, where it is that of the text before instructions are moved; after that it finds better
  * places for some. Half-way between that order's number and the one of the order in which values
  * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
  * hold it are the same in 602 of them, in 583 to 594 with any one order). */
@@ -486,8 +492,8 @@ static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_ke
     c->heeding = true;
     for (unsigned k = 0; k < sizeof orders; k++) {
         const uint32_t n = list_starts(c, order, orders[k], key, copy),
-                       most = scan_in_order(c, order, n, SPREAD, SPREAD);
-        both += most <= SPREAD ? most : SPREAD + 1;
+                       max = scan_in_order(c, order, n, SPREAD, SPREAD);
+        both += max <= SPREAD ? max : SPREAD + 1;
     }
     c->heeding = false;
     return both / 2;
@@ -506,15 +512,15 @@ uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
     if (!gather(c)) return 0;
     const bool tails = thorough && c->tails_of.n;
     if (tails) {
-        uint32_t most = allocate_respecting_tails(c, order, key, copy);
-        if (most <= SPREAD) return most;
+        uint32_t max = allocate_respecting_tails(c, order, key, copy);
+        if (max <= SPREAD) return max;
     }
     uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
-             most = scan_in_order(c, order, n, SPREAD, MOST);
-    if (most <= SPREAD) return tails ? SPREAD : most;
-    const uint32_t least = min_registers(c), enough = least > SPREAD ? least : SPREAD;
-    const uint32_t unit = enough > SPREAD ? (least - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
-    const uint32_t other = most > enough ? scan_in_order(c, order, n, 0, most - 1) : most;
-    most = other < most ? other : most;
-    return thorough && unit < most ? unit : most;
+             max = scan_in_order(c, order, n, SPREAD, MOST);
+    if (max <= SPREAD) return tails ? SPREAD : max;
+    const uint32_t min = min_registers(c), enough = min > SPREAD ? min : SPREAD;
+    const uint32_t unit = enough > SPREAD ? (min - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
+    const uint32_t other = max > enough ? scan_in_order(c, order, n, 0, max - 1) : max;
+    max = other < max ? other : max;
+    return thorough && unit < max ? unit : max;
 }

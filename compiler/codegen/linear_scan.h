@@ -1,7 +1,7 @@
 /* linear_scan.h - which registers of the machine the values of a function take: for the number that
  * a thread needs.
  *
- * A value has a width in registers and lives through stretches of code. Values that an instruction
+ * A value has a width in registers and lives through intervals of code. Values that an instruction
  * names as one vector (a 128-bit load, a fragment of a matrix) stand in neighbouring registers. */
 #ifndef PL_COMPILER_CODEGEN_LINEAR_SCAN_H
 #define PL_COMPILER_CODEGEN_LINEAR_SCAN_H

@@ -3,11 +3,11 @@
  * An atomic operation whose old value nobody wants is a reduction (RED). Shared memory adds
  * integers of 32 bits, compares and swaps; sums of floating-point values and what is 64 bits wide
  * are a loop: LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap takes one
- * lane of each bank a time, so the loop goes round as often as lanes meet in one (ptxas 13.0 for
- * sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
+ * lane of each bank a time, so the loop goes round as often as lanes reconverge in one (ptxas 13.0
+ * for sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
  *
  * Where all lanes name one address, ptxas lets one lane do what the warp wants
- * (compiler/codegen/insert_reconvergence.c). A place at a number behind a parameter is made a
+ * (compiler/codegen/insert_reconvergence.c). A place at a constant after a parameter is made a
  * register (add_up). */
 #include <string.h>
 
@@ -104,7 +104,7 @@ static pl_insn *append_access(pl_ir *x, uint32_t block, const pl_insn *atomic, u
     return i;
 }
 
-/* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood behind it. */
+/* The instruction at `at` of block b becomes a loop of its own; *rest gets what stood after it. */
 static bool make_loop(pl_ir *x, uint32_t b, size_t at, uint32_t *rest)
 {
     const pl_insn old = x->blocks.at[b].code.at[at];
@@ -181,7 +181,7 @@ static bool make_loops(pl_ir *x)
     return true;
 }
 
-/* ---- places a number behind a parameter ---- */
+/* ---- places a constant after a parameter ---- */
 
 /* A parameter and a number in a register of a thread; the block that comes before all that use it,
  * and of those in it the first. */
@@ -213,7 +213,7 @@ static bool is_global(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
 }
 
-/* Is there an atomic operation at a number behind a parameter? Which operand is its place? */
+/* Is there an atomic operation at a constant after a parameter? Which operand is its place? */
 static bool is_after(const pl_ir *x, const pl_insn *i, unsigned *operand)
 {
     *operand = is_atom(i) ? 1 : 0;
@@ -251,7 +251,7 @@ static bool emit_sum(pl_ir *x, address_sum *s)
 /* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a number to a parameter in the uniform
  * datapath when an atomic operation is to be done there, and moves the sum into registers (ULDC,
  * UIADD3, UIADD3.X, two MOV); loads and stores have the number in the instruction. All others at
- * numbers behind the same parameter are reached from that sum, which is made in front of all of
+ * numbers after the same parameter are reached from that sum, which is made before all of
  * them. */
 static bool add_offsets(pl_ir *x)
 {
@@ -266,8 +266,8 @@ static bool add_offsets(pl_ir *x)
             if (!is_after(x, i, &a)) continue;
             address_sum *s = sum_of(&all, i->op[a]);
             if (!s)
-                *pl_push(x->tmp, &all) =
-                    (address_sum){.base = i->op[a], .block = b, .at = k, .line = i->line, .offset = i->imm};
+                *pl_push(x->tmp, &all) = (address_sum){
+                    .base = i->op[a], .block = b, .at = k, .line = i->line, .offset = i->imm};
             else if (!pl_ir_dominates(x, s->block, b)) {
                 while (!pl_ir_dominates(x, s->block, b)) s->block = x->blocks.at[s->block].idom;
                 s->at = pl_ir_end(x, s->block);

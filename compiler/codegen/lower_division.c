@@ -1,4 +1,4 @@
-/* lower_division.c - 32-bit division by multiplication, and the subroutines behind quotients and
+/* lower_division.c - 32-bit division by multiplication, and the subroutines after quotients and
  * roots.
  *
  * The hardware has no divider. With a scaled reciprocal of the divisor b, h = 2^32/b or less by
@@ -6,11 +6,11 @@
  * divisor find out, and a divisor of zero gives all ones. What depends on the divisor alone is done
  * once for all divisions by it, outside of loops that do not change it; quotient and remainder of
  * the same two are one division. The sequences are those of ptxas 13.0 for sm_90 (2026-11), which
- * makes the reciprocal of a divisor that is a number as it makes any other.
+ * makes the reciprocal of a divisor that is a constant as it makes any other.
  *
  * Quotients, reciprocals and roots of floating-point values are short sequences that do not take
  * every operand: a zero divided by something, the root of zero, numbers with extreme exponents go
- * through a subroutine. ~slow stands behind each of them for that; it costs nothing when no lane
+ * through a subroutine. ~slow stands after each of them for that; it costs nothing when no lane
  * needs it (emu/sm/division_slow_path.c). */
 #include <string.h>
 
@@ -60,7 +60,7 @@ static pl_insn *put(divider *d, const insert_point *p, uint32_t to, uint16_t mne
     pl_insn *i = pl_ir_insert_deferred(d->x, p->block, p->at);
     while (nwords < WORDS && words[nwords] != W_none) nwords++;
     while (operands < 4 && from[operands - 1] != UINT32_MAX) operands++;
-    const unsigned first = mnem == M_setp ? 2 : 1; /* behind the second predicate of a comparison */
+    const unsigned first = mnem == M_setp ? 2 : 1; /* after the second predicate of a comparison */
     if (!i || !pl_insn_make(i, mnem, operands + first - 1, words, nwords)) return NULL;
     i->op[0] = to;
     for (unsigned k = 1; k < operands; k++) i->op[k + first - 1] = from[k - 1];
@@ -92,7 +92,7 @@ static const pl_word b32[WORDS] = {W_b32}, s32[WORDS] = {W_s32}, low[WORDS] = {W
                      reaches[WORDS] = {W_ge, W_u32}, negative[WORDS] = {W_lt, W_s32},
                      other[WORDS] = {W_ne, W_s32};
 
-/* A register that is written once, or a number. */
+/* A register that is written once, or a constant. */
 static bool has_one_value(const pl_ir *x, uint32_t row)
 {
     return row < x->f->rows && (x->kind.at[row] == PL_REG_PRESET ||
@@ -137,7 +137,7 @@ static bool is_parameter(const pl_ir *x, uint32_t row)
            w->sel[PL_M_SPACE] == PL_SP_PARAM;
 }
 
-/* What is known of the divisor of the division at p, which is done in front of it or farther out.
+/* What is known of the divisor of the division at p, which is done before it or farther out.
  */
 static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const insert_point *p)
 {
@@ -156,11 +156,11 @@ static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const inser
     const bool here = where == p->block;
     const insert_point at = {where, p->line, here ? p->at : pl_ir_end(x, where)};
     divisor_parts to = {.row = row,
-                  .block = where,
-                  .type = type,
-                  .less = NOTHING,
-                  .inverse = NOTHING,
-                  .some = PL_PT};
+                        .block = where,
+                        .type = type,
+                        .less = NOTHING,
+                        .inverse = NOTHING,
+                        .some = PL_PT};
     to.size = type == W_s32 ? size_of(d, &at, row) : row;
     if (number && pl_ir_constant_value(x, to.size, &n))
         to.less = pl_ir_constant(x, 0u - (uint32_t)n, 32);
@@ -177,7 +177,7 @@ static divisor_parts prepare(divider *d, uint32_t row, pl_word type, const inser
     return to;
 }
 
-/* The other division behind instruction k of its block, the remainder if that is the quotient;
+/* The other division after instruction k of its block, the remainder if that is the quotient;
  * none: NOTHING. */
 static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 {
@@ -195,7 +195,8 @@ static size_t other_one(const pl_ir *x, uint32_t block, size_t k)
 
 /* The rest of a division: the sign of its result, and what a divisor of zero gives; instruction k
  * of the block becomes a copy. */
-static void finish(divider *d, const divisor_parts *b, const insert_point *p, size_t k, uint32_t result)
+static void finish(divider *d, const divisor_parts *b, const insert_point *p, size_t k,
+                   uint32_t result)
 {
     pl_ir *x = d->x;
     const pl_insn division = x->blocks.at[p->block].code.at[k];
@@ -219,7 +220,7 @@ static void finish(divider *d, const divisor_parts *b, const insert_point *p, si
     }
 }
 
-/* The division, and the other one of the same two, become copies of what is computed in front of
+/* The division, and the other one of the same two, become copies of what is computed before
  * it. */
 static void divide(divider *d, uint32_t block, size_t k)
 {
@@ -293,7 +294,7 @@ bool pl_pass_lower_division(pl_ir *x)
 
 /* ---- slow paths ---- */
 
-/* Quotients and roots with an exact rounding, and what comes behind each. */
+/* Quotients and roots with an exact rounding, and what comes after each. */
 static const struct {
     uint16_t mnem;
     pl_word op, type;
@@ -303,7 +304,7 @@ static const struct {
              {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
 /* Operands that are the same in all lanes send them to the subroutine together, so that they need
- * not meet behind it. */
+ * not meet after it. */
 static bool all_the_same(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
 {
     bool same = i->guard <= PL_PF || !v->pred[i->guard];

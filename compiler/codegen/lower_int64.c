@@ -8,7 +8,7 @@
  * whole pairs of registers (a store, a product's addend, a copy) wants the zero in a register,
  * which is a move. LOP3 writes a predicate when its only reader asks whether the result is zero.
  *
- * The instructions stay as they are: their classes say what they cost. Readers come behind writers,
+ * The instructions stay as they are: their classes say what they cost. Readers come after writers,
  * so blocks are walked from the last to the first. */
 #include <string.h>
 
@@ -29,7 +29,7 @@ enum { STEPS = 6 }; /* how far back it is asked whether a half is zero */
 
 typedef struct int64_lowering {
     pl_ir *x;
-    uint8_t *demanded_halves;  /* by row */
+    uint8_t *demanded_halves; /* by row */
     pl_insn *first; /* of the block's products whose upper halves nothing is added to, as far as
                        they have been seen */
 } int64_lowering;
@@ -103,14 +103,15 @@ static unsigned inputs(const pl_insn *i)
 }
 
 /* Of each input of logic the halves that are zero. */
-static void note_known_half(const int64_lowering *h, const pl_insn *i, unsigned steps, unsigned zero[3])
+static void note_known_half(const int64_lowering *h, const pl_insn *i, unsigned steps,
+                            unsigned zero[3])
 {
     for (unsigned k = 0; k < inputs(i); k++) zero[k] = known_zero_bits(h, i->op[1 + k], steps);
 }
 
 /* What logic makes of a half: 0, 1 (all bits set), or -1; *copy: it is one of the inputs. */
-static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half, const unsigned zero[3],
-                      bool *copy)
+static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
+                      const unsigned zero[3], bool *copy)
 {
     static const uint8_t in[3] = {0xf0, 0xcc, 0xaa};
     static const unsigned step[3] = {4, 2, 1};
@@ -153,7 +154,8 @@ static unsigned zeros_written(const int64_lowering *h, const pl_insn *i, unsigne
                : m == M_shl ? (unsigned)LOW | (of & LOW ? HIGH : 0)
                             : (unsigned)HIGH | (of & HIGH ? LOW : 0);
     }
-    if (m == M_selp) return known_zero_bits(h, i->op[1], steps) & known_zero_bits(h, i->op[2], steps);
+    if (m == M_selp)
+        return known_zero_bits(h, i->op[1], steps) & known_zero_bits(h, i->op[2], steps);
     return pl_insn_is_copy(i) ? known_zero_bits(h, i->op[1], steps) : 0;
 }
 
@@ -324,7 +326,7 @@ static void comparison(int64_lowering *h, pl_insn *i)
     demand(h, i->op[3], BOTH);
 }
 
-/* bfi with numbers for place and width. */
+/* bfi with constants for place and width. */
 static void insertion(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     uint64_t place, width;
@@ -365,7 +367,8 @@ static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
 {
     const unsigned lower = 3 - upper;
     uint64_t n;
-    if ((known_zero_bits(h, i->op[upper], STEPS) & HIGH) || (known_zero_bits(h, i->op[lower], STEPS) & LOW))
+    if ((known_zero_bits(h, i->op[upper], STEPS) & HIGH) ||
+        (known_zero_bits(h, i->op[lower], STEPS) & LOW))
         return NOTHING;
     if (!pl_ir_constant_value(h->x, i->op[2], &n)) return MULTIPLIED;
     const uint32_t part = (uint32_t)(upper == 2 ? n >> 32 : n);

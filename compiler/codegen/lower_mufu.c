@@ -1,12 +1,12 @@
-/* lower_mufu.c - what stands in front of and behind a function of the multi-function unit (MUFU).
+/* lower_mufu.c - what stands before and after a function of the multi-function unit (MUFU).
  *
  * MUFU takes subnormal numbers for zeros. So that ex2, lg2, rsqrt and sqrt without .ftz take them
  * as they are, ptxas 13.0 (sm_90, 14 small kernels, 2026-11) asks whether the operand is too small
  * (FSETP), multiplies it by a power of two if so, and the result by another (of lg2: adds a
- * number):
+ * constant):
  *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
  *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     where somebody does
- * and MUFU.SIN and MUFU.COS have an FMUL in front that makes turns of radians. Here the
+ * and MUFU.SIN and MUFU.COS have an FMUL before it that makes turns of radians. Here the
  * instruction in the middle computes it all, as the emulator knows it
  * (emu/exec/num/mufu_sequences.h), and ~scale, which changes nothing, stands for what the machine
  * does around it: others are put between these steps, and lanes wait for a predicate as they do
@@ -16,11 +16,12 @@
 typedef struct mufu_lowering {
     pl_ir *x;
     uint32_t block, line;
-    uint32_t *in_turns_reg, *in_turns_block; /* by row: the same in turns; block (plus one) where that is so */
+    uint32_t *in_turns_reg,
+        *in_turns_block; /* by row: the same in turns; block (plus one) where that is so */
 } mufu_lowering;
 
-static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands, const pl_word *words,
-                      unsigned n)
+static pl_insn *later(mufu_lowering *s, size_t at, uint16_t mnem, unsigned operands,
+                      const pl_word *words, unsigned n)
 {
     pl_insn *i = pl_ir_insert_deferred(s->x, s->block, at);
     if (!i || !pl_insn_make(i, mnem, operands, words, n)) return NULL;
@@ -104,15 +105,16 @@ bool pl_pass_lower_mufu(pl_ir *x)
     if (!pl_ir_analyze(x)) return false;
     const uint32_t rows = x->f->rows;
     mufu_lowering s = {.x = x,
-                .in_turns_reg = pl_arena_array(x->tmp, uint32_t, rows + 1),
-                .in_turns_block = pl_arena_array(x->tmp, uint32_t, rows + 1)};
+                       .in_turns_reg = pl_arena_array(x->tmp, uint32_t, rows + 1),
+                       .in_turns_block = pl_arena_array(x->tmp, uint32_t, rows + 1)};
     if (!s.in_turns_reg || !s.in_turns_block) return false;
     for (s.block = 0; s.block < x->blocks.n; s.block++)
         for (size_t k = 0; k < x->blocks.at[s.block].code.n; k++) {
             const pl_insn *i = &x->blocks.at[s.block].code.at[k];
             if (i->form == PL_IR_DEAD || i->guard != PL_PT || !has_steps(i)) continue;
             s.line = i->line;
-            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : scale_around(&s, k))) return false;
+            if (!(i->latency_class == C_mufu_trig ? in_turns(&s, k) : scale_around(&s, k)))
+                return false;
         }
     return pl_ir_flush_inserts(x);
 }

@@ -17,7 +17,7 @@
  *
  * Products read the first half of the eight registers that PTX gives f16 factors; the others are
  * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8 beside or below each other (of
- * tf32: two behind each other, too), which come apart where their fragments come: the first runs
+ * tf32: two after each other, too), which come apart where their fragments come: the first runs
  * while the second's factor is on its way, and gives its registers away sooner. */
 #include <string.h>
 
@@ -34,7 +34,7 @@ enum {
     ONE = 1 << 8
 }; /* of a tile; registers of a fragment; tiles of one LDSM; bytes; maker.unit */
 
-/* An address that has been computed: `lines` lines of memory behind the first tile at a base. */
+/* An address that has been computed: `lines` lines of memory after the first tile at a base. */
 typedef struct lane_address {
     uint32_t base, stride, row, hoist_block, block, at;
     unsigned unit, bits, lines; /* way in which lanes share tiles; size of elements; how far */
@@ -52,9 +52,9 @@ typedef struct wmma_lowering {
     pl_insn from;   /* the instruction */
     uint32_t block; /* its place */
     size_t at;
-    uint32_t hoist_block;         /* where computations go, at the end if it is another block */
+    uint32_t hoist_block;  /* where computations go, at the end if it is another block */
     unsigned address;      /* which operand */
-    uint32_t base, stride; /* registers; UINT32_MAX: the address is a number */
+    uint32_t base, stride; /* registers; UINT32_MAX: the address is a constant */
     bool wide;             /* addresses have 64 bits */
     bool factor, store;    /* A or B; else C or D */
     bool along;            /* lines of tiles are lines of memory */
@@ -72,8 +72,8 @@ typedef struct origin {
     unsigned line, position;
 } origin;
 
-static pl_insn *make(wmma_lowering *m, pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words,
-                     unsigned n)
+static pl_insn *make(wmma_lowering *m, pl_insn *i, uint16_t mnem, unsigned noperands,
+                     const pl_word *words, unsigned n)
 {
     if (!i || !pl_insn_make(i, mnem, noperands, words, n)) return NULL;
     i->line = m->from.line;
@@ -81,7 +81,8 @@ static pl_insn *make(wmma_lowering *m, pl_insn *i, uint16_t mnem, unsigned noper
     return i;
 }
 
-static pl_insn *emit(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n)
+static pl_insn *emit(wmma_lowering *m, uint16_t mnem, unsigned noperands, const pl_word *words,
+                     unsigned n)
 {
     return make(m, pl_ir_insert_deferred(m->x, m->block, m->at), mnem, noperands, words, n);
 }
@@ -92,8 +93,8 @@ static void settle(wmma_lowering *m, uint32_t a, uint32_t b)
     m->hoist_block = pl_ir_hoist_block(m->x, m->block, a, b);
 }
 
-static uint32_t compute(wmma_lowering *m, uint16_t mnem, const pl_word *words, unsigned n, unsigned rows,
-                        uint32_t a, uint32_t b, uint32_t c)
+static uint32_t compute(wmma_lowering *m, uint16_t mnem, const pl_word *words, unsigned n,
+                        unsigned rows, uint32_t a, uint32_t b, uint32_t c)
 {
     const size_t at = m->hoist_block == m->block ? m->at : pl_ir_end(m->x, m->hoist_block);
     uint32_t to = pl_ir_new(m->x, rows);
@@ -172,8 +173,8 @@ static void list(wmma_lowering *m, pl_insn *i, unsigned operand, const uint32_t 
 }
 
 /* ld or st of one or two registers. */
-static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n, uint32_t address,
-                   unsigned offset)
+static void access(wmma_lowering *m, pl_word type, const uint32_t *rows, unsigned n,
+                   uint32_t address, unsigned offset)
 {
     static const pl_word spaces[] = {[PL_SP_GLOBAL] = W_global, [PL_SP_SHARED] = W_shared};
     pl_word words[3];
@@ -251,7 +252,7 @@ static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
               (*row <= o->other && o->other < *row + rows);
 }
 
-/* Have the registers of an address still the values that they had at a place in front of this one?
+/* Have the registers of an address still the values that they had at a place before this one?
  */
 static bool unchanged(const wmma_lowering *m, size_t since)
 {
@@ -263,13 +264,14 @@ static bool unchanged(const wmma_lowering *m, size_t since)
     return !o.hit;
 }
 
-/* The address `lines` lines behind the first tile, if it has been computed; UINT32_MAX. */
+/* The address `lines` lines after the first tile, if it has been computed; UINT32_MAX. */
 static uint32_t known(const wmma_lowering *m, unsigned lines)
 {
     for (size_t k = m->known->n; k-- > 0;) {
         const lane_address *c = &m->known->at[k];
         if (c->base == m->base && c->stride == m->stride && c->unit == m->unit &&
-            c->bits == m->bits && c->lines == lines && c->wide == m->wide && c->hoist_block == m->hoist_block &&
+            c->bits == m->bits && c->lines == lines && c->wide == m->wide &&
+            c->hoist_block == m->hoist_block &&
             (m->hoist_block != m->block || (c->block == m->block && unchanged(m, c->at))))
             return c->row;
     }
@@ -280,13 +282,14 @@ static uint32_t note(wmma_lowering *m, unsigned lines, uint32_t row)
 {
     *pl_push(m->x->tmp, m->known) =
         (lane_address){m->base,         m->stride, row,     m->hoist_block, m->block,
-                   (uint32_t)m->at, m->unit,   m->bits, lines,   m->wide};
+                       (uint32_t)m->at, m->unit,   m->bits, lines,          m->wide};
     return row;
 }
 
-/* The address `lines` lines behind that of the first tile; a line of memory has `stride` units of
+/* The address `lines` lines after that of the first tile; a line of memory has `stride` units of
  * `bytes`. */
-static uint32_t further(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines, unsigned bytes)
+static uint32_t further(wmma_lowering *m, uint32_t first, uint32_t stride, unsigned lines,
+                        unsigned bytes)
 {
     uint32_t row = lines ? known(m, lines) : first;
     return row == UINT32_MAX ? note(m, lines, product(m, stride, number(m, lines * bytes), first))
@@ -432,9 +435,9 @@ static void by_bytes(wmma_lowering *m)
  * decides what bits 3 and 4 of its number mean. */
 static void by_tiles(wmma_lowering *m, uint32_t lane)
 {
-    const unsigned most = m->bits == 8 ? 2 : TILES;
+    const unsigned max = m->bits == 8 ? 2 : TILES;
     for (unsigned r = 0, n; r < m->own; r += n) {
-        n = m->own - r < most ? m->own - r : most;
+        n = m->own - r < max ? m->own - r : max;
         settle(m, m->stride, UINT32_MAX);
         uint32_t line = masked(m, lane, LINES - 1), position = UINT32_MAX;
         const origin o = of_factor(m, r);
@@ -560,8 +563,8 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
     const pl_form *f = &pl_forms[from.form];
     const unsigned s = shape_of(&from),
                    bits = pl_operand_type(f, A, from.mods) == W_f16x2 ? 16 : bits_of(&from),
-                   most = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
-    if (bits < 8 || bits > 32 || most < 16) return;
+                   max = sizes[s].m > sizes[s].n ? sizes[s].m : sizes[s].n;
+    if (bits < 8 || bits > 32 || max < 16) return;
     uint32_t rows[LISTS][MOST];
     unsigned n[LISTS];
     for (unsigned k = 0; k < LISTS; k++) {
@@ -573,7 +576,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
     if (n[D] != n[C] || shares(rows[D], n[D], rows[A], n[A]) ||
         shares(rows[D], n[D], rows[B], n[B]) || shares(rows[D], half, rows[C] + half, half))
         return;
-    const bool flipped = sizes[s].m == 8, tall = most == 32, tf32 = pl_insn_has(&from, W_tf32),
+    const bool flipped = sizes[s].m == 8, tall = max == 32, tf32 = pl_insn_has(&from, W_tf32),
                whole = pl_insn_has(&from, W_s32);
     const unsigned steps = tf32 ? 2 : 1, left = factor_registers(16, sizes[s].k, bits),
                    right = factor_registers(8, sizes[s].k, bits);
@@ -602,7 +605,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
                      size);
 }
 
-/* An address a number behind another one: tiles beside each other share what they compute. */
+/* An address a constant after another one: tiles beside each other share what they compute. */
 static void step_back(wmma_lowering *m)
 {
     const pl_ir *x = m->x;
@@ -611,7 +614,7 @@ static void step_back(wmma_lowering *m)
         x->regs[m->base].ndefs != 1)
         return;
     const pl_ir_reg *r =
-        &x->regs[m->base]; /* a sum that is not on every path to here may be of another round */
+        &x->regs[m->base]; /* a sum that is not on every path to here may be of another iteration */
     if (r->def_block == PL_IR_NONE ||
         (r->def_block == m->block ? r->def_index >= m->at
                                   : !pl_ir_dominates(x, r->def_block, m->block)))
@@ -631,12 +634,12 @@ static bool expand(pl_ir *x, uint32_t block, size_t at, addresses *known)
     pl_insn *i = &x->blocks.at[block].code.at[at];
     const pl_form *f = &pl_forms[i->form];
     wmma_lowering m = {.x = x,
-               .known = known,
-               .from = *i,
-               .block = block,
-               .at = at,
-               .store = (f->effects & PL_EF_STORE) != 0,
-               .bits = bits_of(i)};
+                       .known = known,
+                       .from = *i,
+                       .block = block,
+                       .at = at,
+                       .store = (f->effects & PL_EF_STORE) != 0,
+                       .bits = bits_of(i)};
     const unsigned data = m.store ? 1 : 0, s = shape_of(i);
     const bool b = has(&m, W_b), flipped = has(&m, W_m8n32k16), row = has(&m, W_row);
     m.address = 1 - data;

@@ -1,12 +1,12 @@
-/* materialize_constants.c - numbers that an instruction cannot hold are put into registers.
+/* materialize_constants.c - constants that an instruction cannot encode are put into registers.
  *
  * A machine instruction has room for one 32-bit number, and none where it needs consecutive
  * registers or sends data to memory (atomics, stores, matrix operands, numbers that a register
  * shifts). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the
  * block that needs them, in loops too, where a move costs less than a register kept all along (so
- * 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands in front of it,
+ * 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands before it,
  * unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic
- * holds the upper half of a number; where the lower half is not zero, both go into uniform
+ * holds the upper half of a constant; where the lower half is not zero, both go into uniform
  * registers in the block that needs them, and so do constant vectors of IDP (its output for sm_90,
  * 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is fetched from the
  * constant bank. */
@@ -19,7 +19,7 @@ enum { OFTEN = 4 };
 
 typedef struct materialized_constant {
     uint32_t constant, row, block, next; /* next: of the same constant, plus one */
-    uint32_t calls; /* of the function in front of it, for addresses of variables */
+    uint32_t calls;                      /* of the function before it, for addresses of variables */
 } materialized_constant;
 
 typedef struct constant_materializer {
@@ -27,12 +27,13 @@ typedef struct constant_materializer {
     uint32_t block, line;
     uint32_t calls; /* seen so far */
     size_t at;
-    unsigned capacity; /* numbers that the current instruction may still hold */
+    unsigned capacity;         /* numbers that the current instruction may still hold */
     uint32_t encoded_constant; /* the one it holds */
-    bool pairs;    /* zero needs a register too */
-    bool doubles; /* arithmetic on f64: it holds the upper half of a number whose lower half is zero
-                   */
-    bool uniform; /* the current operand takes a uniform register, in the block that needs it */
+    bool pairs;                /* zero needs a register too */
+    bool doubles;    /* arithmetic on f64: it holds the upper half of a constant whose lower half is
+                      * zero
+                      */
+    bool uniform;    /* the current operand takes a uniform register, in the block that needs it */
     uint32_t *first; /* by row of a constant: newest entry, plus one */
     struct {
         materialized_constant *at;
@@ -110,7 +111,8 @@ static unsigned room(const pl_insn *i, bool *pairs)
     return UINT32_MAX;
 }
 
-/* The address of a variable that a product by a number is added to: IMAD.WIDE has no room for both.
+/* The address of a variable that a product by a constant is added to: IMAD.WIDE has no room for
+ * both.
  */
 static uint32_t *address_added(const pl_ir *x, pl_insn *i)
 {
@@ -128,7 +130,7 @@ static uint32_t *address_added(const pl_ir *x, pl_insn *i)
                : NULL;
 }
 
-/* It is fetched from the driver's table (LDC), in each block that needs it, and again behind a
+/* It is fetched from the driver's table (LDC), in each block that needs it, and again after a
  * call. */
 static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
 {
@@ -143,8 +145,8 @@ static uint32_t fetched_address(constant_materializer *m, uint32_t symbol)
     i->op[1] = symbol;
     i->line = m->line;
     const uint32_t next = m->first[symbol];
-    *pl_push(x->tmp, &m->done) =
-        (materialized_constant){.constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
+    *pl_push(x->tmp, &m->done) = (materialized_constant){
+        .constant = symbol, .row = row, .block = m->block, .next = next, .calls = m->calls};
     m->first[symbol] = (uint32_t)m->done.n;
     return row;
 }
@@ -171,7 +173,8 @@ static bool computes_doubles(const pl_insn *i)
 static void place(constant_materializer *m, uint32_t *operand, unsigned rows)
 {
     uint64_t v;
-    if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) || *operand == m->encoded_constant)
+    if (!pl_ir_constant_value(m->x, *operand, &v) || (v == 0 && !m->pairs) ||
+        *operand == m->encoded_constant)
         return;
     if (m->capacity > 0 && !(m->doubles && (uint32_t)v)) {
         m->capacity--;

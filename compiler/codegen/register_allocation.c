@@ -3,7 +3,7 @@
  * A unit is a group of consecutive rows that instructions use together (a 64-bit register is two).
  * A unit's interval is the code range from its first to its last live point (Poletto and Sarkar,
  * "Linear Scan Register Allocation", 1999). A guarded write keeps the lanes that the guard
- * excludes, so it does not end the old value. Lanes that have parted may hold different units in
+ * excludes, so it does not end the old value. Lanes that have diverged may hold different units in
  * one row: rows are private to a lane, so per-thread liveness is enough. */
 #include "compiler/codegen/register_allocation.h"
 
@@ -61,23 +61,23 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 static uint32_t with_saved(uint32_t saved)
 {
     enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
-    uint32_t most = saved < SOLID + 1 ? FIRST + saved - 2
-                                      : NEXT + (saved - SOLID - 1) / GROUP * 2 * GROUP +
-                                            (saved - SOLID - 1) % GROUP;
-    return saved < 2 || most + 1 + MORE < WITH_CALLS ? WITH_CALLS : most + 1 + MORE;
+    uint32_t max = saved < SOLID + 1 ? FIRST + saved - 2
+                                     : NEXT + (saved - SOLID - 1) / GROUP * 2 * GROUP +
+                                           (saved - SOLID - 1) % GROUP;
+    return saved < 2 || max + 1 + MORE < WITH_CALLS ? WITH_CALLS : max + 1 + MORE;
 }
 
 typedef struct live_unit {
     uint32_t row, rows;  /* as numbered before */
-    bool uniform;      /* it takes no register of a thread */
-    bool narrow;           /* it takes one for its two rows */
+    bool uniform;        /* it takes no register of a thread */
+    bool narrow;         /* it takes one for its two rows */
     uint32_t start, end; /* live interval, relative to the function's first instruction */
     uint32_t to;         /* new row */
     uint32_t block;      /* the only block that touches it; UINT32_MAX: several do */
-    uint32_t alias_of; /* unit in whose register it is: its own, unless it is a part or an extension of
-                      another's value */
-    uint32_t def_pos; /* position of the write that starts a unit of one block; UINT32_MAX: it starts
-                      with a read */
+    uint32_t alias_of; /* unit in whose register it is: its own, unless it is a part or an extension
+                      of another's value */
+    uint32_t def_pos;  /* position of the write that starts a unit of one block; UINT32_MAX: it
+                       starts  with a read */
     pl_partial_def first; /* while its block is looked at: that write */
     uint8_t writes;       /* up to 2 */
     bool used;
@@ -107,13 +107,14 @@ typedef struct allocator {
     uint32_t *ref;      /* by instruction: its first one */
     pl_live_spans sets; /* of the units that may live from block to block; touches in the order of
                         the blocks */
-    uint32_t *global_index;   /* by unit: its number among these */
-    uint32_t *global_unit; /* and by that number the unit */
-    uint32_t *seen;        /* by that number: last block that touches it, plus one */
-    bool *in_cycle;           /* by block: it may be executed several times */
-    uint32_t *pred_def;         /* by predicate: position of its last write, from 1 on */
-    bool *live_out;             /* by touch: live at the end of the block */
-    uint32_t *last_use; /* by unit: position behind its last read, seen from here; 0: it is not live */
+    uint32_t *global_index; /* by unit: its number among these */
+    uint32_t *global_unit;  /* and by that number the unit */
+    uint32_t *seen;         /* by that number: last block that touches it, plus one */
+    bool *in_cycle;         /* by block: it may be executed several times */
+    uint32_t *pred_def;     /* by predicate: position of its last write, from 1 on */
+    bool *live_out;         /* by touch: live at the end of the block */
+    uint32_t
+        *last_use; /* by unit: position after its last read, seen from here; 0: it is not live */
     pl_linear_scan *scan;
     uint32_t at; /* instruction being visited */
     uint32_t block;
@@ -160,7 +161,8 @@ static bool locate(allocator *l, live_unit *u, bool write)
 static void locate_read(allocator *l, live_unit *u, const pl_insn *i)
 {
     if (!locate(l, u, false) && u->def_pos != UINT32_MAX && u->first.guard != PL_PT &&
-        l->in_cycle[l->block] && !pl_partial_def_same_lanes(&u->first, i, l->pred_def[u->first.guard]))
+        l->in_cycle[l->block] &&
+        !pl_partial_def_same_lanes(&u->first, i, l->pred_def[u->first.guard]))
         u->def_pos = UINT32_MAX; /* written in an earlier iteration */
 }
 
@@ -281,10 +283,10 @@ static bool reads_late(const allocator *l, const pl_insn *i)
     return needs_of(l, i)->reads_late;
 }
 
-/* Instructions behind this one until its registers have been read: accesses to memory, and others
+/* Instructions after this one until its registers have been read: accesses to memory, and others
  * that units take in turn, wait in a queue, and who writes such a register earlier has to wait for
- * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases behind
- * a store, 73 behind arithmetic. */
+ * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases after
+ * a store, 73 after arithmetic. */
 enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
 static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
@@ -372,7 +374,8 @@ static bool number_global_units(allocator *l)
     l->global_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
     if (!l->global_index || !l->global_unit) return false;
     for (uint32_t k = 0; k < l->n; k++) {
-        bool stays = !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].def_pos != UINT32_MAX);
+        bool stays =
+            !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].def_pos != UINT32_MAX);
         l->global_index[k] = stays ? UINT32_MAX : l->sets.values;
         if (!stays) l->global_unit[l->sets.values++] = k;
     }
@@ -391,13 +394,14 @@ static uint32_t ends(const allocator *l, uint32_t b)
     return l->g.b[b].end - l->f->first;
 }
 
-/* Blocks from `first` on and in front of `end` that do not touch the unit: it lives all through
+/* Blocks from `first` on and before `end` that do not touch the unit: it lives all through
  * them. */
 static void live_through(allocator *l, uint32_t u, uint32_t first, uint32_t end)
 {
     if (first == end) return;
     extend(&l->u[u], begins(l, first));
-    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * begins(l, first), 2 * ends(l, end - 1));
+    pl_linear_scan_live_range(l->scan, l->u[u].alias_of, 2 * begins(l, first),
+                              2 * ends(l, end - 1));
 }
 
 static bool solve(allocator *l)
@@ -450,13 +454,13 @@ static void find_late(allocator *l)
 /* ---- linear scan ---- */
 
 /* Rows of the register file while units are given to them. A row is used for one width only: lane 5
- * of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have parted may hold different
+ * of a 64-bit pair is not lane 5 of a 32-bit row, and lanes that have diverged may hold different
  * units in the same row. Rows of the widths that nearly all units have are found by a bit for each,
  * at its first row; what becomes free waits in a list by position. */
 enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
 typedef struct register_file {
     allocator *l;
-    uint32_t nrows; /* rows given so far */
+    uint32_t nrows;   /* rows given so far */
     uint32_t nunused; /* among them that nobody has had yet */
     uint32_t *busy,
         *unread;    /* by row: first position at which it is free; and at which it has been read */
@@ -502,7 +506,7 @@ static inline void set(uint64_t *bits, uint32_t row, bool on)
     bits[row / 64] = on ? bits[row / 64] | 1ull << row % 64 : bits[row / 64] & ~(1ull << row % 64);
 }
 
-/* The first row whose bit is set and that lies in front of `end`, else `end`. */
+/* The first row whose bit is set and that lies before `end`, else `end`. */
 static uint32_t first_of(const uint64_t *bits, uint32_t end)
 {
     for (uint32_t w = 0; w * 64 < end; w++)
@@ -671,7 +675,8 @@ static uint32_t needed(allocator *l)
         }
         for (size_t k = first; k < t; k++) {
             uint32_t u = l->global_unit[l->sets.accesses.at[k].value];
-            if (l->last_use[u]) pl_linear_scan_live_range(l->scan, l->u[u].alias_of, start, l->last_use[u]);
+            if (l->last_use[u])
+                pl_linear_scan_live_range(l->scan, l->u[u].alias_of, start, l->last_use[u]);
             l->last_use[u] = 0;
         }
     }

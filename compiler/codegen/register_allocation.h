@@ -12,7 +12,7 @@ uint8_t pl_class_temporaries(uint16_t cls);
 
 /* Renumbers the register rows of function f so that its frame becomes small, and sets f->registers
  * to the largest number of 32-bit registers live at once. `fixed` and all rows from there on
- * (constants, special registers, scratch) keep their order and move down behind the allocated ones.
+ * (constants, special registers, scratch) keep their order and move down after the allocated ones.
  * scratch is used for temporary memory. */
 pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch);
 

@@ -1,4 +1,5 @@
-/* schedule.c - the order of the instructions of a block.
+/* schedule.c - list scheduling: the order of the instructions of a block, critical path first,
+ * within a limit of register pressure.
  *
  * Warps issue in order, so the assembler fills the time that a result takes with other work: of the
  * instructions whose operands are there, the one at the start of the longest chain of latencies
@@ -41,7 +42,7 @@ static bool plain_store(const pl_insn *i)
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
  * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11). The start of the
  * name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400 FFMA, ptxas
- * places a load from far away 303 cycles in front of its reader, whatever the length (2026-11). */
+ * places a load from far away 303 cycles before its reader, whatever the length (2026-11). */
 enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
 static const struct {
     const char *class_name;
@@ -56,13 +57,13 @@ static const struct {
                  {"half", 6},       {"atom", FAR_LOAD}, {"mapa", 20},        {"vote", 12}};
 
 /* Results that take so long are waited for (the others come in time); what else takes a register
- * stands no further in front of where it is needed than this: between loads and their readers ptxas
+ * stands no further before where it is needed than this: between loads and their readers ptxas
  * leaves time unused rather than compute an address or a constant for later. */
 enum { WAITED = 20, AHEAD = 8 };
 
 /* Units that take an instruction every second cycle or less, and the cycles between two
  * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
- * a number go to whichever integer unit is free. By the start of the class's name, as above. */
+ * a constant go to whichever integer unit is free. By the start of the class's name, as above. */
 enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
 static const struct {
     const char *class_name;
@@ -73,19 +74,19 @@ static const struct {
              {"imad", ON_HEAVY, 2},  {"idp", ON_HEAVY, 2},       {"fp64", ON_FP64, 2},
              {"mufu", ON_XU, 8}};
 
-/* Registers that a stretch may take. FULL make 32 with the stack pointer and what
+/* Registers that a region may take. FULL make 32 with the stack pointer and what
  * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
  * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that
  * starts too much takes more than it may: then it is made with LESS, down to FREE. Where that does
- * not suffice for one stretch, all of the function take the registers of the next of the `occupancy_steps`,
- * with which an SM holds four warps fewer, that this one needs in the order of the text and BESIDE
- * it (TIGHT beside it are enough for FULL); one step less where it gets only a LITTLE longer by
- * that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
- * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes
- * that can be under way together they are given WIDE more than the text needs, up to a step of
- * DEAR, beyond which the text of three kernels recorded needs more here than there. With less than
- * ROOM left, what has begun goes before what has not, and something that comes SOON before
- * something else. */
+ * not suffice for one region, all of the function take the registers of the next of the
+ * `occupancy_steps`, with which an SM holds four warps fewer, that this one needs in the order of
+ * the text and BESIDE it (TIGHT beside it are enough for FULL); one step less where it gets only a
+ * LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three
+ * or four of them need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of
+ * loads of 16 bytes that can be under way together they are given WIDE more than the text needs, up
+ * to a step of DEAR, beyond which the text of three kernels recorded needs more here than there.
+ * With less than ROOM left, what has begun goes before what has not, and something that comes SOON
+ * before something else. */
 enum {
     FREE = 21,
     FULL = 29,
@@ -138,14 +139,14 @@ typedef struct operand_use {
 
 /* What a register holds from one write to the next. */
 typedef struct live_range {
-    uint32_t nreads;        /* in this stretch */
-    uint32_t nreaders, reader_xor; /* instructions that read it, where that may be for the last time;
-                              exclusive or of their positions: of one, it is its own */
-    uint32_t nreaders_left, reader_xor_left;   /* the same of those not placed yet */
+    uint32_t nreads;               /* in this region */
+    uint32_t nreaders, reader_xor; /* instructions that read it, where that may be for the last
+                              time; exclusive or of their positions: of one, it is its own */
+    uint32_t nreaders_left, reader_xor_left; /* the same of those not placed yet */
     int width;
     uint32_t load; /* that it comes from, PL_IR_NONE */
-    bool is_pred;    /* it is a predicate */
-    bool live_out;   /* it lives behind the stretch */
+    bool is_pred;  /* it is a predicate */
+    bool live_out; /* it lives after the region */
 } live_range;
 
 typedef struct range_reader {
@@ -154,30 +155,32 @@ typedef struct range_reader {
 
 typedef struct sched_node {
     uint32_t edges,
-        npreds;      /* first of the edges to what must come behind; how many must come before */
-    uint32_t npreds_left;   /* of these not placed yet; PL_IR_NONE: it is placed itself */
-    uint32_t min_start; /* least distance from the start of the stretch, for what is loaded in front of
-                        it */
-    uint32_t critical_path, earliest; /* cycles to the end of the stretch; least distance from its start */
-    uint32_t priority;    /* the same, and EARLY more for loads: their addresses need not all be there
-                           first */
-    uint32_t asap;   /* distance from the start if nothing but operands is waited for */
-    uint32_t alap_shared; /* of a load from shared memory, where it must stand so that no reader waits
-                           longer; PL_IR_NONE: no reader, or something else */
+        npreds; /* first of the edges to what must come after; how many must come before */
+    uint32_t npreds_left; /* of these not placed yet; PL_IR_NONE: it is placed itself */
+    uint32_t min_start;   /* least distance from the start of the region, for what is loaded before
+                          it */
+    uint32_t critical_path,
+        earliest;      /* cycles to the end of the region; least distance from its start */
+    uint32_t priority; /* the same, and EARLY more for loads: their addresses need not all be there
+                        first */
+    uint32_t asap;     /* distance from the start if nothing but operands is waited for */
+    uint32_t alap_shared; /* of a load from shared memory, where it must stand so that no reader
+                           waits longer; PL_IR_NONE: no reader, or something else */
     uint32_t uses, writes, end; /* in list.uses: where what it reads begins, what it writes, and
-                                   what comes behind that */
+                                   what comes after that */
     uint32_t last_reads,
-        nlast_reads;    /* range in list.readings: what may cease to be needed behind it */
-    int reg_delta, reg_delta_now; /* registers more or less with it: if it came first; if it came now */
+        nlast_reads; /* range in list.readings: what may cease to be needed after it */
+    int reg_delta,
+        reg_delta_now; /* registers more or less with it: if it came first; if it came now */
     int pred_delta, pred_delta_now; /* the same of predicates */
-    uint32_t latency;  /* until its result */
-    int temporaries;        /* registers that it needs while it runs */
+    uint32_t latency;               /* until its result */
+    int temporaries;                /* registers that it needs while it runs */
     bool is_global_load, is_shared_load,
-        consumed; /* a load from far away, from shared memory; something behind it has read it */
+        consumed; /* a load from far away, from shared memory; something after it has read it */
     uint8_t unit, unit_cycles; /* unit that it holds for so many cycles; UNITS: none */
 } sched_node;
 
-/* An instruction that can come next: everything in front of it is placed. */
+/* An instruction that can come next: everything before it is placed. */
 typedef struct ready_insn {
     uint32_t at, earliest, priority;
     uint8_t unit;
@@ -190,16 +193,17 @@ typedef struct sched {
     sched_node *node;
     ready_insn *ready; /* those within the window, the most urgent last: mostly one of these is
                          taken, and the others need not be looked at */
-    uint32_t nready, nwindowed; /* how many; instructions in front of this one have been within it */
-    uint32_t *order, *best;   /* instructions in the order that is being made; in the best so far */
-    uint32_t window;          /* how far ahead of the first that is not placed */
-    bool delay_loads;             /* what is near is not loaded before it is needed either */
-    uint8_t max_temporaries; /* the most registers that any of its instructions needs while it runs */
-    uint32_t end;  /* where the stretch can end: distance from its start */
-    uint32_t shared_load_delay; /* cycles by which loads from shared memory came later than they were needed, at
-                      most */
-    uint32_t unit_free_at[UNITS + 1]; /* distance from the start of the stretch at which the unit takes
-                                 another instruction */
+    uint32_t nready, nwindowed; /* how many; instructions before this one have been within it */
+    uint32_t *order, *best; /* instructions in the order that is being made; in the best so far */
+    uint32_t window;        /* how far ahead of the first that is not placed */
+    bool delay_loads;       /* what is near is not loaded before it is needed either */
+    uint8_t
+        max_temporaries; /* the most registers that any of its instructions needs while it runs */
+    uint32_t end;        /* where the region can end: distance from its start */
+    uint32_t shared_load_delay; /* cycles by which loads from shared memory came later than they
+                      were needed, at most */
+    uint32_t unit_free_at[UNITS + 1]; /* distance from the start of the region at which the unit
+                                 takes another instruction */
     struct {
         dep_edge *at;
         size_t n, cap;
@@ -221,23 +225,24 @@ typedef struct sched {
         size_t n, cap;
     } last_reads; /* index in `live_range` */
     pl_memory_dependence *memory;
-    uint32_t *last_writer, *readers_of; /* by slot: last write in this stretch; first of the readers since
-                                then; PL_IR_NONE */
-    uint32_t *range_of;         /* by slot: what it holds, index in `live_range` */
-    bool *live_out;            /* by value: live behind the stretch */
-    uint32_t *loading_region;       /* by value: the stretch that begins while it is still loaded */
+    uint32_t *last_writer, *readers_of; /* by slot: last write in this region; first of the readers
+                                since then; PL_IR_NONE */
+    uint32_t *range_of;                 /* by slot: what it holds, index in `live_range` */
+    bool *live_out;                     /* by value: live after the region */
+    uint32_t *loading_region; /* by value: the region that begins while it is still loaded */
     uint32_t *seen_region,
-        region; /* by value: number of the last stretch that touches it; of the one at work */
+        region; /* by value: number of the last region that touches it; of the one at work */
     pl_liveness f;
-    uint32_t nvalues, block, start; /* block at work; position of the stretch in it */
-    int live_in, limit; /* registers live in front of the stretch; that a thread may have */
-    int loads_in_flight;   /* loads placed, and no reader of theirs */
-    int preds_live_in, preds_live; /* predicates live in front of the stretch; behind what has been placed */
-    int max_pressure;        /* at once in any stretch, in the order that it has now */
-    int max_needed;   /* what the stretches need: more than one may take where another takes them anyway
-                   */
-    bool limit_preds; /* no more than there are predicates */
-    bool fits_preds; /* they do in the order of the text */
+    uint32_t nvalues, block, start; /* block at work; position of the region in it */
+    int live_in, limit;             /* registers live before the region; that a thread may have */
+    int loads_in_flight;            /* loads placed, and no reader of theirs */
+    int preds_live_in,
+        preds_live;   /* predicates live before the region; after what has been placed */
+    int max_pressure; /* at once in any region, in the order that it has now */
+    int max_needed; /* what the regions need: more than one may take where another takes them anyway
+                     */
+    bool limit_preds;  /* no more than there are predicates */
+    bool fits_preds;   /* they do in the order of the text */
     bool measure_only; /* find that out; the order stays */
 } sched;
 
@@ -302,7 +307,7 @@ static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
                : c->unit;
 }
 
-/* Distance from the start of the stretch at which it can stand. */
+/* Distance from the start of the region at which it can stand. */
 static uint32_t issue_cycle(const sched *l, const ready_insn *c)
 {
     return l->unit_free_at[c->unit] > c->earliest ? l->unit_free_at[c->unit] : c->earliest;
@@ -320,7 +325,7 @@ static bool is_load(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Another block of the machine begins behind it: lanes that are apart have left, or go on by
+/* Another block of the machine begins after it: lanes that are diverged have left, or go on by
  * groups, or meet (compiler/codegen/insert_reconvergence.c). */
 static bool is_convergence_query(const pl_insn *i)
 {
@@ -328,7 +333,7 @@ static bool is_convergence_query(const pl_insn *i)
     return m == M__apart || m == M__agree || m == M__groups || m == M__bsync;
 }
 
-/* Ends a stretch: nothing moves past it. */
+/* Ends a region: nothing moves past it. */
 static bool ends_region(sched *l, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
@@ -364,8 +369,8 @@ static inline void note_write(void *ctx, uint32_t *row, unsigned count, unsigned
     if (value)
         *pl_push(l->x->tmp, &l->uses) =
             (operand_use){value - 1, PL_IR_NONE, false,
-                  l->f.v[value - 1].alias_of == value - 1 &&
-                      pl_liveness_defines(&l->f, value - 1, count, how)};
+                          l->f.v[value - 1].alias_of == value - 1 &&
+                              pl_liveness_defines(&l->f, value - 1, count, how)};
 }
 
 /* Edges by registers: a reader follows the write; a write follows the write before and its readers.
@@ -376,10 +381,12 @@ static void add_register_edges(sched *l, uint32_t at)
     for (uint32_t k = n->uses; k < n->writes; k++) {
         const operand_use *u = &l->uses.at[k];
         uint32_t from = l->last_writer[u->value];
-        if (from == PL_IR_NONE && l->loading_region[u->value] == l->region) l->node[at].min_start = NEAR_LOAD;
+        if (from == PL_IR_NONE && l->loading_region[u->value] == l->region)
+            l->node[at].min_start = NEAR_LOAD;
         if (from != PL_IR_NONE)
             add_edge(l, from, at,
-                 u->guard && l->node[from].latency < TO_GUARD ? TO_GUARD : l->node[from].latency);
+                     u->guard && l->node[from].latency < TO_GUARD ? TO_GUARD
+                                                                  : l->node[from].latency);
         range_reader *r = pl_push(l->x->tmp, &l->readers);
         *r = (range_reader){at, l->readers_of[u->value]};
         l->readers_of[u->value] = (uint32_t)(l->readers.n - 1);
@@ -434,10 +441,10 @@ static void add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *fl
     uint32_t n = 0;
     add_edge(l, *last, at, 1);
     add_edge(l,
-         load    ? pl_memory_dependence_of_load(l->memory, &a)
-         : store ? pl_memory_dependence_of_store(l->memory, &a, &loads, &n)
-                 : pl_memory_dependence_of_all(l->memory, &loads, &n),
-         at, 1);
+             load    ? pl_memory_dependence_of_load(l->memory, &a)
+             : store ? pl_memory_dependence_of_store(l->memory, &a, &loads, &n)
+                     : pl_memory_dependence_of_all(l->memory, &loads, &n),
+             at, 1);
     for (uint32_t k = 0; k < n; k++) add_edge(l, loads[k], at, 0);
     if (!load && !store) {
         *last = at;
@@ -457,12 +464,13 @@ static bool find_live_ranges(sched *l)
             const uint32_t where = l->f.v[u->value].alias_of;
             if (l->range_of[where] == PL_IR_NONE || u->defines) {
                 *pl_push(l->x->tmp, &l->ranges) = (live_range){.load = PL_IR_NONE,
-                                                       .width = (int)l->f.v[where].regs,
-                                                       .is_pred = l->f.v[where].is_pred};
+                                                               .width = (int)l->f.v[where].regs,
+                                                               .is_pred = l->f.v[where].is_pred};
                 l->range_of[where] = (uint32_t)(l->ranges.n - 1);
             }
             u->range = l->range_of[where];
-            if (k >= l->node[at].writes && (l->node[at].is_global_load || l->node[at].is_shared_load))
+            if (k >= l->node[at].writes &&
+                (l->node[at].is_global_load || l->node[at].is_shared_load))
                 l->ranges.at[u->range].load = at;
             l->ranges.at[u->range].nreads += !u->defines;
         }
@@ -488,7 +496,8 @@ static bool find_last_reads(sched *l)
             live_range *h = &l->ranges.at[u->range];
             if (!h->width) continue;
             if (u->defines) {
-                *(h->is_pred ? &n->pred_delta : &n->reg_delta) += h->nreads || h->live_out ? h->width : 0;
+                *(h->is_pred ? &n->pred_delta : &n->reg_delta) +=
+                    h->nreads || h->live_out ? h->width : 0;
                 continue;
             }
             size_t r = n->last_reads;
@@ -503,7 +512,8 @@ static bool find_last_reads(sched *l)
     for (size_t k = 0; k < l->ranges.n; k++) {
         const live_range *h = &l->ranges.at[k];
         if (h->nreaders == 1)
-            *(h->is_pred ? &l->node[h->reader_xor].pred_delta : &l->node[h->reader_xor].reg_delta) -= h->width;
+            *(h->is_pred ? &l->node[h->reader_xor].pred_delta
+                         : &l->node[h->reader_xor].reg_delta) -= h->width;
     }
     return pl_arena_ok(l->x->tmp);
 }
@@ -518,7 +528,8 @@ static int place_insn(sched *l, uint32_t at)
         live_range *h = &l->ranges.at[l->last_reads.at[k]];
         h->reader_xor_left ^= at;
         if (--h->nreaders_left == 1)
-            *(h->is_pred ? &l->node[h->reader_xor_left].pred_delta_now : &l->node[h->reader_xor_left].reg_delta_now) -= h->width;
+            *(h->is_pred ? &l->node[h->reader_xor_left].pred_delta_now
+                         : &l->node[h->reader_xor_left].reg_delta_now) -= h->width;
     }
     for (uint32_t k = n->uses; k < n->writes; k++) {
         const uint32_t load = l->ranges.at[l->uses.at[k].range].load;
@@ -542,7 +553,7 @@ static inline bool takes_predicate(const sched *l, const sched_node *n)
 /* When a load from shared memory should come whose first reader could be placed early: of a chain
  * that needs one after the other, ptxas begins with those that it comes to while the first is on
  * its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is
- * what that tells), whether or not the chain is what the stretch waits for (8 and 16 words, floats
+ * what that tells), whether or not the chain is what the region waits for (8 and 16 words, floats
  * and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal,
  * the others differ by one. Beside a long chain of sums it begins with fewer, which is not done
  * here). */
@@ -556,7 +567,8 @@ static inline uint32_t shared_load_due(const sched *l, const sched_node *n)
  * it. Other results that are waited for than those of loads are asked for as soon as possible,
  * unless that is found to leave too few registers for loads from far away. when: it cannot come
  * earlier. */
-static inline uint32_t preferred_cycle(const sched *l, const ready_insn *c, uint32_t when, uint32_t cycle)
+static inline uint32_t preferred_cycle(const sched *l, const ready_insn *c, uint32_t when,
+                                       uint32_t cycle)
 {
     uint32_t latest = l->end - c->priority;
     const sched_node *n = &l->node[c->at];
@@ -580,18 +592,19 @@ static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
 /* Is it a load that ptxas would not ask for yet, with `room` registers left? */
 static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
 {
-    if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 || l->max_needed > FULL ||
-        room - n->reg_delta_now >= (n->is_global_load ? SPARE : SPARE_NEAR))
+    if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 ||
+        l->max_needed > FULL || room - n->reg_delta_now >= (n->is_global_load ? SPARE : SPARE_NEAR))
         return false;
     return l->loads_in_flight >= (n->reg_delta_now > 2 ? n->is_global_load ? WIDE_ONES : WIDE_NEAR
-                            : n->is_global_load      ? SOME
-                                          : SOME_NEAR);
+                                  : n->is_global_load  ? SOME
+                                                       : SOME_NEAR);
 }
 
 /* Is there a predicate for what it finds? */
 static inline bool has_predicate(const sched *l, const ready_insn *c)
 {
-    return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 || l->preds_live + l->node[c->at].pred_delta_now <= PREDICATES;
+    return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 ||
+           l->preds_live + l->node[c->at].pred_delta_now <= PREDICATES;
 }
 
 /* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
@@ -599,22 +612,22 @@ static inline bool has_predicate(const sched *l, const ready_insn *c)
 static uint32_t pick_critical_path(const sched *l, uint32_t cycle, int room)
 {
     uint32_t best = PL_IR_NONE, best_at = UINT32_MAX;
-    uint64_t least = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (uint32_t k = l->nready; k-- > 0;) {
         const ready_insn *c = &l->ready[k];
         uint32_t when = issue_cycle(l, c);
         uint64_t rank = rank_of(c, when, cycle);
-        if (rank > least || (rank == least && c->at > best_at) || !has_predicate(l, c) ||
+        if (rank > min || (rank == min && c->at > best_at) || !has_predicate(l, c) ||
             exceeds_loads_in_flight(l, &l->node[c->at], room))
             continue;
         when = preferred_cycle(l, c, when, cycle);
         if (when <= cycle) /* those that follow are less urgent */
             return k;
         rank = rank_of(c, when, cycle);
-        if (rank < least || (rank == least && c->at < best_at)) {
+        if (rank < min || (rank == min && c->at < best_at)) {
             best = k;
             best_at = c->at;
-            least = rank;
+            min = rank;
         }
     }
     return best;
@@ -669,7 +682,7 @@ typedef struct schedule_result {
     uint32_t cycles;
     int max_pressure;
     bool limited;
-    int max_preds;  /* most predicates at once */
+    int max_preds;       /* most predicates at once */
     bool partial_window; /* it does not look as far ahead as any */
 } schedule_result;
 
@@ -678,7 +691,8 @@ static void make_ready(sched *l, uint32_t at)
     const sched_node *n = &l->node[at];
     uint32_t k = l->nready++;
     for (const ready_insn *c = l->ready;
-         k && (c[k - 1].priority > n->priority || (c[k - 1].priority == n->priority && c[k - 1].at < at));
+         k && (c[k - 1].priority > n->priority ||
+               (c[k - 1].priority == n->priority && c[k - 1].at < at));
          k--)
         l->ready[k] = l->ready[k - 1];
     l->ready[k] = (ready_insn){at, n->earliest, n->priority, n->unit};
@@ -708,13 +722,14 @@ static void keep_order(sched *l)
     l->best = order;
 }
 
-/* Puts the stretch in order, in l->order. *fails: it is not better, and the order is not finished.
+/* Puts the region in order, in l->order. *fails: it is not better, and the order is not finished.
  */
-static schedule_result list_schedule(sched *l, int most, const schedule_bound *b, bool *fails)
+static schedule_result list_schedule(sched *l, int max, const schedule_bound *b, bool *fails)
 {
     uint32_t cycle = 0, oldest = 0;
     int live = l->live_in;
-    schedule_result o = {.max_pressure = live, .partial_window = l->window < windows[0] && l->window < l->n};
+    schedule_result o = {.max_pressure = live,
+                         .partial_window = l->window < windows[0] && l->window < l->n};
     l->nready = l->nwindowed = l->end = l->shared_load_delay = 0;
     memset(l->unit_free_at, 0, sizeof l->unit_free_at);
     for (uint32_t at = 0; at < l->n; at++) {
@@ -734,14 +749,14 @@ static schedule_result list_schedule(sched *l, int most, const schedule_bound *b
     extend_window(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = most - live < ROOM ? PL_IR_NONE : pick_critical_path(l, cycle, most - live);
-        k = k == PL_IR_NONE ? pick_min_pressure(l, cycle, most - live) : k;
+        uint32_t k = max - live < ROOM ? PL_IR_NONE : pick_critical_path(l, cycle, max - live);
+        k = k == PL_IR_NONE ? pick_min_pressure(l, cycle, max - live) : k;
         const uint32_t at = l->ready[k].at;
-        uint32_t least = issue_cycle(l, &l->ready[k]);
+        uint32_t min = issue_cycle(l, &l->ready[k]);
         sched_node *n = &l->node[at];
         l->nready--;
         memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
-        cycle = least > cycle ? least : cycle;
+        cycle = min > cycle ? min : cycle;
         l->end = cycle + n->priority > l->end ? cycle + n->priority : l->end;
         if (n->unit != UNITS) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
         l->order[placed] = at;
@@ -749,8 +764,9 @@ static schedule_result list_schedule(sched *l, int most, const schedule_bound *b
             l->shared_load_delay = cycle - n->alap_shared;
         n->npreds_left = PL_IR_NONE;
         live += place_insn(l, at);
-        o.limited |= most - live < ROOM;
-        o.max_pressure = live + n->temporaries > o.max_pressure ? live + n->temporaries : o.max_pressure;
+        o.limited |= max - live < ROOM;
+        o.max_pressure =
+            live + n->temporaries > o.max_pressure ? live + n->temporaries : o.max_pressure;
         o.max_preds = l->preds_live > o.max_preds ? l->preds_live : o.max_preds;
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t to = l->edges.at[e].to;
@@ -762,7 +778,7 @@ static schedule_result list_schedule(sched *l, int most, const schedule_bound *b
         cycle++;
         while (oldest < l->n && l->node[oldest].npreds_left == PL_IR_NONE) oldest++;
         extend_window(l, oldest);
-        int over = o.max_pressure > most ? o.max_pressure - most : 0;
+        int over = o.max_pressure > max ? o.max_pressure - max : 0;
         if (over > b->excess || (over == b->excess && cycle >= b->cycles) ||
             (o.limited && o.max_pressure > b->max_pressure)) {
             *fails = true;
@@ -775,7 +791,7 @@ static schedule_result list_schedule(sched *l, int most, const schedule_bound *b
 
 /* The best order within so many registers, in l->best. Where every order takes more than `useful`,
  * any of them may be told. */
-static schedule_result try_windows(sched *l, int most, int useful)
+static schedule_result try_windows(sched *l, int max, int useful)
 {
     schedule_result best = {0};
     bool none = true; /* so far all were given up because of `useful` */
@@ -783,22 +799,22 @@ static schedule_result try_windows(sched *l, int most, int useful)
                          (!k || (best.limited && (k % 2 || l->n > windows[k / 2])));
          k++) {
         bool fails;
-        const schedule_bound b = {.excess = none               ? INT_MAX
-                                 : best.max_pressure > most ? best.max_pressure - most
-                                                    : 0,
-                         .max_pressure = useful,
-                         .cycles = none ? UINT32_MAX : best.cycles};
+        const schedule_bound b = {.excess = none                      ? INT_MAX
+                                            : best.max_pressure > max ? best.max_pressure - max
+                                                                      : 0,
+                                  .max_pressure = useful,
+                                  .cycles = none ? UINT32_MAX : best.cycles};
         l->window = windows[k / 2];
         l->delay_loads = k % 2;
-        schedule_result o = list_schedule(l, most, &b, &fails);
+        schedule_result o = list_schedule(l, max, &b, &fails);
         if (none && fails) {
             best = o;
             continue;
         }
         if (fails) continue;
-        if (k && none && o.max_pressure > useful) /* which of two useless ones is the better one decides
-                                             whether a third is tried */
-            return try_windows(l, most, INT_MAX);
+        if (k && none && o.max_pressure > useful) /* which of two useless ones is the better one
+                                             decides whether a third is tried */
+            return try_windows(l, max, INT_MAX);
         none = false;
         best = o;
         keep_order(l);
@@ -806,20 +822,22 @@ static schedule_result try_windows(sched *l, int most, int useful)
     return best;
 }
 
-static int capped_pressure(const sched *l, int most)
+static int capped_pressure(const sched *l, int max)
 {
-    return most < l->limit ? most : l->limit;
+    return max < l->limit ? max : l->limit;
 }
 
-/* What a stretch needs at most that takes so many registers in the order of the text. */
+/* What a region needs at most that takes so many registers in the order of the text. */
 static size_t occupancy_step_above(int text)
 {
     size_t k = 0;
-    while (k + 1 < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] - (32 - FULL) < text + BESIDE) k++;
+    while (k + 1 < sizeof occupancy_steps / sizeof *occupancy_steps &&
+           occupancy_steps[k] - (32 - FULL) < text + BESIDE)
+        k++;
     return k;
 }
 
-/* Are there several loads of 16 bytes in the stretch? */
+/* Are there several loads of 16 bytes in the region? */
 static bool has_wide_loads(const sched *l)
 {
     enum { BYTES = 16, SEVERAL = 2 };
@@ -839,17 +857,20 @@ static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
               preferred_cycle = all < text + WIDE ? all : text + WIDE;
-    for (size_t k = 0; k < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] <= DEAR; k++)
+    for (size_t k = 0;
+         k < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] <= DEAR; k++)
         if (occupancy_steps[k] - (32 - FULL) >= preferred_cycle)
-            return occupancy_steps[k] - (32 - FULL) > step ? occupancy_steps[k] - (32 - FULL) : step;
+            return occupancy_steps[k] - (32 - FULL) > step ? occupancy_steps[k] - (32 - FULL)
+                                                           : step;
     return step;
 }
 
-/* What a stretch needs that does not do with FULL. */
+/* What a region needs that does not do with FULL. */
 static void measure_pressure(sched *l, int text)
 {
     size_t k = text + TIGHT <= FULL ? 0 : occupancy_step_above(text);
-    int step = occupancy_steps[k] - (32 - FULL), lower = k ? occupancy_steps[k - 1] - (32 - FULL) : 0;
+    int step = occupancy_steps[k] - (32 - FULL),
+        lower = k ? occupancy_steps[k - 1] - (32 - FULL) : 0;
     if (step > FULL && k > 0) {
         schedule_result less = try_windows(l, capped_pressure(l, lower), lower);
         if (less.max_pressure <= lower) {
@@ -911,13 +932,13 @@ static bool build_dependence_graph(sched *l)
         const pl_class_cost *c = cost_of(l, i->latency_class);
         const uint32_t cycles = latency_of(c, i);
         l->node[l->at] = (sched_node){.edges = PL_IR_NONE,
-                                .uses = (uint32_t)l->uses.n,
-                                .latency = cycles,
-                                .temporaries = c->temporaries,
-                                .is_global_load = is_load(i) && cycles >= LONG,
-                                .is_shared_load = is_load(i) && cycles == NEAR_LOAD,
-                                .unit = unit_of(c, i),
-                                .unit_cycles = c->busy};
+                                      .uses = (uint32_t)l->uses.n,
+                                      .latency = cycles,
+                                      .temporaries = c->temporaries,
+                                      .is_global_load = is_load(i) && cycles >= LONG,
+                                      .is_shared_load = is_load(i) && cycles == NEAR_LOAD,
+                                      .unit = unit_of(c, i),
+                                      .unit_cycles = c->busy};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
@@ -960,33 +981,35 @@ static void permute(pl_insn *code, uint32_t *from, uint32_t n)
     }
 }
 
-static void note_pressure(sched *l, int most)
+static void note_pressure(sched *l, int max)
 {
-    if (!l->measure_only && most > l->max_pressure) l->max_pressure = most;
+    if (!l->measure_only && max > l->max_pressure) l->max_pressure = max;
 }
 
-/* Is what the stretch needs no more than is taken anyway? */
+/* Is what the region needs no more than is taken anyway? */
 static bool fits_without_reordering(const sched *l, int text)
 {
     const int have = l->max_needed > FULL ? l->max_needed : FULL;
-    return (text + TIGHT <= FULL || occupancy_steps[occupancy_step_above(text)] - (32 - FULL) <= l->max_needed) &&
+    return (text + TIGHT <= FULL ||
+            occupancy_steps[occupancy_step_above(text)] - (32 - FULL) <= l->max_needed) &&
            (text + WIDE <= have || !has_wide_loads(l));
 }
 
-/* o was made for `most` registers and looks a short way ahead, as no order that looks far took no
+/* o was made for `max` registers and looks a short way ahead, as no order that looks far took no
  * more than `target`. One that looks far but begins as if there were a few registers less may be
  * much shorter, as its loads start together; in the end it may take `target`. Only these are tried,
  * and given up when too long. */
-static schedule_result retry_with_fewer_regs(sched *l, int most, int target, schedule_result o)
+static schedule_result retry_with_fewer_regs(sched *l, int max, int target, schedule_result o)
 {
     enum { FEWER = 3, SHORTER = 4 };
     uint32_t enough = o.cycles - o.cycles / SHORTER;
     l->window = windows[0];
     for (unsigned k = 0; k < 2 * FEWER; k++) {
         bool fails;
-        const int fewer = capped_pressure(l, most) - LESS * (int)(k / 2 + 1);
-        const schedule_bound b = {
-            .excess = capped_pressure(l, target) - fewer, .max_pressure = capped_pressure(l, target), .cycles = enough};
+        const int fewer = capped_pressure(l, max) - LESS * (int)(k / 2 + 1);
+        const schedule_bound b = {.excess = capped_pressure(l, target) - fewer,
+                                  .max_pressure = capped_pressure(l, target),
+                                  .cycles = enough};
         l->delay_loads = k % 2;
         const schedule_result other = list_schedule(l, fewer, &b, &fails);
         if (fails || other.cycles >= enough) continue;
@@ -997,18 +1020,19 @@ static schedule_result retry_with_fewer_regs(sched *l, int most, int target, sch
     return o;
 }
 
-/* The best order of the stretch within what its function takes, in l->best. */
+/* The best order of the region within what its function takes, in l->best. */
 static schedule_result find_best_order(sched *l)
 {
     const int target = l->max_needed > FULL ? l->max_needed : FULL;
-    for (int most = target; most >= target - (FULL - FREE); most -= LESS) {
-        const schedule_result o = try_windows(l, capped_pressure(l, most), target);
-        if (o.max_pressure <= target) return o.partial_window ? retry_with_fewer_regs(l, most, target, o) : o;
+    for (int max = target; max >= target - (FULL - FREE); max -= LESS) {
+        const schedule_result o = try_windows(l, capped_pressure(l, max), target);
+        if (o.max_pressure <= target)
+            return o.partial_window ? retry_with_fewer_regs(l, max, target, o) : o;
     }
     return try_windows(l, capped_pressure(l, target), INT_MAX);
 }
 
-/* text: registers that the stretch needs in the order of the text. */
+/* text: registers that the region needs in the order of the text. */
 static bool schedule_region(sched *l, int text)
 {
     if (l->measure_only ? fits_without_reordering(l, text) : l->n < 2) {
@@ -1055,7 +1079,7 @@ static inline void note_live_out(sched *l, uint32_t value)
     l->live_out[where] = l->f.v[where].live_refs > 0;
 }
 
-/* Back over one instruction: what it starts anew is not live in front of it, what it reads or
+/* Back over one instruction: what it starts anew is not live before it, what it reads or
  * writes in part is. */
 static inline void step_back_write(void *ctx, uint32_t *row, unsigned count, unsigned how)
 {
@@ -1091,7 +1115,7 @@ static inline void note_loading(void *ctx, uint32_t *row, unsigned count, unsign
     if (value--) l->loading_region[value] = l->region;
 }
 
-/* Where lanes are asked for, what was loaded in front is still under way. */
+/* Where lanes are asked for, what was loaded before it is still under way. */
 static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
 {
     if (!is_convergence_query(&k->code.at[wall_at])) return;
@@ -1100,7 +1124,7 @@ static void note_loads_in_flight(sched *l, pl_ir_block *k, size_t wall_at)
             pl_insn_writes_here(l->x->p, &k->code.at[at - 1], note_loading, l);
 }
 
-/* Walks back over a block, stretch by stretch. */
+/* Walks back over a block, region by region. */
 static bool schedule_block(sched *l, uint32_t b)
 {
     pl_ir_block *k = &l->x->blocks.at[b];
@@ -1149,21 +1173,21 @@ static void drop_undefined_preds(sched *l)
 
 bool pl_pass_schedule(pl_ir *x)
 {
-    size_t most = 0;
+    size_t max = 0;
     sched l = {.x = x};
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_liveness_values(&l.f, x, true)) return false;
     pl_liveness_alias(&l.f);
     if (!pl_liveness_solve(&l.f)) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
-        most = x->blocks.at[b].code.n > most ? x->blocks.at[b].code.n : most;
+        max = x->blocks.at[b].code.n > max ? x->blocks.at[b].code.n : max;
     l.nvalues = l.f.n + 1;
     l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
     l.max_needed = free_register_limit(x->f, l.limit);
-    l.node = pl_arena_array(x->tmp, sched_node, most + 1);
-    l.order = pl_arena_array(x->tmp, uint32_t, most + 1);
-    l.best = pl_arena_array(x->tmp, uint32_t, most + 1);
-    l.ready = pl_arena_array(x->tmp, ready_insn, (most < windows[0] ? most : windows[0]) + 1);
+    l.node = pl_arena_array(x->tmp, sched_node, max + 1);
+    l.order = pl_arena_array(x->tmp, uint32_t, max + 1);
+    l.best = pl_arena_array(x->tmp, uint32_t, max + 1);
+    l.ready = pl_arena_array(x->tmp, ready_insn, (max < windows[0] ? max : windows[0]) + 1);
     l.last_writer = pl_arena_array(x->tmp, uint32_t, l.nvalues);
     l.readers_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);
     l.range_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);
@@ -1173,8 +1197,8 @@ bool pl_pass_schedule(pl_ir *x)
     l.memory = pl_memory_dependence_new(x->tmp);
     if (!pl_arena_ok(x->tmp) || !l.memory) return false;
     drop_undefined_preds(&l);
-    for (unsigned round = 0; round < 2; round++) {
-        l.measure_only = round == 0;
+    for (unsigned iteration = 0; iteration < 2; iteration++) {
+        l.measure_only = iteration == 0;
         for (uint32_t b = 0; b < x->blocks.n; b++)
             if (x->blocks.at[b].rpo_index != PL_IR_NONE && !schedule_block(&l, b)) return false;
     }

@@ -1,13 +1,13 @@
-/* spill.c - values that do not fit the registers a thread may have go to local memory and come back
- * before they are used.
+/* spill.c - spilling and rematerialization: where register pressure exceeds the registers of a
+ * thread, values go to local memory and come back before they are used.
  *
  * A kernel's own limit is `.maxnreg`, or follows from `.minnctapersm` blocks of `.maxntid` threads;
  * without either it is 255. Blocks are visited in reverse postorder with the set of values that
  * registers hold; when a value must come in and the set is full, the one whose next use is farthest
  * leaves (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range Splitting
- * for SSA-Form Programs", 2009). A use behind the end of a loop is farther than any use in it. A
+ * for SSA-Form Programs", 2009). A use after the end of a loop is farther than any use in it. A
  * value that leaves anywhere is stored where it is computed, so that leaving costs nothing; one
- * that a single instruction brings from the constant bank, a special register or a number is
+ * that a single instruction brings from the constant bank, a special register or a constant is
  * computed again instead. */
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +36,13 @@ enum { RESERVED = 3, MOVING = 1, LEAST = 12 };
 typedef struct spill_value {
     uint32_t row, rows;
     uint32_t regs; /* registers of a thread that it takes */
-    uint32_t next_access;   /* at the current instruction: first of its accesses in `accesses`, plus one */
-    uint32_t start, end;  /* of its life, in positions of all instructions */
-    uint32_t frame_slot;        /* offset in the frame */
-    uint32_t reg_slot;       /* in `held`, plus one; 0: no register holds it */
-    const pl_insn *remat; /* computes it anywhere */
-    bool precolored, spilled;    /* must stay; leaves a register somewhere */
+    uint32_t
+        next_access; /* at the current instruction: first of its accesses in `accesses`, plus one */
+    uint32_t start, end;      /* of its life, in positions of all instructions */
+    uint32_t frame_slot;      /* offset in the frame */
+    uint32_t reg_slot;        /* in `held`, plus one; 0: no register holds it */
+    const pl_insn *remat;     /* computes it anywhere */
+    bool precolored, spilled; /* must stay; leaves a register somewhere */
 } spill_value;
 
 typedef struct by_distance {
@@ -62,19 +63,19 @@ typedef struct spiller {
     pl_ir *x;
     pl_liveness f;
     uint32_t n, room, blocks; /* values; rows for them; blocks before edges were mended */
-    spill_value *v;                 /* as in f */
+    spill_value *v;           /* as in f */
     uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
     uint64_t *in, *out; /* by block: those that are live at its start, at its end */
-    uint32_t *next_use_in; /* distance of the next use from the start of a block, for each value that is
-                         live there: far_at */
-    by_distance *ranked;   /* room for the values of one block */
-    uint32_t *rank;   /* by word of the sets `in`: how many such values stand before it */
+    uint32_t *next_use_in;    /* distance of the next use from the start of a block, for each value
+                            that is    live there: far_at */
+    by_distance *ranked;      /* room for the values of one block */
+    uint32_t *rank;           /* by word of the sets `in`: how many such values stand before it */
     value_list *entry, *exit; /* by block: values in registers */
     struct {
         uint32_t *at;
         size_t n, cap;
     } lists;
-    uint32_t *pressure; /* by block: most rows needed at once; by head of a loop: the most of its
+    uint32_t *pressure; /* by block: most rows needed at once; by header of a loop: the most of its
                            blocks */
     uint32_t *loop_pressure;
     struct {
@@ -98,10 +99,10 @@ typedef struct spiller {
         size_t n, cap;
     } touched; /* values that the current instruction touches */
     uint32_t block, at, weight;
-    uint32_t frame;             /* row that holds the start of the frame */
-    uint32_t base, end;         /* bytes of the frame: behind its variables, behind all */
-    uint8_t temporaries[C_count]; /* by class: registers that an instruction needs while it runs, plus
-                                   one; 0: not looked up yet */
+    uint32_t frame;               /* row that holds the start of the frame */
+    uint32_t base, end;           /* bytes of the frame: after its variables, after all */
+    uint8_t temporaries[C_count]; /* by class: registers that an instruction needs while it runs,
+                                   plus one; 0: not looked up yet */
 } spiller;
 
 static spill_value *value_of(spiller *s, uint32_t row, unsigned use)
@@ -158,7 +159,7 @@ static int ascending(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* The values behind `first` in `lists` become a list. */
+/* The values after `first` in `lists` become a list. */
 static value_list make_list(spiller *s, size_t first)
 {
     if (s->lists.n > first) /* a list that was never filled has no address to count from */
@@ -204,7 +205,7 @@ static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static uint32_t measure(spiller *s)
 {
     pl_ir *x = s->x;
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (s->block = 0; s->block < x->blocks.n; s->block++) {
         if (x->blocks.at[s->block].rpo_index == PL_IR_NONE) continue;
         pl_liveness_go_to_end(&s->f, s->block);
@@ -218,9 +219,9 @@ static uint32_t measure(spiller *s)
             here = rows > here ? rows : here;
         }
         s->pressure[s->block] = here;
-        most = here > most ? here : most;
+        max = here > max ? here : max;
     }
-    return most;
+    return max;
 }
 
 static bool exceeds_limits(const spiller *s)
@@ -242,7 +243,7 @@ static void at_least(uint32_t *a, uint32_t b)
 static void measure_loops(spiller *s)
 {
     const pl_ir *x = s->x;
-    for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its head */
+    for (uint32_t j = x->nrpo; j-- > 0;) { /* a loop's blocks before its header */
         uint32_t b = x->rpo[j];
         const pl_ir_block *k = &x->blocks.at[b];
         if (k->loop != PL_IR_NONE) at_least(&s->loop_pressure[k->loop], s->pressure[b]);
@@ -280,17 +281,18 @@ static uint32_t *next_use_at(const spiller *s, uint32_t b, uint32_t k)
 {
     size_t word = (size_t)b * s->words + k / 64;
     return &s->next_use_in[s->rank[word] +
-                      (uint32_t)__builtin_popcountll(s->in[word] & ((1ull << k % 64) - 1))];
+                           (uint32_t)__builtin_popcountll(s->in[word] & ((1ull << k % 64) - 1))];
 }
 
-/* Distance of the next use behind the end of block b. */
+/* Distance of the next use after the end of block b. */
 static uint32_t next_use_out(const spiller *s, uint32_t b, uint32_t k)
 {
     const pl_ir *x = s->x;
     uint32_t best = NEVER;
     for (uint32_t e = 0; e < pl_ir_successors(x, b); e++) {
         uint32_t q = pl_ir_successor(x, b, e),
-                 d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *next_use_at(s, q, k) : NEVER;
+                 d = s->in[(size_t)q * s->words + k / 64] >> k % 64 & 1 ? *next_use_at(s, q, k)
+                                                                        : NEVER;
         if (d >= NEVER) continue;
         if (x->blocks.at[b].loop != PL_IR_NONE && !pl_ir_in_loop(x, q, x->blocks.at[b].loop))
             d += LOOP_END;
@@ -308,7 +310,7 @@ static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (*d == UINT32_MAX) *d = starts(s, v, rows, use) ? NEVER : s->at;
 }
 
-/* Values that block b does not touch are needed as far behind it as its successors say. */
+/* Values that block b does not touch are needed as far after it as its successors say. */
 static bool extend(spiller *s, uint32_t b, const uint8_t *known)
 {
     const pl_ir_block *k = &s->x->blocks.at[b];
@@ -377,12 +379,12 @@ static void choose_entry(spiller *s, uint32_t b)
     pl_ir *x = s->x;
     by_distance *r = s->ranked;
     uint32_t n = 0, weight = 0;
-    bool head = x->blocks.at[b].nlatches > 0;
-    uint32_t most = head ? s->loop_pressure[b] : 0;
+    bool header = x->blocks.at[b].nlatches > 0;
+    uint32_t max = header ? s->loop_pressure[b] : 0;
     for (uint32_t w = 0; w < s->words; w++)
         for (uint64_t rest = s->in [(size_t)b * s->words + w]; rest; rest &= rest - 1) {
             uint32_t number = w * 64 + (uint32_t)__builtin_ctzll(rest), k = s->f.value[number];
-            bool any = b == 0 || head || s->v[k].precolored;
+            bool any = b == 0 || header || s->v[k].precolored;
             for (uint32_t e = 0; e < x->blocks.at[b].npreds && !any; e++)
                 any = has(s, s->exit[x->predecessors[x->blocks.at[b].first_pred + e]], k);
             if (any) r[n++] = (by_distance){k, s->v[k].precolored ? 0 : *next_use_at(s, b, number)};
@@ -392,7 +394,7 @@ static void choose_entry(spiller *s, uint32_t b)
                                                 what it leaves for them */
     for (uint32_t k = 0; k < n; k++)
         through += r[k].distance >= LOOP_END ? s->v[r[k].value].regs : 0;
-    if (head) left = s->room + through > most ? s->room + through - most : 0;
+    if (header) left = s->room + through > max ? s->room + through - max : 0;
     size_t first = s->lists.n;
     for (uint32_t k = 0; k < n; k++) {
         const spill_value *v = &s->v[r[k].value];
@@ -428,12 +430,14 @@ static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     if (v) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
 }
 
-/* How far the next use of a value is, seen from behind the current instruction. */
+/* How far the next use of a value is, seen from after the current instruction. */
 static uint32_t distance(const spiller *s, const spill_value *v)
 {
     uint32_t k = (uint32_t)(v - s->v);
     if (v->next_access)
-        return s->accesses.at[v->next_access - 1].reads ? s->accesses.at[v->next_access - 1].at - s->at : NEVER;
+        return s->accesses.at[v->next_access - 1].reads
+                   ? s->accesses.at[v->next_access - 1].at - s->at
+                   : NEVER;
     if (!lives(s, s->out, s->block, k)) return NEVER;
     uint32_t d = next_use_out(s, s->block, s->f.v[k].global_index);
     return d < NEVER ? d + (uint32_t)s->x->blocks.at[s->block].code.n - s->at : NEVER;
@@ -517,7 +521,7 @@ static bool replace_code(spiller *s, uint32_t b)
     return k->code.at || !s->code.n;
 }
 
-/* Behind a call of a function that shares registers with its callers, parameters and numbers are
+/* After a call of a function that shares registers with its callers, parameters and constants are
  * fetched again. */
 static bool forgets(const pl_ir *x, const pl_insn *i)
 {
@@ -571,11 +575,13 @@ static bool walk(spiller *s, uint32_t b)
         }
         for (size_t n = 0; n < s->touched.n; n++) {
             spill_value *v = &s->v[s->touched.at[n]];
-            if (in_register(s, s->touched.at[n]) && !v->precolored && distance(s, v) >= NEVER) release(s, v);
+            if (in_register(s, s->touched.at[n]) && !v->precolored && distance(s, v) >= NEVER)
+                release(s, v);
         }
         for (size_t n = 0; n < s->touched.n; n++) {
             spill_value *v = &s->v[s->touched.at[n]];
-            if (!in_register(s, s->touched.at[n]) && (v->precolored || distance(s, v) < NEVER)) load_into_reg(s, v);
+            if (!in_register(s, s->touched.at[n]) && (v->precolored || distance(s, v) < NEVER))
+                load_into_reg(s, v);
         }
         s->touched.n = 0;
         if (forgets(x, &i)) forget(s);
@@ -756,7 +762,7 @@ static void heap_add(heap *h, uint64_t x)
 
 static uint64_t heap_take(heap *h)
 {
-    uint64_t least = h->at[0], x = h->at[--h->n];
+    uint64_t min = h->at[0], x = h->at[--h->n];
     uint32_t k = 0;
     for (uint32_t c; (c = 2 * k + 1) < h->n; k = c) {
         c += c + 1 < h->n && h->at[c + 1] < h->at[c];
@@ -764,7 +770,7 @@ static uint64_t heap_take(heap *h)
         h->at[k] = h->at[c];
     }
     h->at[k] = x;
-    return least;
+    return min;
 }
 
 /* Values that never live at the same time share a place: linear scan over their lives, the first
@@ -775,7 +781,7 @@ static bool share_slots(spiller *s)
     uint32_t n = (uint32_t)s->frame_values.n, *offset = pl_arena_array(x->tmp, uint32_t, n + 1),
              *width = pl_arena_array(x->tmp, uint32_t, n + 1);
     spill_value **order = pl_arena_array(x->tmp, spill_value *, n + 1),
-          **of_slot = pl_arena_array(x->tmp, spill_value *, n + 1);
+                **of_slot = pl_arena_array(x->tmp, spill_value *, n + 1);
     heap taken = {pl_arena_array(x->tmp, uint64_t, n + 1), 0},
          open[2] = {{pl_arena_array(x->tmp, uint64_t, n + 1), 0},
                     {pl_arena_array(x->tmp, uint64_t, n + 1), 0}};
@@ -877,9 +883,9 @@ bool pl_pass_spill(pl_ir *x)
         return false;
     for (uint32_t k = 0; k < s.n; k++)
         s.v[k] = (spill_value){.row = s.f.v[k].row,
-                         .rows = s.f.v[k].rows,
-                         .regs = s.f.v[k].regs,
-                         .precolored = s.f.v[k].precolored};
+                               .rows = s.f.v[k].rows,
+                               .regs = s.f.v[k].regs,
+                               .precolored = s.f.v[k].precolored};
     measure_loops(&s);
     s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
     if (!find_next_use_distances(&s)) return false;

@@ -1,5 +1,5 @@
-/* vector_registers.c - what an instruction names as one vector is brought into neighbouring
- * registers.
+/* vector_registers.c - register tuples: what an instruction names as one vector is brought into
+ * consecutive registers.
  *
  * A store of 128 bits, a fragment of a matrix, the coordinates of a texture stand in neighbouring
  * registers that begin at a multiple of their number. As long as a value belongs to one vector, it
@@ -8,8 +8,8 @@
  * as it has values. ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves in place what it can:
  * where most of a vector stands already and what is in the way is not wanted any more, only the
  * others are copied; if that needs no fewer moves than there are values, all are copied to new
- * registers. Copies are used again by the same block; what stays the same in all rounds of a loop
- * is not copied there.
+ * registers. Copies are used again by the same block; what stays the same in all iterations of a
+ * loop is not copied there.
  *
  * Blocks are visited in reverse postorder. A tuple is a bench with seats, a value that has one
  * keeps it; each seat remembers who sits there. Values that live in one block are known to leave
@@ -29,7 +29,7 @@ typedef struct element {
                              one block's affair */
     uint32_t block;       /* that reads it; PL_IR_NONE: nobody so far */
     uint32_t copy;        /* its last one, PL_IR_NONE */
-    uint32_t copy_block;      /* the block where that was made */
+    uint32_t copy_block;  /* the block where that was made */
 } element;
 
 typedef struct tuple_builder {
@@ -107,7 +107,8 @@ static void note_lives(tuple_builder *u)
 
 /* Does it stand in neighbouring registers? The first two coordinates of a fetch do, its results as
  * far as somebody reads them. */
-static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use, vector *v)
+static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use,
+                      vector *v)
 {
     static const uint16_t with[] = {M_ld,   M_st,   M_mma,  M_ldmatrix, M_stmatrix, M_tex,
                                     M_tld4, M_suld, M_sust, M_red,      M_atom};
@@ -170,7 +171,8 @@ static bool reuse_tuple(const vector *v, unsigned k)
 }
 
 /* Moves that the vector takes there; UINT32_MAX: somebody is in the way. */
-static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple, uint32_t base)
+static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple,
+                                  uint32_t base)
 {
     unsigned moves = 0;
     for (unsigned k = 0; k < v->n; k++) {
@@ -206,7 +208,8 @@ static placement best(tuple_builder *u, const vector *v)
     const uint32_t size = v->n * v->step, align = size > 4 ? 8 : size > 2 ? 4 : 2;
     placement p = {.tuple = PL_IR_NONE, .ncopies = 0};
     for (unsigned k = 0; k < v->n; k++)
-        p.ncopies += u->elements.at[v->row[k]].tuple != PL_IR_NONE || reuse_tuple(v, k) ? v->step : 0;
+        p.ncopies +=
+            u->elements.at[v->row[k]].tuple != PL_IR_NONE || reuse_tuple(v, k) ? v->step : 0;
     const unsigned fresh = p.ncopies;
     for (unsigned k = 0; k < v->n; k++)
         for (unsigned copy = 0; copy < 2; copy++) {
@@ -225,7 +228,7 @@ static placement best(tuple_builder *u, const vector *v)
     return p;
 }
 
-/* Is it the same in all rounds of the loop at work? Its copy belongs in front of it, where one more
+/* Is it the same in all iterations of the loop at work? Its copy belongs before it, where one more
  * does not count. */
 static bool keeps_slot(const tuple_builder *u, uint32_t row)
 {

@@ -1,7 +1,8 @@
 /* ir.c - the block graph of a function; see ir.h.
  *
  * Dominators: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm", 2001. Loops are the
- * natural loops of back edges whose head dominates the tail; a block belongs to the innermost one.
+ * natural loops of back edges whose header dominates the tail; a block belongs to the innermost
+ * one.
  */
 #include "compiler/ir/ir.h"
 
@@ -366,33 +367,34 @@ uint32_t pl_ir_common_dominator(const pl_ir *x, uint32_t a, uint32_t b)
     return a;
 }
 
-/* The natural loop of each head, inner heads first, so that a block keeps the innermost one.
- * `outer` is, by head, the loop around it. */
+/* The natural loop of each header, inner headers first, so that a block keeps the innermost one.
+ * `outer` is, by header, the loop around it. */
 static void loops(pl_ir *x, uint32_t *stack, uint32_t *outer)
 {
     x->has_loops = x->irreducible = false;
     for (uint32_t j = 0; j < x->nrpo; j++) outer[x->rpo[j]] = PL_IR_NONE;
     for (uint32_t j = x->nrpo; j-- > 0;) {
-        uint32_t head = x->rpo[j], depth = 0;
-        pl_ir_block *h = &x->blocks.at[head];
+        uint32_t header = x->rpo[j], depth = 0;
+        pl_ir_block *h = &x->blocks.at[header];
         for (uint32_t e = 0; e < h->npreds; e++) {
             const uint32_t from = x->predecessors[h->first_pred + e];
-            if (pl_ir_dominates(x, head, from)) {
+            if (pl_ir_dominates(x, header, from)) {
                 h->nlatches++;
                 stack[depth++] = from;
             }
             x->has_loops |= x->blocks.at[from].rpo_index >= j;
-            x->irreducible |= x->blocks.at[from].rpo_index >= j && !pl_ir_dominates(x, head, from);
+            x->irreducible |=
+                x->blocks.at[from].rpo_index >= j && !pl_ir_dominates(x, header, from);
         }
         while (depth) {
             uint32_t q = stack[--depth], from = q;
             if (x->blocks.at[q].loop == PL_IR_NONE) {
-                x->blocks.at[q].loop = head;
-                if (q == head) continue;
+                x->blocks.at[q].loop = header;
+                if (q == header) continue;
             } else {
                 for (q = x->blocks.at[q].loop; outer[q] != PL_IR_NONE;) q = outer[q];
-                if (q == head) continue;
-                outer[q] = head;
+                if (q == header) continue;
+                outer[q] = header;
                 from = q;
             }
             for (uint32_t e = 0; e < x->blocks.at[from].npreds; e++)
@@ -777,8 +779,8 @@ bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block)
 uint32_t pl_ir_hoist_block(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b)
 {
     while (x->blocks.at[block].loop != PL_IR_NONE) {
-        const uint32_t head = x->blocks.at[block].loop, up = x->blocks.at[head].idom;
-        if (up == head || !pl_ir_available_at(x, a, up) || !pl_ir_available_at(x, b, up)) break;
+        const uint32_t header = x->blocks.at[block].loop, up = x->blocks.at[header].idom;
+        if (up == header || !pl_ir_available_at(x, a, up) || !pl_ir_available_at(x, b, up)) break;
         block = up;
     }
     return block;
@@ -851,7 +853,7 @@ void pl_ir_jump(pl_ir *x, uint32_t block, uint32_t line, uint32_t guard, bool ne
     i->target = target;
 }
 
-/* An instruction that will stand in front of position `at`. */
+/* An instruction that will stand before position `at`. */
 typedef struct pl_ir_added {
     uint32_t block, at, number;
     pl_insn i;
@@ -934,16 +936,16 @@ uint32_t pl_ir_new_block(pl_ir *x)
     return (uint32_t)x->blocks.n - 1;
 }
 
-uint32_t pl_ir_preheader(pl_ir *x, uint32_t head)
+uint32_t pl_ir_preheader(pl_ir *x, uint32_t header)
 {
-    const uint32_t idom = x->blocks.at[head].idom;
+    const uint32_t idom = x->blocks.at[header].idom;
     if (pl_ir_successors(x, idom) == 1 && !pl_ir_branch(x, idom)) return idom;
     const uint32_t front = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return PL_IR_NONE;
-    x->blocks.at[front].fallthrough = head;
-    for (uint32_t k = 0; k < x->blocks.at[head].npreds; k++) {
-        const uint32_t from = x->predecessors[x->blocks.at[head].first_pred + k];
-        if (!pl_ir_in_loop(x, from, head)) pl_ir_redirect(x, from, head, front);
+    x->blocks.at[front].fallthrough = header;
+    for (uint32_t k = 0; k < x->blocks.at[header].npreds; k++) {
+        const uint32_t from = x->predecessors[x->blocks.at[header].first_pred + k];
+        if (!pl_ir_in_loop(x, from, header)) pl_ir_redirect(x, from, header, front);
     }
     return front;
 }

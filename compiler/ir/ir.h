@@ -26,17 +26,17 @@ typedef struct pl_ir_block {
         size_t n, cap;
     } code;
     uint32_t
-        fallthrough; /* block behind the last instruction, PL_IR_NONE: the end is never reached */
+        fallthrough; /* block after the last instruction, PL_IR_NONE: the end is never reached */
     /* pl_ir_graph fills these */
     uint32_t npreds, first_pred; /* number of predecessors; first of them in pl_ir.preds */
     uint32_t rpo_index;          /* position in reverse postorder; PL_IR_NONE: not reachable */
     uint32_t idom;               /* immediate dominator, itself for block 0 */
     uint32_t dom_pre, dom_size;  /* position in a walk over the dominator tree; blocks that it
                             dominates,  itself included */
-    uint32_t loop;               /* head of the innermost loop, PL_IR_NONE: in no loop */
-    uint32_t parent_loop;        /* of a loop head: head of the loop around it */
+    uint32_t loop;               /* header of the innermost loop, PL_IR_NONE: in no loop */
+    uint32_t parent_loop;        /* of a loop header: header of the loop around it */
     uint32_t loop_depth;         /* loops around it */
-    uint32_t nlatches;           /* of a loop head: back edges */
+    uint32_t nlatches;           /* of a loop header: back edges */
 } pl_ir_block;
 
 typedef enum pl_reg_kind { PL_REG_VIRTUAL, PL_REG_PRESET, PL_REG_DISCARD } pl_reg_kind;
@@ -89,12 +89,12 @@ typedef struct pl_ir {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE behind
+    } edges; /* the graph that the blocks describe now: successors block by block, PL_IR_NONE after
                 those of each */
     /* pl_ir_count */
     pl_ir_reg *regs;
     pl_ir_reg *preds; /* the same for predicates */
-    bool may_diverge; /* pl_pass_converge: there are branches where lanes may part, ends of some
+    bool may_diverge; /* pl_pass_converge: there are branches where lanes may diverge, ends of some
                    lanes, slow paths */
     size_t reg_capacity, pred_capacity;
     uint32_t nregs_described; /* rows that have been */
@@ -111,7 +111,7 @@ static inline bool pl_ir_ok(const pl_ir *x)
     return pl_arena_ok(x->a) && pl_arena_ok(x->tmp);
 }
 
-/* Writes the function back behind f->first. *fixed becomes the first row that register allocation
+/* Writes the function back after f->first. *fixed becomes the first row that register allocation
  * leaves alone. */
 pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 
@@ -146,7 +146,7 @@ static inline bool pl_ir_any(const pl_ir *x, bool (*wanted)(const pl_insn *i))
             if (wanted(&x->blocks.at[b].code.at[k])) return true;
     return false;
 }
-/* The instruction is gone; what stands behind it moves with the next pl_ir_sweep. */
+/* The instruction is gone; what stands after it moves with the next pl_ir_sweep. */
 static inline void pl_ir_remove(pl_ir *x, pl_insn *i)
 {
     i->form = PL_IR_DEAD;
@@ -181,8 +181,8 @@ static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
     const pl_ir_reg *r = &(pred ? x->preds : x->regs)[row];
     return r->ndefs == 1 && !r->precolored && (pred ? row > PL_PF : r->kind == PL_REG_VIRTUAL);
 }
-/* The block in front of the outermost loop around `block` that does not change these registers
- * (UINT32_MAX: none), which have one value each; `block` where all loops do. */
+/* The block in the preheader of the outermost loop around `block` that does not change these
+ * registers (UINT32_MAX: none), which have one value each; `block` where all loops do. */
 uint32_t pl_ir_hoist_block(const pl_ir *x, uint32_t block, uint32_t a, uint32_t b);
 /* A new register of that many rows. */
 uint32_t pl_ir_new(pl_ir *x, unsigned rows);
@@ -193,7 +193,7 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
 uint32_t pl_ir_frame(pl_ir *x);
 /* The row that holds a special register of 32 bits without components. */
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg);
-/* Is the row a plain number? */
+/* Is the row a plain constant? */
 static inline bool pl_ir_constant_value(const pl_ir *x, uint32_t row, uint64_t *bits)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return false;
@@ -202,7 +202,7 @@ static inline bool pl_ir_constant_value(const pl_ir *x, uint32_t row, uint64_t *
     *bits = i->bits;
     return true;
 }
-/* The special register behind a row, W_none. */
+/* The special register after a row, W_none. */
 static inline pl_word pl_ir_special_register(const pl_ir *x, uint32_t row)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return W_none;
@@ -210,7 +210,7 @@ static inline pl_word pl_ir_special_register(const pl_ir *x, uint32_t row)
 }
 /* A copy of an instruction with operand lists of its own. */
 pl_insn pl_ir_clone(pl_ir *x, const pl_insn *i);
-/* Puts an instruction in front of position `at` of a block: what stands behind moves, so this is
+/* Puts an instruction before position `at` of a block: what stands after moves, so this is
  * for a few. */
 pl_insn *pl_ir_insert(pl_ir *x, uint32_t block, size_t at);
 /* At the end of a block: an instruction; setp.cmp.type p, a, b whose result is returned
@@ -230,8 +230,8 @@ bool pl_ir_flush_inserts(pl_ir *x);
  * done nothing since it counted. False: out of memory. */
 bool pl_ir_finish_inserts(pl_ir *x, bool any);
 uint32_t pl_ir_new_block(pl_ir *x);
-/* A block in front of the loop with this head, which leads nowhere else. */
-uint32_t pl_ir_preheader(pl_ir *x, uint32_t head);
+/* A block before the loop with this header, which leads nowhere else. */
+uint32_t pl_ir_preheader(pl_ir *x, uint32_t header);
 /* Where a block goes on with block `to`, it goes on with `instead`. */
 void pl_ir_redirect(pl_ir *x, uint32_t from, uint32_t to, uint32_t instead);
 
@@ -243,7 +243,7 @@ static inline pl_insn *pl_ir_branch(const pl_ir *x, uint32_t block)
     return i && pl_insn_is_jump(i) ? i : NULL;
 }
 
-/* The position behind what a block does, in front of its branch. */
+/* The position after what a block does, before its branch. */
 static inline size_t pl_ir_end(const pl_ir *x, uint32_t block)
 {
     return x->blocks.at[block].code.n - (pl_ir_branch(x, block) ? 1u : 0u);
@@ -265,22 +265,22 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     return pl_insn_is_table(i) ? x->p->pool.at[i->extra_ops + k] : i->target;
 }
 
-/* Does the block belong to the loop with this head, or to one inside of it? */
-static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t head)
+/* Does the block belong to the loop with this header, or to one inside of it? */
+static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t header)
 {
     uint32_t loop = x->blocks.at[block].loop;
-    while (loop != PL_IR_NONE && loop != head) loop = x->blocks.at[loop].parent_loop;
-    return loop == head;
+    while (loop != PL_IR_NONE && loop != header) loop = x->blocks.at[loop].parent_loop;
+    return loop == header;
 }
 
-/* The block in front of all loops around a block, itself: there are none. A loop that begins with
- * the function has none in front. */
+/* The block before all loops around a block, itself: there are none. A loop that begins with
+ * the function has none before it. */
 static inline uint32_t pl_ir_outside_loops(const pl_ir *x, uint32_t block)
 {
-    for (uint32_t head = x->blocks.at[block].loop; head != PL_IR_NONE;
-         head = x->blocks.at[block].loop) {
-        block = x->blocks.at[head].idom;
-        if (block == head) break;
+    for (uint32_t header = x->blocks.at[block].loop; header != PL_IR_NONE;
+         header = x->blocks.at[block].loop) {
+        block = x->blocks.at[header].idom;
+        if (block == header) break;
     }
     return block;
 }

@@ -1,10 +1,11 @@
-/* address_reassoc.c - addresses in global memory that lie a number apart are one register.
+/* address_reassoc.c - reassociation of addresses: those in global memory that lie a constant apart
+ * share one register.
  *
- * A loop that has been written out for several rounds adds its step to a pointer between them, and
- * each round adds an offset to what has come of it: (p + 64) + x. ptxas 13.0 adds the number last,
- * (p + x) + 64, where it goes into the access, and the sums of all rounds are one (machine code of
- * products of matrices for sm_90, 2026-11). So do we within a block, for sums that only accesses
- * read. What an access has no room for is added to its address. */
+ * A loop that has been written out for several iterations adds its step to a pointer between them,
+ * and each iteration adds an offset to what has come of it: (p + 64) + x. ptxas 13.0 adds the
+ * number last, (p + x) + 64, where it goes into the access, and the sums of all iterations are one
+ * (machine code of products of matrices for sm_90, 2026-11). So do we within a block, for sums that
+ * only accesses read. What an access has no room for is added to its address. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -16,7 +17,7 @@ typedef struct address_reassoc {
     pl_ir *x;
     uint32_t *access_uses; /* by row: accesses of the block at work that it is the address of */
     uint32_t *last_write;  /* by row: number of the last write, over all blocks in order */
-    uint32_t *base;        /* by row: the row that it lies a number apart from, PL_IR_NONE */
+    uint32_t *base;        /* by row: the row that it lies a constant apart from, PL_IR_NONE */
     int64_t *offset;       /* by row: the number */
     struct {
         uint32_t *at;
@@ -59,7 +60,8 @@ static bool unchanged(const address_reassoc *r, uint32_t row, uint32_t since)
            (since >= r->first && r->last_write[row] < since);
 }
 
-/* A summand that is itself a sum with a number becomes what that one adds to; what is lacking then.
+/* A summand that is itself a sum with a constant becomes what that one adds to; what is lacking
+ * then.
  */
 static int64_t split_offset(address_reassoc *r, pl_insn *i, unsigned k)
 {

@@ -4,9 +4,9 @@
  * compiler, so that every comparison of half precision comes this way. ptxas 13.0 for sm_90 (20
  * sequences, 2026-11) reads p, or !p, wherever q was read, also where others want the number, and
  * does so for `eq` and `ne` of any width without a further predicate, also of one bit of the
- * number; an order of numbers, or one joined with a predicate, stays a comparison. `not.pred q, p`,
- * `mov.pred q, p`, and p joined with what is always true or false, which is how a compiler writes
- * `if (x & 1)`, are no instructions either. */
+ * number; an order of constants, or one joined with a predicate, stays a comparison. `not.pred q,
+ * p`, `mov.pred q, p`, and p joined with what is always true or false, which is how a compiler
+ * writes `if (x & 1)`, are no instructions either. */
 #include "compiler/passes.h"
 
 typedef struct predicate_alias {

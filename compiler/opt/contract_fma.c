@@ -7,7 +7,7 @@
  * over: a product that nobody else reads. A block also ends where the machine's does: at the slow
  * path of a quotient or root, at a fence, at a guarded instruction that does more than compute.
  * Sums are looked at from the first to the last; of two products a sum takes the one with fewer
- * readers, else the first, and the other one is an addend then, which goes into no sum behind.
+ * readers, else the first, and the other one is an addend then, which goes into no sum after.
  * div.approx, div.full and rcp.approx without .ftz end in such a product; no other instruction that
  * ptxas expands does. It changes results in the last bit, so it is done at every optimisation
  * level.
@@ -40,7 +40,7 @@ typedef struct contraction {
     uint32_t *pred_uses;
     uint8_t *dead;      /* by instruction, relative to f->first */
     uint8_t *is_target; /* the same: is it a branch target? */
-    bool *is_constant;  /* by row: filled when the frame starts, with a number or an address */
+    bool *is_constant;  /* by row: filled when the frame starts, with a constant or an address */
     bool *loop_carried; /* by row: its only write may be in an earlier iteration than a read */
     uint32_t *region;   /* by instruction: number of the basic block that contraction stays in */
     uint32_t at;
@@ -86,7 +86,7 @@ static bool analyse(contraction *o, pl_arena *a)
     for (o->at = f->first; o->at < f->first + f->count; o->at++)
         if (!o->dead[o->at - f->first]) pl_insn_uses_here(o->p, &o->p->code.at[o->at], count, o);
     for (size_t k = 0; k < f->init.n;
-         k++) /* filled when the frame starts: a write in front of everything */
+         k++) /* filled when the frame starts: a write before everything */
         for (unsigned n = 0; n < f->init.at[k].width / 32u; n++) o->r[f->init.at[k].row + n].defs++;
     for (size_t k = 0; k < f->formal.n; k++) /* written by the caller, read by it */
         if (f->formal.at[k].reg && !f->formal.at[k].pred) o->r[f->formal.at[k].to].defs += 2;
@@ -204,7 +204,7 @@ static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
     return !w.hit;
 }
 
-/* Does code behind it belong to another block of the machine? */
+/* Does code after it belong to another block of the machine? */
 static bool ends_block(const pl_insn *i)
 {
     const uint32_t effects = pl_forms[i->form].effects;
@@ -234,7 +234,7 @@ static bool number_regions(contraction *o, pl_arena *a)
         jumps[i->target - f->first]++;
         from[i->target - f->first] = i->guard == PL_PT ? k : f->count;
     }
-    bool falls = true; /* does control get here from the instruction in front? */
+    bool falls = true; /* does control get here from the instruction before it? */
     for (uint32_t k = 0, now = 0; k < f->count; k++) {
         const pl_insn *i = &o->p->code.at[f->first + k];
         if (o->is_target[k] && (!jumps[k] || jumps[k] > 1 || falls || from[k] >= k))
@@ -248,8 +248,8 @@ static bool number_regions(contraction *o, pl_arena *a)
     return true;
 }
 
-/* Is it a number or such a one with its sign changed; or, if `bank`, a parameter or another word of
- * the constant bank? It takes no register. */
+/* Is it a constant or such a one with its sign changed; or, if `bank`, a parameter or another word
+ * of the constant bank? It takes no register. */
 static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
 {
     enum { STEPS = 8 };
@@ -273,7 +273,7 @@ static bool takes_no_register(const contraction *o, uint32_t row, bool bank)
     return false;
 }
 
-/* Operand k of a sum: its row, behind a change of sign that nothing else reads, NULL: none. What
+/* Operand k of a sum: its row, after a change of sign that nothing else reads, NULL: none. What
  * that changes may be a product of the sum, too. */
 typedef struct addend {
     uint32_t row;
@@ -295,7 +295,7 @@ static addend addend_of(contraction *o, const pl_insn *i, unsigned k, uint32_t a
 }
 
 /* Does a factor of the last multiplication take no register? Those of quotients are computed: only
- * the dividend of div.approx.ftz is one itself, and ptxas knows the reciprocal of a number. */
+ * the dividend of div.approx.ftz is one itself, and ptxas knows the reciprocal of a constant. */
 static bool free_factor(const contraction *o, const pl_insn *d)
 {
     switch (pl_forms[d->form].mnem) {

@@ -2,7 +2,7 @@
  *
  * So ptxas 13.0 takes `@p ld` (its output for sm_90a, 2026-11): each is a block of its own, which
  * is guarded again, or not, as the body of any branch (if_convert.c): an atomic operation never is,
- * a load only where something can be done meanwhile, and one in front of the end of a kernel is
+ * a load only where something can be done meanwhile, and one before the end of a kernel is
  * what lanes that leave do not come to. What only computes stays as it is. */
 #include "compiler/passes.h"
 
@@ -17,7 +17,7 @@ static bool is_arm(const pl_insn *i)
                   PL_EF_ASYNC | PL_EF_FENCE));
 }
 
-/* What stands behind position `at` goes to a new block, the instruction there to another. Where the
+/* What stands after position `at` goes to a new block, the instruction there to another. Where the
  * rest is; PL_IR_NONE: out of memory. */
 static uint32_t part(pl_ir *x, uint32_t b, size_t at)
 {

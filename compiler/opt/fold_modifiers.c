@@ -1,5 +1,5 @@
-/* fold_modifiers.c - instructions that cost nothing because their readers or writers do their work
- * on the way.
+/* fold_modifiers.c - peephole: negation, saturation and half selection become modifiers of the
+ * instruction that reads or writes the value.
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11): operands of floating-point instructions carry a
  * sign or an absolute value, results a saturation; two conversions to half precision whose results
@@ -182,8 +182,8 @@ static bool merges(const pl_ir *x, uint32_t row)
 }
 
 /* What putting two halves into a word costs (120 pairs, ptxas 13.0 for sm_90, 2026-11): a PRMT, and
- * one more with the move of a number. Nothing if they are the halves of one word, or one half twice
- * for arithmetic, whose operands choose halves, or of arithmetic. */
+ * one more with the move of a constant. Nothing if they are the halves of one word, or one half
+ * twice for arithmetic, whose operands choose halves, or of arithmetic. */
 static uint16_t joining(const modifier_folding *f, const pl_insn *i, uint32_t low, uint32_t high)
 {
     const pl_ir *x = f->x;
@@ -229,7 +229,7 @@ static void pack(modifier_folding *f, pl_insn *i)
         i->latency_class = joining(f, i, low, high);
 }
 
-/* An integer that is a number becomes another number. */
+/* An integer that is a constant becomes another number. */
 static bool converts_number(const pl_ir *x, const pl_insn *i)
 {
     uint64_t v;

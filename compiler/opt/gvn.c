@@ -1,5 +1,5 @@
-/* gvn.c - constants and copies are passed on, equal values are computed once, unused results
- * disappear.
+/* gvn.c - global value numbering: constant folding, copy propagation, common subexpression
+ * elimination (CSE), and dead code elimination (DCE) of what that leaves.
  *
  * One walk over the blocks in reverse postorder. A row that is written once is a value (ir.h), so
  * that passing it on needs no flow analysis; variables are left alone. Equal computations are found
@@ -355,7 +355,7 @@ static void negate(value_table *f, pl_insn *i, operation *o)
     f->edited = true;
 }
 
-/* x + c1 + c2: additions of numbers are combined. */
+/* x + c1 + c2: additions of constants are combined. */
 static void combine(value_table *f, pl_insn *i, operation o)
 {
     pl_ir *x = f->x;
@@ -386,7 +386,7 @@ static int log2_exact(uint64_t v)
     return v && !(v & (v - 1)) ? __builtin_ctzll(v) : -1;
 }
 
-/* The sum of a register and a product of numbers. */
+/* The sum of a register and a product of constants. */
 static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uint64_t b)
 {
     const uint32_t to = i->op[3];
@@ -570,7 +570,7 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
     f->bucket[slot] = (uint32_t)f->values.n;
 }
 
-/* A cache policy for a share of all lines that is a number is a number, too. */
+/* A cache policy for a share of all lines that is a constant is a constant, too. */
 static bool policy(value_table *f, pl_insn *i)
 {
     const pl_form *m = &pl_forms[i->form];
@@ -735,7 +735,7 @@ typedef struct dce {
     pl_ir *x;
     uint32_t block, at;
     bool is_used, has_results; /* does the instruction write, and what somebody reads? */
-    bool changed;              /* a result behind this place is unused now */
+    bool changed;              /* a result after this place is unused now */
     bool partly_dead;          /* part of a result goes nowhere now */
     bool def_removed;          /* one of several writes of a row is gone */
     struct {
@@ -868,7 +868,7 @@ bool pl_pass_dce(pl_ir *x)
 
 bool pl_pass_gvn(pl_ir *x)
 {
-    for (unsigned round = 0; round < 4; round++) {
+    for (unsigned iteration = 0; iteration < 4; iteration++) {
         value_table f = {.x = x};
         uint32_t size = 64;
         size_t insns = 0;
@@ -894,7 +894,7 @@ bool pl_pass_gvn(pl_ir *x)
                            PL_USE_READ | (x->f->result.at[k].pred ? PL_USE_PRED : 0));
         branches(&f);
         if (!f.edited && !f.changed) pl_ir_preserve_all(x);
-        if (round && !f.changed) break; /* cleaned already */
+        if (iteration && !f.changed) break; /* cleaned already */
         if (!pl_pass_dce(x)) return false;
         if (!f.changed) break;
     }

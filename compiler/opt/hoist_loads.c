@@ -1,15 +1,16 @@
-/* hoist_loads.c - loads behind a branch that skips something are asked for in front of it.
+/* hoist_loads.c - speculative hoisting: loads after a branch that skips something are asked for
+ * before it.
  *
- * `if (c) arm; load` becomes `load; if (c) arm`: the block in front (the head), and the one behind
+ * `if (c) arm; load` becomes `load; if (c) arm`: the block before it (the head), and the one after
  * the arm (the join) have the same lanes, and the memory answers while the arm is at work. ptxas
  * 13.0 does so whatever the length of the arm, the number of loads and the condition, in a row of
  * branches over all of them (90 kernels made for it, 2026-11), where
  * - the arm is one block without barriers, fences, atomics (but those on shared memory that order
  *   nothing), calls and subroutines, and there is no
  *   other arm;
- * - neither the arm nor the join writes, in front of the load, what it may read; .nc loads read
+ * - neither the arm nor the join writes, before the load, what it may read; .nc loads read
  *   what nobody writes;
- * - the join has no guarded instruction in front of it, and no function of several steps with one
+ * - the join has no guarded instruction before it, and no function of several steps with one
  *   (mufu_scaled);
  * - its address is there at the branch, or takes at most ADDRESS instructions that may go there
  *   too, no other load;
@@ -127,7 +128,7 @@ static void is_ready_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Moves the instruction at position `at` of the join, and in front of it what computes its
+/* Moves the instruction at position `at` of the join, and before it what computes its
  * operands. */
 static void hoist_insn(hoist *h, uint32_t at)
 {
@@ -162,7 +163,7 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
     return PL_IR_NONE;
 }
 
-/* Where it stands in the join, loads behind it stay. */
+/* Where it stands in the join, loads after it stay. */
 static bool fits_registers(const pl_insn *i)
 {
     return i->guard != PL_PT ||

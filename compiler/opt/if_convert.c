@@ -1,10 +1,10 @@
-/* if_convert.c - short bodies of branches become guarded instructions, and blocks that follow each
- * other become one.
+/* if_convert.c - if-conversion: short bodies of branches become predicated instructions, and blocks
+ * that follow each other become one.
  *
- * A branch costs ptxas three instructions where lanes may part (BSSY, BRA, BSYNC) and some twenty
- * cycles, so it guards a body of a few instructions instead. Only what takes a guard and does not
- * stop the warp may be in such a body, and barriers where its lanes stay together; ptxas does not
- * guard atomic operations either. */
+ * A branch costs ptxas three instructions where lanes may diverge (BSSY, BRA, BSYNC) and some
+ * twenty cycles, so it guards a body of a few instructions instead. Only what takes a guard and
+ * does not stop the warp may be in such a body, and barriers where its lanes stay together; ptxas
+ * does not guard atomic operations either. */
 #include <string.h>
 
 #include "compiler/analysis/constant_bank.h"
@@ -15,11 +15,11 @@
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated,
  * 2026-11): 8 with the branch that ends it; 20 when it waits for memory and something beside it can
- * be done meanwhile: loads in front of it are under way too, or up to BESIDE instructions of the
- * block behind need not wait (doc/assembler.md). None when nothing can. */
+ * be done meanwhile: loads before it are under way too, or up to BESIDE instructions of the
+ * block after need not wait (doc/assembler.md). None when nothing can. */
 enum { MOST = 8, MOST_WAITING = PL_INSN_COST_MAX, BESIDE = 5 };
 
-/* Copies to shared memory, which ptxas guards where all lanes do the same, or the block behind them
+/* Copies to shared memory, which ptxas guards where all lanes do the same, or the block after them
  * loads something. */
 static bool is_shared_copy(const pl_insn *i)
 {
@@ -34,7 +34,7 @@ static bool is_plain_barrier(const pl_insn *i)
            !(pl_forms[i->form].noperands && pl_forms[i->form].operand[0].written);
 }
 
-/* Those that it also guards where the lanes of a warp part, behind a WARPSYNC, which takes no
+/* Those that it also guards where the lanes of a warp diverge, after a WARPSYNC, which takes no
  * instruction here: not bar.arrive. */
 static bool is_warp_barrier(const pl_insn *i)
 {
@@ -101,7 +101,7 @@ static void find_shared_base(void *ctx, uint32_t *row, unsigned rows, unsigned u
     p->any |= !(use & PL_USE_PRED) && is_shared_base(p->x, *row);
 }
 
-/* An access to one at a number. */
+/* An access to one at a constant. */
 static bool has_constant_address(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -124,7 +124,7 @@ static bool needs_shared_base(pl_ir *x, uint32_t block)
     return p.any;
 }
 
-/* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known in front
+/* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known before it
  * of it. */
 static unsigned shared_base_cost(pl_ir *x, const uint8_t *places_of, uint32_t head, uint32_t body)
 {
@@ -145,7 +145,7 @@ typedef struct constant_load {
 /* One of these and a way of reading it, where it is asked what would be fetched. */
 typedef struct requested_load {
     uint32_t query;
-    uint32_t moved; /* reads in front of what is asked about by what moves there */
+    uint32_t moved; /* reads before what is asked about by what moves there */
 } requested_load;
 
 /* What is known of the function. */
@@ -158,7 +158,7 @@ typedef struct if_convert {
     uint32_t
         *first_load; /* by word and way of reading: where it is fetched for all lanes, plus one */
     requested_load *requested_loads; /* the same */
-    uint32_t *number; /* by row: number of the last question that has counted it as a number */
+    uint32_t *number; /* by row: number of the last question that has counted it as a constant */
     struct {
         constant_load *at;
         size_t n, cap;
@@ -177,7 +177,7 @@ typedef struct if_convert {
     bool divergence_known;
     bool has_collectives; /* there are copies to shared memory, barriers or questions to the warp */
     uint32_t *row, *pred; /* by row, by predicate: number of the question whose body decides it */
-    uint64_t *reads;      /* by row: number of the question, reads by what stands behind the body */
+    uint64_t *reads;      /* by row: number of the question, reads by what stands after the body */
     uint32_t query;
     bool hit;
 } if_convert;
@@ -286,7 +286,7 @@ static bool needs_constant(if_convert *a, const pl_insn *i)
     return true;
 }
 
-/* Something that is asked about reads a word; moved: it stands in front of that so far. */
+/* Something that is asked about reads a word; moved: it stands before that so far. */
 static void request_load(if_convert *a, uint32_t word, bool moved)
 {
     requested_load *w = &a->requested_loads[word];
@@ -305,7 +305,7 @@ static void request_parameter(void *ctx, uint32_t *row, unsigned rows, unsigned 
     if (word && a->word[*row] <= a->nparams) request_load(a, word, false);
 }
 
-/* Of the words that are wanted, those that no block in front of this one has fetched, in the same
+/* Of the words that are wanted, those that no block before this one has fetched, in the same
  * loop, are instructions of it. Of the blocks that fetch a word no more than the first LOOKED_AT
  * are looked at. */
 static unsigned count_loads_here(if_convert *a, uint32_t block)
@@ -337,7 +337,7 @@ static bool find_divergence(if_convert *a)
     return a->divergence_known;
 }
 
-/* Integer arithmetic with numbers, parameters and what is made of them, the same for all lanes:
+/* Integer arithmetic with constants, parameters and what is made of them, the same for all lanes:
  * ptxas does it in the uniform datapath. */
 static bool is_uniform(if_convert *a, const pl_insn *i, unsigned steps)
 {
@@ -395,9 +395,9 @@ static bool feeds_marked(if_convert *a, pl_insn *i)
     return a->hit;
 }
 
-/* Is a load from memory of the block in front still under way at its branch? Nothing that it stores
- * or branches by needs it (a store to shared memory may come later), nor does the address of a load
- * of the body. One under a guard may be needed by the branch, and barriers may follow. */
+/* Is a load from memory of the block before it still under way at its branch? Nothing that it
+ * stores or branches by needs it (a store to shared memory may come later), nor does the address of
+ * a load of the body. One under a guard may be needed by the branch, and barriers may follow. */
 static bool has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_ir_block *body,
                                bool guarded)
 {
@@ -422,8 +422,8 @@ static bool has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     return false;
 }
 
-/* Does the block in front load something under a guard, and nothing so that the body needs, or
- * shared memory in front of it? */
+/* Does the block before it load something under a guard, and nothing so that the body needs, or
+ * shared memory before it? */
 static bool has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head,
                                           const pl_ir_block *body)
 {
@@ -449,7 +449,7 @@ static uint32_t result_of(const pl_insn *i)
                                                                                      : PL_IR_NONE;
 }
 
-/* What only the body and the block behind it read: ptxas computes it there. */
+/* What only the body and the block after it read: ptxas computes it there. */
 typedef struct sink_count {
     if_convert *a;
     uint32_t head, body, join;
@@ -467,7 +467,7 @@ static void sink_reads(sink_count *s, pl_insn *i)
     s->a->i = reader;
 }
 
-/* May ptxas compute it behind the branch that ends its block? Loads from shared memory in front of
+/* May ptxas compute it after the branch that ends its block? Loads from shared memory before
  * no store or barrier too. */
 static bool is_sinkable(const pl_ir_block *b, const pl_insn *i)
 {
@@ -489,7 +489,7 @@ static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
     return n;
 }
 
-/* One of the instructions in front that compute such a register. */
+/* One of the instructions before it that compute such a register. */
 static void sink_write(sink_count *s, pl_insn *i, bool in_body)
 {
     const bool is_shared_copy = pl_insn_is_copy(i),
@@ -502,8 +502,8 @@ static void sink_write(sink_count *s, pl_insn *i, bool in_body)
     s->depth--;
 }
 
-/* A register that the block in front and the body write: what the former computes is read by the
- * latter, and by what is behind both. */
+/* A register that the block before it and the body write: what the former computes is read by the
+ * latter, and by what is after both. */
 static void sink_kept(sink_count *s, uint32_t row)
 {
     pl_ir *x = s->a->x;
@@ -520,7 +520,7 @@ static void sink_kept(sink_count *s, uint32_t row)
     }
 }
 
-/* A register that the block in front writes several times, or it and the block behind: what guards
+/* A register that the block before it writes several times, or it and the block after: what guards
  * leave of it as it was. */
 static void sink_changing(sink_count *s, uint32_t row, uint32_t known)
 {
@@ -631,7 +631,7 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
     return n <= MOST_WAITING ? body : PL_IR_NONE;
 }
 
-/* While the body waits for memory (far), or is at work: how many instructions of the block behind
+/* While the body waits for memory (far), or is at work: how many instructions of the block after
  * it, and of the body of the branch that ends that one, need not wait too? Those that will belong
  * to that block when all is guarded count. Another load from memory is enough by itself. */
 static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
@@ -649,7 +649,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
         false};
     bool held[2] = {
         false,
-        false}; /* accesses to other memory, to shared memory keep their order behind what waits */
+        false}; /* accesses to other memory, to shared memory keep their order after what waits */
     begin_query(a);
     if (far) sink_body(&s);
     s.words = true;
@@ -710,8 +710,8 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
 }
 
 /* How much must there be beside a body that waits? What it computes of what it has loaded is beside
- * the load too, and so is what the block in front puts there for those who skip it, unless that has
- * a register of its own. */
+ * the load too, and so is what the block before it puts there for those who skip it, unless that
+ * has a register of its own. */
 static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const pl_ir_block *body)
 {
     const pl_ir *x = a->x;
@@ -749,9 +749,9 @@ static bool any_insn(const pl_ir_block *b, bool is(const pl_insn *i))
     return false;
 }
 
-/* While memory is waited for: does something in front of the body wait for it too, or the other
- * arm, is there enough to do behind it? A body that waits itself needs one of them; one that does
- * not may be as long if there is both in front of it and behind. */
+/* While memory is waited for: does something before the body wait for it too, or the other
+ * arm, is there enough to do after it? A body that waits itself needs one of them; one that does
+ * not may be as long if there is both before it and after. */
 static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint32_t join, bool far)
 {
     const pl_ir_block *h = &a->x->blocks.at[head], *b = &a->x->blocks.at[body];
@@ -783,7 +783,7 @@ static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned further)
     return any;
 }
 
-/* The body is one block with one way in, behind `head`, which goes on at `join`. */
+/* The body is one block with one way in, after `head`, which goes on at `join`. */
 static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_t body,
                            uint32_t join)
 {
@@ -944,9 +944,9 @@ bool pl_pass_merge_blocks(pl_ir *x)
 
 bool pl_pass_if_convert(pl_ir *x)
 {
-    enum { ROUNDS = 32 };
+    enum { MAX_ITERATIONS = 32 };
     bool changed = true;
-    for (unsigned round = 0; round < ROUNDS && changed; round++) {
+    for (unsigned iteration = 0; iteration < MAX_ITERATIONS && changed; iteration++) {
         changed = false;
         if (!pl_pass_merge_blocks(x) || !pl_ir_count(x)) return false;
         uint8_t *places_of = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -967,8 +967,7 @@ bool pl_pass_if_convert(pl_ir *x)
             (ask && !find_divergence(&a)))
             return false;
         for (uint32_t j = x->nrpo;
-             j-- >
-             0;) /* backwards: what a body stands in front of has grown by what is guarded there */
+             j-- > 0;) /* backwards: what a body stands before has grown by what is guarded there */
             changed |= convert_arms(x, &a, x->rpo[j]);
         if (!changed) pl_ir_preserve_all(x);
     }

@@ -1,10 +1,11 @@
-/* licm.c - what is the same in every round of a loop is computed in front of it.
+/* licm.c - loop-invariant code motion (LICM): what is invariant in a loop is computed in its
+ * preheader.
  *
- * Compilers in front of ptxas do that for what they see; what assembly, other compilers and passes
- * of ours leave in a loop, ptxas 13.0 computes in front of it (2026-11: some 2,500 loops made for
+ * Compilers before ptxas do that for what they see; what assembly, other compilers and passes
+ * of ours leave in a loop, ptxas 13.0 computes before it (2026-11: some 2,500 loops made for
  * it, of 70 kinds of instructions), if the loop has no other in it, calls no subroutine and waits
  * for no group of warps' products (wgmma), where
- * - every round comes through its block; other conditions may stand in front, since it does
+ * - every iteration comes through its block; other conditions may stand before it, since it does
  *   nothing but compute, or load (see licm_loads.c) from the
  *   first block of the loop;
  * - it is worth the registers that it takes all along. All that may leave one block does so, or
@@ -17,7 +18,7 @@
  *     moves out of a block of 195, 64-bit arithmetic of
  *   one instruction out of 95, and a pointer out of 61; two that make one value out of 395, and a
  *     load, with what its address needs, out of 2,395.
- * What is a number when all is known is none of it. Compares of the first block go too, when the
+ * What is a constant when all is known is none of it. Compares of the first block go too, when the
  * bodies of short branches are guarded (pl_pass_if_convert), at most PREDICATES: with more all
  * stay, for the loop needs a predicate for its own end. What divisions and matrix products are
  * made of by then stays. */
@@ -28,7 +29,7 @@
 
 enum { PREDICATES = 6, WORTH = 40, ALONE = 5, WAIT = 60, BESIDE = 5 };
 
-/* An instruction whose result is the same in every round. */
+/* An instruction whose result is the same in every iteration. */
 typedef struct invariant_insn {
     uint32_t block, at;
     uint32_t region;  /* of its block */
@@ -37,20 +38,20 @@ typedef struct invariant_insn {
     bool is_constant; /* the result is one */
     bool is_load;
     bool feeds_load;      /* by a load that the block waits for */
-    bool has_variant_use; /* something reads it that is not the same in every round */
+    bool has_variant_use; /* something reads it that is not the same in every iteration */
     bool is_counted;      /* with what needs it */
     bool hoistable;
-    bool after_guard; /* it goes behind the test whether there is a first round: a load, and what
+    bool after_guard; /* it goes after the test whether there is a first iteration: a load, and what
                     needs one */
 } invariant_insn;
 
-/* What a stretch of a block costs: for ptxas a fence ends a block. */
+/* What a region of a block costs: for ptxas a fence ends a block. */
 typedef struct region_cost {
     unsigned n;
     bool waits_for_load;
 } region_cost;
 
-/* What the blocks of a loop do, by its head. */
+/* What the blocks of a loop do, by its header. */
 typedef struct loop_effects {
     pl_memory_clobbers stored;
     bool is_innermost; /* no others in it, and it calls nothing */
@@ -59,12 +60,12 @@ typedef struct loop_effects {
 
 typedef struct licm {
     pl_ir *x;
-    uint32_t header, preheader;       /* this loop, and the block in front of it */
+    uint32_t header, preheader;       /* this loop, and the block before it */
     const loop_effects *effects;      /* this loop */
     uint32_t *of_row, *of_pred;       /* by register: who writes it, an index in `found` plus one */
     uint32_t *row_reads, *pred_reads; /* by register: how often those in `found` read it */
     uint32_t *row_needed,
-        *pred_needed; /* by register: the stretch, plus one, in which a load behind needs it */
+        *pred_needed; /* by register: the region, plus one, in which a load after needs it */
     struct {
         invariant_insn *at;
         size_t n, cap;
@@ -76,7 +77,7 @@ typedef struct licm {
     struct {
         region_cost *at;
         size_t n, cap;
-    } regions;      /* stretches */
+    } regions;      /* regions */
     size_t first;   /* of this loop in `found` */
     unsigned nregs; /* answers of the questions below */
     bool is_constant, unsafe;
@@ -188,7 +189,7 @@ static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = 0;
 }
 
-/* Is it needed by a load further on in its stretch, or one itself? From the last instruction to the
+/* Is it needed by a load further on in its region, or one itself? From the last instruction to the
  * first. */
 static bool feeds_load(licm *l, pl_insn *i)
 {
@@ -200,7 +201,7 @@ static bool feeds_load(licm *l, pl_insn *i)
     return true;
 }
 
-/* Finds what may go of the instructions from here to the end of the stretch, which it returns. */
+/* Finds what may go of the instructions from here to the end of the region, which it returns. */
 static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
 {
     pl_ir *x = l->x;
@@ -255,7 +256,7 @@ static unsigned cost_of(const pl_ir *x, const pl_insn *i)
     return pl_type_bits(pl_insn_type(i)) == 64 ? 1 : pl_insn_cost(x, i);
 }
 
-/* What a value saves in each round with all that it needs and that has not been counted, or has
+/* What a value saves in each iteration with all that it needs and that has not been counted, or has
  * gone; *rows: what that takes beside it. They go: that is what happens. */
 static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
 {
@@ -291,7 +292,7 @@ static void check_after_guard(void *ctx, uint32_t *row, unsigned rows, unsigned 
 static bool hoist(licm *l)
 {
     pl_ir *x = l->x;
-    uint32_t front = PL_IR_NONE;
+    uint32_t preheader = PL_IR_NONE;
     bool any = false;
     for (size_t f = l->first; f < l->found.n && pl_ir_ok(x); f++) {
         invariant_insn *s = &l->found.at[f];
@@ -299,8 +300,8 @@ static bool hoist(licm *l)
         l->unsafe = s->after_guard;
         pl_insn_reads_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_after_guard, l);
         s->after_guard = l->unsafe;
-        if (s->after_guard && front == PL_IR_NONE) front = pl_ir_preheader(x, l->header);
-        const uint32_t to = s->after_guard ? front : l->preheader;
+        if (s->after_guard && preheader == PL_IR_NONE) preheader = pl_ir_preheader(x, l->header);
+        const uint32_t to = s->after_guard ? preheader : l->preheader;
         pl_insn *i = pl_ir_ok(x) ? pl_ir_insert_deferred(x, to, pl_ir_end(x, to)) : NULL;
         if (!i) return false;
         *i = x->blocks.at[s->block].code.at[s->at];
@@ -310,12 +311,12 @@ static bool hoist(licm *l)
     return any;
 }
 
-/* The loop with this head; every round comes through `last`, its last block. */
-static bool hoist_from_loop(licm *l, uint32_t head, uint32_t last, bool compares)
+/* The loop with this header; every iteration comes through `last`, its last block. */
+static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compares)
 {
     pl_ir *x = l->x;
-    l->header = head;
-    l->preheader = x->blocks.at[head].idom;
+    l->header = header;
+    l->preheader = x->blocks.at[header].idom;
     l->first = l->found.n;
     l->worklist.n = 0;
     for (uint32_t b = last; b != l->preheader; b = x->blocks.at[b].idom)
@@ -329,7 +330,7 @@ static bool hoist_from_loop(licm *l, uint32_t head, uint32_t last, bool compares
         l->unsafe = false;
         pl_insn_writes_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_readers, l);
         s->has_variant_use = l->unsafe && !s->is_constant;
-        predicates += s->has_variant_use && !s->nregs && s->block == head;
+        predicates += s->has_variant_use && !s->nregs && s->block == header;
     }
     for (size_t f = l->first, end; f < l->found.n && pl_ir_ok(x); f = end) {
         const region_cost *in = &l->regions.at[l->found.at[f].region];
@@ -342,7 +343,7 @@ static bool hoist_from_loop(licm *l, uint32_t head, uint32_t last, bool compares
         for (size_t k = f; k < end; k++) {
             const invariant_insn *s = &l->found.at[k];
             if (s->has_variant_use &&
-                (compares ? !s->nregs && s->block == head && predicates <= PREDICATES
+                (compares ? !s->nregs && s->block == header && predicates <= PREDICATES
                           : s->nregs && saved * WORTH >= in->n * rows))
                 count_savings(l, (uint32_t)k, true, &beside);
         }
@@ -350,7 +351,7 @@ static bool hoist_from_loop(licm *l, uint32_t head, uint32_t last, bool compares
     return hoist(l);
 }
 
-/* What the loops do that have no others in them and call nothing: by head. */
+/* What the loops do that have no others in them and call nothing: by header. */
 static const loop_effects *find_innermost_loops(pl_ir *x, bool *some)
 {
     loop_effects *of = pl_arena_array(x->tmp, loop_effects, x->blocks.n + 1);
@@ -391,15 +392,15 @@ static bool run_licm(pl_ir *x, bool compares)
     if (!l.of_row || !l.of_pred || !l.row_reads || !l.pred_reads || !l.row_needed || !l.pred_needed)
         return false;
     for (uint32_t j = 0; j < x->nrpo && pl_ir_ok(x); j++) {
-        const uint32_t head = x->rpo[j];
-        const pl_ir_block *b = &x->blocks.at[head];
-        if (!of[head].is_innermost) continue;
-        l.effects = &of[head];
+        const uint32_t header = x->rpo[j];
+        const pl_ir_block *b = &x->blocks.at[header];
+        if (!of[header].is_innermost) continue;
+        l.effects = &of[header];
         uint32_t last = PL_IR_NONE;
         for (uint32_t k = 0; k < b->npreds; k++)
-            if (pl_ir_in_loop(x, x->predecessors[b->first_pred + k], head))
+            if (pl_ir_in_loop(x, x->predecessors[b->first_pred + k], header))
                 last = pl_ir_common_dominator(x, last, x->predecessors[b->first_pred + k]);
-        any |= hoist_from_loop(&l, head, last, compares);
+        any |= hoist_from_loop(&l, header, last, compares);
     }
     return pl_ir_finish_inserts(x, any);
 }

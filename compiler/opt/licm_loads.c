@@ -1,10 +1,11 @@
-/* licm_loads.c - loads that bring the same in every round of a loop are done in front of it.
+/* licm_loads.c - loop-invariant code motion (LICM) of loads: those that bring the same in every
+ * iteration go to the preheader.
  *
- * Compilers in front of ptxas do that too, but not past what they cannot look into: an exchange
+ * Compilers before ptxas do that too, but not past what they cannot look into: an exchange
  * between lanes, assembly. ptxas 13.0 does it (27 loops made for it and 1 to 200 loads each,
  * 2026-11) whatever the number of loads and of registers, also past the test whether there is a
- * first round, and out of several loops one after the other, where
- * - the load is in the first block of the loop, in front of its first condition, and not guarded
+ * first iteration, and out of several loops one after the other, where
+ * - the load is in the first block of the loop, before its first condition, and not guarded
  *   itself;
  * - the loop does not change its address;
  * - nothing in the loop may write what it reads, neither a store to its state space, nor another
@@ -28,8 +29,8 @@ typedef struct loop_effects {
     bool waits_for_memory; /* for memory, whatever is lifted */
 } loop_effects;
 
-/* By block: another one of the same innermost loop; by head of a loop: a block of it, a loop in it,
- * and another loop in the one around it. */
+/* By block: another one of the same innermost loop; by header of a loop: a block of it, a loop in
+ * it, and another loop in the one around it. */
 typedef struct loop_tree {
     uint32_t next, block, first_inner, sibling;
 } loop_tree;
@@ -41,7 +42,7 @@ typedef struct licm_loads {
     bool unsafe; /* the answer of the questions below */
 } licm_loads;
 
-/* Would somebody mind if it were written in front of the loop? */
+/* Would somebody mind if it were written in the preheader of the loop? */
 static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     licm_loads *l = ctx;
@@ -52,10 +53,10 @@ static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     licm_loads *l = ctx;
-    const uint32_t front = l->x->blocks.at[l->header].idom;
+    const uint32_t preheader = l->x->blocks.at[l->header].idom;
     for (unsigned k = 0; k < rows && !l->unsafe; k++)
-        l->unsafe = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, front)
-                                        : pl_ir_available_at(l->x, *row + k, front));
+        l->unsafe = !(use & PL_USE_PRED ? pl_ir_pred_available_at(l->x, *row + k, preheader)
+                                        : pl_ir_available_at(l->x, *row + k, preheader));
 }
 
 static bool is_invariant(licm_loads *l, pl_insn *i)
@@ -137,27 +138,27 @@ static const loop_tree *build_loop_tree(pl_ir *x)
     return of;
 }
 
-static bool hoist_from_loop(pl_ir *x, const loop_tree *of, uint32_t head)
+static bool hoist_from_loop(pl_ir *x, const loop_tree *of, uint32_t header)
 {
     loop_effects b;
-    licm_loads l = {.x = x, .loops = of, .header = head};
-    uint32_t front = PL_IR_NONE;
+    licm_loads l = {.x = x, .loops = of, .header = header};
+    uint32_t preheader = PL_IR_NONE;
     bool some = false;
-    for (size_t k = 0; k < x->blocks.at[head].code.n && !some; k++)
-        some = x->blocks.at[head].code.at[k].form != PL_IR_DEAD &&
-               is_invariant(&l, &x->blocks.at[head].code.at[k]);
-    if (!some || x->blocks.at[head].idom == head || !add_loop_effects(&l, &b)) return false;
-    for (size_t k = 0; k < x->blocks.at[head].code.n; k++) {
-        if (!is_hoistable(&l, &b, &x->blocks.at[head].code.at[k])) continue;
-        if (front == PL_IR_NONE) front = pl_ir_preheader(x, head);
-        pl_insn *to = front == PL_IR_NONE
+    for (size_t k = 0; k < x->blocks.at[header].code.n && !some; k++)
+        some = x->blocks.at[header].code.at[k].form != PL_IR_DEAD &&
+               is_invariant(&l, &x->blocks.at[header].code.at[k]);
+    if (!some || x->blocks.at[header].idom == header || !add_loop_effects(&l, &b)) return false;
+    for (size_t k = 0; k < x->blocks.at[header].code.n; k++) {
+        if (!is_hoistable(&l, &b, &x->blocks.at[header].code.at[k])) continue;
+        if (preheader == PL_IR_NONE) preheader = pl_ir_preheader(x, header);
+        pl_insn *to = preheader == PL_IR_NONE
                           ? NULL
-                          : pl_ir_insert_deferred(x, front, x->blocks.at[front].code.n);
+                          : pl_ir_insert_deferred(x, preheader, x->blocks.at[preheader].code.n);
         if (!to) return false;
-        *to = x->blocks.at[head].code.at[k];
-        pl_ir_remove(x, &x->blocks.at[head].code.at[k]);
+        *to = x->blocks.at[header].code.at[k];
+        pl_ir_remove(x, &x->blocks.at[header].code.at[k]);
     }
-    return front != PL_IR_NONE;
+    return preheader != PL_IR_NONE;
 }
 
 /* Lifts loads out of one loop each, the inner ones first: of loops in each other only one at a
@@ -168,14 +169,15 @@ static bool hoist_one_level(pl_ir *x)
     if (!pl_ir_analyze(x)) return false;
     bool *around = pl_arena_array(
         x->tmp, bool,
-        x->blocks.n + 1); /* by head of a loop: something has been lifted out of one in it */
+        x->blocks.n + 1); /* by header of a loop: something has been lifted out of one in it */
     const loop_tree *of = build_loop_tree(x);
     if (!around || !of) return false;
     for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
-        const uint32_t head = x->rpo[j];
-        if (!x->blocks.at[head].nlatches || around[head] || !hoist_from_loop(x, of, head)) continue;
+        const uint32_t header = x->rpo[j];
+        if (!x->blocks.at[header].nlatches || around[header] || !hoist_from_loop(x, of, header))
+            continue;
         any = true;
-        for (uint32_t outer = x->blocks.at[head].parent_loop; outer != PL_IR_NONE;
+        for (uint32_t outer = x->blocks.at[header].parent_loop; outer != PL_IR_NONE;
              outer = x->blocks.at[outer].parent_loop)
             around[outer] = true;
     }

@@ -1,12 +1,12 @@
-/* loop_rotate.c - loops that test at their top test at their end.
+/* loop_rotate.c - loop rotation: loops that test in their header test in their latch.
  *
- * `while (c) body` is, with the test first, two branches a round: one out of the loop and one back.
- * ptxas 13.0 (its output for sm_90, 2026-11) makes `if (c) do body while (c)` of it, whatever the
- * test takes: up to 2,048 instructions were tried, also with votes and barriers among them. It does
- * so before short bodies are guarded, and only where the test is one block. NVVM has done the same
- * for most loops; the rest are those whose tests the lanes of a warp do together, those with long
- * tests, and those that leave in the middle. A loop that ends with a branch out of it and a jump
- * back, as clang writes them, tests at its end already. */
+ * `while (c) body` is, with the test first, two branches an iteration: one out of the loop and one
+ * back. ptxas 13.0 (its output for sm_90, 2026-11) makes `if (c) do body while (c)` of it, whatever
+ * the test takes: up to 2,048 instructions were tried, also with votes and barriers among them. It
+ * does so before short bodies are guarded, and only where the test is one block. NVVM has done the
+ * same for most loops; the rest are those whose tests the lanes of a warp do together, those with
+ * long tests, and those that leave in the middle. A loop that ends with a branch out of it and a
+ * jump back, as clang writes them, tests at its end already. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -19,30 +19,30 @@ typedef struct loop_rotation {
 } loop_rotation;
 
 /* Is there a test at the end already? */
-static bool is_bottom_tested(const pl_ir *x, uint32_t head)
+static bool is_bottom_tested(const pl_ir *x, uint32_t header)
 {
-    const pl_ir_block *b = &x->blocks.at[head];
+    const pl_ir_block *b = &x->blocks.at[header];
     for (uint32_t k = 0; k < b->npreds; k++) {
         uint32_t from = x->predecessors[b->first_pred + k];
-        for (uint32_t s = 0; pl_ir_dominates(x, head, from) && s < pl_ir_successors(x, from); s++)
-            if (!pl_ir_in_loop(x, pl_ir_successor(x, from, s), head)) return true;
+        for (uint32_t s = 0; pl_ir_dominates(x, header, from) && s < pl_ir_successors(x, from); s++)
+            if (!pl_ir_in_loop(x, pl_ir_successor(x, from, s), header)) return true;
     }
     return false;
 }
 
 /* The test: a block that goes on in the loop or leaves it. Its successor inside, PL_IR_NONE: it is
  * none. */
-static uint32_t falls_into_loop(const pl_ir *x, uint32_t head)
+static uint32_t falls_into_loop(const pl_ir *x, uint32_t header)
 {
-    const pl_ir_block *b = &x->blocks.at[head];
-    const pl_insn *branch = pl_ir_branch(x, head);
-    if (b->loop != head || !branch || branch->guard == PL_PT || pl_insn_is_table(branch) ||
+    const pl_ir_block *b = &x->blocks.at[header];
+    const pl_insn *branch = pl_ir_branch(x, header);
+    if (b->loop != header || !branch || branch->guard == PL_PT || pl_insn_is_table(branch) ||
         b->fallthrough == PL_IR_NONE || branch->target == b->fallthrough)
         return PL_IR_NONE;
     for (size_t k = 0; k < b->code.n; k++)
         if (pl_insn_effects(&b->code.at[k]) & (PL_EF_CALL | PL_EF_EXIT)) return PL_IR_NONE;
-    const bool jumps = pl_ir_in_loop(x, branch->target, head);
-    return jumps != pl_ir_in_loop(x, b->fallthrough, head) && !is_bottom_tested(x, head)
+    const bool jumps = pl_ir_in_loop(x, branch->target, header);
+    return jumps != pl_ir_in_loop(x, b->fallthrough, header) && !is_bottom_tested(x, header)
                ? jumps ? branch->target : b->fallthrough
                : PL_IR_NONE;
 }
@@ -88,14 +88,14 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     *row = fresh;
 }
 
-/* Sends a block that went back to the head to the copy of the test, which ends in `last`. */
-static void redirect_copy(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, pl_insn *last)
+/* Sends a block that went back to the header to the copy of the test, which ends in `last`. */
+static void redirect_copy(pl_ir *x, uint32_t from, uint32_t header, uint32_t to, pl_insn *last)
 {
     pl_ir_block *b = &x->blocks.at[from];
     const pl_insn *branch = pl_ir_branch(x, from);
-    const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == head;
+    const bool jumps = branch && !pl_insn_is_table(branch) && branch->target == header;
     if (branch) last->flags |= (uint16_t)(branch->flags & PL_IF_NOUNROLL);
-    pl_ir_redirect(x, from, head, to);
+    pl_ir_redirect(x, from, header, to);
     if (jumps && branch->guard == PL_PT) {
         b->fallthrough = to;
         b->code.n--;
@@ -104,30 +104,30 @@ static void redirect_copy(pl_ir *x, uint32_t from, uint32_t head, uint32_t to, p
 
 /* A loop that ends with a branch out of it and a jump back tests at its end, but ptxas does not
  * unroll it. */
-static bool is_back_edge_block(pl_ir *x, uint32_t head, uint32_t on)
+static bool is_back_edge_block(pl_ir *x, uint32_t header, uint32_t on)
 {
     const pl_ir_block *b = &x->blocks.at[on];
     const pl_insn *jump = pl_ir_branch(x, on);
     if (b->code.n != (jump != NULL) || pl_ir_successors(x, on) != 1 ||
-        pl_ir_successor(x, on, 0) != head || b->npreds != 1)
+        pl_ir_successor(x, on, 0) != header || b->npreds != 1)
         return false;
-    pl_insn *branch = pl_ir_branch(x, head);
-    const uint32_t out = branch->target == on ? x->blocks.at[head].fallthrough : branch->target;
+    pl_insn *branch = pl_ir_branch(x, header);
+    const uint32_t out = branch->target == on ? x->blocks.at[header].fallthrough : branch->target;
     if (branch->target != on) branch->flags ^= PL_IF_GUARD_NEG;
     branch->flags |= PL_IF_NOUNROLL;
-    branch->target = head;
-    x->blocks.at[head].fallthrough = out;
+    branch->target = header;
+    x->blocks.at[header].fallthrough = out;
     return true;
 }
 
-static bool rotate(loop_rotation *r, uint32_t head, uint32_t on)
+static bool rotate(loop_rotation *r, uint32_t header, uint32_t on)
 {
     pl_ir *x = r->x;
-    if (is_back_edge_block(x, head, on)) return true;
+    if (is_back_edge_block(x, header, on)) return true;
     const uint32_t end = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
-    x->blocks.at[end].loop = head;
-    const pl_ir_block test = x->blocks.at[head];
+    x->blocks.at[end].loop = header;
+    const pl_ir_block test = x->blocks.at[header];
     for (size_t k = 0; k < test.code.n; k++)
         pl_insn_reads_here(x->p, &test.code.at[k], count_reads, r);
     for (size_t k = 0; k < test.code.n; k++) {
@@ -140,17 +140,17 @@ static bool rotate(loop_rotation *r, uint32_t head, uint32_t on)
         pl_insn_reads_here(x->p, &test.code.at[k], forget_reads, r);
     if (!pl_ir_ok(x)) return false;
     /* the first test branches out of the loop, the one at the end back into it */
-    pl_insn *first = pl_ir_branch(x, head), *last = pl_ir_branch(x, end);
+    pl_insn *first = pl_ir_branch(x, header), *last = pl_ir_branch(x, end);
     const uint32_t out = first->target == on ? test.fallthrough : first->target;
     if (first->target == on)
         first->flags ^= PL_IF_GUARD_NEG;
     else
         last->flags ^= PL_IF_GUARD_NEG;
     first->target = x->blocks.at[end].fallthrough = out;
-    last->target = x->blocks.at[head].fallthrough = on;
+    last->target = x->blocks.at[header].fallthrough = on;
     for (uint32_t k = 0; k < test.npreds; k++) {
         uint32_t from = x->predecessors[test.first_pred + k];
-        if (pl_ir_dominates(x, head, from)) redirect_copy(x, from, head, end, last);
+        if (pl_ir_dominates(x, header, from)) redirect_copy(x, from, header, end, last);
     }
     return true;
 }

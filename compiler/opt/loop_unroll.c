@@ -1,27 +1,27 @@
-/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of rounds is
+/* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of iterations is
  * known wholly or by a part of them, else four times.
  *
  * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)`
  * whose body is short becomes
  *
- *     if (four rounds are due) do { body x 4; v += 4 c; } while (four more are due);
- *     if (two are due) { body x 2; v += 2 c; } if (another round is due) { body; v += c; }
+ *     if (four iterations are due) do { body x 4; v += 4 c; } while (four more are due);
+ *     if (two are due) { body x 2; v += 2 c; } if (another iteration is due) { body; v += c; }
  *
- * "Four rounds are due" is n - v > 3 c in front of the loop, v < n - 3 c in it. The first round is
- * due whatever v is: of numbers with a sign a flag says at the last test that none has run; of
- * those without, where n - v means nothing if v is beyond n, a copy of the body in front is that
- * round then. ptxas takes it that neither a counter passes the end of its range nor the distance
- * from it to n, if they have signs; here a compare more, v < n, says whether the distance means
- * anything, unless v begins with 0, and the last round is a loop if v may come back from the other
- * end. For `!=`, the distance is without a sign; where v is beyond n, the original loop runs
- * instead, as it does for the last round. Of a known number of rounds those that do not fill the
- * unrolled loop go in front of it. Copies of the body write registers of their own where the
- * original wrote a value that it also reads; a counter becomes counter plus number, which later
- * passes fold into addresses.
+ * "Four iterations are due" is n - v > 3 c in the preheader of the loop, v < n - 3 c in it. The
+ * first iteration is due whatever v is: of constants with a sign a flag says at the last test that
+ * none has run; of those without, where n - v means nothing if v is beyond n, a copy of the body
+ * before it is that iteration then. ptxas takes it that neither a counter passes the end of its
+ * range nor the distance from it to n, if they have signs; here a compare more, v < n, says whether
+ * the distance means anything, unless v begins with 0, and the last iteration is a loop if v may
+ * come back from the other end. For `!=`, the distance is without a sign; where v is beyond n, the
+ * original loop runs instead, as it does for the last iteration. Of a known number of iterations
+ * those that do not fill the unrolled loop go before it. Copies of the body write registers of
+ * their own where the original wrote a value that it also reads; a counter becomes counter plus
+ * number, which later passes fold into addresses.
  *
- * A body of several blocks is copied block by block. What only some rounds write keeps its name
- * where a round that has not written it may read it. One that has another way out than its end, or
- * that goes on only while something else holds as well, is written out wholly or left. */
+ * A body of several blocks is copied block by block. What only some iterations write keeps its name
+ * where an iteration that has not written it may read it. One that has another way out than its
+ * end, or that goes on only while something else holds as well, is written out wholly or left. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -29,18 +29,18 @@
 #include "compiler/analysis/divergence.h"
 
 /* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in
- * one instruction each (2026-11). A body has a price: about one for each PTX instruction, with one
+ * one instruction each (2026-11). A body has a cost: about one for each PTX instruction, with one
  * more for an address with a distance, as none are joined yet, and less or more where ptxas has put
  * several of the machine's, or none, in its place by then: halves of 64-bit values, extensions of
  * 16-bit ones, signs.
  *
- * Where the number of rounds is not known, the price must be no more than SHORT and FOR_SHARED for
- * each load from shared memory, or WITH_LOADS if the body loads from elsewhere. Where it is known,
- * what is the same number or event in each run of a round, once it is written out, is saved: the
- * counter and the compare, other variables that start with numbers and become what is computed of
- * them, all that is computed of such and of numbers alone, constants, barriers. Then all rounds are
- * written out if `is_fully_unrolled` says so; else the body may cost LONG, with what is saved, and
- * MOST_COPIES by price is how many copies there may be. */
+ * Where the number of iterations is not known, the cost must be no more than SHORT and FOR_SHARED
+ * for each load from shared memory, or WITH_LOADS if the body loads from elsewhere. Where it is
+ * known, what is the same number or event in each run of an iteration, once it is written out, is
+ * saved: the counter and the compare, other variables that start with constants and become what is
+ * computed of them, all that is computed of such and of constants alone, constants, barriers. Then
+ * all iterations are written out if `is_fully_unrolled` says so; else the body may cost LONG, with
+ * what is saved, and MOST_COPIES by cost is how many copies there may be. */
 enum {
     FACTOR = 4,
     SHORT = 18,
@@ -54,7 +54,7 @@ enum {
 enum { SMALL = 390, SAVED_LOOP = 3 };
 enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PRICE_SHIFT64 = 2 };
 
-/* What is dearer, by the start of its class. A product of 8-bit floats is many instructions
+/* What is more expensive, by the start of its class. A product of 8-bit floats is many instructions
  * (isa/table/classes.md): halves unpacked, two HMMA, sums. */
 static const struct {
     const char *class_name;
@@ -66,9 +66,9 @@ static const struct {
     {"clz", 2}};
 
 typedef struct counted_loop {
-    uint32_t block, exit; /* where a round begins, where the loop ends */
-    uint32_t
-        latch; /* where a round ends, with the compare and the branch: the same block, or another */
+    uint32_t block, exit; /* where an iteration begins, where the loop ends */
+    uint32_t latch; /* where an iteration ends, with the compare and the branch: the same block, or
+                       another */
     uint32_t *member, members; /* its blocks in reverse postorder, from `block` on */
     uint32_t test;             /* position of the compare */
     uint32_t counter, bound;   /* rows */
@@ -76,7 +76,7 @@ typedef struct counted_loop {
                           number so;     PL_IR_NONE */
     uint32_t next_counter;     /* w, PL_IR_NONE */
     uint32_t start;            /* the row of the number that the counter begins with, PL_IR_NONE */
-    uint64_t step;             /* added each round, as wide as the counter */
+    uint64_t step;             /* added each iteration, as wide as the counter */
     unsigned bits;
     bool is_signed;
     pl_word cmp;                           /* lt le gt ge ne, counter on the left */
@@ -104,9 +104,9 @@ typedef struct unroll_copy {
     uint32_t *row_to, *pred_to; /* names in the copy being made */
     uint32_t *block_to;         /* blocks of the copy being made */
     uint32_t from;              /* block that is being copied */
-    uint8_t *steps;             /* by row: counter or another row that only grows by a number */
+    uint8_t *steps;             /* by row: counter or another row that only grows by a constant */
     uint8_t *keep,
-        *keep_pred; /* what may be read in a round that has not written it keeps its name */
+        *keep_pred; /* what may be read in an iteration that has not written it keeps its name */
     const counted_loop *c;
     bool is_last_copy; /* copy that writes the original names */
     bool guarded;
@@ -181,7 +181,7 @@ static pl_word comparison(const pl_insn *i, bool other)
     return W_none;
 }
 
-/* Does the row grow by this instruction alone, in each round? */
+/* Does the row grow by this instruction alone, in each iteration? */
 static bool is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block, const pl_insn *i,
                               uint64_t *step)
 {
@@ -239,8 +239,8 @@ static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
     return p.n;
 }
 
-/* Does the reader do it on the way: the sign of a number that is no integer, a truth the other way
- * round? */
+/* Does the reader do it on the way: the sign of a number that is no integer, a predicate the other
+ * way iteration? */
 static bool is_free_modifier(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -281,7 +281,7 @@ static uint32_t count_extensions(const pl_ir *x, const pl_insn *i)
     return n;
 }
 
-/* Is it the sign of an integer that only a sum behind it in the block reads? */
+/* Is it the sign of an integer that only a sum after it in the block reads? */
 static bool is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];
@@ -298,7 +298,7 @@ static bool is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t k)
     return false;
 }
 
-/* Does it load 16 bits that become a word? The register is one of 32 bits if what comes behind it
+/* Does it load 16 bits that become a word? The register is one of 32 bits if what comes after it
  * in the block reads it as such. */
 static bool loads_as_word(const pl_ir_block *b, size_t k)
 {
@@ -319,7 +319,7 @@ static bool loads_as_word(const pl_ir_block *b, size_t k)
     return false;
 }
 
-/* What an instruction adds to the price of its body. */
+/* What an instruction adds to the cost of its body. */
 static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
@@ -365,14 +365,14 @@ static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
                                                            : 1 + count_extensions(x, i);
 }
 
-/* The dearest body that is unrolled where the number of rounds is not known. */
+/* The most expensive body that is unrolled where the number of iterations is not known. */
 static uint32_t max_cost(const counted_loop *c)
 {
     const uint32_t b = SHORT + FOR_SHARED * c->shared_loads;
     return c->has_global_loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
 }
 
-/* ---- what is known in each round, once the counter is ---- */
+/* ---- what is known in each iteration, once the counter is ---- */
 
 typedef struct iteration_constants {
     pl_ir *x;
@@ -439,7 +439,7 @@ static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
 }
 
-/* Is it known in each round what this reads? An event reads nothing. */
+/* Is it known in each iteration what this reads? An event reads nothing. */
 static bool reads_only_known(iteration_constants *k, const pl_insn *i)
 {
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
@@ -454,7 +454,7 @@ static bool reads_only_known(iteration_constants *k, const pl_insn *i)
     return k->all;
 }
 
-/* Is this known in each round? */
+/* Is this known in each iteration? */
 static bool mark_if_known(iteration_constants *k, const pl_insn *i)
 {
     pl_insn copy = *i;
@@ -475,11 +475,11 @@ static int by_order(const pl_ir *x, uint32_t a, uint32_t b)
 static bool find_members(pl_ir *x, counted_loop *c)
 {
     enum { MOST_MEMBERS = 64 };
-    const pl_ir_block *head = &x->blocks.at[c->block];
+    const pl_ir_block *header = &x->blocks.at[c->block];
     c->latch = PL_IR_NONE;
-    for (uint32_t k = 0; k < head->npreds; k++)
-        if (pl_ir_dominates(x, c->block, x->predecessors[head->first_pred + k]))
-            c->latch = x->predecessors[head->first_pred + k];
+    for (uint32_t k = 0; k < header->npreds; k++)
+        if (pl_ir_dominates(x, c->block, x->predecessors[header->first_pred + k]))
+            c->latch = x->predecessors[header->first_pred + k];
     c->member = pl_arena_array(x->tmp, uint32_t, MOST_MEMBERS);
     if (!c->member || c->latch == PL_IR_NONE) return false;
     c->member[c->members++] = c->block;
@@ -597,9 +597,9 @@ static bool find_test_of_two(pl_ir *x, counted_loop *c, uint32_t pred)
 
 static bool analyze_loop(pl_ir *x, uint32_t block, counted_loop *c)
 {
-    const pl_ir_block *head = &x->blocks.at[block];
+    const pl_ir_block *header = &x->blocks.at[block];
     *c = (counted_loop){.block = block};
-    if (head->loop != block || head->nlatches != 1 || !find_members(x, c)) return false;
+    if (header->loop != block || header->nlatches != 1 || !find_members(x, c)) return false;
     const pl_ir_block *b = &x->blocks.at[c->latch];
     const pl_insn *branch = pl_ir_branch(x, c->latch);
     if (!branch || branch->target != block || b->fallthrough == PL_IR_NONE ||
@@ -644,7 +644,7 @@ static void test_constant(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
 }
 
-/* Is a number computed here? */
+/* Is a constant computed here? */
 static bool computes_constant(pl_ir *x, const pl_insn *i)
 {
     iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
@@ -657,11 +657,11 @@ enum { COMPUTED = PL_IR_NONE - 1 };
 
 /* What the row holds whenever the loop is entered, if that is known: of all writes that get there
  * (several loops may count with one register), what they copy; COMPUTED, if the only one computes a
- * number; PL_IR_NONE. */
-static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
+ * constant; PL_IR_NONE. */
+static uint32_t beginning(pl_ir *x, uint32_t header, uint32_t row)
 {
     enum { MOST_BLOCKS = 64 };
-    uint32_t block[MOST_BLOCKS] = {head}, n = 1, found = PL_IR_NONE;
+    uint32_t block[MOST_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
     for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
         const pl_ir_block *b = &x->blocks.at[block[at]];
         const pl_insn *i = at ? last_write(x, block[at], row) : NULL;
@@ -677,7 +677,7 @@ static uint32_t beginning(pl_ir *x, uint32_t head, uint32_t row)
             const uint32_t from = x->predecessors[b->first_pred + k];
             uint32_t known = 0;
             while (known < n && block[known] != from) known++;
-            if (at == 0 && pl_ir_dominates(x, head, from)) continue; /* round by round */
+            if (at == 0 && pl_ir_dominates(x, header, from)) continue; /* iteration by iteration */
             if (known == MOST_BLOCKS || known == 0) /* 0: it goes on from where it was */
                 return PL_IR_NONE;
             if (known == n) block[n++] = from;
@@ -718,14 +718,14 @@ static void test_start(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         }
 }
 
-/* What a variable holds is known in each round if it starts with a number and becomes what is
- * computed of numbers and such variables alone: counters, and what goes round a table or is a
+/* What a variable holds is known in each iteration if it starts with a constant and becomes what is
+ * computed of constants and such variables alone: counters, and what goes round a table or is a
  * random number. All are taken for it at first; those that depend on something else go, and with
  * them what depends on them. */
 static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     enum { TRIES = 8 };
-    for (unsigned arm = 0; arm < 2; arm++) /* those that only some rounds write are not known */
+    for (unsigned arm = 0; arm < 2; arm++) /* those that only some iterations write are not known */
         for (uint32_t m = 0; m < c->members; m++)
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
                                pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
@@ -749,7 +749,7 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
     }
 }
 
-/* The price of the body; and what of it is saved where the number of rounds is known. */
+/* The cost of the body; and what of it is saved where the number of iterations is known. */
 static void compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known)
 {
     if (known) find_induction_variables(x, c, known);
@@ -791,7 +791,7 @@ static void compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known)
     }
 }
 
-/* Rounds of a loop whose counter starts and ends with numbers; 0: not known, or too many. */
+/* Rounds of a loop whose counter starts and ends with constants; 0: not known, or too many. */
 static unsigned trip_count(pl_ir *x, counted_loop *c)
 {
     uint64_t v = 0, n;
@@ -861,7 +861,7 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A read outside of a loop with several ways out: which round it leaves in is not known. */
+/* A read outside of a loop with several ways out: which iteration it leaves in is not known. */
 static void note_outside(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     unroll_copy *u = ctx;
@@ -918,8 +918,9 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned copi
             if (is_increment(x, &i, &step) && (counts_on || u->steps[i.op[0]] == 1)) {
                 unsigned bits = (unsigned)pl_type_bits(pl_insn_type(&i)), rows = bits / 32;
                 uint32_t v = i.op[0];
-                const bool kept = u->keep[v] != 0; /* who leaves the loop reads it: a copy of what
-                                                      it is, which the next round counts on from */
+                const bool kept =
+                    u->keep[v] != 0; /* who leaves the loop reads it: a copy of what
+                                        it is, which the next iteration counts on from */
                 if (kept && u->row_to[v] != PL_IR_NONE)
                     i.op[1] = u->row_to[v];
                 else if (!kept)
@@ -991,7 +992,7 @@ static pl_word type_of(const counted_loop *c)
     return c->bits == 64 ? c->is_signed ? W_s64 : W_u64 : c->is_signed ? W_s32 : W_u32;
 }
 
-/* A limit that is a number: does n - 3 c wrap around, or the counter when it passes n? */
+/* A limit that is a constant: does n - 3 c wrap around, or the counter when it passes n? */
 static bool limit_wraps(const counted_loop *c, uint64_t bound)
 {
     const uint64_t k = truncate((uint64_t)(FACTOR - 1) * c->step, c->bits),
@@ -1008,8 +1009,8 @@ static bool limit_wraps(const counted_loop *c, uint64_t bound)
     return up ? m > edge : m < edge;
 }
 
-/* Predicate: so many rounds are due, by the distance between counter and bound, which has a sign or
- * not, if `also` holds. */
+/* Predicate: so many iterations are due, by the distance between counter and bound, which has a
+ * sign or not, if `also` holds. */
 static uint32_t emit_remaining_test(pl_ir *x, const counted_loop *c, uint32_t block, uint32_t line,
                                     uint32_t counter, unsigned n, bool is_signed, uint32_t also)
 {
@@ -1043,8 +1044,8 @@ static bool emit_set(pl_ir *x, uint32_t block, uint32_t line, uint32_t pred, boo
     return true;
 }
 
-/* Can a counter that was in front of the bound pass the end of its range? Not by steps of one to a
- * bound that it does not pass itself, nor where the bound is a number: limit_wraps has looked at
+/* Can a counter that was before the bound pass the end of its range? Not by steps of one to a
+ * bound that it does not pass itself, nor where the bound is a constant: limit_wraps has looked at
  * that. */
 static bool passes_end(const pl_ir *x, const counted_loop *c)
 {
@@ -1059,12 +1060,12 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = type_of(c);
-    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line,
+    const uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line,
                    first = pl_ir_new_pred(x);
     const uint32_t enter = pl_ir_new_block(x), four = pl_ir_new_block(x), few = pl_ir_new_block(x),
                    two = pl_ir_new_block(x), last = pl_ir_new_block(x), one = pl_ir_new_block(x);
     uint64_t number = 1;
-    uint32_t start = beginning(x, c->block, c->counter), test = head;
+    uint32_t start = beginning(x, c->block, c->counter), test = header;
     if (!pl_ir_ok(x)) return false;
     const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2),
                    end1 = copies(u, one, 1);
@@ -1081,22 +1082,21 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     const bool plain = c->is_signed && sign_extend(c->step, c->bits) > 0 && start != c->counter &&
                        number == 0; /* n - 0 does not wrap */
     if (c->is_signed) {
-        if (!emit_set(x, head, line, first, true)) return false;
+        if (!emit_set(x, header, line, first, true)) return false;
     } else {
-        pl_ir_compare(x, head, line, c->cmp, type, start, c->bound, PL_PT);
-        x->blocks.at[head].code.at[x->blocks.at[head].code.n - 1].op[0] = first;
-        pl_ir_jump(x, head, line, first, false, test);
-        x->blocks.at[head].fallthrough = peel;
+        pl_ir_compare(x, header, line, c->cmp, type, start, c->bound, PL_PT);
+        x->blocks.at[header].code.at[x->blocks.at[header].code.n - 1].op[0] = first;
+        pl_ir_jump(x, header, line, first, false, test);
+        x->blocks.at[header].fallthrough = peel;
         x->blocks.at[end].fallthrough = test;
         start = c->counter;
     }
     uint32_t below =
-        PL_PT; /* the counter is in front of the bound: their distance without a sign is right */
+        PL_PT; /* the counter is before the bound: their distance without a sign is right */
     for (unsigned k = 0; k < 2; k++) {
         const uint32_t block = k ? few : test;
-        if (!plain &&
-            !(k && c->is_signed)) /* what was in front of the bound is not far behind it after four
-                                     rounds: with a sign the distance is right */
+        if (!plain && !(k && c->is_signed)) /* what was before the bound is not far after it after
+                                               four iterations: with a sign the distance is right */
             below = pl_ir_compare(x, block, line, c->cmp, type, c->counter, c->bound, PL_PT);
         const bool with_sign = c->is_signed && (plain || k);
         pl_ir_jump(x, block, line,
@@ -1144,27 +1144,28 @@ static bool unroll_until(unroll_copy *u, const counted_loop *c)
 {
     pl_ir *x = u->x;
     const pl_word type = c->bits == 64 ? W_b64 : W_b32;
-    const uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
+    const uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line;
     const bool up = sign_extend(c->step, c->bits) > 0;
-    /* block numbers: the head becomes the first test, so that all edges into the loop still fit */
+    /* block numbers: the header becomes the first test, so that all edges into the loop still fit
+     */
     const uint32_t four = pl_ir_new_block(x), few = pl_ir_new_block(x), two = pl_ir_new_block(x),
                    last = pl_ir_new_block(x);
     const uint32_t first = pl_ir_new_block(x), original = pl_ir_new_block(x);
     if (!pl_ir_ok(x)) return false;
     const uint32_t end4 = copies(u, four, FACTOR), end2 = copies(u, two, 2);
     if (end4 == PL_IR_NONE || end2 == PL_IR_NONE) return false;
-    x->blocks.at[original].code = x->blocks.at[head].code;
-    x->blocks.at[original].fallthrough = x->blocks.at[head].fallthrough;
-    const uint32_t latch = c->latch == head ? original : c->latch;
+    x->blocks.at[original].code = x->blocks.at[header].code;
+    x->blocks.at[original].fallthrough = x->blocks.at[header].fallthrough;
+    const uint32_t latch = c->latch == header ? original : c->latch;
     x->blocks.at[latch].code.at[x->blocks.at[latch].code.n - 1].target = original;
     settle(x, latch);
     x->blocks.at[latch].fallthrough = c->exit;
-    memset(&x->blocks.at[head].code, 0, sizeof x->blocks.at[head].code);
-    pl_ir_jump(x, head, line,
-               pl_ir_compare(x, head, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32,
+    memset(&x->blocks.at[header].code, 0, sizeof x->blocks.at[header].code);
+    pl_ir_jump(x, header, line,
+               pl_ir_compare(x, header, line, up ? W_lt : W_gt, c->bits == 64 ? W_s64 : W_s32,
                              c->counter, c->bound, PL_PT),
                true, original);
-    x->blocks.at[head].fallthrough = first;
+    x->blocks.at[header].fallthrough = first;
     pl_ir_jump(x, first, line,
                emit_remaining_test(x, c, first, line, c->counter, FACTOR, false, PL_PT), true, few);
     x->blocks.at[first].fallthrough = four;
@@ -1194,11 +1195,11 @@ static bool unroll_fully(unroll_copy *u, const counted_loop *c, unsigned n)
     return true;
 }
 
-/* A known number of rounds: `rest` of them in front, then `n` at once. */
+/* A known number of iterations: `rest` of them before it, then `n` at once. */
 static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsigned rest)
 {
     pl_ir *x = u->x;
-    uint32_t head = c->block, line = pl_ir_branch(x, c->latch)->line;
+    uint32_t header = c->block, line = pl_ir_branch(x, c->latch)->line;
     uint32_t loop = pl_ir_new_block(x), front = pl_ir_new_block(x);
     pl_word type = c->cmp == W_ne ? (c->bits == 64 ? W_b64 : W_b32) : type_of(c);
     if (!pl_ir_ok(x)) return false;
@@ -1209,35 +1210,35 @@ static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsig
     settle(x, end);
     x->blocks.at[end].fallthrough = c->exit;
     forget(x, c);
-    x->blocks.at[head].fallthrough = front;
+    x->blocks.at[header].fallthrough = front;
     x->blocks.at[first].fallthrough = loop;
     return pl_ir_ok(x);
 }
 
-/* Are all rounds written out? What they add to the first may be the more, the larger the share that
- * is saved; a little is added for each, too. 162 bodies of 2 to 512 rounds, of which 1 to 60 % is
- * saved, are written out to within one instruction. */
+/* Are all iterations written out? What they add to the first may be the more, the larger the share
+ * that is saved; a little is added for each, too. 162 bodies of 2 to 512 iterations, of which 1 to
+ * 60 % is saved, are written out to within one instruction. */
 static bool is_fully_unrolled(const counted_loop *c, unsigned trip_count)
 {
     const uint64_t percent = 100 * (c->savings + SAVED_LOOP) / (c->cost + c->savings + SAVED_LOOP);
-    const uint64_t most =
+    const uint64_t max =
         2780 + 1060 * percent + 46 * percent * percent; /* all in twentieths of an instruction */
     uint64_t beside = 20 + 12 * percent;
     beside = beside < 120 + 5 * c->savings ? beside : 120 + 5 * c->savings;
     beside = beside < 240 ? beside : 240;
-    return (trip_count - 1) * (20 * (uint64_t)c->cost + beside) <= most;
+    return (trip_count - 1) * (20 * (uint64_t)c->cost + beside) <= max;
 }
 
-/* How many copies of its body a loop of so many rounds becomes: all of them, or the most in the
- * loop that do, with those in front, for the price; with branches in it all or none. */
+/* How many copies of its body a loop of so many iterations becomes: all of them, or the most in the
+ * loop that do, with those before it, for the cost; with branches in it all or none. */
 static unsigned is_divergent(unsigned trip_count, const counted_loop *c)
 {
     const uint32_t price = c->cost + c->savings;
     if (is_fully_unrolled(c, trip_count)) return trip_count;
-    unsigned most = MOST_COPIES / price;
-    for (unsigned n = most < trip_count ? most : trip_count - 1;
+    unsigned max = MOST_COPIES / price;
+    for (unsigned n = max < trip_count ? max : trip_count - 1;
          n >= FACTOR && price <= LONG && !c->branches; n--)
-        if (n + trip_count % n <= most) return n;
+        if (n + trip_count % n <= max) return n;
     return 1;
 }
 
@@ -1258,7 +1259,7 @@ static unsigned where(const pl_insn *i)
 }
 
 typedef struct memory_recurrence {
-    uint8_t *row, *pred; /* by row, by predicate: loads of this round that it is computed of, as
+    uint8_t *row, *pred; /* by row, by predicate: loads of this iteration that it is computed of, as
                             bits of where they may have read */
     uint8_t of_insn;     /* the same of the instruction at work */
 } memory_recurrence;
@@ -1277,7 +1278,7 @@ static void note_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of_insn;
 }
 
-/* The instruction that writes the row in each round, if there is only one in the loop; NULL. */
+/* The instruction that writes the row in each iteration, if there is only one in the loop; NULL. */
 static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     if (writes_in(x, c, row) != 1) return NULL;
@@ -1292,8 +1293,8 @@ static const pl_insn *only_write(pl_ir *x, const counted_loop *c, uint32_t row)
     return NULL;
 }
 
-/* Is it a row that grows by a number each round, perhaps by way of a copy, or a number away from
- * one? */
+/* Is it a row that grows by a constant each iteration, perhaps by way of a copy, or a constant away
+ * from one? */
 static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
 {
     enum { STEPS = 4 };
@@ -1312,10 +1313,10 @@ static bool moves_on(pl_ir *x, const counted_loop *c, uint32_t row)
     return false;
 }
 
-/* Does a load of the next round have to wait for what this one stores, because that is computed of
- * a load from there, and this holds for each load? It does where the place is not one that moves on
- * in each round. ptxas 13.0 does not unroll such a loop if its lanes may do different numbers of
- * rounds (200 loops made for it, 2026-11). */
+/* Does a load of the next iteration have to wait for what this one stores, because that is computed
+ * of a load from there, and this holds for each load? It does where the place is not one that moves
+ * on in each iteration. ptxas 13.0 does not unroll such a loop if its lanes may do different
+ * numbers of iterations (200 loops made for it, 2026-11). */
 static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
 {
     memory_recurrence t = {pl_arena_array(x->tmp, uint8_t, x->f->rows + 4),
@@ -1344,8 +1345,8 @@ static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
     return waits && !elsewhere;
 }
 
-/* May the lanes of a warp do different numbers of rounds? The tests of loops still to be unrolled
- * are older than the answer. */
+/* May the lanes of a warp do different numbers of iterations? The tests of loops still to be
+ * unrolled are older than the answer. */
 static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     const uint32_t p = pl_ir_branch(x, c->latch)->guard;
@@ -1356,8 +1357,8 @@ static bool may_diverge(pl_ir *x, const counted_loop *c, iteration_constants *kn
     return p < known->npreds_described && known->divergence.pred[p];
 }
 
-/* What lanes do together is unrolled only where their number of rounds is plainly the same: from
- * what is the same in all of them to a number or a parameter. */
+/* What lanes do together is unrolled only where their number of iterations is plainly the same:
+ * from what is the same in all of them to a constant or a parameter. */
 static bool in_step(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     uint64_t v;
@@ -1374,7 +1375,7 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     compute_cost(x, c, n ? known : NULL);
     const unsigned part = n ? is_divergent(n, c) : 0;
     uint64_t bound;
-    /* of barriers beside branches ptxas writes out less than this price says, and less of it is
+    /* of barriers beside branches ptxas writes out less than this cost says, and less of it is
      * known */
     const bool parted = c->has_barrier && c->divergent && (!n || (uint64_t)c->cost * n > SMALL);
     if (parted || (has_several_exits(c) && !n) ||
@@ -1387,12 +1388,12 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     }
     if (!n && c->cmp != W_ne && pl_ir_constant_value(x, c->bound, &bound) && limit_wraps(c, bound))
         return true;
-    size_t most = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
+    size_t max = (n ? part + n % part : FACTOR + 3) * (size_t)(c->n + 1) * 8 + 64;
     unroll_copy u = {.x = x,
                      .c = c,
                      .block_to = pl_arena_array(x->tmp, uint32_t, x->blocks.n),
-                     .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + most),
-                     .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + most),
+                     .row_to = pl_arena_array(x->tmp, uint32_t, x->f->rows + max),
+                     .pred_to = pl_arena_array(x->tmp, uint32_t, x->f->preds + max),
                      .steps = pl_arena_array(x->tmp, uint8_t, x->f->rows)};
     u.keep = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     u.keep_pred = pl_arena_array(x->tmp, uint8_t, x->f->preds + 1);
@@ -1443,7 +1444,7 @@ bool pl_pass_loop_unroll(pl_ir *x)
     for (unsigned k = 0; outer && k < MOST_NESTED; k++) {
         if (!unroll_loops(x, &any, &outer)) return false;
         pl_arena_reset(x->tmp);
-        /* what is the same in each round, now that it is written out */
+        /* what is the same in each iteration, now that it is written out */
         if (any && (!pl_pass_split_webs(x) || !pl_pass_gvn(x))) return false;
         pl_arena_reset(x->tmp);
     }

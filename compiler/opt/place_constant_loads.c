@@ -1,21 +1,21 @@
-/* place_constant_loads.c - parameters and special registers are fetched where they are needed; what
- * every kernel does before its own work.
+/* place_constant_loads.c - code placement and rematerialization of constant loads: parameters and
+ * special registers are loaded where they are needed; the prologue of a kernel.
  *
  * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter, or a constant at a known place, is
- * read from its bank (LDC, ULDC) in each block that needs it, unless a block in front of that one
+ * read from its bank (LDC, ULDC) in each block that needs it, unless a block before that one
  * has read it on every path; so are %ntid and its like, which are words of the constant bank too.
- * What a loop reads is fetched in front of it, but only in front of an innermost one, only where
+ * What a loop reads is fetched before it, but only before an innermost one, only where
  * fewer than a fifth of its instructions are loads, and where something is guarded under that
- * guard. Nothing is kept from in front of a loop with loops in it to inside or behind it. %tid and
+ * guard. Nothing is kept from before a loop with loops in it to inside or after it. %tid and
  * %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this
- * is kept for blocks behind that place, nor what a few steps make of one of them: it is fetched, or
+ * is kept for blocks after that place, nor what a few steps make of one of them: it is fetched, or
  * computed, there again. A kernel begins with the stack pointer; global accesses need a descriptor
  * (ULDC.64). The base of the window of shared memory (S2UR, UMOV, ULEA) is made as a parameter is
  * fetched.
  *
  * 64 bits of the bank are fetched apart for each way in which they are read: as an address, by
  * IMAD.WIDE or a store, by other arithmetic, which takes uniform registers. A guarded body was a
- * block of its own: what nothing has fetched in front of it, it fetches itself, under its guard. */
+ * block of its own: what nothing has fetched before it, it fetches itself, under its guard. */
 #include <string.h>
 
 #include "base/sort.h"
@@ -37,7 +37,7 @@ typedef struct constant_load {
     uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
     uint32_t homes, nhomes; /* where it goes, if that may be several places */
     uint32_t asked, nasked; /* who has it from where: range in `load_request` of the pass */
-    uint8_t depth;          /* steps that it is made of behind fetches; 0: it is one */
+    uint8_t depth;          /* steps that it is made of after fetches; 0: it is one */
     uint8_t rows;
     bool bank, placed;
     bool crowded; /* it would be kept where registers are scarce: each block that needs it fetches
@@ -47,7 +47,7 @@ typedef struct constant_load {
 /* A block that is to begin with a fetch. */
 typedef struct load_site {
     uint32_t fetch, block, row; /* row: what is read there; PL_IR_NONE: not chosen yet */
-    uint32_t next; /* of the same fetch, plus one; when they are in order the one in front on every
+    uint32_t next; /* of the same fetch, plus one; when they are in order the one before it on every
                       path, plus one */
 } load_site;
 
@@ -57,10 +57,10 @@ typedef struct load_request {
     uint32_t pre, home;
 } load_request;
 
-/* A loop, by its head. */
+/* A loop, by its header. */
 typedef struct loop_shape {
-    uint32_t insns, loads; /* machine instructions and loads from global memory of a round; both
-                              where it holds no other loop */
+    uint32_t insns, loads; /* machine instructions and loads from global memory of an iteration;
+                              both where it holds no other loop */
     uint32_t variables, fetches; /* that it needs; where there are so many loads that it matters */
     bool outer,
         busy; /* there are loops in it; loads make up so much of it that it keeps its fetches */
@@ -83,8 +83,8 @@ typedef struct placement {
         load_request *at;
         size_t n, cap;
     } requests;
-    loop_shape *loop_shapes;   /* by block: of the heads of loops */
-    uint32_t *available_since; /* by block: what is fetched in front of this block has been given up
+    loop_shape *loop_shapes;   /* by block: of the headers of loops */
+    uint32_t *available_since; /* by block: what is fetched before this block has been given up
                         on some path to it */
     uint32_t *seen;            /* by row and by fetch: the last loop that touched it, plus one */
     uint32_t block;
@@ -92,21 +92,21 @@ typedef struct placement {
     bool has_high_pressure;  /* is there a place where registers are scarce? */
     bool must_spill;         /* and are there more values than a thread may have registers? */
     uint8_t *high_pressure;  /* by block: it is one */
-    uint32_t *sinkable_from; /* by block: what is fetched in front of this block would be kept where
+    uint32_t *sinkable_from; /* by block: what is fetched before this block would be kept where
                        registers are scarce on some path to it */
 } placement;
 
-/* Where a fetch that block b needs goes: in front of an innermost loop. A loop that holds others
- * keeps its fetches, and so does one with so many loads. What stands in front of one may be in
+/* Where a fetch that block b needs goes: in the preheader of an innermost loop. A loop that holds
+ * others keeps its fetches, and so does one with so many loads. What stands before one may be in
  * another. */
 static uint32_t in_front(const placement *p, uint32_t b)
 {
     const loop_shape *r = p->loop_shapes;
-    uint32_t head = p->x->blocks.at[b].loop;
-    if (head != PL_IR_NONE && r[head].busy) return b;
-    for (; head != PL_IR_NONE && !r[head].outer && p->x->blocks.at[head].idom != head;
-         head = p->x->blocks.at[b].loop)
-        b = p->x->blocks.at[head].idom;
+    uint32_t header = p->x->blocks.at[b].loop;
+    if (header != PL_IR_NONE && r[header].busy) return b;
+    for (; header != PL_IR_NONE && !r[header].outer && p->x->blocks.at[header].idom != header;
+         header = p->x->blocks.at[b].loop)
+        b = p->x->blocks.at[header].idom;
     return b;
 }
 
@@ -168,30 +168,30 @@ static bool is_global_load(const pl_insn *i)
            (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
 }
 
-/* A variable that is written in a loop and in front of it takes part in every round as an
+/* A variable that is written in a loop and before it takes part in every iteration as an
  * instruction does. */
 static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     placement *p = ctx;
     const pl_ir *x = p->x;
-    const uint32_t head = x->blocks.at[p->block].loop;
+    const uint32_t header = x->blocks.at[p->block].loop;
     if ((use & PL_USE_PRED) || *row >= x->f->rows || x->regs[*row].ndefs < 2 ||
-        p->seen[*row] == head + 1)
+        p->seen[*row] == header + 1)
         return;
-    p->seen[*row] = head + 1;
-    p->loop_shapes[head].variables += rows;
+    p->seen[*row] = header + 1;
+    p->loop_shapes[header].variables += rows;
 }
 
 static void count_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     placement *p = ctx;
-    const uint32_t head = p->x->blocks.at[p->block].loop;
+    const uint32_t header = p->x->blocks.at[p->block].loop;
     (void)rows;
     if ((use & PL_USE_PRED) || !p->of[*row] || !p->loads.at[p->of[*row] - 1].bank ||
-        p->seen[*row] == head + 1)
+        p->seen[*row] == header + 1)
         return;
-    p->seen[*row] = head + 1;
-    p->loop_shapes[head].fetches++;
+    p->seen[*row] = header + 1;
+    p->loop_shapes[header].fetches++;
 }
 
 static bool has_body(const pl_ir_block *b)
@@ -228,8 +228,9 @@ static bool find_loop_shapes(placement *p)
             }
     }
     for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
-        const uint32_t head = x->blocks.at[p->block = x->rpo[j]].loop;
-        if (head == PL_IR_NONE || p->loop_shapes[head].loads * SHARE <= p->loop_shapes[head].insns)
+        const uint32_t header = x->blocks.at[p->block = x->rpo[j]].loop;
+        if (header == PL_IR_NONE ||
+            p->loop_shapes[header].loads * SHARE <= p->loop_shapes[header].insns)
             continue;
         for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++) {
             pl_insn *i = &x->blocks.at[p->block].code.at[k];
@@ -245,7 +246,7 @@ static bool find_loop_shapes(placement *p)
     return true;
 }
 
-/* Nothing that was fetched in front of a loop with loops in it is kept to behind its head; and
+/* Nothing that was fetched before a loop with loops in it is kept to after its header; and
  * where registers are scarce on the way, nothing that is not to be kept there. */
 static bool find_availability(placement *p)
 {
@@ -259,7 +260,7 @@ static bool find_availability(placement *p)
         uint32_t since = 0, left = 0;
         for (uint32_t e = 0; e < k->npreds; e++) {
             const uint32_t from = x->predecessors[k->first_pred + e];
-            if (x->blocks.at[from].rpo_index >= k->rpo_index) /* a round is over */
+            if (x->blocks.at[from].rpo_index >= k->rpo_index) /* an iteration is over */
                 continue;
             const uint32_t s =
                 pl_ir_dominates(x, p->available_since[from], b) ? p->available_since[from] : b;
@@ -290,7 +291,7 @@ static void request_operands(void *ctx, uint32_t *row, unsigned rows, unsigned u
         request(t->p, &t->p->loads.at[t->p->of[*row] - 1], t->block);
 }
 
-/* A fetch that one of these blocks has serves those behind it on every path, unless it would be
+/* A fetch that one of these blocks has serves those after it on every path, unless it would be
  * kept where registers are scarce on the way. */
 static bool find_load_sites(placement *p)
 {
@@ -315,7 +316,7 @@ static bool find_load_sites(placement *p)
         if (n) pl_sort_keys(keys.at, n, keys.at + n);
         f->homes = (uint32_t)found.n;
         f->asked = (uint32_t)p->requests.n;
-        uint32_t last = 0; /* the nearest in front of this block on every path, plus one */
+        uint32_t last = 0; /* the nearest before this block on every path, plus one */
         for (size_t m = 0; m < n; m++) {
             const uint32_t block = keys.at[m].what;
             if (m && keys.at[m - 1].what == block) continue;
@@ -481,7 +482,7 @@ static window_use window_of(const pl_ir *x, pl_insn *i)
 
 /* A block that has fetched something for all it dominates. */
 typedef struct load_source {
-    uint32_t block, next; /* next: the one in front of it, plus one */
+    uint32_t block, next; /* next: the one before it, plus one */
 } load_source;
 
 /* What is known of a fetch while blocks are walked from the entry on. */
@@ -496,7 +497,7 @@ typedef struct load_state {
 
 typedef struct predicated_bodies {
     placement *p;
-    load_state *of; /* by fetch; behind the last one: the window */
+    load_state *of; /* by fetch; after the last one: the window */
     struct {
         load_source *at;
         size_t n, cap;
@@ -507,10 +508,10 @@ typedef struct predicated_bodies {
     } read; /* fetches that the part at work has for all lanes */
     pl_insn *i;
     uint32_t block, at;
-    uint32_t load_block; /* what all lanes need of the bank in this block is fetched there: in front
-                       of an innermost loop, or in the block itself */
-    uint32_t window_block;      /* and the window is made there: in front of all loops */
-    uint32_t *divergent_before; /* by block: the last block in front of it, plus one, that is in a
+    uint32_t load_block;   /* what all lanes need of the bank in this block is fetched there: in the
+                         preheader of an innermost loop, or in the block itself */
+    uint32_t window_block; /* and the window is made there: before all loops */
+    uint32_t *divergent_before; /* by block: the last block before it, plus one, that is in a
                          loop that it is not in, with lanes that do different things */
     bool window_by_address; /* an access of all lanes names a place in the window by its address */
     uint32_t part_id;       /* parts of blocks so far: where some lanes end, another begins */
@@ -550,7 +551,7 @@ static void read_by_all(predicated_bodies *g, uint32_t n)
 }
 
 /* Does the body at work fetch for itself? A uniform register has what it has for all lanes: loops
- * have one in front, and the first body shares one with what follows it in its block. */
+ * have one before it, and the first body shares one with what follows it in its block. */
 static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
 {
     load_state *k = &g->of[n];
@@ -567,8 +568,8 @@ static bool needs_own_load(predicated_bodies *g, uint32_t n, bool uniform)
     return false;
 }
 
-/* A place under the guard of the body at work: in front of the loop where that does not change the
- * guard. */
+/* A place under the guard of the body at work: in the preheader of the loop where that does not
+ * change the guard. */
 static pl_insn *insert_predicated(const predicated_bodies *g, uint32_t front)
 {
     pl_ir *x = g->p->x;
@@ -750,7 +751,7 @@ typedef struct operand_walk {
 
 static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
-/* Puts the fetch in front of position `at` of the block at work, behind what it is made of. */
+/* Puts the fetch before position `at` of the block at work, after what it is made of. */
 static void emit(placement *p, size_t at, constant_load *f)
 {
     operand_walk n = {p, at};
@@ -958,7 +959,7 @@ static uint32_t dominator_of_global_accesses(const pl_ir *x)
     return at == PL_IR_NONE ? at : pl_ir_outside_loops(x, at);
 }
 
-/* An instruction of the machine's own in front of a block. */
+/* An instruction of the machine's own before a block. */
 static bool insert_prologue(pl_ir *x, uint32_t block, uint16_t mnem)
 {
     pl_ir_block *b = &x->blocks.at[block];

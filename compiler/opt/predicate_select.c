@@ -1,10 +1,10 @@
 /* predicate_select.c - a selection between a register and what is computed for it alone becomes a
- * guarded computation.
+ * predicated computation.
  *
  * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not
- * needed any more: ptxas 13.0 does so then, and keeps the SEL when y lives on or is a number (its
+ * needed any more: ptxas 13.0 does so then, and keeps the SEL when y lives on or is a constant (its
  * output for sm_90, 2026-11). A load is such a computation too, where nothing is written in
- * between: of two, the one behind waits for the other and for the predicate.
+ * between: of two, the one after waits for the other and for the predicate.
  *
  * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other
  * numbers too. */
@@ -52,7 +52,7 @@ static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Reads and writes of the row by instructions of a block from `from` on and in front of `to`. */
+/* Reads and writes of the row by instructions of a block from `from` on and before `to`. */
 static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t row)
 {
     count c = {row, PL_IR_NONE, 0, 0};
@@ -132,7 +132,7 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A value that nothing needs behind position `at`. */
+/* A value that nothing needs after position `at`. */
 static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, size_t at,
                            uint32_t row)
 {
@@ -144,7 +144,7 @@ static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, siz
            k->last <= at;
 }
 
-/* Are both loads, and the second one behind the first? */
+/* Are both loads, and the second one after the first? */
 static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
 {
     const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);
@@ -265,7 +265,7 @@ bool pl_pass_predicate_selects(pl_ir *x)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         if (x->blocks.at[b].rpo_index != PL_IR_NONE)
             for (size_t at = x->blocks.at[b].code.n;
-                 at-- > 0 && pl_ir_ok(x);) /* backwards: what stands in front keeps its place */
+                 at-- > 0 && pl_ir_ok(x);) /* backwards: what stands before it keeps its place */
                 any |= choose(x, &n, b, at) || count_by(x, &n, b, at);
     if (!any) pl_ir_preserve_all(x);
     pl_ir_sweep(x);

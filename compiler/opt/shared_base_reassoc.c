@@ -1,4 +1,5 @@
-/* shared_base_reassoc.c - variables of shared memory are addressed from one place.
+/* shared_base_reassoc.c - reassociation of shared memory addresses: variables are addressed from
+ * one base.
  *
  * The address of an element is the start of its variable and an offset that the variables of a
  * kernel often have in common: rows of two tiles, say. Where it is only used in accesses, the

@@ -1,9 +1,9 @@
-/* split_webs.c - registers that hold unrelated values one after the other are given a register for
- * each.
+/* split_webs.c - renaming of webs: registers that hold unrelated values one after the other are
+ * given a register for each.
  *
  * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and
  * every web but one gets a row of its own. Which writes reach the start of a block is found as for
- * SSA form: where several meet, a point of meeting (a phi function, Cytron and others, "Efficiently
+ * SSA form: where several meet, a phi (a phi function, Cytron and others, "Efficiently
  * Computing Static Single Assignment Form and the Control Dependence Graph", 1991) stands for them;
  * elsewhere it is the nearest one above in the dominator tree. There is none where the variable is
  * not live. A guarded write keeps what other lanes hold, so it reads too. Hand-written PTX, and
@@ -33,7 +33,7 @@ typedef struct block_access {
     bool reads_first;     /* before it writes */
 } block_access;
 
-/* A block that writes the variable at work, or a point of meeting. */
+/* A block that writes the variable at work, or a phi. */
 typedef struct phi_site {
     uint32_t block, pre;
     uint32_t dom_parent; /* the nearest one above it, plus one */
@@ -85,9 +85,9 @@ typedef struct webs {
     } frontiers;
     pl_live_spans sets; /* of variables */
     uint32_t *span,
-        *spans; /* by variable: first of its stretches in `spans`, numbers of those of the sets */
+        *spans; /* by variable: first of its intervals in `spans`, numbers of those of the sets */
     /* by block, for the variable at work: its number plus one where it is touched, where there is a
-     * point of meeting; the touch, the node */
+     * phi; the touch, the node */
     uint32_t *has_access, *has_phi, *accessed, *phi;
     struct {
         phi_site *at;
@@ -96,7 +96,7 @@ typedef struct webs {
     struct {
         uint32_t *at;
         size_t n, cap;
-    } work, live_phis; /* blocks; points of meeting that are read */
+    } work, live_phis; /* blocks; phis that are read */
     bool *is_live_phi; /* by block */
 } webs;
 
@@ -311,7 +311,7 @@ static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
     if (is_accessed(w, index, block)) return w->accesses.at[w->accessed[block]].reads_first;
     uint32_t low = w->span[index + 1],
              all = index + 2 <= w->v.n ? w->span[index + 2] : (uint32_t)w->sets.spans.n, high = all;
-    while (low < high) { /* the first stretch that does not end in front of the block */
+    while (low < high) { /* the first interval that does not end before the block */
         uint32_t middle = low + (high - low) / 2;
         if (w->sets.spans.at[w->spans[middle]].end <= block)
             low = middle + 1;
@@ -365,7 +365,7 @@ static uint32_t mark_live_phi(webs *w, uint32_t block)
 static uint32_t at_end(webs *w, uint32_t index, uint32_t block)
 {
     uint32_t low = 0, high = (uint32_t)w->sites.n, pre = w->x->blocks.at[block].dom_pre;
-    while (low < high) { /* the last one that does not come behind it in the tree's order */
+    while (low < high) { /* the last one that does not come after it in the tree's order */
         uint32_t middle = low + (high - low) / 2;
         if (w->sites.at[middle].pre <= pre)
             low = middle + 1;

@@ -1,4 +1,4 @@
-/* sroa.c - small arrays in local memory live in registers.
+/* sroa.c - scalar replacement of aggregates (SROA): small arrays in local memory live in registers.
  *
  * ptxas 13.0 takes the local variables of a function apart when all accesses to them have words of
  * 32 bits and nobody else gets an address in them. An access at a known place is a copy then; one
@@ -40,7 +40,7 @@ enum {
 enum { LITTLE = 6000, MANY_LIVE = 46, FEW_LIVE = 31 };
 
 /* What is more than one instruction when ptxas counts, by the start of its class: in each place,
- * and once for the subroutine behind it. */
+ * and once for the subroutine after it. */
 typedef struct cost {
     const char *class_name;
     uint8_t each, once;
@@ -120,7 +120,7 @@ static unsigned access_of(const sroa *a, const pl_insn *i)
 }
 
 /* An access at a known place that is not in the variables: formal parameters and arguments of calls
- * live behind them. */
+ * live after them. */
 static bool is_outside_variables(const sroa *a, const pl_insn *i)
 {
     const unsigned address =
@@ -161,7 +161,7 @@ static const pl_insn *value_of(const pl_ir *x, uint32_t row)
     return i && i->guard == PL_PT && i->op[0] == row ? i : NULL;
 }
 
-/* mul.wide of 32 bits, or shl.b64, by a number */
+/* mul.wide of 32 bits, or shl.b64, by a constant */
 static bool scales(const pl_ir *x, const pl_insn *i, uint64_t *by)
 {
     uint64_t n;
@@ -327,12 +327,12 @@ static bool fits_registers(sroa *a, uint32_t registers)
     pl_ir *x = a->x;
     pl_liveness *f = pl_arena_new(x->tmp, pl_liveness);
     if (!f || !pl_liveness_values(f, x, false) || !pl_liveness_solve(f)) return false;
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t n = 0; n < x->nrpo; n++) {
         pl_liveness_go_to_end(f, x->rpo[n]);
-        most = f->reg_pressure > most ? f->reg_pressure : most;
+        max = f->reg_pressure > max ? f->reg_pressure : max;
     }
-    return most + a->bytes / WORD <= registers;
+    return max + a->bytes / WORD <= registers;
 }
 
 /* Is it worth it? */
@@ -378,7 +378,7 @@ static pl_insn *later(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_
     return i;
 }
 
-/* d = p op q in 32 bits, or d = p, in front of that position. */
+/* d = p op q in 32 bits, or d = p, before that position. */
 static pl_insn *compute(sroa *a, uint32_t block, size_t at, uint32_t line, uint16_t mnem,
                         uint32_t d, uint32_t p, uint32_t q)
 {
@@ -408,7 +408,7 @@ static uint32_t truncated(sroa *a, uint32_t block, size_t at, uint32_t line, uin
     return d;
 }
 
-/* The row that holds the lower half of a 64-bit number, as it is in front of an instruction:
+/* The row that holds the lower half of a 64-bit number, as it is before an instruction:
  * computed where the number is, in 32 bits. */
 static uint32_t low_half_of(sroa *a, uint32_t row, uint32_t block, size_t at, uint32_t line)
 {
@@ -512,7 +512,7 @@ static void rewrite_phi(sroa *a, uint32_t block, size_t at)
 /* ---- accesses ---- */
 
 /* A use of a word at a place in the function; `writes`: how many instructions write it, `early`:
- * one reads it that need not come behind the only one that does. */
+ * one reads it that need not come after the only one that does. */
 typedef struct frame_word {
     uint32_t row; /* 0: not needed yet */
     uint32_t block, at, writes;
@@ -704,8 +704,7 @@ bool pl_pass_sroa(pl_ir *x)
     a.common_dominator = pl_ir_outside_loops(x, a.common_dominator);
     for (int64_t k = 0; k < bytes / WORD; k++) {
         const frame_word *w = &a.word[k];
-        if (w->early &&
-            w->writes < 2) /* what is written once must be so in front of who reads it */
+        if (w->early && w->writes < 2) /* what is written once must be so before who reads it */
             copy(&a, a.common_dominator, 0, 0, word_of(&a, k * WORD), pl_ir_constant(x, 0, 32));
     }
     for_each_insn(&a, rewrite_phi);

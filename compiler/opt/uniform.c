@@ -1,17 +1,18 @@
-/* uniform.c - values that take no register of a thread, though an instruction computes them.
+/* uniform.c - uniform registers: values that are equal in all lanes and take no register of a
+ * thread.
  *
  * ptxas 13.0 for sm_90 (its output, 2026-11) fetches parameters and sizes into uniform registers
  * (ULDC, S2UR) when every reader can name one: integer, logic and floating-point arithmetic takes
- * one operand that is a uniform register, a word of the constant bank or a number; memory, matrices
- * and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two words
- * side by side are one fetch. What a loop counts is in a uniform register, too (UIADD3), as long as
- * it is the same in all lanes: not so where lanes leave the loop apart, where it is compared with a
- * number, or with a word that others read from a uniform register. */
+ * one operand that is a uniform register, a word of the constant bank or a constant; memory,
+ * matrices and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two
+ * words side by side are one fetch. What a loop counts is in a uniform register, too (UIADD3), as
+ * long as it is the same in all lanes: not so where lanes leave the loop apart, where it is
+ * compared with a constant, or with a word that others read from a uniform register. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
 
-enum { ROUNDS = 16 };
+enum { MAX_ITERATIONS = 16 };
 
 /* By mnemonic: 32-bit operands, 64-bit ones and those of type f64 may be uniform registers; the
  * uniform datapath has it. */
@@ -311,7 +312,8 @@ bool pl_pass_uniform_regs(pl_ir *x)
                 allow(&c, i->op[0]);
         }
     c.changed = true;
-    for (unsigned round = 0; round < ROUNDS && (c.changed || !c.converged); round++) {
+    for (unsigned iteration = 0; iteration < MAX_ITERATIONS && (c.changed || !c.converged);
+         iteration++) {
         c.converged |= !c.changed;
         c.changed = false;
         n = 0;

@@ -1,4 +1,5 @@
-/* vectorize_memory.c - neighbouring accesses to memory become one wide access.
+/* vectorize_memory.c - load and store vectorization: neighbouring accesses to memory become one
+ * wide access.
  *
  * Two or four words at consecutive offsets from one register are joined when the first one's
  * address is a multiple of the whole width. ptxas knows where the block's shared memory lies and so
@@ -19,7 +20,7 @@ enum {
     MOST_BYTES = 16,
     WINDOW = 256,
     MOST_ALIGNED = 31,
-    ROUNDS = 12,
+    MAX_ITERATIONS = 12,
     LEAST_TOLD = 3,
     TOLD = 2
 }; /* accesses of 8 and 16 bytes tell something */
@@ -31,7 +32,7 @@ typedef struct vectorizer {
     struct {
         uint32_t walk;
         uint8_t log2;
-    } * required_align; /* by row: what accesses behind the current instruction tell of its present
+    } * required_align; /* by row: what accesses after the current instruction tell of its present
                  value, in this walk */
     uint32_t walk;
     uint32_t *align_witness[TOLD]; /* by row with one definition: the first block whose accesses
@@ -88,7 +89,7 @@ static unsigned alignment(const vectorizer *j, uint32_t row)
     return alignment_of_result > told ? alignment_of_result : told;
 }
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
@@ -102,11 +103,11 @@ static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
     case M_add:
     case M_sub:
     case M_or:
-    case M_xor: return least(alignment(j, w->op[1]), alignment(j, w->op[2]));
+    case M_xor: return min(alignment(j, w->op[1]), alignment(j, w->op[2]));
     case M__iadd3:
     case M__iadd2:
     case M__isub2:
-        return least(alignment(j, w->op[1]), least(alignment(j, w->op[2]), alignment(j, w->op[3])));
+        return min(alignment(j, w->op[1]), min(alignment(j, w->op[2]), alignment(j, w->op[3])));
     case M_and: {
         unsigned a = alignment(j, w->op[1]), b = alignment(j, w->op[2]);
         return a > b ? a : b;
@@ -115,12 +116,12 @@ static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
         return pl_ir_constant_value(j->x, w->op[2], &v)
                    ? alignment(j, w->op[1]) + (unsigned)(v & 31)
                    : 0;
-    case M__lea: return least(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
+    case M__lea: return min(alignment(j, w->op[1]) + w->op[2], alignment(j, w->op[3]));
     case M_mul:
     case M_mad: {
         unsigned a = alignment(j, w->op[1]) + alignment(j, w->op[2]);
         return pl_insn_has(w, W_hi)       ? 0
-               : pl_insn_mnem(w) == M_mad ? least(a, alignment(j, w->op[3]))
+               : pl_insn_mnem(w) == M_mad ? min(a, alignment(j, w->op[3]))
                                           : a;
     }
     case M_cvt:
@@ -140,7 +141,7 @@ static void common_alignment(void *ctx, uint32_t *row, unsigned rows, unsigned u
     if (use & PL_USE_PRED) return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
                      ? 0
-                     : least(alignment_of_result(j, j->i), MOST_ALIGNED);
+                     : min(alignment_of_result(j, j->i), MOST_ALIGNED);
     for (unsigned k = 0; k < rows; k++) {
         unsigned told = j->required_align[*row + k].walk == j->walk
                             ? j->required_align[*row + k].log2
@@ -154,7 +155,7 @@ static void common_alignment(void *ctx, uint32_t *row, unsigned rows, unsigned u
     }
 }
 
-/* A thread may not come to what stands behind it. */
+/* A thread may not come to what stands after it. */
 static bool is_movable(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && (pl_insn_effects(i) & (PL_EF_EXIT | PL_EF_CALL | PL_EF_BRANCH));
@@ -176,7 +177,7 @@ static void find_align_witnesses(vectorizer *j)
 }
 
 /* From the best on, every write lowers what is known of its register, until nothing changes: so
- * loops keep the alignment that they step by. What still falls after some rounds is taken for
+ * loops keep the alignment that they step by. What still falls after some iterations is taken for
  * unaligned. */
 static bool find_alignment(vectorizer *j)
 {
@@ -189,15 +190,15 @@ static bool find_alignment(vectorizer *j)
     find_align_witnesses(j);
     memset(j->align, MOST_ALIGNED, x->f->rows + 4);
     j->changed = true;
-    for (unsigned round = 0; j->changed; round++) {
+    for (unsigned iteration = 0; j->changed; iteration++) {
         j->changed = false;
-        j->widen = round > ROUNDS;
+        j->widen = iteration > MAX_ITERATIONS;
         for (uint32_t n = 0; n < x->nrpo; n++) {
             j->block = x->rpo[n];
             j->walk++;
             const pl_ir_block *b = &x->blocks.at[j->block];
             for (size_t k = b->code.n; k-- > 0;) { /* backwards, so that what a write makes is known
-                                                      to suit the accesses behind it */
+                                                      to suit the accesses after it */
                 pl_insn *i = &b->code.at[k];
                 const pl_form *f = &pl_forms[i->form];
                 uint32_t base = 0;
@@ -338,7 +339,7 @@ static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
         int64_t start = first.imm - (int64_t)(shift * bytes);
         unsigned width = n * bytes;
         if (start & (int64_t)(width - 1)) continue;
-        if (base != UINT32_MAX && (1u << least(known(j, at, base), 31)) < width) return false;
+        if (base != UINT32_MAX && (1u << min(known(j, at, base), 31)) < width) return false;
         memset(member, 0xff, sizeof member);
         found = 0;
         for (uint32_t k = at; k < b->code.n && k < at + WINDOW && found < n; k++) {

@@ -1,6 +1,6 @@
 /* canonicalize.c - puts the tables beside the code into the order of the code.
  *
- * Optimisation removes instructions and leaves their operands behind; after tidying, entry k of a
+ * Optimisation removes instructions and leaves their operands after; after tidying, entry k of a
  * table belongs to the k-th instruction that has one. The text form of a program
  * (isa/object/asm_text.h) relies on it: it writes no table numbers at all. */
 #include "isa/program/canonicalize.h"

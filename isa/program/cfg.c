@@ -3,7 +3,7 @@
  * Lanes that part at a branch meet at its immediate post-dominator: the first block that every path
  * from the branch to the end of the function passes. The computation is the iterative one of
  * Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001) on the reversed pl_cfg,
- * with one virtual block behind all exits. */
+ * with one virtual block after all exits. */
 #include "isa/program/cfg.h"
 
 #include <string.h>

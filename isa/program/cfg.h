@@ -1,4 +1,4 @@
-/* cfg.h - control flow of a machine program: basic blocks, and where parted lanes meet again. */
+/* cfg.h - control flow of a machine program: basic blocks, and where diverged lanes reconverge. */
 #ifndef PL_ISA_PROGRAM_CFG_H
 #define PL_ISA_PROGRAM_CFG_H
 
@@ -31,8 +31,8 @@ uint32_t pl_cfg_successor_count(const pl_cfg_block *b);
 uint32_t pl_cfg_successor(const pl_cfg *g, const pl_cfg_block *b, uint32_t k);
 
 /* Fills reconv of every branch that may part a warp with the start of its immediate post-dominator,
- * and marks the meeting points (PL_IF_SYNC_POINT) of function f. scratch is used for temporary
- * memory. */
+ * and marks the reconvergence points (PL_IF_SYNC_POINT) of function f. scratch is used for
+ * temporary memory. */
 pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *scratch);
 
 #endif

@@ -56,7 +56,7 @@ enum {
                                pl_pass_narrow_int64 and pl_allocate_registers */
 };
 
-/* Flags for the passes only: an instruction behind `.pragma "nounroll"`: a loop that holds it is
+/* Flags for the passes only: an instruction after `.pragma "nounroll"`: a loop that holds it is
  * not unrolled; a sum of a product that contraction has joined: where the length of a loop is asked
  * for these are still two; part of a matrix product's load or store, which ptxas takes apart later
  * than we do. */

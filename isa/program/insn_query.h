@@ -42,7 +42,7 @@ static inline bool pl_insn_is_ieee_div_sqrt(const pl_insn *i)
 }
 
 /* The same, and of integers of 64 bits: what some lanes take from a subroutine; two ways meet
- * behind them. */
+ * after them. */
 static inline bool pl_insn_has_slow_path(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);

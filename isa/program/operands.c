@@ -16,7 +16,7 @@ static uint8_t rows_of(unsigned bits)
 
 #define PLACE(member) ((uint8_t)(offsetof(pl_insn, member) / 4))
 
-/* Every operand is a number or names one register, which is read or written. */
+/* Every operand is a constant or names one register, which is read or written. */
 static bool scalars(const pl_form *f, const uint16_t *mods)
 {
     for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {

@@ -14,7 +14,7 @@ enum {
     PL_TRAIT_INTEGER = 1 << 2, /* its first type is a plain integer of 32 or 64 bits, and it does
                                   not saturate or set the carry */
     PL_TRAIT_WIDE = 1 << 3,    /* of 64 */
-    PL_TRAIT_SCALARS = 1 << 4, /* operands are numbers and scalar registers; each register is read
+    PL_TRAIT_SCALARS = 1 << 4, /* operands are constants and scalar registers; each register is read
                                   or written, not both */
     PL_TRAIT_REMOVABLE =
         1 << 5,       /* it may go when nobody reads what it writes, whatever its flags say */

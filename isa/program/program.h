@@ -140,7 +140,7 @@ typedef struct pl_bank {
 /* One of the PTX files that make up the text. */
 typedef struct pl_prog_source {
     const char *name;
-    uint32_t lines_before; /* lines of the text in front of it */
+    uint32_t lines_before; /* lines of the text before it */
 } pl_prog_source;
 
 typedef struct pl_plan_cache pl_plan_cache;     /* isa/program/operands.h */
@@ -191,7 +191,7 @@ typedef struct pl_program {
     struct {
         pl_prog_source *at;
         size_t n, cap;
-    } sources; /* the PTX files, one behind the other in the text */
+    } sources; /* the PTX files, one after the other in the text */
     int opt_level;
     uint32_t lanes;          /* while it is assembled: of a warp */
     bool linked_parts;       /* while it is assembled: a function that is called by its address has
@@ -233,8 +233,8 @@ static inline bool pl_insn_is_warp_aggregable(const pl_insn *i)
            pl_insn_has(i, W_and) || pl_insn_has(i, W_or) || pl_insn_has(i, W_xor);
 }
 
-/* Where lanes meet that parted before `at`: each group of them executes a BSYNC that stands there,
- * and waits behind it, unless that is at `end`. */
+/* Where lanes reconverge that diverged before `at`: each group of them executes a BSYNC that stands
+ * there, and waits after it, unless that is at `end`. */
 static inline uint32_t pl_reconvergence_pc(const pl_program *p, uint32_t at, uint32_t end)
 {
     return at + (at + 1 < end && pl_forms[p->code.at[at].form].mnem == M__bsync);

@@ -1,7 +1,7 @@
 /* resource_usage.c - barriers, stack and registers of functions, over the graph of calls. See
  * resource_usage.h.
  *
- * Functions are visited behind everything they call; a call back to a function that is still open
+ * Functions are visited after everything they call; a call back to a function that is still open
  * (recursion) counts once, as ptxas counts it. An indirect call may reach every function whose
  * address is in a variable or in a register of some function. */
 #include "isa/program/resource_usage.h"
@@ -117,7 +117,7 @@ static void enter(graph *g, uint32_t func)
     *pl_push(g->p->arena, &g->open) = (visit){.func = func, .pc = g->p->funcs.at[func].first};
 }
 
-/* The next function that the open one calls, UINT32_MAX behind the last. */
+/* The next function that the open one calls, UINT32_MAX after the last. */
 static uint32_t next_callee(graph *g, visit *v)
 {
     const pl_program *p = g->p;

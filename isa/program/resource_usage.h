@@ -9,7 +9,7 @@
  * than a callee's. */
 pl_status pl_program_resources(pl_program *p);
 
-/* Bytes of constant bank 0 in front of the kernel parameters, by target (size of .nv.constant0 in
+/* Bytes of constant bank 0 before the kernel parameters, by target (size of .nv.constant0 in
  * what nvcc 13.0 makes of an empty kernel, 2026-11; before sm_75: as disassembled kernels show). */
 uint32_t pl_constant_base(unsigned sm);
 

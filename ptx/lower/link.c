@@ -259,7 +259,7 @@ static void join_targets(linker *l, pl_ast *const *module, size_t n)
     l->out->target = best->target;
 }
 
-/* The module's files and inlined calls come behind those of the modules before it. */
+/* The module's files and inlined calls come after those of the modules before it. */
 static void renumber_positions(pl_ast *a, uint32_t files, uint32_t inlines)
 {
     for (size_t k = 0; files && k < a->funcs.n; k++)

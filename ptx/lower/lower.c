@@ -8,7 +8,7 @@
  * (pl_call_move).
  *
  * Read next: ptx/lower/assemble.c (the module as a whole), compiler/compile_function.c (what
- * follows for each function), isa/program/cfg.c (meeting points),
+ * follows for each function), isa/program/cfg.c (reconvergence points),
  * compiler/codegen/register_allocation.c (register allocation), emu/exec/warp.c (what a call does).
  */
 #include "ptx/lower/lower.h"
@@ -49,8 +49,8 @@ typedef struct lower {
         } * at;
         size_t n, cap;
     } fixups;
-    uint32_t line;         /* index of the current line row */
-    uint32_t lines_before; /* in the program's text, in front of the function's module */
+    uint32_t line;                        /* index of the current line row */
+    uint32_t lines_before;                /* in the program's text, before the function's module */
     uint32_t src_file, src_line, inlined; /* what the latest .loc says */
     bool nounroll;                        /* a pragma says so for the loop that starts here */
     bool unsupported;                     /* it has a form that cannot be executed */
@@ -224,7 +224,7 @@ static uint32_t sreg_row(lower *c, const pl_operand *o, uint32_t width)
         c, (constant){.width = (uint16_t)width, .sreg = (uint16_t)o->sreg, .sel = sel});
 }
 
-/* Row of the sum of a row and a number, by an instruction in front of `like` and guarded as it is.
+/* Row of the sum of a row and a constant, by an instruction before `like` and guarded as it is.
  */
 static uint32_t sum_row(lower *c, uint32_t from, pl_word type, int64_t number, const pl_insn *like)
 {
@@ -299,7 +299,7 @@ static void use_label(lower *c, uint32_t pc, uint32_t pool, const pl_label *l)
     *pl_push(c->scratch, &c->fixups) = (struct fixup){.pc = pc, .pool = pool, .label = l};
 }
 
-/* A byte offset behind a place; it wraps, as addresses do. */
+/* A byte offset after a place; it wraps, as addresses do. */
 static int64_t behind(uint64_t at, int64_t offset)
 {
     return (int64_t)(at + (uint64_t)offset);
@@ -598,7 +598,7 @@ static bool lower_clock(lower *c, const pl_insn *i, const pl_stmt *s)
     return true;
 }
 
-/* mov.pred from a special register: its row holds a number. */
+/* mov.pred from a special register: its row holds a constant. */
 static bool lower_special_predicate(lower *c, const pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];

@@ -291,7 +291,7 @@ static uint64_t place_kernel(const usage *u, uint32_t kernel, struct pl_shared_p
     return at;
 }
 
-/* ---- unsized arrays: the launch's dynamic memory, behind everything else ---- */
+/* ---- unsized arrays: the launch's dynamic memory, after everything else ---- */
 
 static bool uses_dynamic(const usage *u, uint32_t func)
 {
