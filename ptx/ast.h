@@ -137,8 +137,8 @@ typedef struct pl_table {
     pl_loc at;
 } pl_table;
 
-/* A large module has millions of them: small on purpose. What it is checked with lies in pl_draft
- * (operand_check.h). */
+/* A large module has millions of them: small on purpose. What it is checked with lies in
+ * pl_operand_draft (operand_check.h). */
 typedef struct pl_operand {
     uint8_t kind;      /* pl_operand_kind */
     bool neg : 1;      /* ! before a predicate, or - before a register where a form allows it */

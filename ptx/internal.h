@@ -144,7 +144,7 @@ typedef struct pl_node {
 } pl_node;
 
 /* An operand while it is checked: with its place. What stays of it is a pl_operand (ast.h). */
-typedef struct pl_draft {
+typedef struct pl_operand_draft {
     uint8_t kind; /* pl_operand_kind */
     bool neg : 1, is_float : 1;
     uint8_t sel, nlanes;
@@ -159,8 +159,8 @@ typedef struct pl_draft {
     };
     pl_var *var;        /* VAR; base of ADDR */
     int64_t imm, given; /* of a number: what is used of it, and as it is written */
-    struct pl_draft *elem;
-} pl_draft;
+    struct pl_operand_draft *elem;
+} pl_operand_draft;
 
 /* Words and attributes in front of a declaration. */
 typedef struct pl_decl {
@@ -248,7 +248,7 @@ typedef struct pl_parse {
         size_t n, cap;
     } nodes;
     struct {
-        pl_draft *at;
+        pl_operand_draft *at;
         size_t n, cap;
     } drafts; /* elements of its vectors and lists */
     pl_match_word word[PL_MAX_WORDS];
@@ -441,6 +441,6 @@ void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, cons
 bool pl_is_array(const pl_var *v);
 /* call_check.c: true when the arguments of a call suit the function; other instructions always do.
  */
-bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at);
+bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_loc at);
 
 #endif

@@ -31,11 +31,11 @@ typedef struct location {
     uint32_t group, chain; /* next place with the same hash */
     uint32_t grain, loads; /* sixteen bytes that this entry is found by */
     int64_t from, to;
-    uint32_t store; /* the last one, PL_NOWHERE */
+    uint32_t store; /* the last one, PL_NO_ACCESS */
 } location;
 
 typedef struct space {
-    uint32_t last, other; /* last store; last one of another group than that; PL_NOWHERE */
+    uint32_t last, other; /* last store; last one of another group than that; PL_NO_ACCESS */
     uint32_t group;       /* of `last` */
     uint32_t open;        /* groups with waiting loads */
 } space;
@@ -102,9 +102,9 @@ void pl_memory_dependence_start(pl_memory_dependence *m)
         m->location_of[location_hash(m, &m->locations.at[k])] = NONE;
     for (size_t k = 0; k < m->waiting.n; k++) m->closed.at[m->waiting.at[k].at] = false;
     m->groups.n = m->locations.n = m->waiting.n = 0;
-    m->store = PL_NOWHERE;
+    m->store = PL_NO_ACCESS;
     for (uint32_t s = 0; s < SPACES; s++)
-        m->space[s] = (space){.last = PL_NOWHERE, .other = PL_NOWHERE};
+        m->space[s] = (space){.last = PL_NO_ACCESS, .other = PL_NO_ACCESS};
 }
 
 /* The tables grow with what they hold. */
@@ -195,7 +195,7 @@ static location *location_of(pl_memory_dependence *m, uint32_t g, uint32_t grain
                     .grain = grain,
                     .from = a->from,
                     .to = a->to,
-                    .store = PL_NOWHERE};
+                    .store = PL_NO_ACCESS};
     *slot = (uint32_t)m->locations.n;
     return k;
 }
@@ -207,7 +207,7 @@ static bool overlap(const location *p, uint32_t g, uint32_t grain, const pl_acce
 
 static uint32_t later(uint32_t a, uint32_t b)
 {
-    return a == PL_NOWHERE || (b != PL_NOWHERE && b > a) ? b : a;
+    return a == PL_NO_ACCESS || (b != PL_NO_ACCESS && b > a) ? b : a;
 }
 
 static bool may_meet(uint32_t a, uint32_t b)
@@ -218,14 +218,14 @@ static bool may_meet(uint32_t a, uint32_t b)
 uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *a)
 {
     make_room(m);
-    uint32_t g = group_of(m, a), latest = PL_NOWHERE;
+    uint32_t g = group_of(m, a), latest = PL_NO_ACCESS;
     while (m->closed.n <= a->at && pl_arena_ok(m->a)) *pl_push(m->a, &m->closed) = false;
     for (uint32_t k = 0; k < SPACES; k++) {
         const space *s = &m->space[k];
         if (may_meet(k, a->space))
-            latest =
-                later(latest,
-                      k == a->space && a->base != PL_NOWHERE && s->group == g ? s->other : s->last);
+            latest = later(latest, k == a->space && a->base != PL_UNKNOWN_BASE && s->group == g
+                                       ? s->other
+                                       : s->last);
     }
     group *own = &m->groups.at[g - 1];
     add_pending(m, &own->loads, a->at);
@@ -235,7 +235,7 @@ uint32_t pl_memory_dependence_of_load(pl_memory_dependence *m, const pl_access *
         m->space[a->space].open = g;
     }
     int64_t first;
-    for (uint32_t n = a->base == PL_NOWHERE ? 0 : grains(a, &first); n-- > 0;) {
+    for (uint32_t n = a->base == PL_UNKNOWN_BASE ? 0 : grains(a, &first); n-- > 0;) {
         uint32_t grain = (uint32_t)(first + n);
         for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
             if (overlap(&m->locations.at[p - 1], g, grain, a))
@@ -253,9 +253,9 @@ uint32_t pl_memory_dependence_of_store(pl_memory_dependence *m, const pl_access 
     m->found.n = 0;
     for (uint32_t k = 0; k < SPACES; k++)
         if (may_meet(k, a->space))
-            close_groups(m, &m->space[k], k == a->space && a->base != PL_NOWHERE ? g : NONE);
+            close_groups(m, &m->space[k], k == a->space && a->base != PL_UNKNOWN_BASE ? g : NONE);
     int64_t first;
-    for (uint32_t c = a->base == PL_NOWHERE ? 0 : grains(a, &first); c-- > 0;) {
+    for (uint32_t c = a->base == PL_UNKNOWN_BASE ? 0 : grains(a, &first); c-- > 0;) {
         uint32_t grain = (uint32_t)(first + c);
         for (uint32_t p = m->location_of[hash(m, g, grain)]; p; p = m->locations.at[p - 1].chain)
             if (overlap(&m->locations.at[p - 1], g, grain, a))

@@ -416,7 +416,7 @@ static pl_access access_of(const sched *l, uint32_t at)
     bool known = row != PL_IR_NONE && row < l->x->f->rows && l->x->regs[row].ndefs == 1;
     return (pl_access){.at = at,
                        .space = i->sel[PL_M_SPACE],
-                       .base = known ? row : PL_NOWHERE,
+                       .base = known ? row : PL_UNKNOWN_BASE,
                        .from = i->imm,
                        .to = i->imm + ((int64_t)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2])};
 }

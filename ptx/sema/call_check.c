@@ -2,7 +2,8 @@
  * ISA 9.0, sections 7.1 and 9.7.12.5). */
 #include "ptx/internal.h"
 
-static const pl_draft *operand_of(const pl_form *f, const pl_draft *op, pl_okind kind)
+static const pl_operand_draft *operand_of(const pl_form *f, const pl_operand_draft *op,
+                                          pl_okind kind)
 {
     for (unsigned k = 0; k < f->noperands; k++)
         if (f->operand[k].kind == kind) return op[k].kind == PL_O_NONE ? NULL : &op[k];
@@ -32,7 +33,7 @@ static const char *register_kind(pl_parse *p, const char *article, uint16_t vec)
 
 /* One argument or result against the variable it is bound to (ptxas 13.0: sizes, types and
  * alignments must agree). */
-static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
+static bool passes(pl_parse *p, const pl_operand_draft *o, const pl_var *v, bool result)
 {
     if (o->kind == PL_O_SINK) {
         if (!result) pl_report(p->diags, PL_E0207, o->at, "call");
@@ -91,7 +92,7 @@ static bool passes(pl_parse *p, const pl_draft *o, const pl_var *v, bool result)
 }
 
 static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, size_t n,
-                 pl_draft *have, bool results)
+                 pl_operand_draft *have, bool results)
 {
     size_t given = have ? have->n : 0;
     bool open_ended = !results && n && want[n - 1]->unsized;
@@ -112,13 +113,13 @@ static bool list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *want, 
     return good;
 }
 
-bool pl_call_check(pl_parse *p, const pl_form *form, pl_draft *op, pl_loc at)
+bool pl_call_check(pl_parse *p, const pl_form *form, pl_operand_draft *op, pl_loc at)
 {
     if (!(form->effects & PL_EF_CALL)) return true;
-    const pl_draft *callee = operand_of(form, op, PL_K_FUNC),
-                   *proto = operand_of(form, op, PL_K_PROTO);
-    pl_draft *args = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
-    pl_draft *rets = (pl_draft *)(uintptr_t)operand_of(form, op, PL_K_RETS);
+    const pl_operand_draft *callee = operand_of(form, op, PL_K_FUNC),
+                           *proto = operand_of(form, op, PL_K_PROTO);
+    pl_operand_draft *args = (pl_operand_draft *)(uintptr_t)operand_of(form, op, PL_K_ARGS);
+    pl_operand_draft *rets = (pl_operand_draft *)(uintptr_t)operand_of(form, op, PL_K_RETS);
     if (!callee || p->doubtful) return true;
     const pl_func *f = callee->kind == PL_O_FUNC ? callee->func : NULL;
     if (!f) {

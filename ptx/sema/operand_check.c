@@ -2,8 +2,8 @@
  * chapters 6 and 9).
  *
  * Every function here answers "does it fit?" and fills in the checked operand. It reports a mistake
- * only when the attempt is aloud, since several forms may be tried before one is blamed. What
- * ptxas 13.0 takes was measured and decides. */
+ * only when the attempt is to be reported, since several forms may be tried before one is blamed.
+ * What ptxas 13.0 takes was measured and decides. */
 #include "ptx/sema/operand_check.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ static const char *written(const pl_parse *p, const pl_node *n)
 
 static bool kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, const char *given)
 {
-    if (a->aloud)
+    if (a->report)
         pl_report(a->p->diags, PL_E0203, n->at, pl_full_name(a->p, a->opcode), wanted, given)
             ->help = pl_syntax_help(a->p, a->form);
     return false;
@@ -112,7 +112,7 @@ const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
 /* ---- single operands ---- */
 
 /* .x .y .z .w, or the colours .r .g .b .a, of a vector or a special register */
-static bool component(pl_attempt *a, const pl_node *n, pl_draft *o)
+static bool component(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     static const char xyzw[] = "xyzw", rgba[] = "rgba";
     const char *s = n->sel->name + 1;
@@ -121,7 +121,7 @@ static bool component(pl_attempt *a, const pl_node *n, pl_draft *o)
                                                           : strchr(rgba, s[0]) - rgba));
         return true;
     }
-    if (a->aloud) pl_report(a->p->diags, PL_E0208, n->sel_at, n->sel->name);
+    if (a->report) pl_report(a->p->diags, PL_E0208, n->sel_at, n->sel->name);
     return false;
 }
 
@@ -199,7 +199,7 @@ static bool may_be_sum(const pl_ospec *s, const pl_node *n, const pl_reg *r, boo
 }
 
 static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector,
-                             const pl_node *n, const pl_binding *b, pl_draft *o)
+                             const pl_node *n, const pl_binding *b, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     pl_reg *r = b->reg;
@@ -208,13 +208,13 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
     o->imm = n->has_offset ? n->value : 0;
     if (n->sel && !(r->vec ? component(a, n, o) : pl_video_part(a, s, n, o))) return false;
     if (r->vec && o->sel < PL_SEL_X) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode), "a single register",
                       pl_arena_printf(p->arena, "the .v%u register '%s'", r->vec, r->name));
         return false;
     }
     if (o->sel >= PL_SEL_X && (!r->vec || o->sel - PL_SEL_X >= r->vec)) {
-        if (a->aloud) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
+        if (a->report) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
     if (any_bf16(a, s, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
@@ -223,7 +223,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
          !(t == W_b32 && chosen(a, W_ue8m0x2, W_bf16x2)) && pl_word_kind[r->type] != 'b' &&
          (untyped_only(t) || (s->slot < 0 && pl_word_kind[t] == 'b' && t != W_tf32)))) {
         a->close = a->close ? a->close : 1;
-        if (a->aloud) {
+        if (a->report) {
             pl_diag *d = pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                                    pl_full_name(a->p, a->opcode), pl_word_text[t]);
             if (pl_word_bits[r->type] == pl_word_bits[t] && pl_word_kind[t] != 'p')
@@ -234,7 +234,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
         return false;
     }
     if (n->has_offset && !may_be_sum(s, n, r, in_vector)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0232, n->at, r->name)->help =
                 "a number is added inside an address, or to an integer register that is read";
         return false;
@@ -252,32 +252,33 @@ static bool reads_special(const pl_attempt *a)
 }
 
 static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                             pl_draft *o)
+                             pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     const pl_sreg_info *info = &pl_sregs[n->sym->sreg];
     o->kind = PL_O_SREG;
     o->sreg = (pl_word)info->word;
     if (s->written || !reads_special(a)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0222, n->at, n->sym->name, s->written ? "written" : "used here")
                 ->help = s->written ? NULL : "read it into a register with mov first";
         return false;
     }
     if (n->has_offset) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0232, n->at, n->sym->name)->help =
                 "add the number with an instruction";
         return false;
     }
     if (n->sel && info->vector && !component(a, n, o)) return false;
     if (info->vector ? o->sel < PL_SEL_X : n->sel != NULL) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0223, n->at, n->sym->name, info->vector ? "has" : "has no",
                       info->vector ? ": write %tid.x" : "");
         return false;
     }
-    if (a->aloud && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target)) return false;
+    if (a->report && !pl_module_needs(p, n->at, n->sym->name, info->ptx, info->target))
+        return false;
     int tb = pl_word_bits[t], sb = pl_word_bits[info->type];
     char tk = pl_word_kind[t], sk = pl_word_kind[info->type];
     /* PTX 1.x had 16-bit coordinates, and a 16- and later a 32-bit %gridid; programs of that time
@@ -285,7 +286,7 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     bool old_width = (info->vector && info->ptx == 10 && tb == 16) ||
                      (info->word == W_gridid && (tb == 16 || tb == 32));
     if (tk == 'f' || (tk == 'p') != (sk == 'p') || (tb != sb && !old_width)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0204, n->at, n->sym->name, pl_word_text[info->type],
                       pl_full_name(p, a->opcode), pl_word_text[t]);
         return false;
@@ -293,7 +294,8 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     return true;
 }
 
-static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
+static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                      pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     char kind = pl_word_kind[t];
@@ -303,7 +305,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         return kind_error(a, n, s->written ? "a register to write to" : "a register");
     o->kind = PL_O_IMM;
     if ((kind == 'f' && t != W_f32 && t != W_f64) || t == W_u16x2 || t == W_s16x2) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0212, n->at, pl_full_name(p, a->opcode), pl_word_text[t])
                 ->help = "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
         return false;
@@ -315,14 +317,14 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
             pl_word_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
         o->is_float = true;
         if (kind != 'f' && !bits_of_float) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer",
                           "a floating-point number");
             return false;
         }
         memcpy(&d, &n->value, sizeof d);
         if (a->opcode->mnem == M_createpolicy && !(d > 0 && d <= 1)) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode),
                           "the fraction is more than 0 and at most 1");
             return false;
@@ -331,7 +333,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         o->imm &= pl_word_bits[t] < 64 ? (INT64_C(1) << pl_word_bits[t]) - 1 : -1;
     } else {
         if (kind == 'f') {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode),
                           "a floating-point number", "an integer")
                     ->help = "write it with a decimal point, or its bits as 0f3F800000";
@@ -345,7 +347,7 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
                              : n->value;
     }
     if (kind == 'p' && a->opcode->mnem == M_wgmma && (uint64_t)n->value > 1) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), "0 or 1",
                       (long long)n->value);
         return false;
@@ -354,13 +356,13 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
         n->kind == PL_N_INT && strcmp(s->name, "a") != 0 &&
         (n->value > UINT32_MAX ||
          n->value < INT32_MIN)) { /* a field of so many bits; see limits in statement.c */
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
                       pl_range_text(p->arena, 0, 255), (long long)n->value);
         return false;
     }
     if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
                       pl_range_text(p->arena, s->lo, s->hi), (long long)n->value);
         return false;
@@ -389,7 +391,7 @@ static const pl_binding *resolve(pl_attempt *a, const pl_node *n)
 {
     const pl_binding *b = pl_name_lookup(a->p, n->sym);
     if (!b) {
-        if (a->aloud) pl_name_undefined(a->p, n->sym, n->at);
+        if (a->report) pl_name_undefined(a->p, n->sym, n->at);
         return NULL;
     }
     return b->kind == PL_B_BAD ? NULL : b;
@@ -452,7 +454,7 @@ static bool in_space(pl_attempt *a, const pl_node *n, const pl_var *v, pl_word o
         break;
     }
     if (good) return true;
-    if (a->aloud)
+    if (a->report)
         pl_report(a->p->diags, PL_E0229, n->at, v->name, space_names[v->space],
                   space ? pl_arena_printf(a->p->arena, ".%s", pl_word_text[space])
                   : a->opcode->mnem == M_mbarrier  ? ".shared"
@@ -471,18 +473,19 @@ static bool offset(pl_attempt *a, const pl_node *n, const pl_binding *b, int64_t
         *bytes = (int64_t)((uint64_t)n->value * (unsigned)(pl_word_bits[b->var->type] / 8));
         return true;
     }
-    if (a->aloud)
+    if (a->report)
         pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "an array");
     return false;
 }
 
 /* The address of a variable or function as a value: mov.u64 %rd1, var+4, mov.u64 %rd1, var[1]. */
-static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b, pl_draft *o)
+static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_binding *b,
+                       pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     int bits = pl_word_bits[t];
     if (pl_word_kind[t] == 'f' || pl_word_kind[t] == 'p' || (bits != 32 && bits != 64) || n->sel) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       "a register or a number");
         return false;
@@ -492,14 +495,14 @@ static bool name_value(pl_attempt *a, pl_word t, const pl_node *n, const pl_bind
         o->var = b->var;
         if (!offset(a, n, b, &o->imm)) return false;
         if (b->var->space == PL_SP_PARAM && b->var->role == PL_VAR_PLAIN) {
-            if (a->aloud) pl_report(p->diags, PL_E0235, n->at, b->var->name);
+            if (a->report) pl_report(p->diags, PL_E0235, n->at, b->var->name);
             return false;
         }
         if (a->opcode->mnem == M_cvta) return in_space(a, n, b->var, W_b64);
         if (a->opcode->mnem == M_mapa || a->opcode->mnem == M_getctarank)
             return in_space(a, n, b->var, W_shared__cluster);
         if (bits == 32 && p->ast->address_size == 64 && b->var->space == PL_SP_GLOBAL) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0236, n->at, b->var->name, (unsigned)p->ast->address_size,
                           bits);
             return false;
@@ -545,7 +548,7 @@ static bool stores_32_bytes(const pl_attempt *a, const pl_ospec *s)
 }
 
 static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, const pl_node *n,
-                  pl_draft *o)
+                  pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
@@ -560,7 +563,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
             (in_vector ? (s->written && !s->read) || stores_32_bytes(a, s)
                        : s->sink_ok && (s->vslot < 0 || a->form->effects & PL_EF_ATOMIC)))
             return true;
-        if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;
     case PL_N_INT:
     case PL_N_FLOAT: return immediate(a, s, t, n, o);
@@ -569,7 +572,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
     }
     if (n->not_ || n->minus) {
         if (n->minus ? !pl_video_negates(a, s) : !s->negatable) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0213, n->at, pl_full_name(a->p, a->opcode),
                           n->not_ ? "!" : "-")
                     ->help = n->minus ? "negate it with neg first" : NULL;
@@ -588,7 +591,7 @@ static bool value(pl_attempt *a, const pl_ospec *s, pl_word t, bool in_vector, c
         o->func = b->func;
         return true;
     }
-    if (a->aloud)
+    if (a->report)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                   s->written ? "a register" : "a register or a number");
     return false;
@@ -629,7 +632,7 @@ static char kind_class(pl_word type)
     return type == W_f16x2 ? 'x' : kind == 's' ? 'u' : kind;
 }
 
-static char element_kind(const pl_draft *o)
+static char element_kind(const pl_operand_draft *o)
 {
     return o->kind == PL_O_REG   ? kind_class(o->reg->type)
            : o->kind == PL_O_IMM ? (o->is_float ? 'f' : 'u')
@@ -680,7 +683,7 @@ static bool holds_register(const pl_attempt *a, const pl_node *n)
  * floating-point number stands for its bits in untyped elements (ptxas 13.0). Only wmma.store takes
  * registers alone. */
 static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
-                             pl_draft *o)
+                             pl_operand_draft *o)
 {
     pl_ospec free = *s;
     free.reg_only = s->reg_only && a->opcode->mnem == M_wmma && a->form->effects & PL_EF_STORE;
@@ -694,24 +697,25 @@ static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const 
 }
 
 /* Room for the elements of an operand, until the statement ends; NULL: out of memory. */
-static pl_draft *new_drafts(pl_parse *p, size_t n)
+static pl_operand_draft *new_drafts(pl_parse *p, size_t n)
 {
     if (p->drafts.cap - p->drafts.n < n) { /* what was handed out stays where it is */
         size_t cap = 2 * p->drafts.cap > n + 64 ? 2 * p->drafts.cap : n + 64;
-        p->drafts.at = pl_arena_array(p->names, pl_draft, cap);
+        p->drafts.at = pl_arena_array(p->names, pl_operand_draft, cap);
         p->drafts.n = 0;
         p->drafts.cap = pl_arena_ok(p->names) ? cap : 0;
         if (!p->drafts.cap) return NULL;
     }
-    pl_draft *at = &p->drafts.at[p->drafts.n];
+    pl_operand_draft *at = &p->drafts.at[p->drafts.n];
     p->drafts.n += n;
     return n ? memset(at, 0, n * sizeof *at) : at;
 }
 
 /* A vector of one element, written without braces. */
-static bool one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
+static bool one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                        pl_operand_draft *o)
 {
-    pl_draft scratch = {0}, *e = a->out ? new_drafts(a->p, 1) : &scratch;
+    pl_operand_draft scratch = {0}, *e = a->out ? new_drafts(a->p, 1) : &scratch;
     if (!e) return false;
     o->kind = PL_O_VEC;
     o->n = 1;
@@ -720,7 +724,7 @@ static bool one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_no
 }
 
 static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
-                   pl_draft *o)
+                   pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
@@ -731,7 +735,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         o->kind = PL_O_VEC;
         o->n = (uint16_t)count;
         if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t))) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
                           pl_full_name(a->p, a->opcode), pl_word_text[t]);
             return false;
@@ -739,8 +743,8 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         if (!a->out) return true;
         o->elem = new_drafts(p, count);
         for (unsigned k = 0; o->elem && k < count; k++)
-            o->elem[k] =
-                (pl_draft){.kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
+            o->elem[k] = (pl_operand_draft){
+                .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
         return true;
     }
     if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding &&
@@ -751,7 +755,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         if (a->out && !(o->elem = new_drafts(p, count))) return false;
         for (unsigned k = 0; k < count; k++) {
             pl_node part = *n;
-            pl_draft scratch = {0};
+            pl_operand_draft scratch = {0};
             part.sel = pl_sym_intern(p, names[k], 2);
             if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch)) return false;
         }
@@ -761,7 +765,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
                           s->slot < 0 && !strcmp(s->name, "c") &&
                           a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
     if (n->kind == PL_N_SINK && is_surface(a)) {
-        if (a->aloud) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
         return false;
     }
     if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s)) {
@@ -774,7 +778,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     bool longer = (sampled || (is_surface(a) && (coordinate || count == 1))) &&
                   n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
     if (n->kind != PL_N_VEC || (n->n != count && !longer)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
                       pl_arena_printf(p->arena, "%u elements in braces", count),
                       n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n) : written(p, n));
@@ -791,7 +795,7 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
     char before = 'b';
     bool mixed = n->n > 1 && holds_register(a, n);
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
-        pl_draft scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
+        pl_operand_draft scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
         pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32
                       : k == 0 && layered                              ? W_u32
                                                                        : common;
@@ -802,24 +806,24 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
         if (x->kind == PL_O_SINK) continue;
         char kind = element_kind(x);
         if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1 && !coordinate)) {
-            if (a->aloud) pl_report(p->diags, PL_E0249, x->at);
+            if (a->report) pl_report(p->diags, PL_E0249, x->at);
             return false;
         }
         before = kind;
         int width = x->kind == PL_O_REG ? pl_word_bits[x->reg->type] : 0;
         if (!bits) bits = width;
         if (width && width != bits) {
-            if (a->aloud) pl_report(p->diags, PL_E0237, x->at);
+            if (a->report) pl_report(p->diags, PL_E0237, x->at);
             return false;
         }
         sinks = false;
     }
-    if (sinks && a->aloud) pl_report(p->diags, PL_E0238, n->at);
+    if (sinks && a->report) pl_report(p->diags, PL_E0238, n->at);
     return !sinks;
 }
 
 /* [base + offset] in tensor memory: a 32-bit register */
-static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
+static bool tensor_address(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     o->kind = PL_O_ADDR;
@@ -830,7 +834,7 @@ static bool tensor_address(pl_attempt *a, const pl_node *n, pl_draft *o)
     if (!b) return false;
     if (b->kind != PL_B_REG || b->reg->vec || pl_word_bits[b->reg->type] != 32 ||
         pl_word_kind[b->reg->type] == 'f') {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       "a 32-bit register with an address in tensor memory");
         return false;
@@ -881,7 +885,7 @@ static int least_address(const pl_attempt *a)
 }
 
 /* [base + offset] */
-static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
+static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     pl_word space;
@@ -891,7 +895,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     if (n->kind == PL_N_INT) {
         o->imm = n->value;
         if (own == W_b64 && (!space_of(a, &space) || space == W_local)) return true;
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0227, n->at)->help = "put the address into a register";
         return false;
     }
@@ -902,7 +906,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     if (b->kind == PL_B_VAR) {
         o->var = b->var;
         if (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0206, n->at, n->sym->name, "texture, sampler or surface",
                           "a register or a variable");
             return false;
@@ -910,18 +914,18 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
         if (!in_space(a, n, b->var, own)) return false;
         if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM &&
             b->var->role == PL_VAR_INPUT) {
-            if (a->aloud) pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
+            if (a->report) pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
             return false;
         }
         if (a->form->effects & PL_EF_LOAD && b->var->space == PL_SP_PARAM &&
             b->var->role == PL_VAR_RESULT) {
-            if (a->aloud) pl_report(p->diags, PL_E0239, n->at, b->var->name);
+            if (a->report) pl_report(p->diags, PL_E0239, n->at, b->var->name);
             return false;
         }
         return true;
     }
     if (b->kind != PL_B_REG) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       "a register or a variable");
         return false;
@@ -929,12 +933,12 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     char kind = pl_word_kind[b->reg->type];
     if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
         pl_word_bits[b->reg->type] < least_address(a)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
         return false;
     }
     if (cuts_address(a, b->reg)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type])->help =
                 "addresses of global memory and generic ones have 64 bits (.address_size 64): use "
                 "a .b64 register";
@@ -944,7 +948,7 @@ static bool address(pl_attempt *a, pl_word own, const pl_node *n, pl_draft *o)
     return true;
 }
 
-static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
+static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o)
 {
     bool plain = n->kind == PL_N_NAME && !n->sel && !n->has_offset && !n->not_ && !n->minus;
     const pl_binding *b = plain ? resolve(a, n) : NULL;
@@ -956,7 +960,7 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
                                                        : "the name of a prototype");
     if (!b) return false;
     if (b->kind != PL_B_TABLE || (s->kind == PL_K_LABELS) != (b->table->kind == PL_TAB_BRANCH)) {
-        if (a->aloud)
+        if (a->report)
             pl_report(a->p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                       s->kind == PL_K_LABELS ? "a .branchtargets list"
                                              : "a .callprototype or .calltargets list");
@@ -968,7 +972,7 @@ static bool table_operand(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl
     return true;
 }
 
-static bool callee(pl_attempt *a, const pl_node *n, pl_draft *o)
+static bool callee(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     o->at = n->at;
@@ -980,7 +984,7 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_draft *o)
         o->kind = PL_O_FUNC;
         o->func = b->func;
         if (b->func->entry) {
-            if (a->aloud)
+            if (a->report)
                 pl_report(p->diags, PL_E0206, n->at, n->sym->name, "kernel", "a function");
             return false;
         }
@@ -993,13 +997,14 @@ static bool callee(pl_attempt *a, const pl_node *n, pl_draft *o)
         o->imm = 0;
         return true;
     }
-    if (a->aloud) pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
+    if (a->report)
+        pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b), "a function");
     return false;
 }
 
 /* (a, b, c) of a call: parameters, registers or constants; their types are compared with the
  * callee's in call_check.c */
-static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
+static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     if (n->kind != PL_N_LIST) return kind_error(a, n, "a list in parentheses");
@@ -1011,7 +1016,7 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_dra
     uint32_t e = n->first;
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         const pl_node *x = unwrap(p, node(p, e));
-        pl_draft *q = &o->elem[k];
+        pl_operand_draft *q = &o->elem[k];
         q->at = x->at;
         if (x->kind == PL_N_WRONG) return false;
         if ((x->kind == PL_N_INT || x->kind == PL_N_FLOAT) && s->kind == PL_K_ARGS) {
@@ -1048,7 +1053,8 @@ static bool arguments(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_dra
 }
 
 /* Coordinates of a texture or tensor: a vector, or one register. */
-static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n, pl_draft *o)
+static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                        pl_operand_draft *o)
 {
     if (n->kind != PL_N_VEC) {
         o->at = n->at;
@@ -1057,7 +1063,7 @@ static bool coordinates(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_no
     return vector(a, s, t, n->n, n, o);
 }
 
-static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
+static bool opaque(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     n = unwrap(p, n);
@@ -1078,10 +1084,10 @@ static bool opaque(pl_attempt *a, const pl_node *n, pl_draft *o)
         pl_word_kind[b->reg->type] != 'f') {
         o->kind = PL_O_REG;
         o->reg = b->reg;
-        return !a->aloud ||
+        return !a->report ||
                pl_module_needs(p, n->at, "a texture or surface in a register", 31, "sm_20");
     }
-    if (a->aloud)
+    if (a->report)
         pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
                   "a texture, sampler or surface, or a 64-bit register");
     return false;
@@ -1099,7 +1105,7 @@ static bool takes_elements(const pl_attempt *a)
 /* ---- the choice by the form's specification
  * ---------------------------------------------------------------------------- */
 
-bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o)
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_draft *o)
 {
     pl_parse *p = a->p;
     const pl_ospec *s = &a->form->operand[k];

@@ -15,24 +15,24 @@ typedef struct pl_item {
 
 typedef struct pl_attempt {
     pl_parse *p;
-    bool aloud;
+    bool report;
     const pl_form *form;
     const uint16_t *mods;
     const pl_sym *opcode;
     pl_loc at;
     const pl_item *items;
     unsigned nitems;
-    pl_draft *out;
+    pl_operand_draft *out;
     unsigned reached; /* items taken before the first mistake */
     unsigned close; /* how near the mistaken one came: 1 a name of the wrong type, 2 an element of a
                        vector of the right length */
 } pl_attempt;
 
 /* Holds operand k of the form against what was written, and fills in *o. */
-bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_draft *o);
+bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_draft *o);
 /* video_modifiers.c: a part of a register (%r1.b0, %r1.h10, %r1.b7654), which only video
  * instructions select; and -%r1 of vmad */
-bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o);
+bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o);
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
 bool pl_video_signs_agree(const pl_attempt *a);
 /* "add.rn.f32", as written */

@@ -260,7 +260,7 @@ static bool address_size_agrees(const pl_attempt *a)
 /* Which of the two a query is about; NULL: the place is well. */
 static const char *query_problem(const pl_attempt *a)
 {
-    const pl_draft *o = &a->out[1];
+    const pl_operand_draft *o = &a->out[1];
     if (!a->p->ast->texmode_independent || o->kind != PL_O_VAR) return NULL;
     bool of_sampler = has_word(a, "filter_mode") || has_word(a, "addr_mode_0") ||
                       has_word(a, "addr_mode_1") || has_word(a, "addr_mode_2") ||
@@ -370,7 +370,7 @@ static bool constants_agree(const pl_attempt *a)
                     a->form->effects & PL_EF_CONVERGE; /* bar.warp.sync takes a mask */
     const size_t rows = sizeof limits / sizeof *limits;
     for (unsigned j = 0; j < a->form->noperands && !one_warp; j++) {
-        const pl_draft *o = &a->out[j];
+        const pl_operand_draft *o = &a->out[j];
         size_t k = 0;
         while (o->kind == PL_O_IMM && k < rows && !limits_operand(a, k, a->form->operand[j].name))
             k++;
@@ -405,7 +405,7 @@ static bool scale_agrees(const pl_attempt *a)
 {
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const char *name = a->form->operand[k].name;
-        const pl_draft *o = &a->out[k];
+        const pl_operand_draft *o = &a->out[k];
         if (a->opcode->mnem == M_wgmma && (!strcmp(name, "na") || !strcmp(name, "nb")) &&
             o->imm == 0) {
             pl_report(a->p->diags, PL_E0218, o->at, pl_full_name(a->p, a->opcode),
@@ -438,7 +438,7 @@ static const struct {
 static bool numbers_agree(const pl_attempt *a)
 {
     for (size_t k = 0; k < sizeof newer / sizeof *newer; k++) {
-        const pl_draft *value = &a->out[1];
+        const pl_operand_draft *value = &a->out[1];
         if (a->opcode->mnem == newer[k].mnem && has_word(a, pl_word_text[newer[k].word]) &&
             value->imm >= newer[k].from &&
             !pl_module_needs(a->p, value->at, "this number", newer[k].ptx, newer[k].target))
@@ -452,11 +452,11 @@ static bool numbers_agree(const pl_attempt *a)
 static bool all_operands(pl_attempt *a)
 {
     unsigned i = 0;
-    pl_draft scratch;
+    pl_operand_draft scratch;
     for (unsigned k = 0; k < a->form->noperands; k++) {
         const pl_ospec *s = &a->form->operand[k];
         bool have = i < a->nitems && a->items[i].second_of_pair == s->joined;
-        pl_draft *o = a->out ? &a->out[k] : &scratch;
+        pl_operand_draft *o = a->out ? &a->out[k] : &scratch;
         memset(o, 0, sizeof *o);
         if (!have) {
             if (can_skip(s)) continue;
@@ -465,7 +465,7 @@ static bool all_operands(pl_attempt *a)
         if (can_skip(s) && !s->joined && k + 1 < a->form->noperands &&
             a->nitems - i <= a->form->noperands - k - 1) {
             pl_attempt quiet = *a;
-            quiet.aloud = false;
+            quiet.report = false;
             quiet.out = NULL;
             memset(&scratch, 0, sizeof scratch);
             if (!pl_operand_check(&quiet, k, &a->items[i], &scratch)) continue;
@@ -481,7 +481,7 @@ static bool all_operands(pl_attempt *a)
             for (k++; k < a->form->noperands; k++) {
                 if (a->out) memset(&a->out[k], 0, sizeof *o);
                 if (!can_skip(&a->form->operand[k])) {
-                    if (a->aloud)
+                    if (a->report)
                         pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
                                   "too few")
                             ->help = pl_syntax_help(a->p, a->form);
@@ -496,7 +496,7 @@ static bool all_operands(pl_attempt *a)
     if (i == a->nitems) {
         for (unsigned k = 0; k < a->form->noperands; k++)
             if (!can_skip(&a->form->operand[k])) {
-                if (a->aloud)
+                if (a->report)
                     pl_report(a->p->diags, PL_E0205, a->at, pl_full_name(a->p, a->opcode),
                               "too few")
                         ->help = pl_syntax_help(a->p, a->form);
@@ -504,7 +504,7 @@ static bool all_operands(pl_attempt *a)
             }
         return true;
     }
-    if (a->aloud) {
+    if (a->report) {
         const pl_node *n = node(a->p, a->items[i].node);
         if (a->items[i].second_of_pair)
             pl_report(a->p->diags, PL_E0231, n->at, pl_full_name(a->p, a->opcode))->help =
@@ -631,7 +631,7 @@ static void undefined_names(pl_attempt *a)
 
 /* ---- what stays of it ---- */
 
-static void keep_operand(pl_parse *p, const pl_draft *d, bool called, pl_operand *o)
+static void keep_operand(pl_parse *p, const pl_operand_draft *d, bool called, pl_operand *o)
 {
     pl_func *f = p->func;
     *o = (pl_operand){.kind = d->kind,
@@ -709,7 +709,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
                   uint32_t operands)
 {
     pl_item items[MAX_ITEMS];
-    pl_draft out[PL_MAX_OPERANDS];
+    pl_operand_draft out[PL_MAX_OPERANDS];
     bool too_many, guarded = guard != NULL;
     pl_reg *g = NULL;
     if (!p->func) {
@@ -759,7 +759,7 @@ void pl_stmt_insn(pl_parse *p, pl_sym *guard, bool neg, pl_loc guard_at, pl_sym 
     a.form = &pl_forms[best->form];
     a.mods = best->mods;
     a.out = out;
-    a.aloud = true;
+    a.report = true;
     for (unsigned k = 0; k < a.form->noperands; k++) out[k].kind = PL_O_NONE;
     bool good = all_operands(&a);
     if (!good) undefined_names(&a);

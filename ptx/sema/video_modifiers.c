@@ -33,7 +33,7 @@ static bool has_operation(const pl_attempt *a)
 }
 
 /* The digits of .b7654 as nibbles; a destination names its parts from high to low. */
-static bool digits(const char *text, unsigned width, bool destination, pl_draft *o)
+static bool digits(const char *text, unsigned width, bool destination, pl_operand_draft *o)
 {
     size_t n = strlen(text);
     char limit = (char)('0' + (destination ? width : 2 * width));
@@ -47,7 +47,7 @@ static bool digits(const char *text, unsigned width, bool destination, pl_draft 
     return true;
 }
 
-bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft *o)
+bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o)
 {
     unsigned width = video_width(a->opcode);
     ptrdiff_t place = s - a->form->operand;
@@ -63,7 +63,7 @@ bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_draft 
     } else if (width > 1 && place <= 2 && text[0] == (width == 2 ? 'h' : 'b')) {
         good = digits(text + 1, width, place == 0, o);
     }
-    if (!good && a->aloud)
+    if (!good && a->report)
         pl_report(a->p->diags, width ? PL_E0244 : PL_E0243, n->sel_at, n->sel->name,
                   pl_full_name(a->p, a->opcode));
     return good;

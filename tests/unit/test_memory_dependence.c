@@ -19,7 +19,7 @@ static bool conflict(const pl_access *a, const pl_access *b)
 {
     if (a->space != b->space && a->space != PL_SP_GENERIC && b->space != PL_SP_GENERIC)
         return false;
-    bool same = a->space == b->space && a->base == b->base && a->base != PL_NOWHERE;
+    bool same = a->space == b->space && a->base == b->base && a->base != PL_UNKNOWN_BASE;
     return !same || (a->to > b->from && b->to > a->from);
 }
 
@@ -35,7 +35,7 @@ static void tell(pl_memory_dependence *m, uint32_t n)
     uint32_t count = 0, before = list[n].kind == LOAD
                                      ? pl_memory_dependence_of_load(m, &list[n].a)
                                      : pl_memory_dependence_of_store(m, &list[n].a, &loads, &count);
-    if (before != PL_NOWHERE) put_behind(n, before);
+    if (before != PL_NO_ACCESS) put_behind(n, before);
     for (uint32_t k = 0; k < count; k++) put_behind(n, loads[k]);
 }
 
@@ -56,7 +56,7 @@ START_TEST(as_each_two_are_compared)
                      size = 1u << (r >> 15) % 6; /* up to 32 bytes */
             int64_t from = (int64_t)((r >> 20) % bytes) - 20;
             list[n] = (told){{n, spaces[round % 3 ? (r >> 10) % 4 : 0],
-                              base == bases ? PL_NOWHERE : 100 + base, from, from + size},
+                              base == bases ? PL_UNKNOWN_BASE : 100 + base, from, from + size},
                              (r >> 30) % 3 ? LOAD : STORE};
             for (uint32_t k = 0; k < MOST; k++) behind[n][k] = false;
             tell(m, n);
@@ -75,7 +75,7 @@ START_TEST(as_each_two_are_compared)
             uint32_t count = 0;
             if (list[n].kind == LOAD) {
                 uint32_t s = pl_memory_dependence_of_load(m, &list[n].a);
-                ck_assert(s == PL_NOWHERE || conflict(&list[n].a, &list[s].a));
+                ck_assert(s == PL_NO_ACCESS || conflict(&list[n].a, &list[s].a));
                 continue;
             }
             pl_memory_dependence_of_store(m, &list[n].a, &loads, &count);
@@ -96,15 +96,15 @@ START_TEST(all_stay_in_front_of_a_barrier)
     pl_memory_dependence_of_load(m, &(pl_access){0, PL_SP_GLOBAL, 7, 0, 4});
     ck_assert_uint_eq(
         pl_memory_dependence_of_store(m, &(pl_access){1, PL_SP_GLOBAL, 7, 4, 8}, &loads, &n),
-        PL_NOWHERE);
+        PL_NO_ACCESS);
     ck_assert_uint_eq(n, 0); /* other bytes */
-    pl_memory_dependence_of_load(m, &(pl_access){2, PL_SP_SHARED, PL_NOWHERE, 0, 4});
+    pl_memory_dependence_of_load(m, &(pl_access){2, PL_SP_SHARED, PL_UNKNOWN_BASE, 0, 4});
     ck_assert_uint_eq(pl_memory_dependence_of_all(m, &loads, &n), 1);
     ck_assert_uint_eq(n, 2);
     pl_memory_dependence_start(m);
     ck_assert_uint_eq(pl_memory_dependence_of_load(m, &(pl_access){4, PL_SP_GENERIC, 9, 0, 4}),
-                      PL_NOWHERE);
-    ck_assert_uint_eq(pl_memory_dependence_of_all(m, &loads, &n), PL_NOWHERE);
+                      PL_NO_ACCESS);
+    ck_assert_uint_eq(pl_memory_dependence_of_all(m, &loads, &n), PL_NO_ACCESS);
     ck_assert_uint_eq(n, 1);
     pl_arena_close(a);
 }
