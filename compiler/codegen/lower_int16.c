@@ -202,8 +202,8 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
     if (!pl_ir_any(x, has_int16)) return true;
     if (!pl_ir_analyze(x)) return false;
     int16_lowering s = {.x = x,
-                .extended = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-                             pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)}};
+                        .extended = {pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
+                                     pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)}};
     s.known = pl_arena_array(x->tmp, uint8_t, x->f->rows + 4);
     if (!s.extended[0] || !s.extended[1] || !s.known) return false;
     for (uint32_t j = 0; j < x->nrpo; j++) {
