@@ -309,7 +309,7 @@ static char *inventory(const lab_set *x)
     size_t size, total[2][2] = {{0}};
     FILE *f = open_memstream(&text, &size);
     if (!f) exit(EXIT_FAILURE);
-    fprintf(f, "| lab | source | kind | rows | come out |\n| --- | --- | --- | --- | --- |\n");
+    fprintf(f, "| lab | source | kind | rows | met |\n| --- | --- | --- | --- | --- |\n");
     for (size_t i = 0; i < x->rows.rows; i++) {
         char **cell = x->rows.row[i];
         size_t n = 0, good = 0, k = 0;
