@@ -10,7 +10,7 @@ tests=0
 # Rows that ptxas accepts belong to the first part of the page, the others to the second.
 for accepted in 1 0; do
     grep -v '^#' "$list" | awk -F '\t' -v a="$accepted" '$4 == a { print $5 }' >"$scratch/rows"
-    awk -v want="$([ $accepted = 1 ] && echo Refused || echo Taken)" '/^## / { on = index($2, want) == 1 } on && /^- `/' "$page" |
+    awk -v want="$([ $accepted = 1 ] && echo Refused || echo Accepted)" '/^## / { on = index($2, want) == 1 } on && /^- `/' "$page" |
         sed 's/^- `\([^`]*\)`.*/\1/' >"$scratch/kinds"
     : >"$scratch/explained"
     while IFS= read -r kind; do
