@@ -41,6 +41,8 @@ enum option_id {
     O_CONSISTENCY,
     O_COOPERATIVE,
     O_CHECK,
+    O_CHECK_LIMIT,
+    O_SCHEDULES,
     O_TIMEOUT,
     O_MAX_CYCLES,
     O_MAX_INSTRUCTIONS,
@@ -98,7 +100,11 @@ static const cli_option option[O_COUNT] = {
                        "at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
-    [O_CHECK] = {"check", 0, "mem,race,init,sync", NULL},
+    [O_CHECK] = {"check", 0, "race|all", "look for what the kernel does wrong (doc/checkers.md)"},
+    [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
+    [O_SCHEDULES] = {"schedules", 0, "N",
+                     "with --check: run the launch N times, from the second on with random "
+                     "schedules, and show what any of them found (1)"},
     [O_TIMEOUT] = {"timeout", 0, "SECONDS", "give up a launch after this time"},
     [O_MAX_CYCLES] = {"max-cycles", 0, "N", "stop a launch after so many cycles (timing mode)"},
     [O_MAX_INSTRUCTIONS] = {"max-instructions", 0, "N",
@@ -123,10 +129,10 @@ static const char usage[] =
     "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
-    const char *kernel, *arch, *trace, *command, *metrics;
+    const char *kernel, *arch, *trace, *command, *metrics, *check;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
-        max_output;
+        max_output, check_limit, schedules;
     bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak,
         cooperative, progress, json, summary, packed, force;
     int opt_level;
@@ -145,7 +151,8 @@ typedef struct session {
     pl_module *module; /* of the latest case: the next one often has the same */
     char *module_paths;
     pl_trace *trace;
-    bool in_memory; /* the trace is there for --metrics only */
+    bool in_memory;    /* the trace is there for --metrics only */
+    pl_checks *checks; /* of the case */
     run_report *json;
     run_style style;
     struct timespec launched, shown; /* when the launch began, and progress was last drawn */
@@ -280,7 +287,9 @@ static bool read_option(cli_args *a, options *o, int k)
                       NULL);
         return false;
     }
-    case O_CHECK: pl_gpu_report(a->gpu, "E0011", "--check", NULL, NULL, NULL); return false;
+    case O_CHECK: o->check = a->value; return true;
+    case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
+    case O_SCHEDULES: return cli_number(a, "--schedules", 1, 1u << 20, &o->schedules);
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_MAX_CYCLES: return cli_number(a, "--max-cycles", 1, UINT64_MAX, &o->max_cycles);
     case O_MAX_INSTRUCTIONS:
@@ -388,6 +397,25 @@ static void save_outputs(session *s, pl_case *c, run_case *r)
     s->status = cli_worse(s->status, cli_status(st));
 }
 
+/* Launches under random schedules: only what their checkers find counts. */
+static pl_status explore(session *s, pl_case *c, const pl_launch *plain)
+{
+    pl_status st = PL_OK;
+    for (uint64_t seed = 1; seed < s->o->schedules && st == PL_OK; seed++) {
+        pl_launch l = *plain;
+        pl_result result;
+        l.mode = PL_MODE_FUNCTIONAL;
+        l.random = true;
+        l.seed = seed;
+        st = module_of(s, c);
+        if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
+        if (st == PL_OK) st = pl_launch_kernel(s->gpu, s->module, &l, &result);
+        pl_gpu_printed(s->gpu);
+        pl_case_release(c);
+    }
+    return st;
+}
+
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
@@ -404,6 +432,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
                    .max_cycles = o->max_cycles,
                    .max_instructions = o->max_instructions,
                    .max_output = o->max_output,
+                   .checks = s->checks,
                    .progress_ctx = s};
     if (o->progress || (s->terminal && !o->json)) l.progress = progress;
     cli_end_waiting(true);
@@ -411,6 +440,8 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     if (st == PL_OK) r->module = s->module;
     for (size_t k = 0; k < c->nargs && st == PL_OK; k++)
         if (c->arg[k].save) st = pl_case_check_save(c, k, o->force);
+    if (st == PL_OK && s->checks) st = explore(s, c, &l);
+    if (st == PL_OK && o->schedules > 1) st = module_of(s, c);
     clock_gettime(CLOCK_MONOTONIC, &s->launched);
     s->shown = s->launched;
     if (st == PL_OK) st = pl_case_prepare(c, s->module, &l);
@@ -445,7 +476,11 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
     if (c) {
         override(s->o, c);
         cli_set_timer(s->o->timeout);
-        r.status = launch(s, c, &r);
+        const pl_checks_options check = {.tools = s->o->check, .limit = s->o->check_limit};
+        if (check.tools) r.status = pl_checks_open(s->gpu, &check, &s->checks);
+        if (r.status == PL_OK) r.status = launch(s, c, &r);
+        if (s->checks && r.module) pl_checks_report(s->checks, r.module);
+        r.checks = s->checks;
     }
     cli_messages(s->gpu, first_message);
     const size_t told = pl_gpu_diag_count(s->gpu);
@@ -458,6 +493,9 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
     if (pl_gpu_diag_count(s->gpu) > told) s->status = cli_worse(s->status, CLI_SYSTEM);
     s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
+    if (s->checks && pl_checks_errors(s->checks)) s->status = cli_worse(s->status, CLI_FAILED);
+    pl_checks_close(s->checks);
+    s->checks = NULL;
     pl_case_close(c);
     pl_gpu_diag_clear(s->gpu);
 }
@@ -571,7 +609,9 @@ int cmd_run(int argc, char **argv)
                  .mode = PL_MODE_TIMING,
                  .opt_level = 2,
                  .trace_level = PL_TRACE_INST,
-                 .threads = 1};
+                 .threads = 1,
+                 .schedules = 1,
+                 .check_limit = 100};
     session s = {.o = &o, .terminal = isatty(STDERR_FILENO)};
     pl_gpu *early;
     cli_pass_defaults(&o.passes);

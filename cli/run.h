@@ -21,6 +21,7 @@ typedef struct run_case {
     pl_result result;
     size_t first_message;    /* the case's diagnostics start here */
     const char *printed;     /* by the kernel, or NULL */
+    const pl_checks *checks; /* of --check, or NULL */
     const pl_metric *metric; /* of --metrics */
     size_t nmetrics;
 } run_case;

@@ -109,6 +109,45 @@ static json_t *diagnostics(run_report *r, const run_case *c)
     return list;
 }
 
+static json_t *place(run_report *r, const uint32_t block[3], const uint32_t thread[3])
+{
+    json_t *o = json_object();
+    put(r, o, "block", json_pack("[iii]", (int)block[0], (int)block[1], (int)block[2]));
+    put(r, o, "thread", json_pack("[iii]", (int)thread[0], (int)thread[1], (int)thread[2]));
+    return o;
+}
+
+static json_t *findings(run_report *r, const run_case *c)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; list && i < pl_checks_count(c->checks); i++) {
+        const pl_finding *f = pl_checks_finding(c->checks, i);
+        const bool two = f->other_pc != UINT32_MAX;
+        json_t *o = json_object(), *threads = json_array();
+        put(r, o, "tool", text(f->tool));
+        put(r, o, "kind", text(f->kind));
+        put(r, o, "severity", text(f->severity));
+        put(r, o, "space", text(f->space));
+        put(r, o, "kernel", text(f->kernel));
+        put(r, o, "file", text(f->file));
+        put(r, o, "line", whole(f->line));
+        put(r, o, "other_file", text(f->other_file));
+        put(r, o, "other_line", two ? whole(f->other_line) : json_null());
+        if (json_array_append_new(threads, place(r, f->block, f->thread)) != 0) r->ok = false;
+        if (two && json_array_append_new(threads, place(r, f->other_block, f->other_thread)) != 0)
+            r->ok = false;
+        put(r, o, "threads", threads);
+        put(r, o, "address", whole(f->address));
+        put(r, o, "bytes", whole(f->bytes));
+        put(r, o, "count", whole(f->count));
+        put(r, o, "seed", f->seed ? whole(f->seed) : json_null());
+        put(r, o, "text", text(f->text));
+        put(r, o, "help", text(f->help));
+        if (json_array_append_new(list, o) != 0) r->ok = false;
+    }
+    return list;
+}
+
 void run_json_add(run_report *r, const run_case *c)
 {
     json_t *o = json_object();
@@ -133,6 +172,7 @@ void run_json_add(run_report *r, const run_case *c)
     put(r, o, "outputs", known && c->status == PL_OK ? outputs(r, c) : json_array());
     put(r, o, "metrics", complete ? metrics(r, c) : json_object());
     put(r, o, "diagnostics", diagnostics(r, c));
+    if (c->checks) put(r, o, "findings", findings(r, c));
     if (c->printed) put(r, o, "printed", text(c->printed));
     if (json_array_append_new(r->cases, o) != 0) r->ok = false;
 }

@@ -16,7 +16,7 @@ pl_exec_sources = emu/exec/ops/op_load_store.c emu/exec/ops/op_atom.c emu/exec/o
 nodist_pl_exec_sources = $(isa_exec_generated)
 libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/functional.c emu/exec/memory/global_memory.c emu/exec/memory/address.c emu/exec/dispatch.c emu/exec/async/async.c \
 	emu/exec/deadlock_report.c emu/exec/deadlock_report.h emu/exec/wave64.c emu/exec/runtime/device_heap.c emu/exec/runtime/device_heap.h emu/exec/runtime/printf.c emu/exec/runtime/printf.h emu/exec/runtime/cuda_builtins.c emu/exec/runtime/cuda_builtins.h emu/exec/runtime/syscall.h emu/exec/runtime/device_runtime.c emu/exec/runtime/errors.def emu/exec/num/softfloat.c
-noinst_HEADERS += emu/exec/exec.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
+noinst_HEADERS += emu/exec/exec.h emu/exec/hooks.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
 	emu/exec/num/num.h emu/exec/num/bits.h emu/exec/num/compare.h emu/exec/num/convert.h emu/exec/num/convert_fp8.h emu/exec/num/f32.h \
 	emu/exec/num/f64.h emu/exec/num/half.h emu/exec/num/half2.h emu/exec/num/integer.h emu/exec/num/softfloat.h \
 	emu/exec/num/video.h emu/exec/num/modifier_words.h

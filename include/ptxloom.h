@@ -302,7 +302,8 @@ typedef struct pl_launch {
     uint32_t turn;    /* random: a warp goes on for 1 to `turn` instructions before others may; 0:
                          default */
     bool weak;        /* threads see memory only as consistently as the PTX memory model promises */
-    const pl_sink *sink; /* or NULL */
+    const pl_sink *sink;      /* or NULL */
+    struct pl_checks *checks; /* checkers that watch it, or NULL */
     const volatile int
         *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
@@ -343,6 +344,41 @@ typedef struct pl_result {
     double theoretical_occupancy; /* 0..1, timing mode */
 } pl_result;
 pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out);
+
+/* ---- checkers: what a launch does wrong, although it may end with the right result ---- */
+typedef struct pl_checks pl_checks;
+typedef struct pl_checks_options {
+    const char *tools; /* "race", "mem,race", "all" */
+    size_t limit;      /* findings that pl_checks_report reports; 0: all */
+} pl_checks_options;
+/* Opens checkers, to be given to launches of one module. PL_INVALID: `tools` names one that there
+ * is not. */
+pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **out);
+void pl_checks_close(pl_checks *c); /* NULL is allowed */
+/* What the launches have shown, each pair of instructions once for each kind. */
+typedef struct pl_finding {
+    const char *tool, *kind; /* "race", "raw": pl_explain has "race-raw" */
+    const char *severity;    /* "error", "warning" */
+    const char *space;       /* "global", "shared", "local" */
+    const char *kernel;
+    const char *file; /* of CUDA where .loc gives it, else of PTX */
+    uint32_t line;
+    const char *other_file; /* of the other access, or NULL */
+    uint32_t other_line;
+    uint32_t block[3], thread[3], other_block[3], other_thread[3];
+    uint32_t pc, other_pc; /* UINT32_MAX: there is no other access */
+    uint64_t address;
+    uint32_t bytes;
+    uint64_t count; /* how often */
+    uint64_t seed;  /* of the schedule that showed it first; 0: the plain one */
+    const char *text, *help;
+} pl_finding;
+size_t pl_checks_count(const pl_checks *c);
+size_t pl_checks_errors(const pl_checks *c); /* those that are no warnings */
+/* Finding n, valid until the next launch. */
+const pl_finding *pl_checks_finding(const pl_checks *c, size_t n);
+/* Reports all of them as diagnostics that point into the module. */
+pl_status pl_checks_report(pl_checks *c, pl_module *m);
 
 /* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
  */

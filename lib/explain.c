@@ -513,8 +513,8 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {
-        diagnostic,  metric,          machine_key, instruction, named_query,
-        advice_rule, machine_section, pass,        all_passes,  glossary};
+        diagnostic,      metric, machine_key, instruction,      named_query, advice_rule,
+        machine_section, pass,   all_passes,  pl_check_explain, glossary};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -121,6 +121,14 @@ const char *pl_module_line(pl_module *m, uint32_t line, uint32_t *bytes);
 /* Copies what diagnostics still show of the sources. */
 void pl_module_keep_sources(pl_module *m);
 
+/* ---- check.c ---- */
+struct pl_check;
+struct pl_check *pl_checks_checker(pl_checks *c);
+/* Names what the launches so far have shown, in the lines of the module that ran. */
+pl_status pl_checks_collect(pl_checks *c, pl_module *m);
+/* What a kind of finding is ("race-raw"); NULL: there is none of that name. */
+const char *pl_check_explain(pl_gpu *gpu, const char *topic);
+
 /* ---- timing.c ---- */
 /* Runs a row of grids in timing mode; cycles, instructions and counters, with those of all that is
  * in `totals` already, go to *out. */

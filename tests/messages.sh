@@ -16,7 +16,7 @@ says() # STATUS ARGUMENTS...
     cat >wanted
     "$loom" "$@" >out 2>found
     status=$?
-    grep -o '\[[EW][0-9]*\]' found | tr -d '[]' >>seen
+    grep -o '\[[EWN][0-9]*\]' found | tr -d '[]' >>seen
     if [ $status -eq "$wanted_status" ] && cmp -s wanted found; then echo "ok $n - $*"; else
         echo "not ok $n - $*"
         echo "# status $status, expected $wanted_status"
@@ -219,7 +219,59 @@ error: '3' cannot be used with launch files [E0010]
   help: arguments are given with a PTX file, or inside launch files
 END
 says 2 run one.ptx --check memory <<'END'
-error: '--check' is not available in this version of ptxloom [E0011]
+error: 'memory' is no value for --check: it is a list of race or all [E0005]
+END
+says 2 run one.ptx --check race,mem <<'END'
+error: '--check mem' is not available in this version of ptxloom [E0011]
+END
+
+# --- checkers
+
+cat >race.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry swap(.param .u64 y) {
+.reg .b32 %r<6>; .reg .b64 %d<3>; .reg .pred %p;
+.shared .align 4 .b8 tile[256];
+ld.param.u64 %d1, [y];
+mov.u32 %r1, %tid.x;
+shl.b32 %r2, %r1, 2;
+mov.u32 %r3, tile;
+add.u32 %r2, %r2, %r3;
+st.shared.u32 [%r2], %r1;
+xor.b32 %r4, %r1, 32;
+shl.b32 %r4, %r4, 2;
+add.u32 %r4, %r4, %r3;
+ld.shared.u32 %r5, [%r4];
+st.global.u32 [%d1], 7;
+setp.gt.u32 %p, %r5, 99;
+@%p st.global.u32 [%d1], %r5;
+ret;
+}
+END
+says 1 run race.ptx -g 1 -b 64 'u32[1]' --check race --mode functional <<'END'
+race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (62 times) [E1001]
+    16 | ld.shared.u32 %r5, [%r4];
+       | ^
+  help: no barrier between line 12 and line 16 orders the threads: put __syncthreads() there
+race.ptx:12:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
+    12 | st.shared.u32 [%r2], %r1;
+       | ^
+race.ptx:17:1: warning: kernel 'swap': race-same-value: thread 1,0,0 of block 0,0,0 writes element 0 of argument 1 (y) (u32[1]) in global memory (the value 0x7), and thread 0,0,0 of block 0,0,0 writes it by the same instruction (the value 0x7); nothing orders the two (47 times) [W1002]
+    17 | st.global.u32 [%d1], 7;
+       | ^
+  help: the result is the same in any order; let one thread write, or write with an atomic operation
+END
+says 1 run race.ptx -g 1 -b 64 'u32[1]' --check all --check-limit 1 --mode functional <<'END'
+race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (62 times) [E1001]
+    16 | ld.shared.u32 %r5, [%r4];
+       | ^
+  help: no barrier between line 12 and line 16 orders the threads: put __syncthreads() there
+race.ptx:12:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
+    12 | st.shared.u32 [%r2], %r1;
+       | ^
+note: 1 more finding [N1004]
 END
 
 says 2 as one.ptx --skip-pass=licn <<'END'
@@ -340,7 +392,7 @@ without_numbers() # STATUS LIMIT ARGUMENTS...: `says` under a limit of the addre
     (ulimit -v "$limit"; exec "$loom" "$@") >out 2>err
     status=$?
     sed 's/[0-9]\{7,\}/#/g' err >found
-    grep -o '\[[EW][0-9]*\]' found | tr -d '[]' >>seen
+    grep -o '\[[EWN][0-9]*\]' found | tr -d '[]' >>seen
     if [ $status -eq "$wanted_status" ] && cmp -s wanted found; then echo "ok $n - $*"; else
         echo "not ok $n - $*"
         echo "# status $status, expected $wanted_status"
@@ -582,7 +634,7 @@ n=$((n + 6))
 # Seen above with all its words and its place, or expected elsewhere with line and column.
 missing=
 find "$root/tests" -name '*.c' -o -name '*.ptx' -o -name '*.litmus' | xargs cat | tr -s '\n ' '  ' >tests
-for id in $(sed -n 's/^DIAG(\([EW]0[04-9][0-9]*\),.*/\1/p' "$root/base/diag.def"); do
+for id in $(sed -n -E 's/^DIAG\(([EW]0[04-9][0-9]*|[EWN]10[0-9]*),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue
     grep -qE "$id\"?,? ([0-9]+|NULL|\"[^\"]*\"),? [0-9]+|\"$id\", [0-9]+}|[0-9]+(:[0-9]+)? $id|[0-3], \"$id\"" tests ||
         missing="$missing $id"

@@ -6,12 +6,14 @@
  * warps ever need, in pages that nobody touches until then. A register frame starts as a copy of a
  * template (constants in place, everything else zero). */
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/exec/async/async.h"
 #include "emu/exec/exec.h"
+#include "emu/exec/hooks.h"
 #include "emu/exec/runtime/cuda_builtins.h"
 #include "emu/exec/consistency/weak_memory.h"
 #include "base/team.h"
@@ -132,14 +134,17 @@ static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_
 void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
 {
     pl_grid *g = w->grid->head;
+    pl_fault_info f = {.set = false};
+    va_list ap;
+    va_start(ap, fmt);
+    describe(w, &f, lanes, address, error, fmt, ap);
+    va_end(ap);
+    if (g->hooks && g->hooks->faults(g->hooks, w, &f)) return;
     w->stop = true;
     if (g->in_order) /* of several faults the first counts */
         g->in_order(w->cta);
     if (g->fault.set) return;
-    va_list ap;
-    va_start(ap, fmt);
-    describe(w, &g->fault, lanes, address, error, fmt, ap);
-    va_end(ap);
+    memcpy(&g->fault, &f, offsetof(pl_fault_info, set)); /* others look at `set` meanwhile */
     __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);
 }
 
@@ -188,6 +193,8 @@ static void release(pl_cta *c, uint32_t id)
     ++*c->advances;
     c->releases++;
     const pl_barrier b = c->barrier[id];
+    const pl_hooks *const hooks = c->grid->hooks;
+    if (hooks) hooks->barrier_completes(hooks, c, id);
     c->barrier[id] = (pl_barrier){0};
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
@@ -255,6 +262,7 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
     b->any |= (a.value & w->all) != 0;
     b->all &= (a.value & w->all) == w->all;
     w->came[a.id] |= a.lanes;
+    if (w->grid->hooks) w->grid->hooks->barrier_arrives(w->grid->hooks, w, &a);
     w->split[w->current].synced = false;
     if (a.wait) {
         w->split[w->current].barrier = (uint8_t)a.id;
@@ -399,6 +407,7 @@ static void free_cta(pl_cta *c)
         pl_async_free(w->async);
     }
     pl_weak_end(c->weak);
+    if (c->grid->hooks) c->grid->hooks->block_freed(c);
     free(c);
 }
 
@@ -686,6 +695,7 @@ bool pl_cta_begin(pl_cta *c)
             memcpy(c->shared + c->shared_start + v->address, v->init, v->size);
     }
     if (g->weak && !pl_weak_start(c)) return false;
+    if (g->hooks && !g->hooks->block_starts(g->hooks, c)) return false;
     for (uint32_t k = 0; k < c->nwarps; k++) start_warp(c, k);
     return true;
 }
@@ -707,6 +717,7 @@ void pl_cta_end(pl_cta *c)
 {
     pl_grid *g = c->grid;
     pl_async_finish(c);
+    if (g->hooks) g->hooks->block_ends(g->hooks, c);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         g->executed += c->warp[k].executed;
         g->lane_executed += c->warp[k].lane_executed;

@@ -273,6 +273,7 @@ typedef struct pl_cta {
     uint64_t number;          /* of the block among those of all grids of the launch: for events */
     bool let_go;              /* the grid behind this one need not wait for it to start */
     struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
+    void *check;              /* of a checker (hooks.h) */
     void *place;              /* timing with several threads: for pl_grid.in_order */
     uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a
                            counter of its SM, added up later */
@@ -365,7 +366,8 @@ typedef struct pl_grid {
     uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
     uint32_t turn;        /* random: most instructions of a turn, 0: default */
     struct pl_weak *weak; /* weak consistency, or NULL; not owned */
-    struct pl_grid *head; /* of the row; the grid itself when it runs alone */
+    const struct pl_hooks *hooks;  /* of a checker, or NULL; not owned */
+    struct pl_grid *head;          /* of the row; the grid itself when it runs alone */
     struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
     uint64_t first_block;          /* blocks of grids of the launch that were made before */
     uint64_t let_go;               /* blocks that the next grid need not wait for any more */

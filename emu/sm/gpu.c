@@ -726,12 +726,13 @@ static void put_team(gpu *x)
 }
 
 /* Several threads, when asked for. Listeners hear of the instructions in their order, and weak
- * consistency keeps the history of memory in their order, so that with either there is one thread.
+ * consistency and checkers keep the history of memory in their order, so that with either there is
+ * one thread.
  */
 static pl_status open_team(gpu *x)
 {
     pl_grid *g = x->g;
-    uint32_t n = g->sink || g->weak ? 1 : g->threads;
+    uint32_t n = g->sink || g->weak || g->hooks ? 1 : g->threads;
     if (n > 1) {
         x->spread = x->preferred = true;
         x->look = LOOK_FIRST;

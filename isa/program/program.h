@@ -56,6 +56,12 @@ typedef struct pl_prog_call {
         nrets; /* offsets of the caller's side in program->moves; callee side from its params */
 } pl_prog_call;
 
+/* A shared variable of a kernel, for messages: objects do not keep it. */
+typedef struct pl_prog_shared {
+    const char *name;
+    uint64_t offset, size; /* offset in the kernel's shared memory */
+} pl_prog_shared;
+
 typedef struct pl_prog_func {
     const char *name;
     uint8_t linkage; /* pl_linkage of ptx/ast.h */
@@ -81,6 +87,10 @@ typedef struct pl_prog_func {
     uint32_t
         frame_bytes; /* local memory of one frame: variables, call-site and formal parameters */
     uint32_t static_shared, shared_align;
+    struct {
+        pl_prog_shared *at;
+        size_t n, cap;
+    } shared;             /* of a kernel: its own variables, when it was made from PTX */
     uint32_t registers;   /* as the hardware would allocate, for reports and occupancy */
     uint32_t local_bytes; /* as ptxas reports: stack frame and spills */
     uint32_t stack_bytes; /* the same with the deepest of its callees */

@@ -5,6 +5,7 @@
  * together; rows run one after the other, each with what its device code launches. */
 #include "lib/internal.h"
 #include "emu/exec/async/async.h"
+#include "check/check.h"
 #include "emu/exec/dispatch.h"
 #include "emu/exec/consistency/weak_memory.h"
 #include "isa/program/source_position.h"
@@ -390,6 +391,11 @@ static pl_status run_row(course *x, pl_grid *head)
     head->most.instructions = rest(l->max_instructions, x->out->inst_executed);
     struct pl_weak *weak = l->weak ? pl_weak_open(x->m->program, l->seed) : NULL;
     if (l->weak && !weak) return PL_NOMEM;
+    struct pl_check *check = l->checks ? pl_checks_checker(l->checks) : NULL;
+    if (check && !pl_check_begin(check, x->m->program, head, l->random ? l->seed : 0)) {
+        pl_weak_close(weak);
+        return PL_NOMEM;
+    }
     head->failed.set = false;
     for (pl_grid *g = head; g; g = g->next) {
         g->weak = weak;
@@ -403,6 +409,7 @@ static pl_status run_row(course *x, pl_grid *head)
     }
     pl_status st =
         l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
+    if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
     pl_weak_close(weak);
     if (head->failed.set && !head->fault.set) { /* a failed assertion */
         head->fault = head->failed;
@@ -783,5 +790,7 @@ pl_status pl_launch_kernel(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_res
 {
     *out = (pl_result){.status = PL_OK};
     out->status = launch(gpu, m, l, out);
+    if (l->checks && pl_checks_collect(l->checks, m) != PL_OK && out->status == PL_OK)
+        out->status = PL_NOMEM;
     return out->status;
 }

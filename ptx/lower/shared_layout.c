@@ -347,6 +347,17 @@ static uint64_t most_shared(const pl_ast *ast)
     return ast->sm < 20 ? 16 << 10 : 48 << 10;
 }
 
+/* The names of a kernel's own variables, for messages. */
+static void name_variables(pl_program *p, const pl_func *f, pl_prog_func *out)
+{
+    for (size_t n = 0; f->entry && n < f->vars.n; n++) {
+        const pl_var *v = f->vars.at[n];
+        if (v->space != PL_SP_SHARED || v->unsized) continue;
+        *pl_push(p->arena, &out->shared) = (pl_prog_shared){
+            .name = pl_arena_strdup(p->arena, v->name), .offset = v->offset, .size = v->size};
+    }
+}
+
 bool pl_place_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_shared_plan *out)
 {
     usage u;
@@ -363,6 +374,7 @@ bool pl_place_shared(const pl_ast *ast, pl_program *p, pl_arena *scratch, pl_sha
     for (uint32_t k = 0; k < nf; k++) {
         const pl_func *f = ast->funcs.at[k];
         p->funcs.at[k].static_shared = (uint32_t)end[k];
+        name_variables(p, f, &p->funcs.at[k]);
         if (end[k] > most)
             pl_report(ast->diags, PL_E0391, f->at, f->name, (unsigned long long)end[k],
                       (unsigned long long)most, ast->target);

@@ -24,6 +24,7 @@ static const struct {
     {"compiler", {"isa", "base"}},
     {"ptx", {"compiler", "isa", "base"}},
     {"emu/exec", {"isa", "base"}},
+    {"check", {"emu/exec", "isa", "base"}},
     {"memmodel", {"base"}},
     {"traces", {"isa", "base"}},
     {"litmus", {"base"}},
@@ -31,8 +32,8 @@ static const struct {
     {"arch", {"isa", "memmodel", "base"}},
     {"include", {"base"}}, /* base/status.h and base/event.h are installed with it */
     {"lib",
-     {"include", "emu/sm", "emu/exec", "memmodel", "traces", "ptx", "compiler", "isa", "arch",
-      "litmus", "base"}},
+     {"include", "emu/sm", "emu/exec", "check", "memmodel", "traces", "ptx", "compiler", "isa",
+      "arch", "litmus", "base"}},
     {"cli", {"include"}},
     {"cudart", {"include"}},
     {"labs", {"include"}},
@@ -123,9 +124,9 @@ static void walk(const char *root, const char *path, int depth)
 
 START_TEST(includes_point_downwards)
 {
-    static const char *const top[] = {"base",     "isa",    "compiler", "ptx", "emu",
-                                      "memmodel", "traces", "arch",     "lib", "cli",
-                                      "include",  "cudart", "labs"};
+    static const char *const top[] = {"base",     "isa",    "compiler", "ptx",  "emu",
+                                      "memmodel", "traces", "arch",     "lib",  "cli",
+                                      "include",  "cudart", "labs",     "check"};
     const char *root = getenv("abs_srcdir");
     if (!root) root = ".";
     for (size_t i = 0; i < sizeof top / sizeof *top; i++) walk(root, top[i], 0);

@@ -15,6 +15,7 @@
 #include "emu/exec/memory/atomic_ops.h"
 #include "emu/exec/tma/tma_copy.h"
 #include "emu/exec/consistency/weak_memory.h"
+#include "emu/exec/hooks.h"
 
 enum {
     TIMED_DELAY = 600, /* timed mode: cycles (functional mode: instructions) from issue to effect,
@@ -152,6 +153,7 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
     w->wrote = true;
     if (!o.mask) o.mask = 0xffff;
     if (w->grid->weak) pl_weak_source(w, &o);
+    if (w->grid->hooks) w->grid->hooks->async_starts(w->grid->hooks, w, &o);
     if (w->grid->async_mode == PL_ASYNC_EAGER) {
         const char *wrong = apply(&o);
         free(o.own);

@@ -1,0 +1,118 @@
+/* check.c - opening a checker, and binding it to a launch. See check.h. */
+#include "check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/internal.h"
+
+static bool block_starts(const pl_hooks *h, pl_cta *c)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    const unsigned units = c->nwarps * (c->grid->width / PL_LANES);
+    check_block *b = calloc(1, sizeof *b + units * sizeof *b->unit);
+    if (!b) return false;
+    if (c->check) k->hooks.block_freed(c); /* of the block that had the storage before */
+    b->number = (uint32_t)c->number;
+    b->units = units;
+    c->check = b;
+    pl_order_block_starts(k, c, b);
+    return b->cluster != NULL;
+}
+
+/* What others may still ask about its shared memory stays until the storage is used again. */
+static void block_ends(const pl_hooks *h, pl_cta *c)
+{
+    (void)h;
+    (void)c;
+}
+
+static void block_freed(pl_cta *c)
+{
+    check_block *b = c->check;
+    if (!b) return;
+    pl_order_block_ends((pl_check *)(uintptr_t)c->grid->hooks, b);
+    pl_shadow_free(&b->shadow);
+    pl_contexts_free(&b->contexts);
+    free(b);
+    c->check = NULL;
+}
+
+static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
+{
+    (void)h;
+    pl_race_copy(w, o);
+}
+
+static bool faults(const pl_hooks *h, pl_warp *w, const pl_fault_info *f)
+{
+    (void)h;
+    (void)w;
+    (void)f;
+    return false;
+}
+
+pl_check *pl_check_open(unsigned tools)
+{
+    pl_check *k = calloc(1, sizeof *k);
+    if (!k) return NULL;
+    k->tools = tools;
+    k->hooks = (pl_hooks){.block_starts = block_starts,
+                          .block_ends = block_ends,
+                          .block_freed = block_freed,
+                          .async_starts = async_starts,
+                          .faults = faults};
+    pl_order_hooks(&k->hooks);
+    return k;
+}
+
+void pl_check_close(pl_check *k)
+{
+    if (k) free(k->found.at);
+    free(k);
+}
+
+bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
+{
+    k->insn = calloc(p->code.n ? p->code.n : 1, sizeof *k->insn);
+    if (!k->insn) return false;
+    k->program = p;
+    k->head = head;
+    k->seed = seed;
+    k->time = 1;
+    k->no_memory = false;
+    for (size_t n = 0; n < p->code.n; n++) {
+        pl_insn *i = &p->code.at[n];
+        check_insn *x = &k->insn[n];
+        x->plain = i->exec;
+        if (!i->exec) continue;
+        x->wrapper = pl_order_wrapper(i, x);
+        if (!x->wrapper) x->wrapper = pl_race_wrapper(i, x);
+        if (x->wrapper) i->exec = x->wrapper;
+    }
+    for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;
+    return true;
+}
+
+bool pl_check_end(pl_check *k)
+{
+    for (size_t n = 0; n < k->program->code.n; n++)
+        if (k->insn[n].wrapper) k->program->code.at[n].exec = k->insn[n].plain;
+    for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
+    free(k->insn);
+    k->insn = NULL;
+    pl_shadow_free(&k->shadow);
+    pl_contexts_free(&k->contexts);
+    pl_order_end(k);
+    return !k->no_memory;
+}
+
+size_t pl_check_count(const pl_check *k)
+{
+    return k->found.n;
+}
+
+const pl_check_finding *pl_check_at(const pl_check *k, size_t n)
+{
+    return &k->found.at[n];
+}

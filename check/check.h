@@ -1,0 +1,56 @@
+/* check.h - checkers: what a launch does wrong, found while it runs.
+ *
+ * Like weak consistency (emu/exec/consistency), a checker binds instructions to functions of its
+ * own for the time of a launch, and so costs nothing where there is none. A wrapper looks at what
+ * its instruction is about to do, lets the plain function do it, and keeps the books. The other
+ * things that matter come through emu/exec/hooks.h.
+ *
+ * race.c      happens-before races: accesses that nothing orders
+ * order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
+ * findings.c  the list of what was found: each pair of instructions once */
+#ifndef PL_CHECK_CHECK_H
+#define PL_CHECK_CHECK_H
+
+#include "base/finding.h"
+#include "emu/exec/hooks.h"
+
+/* One of the two accesses of a finding. */
+typedef struct pl_party {
+    uint32_t pc; /* UINT32_MAX: there is none */
+    uint32_t block[3], thread[3];
+    const char *kernel;
+    const char *verb; /* "reads", "writes", "adds atomically to" */
+    uint64_t value;   /* of up to 8 bytes, when `valued` */
+    bool valued;
+    bool several; /* other lanes of its warp as well: the thread is one of them */
+} pl_party;
+
+typedef struct pl_check_finding {
+    pl_finding_kind kind;
+    bool warning;
+    pl_space space;
+    uint64_t address;
+    uint32_t bytes;
+    char where[120]; /* "'tile' + 12" */
+    pl_party by, other;
+    uint64_t count; /* how often */
+    uint64_t seed;  /* of the schedule that showed it first; 0: none was asked for */
+    bool same_warp, same_block;
+} pl_check_finding;
+
+typedef struct pl_check pl_check;
+
+/* tools: PL_CHECK_*. NULL: out of memory. Findings of several launches of a program add up. */
+pl_check *pl_check_open(unsigned tools);
+void pl_check_close(pl_check *k); /* NULL is allowed */
+
+/* For one launch of a row of grids, whose `hooks` it sets, and the instructions of its program.
+ * False: out of memory. */
+bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed);
+/* The launch has ended. False: memory ran out meanwhile, findings may be missing. */
+bool pl_check_end(pl_check *k);
+
+size_t pl_check_count(const pl_check *k);
+const pl_check_finding *pl_check_at(const pl_check *k, size_t n);
+
+#endif

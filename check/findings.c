@@ -1,0 +1,143 @@
+/* findings.c - the list of what was found: each pair of instructions once for each kind, with the
+ * first case of it and how often it happened. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/internal.h"
+
+static const struct {
+    bool warning;
+} about_kind[PL_FK_COUNT] = {
+#define ERROR                               false
+#define WARNING                             true
+#define X(name, tool, word, severity, text) [PL_FK_##name] = {severity},
+    PL_FINDING_KINDS(X)
+#undef X
+#undef ERROR
+#undef WARNING
+};
+
+/* A read and a write that nothing orders are one mistake, whichever came first; a read that saw the
+ * write tells more. */
+static bool alike(pl_finding_kind found, pl_finding_kind now)
+{
+    return found == now || (found == PL_FK_RACE_RAW && now == PL_FK_RACE_WAR) ||
+           (found == PL_FK_RACE_WAR && now == PL_FK_RACE_RAW);
+}
+
+static bool same(uint32_t a, uint32_t b, const pl_check_finding *f)
+{
+    return (f->by.pc == a && f->other.pc == b) || (f->by.pc == b && f->other.pc == a);
+}
+
+pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,
+                                bool *fresh)
+{
+    *fresh = false;
+    for (size_t n = 0; n < k->found.n; n++) {
+        pl_check_finding *f = &k->found.at[n];
+        if (!alike(f->kind, kind) || !same(pc, other, f)) continue;
+        if (!k->seed) f->seed = 0; /* the plain schedule shows it, too */
+        *fresh = f->kind == PL_FK_RACE_WAR && kind == PL_FK_RACE_RAW;
+        if (*fresh) {
+            f->kind = kind;
+            f->by = (pl_party){.pc = pc};
+            f->other = (pl_party){.pc = other};
+        }
+        return f;
+    }
+    if (k->found.n == k->found.cap) {
+        const size_t cap = k->found.cap ? 2 * k->found.cap : 16;
+        pl_check_finding *p = realloc(k->found.at, cap * sizeof *p);
+        if (!p) return NULL;
+        k->found.at = p;
+        k->found.cap = cap;
+    }
+    *fresh = true;
+    k->found.at[k->found.n] = (pl_check_finding){.kind = kind,
+                                                 .warning = about_kind[kind].warning,
+                                                 .by.pc = pc,
+                                                 .other.pc = other,
+                                                 .seed = k->seed};
+    return &k->found.at[k->found.n++];
+}
+
+void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane)
+{
+    const pl_grid *g = k->head;
+    while (g->next && block >= g->next->first_block) g = g->next;
+    const uint32_t linear = block - (uint32_t)g->first_block, thread = unit * PL_LANES + lane;
+    p->kernel = g->entry->name;
+    p->block[0] = linear % g->grid[0];
+    p->block[1] = linear / g->grid[0] % g->grid[1];
+    p->block[2] = linear / g->grid[0] / g->grid[1];
+    p->thread[0] = thread % g->block[0];
+    p->thread[1] = thread / g->block[0] % g->block[1];
+    p->thread[2] = thread / g->block[0] / g->block[1];
+}
+
+/* The name that CUDA C++ has for a variable of a function: _ZZ3revPiE4tile is "tile". */
+static const char *plain_name(const char *name)
+{
+    const char *found = name;
+    if (strncmp(name, "_ZZ", 3) != 0) return name;
+    for (const char *p = name; *p; p++) {
+        char *end;
+        if (p > name && p[-1] >= '0' && p[-1] <= '9') continue;
+        const unsigned long n = strtoul(p, &end, 10);
+        if (end != p && n && strlen(end) == n) found = end;
+    }
+    return found;
+}
+
+static void name_shared(pl_check_finding *f, const char *name, uint64_t offset)
+{
+    snprintf(f->where, sizeof f->where, "byte %" PRIu64 " of '%.80s' in", offset, plain_name(name));
+}
+
+/* "byte 12 of 'tile' in" for something in shared memory. */
+static void shared_variable(const pl_warp *w, pl_check_finding *f)
+{
+    const pl_program *p = w->program;
+    const pl_prog_func *entry = w->grid->entry;
+    const uint64_t at = f->address - w->cta->shared_start;
+    for (size_t n = 0; n < entry->shared.n; n++) {
+        const pl_prog_shared *v = &entry->shared.at[n];
+        if (at - v->offset < v->size) {
+            name_shared(f, v->name, at - v->offset);
+            return;
+        }
+    }
+    for (size_t n = 0; n < p->vars.n; n++) {
+        const pl_prog_var *v = &p->vars.at[n];
+        if (v->space != PL_SP_SHARED || v->unsized || at - v->address >= v->size) continue;
+        name_shared(f, v->name, at - v->address);
+        return;
+    }
+    if (at >= entry->static_shared && w->grid->dynamic_shared)
+        snprintf(f->where, sizeof f->where, "byte %" PRIu64 " of dynamic",
+                 at - entry->static_shared);
+    else
+        snprintf(f->where, sizeof f->where, "byte %" PRIu64 " of", at);
+}
+
+void pl_finding_where(const pl_warp *w, pl_check_finding *f)
+{
+    if (f->space == PL_SP_SHARED) {
+        shared_variable(w, f);
+        return;
+    }
+    const pl_alloc *a = pl_memory_find(w->grid->memory, f->address);
+    const uint64_t at = a ? f->address - a->address : 0;
+    if (a && a->element)
+        snprintf(f->where, sizeof f->where, "element %" PRIu64 " of %.60s (%s[%" PRIu64 "]) in",
+                 at / a->element, a->name ? a->name : "an allocation", a->type,
+                 a->size / a->element);
+    else if (a)
+        snprintf(f->where, sizeof f->where, "byte %" PRIu64 " of %.80s in", at,
+                 a->name ? a->name : "an allocation");
+    else
+        snprintf(f->where, sizeof f->where, "0x%" PRIx64 " in", f->address);
+}

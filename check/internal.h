@@ -1,0 +1,182 @@
+/* internal.h - what the files of check/ share: the checker, and what it keeps for blocks and groups
+ * of lanes. */
+#ifndef PL_CHECK_INTERNAL_H
+#define PL_CHECK_INTERNAL_H
+
+#include "check/check.h"
+#include "check/knowledge.h"
+#include "check/shadow.h"
+#include "emu/exec/async/async.h"
+
+/* Scopes, and how far apart two threads are. */
+enum { PL_SCOPE_CTA, PL_SCOPE_CLUSTER, PL_SCOPE_GPU, PL_SCOPES };
+
+/* An instruction as far as checkers go. */
+typedef struct check_insn {
+    pl_exec_fn *plain;
+    pl_exec_fn *wrapper; /* NULL: the plain function executes it */
+    uint8_t flags;       /* PL_ACCESS_* */
+    uint8_t level;       /* PL_SCOPE_* */
+    uint8_t operand;     /* of the address */
+    bool acquire, release;
+} check_insn;
+
+/* What fences have made of what a lane knows, by scope. */
+typedef struct fenced {
+    pl_knowledge *released[PL_SCOPES]; /* what its later strong writes pass on */
+    pl_knowledge *heard[PL_SCOPES];    /* what its earlier strong reads have met */
+} fenced;
+
+enum { RECENT = 32, GROUPS = 64 };
+
+/* A group of PL_LANES lanes of a block. */
+typedef struct check_unit {
+    pl_knowledge *common;         /* of all its lanes, while `apart` is false */
+    pl_knowledge *lane[PL_LANES]; /* of each, while it is true */
+    bool apart;
+    uint32_t stamp; /* of its accesses now */
+    uint32_t floor; /* up to when every lane knows everything of its own block */
+    fenced *fence;  /* by lane, or NULL */
+    uint64_t cluster_phase;
+    uint32_t cluster_wait; /* lanes that learn at the cluster barrier what its phase brought */
+    struct recent {
+        uint32_t pc, stamp, context;
+    } recent[2][RECENT]; /* contexts in global and in shared memory */
+    struct {
+        uint32_t at[GROUPS], n; /* when each of the latest groups of copies was closed */
+        uint32_t stamp;         /* of copies of the group that is open */
+    } group[2];                 /* of cp.async, and of bulk operations */
+} check_unit;
+
+/* A barrier that some have come to. */
+typedef struct check_barrier {
+    pl_knowledge *all;
+    uint32_t came[PL_UNITS], waits[PL_UNITS], at[PL_UNITS]; /* at: when the group last came */
+} check_barrier;
+
+/* What atomic operations on a location pass on. */
+typedef struct sync_place {
+    uint64_t address;
+    pl_knowledge *everywhere; /* released at device scope */
+    struct sync_block {
+        uint32_t block;
+        pl_knowledge *known; /* released by threads of that block, at any scope */
+    } * by;
+    uint32_t nby, capby;
+    pl_knowledge *phase; /* mbarriers: what the phase that is running has collected; `everywhere`
+                            then is what complete ones did */
+    bool odd;            /* the phase bit that `phase` is for */
+    uint32_t number;     /* of the object among those of its block */
+} sync_place;
+
+typedef struct sync_places {
+    sync_place *at; /* a hash table, address 0: free */
+    uint32_t n, cap;
+} sync_places;
+
+typedef struct check_block {
+    uint32_t number, units;
+    pl_shadow shadow; /* of its shared memory */
+    pl_contexts contexts;
+    sync_places places; /* in shared memory */
+    uint32_t objects;   /* mbarriers seen */
+    check_barrier barrier[PL_NAMED_BARRIERS];
+    struct check_cluster *cluster;
+    check_unit unit[];
+} check_block;
+
+/* What a cluster barrier collects, for even and odd phases. */
+typedef struct check_cluster {
+    uint32_t refs, first; /* number of its first block */
+    pl_knowledge *phase[2];
+    uint64_t of[2];
+    struct check_cluster *next;
+} check_cluster;
+
+struct pl_check {
+    pl_hooks hooks; /* first: a pointer to it is one to the checker */
+    unsigned tools;
+    bool no_memory;
+    pl_program *program; /* of the launch */
+    pl_grid *head;
+    uint64_t seed;
+    check_insn *insn; /* by pc */
+    uint32_t time;
+    pl_shadow shadow; /* of global memory */
+    pl_contexts contexts;
+    sync_places places;
+    check_cluster *clusters;
+    struct {
+        pl_check_finding *at;
+        size_t n, cap;
+    } found;
+};
+
+static inline pl_check *check_of(const pl_warp *w)
+{
+    return (pl_check *)(uintptr_t)w->grid->hooks;
+}
+static inline check_block *block_of(const pl_cta *c)
+{
+    return c->check;
+}
+static inline unsigned unit_index(const pl_warp *w)
+{
+    return w->index * w->halves + w->half;
+}
+static inline check_unit *unit_of(const pl_warp *w)
+{
+    return &block_of(w->cta)->unit[unit_index(w)];
+}
+static inline const check_insn *about(const pl_check *k, const pl_warp *w, const pl_insn *i)
+{
+    return &k->insn[i - w->code];
+}
+static inline pl_knowledge *knowledge_of(const check_unit *u, unsigned lane)
+{
+    return u->apart ? u->lane[lane] : u->common;
+}
+
+/* Where a lane's bytes are. */
+typedef struct place {
+    uint8_t *bytes;     /* NULL: nowhere that others could access, or nowhere at all */
+    check_block *owner; /* of shared memory; NULL: global memory */
+    uint64_t address;   /* in the shared memory of its owner, or in global memory */
+} place;
+/* Looks up an address of one lane. False: it is out of bounds or misaligned. */
+bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                 place *p);
+
+/* ---- order.c ---- */
+/* What a group learned at barriers that it waited at, before it does anything. */
+void pl_order_settle(pl_warp *w, check_unit *u);
+/* How far a thread of the warp is from block number `block`. */
+unsigned pl_order_distance(const pl_warp *w, uint32_t block);
+/* Before a strong access of one lane reads, and after it: acquires and releases. */
+void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
+void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
+/* The wrapper of an instruction that orders, or NULL. Fills the rest of *x. */
+pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x);
+void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);
+void pl_order_block_ends(pl_check *k, check_block *b);
+void pl_order_hooks(pl_hooks *h);
+void pl_order_end(pl_check *k);
+/* A bulk operation starts: which agent does it, and the stamp of its accesses. */
+unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp);
+uint8_t pl_order_level(pl_word scope);
+
+/* ---- race.c ---- */
+pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
+void pl_race_copy(pl_warp *w, const pl_async_op *o);
+
+/* ---- findings.c ---- */
+/* The finding of that kind with these two instructions; a new one (*fresh) is filled by the caller.
+ * NULL: no memory. */
+pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,
+                                bool *fresh);
+/* Fills in block, thread and kernel of a lane of a group. */
+void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane);
+/* The variable or allocation that the address lies in. */
+void pl_finding_where(const pl_warp *w, pl_check_finding *f);
+
+#endif

@@ -1,0 +1,140 @@
+/* knowledge.c - lists of who is known until when. See knowledge.h. */
+#include "check/knowledge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+pl_knowledge *pl_knowledge_keep(pl_knowledge *a)
+{
+    if (a) a->refs++;
+    return a;
+}
+
+void pl_knowledge_drop(pl_knowledge *a)
+{
+    if (a && --a->refs == 0) free(a);
+}
+
+static uint32_t block_of(pl_who who)
+{
+    return (uint32_t)(who >> 16);
+}
+
+/* 0: the line is about a whole block. */
+static unsigned unit_of(pl_who who)
+{
+    return (unsigned)(who >> 8) & 255u;
+}
+
+static unsigned lane_of(pl_who who)
+{
+    return (unsigned)who & 255u;
+}
+
+/* Agents are not part of what a block or group of threads has done. */
+static bool is_agent(pl_who who)
+{
+    return unit_of(who) > PL_AGENTS;
+}
+
+static pl_knowledge *make(size_t n)
+{
+    pl_knowledge *k = malloc(sizeof *k + n * sizeof *k->at);
+    if (k) *k = (pl_knowledge){.refs = 1};
+    return k;
+}
+
+/* Appends a line unless those in front of it say as much: they are in order. */
+static void append(pl_knowledge *k, pl_known_of x, uint32_t *of_block, uint32_t *of_unit)
+{
+    const pl_known_of *last = k->n ? &k->at[k->n - 1] : NULL;
+    if (!last || block_of(last->who) != block_of(x.who)) *of_block = *of_unit = 0;
+    if (last && unit_of(last->who) != unit_of(x.who)) *of_unit = 0;
+    if (!is_agent(x.who) && x.until <= *of_block && unit_of(x.who)) return;
+    if (lane_of(x.who) && x.until <= *of_unit) return;
+    if (!unit_of(x.who)) *of_block = x.until;
+    if (unit_of(x.who) && !lane_of(x.who)) *of_unit = x.until;
+    k->at[k->n++] = x;
+}
+
+static bool same(const pl_knowledge *a, const pl_knowledge *b)
+{
+    if (a->n != b->n) return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->at[i].who != b->at[i].who || a->at[i].until != b->at[i].until) return false;
+    return true;
+}
+
+/* The two lists as one. */
+static pl_knowledge *merge(const pl_knowledge *a, const pl_known_of *b, uint32_t nb)
+{
+    pl_knowledge *k = make((size_t)a->n + nb);
+    uint32_t i = 0, j = 0, of_block = 0, of_unit = 0;
+    while (k && (i < a->n || j < nb)) {
+        pl_known_of x;
+        if (j == nb || (i < a->n && a->at[i].who < b[j].who)) {
+            x = a->at[i++];
+        } else if (i == a->n || b[j].who < a->at[i].who) {
+            x = b[j++];
+        } else {
+            x = a->at[i++];
+            if (b[j].until > x.until) x.until = b[j].until;
+            j++;
+        }
+        append(k, x, &of_block, &of_unit);
+    }
+    return k;
+}
+
+pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b)
+{
+    if (!b || a == b || !b->n) return pl_knowledge_keep(a);
+    if (!a || !a->n) return pl_knowledge_keep(b);
+    pl_knowledge *k = merge(a, b->at, b->n);
+    pl_knowledge *as = !k || same(k, a) ? a : same(k, b) ? b : NULL;
+    if (!as) return k;
+    free(k);
+    return pl_knowledge_keep(as);
+}
+
+void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b)
+{
+    pl_knowledge *k = pl_knowledge_join(*to, b);
+    pl_knowledge_drop(*to);
+    *to = k;
+}
+
+void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
+{
+    static const pl_knowledge nothing = {.refs = 1};
+    const pl_known_of x = {.who = who, .until = until};
+    pl_knowledge *k = merge(*to ? *to : &nothing, &x, 1);
+    if (!k) return; /* without memory a thread knows less, and the launch ends soon */
+    pl_knowledge_drop(*to);
+    *to = k;
+}
+
+/* The time of exactly this line, 0: there is none. */
+static uint32_t line(const pl_knowledge *a, pl_who who)
+{
+    uint32_t from = 0, to = a->n;
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (a->at[middle].who < who)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < a->n && a->at[from].who == who ? a->at[from].until : 0;
+}
+
+uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
+{
+    if (!a || !a->n) return 0;
+    uint32_t until = unit < PL_AGENTS ? line(a, pl_who_block(block)) : 0;
+    if (unit == PL_EVERY) return line(a, pl_who_block(block));
+    uint32_t more = line(a, pl_who_unit(block, unit));
+    until = more > until ? more : until;
+    more = lane != PL_EVERY ? line(a, pl_who_lane(block, unit, lane)) : 0;
+    return more > until ? more : until;
+}

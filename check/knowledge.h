@@ -1,0 +1,66 @@
+/* knowledge.h - what a thread knows: which accesses of others happened before where it stands.
+ *
+ * Time is one counter for the whole launch, which grows with every synchronisation. An access is
+ * stamped with the time at which its warp last synchronised, so that the accesses of a thread
+ * before and after a release differ. Knowledge is a list of "all accesses of this thread (warp,
+ * block) up to this time": one line for a block is as good as one for each of its threads, which
+ * keeps the lists short where whole blocks meet at barriers. This is FastTrack's vector clock
+ * (Flanagan, Freund 2009) over the hierarchy of threads, as in Barracuda (Eizenberg and others
+ * 2017).
+ *
+ * A list does not change once it is made; threads that know the same share one. */
+#ifndef PL_CHECK_KNOWLEDGE_H
+#define PL_CHECK_KNOWLEDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PL_UNITS = 32,   /* groups of PL_LANES lanes that a block has at most */
+    PL_AGENTS = 64,  /* numbers from here on: what asynchronous copies of a group's lanes do */
+    PL_OBJECTS = 128 /* the same for copies that complete at an mbarrier, by the object */
+};
+
+/* Who: a block, a group of lanes of it, a lane. Groups and lanes count from 0 here. */
+typedef uint64_t pl_who;
+static inline pl_who pl_who_block(uint32_t block)
+{
+    return (pl_who)block << 16;
+}
+static inline pl_who pl_who_unit(uint32_t block, unsigned unit)
+{
+    return (pl_who)block << 16 | (unit + 1) << 8;
+}
+static inline pl_who pl_who_lane(uint32_t block, unsigned unit, unsigned lane)
+{
+    return (pl_who)block << 16 | (unit + 1) << 8 | (lane + 1);
+}
+
+typedef struct pl_known {
+    pl_who who;
+    uint32_t until;
+} pl_known_of;
+
+typedef struct pl_knowledge {
+    uint32_t refs;
+    uint32_t n;
+    pl_known_of
+        at[]; /* sorted by who: a block stands before its groups, these before their lanes */
+} pl_knowledge;
+
+/* Nothing; out of memory: NULL, as from the functions below. NULL counts as nothing. */
+pl_knowledge *pl_knowledge_keep(pl_knowledge *a); /* one more reference */
+void pl_knowledge_drop(pl_knowledge *a);          /* one less; NULL is allowed */
+/* Both together. A new reference, to one of the two if it includes the other. */
+pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b);
+/* The same as *to = join(*to, b). */
+void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b);
+/* *to learns of all accesses of `who` up to that time. */
+void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until);
+/* Up to when it knows the accesses of a lane; lane PL_EVERY: of every lane of the group; group
+ * PL_EVERY: of all of the block. */
+enum { PL_EVERY = 255 };
+uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane);
+
+#endif

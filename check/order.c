@@ -1,0 +1,638 @@
+/* order.c - what orders the accesses of threads: barriers, fences, releases and acquires,
+ * mbarriers, waits for copies.
+ *
+ * A release takes down what a lane knows, and that it has done all it did until now; an acquire
+ * learns what was taken down. The rules are those of PTX ISA 9.0, chapter "Memory Consistency
+ * Model", seen along the order in which the launch happened to run. What a barrier or wait brings
+ * is learned when it is complete; a fence only makes later strong writes releases, and earlier
+ * strong reads acquires. That fence.sc operations stand in one order is left out: which one comes
+ * first is chance, and another run may have it the other way round. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/internal.h"
+#include "emu/exec/memory/address.h"
+
+uint8_t pl_order_level(pl_word scope)
+{
+    return scope == W_cta ? PL_SCOPE_CTA : scope == W_cluster ? PL_SCOPE_CLUSTER : PL_SCOPE_GPU;
+}
+
+/* ---- what lanes know ---- */
+
+static uint32_t first_of_cluster(const pl_cta *c)
+{
+    const pl_grid *g = c->grid;
+    if (!g->cluster[0]) return (uint32_t)c->number;
+    const uint32_t *n = g->cluster;
+    uint32_t id[3];
+    for (unsigned d = 0; d < 3; d++) id[d] = c->id[d] - c->id[d] % n[d];
+    return (uint32_t)g->first_block + id[0] + g->grid[0] * (id[1] + g->grid[1] * id[2]);
+}
+
+unsigned pl_order_distance(const pl_warp *w, uint32_t block)
+{
+    const check_block *b = block_of(w->cta);
+    if (b->number == block) return PL_SCOPE_CTA;
+    const pl_grid *g = w->grid;
+    if (!g->cluster[0] || block < g->first_block) return PL_SCOPE_GPU;
+    const uint32_t linear = block - (uint32_t)g->first_block;
+    const uint32_t id[3] = {linear % g->grid[0], linear / g->grid[0] % g->grid[1],
+                            linear / g->grid[0] / g->grid[1]};
+    for (unsigned d = 0; d < 3; d++)
+        if (id[d] / g->cluster[d] != w->cta->id[d] / g->cluster[d]) return PL_SCOPE_GPU;
+    return PL_SCOPE_CLUSTER;
+}
+
+static void find_floor(check_unit *u, uint32_t block)
+{
+    u->floor = pl_knowledge_of(knowledge_of(u, 0), block, PL_EVERY, PL_EVERY);
+    for (unsigned l = 1; u->apart && l < PL_LANES; l++) {
+        const uint32_t one = pl_knowledge_of(u->lane[l], block, PL_EVERY, PL_EVERY);
+        u->floor = one < u->floor ? one : u->floor;
+    }
+}
+
+static void part(check_unit *u)
+{
+    if (u->apart) return;
+    for (unsigned l = 0; l < PL_LANES; l++) u->lane[l] = pl_knowledge_keep(u->common);
+    pl_knowledge_drop(u->common);
+    u->common = NULL;
+    u->apart = true;
+}
+
+/* Lanes learn something; if they are all that are left, they know the same from now on. `exactly`:
+ * that includes what each of them knew. */
+static void learn(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bool exactly)
+{
+    if (!k || !lanes) return;
+    const bool all = !(pl_alive(w) & ~lanes);
+    if (all && !u->apart) {
+        pl_knowledge_learn(&u->common, k);
+    } else if (all && exactly) {
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            pl_knowledge_drop(u->lane[l]);
+            u->lane[l] = NULL;
+        }
+        u->apart = false;
+        u->common = pl_knowledge_keep(k);
+    } else {
+        part(u);
+        for (uint32_t m = lanes; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
+    }
+    find_floor(u, block_of(w->cta)->number);
+}
+
+/* Accesses from now on come after what was released. */
+static void tick(pl_check *k, check_unit *u)
+{
+    u->stamp = ++k->time;
+}
+
+/* Adds to *to what lanes know and have done. */
+static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge **to)
+{
+    const uint32_t block = block_of(w->cta)->number;
+    const unsigned n = unit_index(w);
+    const bool all = !(pl_alive(w) & ~lanes);
+    pl_knowledge *last = NULL;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
+        if (one != last) pl_knowledge_learn(to, one);
+        last = one;
+    }
+    if (all) {
+        pl_knowledge_add(to, pl_who_unit(block, n), k->time);
+        return;
+    }
+    for (uint32_t m = lanes; m; m &= m - 1)
+        pl_knowledge_add(to, pl_who_lane(block, n, (unsigned)__builtin_ctz(m)), k->time);
+}
+
+static void set(pl_knowledge **to, pl_knowledge *k)
+{
+    pl_knowledge_drop(*to);
+    *to = k;
+}
+
+/* ---- barriers of the block ---- */
+
+static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    check_barrier *b = &block_of(w->cta)->barrier[a->id];
+    const unsigned from = w->half;
+    for (unsigned half = 0; half < w->halves; half++) {
+        const uint32_t lanes = (uint32_t)(a->lanes >> half * PL_LANES);
+        if (!lanes) continue;
+        pl_warp_half(w, half);
+        check_unit *u = unit_of(w);
+        const unsigned n = unit_index(w);
+        pl_order_settle(w, u);
+        take_down(k, w, u, lanes, &b->all);
+        b->came[n] |= lanes;
+        b->waits[n] |= a->wait ? lanes : 0;
+        b->at[n] = k->time;
+        if (!a->wait) tick(k, u);
+    }
+    pl_warp_half(w, from);
+}
+
+/* Those who wait go on with what all know who came: when they are the whole block, with all that it
+ * did until now. */
+static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    check_block *block = block_of(c);
+    check_barrier *b = &block->barrier[id];
+    bool whole = true;
+    for (uint32_t n = 0; n < c->nwarps && whole; n++) {
+        const pl_warp *w = &c->warp[n];
+        for (unsigned half = 0; half < w->halves; half++) {
+            const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
+            whole &= !(left & ~b->waits[n * w->halves + half]);
+        }
+    }
+    if (whole) pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
+    k->time++;
+    pl_knowledge *next = NULL; /* of those who came for the next round */
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        pl_warp *w = &c->warp[n];
+        const unsigned from = w->half;
+        for (unsigned half = 0; half < w->halves; half++) {
+            pl_warp_half(w, half);
+            check_unit *u = unit_of(w);
+            const unsigned at = unit_index(w);
+            const uint32_t early = (uint32_t)(w->came[id] >> half * PL_LANES),
+                           lanes = b->waits[at] & ~early;
+            learn(w, u, lanes, b->all, true);
+            if (lanes) u->stamp = k->time;
+            b->came[at] &= early;
+            b->waits[at] &= early;
+            if (b->came[at]) take_down(k, w, u, b->came[at], &next);
+        }
+        pl_warp_half(w, from);
+    }
+    set(&b->all, next);
+}
+
+/* ---- cluster barriers ---- */
+
+static void cluster_arrive(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    check_unit *u = unit_of(w);
+    check_cluster *c = block_of(w->cta)->cluster;
+    const uint64_t phase = pl_cluster_phase(w->cta);
+    pl_order_settle(w, u);
+    if (c->of[phase % 2] != phase) {
+        set(&c->phase[phase % 2], NULL);
+        c->of[phase % 2] = phase;
+    }
+    if (x->release) {
+        take_down(k, w, u, w->exec, &c->phase[phase % 2]);
+        tick(k, u);
+    }
+    u->cluster_phase = phase;
+    x->plain(w, i);
+}
+
+static void cluster_wait(pl_warp *w, const pl_insn *i)
+{
+    check_unit *u = unit_of(w);
+    pl_order_settle(w, u);
+    u->cluster_wait |= w->exec;
+    about(check_of(w), w, i)->plain(w, i);
+}
+
+void pl_order_settle(pl_warp *w, check_unit *u)
+{
+    if (!u->cluster_wait) return;
+    const uint32_t lanes = u->cluster_wait & w->exec;
+    u->cluster_wait &= ~lanes;
+    if (lanes) learn(w, u, lanes, block_of(w->cta)->cluster->phase[u->cluster_phase % 2], false);
+}
+
+/* ---- warps ---- */
+
+static void warp_barrier(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    check_unit *u = unit_of(w);
+    const uint32_t row = i->op[0], exec = w->exec, pc = w->pc,
+                   mask = row == PL_NO_OPERAND ? UINT32_MAX : pl_row32(w, row)[__builtin_ctz(exec)];
+    pl_order_settle(w, u);
+    const unsigned splits = w->nsplits;
+    about(k, w, i)->plain(w, i);
+    if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has parted */
+    const uint32_t lanes = (mask | exec) & pl_alive(w);
+    pl_knowledge *all = NULL;
+    take_down(k, w, u, lanes, &all);
+    learn(w, u, lanes, all, true);
+    pl_knowledge_drop(all);
+    tick(k, u);
+}
+
+/* ---- fences, and what atomic operations pass on ---- */
+
+static fenced *fence_of(check_unit *u)
+{
+    if (!u->fence) u->fence = calloc(PL_LANES, sizeof *u->fence);
+    return u->fence;
+}
+
+static void fence(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    check_unit *u = unit_of(w);
+    pl_order_settle(w, u);
+    fenced *f = fence_of(u);
+    if (!f) k->no_memory = true;
+    for (uint32_t m = f ? w->exec : 0; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (x->acquire) learn(w, u, 1u << l, f[l].heard[x->level], false);
+        if (!x->release) continue;
+        pl_knowledge *all = NULL;
+        take_down(k, w, u, 1u << l, &all);
+        for (unsigned s = 0; s <= x->level; s++) set(&f[l].released[s], pl_knowledge_keep(all));
+        pl_knowledge_drop(all);
+    }
+    tick(k, u);
+    x->plain(w, i);
+}
+
+static sync_place *find(sync_places *t, uint64_t address)
+{
+    if (!t->cap) return NULL;
+    for (uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32);; n++) {
+        sync_place *p = &t->at[n & (t->cap - 1)];
+        if (p->address == address) return p;
+        if (!p->address) return NULL;
+    }
+}
+
+static sync_place *make(sync_places *t, uint64_t address)
+{
+    sync_place *p = find(t, address);
+    if (p) return p;
+    if (2 * (t->n + 1) > t->cap) {
+        const uint32_t cap = t->cap ? 2 * t->cap : 16;
+        sync_place *at = calloc(cap, sizeof *at);
+        if (!at) return NULL;
+        for (uint32_t k = 0; k < t->cap; k++) {
+            if (!t->at[k].address) continue;
+            uint32_t n = (uint32_t)(t->at[k].address * 0x9e3779b97f4a7c15ull >> 32);
+            while (at[n & (cap - 1)].address) n++;
+            at[n & (cap - 1)] = t->at[k];
+        }
+        free(t->at);
+        t->at = at;
+        t->cap = cap;
+    }
+    uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32);
+    while (t->at[n & (t->cap - 1)].address) n++;
+    p = &t->at[n & (t->cap - 1)];
+    p->address = address;
+    t->n++;
+    return p;
+}
+
+static void forget(sync_place *p)
+{
+    set(&p->everywhere, NULL);
+    set(&p->phase, NULL);
+    for (uint32_t n = 0; n < p->nby; n++) pl_knowledge_drop(p->by[n].known);
+    p->nby = 0;
+}
+
+static void free_places(sync_places *t)
+{
+    for (uint32_t n = 0; n < t->cap; n++) {
+        forget(&t->at[n]);
+        free(t->at[n].by);
+    }
+    free(t->at);
+    *t = (sync_places){0};
+}
+
+static sync_places *table_of(pl_check *k, const place *p)
+{
+    return p->owner ? &p->owner->places : &k->places;
+}
+
+/* Addresses in shared memory begin at 0, which means a free place. */
+static uint64_t key_of(const place *p)
+{
+    return p->address + 1;
+}
+
+static pl_knowledge **of_block(sync_place *p, uint32_t block)
+{
+    for (uint32_t n = 0; n < p->nby; n++)
+        if (p->by[n].block == block) return &p->by[n].known;
+    if (p->nby == p->capby) {
+        const uint32_t cap = p->capby ? 2 * p->capby : 4;
+        struct sync_block *b = realloc(p->by, cap * sizeof *b);
+        if (!b) return NULL;
+        p->by = b;
+        p->capby = cap;
+    }
+    p->by[p->nby] = (struct sync_block){.block = block};
+    return &p->by[p->nby++].known;
+}
+
+void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
+{
+    pl_check *k = check_of(w);
+    sync_place *s = find(table_of(k, p), key_of(p));
+    if (!s) return;
+    check_unit *u = unit_of(w);
+    const uint32_t block = block_of(w->cta)->number;
+    pl_knowledge *own = NULL;
+    for (uint32_t n = 0; n < s->nby; n++)
+        if (s->by[n].block == block) own = s->by[n].known;
+    if (x->acquire) {
+        learn(w, u, 1u << lane, own, false);
+        if (x->level != PL_SCOPE_CTA) learn(w, u, 1u << lane, s->everywhere, false);
+        return;
+    }
+    fenced *f = fence_of(u);
+    if (!f) return;
+    for (unsigned r = 0; r < PL_SCOPES; r++) {
+        pl_knowledge_learn(&f[lane].heard[r], own);
+        if (r != PL_SCOPE_CTA && x->level != PL_SCOPE_CTA)
+            pl_knowledge_learn(&f[lane].heard[r], s->everywhere);
+    }
+}
+
+/* A strong write passes on what its lane has released; a store replaces what stood there, an atomic
+ * operation adds to it. */
+void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
+{
+    pl_check *k = check_of(w);
+    check_unit *u = unit_of(w);
+    const uint32_t block = block_of(w->cta)->number;
+    pl_knowledge *out[PL_SCOPES] = {NULL};
+    bool any = false;
+    for (unsigned r = 0; u->fence && x->flags & PL_ACCESS_STRONG && r <= x->level; r++)
+        pl_knowledge_learn(&out[r], u->fence[lane].released[r]);
+    if (x->release) {
+        pl_knowledge *now = NULL;
+        take_down(k, w, u, 1u << lane, &now);
+        for (unsigned r = 0; r <= x->level; r++) pl_knowledge_learn(&out[r], now);
+        pl_knowledge_drop(now);
+        tick(k, u);
+    }
+    for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
+    const bool store = !(x->flags & PL_ACCESS_ATOMIC);
+    sync_place *s = any ? make(table_of(k, p), key_of(p)) : find(table_of(k, p), key_of(p));
+    if (any && !s) k->no_memory = true;
+    if (s && store) forget(s);
+    pl_knowledge **own = s && any ? of_block(s, block) : NULL;
+    if (own) {
+        pl_knowledge_learn(own, out[PL_SCOPE_CTA]);
+        pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_GPU]);
+        pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_CLUSTER]);
+    }
+    for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
+}
+
+/* ---- mbarriers ---- */
+
+/* A phase that has become complete since somebody looked. */
+static void turn(sync_place *s, const uint8_t *object)
+{
+    const bool odd = pl_mbar_read(object).phase;
+    if (odd == s->odd) return;
+    pl_knowledge_learn(&s->everywhere, s->phase);
+    set(&s->phase, NULL);
+    s->odd = odd;
+}
+
+static sync_place *object_at(pl_check *k, const place *p)
+{
+    if (!p->bytes || !p->owner) return NULL;
+    sync_place *s = find(&p->owner->places, key_of(p));
+    if (!s && (s = make(&p->owner->places, key_of(p))) != NULL) {
+        s->odd = pl_mbar_read(p->bytes).phase;
+        s->number = p->owner->objects++;
+    }
+    if (!s) k->no_memory = true;
+    return s;
+}
+
+static void mbarrier(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    check_unit *u = unit_of(w);
+    uint64_t addr[PL_LANES];
+    place at[PL_LANES];
+    const uint32_t exec = w->exec;
+    const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
+    pl_order_settle(w, u);
+    pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = exec, same; m; m &= ~same) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        same = 0;
+        for (uint32_t n = m; n; n &= n - 1)
+            same |= addr[__builtin_ctz(n)] == addr[l] ? n & (0u - n) : 0;
+        pl_place_of(w, l, space, addr[l], 8, &at[l]);
+        for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
+        sync_place *s = object_at(k, &at[l]);
+        if (s) turn(s, at[l].bytes);
+        if (s && x->release) take_down(k, w, u, same, &s->phase);
+        if (s && x->release && pl_forms[i->form].mnem == M_cp) /* when their copies have landed */
+            pl_knowledge_add(&s->phase,
+                             pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
+                             k->time);
+    }
+    if (x->release) {
+        tick(k, u);
+        u->group[0].stamp = k->time;
+    }
+    x->plain(w, i);
+    const uint32_t done = x->acquire && i->op[0] != PL_NO_OPERAND ? w->pred[i->op[0]] & exec : 0;
+    for (uint32_t m = exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        sync_place *s =
+            at[l].bytes && at[l].owner ? find(&at[l].owner->places, key_of(&at[l])) : NULL;
+        if (!s) continue;
+        if (pl_insn_has(i, W_init)) {
+            forget(s);
+            s->odd = false;
+        }
+        turn(s, at[l].bytes);
+        if (done >> l & 1u) learn(w, u, 1u << l, s->everywhere, false);
+    }
+}
+
+/* ---- groups of copies ---- */
+
+static void close_group(pl_check *k, check_unit *u, unsigned family)
+{
+    u->group[family].at[u->group[family].n++ % GROUPS] = k->time++;
+    u->group[family].stamp = k->time;
+}
+
+static void copy_group(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const bool bulk = pl_insn_has(i, W_bulk), all = pl_insn_has(i, W_wait_all),
+               commit = pl_insn_has(i, W_commit_group);
+    const unsigned from = w->half;
+    for (unsigned half = 0; half < w->halves; half++) {
+        const uint32_t lanes = (uint32_t)(w->all >> half * PL_LANES);
+        if (!lanes) continue;
+        pl_warp_half(w, half);
+        check_unit *u = unit_of(w);
+        pl_order_settle(w, u);
+        if (commit || all) close_group(k, u, bulk);
+        const uint64_t keep = all ? 0 : (uint64_t)i->imm;
+        if (commit || u->group[bulk].n <= keep || keep >= GROUPS) continue;
+        const uint32_t until = u->group[bulk].at[(u->group[bulk].n - 1 - keep) % GROUPS],
+                       block = block_of(w->cta)->number;
+        const unsigned agent = PL_AGENTS + (unsigned)bulk * PL_UNITS + unit_index(w);
+        pl_knowledge *landed = NULL;
+        if (!(pl_alive(w) & ~lanes)) {
+            pl_knowledge_add(&landed, pl_who_unit(block, agent), until);
+            learn(w, u, lanes, landed, false);
+        }
+        for (uint32_t m = pl_alive(w) & ~lanes ? lanes : 0; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            pl_knowledge *one = NULL;
+            pl_knowledge_add(&one, pl_who_lane(block, agent, l), until);
+            learn(w, u, 1u << l, one, false);
+            pl_knowledge_drop(one);
+        }
+        pl_knowledge_drop(landed);
+    }
+    pl_warp_half(w, from);
+    about(k, w, i)->plain(w, i);
+}
+
+unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp)
+{
+    pl_check *k = check_of(w);
+    check_unit *u = unit_of(w);
+    *stamp = k->time;
+    if (o->family == PL_ASYNC_BULK_GROUP) {
+        *stamp = u->group[1].stamp;
+        return PL_AGENTS + PL_UNITS + unit_index(w);
+    }
+    const pl_cluster *x = w->cta->cluster; /* whose object? */
+    pl_cta *owner = NULL;
+    for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
+        pl_cta *c = x ? x->cta[r] : w->cta;
+        if (c && o->bar >= c->shared && o->bar < c->shared + c->shared_end) owner = c;
+    }
+    const place at = {.bytes = o->bar,
+                      .owner = owner ? block_of(owner) : NULL,
+                      .address = owner ? (uint64_t)(o->bar - owner->shared) : 0};
+    sync_place *s = object_at(k, &at);
+    if (!s) return 0;
+    turn(s, o->bar);
+    const unsigned agent = PL_OBJECTS + s->number / PL_LANES % (UINT8_MAX - 1 - PL_OBJECTS);
+    *lane = s->number % PL_LANES;
+    pl_knowledge_add(&s->phase, pl_who_lane(block_of(w->cta)->number, agent, *lane), k->time++);
+    return agent;
+}
+
+/* ---- blocks and launches ---- */
+
+void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
+{
+    const uint32_t first = first_of_cluster(c);
+    check_cluster *x = k->clusters;
+    while (x && x->first != first) x = x->next;
+    if (!x && (x = calloc(1, sizeof *x)) != NULL) {
+        x->first = first;
+        x->next = k->clusters;
+        k->clusters = x;
+    }
+    if (!x) return;
+    x->refs++;
+    b->cluster = x;
+    for (unsigned n = 0; n < b->units; n++)
+        b->unit[n].stamp = b->unit[n].group[0].stamp = b->unit[n].group[1].stamp = k->time;
+}
+
+static void free_unit(check_unit *u)
+{
+    pl_knowledge_drop(u->common);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        pl_knowledge_drop(u->lane[l]);
+        for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
+            pl_knowledge_drop(u->fence[l].released[s]);
+            pl_knowledge_drop(u->fence[l].heard[s]);
+        }
+    }
+    free(u->fence);
+}
+
+void pl_order_block_ends(pl_check *k, check_block *b)
+{
+    for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
+    for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) pl_knowledge_drop(b->barrier[n].all);
+    free_places(&b->places);
+    check_cluster **at = &k->clusters;
+    while (*at && *at != b->cluster) at = &(*at)->next;
+    if (!*at || --(*at)->refs) return;
+    check_cluster *x = *at;
+    *at = x->next;
+    pl_knowledge_drop(x->phase[0]);
+    pl_knowledge_drop(x->phase[1]);
+    free(x);
+}
+
+void pl_order_end(pl_check *k)
+{
+    free_places(&k->places);
+}
+
+void pl_order_hooks(pl_hooks *h)
+{
+    h->barrier_arrives = barrier_arrives;
+    h->barrier_completes = barrier_completes;
+}
+
+pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const pl_word sem = pl_mod(f, i->mods, G_sem), scope = pl_mod(f, i->mods, G_scope);
+    switch ((int)f->mnem) {
+    case M_membar:
+    case M_fence:
+        if (pl_insn_has(i, W_alias) || pl_insn_has(i, W_proxy)) return NULL;
+        x->level = pl_order_level(f->mnem == M_membar ? pl_mod(f, i->mods, G_level) : scope);
+        x->acquire = sem != W_release;
+        x->release = sem != W_acquire;
+        return fence;
+    case M_bar:
+    case M_barrier:
+        if (pl_insn_has(i, W_warp)) return warp_barrier;
+        if (!pl_insn_has(i, W_cluster)) return NULL; /* the hooks tell */
+        x->release = pl_insn_has(i, W_arrive) && sem != W_relaxed;
+        return pl_insn_has(i, W_wait) ? cluster_wait : cluster_arrive;
+    case M_mbarrier:
+        x->operand = pl_insn_has(i, W_arrive) || pl_insn_has(i, W_arrive_drop) ||
+                     pl_mod(f, i->mods, G_how) != W_none;
+        x->acquire = pl_mod(f, i->mods, G_how) != W_none && sem != W_relaxed;
+        x->release =
+            (pl_insn_has(i, W_arrive) || pl_insn_has(i, W_arrive_drop)) && sem != W_relaxed;
+        return pl_insn_has(i, W_pending_count) ? NULL : mbarrier;
+    case M_cp:
+        if (pl_insn_has(i, W_commit_group) || pl_insn_has(i, W_wait_group) ||
+            pl_insn_has(i, W_wait_all))
+            return copy_group;
+        if (pl_insn_has(i, W_mbarrier) && pl_insn_has(i, W_arrive)) {
+            x->release = true;
+            return mbarrier;
+        }
+        return NULL;
+    default: return NULL;
+    }
+}

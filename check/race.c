@@ -1,0 +1,523 @@
+/* race.c - happens-before races: two accesses to the same bytes of which one writes, and nothing
+ * orders them.
+ *
+ * Each access is compared with what its cells hold (shadow.h), by the knowledge of its lane
+ * (knowledge.h). Two strong accesses whose scopes reach each other are no race. The verdict does
+ * not depend on which of the two came first, only on what the threads did between them. */
+#include <string.h>
+
+#include "check/internal.h"
+#include "emu/exec/memory/address.h"
+
+enum { SUSPECTS = 8 }; /* races of one instruction that are looked at: more are alike */
+
+/* A race that an access has met; its values are known once the instruction has executed. */
+typedef struct suspect {
+    pl_finding_kind kind;
+    pl_context other;
+    pl_touch touch;
+    unsigned lane, bytes, count; /* count: cases that are alike */
+    bool in_step;                /* both are lanes of this very instruction */
+    place at;
+    uint64_t before;
+} suspect;
+
+/* One instruction of one group while its accesses are entered. */
+typedef struct visit {
+    pl_check *k;
+    pl_warp *w;
+    check_unit *u;
+    const check_block *block;
+    pl_context self;
+    unsigned agent_lane; /* of an agent; PL_LANES: the lane itself acts */
+    uint32_t context[2]; /* its number in global and in shared memory, 0: none yet */
+    pl_contexts *pool;   /* of the access that is entered */
+    uint32_t memo;       /* context that every lane of the group is known to come after */
+    suspect suspect[SUSPECTS];
+    unsigned n;
+} visit;
+
+bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                 place *p)
+{
+    pl_space real;
+    uint64_t in;
+    p->owner = NULL;
+    p->bytes = pl_resolve(w, lane, space, address, bytes, &real, &in);
+    if (!p->bytes || address % bytes) {
+        p->bytes = NULL;
+        return false;
+    }
+    if (real == PL_SP_SHARED) {
+        const uint32_t rank = (uint32_t)(in / PL_SHARED_SLICE);
+        const pl_cta *c = rank == w->cta->cluster_rank ? w->cta : w->cta->cluster->cta[rank];
+        p->owner = block_of(c);
+        p->address = in % PL_SHARED_SLICE;
+        return true;
+    }
+    p->address = in - PL_GLOBAL_BASE;
+    if (real != PL_SP_GLOBAL || in < PL_GLOBAL_BASE) p->bytes = NULL; /* nobody else writes it */
+    return true;
+}
+
+/* The contexts of one instruction of a group are the same until the group synchronises. */
+static uint32_t context_of(visit *v, bool shared, pl_contexts *pool)
+{
+    struct recent *r = &v->u->recent[shared][v->self.pc % RECENT];
+    if (r->pc == v->self.pc && r->stamp == v->self.stamp && r->context &&
+        pool->at[r->context].unit == v->self.unit && pool->at[r->context].flags == v->self.flags)
+        return r->context;
+    const uint32_t n = pl_context_new(pool, &v->self);
+    *r = (struct recent){.pc = v->self.pc, .stamp = v->self.stamp, .context = n};
+    return n;
+}
+
+/* Does the access come before what the lane does now? */
+static bool before(visit *v, const pl_context *x, pl_touch t, unsigned lane)
+{
+    const bool own = x->block == v->self.block;
+    if (own && x->unit == unit_index(v->w) && pl_touch_lane(t) == lane && !pl_touch_several(t))
+        return true;
+    if (own && x->unit < PL_UNITS && x->stamp <= v->u->floor) return true;
+    if (pl_touch_context(t) == v->memo) return true;
+    const pl_knowledge *known = knowledge_of(v->u, lane);
+    if (x->stamp <= pl_knowledge_of(known, x->block, x->unit, PL_EVERY)) {
+        if (!v->u->apart) v->memo = pl_touch_context(t);
+        return true;
+    }
+    if (!pl_touch_several(t) &&
+        x->stamp <= pl_knowledge_of(known, x->block, x->unit, pl_touch_lane(t)))
+        return true;
+    const pl_grid *g = v->w->grid; /* of grids in a row, those before this one */
+    if (x->block < g->first_block && g->before && g->before->complete) return true;
+    return v->w->grid->capability < 70 && own && x->unit == v->self.unit &&
+           x->pc != v->self.pc; /* lanes of a warp go in step */
+}
+
+static bool morally_strong(const visit *v, const pl_context *x)
+{
+    if (!(x->flags & v->self.flags & PL_ACCESS_STRONG)) return false;
+    const unsigned distance = pl_order_distance(v->w, x->block);
+    return x->level >= distance && v->self.level >= distance;
+}
+
+static pl_finding_kind kind_of(const visit *v, const pl_context *x)
+{
+    const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
+    if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
+    if (both & PL_ACCESS_STRONG) return PL_FK_RACE_SCOPE;
+    if (any & PL_ACCESS_STRONG) return PL_FK_RACE_MIXED;
+    return both & PL_ACCESS_WRITES       ? PL_FK_RACE_WAW
+           : x->flags & PL_ACCESS_WRITES ? PL_FK_RACE_RAW
+                                         : PL_FK_RACE_WAR;
+}
+
+static uint64_t value_at(const uint8_t *p, unsigned bytes)
+{
+    uint64_t v = 0;
+    memcpy(&v, p, bytes < sizeof v ? bytes : sizeof v);
+    return v;
+}
+
+static void suspected(visit *v, const pl_context *x, pl_touch t, unsigned lane, const place *p,
+                      unsigned bytes)
+{
+    const pl_finding_kind kind = kind_of(v, x);
+    for (unsigned n = 0; n < v->n; n++) {
+        suspect *s = &v->suspect[n];
+        if (s->kind != kind || s->other.pc != x->pc || s->at.owner != p->owner ||
+            (kind == PL_FK_RACE_WAW && v->n < SUSPECTS))
+            continue;
+        s->count++;
+        return;
+    }
+    if (v->n == SUSPECTS) return;
+    v->suspect[v->n++] =
+        (suspect){.kind = kind,
+                  .other = *x,
+                  .touch = t,
+                  .lane = lane,
+                  .bytes = bytes,
+                  .in_step = x->block == v->self.block && x->unit == v->self.unit &&
+                             x->pc == v->self.pc && x->stamp == v->self.stamp,
+                  .at = *p,
+                  .before = value_at(p->bytes, bytes)};
+}
+
+/* Compares with one entry of a cell. True: that comes before. */
+static bool compare(visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
+{
+    const pl_context *x = &v->pool->at[pl_touch_context(t)];
+    if (before(v, x, t, lane)) return true;
+    if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || morally_strong(v, x)) return false;
+    suspected(v, x, t, lane, p, bytes);
+    return false;
+}
+
+/* Takes an access among the three that later writes are compared with. */
+static void insert(visit *v, pl_cell *c, pl_touch t, unsigned lane)
+{
+    const pl_touch old[3] = {c->other[0], c->other[1], c->other[2]};
+    pl_touch group = 0, block = 0;
+    c->other[0] = t;
+    for (unsigned n = 0; n < 3; n++) {
+        if (!old[n] || pl_touch_context(old[n]) == pl_touch_context(t)) continue;
+        const pl_context *x = &v->pool->at[pl_touch_context(old[n])];
+        if (before(v, x, old[n], lane)) continue;
+        if (x->block != v->self.block)
+            block = block ? block : old[n];
+        else if (x->unit != v->self.unit || !group)
+            group = group ? group : old[n];
+    }
+    c->other[1] = group;
+    c->other[2] = block;
+}
+
+static void enter_read(visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+                       unsigned bytes)
+{
+    if (c->other[0] == t) return;
+    if (pl_touch_context(c->other[0]) == pl_touch_context(t)) { /* another lane of the group */
+        if (c->write) compare(v, c->write, lane, p, bytes);
+        if (pl_touch_lane(c->other[0]) != lane) c->other[0] |= PL_TOUCH_SEVERAL;
+        return;
+    }
+    if (c->write) compare(v, c->write, lane, p, bytes);
+    for (unsigned n = 0; n < 3; n++) /* atomic operations that did not follow each other */
+        if (c->other[n] && v->pool->at[pl_touch_context(c->other[n])].flags & PL_ACCESS_WRITES)
+            compare(v, c->other[n], lane, p, bytes);
+    if (c->other[0])
+        insert(v, c, t, lane);
+    else
+        c->other[0] = t;
+}
+
+static void enter_write(visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+                        unsigned bytes)
+{
+    const bool others = c->other[0] | c->other[1] | c->other[2];
+    if (c->write == t && !others) return;
+    bool ordered = true;
+    if (c->write) ordered = compare(v, c->write, lane, p, bytes);
+    for (unsigned n = 0; others && n < 3; n++)
+        if (c->other[n]) ordered &= compare(v, c->other[n], lane, p, bytes);
+    if (!ordered && v->self.flags & PL_ACCESS_STRONG) {
+        /* what it raced with or ran beside may yet meet a third access */
+        if (c->write && pl_touch_context(c->write) != pl_touch_context(t)) {
+            const pl_touch old = c->write;
+            c->write = t;
+            insert(v, c, old, lane);
+            return;
+        }
+        c->write = c->write ? t | PL_TOUCH_SEVERAL : t;
+        return;
+    }
+    c->write = t;
+    c->other[0] = c->other[1] = c->other[2] = 0;
+}
+
+/* Enters [p, p + bytes) for one lane. */
+static void enter(visit *v, unsigned lane, const place *p, unsigned bytes)
+{
+    pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
+    pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
+    if (v->pool != pool) { /* another block's shared memory: seldom more than one in a row */
+        v->pool = pool;
+        v->memo = 0;
+        v->context[p->owner != NULL] = p->owner && p->owner != v->block
+                                           ? pl_context_new(pool, &v->self)
+                                           : context_of(v, p->owner != NULL, pool);
+    }
+    const uint32_t context = v->context[p->owner != NULL];
+    if (!context) {
+        v->k->no_memory = true;
+        return;
+    }
+    for (unsigned done = 0; done < bytes;) {
+        const uint64_t at = p->address + done;
+        const unsigned left = PL_PAGE - (unsigned)(at % PL_PAGE),
+                       here = bytes - done < left ? bytes - done : left;
+        pl_page *page = pl_shadow_page(s, at, (at | here) & 3);
+        if (!page) {
+            v->k->no_memory = true;
+            return;
+        }
+        unsigned n;
+        pl_cell *c = pl_page_cells(page, at, here, &n);
+        const pl_touch t = pl_touch_by(context, v->agent_lane < PL_LANES ? v->agent_lane : lane);
+        for (unsigned j = 0; j < n; j++)
+            if (v->self.flags & PL_ACCESS_WRITES)
+                enter_write(v, &c[j], t, lane, p, bytes);
+            else
+                enter_read(v, &c[j], t, lane, p, bytes);
+        done += here;
+    }
+}
+
+/* ---- what was found ---- */
+
+static const char *verb_of(const pl_context *x, const pl_insn *i)
+{
+    static const struct {
+        pl_word op;
+        const char *verb;
+    } atomic[] = {{W_add, "atomically adds to"},
+                  {W_cas, "compares and swaps"},
+                  {W_exch, "atomically exchanges"},
+                  {W_min, "atomically takes the minimum with"},
+                  {W_max, "atomically takes the maximum with"}};
+    const bool writes = x->flags & PL_ACCESS_WRITES;
+    if (x->flags & PL_ACCESS_ASYNC) return writes ? "copies to" : "copies from";
+    if (!(x->flags & PL_ACCESS_ATOMIC)) return writes ? "writes" : "reads";
+    for (size_t n = 0; n < sizeof atomic / sizeof *atomic; n++)
+        if (pl_insn_has(i, atomic[n].op)) return atomic[n].verb;
+    return "atomically changes";
+}
+
+/* The register that a lane of a plain store writes, as the bytes in memory. */
+static bool stored(const visit *v, const pl_insn *i, unsigned lane, unsigned bytes, uint64_t *value)
+{
+    if (pl_forms[i->form].mnem != M_st || i->sel[PL_M_COUNT] != 1 || bytes > 8 ||
+        i->op[1] == PL_NO_OPERAND)
+        return false;
+    *value = i->sel[PL_M_FLAGS] & PL_MF_WIDE || bytes == 8 ? pl_row64(v->w, i->op[1])[lane]
+                                                           : pl_row32(v->w, i->op[1])[lane];
+    if (bytes < 8) *value &= (1ull << 8 * bytes) - 1;
+    return true;
+}
+
+static void report(visit *v, const pl_insn *i, const suspect *s)
+{
+    uint64_t now = value_at(s->at.bytes, s->bytes), theirs = s->before;
+    pl_finding_kind kind = s->kind;
+    const bool plain = stored(v, i, s->lane, s->bytes, &now);
+    if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, &theirs);
+    if (kind == PL_FK_RACE_WAW && plain && now == theirs) kind = PL_FK_RACE_SAME_VALUE;
+    bool fresh;
+    pl_check_finding *f = pl_finding_of(v->k, kind, v->self.pc, s->other.pc, &fresh);
+    if (!f) {
+        v->k->no_memory = true;
+        return;
+    }
+    f->count += s->count;
+    if (!fresh) return;
+    const pl_insn *other = &v->w->code[s->other.pc];
+    f->space = s->at.owner ? PL_SP_SHARED : PL_SP_GLOBAL;
+    f->address = s->at.owner ? s->at.address : s->at.address + PL_GLOBAL_BASE;
+    f->bytes = s->bytes;
+    f->same_block = s->other.block == v->self.block;
+    f->same_warp = f->same_block && s->other.unit == v->self.unit;
+    f->by.verb = verb_of(&v->self, i);
+    f->other.verb = verb_of(&s->other, other);
+    f->other.several = pl_touch_several(s->touch) && f->same_warp;
+    pl_party_place(v->k, &f->by, v->self.block, v->self.unit % PL_UNITS, s->lane);
+    pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
+                   pl_touch_lane(s->touch));
+    f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES;
+    f->by.value = now;
+    f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
+    f->other.value = theirs;
+    if (!(v->self.flags & PL_ACCESS_WRITES)) f->other.value = value_at(s->at.bytes, s->bytes);
+    pl_finding_where(v->w, f);
+}
+
+/* ---- instructions ---- */
+
+static void open_visit(visit *v, pl_warp *w, const pl_insn *i, const check_insn *x)
+{
+    v->k = check_of(w);
+    v->w = w;
+    v->u = unit_of(w);
+    v->block = block_of(w->cta);
+    v->context[0] = v->context[1] = 0;
+    v->pool = NULL;
+    v->memo = 0;
+    v->n = 0;
+    v->agent_lane = PL_LANES;
+    pl_order_settle(w, v->u);
+    v->self = (pl_context){.block = v->block->number,
+                           .stamp = v->u->stamp,
+                           .pc = (uint32_t)(i - w->code),
+                           .unit = (uint8_t)unit_index(w),
+                           .flags = x->flags,
+                           .level = x->level};
+}
+
+static void close_visit(visit *v, const pl_insn *i)
+{
+    for (unsigned n = 0; n < v->n; n++) report(v, i, &v->suspect[n]);
+}
+
+/* ld, st, atom and red. */
+static void access_memory(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    const unsigned bytes = (unsigned)i->sel[PL_M_COUNT] << i->sel[PL_M_LOG2];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const bool strong = x->flags & PL_ACCESS_STRONG, writes = x->flags & PL_ACCESS_WRITES;
+    uint64_t addr[PL_LANES];
+    place at[PL_LANES];
+    visit v;
+    open_visit(&v, w, i, x);
+    pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    const uint32_t exec = w->exec;
+    uint32_t found = 0;
+    for (uint32_t m = exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (!pl_place_of(w, l, space, addr[l], bytes, &at[l]) || !at[l].bytes) continue;
+        found |= 1u << l;
+        enter(&v, l, &at[l], bytes);
+    }
+    x->plain(w, i);
+    if (pl_failed(w->grid)) found = 0;
+    for (uint32_t m = strong ? found : 0; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (!writes || x->flags & PL_ACCESS_ATOMIC) pl_order_reads(w, x, l, &at[l]);
+        if (writes) pl_order_writes(w, x, l, &at[l]);
+    }
+    for (uint32_t m = writes && !strong && (k->places.n || v.block->places.n) ? found : 0; m;
+         m &= m - 1) /* a plain store ends what was released there */
+        pl_order_writes(w, x, (unsigned)__builtin_ctz(m), &at[__builtin_ctz(m)]);
+    close_visit(&v, i);
+}
+
+/* Instructions that tell what they touched. */
+static void other_memory(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    pl_effect own, *const fx = w->fx;
+    visit v;
+    open_visit(&v, w, i, x);
+    if (!fx) w->fx = &own;
+    w->fx->mask = 0;
+    x->plain(w, i);
+    const pl_effect *e = w->fx;
+    for (uint32_t m = pl_failed(w->grid) ? 0 : e->mask; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        place p;
+        if ((e->space == PL_SP_SHARED || e->space == PL_SP_GLOBAL) && e->size &&
+            pl_place_of(w, l, (pl_space)e->space, e->addr[l], e->size, &p) && p.bytes)
+            enter(&v, l, &p, e->size);
+    }
+    w->fx = fx;
+    close_visit(&v, i);
+}
+
+/* cp.async: an agent of the lane copies, until somebody waits for it. */
+static void copy_async(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    const unsigned flags = i->sel[PL_M_FLAGS], bytes = i->op[2];
+    uint64_t to[PL_LANES], from[PL_LANES];
+    check_insn half = *x;
+    pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, to);
+    pl_addresses(w, i, 1, flags & PL_MF_ADDR32_2, (int32_t)i->target, from);
+    for (int write = 0; write < 2; write++) {
+        visit v;
+        half.flags = (uint8_t)(PL_ACCESS_ASYNC | (write ? PL_ACCESS_WRITES : 0));
+        open_visit(&v, w, i, &half);
+        v.self.unit = (uint8_t)(PL_AGENTS + unit_index(w));
+        v.self.stamp = v.u->group[0].stamp;
+        for (uint32_t m = w->exec; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            place p;
+            if (pl_place_of(w, l, write ? PL_SP_SHARED : PL_SP_GLOBAL, write ? to[l] : from[l],
+                            bytes, &p) &&
+                p.bytes)
+                enter(&v, l, &p, bytes);
+        }
+        close_visit(&v, i);
+    }
+    x->plain(w, i);
+}
+
+/* Where a host pointer lies. */
+static bool place_at(pl_warp *w, uint8_t *bytes, place *p)
+{
+    const pl_cluster *x = w->cta->cluster;
+    *p = (place){.bytes = bytes};
+    for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
+        pl_cta *c = x ? x->cta[r] : w->cta;
+        if (!c || bytes < c->shared || bytes >= c->shared + c->shared_end) continue;
+        p->owner = block_of(c);
+        p->address = (uint64_t)(bytes - c->shared);
+        return true;
+    }
+    const pl_memory *m = w->grid->memory;
+    for (size_t n = 0; n < m->n; n++)
+        if (bytes >= m->alloc[n].bytes && bytes < m->alloc[n].bytes + m->alloc[n].size) {
+            p->address =
+                m->alloc[n].address + (uint64_t)(bytes - m->alloc[n].bytes) - PL_GLOBAL_BASE;
+            return !m->alloc[n].constant;
+        }
+    return false;
+}
+
+void pl_race_copy(pl_warp *w, const pl_async_op *o)
+{
+    if (o->family == PL_ASYNC_GROUP || o->kind == PL_ASYNC_ARRIVE) return;
+    unsigned lane = w->exec ? (unsigned)__builtin_ctz(w->exec) : 0;
+    const unsigned issuer = lane;
+    uint32_t stamp;
+    const unsigned agent = pl_order_agent(w, o, &lane, &stamp);
+    if (!agent || o->kind == PL_ASYNC_TENSOR) return;
+    const check_insn x = {.flags = PL_ACCESS_ASYNC};
+    for (int write = 0; write < 2; write++) {
+        visit v;
+        place p;
+        if (!write && !o->from) continue;
+        open_visit(&v, w, &w->code[w->pc], &x);
+        v.self.unit = (uint8_t)agent;
+        v.self.stamp = stamp;
+        v.self.flags |= write ? PL_ACCESS_WRITES : 0;
+        if (write && o->kind == PL_ASYNC_REDUCE) {
+            v.self.flags |= PL_ACCESS_ATOMIC | PL_ACCESS_STRONG;
+            v.self.level = PL_SCOPE_GPU;
+        }
+        if (!place_at(w, write ? o->to : (uint8_t *)(uintptr_t)o->from, &p)) continue;
+        v.agent_lane = lane;
+        enter(&v, issuer, &p, o->bytes);
+        close_visit(&v, &w->code[w->pc]);
+    }
+}
+
+pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const pl_word order = pl_mod(f, i->mods, G_order), sem = pl_mod(f, i->mods, G_sem),
+                  scope = pl_mod(f, i->mods, G_scope);
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    x->level = pl_order_level(scope);
+    switch ((int)f->mnem) {
+    case M_ld:
+    case M_ldu:
+    case M_st:
+        if (space == PL_SP_LOCAL || space == PL_SP_PARAM || space == PL_SP_CONST) return NULL;
+        if (f->effects & PL_EF_ASYNC || pl_insn_has(i, W_bulk)) return NULL;
+        x->flags = f->mnem == M_st ? PL_ACCESS_WRITES : 0;
+        if (f->effects & PL_EF_VOLATILE) x->flags |= PL_ACCESS_STRONG;
+        x->acquire = order == W_acquire;
+        x->release = order == W_release;
+        x->operand = f->mnem != M_st;
+        return access_memory;
+    case M_atom:
+    case M_red:
+    case M__cast:
+        if (f->effects & PL_EF_ASYNC) return NULL;
+        x->flags = PL_ACCESS_WRITES | PL_ACCESS_STRONG | PL_ACCESS_ATOMIC;
+        x->operand = f->mnem != M_red;
+        x->acquire = sem == W_acquire || sem == W_acq_rel;
+        x->release = sem == W_release || sem == W_acq_rel;
+        return access_memory;
+    case M_cp:
+        return f->noperands >= 3 && !pl_insn_has(i, W_bulk) && !pl_insn_has(i, W_mbarrier)
+                   ? copy_async
+                   : NULL;
+    case M_ldmatrix: return other_memory;
+    case M_stmatrix: x->flags = PL_ACCESS_WRITES; return other_memory;
+    default: return NULL;
+    }
+}

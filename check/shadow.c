@@ -1,0 +1,81 @@
+/* shadow.c - pages of cells. See shadow.h. */
+#include "check/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAF_PAGES = 4096, WORDS = PL_PAGE / 4 };
+
+struct pl_shadow_leaf {
+    pl_page *page[LEAF_PAGES];
+};
+
+uint32_t pl_context_new(pl_contexts *c, const pl_context *x)
+{
+    if (c->n == c->cap) {
+        const uint32_t cap = c->cap ? 2 * c->cap : 64;
+        if (cap > PL_CONTEXTS_MOST) return 0;
+        pl_context *p = realloc(c->at, cap * sizeof *p);
+        if (!p) return 0;
+        c->at = p;
+        c->cap = cap;
+    }
+    if (!c->n) c->at[c->n++] = (pl_context){0};
+    c->at[c->n] = *x;
+    return c->n++;
+}
+
+void pl_contexts_free(pl_contexts *c)
+{
+    free(c->at);
+    *c = (pl_contexts){0};
+}
+
+static pl_page *make(bool fine)
+{
+    pl_page *p = calloc(1, sizeof *p + (fine ? PL_PAGE : WORDS) * sizeof *p->cell);
+    if (p) p->fine = fine;
+    return p;
+}
+
+/* What was known of a word holds for each of its bytes. */
+static pl_page *refine(const pl_page *coarse)
+{
+    pl_page *p = make(true);
+    for (unsigned n = 0; p && n < PL_PAGE; n++) p->cell[n] = coarse->cell[n / 4];
+    return p;
+}
+
+pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
+{
+    const uint64_t number = address / PL_PAGE, leaf = number / LEAF_PAGES;
+    if (leaf >= s->leaves) {
+        size_t n = s->leaves ? s->leaves : 1;
+        while (n <= leaf) n *= 2;
+        struct pl_shadow_leaf **l = realloc(s->leaf, n * sizeof(*l));
+        if (!l) return NULL;
+        memset(l + s->leaves, 0, (n - s->leaves) * sizeof(*l));
+        s->leaf = l;
+        s->leaves = n;
+    }
+    if (!s->leaf[leaf] && !(s->leaf[leaf] = calloc(1, sizeof **s->leaf))) return NULL;
+    pl_page **page = &s->leaf[leaf]->page[number % LEAF_PAGES];
+    if (!*page) return *page = make(fine);
+    if (fine && !(*page)->fine) {
+        pl_page *p = refine(*page);
+        if (!p) return NULL;
+        free(*page);
+        *page = p;
+    }
+    return *page;
+}
+
+void pl_shadow_free(pl_shadow *s)
+{
+    for (size_t k = 0; k < s->leaves; k++) {
+        for (size_t n = 0; s->leaf[k] && n < LEAF_PAGES; n++) free(s->leaf[k]->page[n]);
+        free(s->leaf[k]);
+    }
+    free(s->leaf);
+    *s = (pl_shadow){0};
+}

@@ -1,0 +1,95 @@
+/* shadow.h - who accessed each byte of global and shared memory last.
+ *
+ * A context says who accessed: group of lanes, instruction, time; it serves all accesses of the
+ * group by that instruction until the group synchronises. An access is the number of a context with
+ * a lane, in 32 bits. A cell has four of them: the last write, and three that later writes must not
+ * race with. Of any number of reads these three are enough: the latest, one by another group of the
+ * block, one by another block. Whoever has not synchronised with a thread, a group or a block of
+ * readers finds one of them.
+ *
+ * Cells are about words of four bytes until somebody accesses less of a page of 256 bytes, then
+ * about bytes: 4 or 16 bytes a byte of memory that was touched. */
+#ifndef PL_CHECK_SHADOW_H
+#define PL_CHECK_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PL_ACCESS_WRITES = 1,
+    PL_ACCESS_STRONG = 2, /* volatile, relaxed, acquire, release, atomic: has a scope */
+    PL_ACCESS_ATOMIC = 4,
+    PL_ACCESS_ASYNC = 8
+};
+
+typedef struct pl_context {
+    uint32_t block, stamp, pc;
+    uint8_t unit, flags; /* PL_ACCESS_* */
+    uint8_t level;       /* of strong accesses: PL_SCOPE_* */
+    uint8_t spare;
+} pl_context;
+
+/* A growing list of contexts; number 0 is none. */
+typedef struct pl_contexts {
+    pl_context *at;
+    uint32_t n, cap;
+} pl_contexts;
+
+enum { PL_CONTEXTS_MOST = 1 << 26 };
+
+/* A new one, 0: no memory, or too many. */
+uint32_t pl_context_new(pl_contexts *c, const pl_context *x);
+void pl_contexts_free(pl_contexts *c);
+
+/* An access: context, whether several lanes of the group did it, and (one of) the lanes. */
+typedef uint32_t pl_touch;
+static inline pl_touch pl_touch_by(uint32_t context, unsigned lane)
+{
+    return context << 6 | lane;
+}
+static inline uint32_t pl_touch_context(pl_touch t)
+{
+    return t >> 6;
+}
+static inline bool pl_touch_several(pl_touch t)
+{
+    return t >> 5 & 1u;
+}
+static inline unsigned pl_touch_lane(pl_touch t)
+{
+    return t & 31u;
+}
+enum { PL_TOUCH_SEVERAL = 32 };
+
+typedef struct pl_cell {
+    pl_touch write;    /* 0: none */
+    pl_touch other[3]; /* the latest read; by another group; by another block */
+} pl_cell;
+
+enum { PL_PAGE = 256 };
+
+typedef struct pl_page {
+    bool fine; /* cells are about bytes */
+    pl_cell cell[];
+} pl_page;
+
+/* Pages of a range of addresses that begins at 0. */
+typedef struct pl_shadow {
+    struct pl_shadow_leaf **leaf;
+    size_t leaves;
+} pl_shadow;
+
+/* The page that holds the address, made if need be; fine: with cells for bytes. NULL: no memory. */
+pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine);
+void pl_shadow_free(pl_shadow *s);
+
+/* The cells of [address, address + bytes), which lies in one page, and how many. */
+static inline pl_cell *pl_page_cells(pl_page *p, uint64_t address, unsigned bytes, unsigned *n)
+{
+    const unsigned at = (unsigned)(address % PL_PAGE);
+    *n = p->fine ? bytes : bytes / 4;
+    return &p->cell[p->fine ? at : at / 4];
+}
+
+#endif

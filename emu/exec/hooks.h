@@ -1,0 +1,30 @@
+/* hooks.h - what a running launch tells a checker.
+ *
+ * A checker binds instructions to functions of its own, as emu/exec/consistency does, and hears in
+ * this way of everything that one instruction does. The hooks tell what happens elsewhere: when
+ * a barrier is complete, when a block starts. They are called rarely, and a launch without
+ * a checker tests one pointer there. */
+#ifndef PL_EMU_EXEC_HOOKS_H
+#define PL_EMU_EXEC_HOOKS_H
+
+#include "emu/exec/exec.h"
+
+struct pl_async_op;
+
+typedef struct pl_hooks {
+    /* A block starts: its shared memory has its first contents. False: out of memory. */
+    bool (*block_starts)(const struct pl_hooks *h, pl_cta *c);
+    void (*block_ends)(const struct pl_hooks *h, pl_cta *c);
+    /* Its storage is freed, with what the checker keeps in pl_cta.check. */
+    void (*block_freed)(pl_cta *c);
+    /* Lanes of the current split arrive at a barrier of the block. */
+    void (*barrier_arrives)(const struct pl_hooks *h, pl_warp *w, const pl_arrival *a);
+    /* The barrier is complete; those who wait have not been let go yet. */
+    void (*barrier_completes)(const struct pl_hooks *h, pl_cta *c, uint32_t id);
+    /* A lane starts an asynchronous operation. */
+    void (*async_starts)(const struct pl_hooks *h, pl_warp *w, const struct pl_async_op *o);
+    /* Something is wrong. True: the checker has taken note, and the launch goes on. */
+    bool (*faults)(const struct pl_hooks *h, pl_warp *w, const pl_fault_info *f);
+} pl_hooks;
+
+#endif

@@ -1,0 +1,403 @@
+/* check.c - checkers on the outside: which are asked for, and what they found as messages and
+ * findings in the user's lines. check/ finds; this names places. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "isa/program/source_position.h"
+#include "lib/internal.h"
+
+struct pl_checks {
+    pl_gpu *gpu;
+    pl_check *check;
+    pl_arena *arena; /* texts of findings */
+    struct {
+        pl_finding *at;
+        size_t n, cap;
+    } list;
+    struct {
+        size_t *at;
+        size_t n, cap;
+    } of; /* by finding of `check`: its number in the list. Copies of a line make one finding */
+    struct {
+        uint64_t *at;
+        size_t n, cap;
+    } counted; /* by finding of `check`: of its count, what the list has */
+    size_t limit;
+};
+
+static const struct {
+    const char *tool, *word, *severity, *text;
+} kind_info[PL_FK_COUNT] = {
+#define ERROR                               "error"
+#define WARNING                             "warning"
+#define X(name, tool, word, severity, text) [PL_FK_##name] = {#tool, word, severity, text},
+    PL_FINDING_KINDS(X)
+#undef X
+#undef ERROR
+#undef WARNING
+};
+
+static const struct {
+    const char *word;
+    pl_check_tool tool;
+} tools[] = {
+#define X(name, word) {word, PL_CHECK_##name},
+    PL_CHECK_TOOLS(X)
+#undef X
+        {"all", PL_CHECK_ALL}};
+
+static const char *tool_word(pl_finding_kind kind)
+{
+    static const struct {
+        const char *name, *word;
+    } word[] = {
+#define X(name, word) {#name, word},
+        PL_CHECK_TOOLS(X)
+#undef X
+    };
+    for (size_t n = 0; n < sizeof word / sizeof *word; n++)
+        if (strcmp(word[n].name, kind_info[kind].tool) == 0) return word[n].word;
+    return "deadlock";
+}
+
+/* ---- opening ---- */
+
+/* The tools of a list such as "mem,race"; 0: one of them is unknown, and has been reported. */
+static unsigned read_tools(pl_gpu *gpu, const char *list)
+{
+    enum { TOOLS = sizeof tools / sizeof *tools };
+    unsigned all = 0;
+    for (const char *at = list;;) {
+        const size_t n = strcspn(at, ",");
+        size_t k = 0;
+        while (k < TOOLS && (strlen(tools[k].word) != n || strncmp(tools[k].word, at, n) != 0)) k++;
+        static const char *const later[] = {"mem", "init", "sync"};
+        for (size_t j = 0; k == TOOLS && j < sizeof later / sizeof *later; j++)
+            if (strlen(later[j]) == n && strncmp(later[j], at, n) == 0) {
+                pl_report(&gpu->diags, PL_E0011, (pl_loc){.file = UINT32_MAX},
+                          pl_arena_printf(gpu->messages, "--check %s", later[j]));
+                return 0;
+            }
+        if (k == TOOLS) {
+            char names[80] = "";
+            for (size_t j = 0; j < TOOLS; j++)
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                         j == 0           ? ""
+                         : j + 1 == TOOLS ? " or "
+                                          : ", ",
+                         tools[j].word);
+            pl_report(&gpu->diags, PL_E0005, (pl_loc){.file = UINT32_MAX},
+                      pl_arena_strndup(gpu->messages, at, n), "--check",
+                      pl_arena_printf(gpu->messages, "it is a list of %s", names));
+            return 0;
+        }
+        all |= tools[k].tool;
+        if (!at[n]) return all;
+        at += n + 1;
+    }
+}
+
+pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **out)
+{
+    *out = NULL;
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while opening a checker"))
+    const unsigned wanted = read_tools(gpu, o->tools);
+    if (!wanted) return PL_INVALID;
+    pl_checks *c = calloc(1, sizeof *c);
+    if (c) c->arena = pl_arena_open();
+    if (c && c->arena) c->check = pl_check_open(wanted);
+    if (!c || !c->check) {
+        pl_checks_close(c);
+        return pl_gpu_no_memory(gpu, "while opening a checker");
+    }
+    c->gpu = gpu;
+    c->limit = o->limit ? o->limit : SIZE_MAX;
+    *out = c;
+    return PL_OK;
+}
+
+void pl_checks_close(pl_checks *c)
+{
+    if (!c) return;
+    pl_check_close(c->check);
+    pl_arena_close(c->arena);
+    free(c);
+}
+
+pl_check *pl_checks_checker(pl_checks *c)
+{
+    return c->check;
+}
+
+/* ---- places ---- */
+
+static uint32_t line_of(const pl_program *p, uint32_t pc)
+{
+    return pc < p->code.n ? p->code.at[pc].line : UINT32_MAX;
+}
+
+static bool is_header(const pl_program *p, uint32_t file)
+{
+    return file >= p->files.n || !p->files.at[file] || strstr(p->files.at[file], "/include/");
+}
+
+/* The position in CUDA that the user wrote: of code inlined from a header of the toolkit, the call.
+ * False: .loc gives none. */
+static bool cuda_line(const pl_program *p, uint32_t pc, const char **file, uint32_t *line)
+{
+    const uint32_t k = line_of(p, pc);
+    if (k >= p->lines.n || !p->lines.at[k].src_line) return false;
+    uint32_t f = p->lines.at[k].src_file, inlined = p->lines.at[k].inlined;
+    *line = p->lines.at[k].src_line;
+    while (inlined && is_header(p, f)) {
+        const pl_prog_inline *c = &p->inlines.at[inlined - 1];
+        f = c->src_file;
+        *line = c->src_line;
+        inlined = c->inlined;
+    }
+    *file = f < p->files.n ? p->files.at[f] : NULL;
+    return *file != NULL;
+}
+
+/* File and line of CUDA, where .loc gives them, else of PTX. */
+static void source(pl_checks *c, pl_module *m, uint32_t pc, const char **file, uint32_t *line)
+{
+    const pl_program *p = m->program;
+    const uint32_t k = line_of(p, pc);
+    if (!cuda_line(p, pc, file, line)) {
+        *file = k < p->lines.n ? m->source.at[pl_module_source_of(m, p->lines.at[k].ptx_line)].name
+                               : m->name;
+        *line = pl_module_place(m, k).line;
+    }
+    *file = pl_arena_strdup(c->arena, *file);
+}
+
+/* "k.cu:12", or "line 40" of the PTX. */
+static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
+{
+    const char *file;
+    uint32_t line;
+    if (!cuda_line(m->program, pc, &file, &line))
+        return pl_arena_printf(c->arena, "line %u",
+                               pl_module_place(m, line_of(m->program, pc)).line);
+    const char *slash = strrchr(file, '/');
+    return pl_arena_printf(c->arena, "%s:%u", slash ? slash + 1 : file, line);
+}
+
+static const char *thread(pl_checks *c, const pl_party *p)
+{
+    return pl_arena_printf(c->arena, "thread %u,%u,%u of block %u,%u,%u", p->thread[0],
+                           p->thread[1], p->thread[2], p->block[0], p->block[1], p->block[2]);
+}
+
+/* ---- texts ---- */
+
+static const char *space_word(pl_space s)
+{
+    return s == PL_SP_SHARED ? "shared" : s == PL_SP_LOCAL ? "local" : "global";
+}
+
+static const char *value(pl_checks *c, const pl_party *p)
+{
+    return p->valued ? pl_arena_printf(c->arena, " (the value 0x%" PRIx64 ")", p->value) : "";
+}
+
+static const char *race_text(pl_checks *c, const pl_check_finding *f, const char *there)
+{
+    const bool once = f->by.pc == f->other.pc;
+    return pl_arena_printf(
+        c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; nothing orders the two",
+        tool_word(f->kind), kind_info[f->kind].word, thread(c, &f->by), f->by.verb, f->where,
+        space_word(f->space), value(c, &f->by),
+        f->other.several
+            ? pl_arena_printf(c->arena, "another lane of the warp of %s", thread(c, &f->other))
+            : thread(c, &f->other),
+        f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
+        value(c, &f->other));
+}
+
+/* What would order the two, or make the order matter no more. */
+static const char *race_help(pl_checks *c, const pl_check_finding *f, const char *here,
+                             const char *there)
+{
+    switch (f->kind) {
+    case PL_FK_RACE_SCOPE:
+        return "operations of block scope say nothing to other blocks: use the scope of the device "
+               "(.gpu, atomicAdd instead of atomicAdd_block, cuda::thread_scope_device)";
+    case PL_FK_RACE_MIXED:
+        return pl_arena_printf(c->arena,
+                               "make both accesses atomic, or let %s stand between %s and %s",
+                               f->same_warp    ? "__syncwarp()"
+                               : f->same_block ? "__syncthreads()"
+                                               : "the end of a launch",
+                               there, here);
+    case PL_FK_RACE_ASYNC:
+        return "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the mbarrier "
+               "that it completes at), then meet at a barrier if another thread goes on";
+    case PL_FK_RACE_SAME_VALUE:
+        return "the result is the same in any order; let one thread write, or write with an atomic "
+               "operation";
+    default: break;
+    }
+    if (strcmp(here, there) == 0)
+        return f->kind == PL_FK_RACE_WAW
+                   ? "use an atomic operation, or let one thread write"
+                   : pl_arena_printf(c->arena,
+                                     "both accesses are made at %s: use an atomic operation, or "
+                                     "give each thread bytes of its own",
+                                     here);
+    if (f->same_warp)
+        return pl_arena_printf(c->arena, "no __syncwarp() between %s and %s orders the lanes",
+                               there, here);
+    if (f->same_block)
+        return pl_arena_printf(
+            c->arena, "no barrier between %s and %s orders the threads: put __syncthreads() there",
+            there, here);
+    return "no barrier orders different blocks: make two launches of it, use atomic operations, or "
+           "pass the data on with __threadfence() and a flag";
+}
+
+/* ---- after a launch ---- */
+
+static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_finding *out)
+{
+    const char *here = position(c, m, f->by.pc),
+               *there = f->other.pc != UINT32_MAX ? position(c, m, f->other.pc) : NULL;
+    out->tool = tool_word(f->kind);
+    out->kind = kind_info[f->kind].word;
+    out->severity = kind_info[f->kind].severity;
+    out->space = space_word(f->space);
+    out->kernel = pl_arena_strdup(c->arena, f->by.kernel);
+    source(c, m, f->by.pc, &out->file, &out->line);
+    if (there) source(c, m, f->other.pc, &out->other_file, &out->other_line);
+    out->address = f->address;
+    out->bytes = f->bytes;
+    out->seed = f->seed;
+    out->pc = f->by.pc;
+    out->other_pc = f->other.pc;
+    memcpy(out->block, f->by.block, sizeof out->block);
+    memcpy(out->thread, f->by.thread, sizeof out->thread);
+    memcpy(out->other_block, f->other.block, sizeof out->other_block);
+    memcpy(out->other_thread, f->other.thread, sizeof out->other_thread);
+    out->text = race_text(c, f, there);
+    out->help = race_help(c, f, here, there);
+}
+
+static bool same_lines(const pl_finding *a, const pl_finding *b)
+{
+    return strcmp(a->kind, b->kind) == 0 && strcmp(a->tool, b->tool) == 0 && a->line == b->line &&
+           a->other_line == b->other_line && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->space, b->space) == 0 && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* Number of the finding in the list that is about the same lines. */
+static size_t find(pl_checks *c, const pl_finding *f)
+{
+    size_t n = 0;
+    while (n < c->list.n && !same_lines(&c->list.at[n], f)) n++;
+    return n;
+}
+
+pl_status pl_checks_collect(pl_checks *c, pl_module *m)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while naming what a checker found"))
+    for (size_t n = 0; n < pl_check_count(c->check); n++) {
+        const pl_check_finding *f = pl_check_at(c->check, n);
+        pl_finding now = {.count = f->count};
+        if (n < c->of.n && c->counted.at[n] == f->count) continue;
+        name(c, m, f, &now);
+        if (n == c->of.n) {
+            *pl_push(c->arena, &c->counted) = 0;
+            *pl_push(c->arena, &c->of) = find(c, &now);
+        }
+        if (c->of.at[n] == c->list.n) {
+            *pl_push(c->arena, &c->list) = now;
+        } else {
+            pl_finding *old = &c->list.at[c->of.at[n]];
+            old->count += f->count - c->counted.at[n];
+            if (old->pc == now.pc && old->other_pc == now.other_pc) { /* it may tell more now */
+                now.count = old->count;
+                *old = now;
+            }
+            if (now.seed < old->seed) old->seed = now.seed;
+        }
+        c->counted.at[n] = f->count;
+    }
+    return PL_OK;
+}
+
+size_t pl_checks_count(const pl_checks *c)
+{
+    return c->list.n;
+}
+
+size_t pl_checks_errors(const pl_checks *c)
+{
+    size_t errors = 0;
+    for (size_t n = 0; n < c->list.n; n++) errors += c->list.at[n].severity[0] == 'e';
+    return errors;
+}
+
+const pl_finding *pl_checks_finding(const pl_checks *c, size_t n)
+{
+    return &c->list.at[n];
+}
+
+static void report(pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    pl_gpu *gpu = c->gpu;
+    char where[PL_POSITION_TEXT];
+    const uint32_t line = line_of(m->program, f->pc);
+    char times[40] = "";
+    if (f->count > 1) snprintf(times, sizeof times, " (%" PRIu64 " times)", f->count);
+    pl_diag *d = pl_report(&gpu->diags, f->severity[0] == 'e' ? PL_E1001 : PL_W1002,
+                           pl_module_place(m, line), f->kernel, f->text, times);
+    d->help = pl_arena_strdup(gpu->messages, f->help);
+    if (pl_cuda_position(m->program, line, where, sizeof where))
+        d->source = pl_arena_strdup(gpu->messages, where);
+    if (f->other_pc == UINT32_MAX || f->other_pc == f->pc) return;
+    const uint32_t other = line_of(m->program, f->other_pc);
+    d = pl_report(&gpu->diags, PL_N1003, pl_module_place(m, other),
+                  pl_arena_printf(gpu->messages, "thread %u,%u,%u of block %u,%u,%u",
+                                  f->other_thread[0], f->other_thread[1], f->other_thread[2],
+                                  f->other_block[0], f->other_block[1], f->other_block[2]));
+    if (pl_cuda_position(m->program, other, where, sizeof where))
+        d->source = pl_arena_strdup(gpu->messages, where);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const pl_finding *x = *(const pl_finding *const *)a, *y = *(const pl_finding *const *)b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    if (x->other_pc != y->other_pc) return x->other_pc < y->other_pc ? -1 : 1;
+    return strcmp(x->kind, y->kind);
+}
+
+pl_status pl_checks_report(pl_checks *c, pl_module *m)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
+    const pl_finding **order = pl_arena_array(c->gpu->messages, const pl_finding *, c->list.n + 1);
+    for (size_t n = 0; n < c->list.n; n++) order[n] = &c->list.at[n];
+    qsort(order, c->list.n, sizeof *order, by_place);
+    for (size_t n = 0; n < c->list.n && n < c->limit; n++) report(c, m, order[n]);
+    if (c->list.n > c->limit)
+        pl_report(&c->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
+                  (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");
+    return PL_OK;
+}
+
+const char *pl_check_explain(pl_gpu *gpu, const char *topic)
+{
+    for (size_t k = 0; k < PL_FK_COUNT; k++) {
+        char what[64];
+        snprintf(what, sizeof what, "%s-%s", tool_word((pl_finding_kind)k), kind_info[k].word);
+        if (strcmp(what, topic) == 0)
+            return pl_arena_printf(gpu->explanations,
+                                   "%s - finding of `ptxloom run --check %s`\n\n%s\n", what,
+                                   tool_word((pl_finding_kind)k), kind_info[k].text);
+    }
+    return NULL;
+}
