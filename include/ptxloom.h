@@ -29,7 +29,7 @@
 #include "base/resource.h" /* descriptions of tensors, arrays and textures */
 #include "base/status.h"   /* pl_status */
 
-#define PTXLOOM_VERSION "0.1.0"
+#define PTXLOOM_VERSION "0.2.0"
 
 typedef struct pl_gpu pl_gpu;
 typedef struct pl_module pl_module;

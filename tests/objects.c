@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SECONDS 60
-#define NOTE    76 /* offset of the note's name: ELF header, note header (isa/object/elf_layout.h) */
+#define NOTE    76 /* offset of the note's name, after the ELF and note headers */
 
 static char *scratch;
 

@@ -2,7 +2,7 @@
  *
  *     sqlite3 run.db                      .load /usr/lib/ptxloom/ptxloom_trace
  *     Python
- *                                         connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
+ *                 connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
  */
 #include "traces/vtab.h"
 SQLITE_EXTENSION_INIT1

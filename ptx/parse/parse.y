@@ -1,9 +1,11 @@
 /* parse.y - the grammar of PTX.
  *
- * It knows directives and punctuation, and no instruction: an instruction is a name, dotted words and operands, whatever they
- * are called (PTX ISA 9.0, chapters 4, 5, 10 and 11). The actions call symbols.c, declaration.c, function.c and statement.c at once, so there is
- * no second tree to walk. Plain instructions, which most of a module are, pass it by (fast_path.c). After a syntax error parsing continues behind the next ';' or block,
- * and outside functions at the next function. */
+ * It knows directives and punctuation, and no instruction. An instruction is a name, dotted words
+ * and operands, whatever they are called (PTX ISA 9.0, chapters 4, 5, 10 and 11). The actions call
+ * symbols.c, declaration.c, function.c and statement.c at once, so there is no second tree to walk.
+ * Plain instructions, which most of a module are, bypass the grammar (fast_path.c). After a syntax
+ * error parsing continues after the next ';' or block, and outside functions at the next
+ * function. */
 %code top {
 #include "config.h"
 }
@@ -21,7 +23,8 @@ int pl_ptx_yylex(YYSTYPE *value, YYLTYPE *at, yyscan_t scanner);
 void pl_ptx_lex_plain(yyscan_t scanner);
 static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const char *message);
 
-/* Where a statement may begin, plain ones are read without the grammar (fast_path.c), unless the next token has been looked at. */
+/* Where a statement may begin, plain ones are read without the grammar (fast_path.c), unless the
+ * parser has read the next token. */
 #define PLAIN                                                                 \
     do {                                                                      \
         if (yychar == PL_PTX_YYEMPTY) pl_ptx_lex_plain(scanner);                     \
@@ -64,16 +67,19 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %token <num> T_INT      "an integer"
 %token <num> T_FLOAT    "a floating-point number"
 %token <str> T_STRING   "a string"
-%token T_SHL "'<<'" T_SHR "'>>'" T_LE "'<='" T_GE "'>='" T_EQ "'=='" T_NE "'!='" T_ANDAND "'&&'" T_OROR "'||'"
+%token T_SHL "'<<'" T_SHR "'>>'" T_LE "'<='" T_GE "'>='" T_EQ "'=='" T_NE "'!='"
+%token T_ANDAND "'&&'" T_OROR "'||'"
 
 %token <sym> T_VERSION ".version" T_TARGET ".target" T_ADDRESS_SIZE ".address_size"
 %token <sym> T_FILE ".file" T_LOC ".loc" T_SECTION ".section" T_PRAGMA ".pragma" T_ALIAS ".alias"
 %token <sym> T_ENTRY ".entry" T_FUNC ".func"
-%token <sym> T_REG ".reg" T_SREG ".sreg" T_CONST ".const" T_GLOBAL ".global" T_LOCAL ".local" T_PARAM ".param"
+%token <sym> T_REG ".reg" T_SREG ".sreg" T_CONST ".const" T_GLOBAL ".global" T_LOCAL ".local"
+%token <sym> T_PARAM ".param"
 %token <sym> T_SHARED ".shared" T_TEX ".tex"
 %token <sym> T_EXTERN ".extern" T_VISIBLE ".visible" T_WEAK ".weak" T_COMMON ".common"
 %token <sym> T_ALIGN ".align" T_PTR ".ptr" T_HIDDEN ".hidden" T_ATTRIBUTE ".attribute"
-%token <sym> T_BRANCHTARGETS ".branchtargets" T_CALLTARGETS ".calltargets" T_CALLPROTOTYPE ".callprototype"
+%token <sym> T_BRANCHTARGETS ".branchtargets" T_CALLTARGETS ".calltargets"
+%token <sym> T_CALLPROTOTYPE ".callprototype"
 %token <sym> T_PERF "a directive of the function"
 
 %type <sym> word dotted_space
@@ -145,7 +151,8 @@ loc
 loc_tail
     : %empty
     | ',' T_NAME T_NAME loc_offset ',' T_NAME T_INT T_INT T_INT
-                                        { pl_stmt_inlined(p, $2, @2, $3, @3, $6, @6, &$7, &$8, &$9, @7); }
+                                         { pl_stmt_inlined(p, $2, @2, $3, @3, $6, @6,
+                                                            &$7, &$8, &$9, @7); }
     ;
 
 loc_offset
@@ -153,7 +160,7 @@ loc_offset
     | '+' T_INT
     ;
 
-/* ---- functions ---------------------------------------------------------------------------------------------------------- */
+/* ---- functions ---- */
 
 linkages
     : %empty
@@ -162,7 +169,8 @@ linkages
     | linkages T_WEAK                   { pl_linkage_add(p, PL_LINK_WEAK, @2); }
     | linkages T_COMMON                 { pl_linkage_add(p, PL_LINK_COMMON, @2); }
     | linkages T_ATTRIBUTE              { p->leading = true; }
-      '(' attribute_list ')'            { p->leading = false; } /* ptxas takes those of a variable here as well */
+      '(' attribute_list ')'
+        { p->leading = false; } /* ptxas takes those of a variable here as well */
     ;
 
 function
@@ -182,12 +190,14 @@ function
 
 entry
     : linkages T_ENTRY                  { pl_func_begin(p, true, @2); }
-    | error T_ENTRY                     { pl_module_abandon(p); yyerrok; pl_func_begin(p, true, @2); }
+    | error T_ENTRY
+        { pl_module_abandon(p); yyerrok; pl_func_begin(p, true, @2); }
     ;
 
 func
     : linkages T_FUNC                   { pl_func_begin(p, false, @2); }
-    | error T_FUNC                      { pl_module_abandon(p); yyerrok; pl_func_begin(p, false, @2); }
+    | error T_FUNC
+        { pl_module_abandon(p); yyerrok; pl_func_begin(p, false, @2); }
     ;
 
 head
@@ -240,7 +250,8 @@ some_parameters
 parameter
     : T_PARAM                           { pl_decl_begin(p, PL_SP_PARAM, @1); }
       decl_words parameter_name
-    | T_HIDDEN T_PARAM                  { pl_decl_hidden(p, @1); pl_decl_begin(p, PL_SP_PARAM, @2); }
+    | T_HIDDEN T_PARAM
+        { pl_decl_hidden(p, @1); pl_decl_begin(p, PL_SP_PARAM, @2); }
       decl_words parameter_name
     | T_REG                             { pl_decl_begin(p, PL_SP_REG, @1); }
       decl_words parameter_name
@@ -259,7 +270,7 @@ directives
       strings ';'                       { p->in_directives = false; }
     ;
 
-/* ---- statements --------------------------------------------------------------------------------------------------------- */
+/* ---- statements ---- */
 
 body
     : %empty                            { PLAIN; }
@@ -285,7 +296,8 @@ statement
     | opcode operands ';'               { pl_stmt_insn(p, NULL, false, @1, $1, @1, $2); }
     | '@' T_NAME opcode operands ';'    { pl_stmt_insn(p, $2, false, @2, $3, @3, $4); }
     | '@' '!' T_NAME opcode operands ';' { pl_stmt_insn(p, $3, true, @3, $4, @4, $5); }
-    | error ';'                         { p->doubtful = true; p->proto = NULL; pl_nodes_reset(p); yyerrok; }
+    | error ';'
+        { p->doubtful = true; p->proto = NULL; pl_nodes_reset(p); yyerrok; }
     ;
 
 targets_list
@@ -342,7 +354,7 @@ operand
     | address
     ;
 
-/* ---- expressions and operands ------------------------------------------------------------------------------------------- */
+/* ---- expressions and operands ---- */
 
 integers
     : T_INT                             { $$ = pl_node_list(p, 0, pl_node_number(p, &$1, @1)); }
@@ -382,9 +394,11 @@ primary
     | T_FLOAT                           { $$ = pl_node_number(p, &$1, @1); }
     | T_NAME                            { $$ = pl_node_name(p, $1, @1); }
     | T_NAME word                       { $$ = pl_node_select(p, pl_node_name(p, $1, @1), $2, @2); }
-    | T_NAME '[' expr ']'               { $$ = pl_node_element(p, pl_node_name(p, $1, @1), $3, @$); }
+    | T_NAME '[' expr ']'
+        { $$ = pl_node_element(p, pl_node_name(p, $1, @1), $3, @$); }
     | T_NAME '(' expr ')'               { $$ = pl_node_call(p, pl_node_name(p, $1, @1), $3, @1); }
-    | T_INT '(' expr ')'                { $$ = pl_node_call(p, pl_node_number(p, &$1, @1), $3, @1); }
+    | T_INT '(' expr ')'
+        { $$ = pl_node_call(p, pl_node_number(p, &$1, @1), $3, @1); }
     | T_SINK                            { $$ = pl_node_new(p, PL_N_SINK, @1); }
     | paren_list
     ;
@@ -402,7 +416,7 @@ address
     : '[' operand_list ']'                     { $$ = pl_node_close(p, PL_N_ADDR, $2, @$); }
     ;
 
-/* ---- declarations ------------------------------------------------------------------------------------------------------- */
+/* ---- declarations ---- */
 
 space
     : T_CONST                           { $$ = PL_SP_CONST; }
@@ -500,7 +514,8 @@ init_expr
     ;
 
 %%
-/* What bison expected, in the words of %token; one message for a statement, since the rest of it is skipped. */
+/* What bison expected, in the words of %token; one message for a statement, since the rest of it is
+ * skipped. */
 static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, pl_parse *p)
 {
     if (!pl_parse_ok(p)) return 0; /* the text ends early for want of memory (lex.l) */
@@ -512,8 +527,11 @@ static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, 
     const char *wanted = "";
     (void)scanner;
     for (int k = 0; n <= MOST && k < n; k++)
-        wanted = pl_arena_printf(p->arena, "%s%s%s", wanted, k == 0 ? "" : k + 1 == n ? " or " : ", ", yysymbol_name(expected[k]));
-    pl_report(p->diags, PL_E0100, *at, token == YYSYMBOL_YYEMPTY ? "this" : yysymbol_name(token))->help =
+        wanted = pl_arena_printf(p->arena, "%s%s%s", wanted,
+                                 k == 0 ? "" : k + 1 == n ? " or " : ", ",
+                                 yysymbol_name(expected[k]));
+    pl_report(p->diags, PL_E0100, *at,
+              token == YYSYMBOL_YYEMPTY ? "this" : yysymbol_name(token))->help =
         *wanted ? pl_arena_printf(p->arena, "expected %s", wanted) : NULL;
     p->doubtful = true;
     return 0;
