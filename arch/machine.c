@@ -781,6 +781,17 @@ static bool read_prices(pl_machine *m, pl_conf *c, pl_diags *d, bool *have, bool
     return ok;
 }
 
+/* A class without a price takes that of the class which its row in classes.isa names. */
+static void price_like_others(pl_machine *m, bool *have)
+{
+    for (unsigned k = 0; k < C_count; k++) {
+        const uint16_t other = pl_classes[k].price_as;
+        if (have[k] || other == C_count || !have[other]) continue;
+        m->price[k] = m->price[other];
+        have[k] = true;
+    }
+}
+
 /* --- files --- */
 
 typedef struct text {
@@ -964,6 +975,7 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
              pl_conf_read(a, d, u.name, u.text, u.size, &other) == PL_OK &&
              read_prices(m, other, d, have, false);
     }
+    price_like_others(m, have);
     for (unsigned k = 0; ok && k < C_count; k++) {
         if (have[k]) continue;
         pl_report(d, PL_E0514, (pl_loc){.file = c->file}, pl_class_text[k], m->name);

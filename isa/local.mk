@@ -15,15 +15,24 @@ isa_tables = \
 	isa/table/approx.isa isa/table/cmp.isa isa/table/cvt.isa isa/table/video.isa isa/table/mem.isa \
 	isa/table/atom.isa isa/table/control.isa isa/table/barrier.isa isa/table/warp.isa \
 	isa/table/matrix.isa isa/table/tcgen05.isa isa/table/async.isa isa/table/texture.isa \
-	isa/table/misc.isa
+	isa/table/misc.isa isa/table/classes.isa
 
 isa_isagen = isa/isagen$(BUILD_EXEEXT)
-$(isa_isagen): $(srcdir)/isa/table/isagen.c $(srcdir)/isa/program/insn.h
-	$(AM_V_CC)$(MKDIR_P) isa && $(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I$(srcdir) -o $@ \
-		$(srcdir)/isa/table/isagen.c
+isa_isagen_sources = \
+	isa/table/isagen/check.c isa/table/isagen/classes.c isa/table/isagen/condition.c \
+	isa/table/isagen/main.c isa/table/isagen/read.c isa/table/isagen/read_form.c \
+	isa/table/isagen/text.c isa/table/isagen/write_exec.c isa/table/isagen/write_forms.c
+$(isa_isagen): $(isa_isagen_sources) isa/table/isagen/isagen.h isa/program/insn.h
+	$(AM_V_CC)$(MKDIR_P) isa && cd $(srcdir) && $(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I. \
+		-o "$(abs_top_builddir)/$@" $(isa_isagen_sources)
 
 isa/gen.stamp: $(isa_isagen) $(isa_tables)
 	$(AM_V_GEN)$(isa_isagen) isa $(srcdir)/isa/table/ptx.isa && touch $@
+
+# Writes the page of the latency classes anew.
+classes-doc: isa/gen.stamp
+	cp isa/classes.md $(srcdir)/isa/table/classes.md
+.PHONY: classes-doc
 
 $(isa_generated): isa/gen.stamp
 	@test -f $@ || { rm -f isa/gen.stamp; $(MAKE) $(AM_MAKEFLAGS) isa/gen.stamp; }
@@ -53,6 +62,6 @@ libptxloom_la_SOURCES += \
 	isa/object/record_fields.c isa/object/record_fields.h
 
 BUILT_SOURCES += $(isa_generated)
-CLEANFILES += $(isa_generated) isa/gen.stamp $(isa_isagen)
-EXTRA_DIST += $(isa_tables) isa/table/isagen.c isa/table/README.md isa/table/classes.md
+CLEANFILES += $(isa_generated) isa/classes.md isa/gen.stamp $(isa_isagen)
+EXTRA_DIST += $(isa_tables) $(isa_isagen_sources) isa/table/isagen/isagen.h isa/table/README.md isa/table/classes.md
 unit_tests += tests/unit/test_examples

@@ -105,6 +105,25 @@ status=$?
 [ "$status" -eq 1 ] && [ "$(sed 's/.*error: //' "$scratch/said")" = "$(block text | sed 's/.*error: //')" ]
 verdict $? "the message for a missing line is the one that the page shows"
 
+# A new class: the page's row, and the form that names it.
+sed 's/^  class .*/  class alu_avg/' "$scratch/block" >"$scratch/form"
+{ cat "$scratch/int.isa"; echo; cat "$scratch/form"; } >"$scratch/table/int.isa"
+"$builddir/isa/isagen" "$scratch/refused" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1
+status=$?
+[ "$status" -eq 1 ] && [ "$(sed 's/.*error: //' "$scratch/said")" = "$(block message | sed 's/.*error: //')" ]
+verdict $? "the message for a class without a row is the one that the page shows"
+
+block class >>"$scratch/table/classes.isa"
+"$builddir/isa/isagen" "$scratch/isa" "$scratch/table/ptx.isa" >"$scratch/said" 2>&1 &&
+    grep -q '^    C_alu_avg,$' "$scratch/isa/gen_words.h" &&
+    grep -q 'return C_alu_avg;' "$scratch/isa/gen_forms.c" &&
+    grep -q '\.latency = 6, .unit = PL_SCHED_ALU, .unit_cycles = 2, .*\.convert_cost = 2, .*\.price_as = C_alu_x2,' "$scratch/isa/gen_forms.c" &&
+    grep -q '^| `alu_avg` | `avg` | 2 ALU |' "$scratch/isa/classes.md"
+verdict $? "a class takes a row of classes.isa and a form that names it"
+
+diff "$builddir/isa/classes.md" "$srcdir/isa/table/classes.md" >"$scratch/said"
+verdict $? "isa/table/classes.md is what isagen writes (make classes-doc)"
+
 block ptx | sed 's/^ *avg\.\([us]32\) \(%r.\), \(%r.\), \(%r.\);$/{ .reg .b32 %o, %x; or.b32 %o, \3, \4; xor.b32 %x, \3, \4; shr.\1 %x, %x, 1; sub.\1 \2, %o, %x; }/' \
     >"$scratch/avg.ptx"
 [ "$(grep -c '^{ .reg' "$scratch/avg.ptx")" -eq 2 ] && "$builddir/tests/ptxcheck" "$scratch/avg.ptx" >"$scratch/said" 2>&1

@@ -1,24 +1,11 @@
 /* insn_cost.c - see insn_cost.h. */
 #include "compiler/analysis/insn_cost.h"
 
-#include <string.h>
+#include <assert.h>
 
 #include "isa/program/operand_plan.h"
 
-enum { NEVER = PL_INSN_COST_MAX + 1 };
-
-/* What ptxas never guards, or counts as several, by the start of its class. What each instruction
- * counts was read off bodies of one or two of them and so many sums that a branch takes their place
- * (its output for 180 instructions, 2026-11). */
-static const struct {
-    const char *class_name;
-    uint8_t count;
-} counts[] = {{"idp", NEVER},       {"div_f32_approx", 2}, {"div_f32_scaled", 7},
-              {"div", NEVER},       {"rem", NEVER},        {"slow", NEVER},
-              {"rsqrt_f64", NEVER}, {"sqrt", NEVER},       {"rcp_f", NEVER},
-              {"mufu_scaled", 5},   {"mufu_trig", 2},      {"cvt_int64", 0},
-              {"alu64", 2},         {"logic64", 2},        {"setp64", 2},
-              {"shift64", 2},       {"half_one", 1},       {"half", 2}};
+static_assert((int)PL_COST_NEVER > (int)PL_INSN_COST_MAX, "no body has room for it");
 
 static bool is_number(const pl_ir *x, uint32_t row)
 {
@@ -150,19 +137,15 @@ unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
     case M_bfe:
     case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
     case M_rcp:
-        if (strcmp(pl_class_text[i->latency_class], "mufu_scaled") == 0) return 8;
+        if (i->latency_class == C_mufu_scaled) return 8;
         break;
     case M_cvt:
         if (i->latency_class == C_cvt_int) return weight_of_conversion(x, i);
         break;
     case M_testp: more = 1; break;
     case M_bfind:
-    case M_clz: return NEVER;
+    case M_clz: return PL_COST_NEVER;
     default: break;
     }
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
-        if (strncmp(pl_class_text[i->latency_class], counts[k].class_name,
-                    strlen(counts[k].class_name)) == 0)
-            return counts[k].count + more;
-    return 1 + more;
+    return pl_classes[i->latency_class].convert_cost + more;
 }

@@ -27,27 +27,6 @@ enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
 /* Registers that functions save and kernels do not keep anything in: the return address. */
 enum { NOT_KEPT = 2 };
 
-/* Registers that the steps of an instruction need while it runs, by the start of its class: read
- * off machine code for sm_90, quotients and roots off the registers of kernels where 2 to 16 values
- * live around one. Subroutines have their own, beside all that lives where they are called. */
-static const struct {
-    const char *class_name;
-    uint8_t rows;
-} temporaries[] = {{"div32", 5},         {"rem32", 5},        {"div64", 12},    {"rem64", 12},
-                   {"div_f64", 13},      {"sqrt_f64", 11},    {"rcp_f64", 5},   {"slow_div_f32", 7},
-                   {"slow_sqrt_f32", 4}, {"slow_rcp_f32", 7}, {"rsqrt_f64", 8}, {"div_f32_rn", 4},
-                   {"sqrt_f32_rn", 4},   {"rcp_f32_rn", 4},   {"mul64", 3},     {"bfi", 3},
-                   {"bfe", 2},           {"mma_fp8", 8},      {"wmma_load", 4}};
-
-uint8_t pl_class_temporaries(uint16_t cls)
-{
-    for (size_t k = 0; k < sizeof temporaries / sizeof *temporaries; k++)
-        if (strncmp(pl_class_text[cls], temporaries[k].class_name,
-                    strlen(temporaries[k].class_name)) == 0)
-            return temporaries[k].rows;
-    return 0;
-}
-
 /* A call of a function that keeps to the calling convention. */
 static bool is_linked(const pl_program *p, const pl_insn *i)
 {
@@ -253,34 +232,14 @@ static void kill(allocator *l, const unit_ref *r)
     *until = 0;
 }
 
-/* Does it wait in a queue before it reads its registers? */
-static bool class_reads_late(uint16_t cls)
-{
-    static const char *const classes[] = {"shfl", "mufu", "match", "redux", "popc", "cvt_f2i"};
-    for (size_t k = 0; k < sizeof classes / sizeof *classes; k++)
-        if (strncmp(pl_class_text[cls], classes[k], strlen(classes[k])) == 0) return true;
-    return false;
-}
-
-/* What the class of the instruction says. */
-static inline const pl_class_needs *needs_of(const allocator *l, const pl_insn *i)
-{
-    pl_class_needs *n = &l->p->plans->needs[i->latency_class];
-    if (!n->known)
-        *n = (pl_class_needs){.known = true,
-                              .reads_late = class_reads_late(i->latency_class),
-                              .temporaries = pl_class_temporaries(i->latency_class)};
-    return n;
-}
-
 /* Memory instructions, shuffles and special functions wait in a queue before they read their
  * registers. */
-static bool reads_late(const allocator *l, const pl_insn *i)
+static bool reads_late(const pl_insn *i)
 {
     const unsigned memory = PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC;
     if (pl_forms[i->form].effects & memory)
         return (i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] != PL_SP_PARAM;
-    return needs_of(l, i)->reads_late;
+    return pl_classes[i->latency_class].reads_late;
 }
 
 /* Instructions after this one until its registers have been read: accesses to memory, and others
@@ -290,7 +249,7 @@ static bool reads_late(const allocator *l, const pl_insn *i)
 enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
 static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
-    if (!l->p->opt_level || !reads_late(l, i)) return 0;
+    if (!l->p->opt_level || !reads_late(i)) return 0;
     if (!(i->flags & PL_IF_MEM)) return UNIT_QUEUE;
     return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
 }
@@ -445,7 +404,7 @@ static bool solve(allocator *l)
 static void find_late(allocator *l)
 {
     for (uint32_t at = 0; at < l->f->count; at++) {
-        if (!reads_late(l, &l->p->code.at[l->f->first + at])) continue;
+        if (!reads_late(&l->p->code.at[l->f->first + at])) continue;
         for (const unit_ref *r = refs_of(l, at), *end = refs_end(l, at); r < end; r++)
             if (r->use & PL_USE_READ) l->u[r->unit].read_late |= l->u[r->unit].end == at;
     }
@@ -669,7 +628,7 @@ static uint32_t needed(allocator *l)
             for (const unit_ref *r = r1; r < r2; r++) revive(l, r);
             note_vectors(l, i);
             note_together(l);
-            const unsigned temporary = needs_of(l, i)->temporaries;
+            const unsigned temporary = pl_classes[i->latency_class].temporaries;
             for (uint32_t k = 0; k < temporary; k++)
                 pl_linear_scan_live_range(l->scan, l->n + k, 2 * l->at, 2 * l->at + 2);
         }

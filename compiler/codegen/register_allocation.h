@@ -6,10 +6,6 @@
 #include "base/status.h"
 #include "isa/program/program.h"
 
-/* Registers that the steps of an instruction of this class need while they run, beyond its
- * operands. */
-uint8_t pl_class_temporaries(uint16_t cls);
-
 /* Renumbers the register rows of function f so that its frame becomes small, and sets f->registers
  * to the largest number of 32-bit registers live at once. `fixed` and all rows from there on
  * (constants, special registers, scratch) keep their order and move down after the allocated ones.

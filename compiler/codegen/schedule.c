@@ -40,39 +40,16 @@ static bool plain_store(const pl_insn *i)
 }
 
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
- * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11). The start of the
- * name of its class decides; everything else takes FIXED. Beside a chain of 50 to 400 FFMA, ptxas
- * places a load from far away 303 cycles before its reader, whatever the length (2026-11). */
+ * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11): the
+ * column `latency` of isa/table/classes.isa; everything else takes FIXED. Beside a chain of 50 to
+ * 400 FFMA, ptxas places a load from far away 303 cycles before its reader, whatever the length
+ * (2026-11). */
 enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
-static const struct {
-    const char *class_name;
-    uint16_t cycles;
-} latencies[] = {{"mma_f64", 32},   {"mma_fp8", 48},    {"mma_", 26},        {"wmma_mma", 34},
-                 {"redux", 44},     {"gather", 44},     {"shfl", 26},        {"match", 28},
-                 {"movmatrix", 34}, {"sreg", 24},       {"mufu_scaled", 40}, {"mufu_trig", 28},
-                 {"mufu", 24},      {"div", 60},        {"rem", 60},         {"sqrt", 60},
-                 {"rcp", 60},       {"rsqrt", 60},      {"popc", 18},        {"clz", 22},
-                 {"brev", 22},      {"cvt_f2i", 24},    {"cvt_rnd", 24},     {"cvt_64", 24},
-                 {"fp64", 8},       {"imad_wide", 6},   {"imad_hi", 6},      {"mul64", 17},
-                 {"half", 6},       {"atom", FAR_LOAD}, {"mapa", 20},        {"vote", 12}};
 
 /* Results that take so long are waited for (the others come in time); what else takes a register
  * stands no further before where it is needed than this: between loads and their readers ptxas
  * leaves time unused rather than compute an address or a constant for later. */
 enum { WAITED = 20, AHEAD = 8 };
-
-/* Units that take an instruction every second cycle or less, and the cycles between two
- * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
- * a constant go to whichever integer unit is free. By the start of the class's name, as above. */
-enum { ON_ALU, ON_HEAVY, ON_FP64, ON_XU, UNITS };
-static const struct {
-    const char *class_name;
-    uint8_t unit, cycles;
-} units[] = {{"alu", ON_ALU, 2},     {"setp_f64", ON_FP64, 2},   {"setp", ON_ALU, 2},
-             {"fminmax", ON_ALU, 2}, {"half_minmax", ON_ALU, 2}, {"cvt_half", ON_ALU, 2},
-             {"cvt_i2f", ON_ALU, 2}, {"cvt_int", ON_ALU, 2},     {"imad_", ON_HEAVY, 4},
-             {"imad", ON_HEAVY, 2},  {"idp", ON_HEAVY, 2},       {"fp64", ON_FP64, 2},
-             {"mufu", ON_XU, 8}};
 
 /* Registers that a region may take. FULL make 32 with the stack pointer and what
  * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
@@ -177,7 +154,7 @@ typedef struct sched_node {
     int temporaries;                /* registers that it needs while it runs */
     bool is_global_load, is_shared_load,
         consumed; /* a load from far away, from shared memory; something after it has read it */
-    uint8_t unit, unit_cycles; /* unit that it holds for so many cycles; UNITS: none */
+    uint8_t unit, unit_cycles; /* unit that it holds for so many cycles; PL_SCHED_NONE: none */
 } sched_node;
 
 /* An instruction that can come next: everything before it is placed. */
@@ -202,8 +179,8 @@ typedef struct sched {
     uint32_t end;        /* where the region can end: distance from its start */
     uint32_t shared_load_delay; /* cycles by which loads from shared memory came later than they
                       were needed, at most */
-    uint32_t unit_free_at[UNITS + 1]; /* distance from the start of the region at which the unit
-                                 takes another instruction */
+    uint32_t unit_free_at[PL_SCHED_NONE + 1]; /* distance from the start of the region at which the
+                                 unit takes another instruction */
     struct {
         dep_edge *at;
         size_t n, cap;
@@ -246,48 +223,14 @@ typedef struct sched {
     bool measure_only; /* find that out; the order stays */
 } sched;
 
-static bool starts_with(const char *text, const char *start)
+static inline const pl_class_info *class_of(sched *l, uint16_t cls)
 {
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
-/* A subroutine of ptxas does it, or may have to: there a block ends. Others order all that is
- * around them. */
-static bool class_ends_region(uint16_t cls)
-{
-    static const char *const names[] = {"div64", "rem64", "tcgen05"};
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (starts_with(pl_class_text[cls], names[k])) return true;
-    return cls == C_sreg_clock || cls == C_sreg_clock32 || cls == C_sleep || cls == C_wgmma ||
-           cls == C_wgmma_fence || cls == C_wgmma_commit || cls == C_wgmma_wait ||
-           cls == C_setmaxnreg;
-}
-
-static void look_up_class(pl_class_cost *c, uint16_t cls)
-{
-    const char *name = pl_class_text[cls];
-    *c = (pl_class_cost){.cycles = FIXED,
-                         .temporaries = pl_class_temporaries(cls),
-                         .unit = UNITS,
-                         .region_end = class_ends_region(cls)};
-    for (size_t k = 0; k < sizeof latencies / sizeof *latencies && c->cycles == FIXED; k++)
-        if (starts_with(name, latencies[k].class_name)) c->cycles = latencies[k].cycles;
-    for (size_t k = 0; k < sizeof units / sizeof *units && c->unit == UNITS; k++)
-        if (starts_with(name, units[k].class_name)) {
-            c->unit = units[k].unit;
-            c->busy = units[k].cycles;
-        }
-}
-
-static inline const pl_class_cost *cost_of(sched *l, uint16_t cls)
-{
-    pl_class_cost *c = &l->x->p->plans->cost[cls];
-    if (!c->cycles) look_up_class(c, cls);
+    const pl_class_info *c = &pl_classes[cls];
     l->max_temporaries = c->temporaries > l->max_temporaries ? c->temporaries : l->max_temporaries;
     return c;
 }
 
-static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
+static uint32_t latency_of(const pl_class_info *c, const pl_insn *i)
 {
     if (pl_insn_effects(i) & PL_EF_LOAD) switch ((pl_space)i->sel[PL_M_SPACE]) {
         case PL_SP_SHARED: return NEAR_LOAD;
@@ -295,15 +238,18 @@ static uint32_t latency_of(const pl_class_cost *c, const pl_insn *i)
         case PL_SP_PARAM: return BANK_LOAD;
         default: return FAR_LOAD;
         }
-    return c->cycles;
+    return c->latency ? c->latency : FIXED;
 }
 
-/* The unit that the instruction holds; UNITS: none. */
-static uint8_t unit_of(const pl_class_cost *c, const pl_insn *i)
+/* Units that take an instruction every second cycle or less, and the cycles between two
+ * (h200/micro, 2026-11): the assembler puts other work in between. Additions, copies and shifts by
+ * a constant go to whichever integer unit is free. The columns `unit` and `unit_cycles` of
+ * isa/table/classes.isa. PL_SCHED_NONE: none. */
+static uint8_t unit_of(const pl_class_info *c, const pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);
     return i->latency_class == C_alu && (m == M_add || m == M_sub || m == M_shl || m == M__mov)
-               ? UNITS
+               ? PL_SCHED_NONE
                : c->unit;
 }
 
@@ -339,7 +285,7 @@ static bool ends_region(sched *l, const pl_insn *i)
     uint16_t m = pl_insn_mnem(i);
     return (pl_insn_effects(i) & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) || m == M__slow ||
            m == M_activemask || m == M_griddepcontrol || is_convergence_query(i) ||
-           cost_of(l, i->latency_class)->region_end;
+           class_of(l, i->latency_class)->region_end;
 }
 
 static void add_edge(sched *l, uint32_t from, uint32_t to, uint32_t cycles)
@@ -758,7 +704,7 @@ static schedule_result list_schedule(sched *l, int max, const schedule_bound *b,
         memmove(l->ready + k, l->ready + k + 1, (l->nready - k) * sizeof *l->ready);
         cycle = min > cycle ? min : cycle;
         l->end = cycle + n->priority > l->end ? cycle + n->priority : l->end;
-        if (n->unit != UNITS) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
+        if (n->unit != PL_SCHED_NONE) l->unit_free_at[n->unit] = cycle + n->unit_cycles;
         l->order[placed] = at;
         if (n->alap_shared != PL_IR_NONE && cycle > n->alap_shared + l->shared_load_delay)
             l->shared_load_delay = cycle - n->alap_shared;
@@ -929,7 +875,7 @@ static bool build_dependence_graph(sched *l)
     l->edges.n = l->uses.n = l->readers.n = 0;
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
-        const pl_class_cost *c = cost_of(l, i->latency_class);
+        const pl_class_info *c = class_of(l, i->latency_class);
         const uint32_t cycles = latency_of(c, i);
         l->node[l->at] = (sched_node){.edges = PL_IR_NONE,
                                       .uses = (uint32_t)l->uses.n,
@@ -938,7 +884,7 @@ static bool build_dependence_graph(sched *l)
                                       .is_global_load = is_load(i) && cycles >= LONG,
                                       .is_shared_load = is_load(i) && cycles == NEAR_LOAD,
                                       .unit = unit_of(c, i),
-                                      .unit_cycles = c->busy};
+                                      .unit_cycles = c->unit_cycles};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;

@@ -99,10 +99,8 @@ typedef struct spiller {
         size_t n, cap;
     } touched; /* values that the current instruction touches */
     uint32_t block, at, weight;
-    uint32_t frame;               /* row that holds the start of the frame */
-    uint32_t base, end;           /* bytes of the frame: after its variables, after all */
-    uint8_t temporaries[C_count]; /* by class: registers that an instruction needs while it runs,
-                                   plus one; 0: not looked up yet */
+    uint32_t frame;     /* row that holds the start of the frame */
+    uint32_t base, end; /* bytes of the frame: after its variables, after all */
 } spiller;
 
 static spill_value *value_of(spiller *s, uint32_t row, unsigned use)
@@ -178,11 +176,9 @@ static bool starts(const spiller *s, const spill_value *v, unsigned rows, unsign
     return pl_liveness_defines(&s->f, (uint32_t)(v - s->v), rows, use);
 }
 
-static uint32_t temporaries(spiller *s, const pl_insn *i)
+static uint32_t temporaries(const pl_insn *i)
 {
-    uint8_t *t = &s->temporaries[i->latency_class];
-    if (!*t) *t = (uint8_t)(pl_class_temporaries(i->latency_class) + 1u);
-    return *t - 1u;
+    return pl_classes[i->latency_class].temporaries;
 }
 
 /* ---- pressure ---- */
@@ -215,7 +211,7 @@ static uint32_t measure(spiller *s)
             pl_liveness_visit(&s->f, s->block, s->at);
             pl_insn_writes_here(x->p, i, leave_live, s);
             pl_insn_uses_here(x->p, i, enter_live, s);
-            uint32_t rows = s->f.reg_pressure + temporaries(s, i);
+            uint32_t rows = s->f.reg_pressure + temporaries(i);
             here = rows > here ? rows : here;
         }
         s->pressure[s->block] = here;
@@ -555,7 +551,7 @@ static bool walk(spiller *s, uint32_t b)
         pl_insn i = x->blocks.at[b].code.at[s->at];
         s->touched.n = 0;
         pl_insn_uses_here(x->p, &i, list_current, s);
-        uint32_t room = s->room > temporaries(s, &i) ? s->room - temporaries(s, &i) : 1;
+        uint32_t room = s->room > temporaries(&i) ? s->room - temporaries(&i) : 1;
         for (size_t n = 0; n < s->touched.n; n++) {
             spill_value *v = &s->v[s->touched.at[n]];
             bool reads = v->next_access && s->accesses.at[v->next_access - 1].at == s->at &&

@@ -166,8 +166,7 @@ static uint32_t arm_of(const pl_ir *x, uint32_t join, uint32_t *head)
 /* Where it stands in the join, loads after it stay. */
 static bool fits_registers(const pl_insn *i)
 {
-    return i->guard != PL_PT ||
-           strncmp(pl_class_text[i->latency_class], "mufu_scaled", strlen("mufu_scaled")) == 0;
+    return i->guard != PL_PT || i->latency_class == C_mufu_scaled;
 }
 
 static void scan_join(hoist *h, uint32_t arm)

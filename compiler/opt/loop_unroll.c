@@ -54,17 +54,6 @@ enum {
 enum { SMALL = 390, SAVED_LOOP = 3 };
 enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PRICE_SHIFT64 = 2 };
 
-/* What is more expensive, by the start of its class. A product of 8-bit floats is many instructions
- * (isa/table/classes.md): halves unpacked, two HMMA, sums. */
-static const struct {
-    const char *class_name;
-    uint8_t price;
-} expensive[] = {
-    {"mma_fp8", 12},    {"div32_u", 21},      {"div32_s", 27},       {"rem32_u", 19},
-    {"rem32_s", 24},    {"div_f32_full", 12}, {"div_f32_scaled", 7}, {"div_f32_approx", 2},
-    {"mufu_scaled", 6}, {"popc64", 5},        {"brev64", 5},         {"clz64", 8},
-    {"clz", 2}};
-
 typedef struct counted_loop {
     uint32_t block, exit; /* where an iteration begins, where the loop ends */
     uint32_t latch; /* where an iteration ends, with the compare and the branch: the same block, or
@@ -200,11 +189,8 @@ static bool copyable(const pl_insn *i)
     if ((e & (PL_EF_EXIT | PL_EF_CALL | PL_EF_ASYNC | PL_EF_FENCE)) ||
         ((e & PL_EF_BRANCH) && pl_forms[i->form].noperands != 1))
         return false;
-    static const char *const calls[] = {"div64",  "rem64",     "div_f32_rn", "div_f64", "rcp_f",
-                                        "sqrt_f", "rsqrt_f64", "wmma",       "wgmma",   "fence"};
-    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
-        if (strncmp(pl_class_text[i->latency_class], calls[k], strlen(calls[k])) == 0) return false;
-    return i->latency_class != C_sleep && !(i->flags & PL_IF_NOUNROLL);
+    return !pl_classes[i->latency_class].no_copy && i->latency_class != C_sleep &&
+           !(i->flags & PL_IF_NOUNROLL);
 }
 
 /* Is the address a parameter of the kernel as it is? */
@@ -323,7 +309,6 @@ static bool loads_as_word(const pl_ir_block *b, size_t k)
 static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
 {
     const uint32_t e = pl_insn_effects(i);
-    const char *name = pl_class_text[i->latency_class];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const pl_word type = pl_insn_type(i);
     uint64_t by;
@@ -351,9 +336,7 @@ static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
                       : bytes; /* its registers are made of it, several after they are told apart */
         return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
     }
-    for (size_t k = 0; k < sizeof expensive / sizeof *expensive; k++)
-        if (strncmp(name, expensive[k].class_name, strlen(expensive[k].class_name)) == 0)
-            return expensive[k].price;
+    if (pl_classes[i->latency_class].unroll_cost) return pl_classes[i->latency_class].unroll_cost;
     if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide)) return PRICE_MAD64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 &&
         !pl_ir_constant_value(x, i->op[2], &by))

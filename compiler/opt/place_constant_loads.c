@@ -151,15 +151,7 @@ static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 /* What it comes to as instructions of the machine, about. */
 static uint32_t insn_count(const pl_insn *i)
 {
-    switch (i->latency_class) {
-    case C_free: return 0;
-    case C_alu64:
-    case C_logic64:
-    case C_shift64:
-    case C_setp64: return 2;
-    case C_minmax64: return 4;
-    default: return 1;
-    }
+    return pl_classes[i->latency_class].place_cost;
 }
 
 static bool is_global_load(const pl_insn *i)

@@ -39,19 +39,6 @@ enum {
  * costs no more than LITTLE. */
 enum { LITTLE = 6000, MANY_LIVE = 46, FEW_LIVE = 31 };
 
-/* What is more than one instruction when ptxas counts, by the start of its class: in each place,
- * and once for the subroutine after it. */
-typedef struct cost {
-    const char *class_name;
-    uint8_t each, once;
-} cost;
-static const cost dear[] = {
-    {"div_f32_rn", 14, 120}, {"sqrt_f32_rn", 14, 26},  {"rcp_f32_rn", 13, 62},
-    {"div_f64", 20, 94},     {"sqrt_f64", 23, 42},     {"rcp_f64", 17, 42},
-    {"div_f32_full", 12, 0}, {"div_f32_scaled", 7, 0}, {"div_f32_approx", 7, 0},
-    {"mufu_scaled", 6, 0},   {"div32_u", 20, 0},       {"rem32_u", 20, 0},
-    {"div32_s", 26, 0},      {"rem32_s", 23, 0},       {"mma_fp8", 12, 0}};
-
 /* An address in the frame: `known` bytes from its start, plus an offset of so many bytes times
  * something. */
 typedef struct frame_address {
@@ -288,24 +275,19 @@ static bool feeds_sum(const pl_ir *x, const pl_insn *i)
     return scales(x, i, &by) && x->regs[i->op[0]].nuses == 1;
 }
 
-/* What an instruction comes to; `paid`: by row of `dear`, the subroutine is there. */
+/* What an instruction comes to; `paid`: by class of a subroutine: it is there. */
 static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *once)
 {
-    const char *name = pl_class_text[i->latency_class];
     if (i->form == PL_IR_DEAD || pl_insn_is_free_copy(i) || i->latency_class == C_mov ||
         feeds_sum(x, i))
         return 0;
     if (i->flags & PL_IF_MEM)
         return 1u + (i->imm != 0 && i->sel[PL_M_SPACE] != PL_SP_PARAM &&
                      i->sel[PL_M_SPACE] != PL_SP_CONST);
-    uint32_t n = 1;
-    for (size_t k = 0; k < sizeof dear / sizeof *dear; k++)
-        if (strncmp(name, dear[k].class_name, strlen(dear[k].class_name)) == 0) {
-            *once += paid[k] ? 0 : dear[k].once;
-            paid[k] = true;
-            n = dear[k].each;
-            break;
-        }
+    const pl_class_info *c = &pl_classes[i->latency_class];
+    uint32_t n = c->sroa_cost;
+    *once += paid[c->routine] ? 0 : c->routine_cost;
+    paid[c->routine] = true;
     const bool wide = pl_type_bits(pl_insn_type(i)) == 64;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && wide) n = 2;
     const bool joins = pl_insn_pure(i) && i->op[0] < x->nregs_described && i->guard == PL_PT &&
@@ -340,7 +322,7 @@ static bool is_profitable(sroa *a)
 {
     const pl_ir *x = a->x;
     double now = 0, then = 0;
-    bool paid[sizeof dear / sizeof *dear] = {false};
+    bool paid[C_count + 1] = {false};
     for (uint32_t n = 0; n < x->nrpo; n++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         double weight = 1;

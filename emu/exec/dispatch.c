@@ -1,5 +1,5 @@
 /* dispatch.c - choosing the compiled lane loop of every instruction. See dispatch.h and
- * isa/table/isagen.c (write_exec). */
+ * isa/table/isagen/write_exec.c. */
 #include "emu/exec/dispatch.h"
 
 #include "config.h"

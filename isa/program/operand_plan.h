@@ -35,28 +35,12 @@ typedef struct pl_operand_plan {
         writes[PL_INLINE_OPERANDS]; /* those among them; an operand that is both is in both */
 } pl_operand_plan;
 
-/* What the name of a class says to the scheduler (compiler/codegen/schedule.c) and to register
- * allocation (compiler/codegen/register_allocation.c): they look once. */
-typedef struct pl_class_cost {
-    uint16_t cycles;     /* until the result; 0: not looked up yet */
-    uint8_t temporaries; /* registers needed while it runs */
-    uint8_t unit, busy;  /* unit that it holds, and for how long */
-    bool region_end;     /* nothing moves past it */
-} pl_class_cost;
-typedef struct pl_class_needs {
-    bool known;
-    bool reads_late;     /* reads its registers some time after it has issued */
-    uint8_t temporaries; /* registers that its steps need */
-} pl_class_needs;
-
 enum { PL_PLAN_CACHE_SIZE = 2048 };
 struct pl_plan_cache {
     uint16_t n; /* plans made */
     uint16_t
         number[2 * PL_PLAN_CACHE_SIZE];     /* by hash: number of a plan, counted from 1; 0: none */
     pl_operand_plan at[PL_PLAN_CACHE_SIZE]; /* what stands here stays */
-    pl_class_cost cost[C_count];
-    pl_class_needs needs[C_count];
 };
 
 static_assert(sizeof(((pl_operand_plan *)0)->mods) == sizeof(((pl_insn *)0)->mods),

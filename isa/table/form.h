@@ -124,6 +124,29 @@ typedef struct pl_type_row {
     char kind; /* u s b f p */
 } pl_type_row;
 
+/* Units that the scheduler knows; PL_SCHED_NONE: what it does not tell apart. */
+typedef enum pl_sched_unit {
+    PL_SCHED_ALU,
+    PL_SCHED_HEAVY,
+    PL_SCHED_FP64,
+    PL_SCHED_XU,
+    PL_SCHED_NONE
+} pl_sched_unit;
+enum { PL_COST_NEVER = 21 }; /* pl_class_info.convert_cost: more than any body may be */
+
+/* What decisions of the compiler take a latency class for: a row of classes.isa. The columns are
+ * explained in isa/table/classes.md. */
+typedef struct pl_class_info {
+    uint16_t latency;  /* 0: the fixed latency of the target */
+    uint16_t routine;  /* class; C_count: none */
+    uint16_t price_as; /* class; C_count: none */
+    uint8_t unit;      /* pl_sched_unit */
+    uint8_t unit_cycles, temporaries;
+    uint8_t unroll_cost; /* 0: by its operands */
+    uint8_t convert_cost, sroa_cost, routine_cost, place_cost;
+    bool region_end, reads_late, no_copy;
+} pl_class_info;
+
 extern const pl_sreg_info pl_sregs[];
 extern const unsigned pl_nsregs;
 extern const pl_type_row pl_type_rows[];
@@ -139,6 +162,7 @@ extern const unsigned pl_nmnems;
 extern const char *const pl_word_text[];  /* by pl_word, "" for W_none */
 extern const char *const pl_group_text[]; /* by pl_group */
 extern const char *const pl_class_text[]; /* by pl_class */
+extern const pl_class_info pl_classes[];  /* by pl_class */
 
 /* The word with this spelling, or W_none. */
 pl_word pl_word_find(const char *s, size_t n);

@@ -217,6 +217,31 @@ static void refused(const char *from, const char *to, const char *code, const ch
     pl_arena_close(a);
 }
 
+/* classes.isa: alu_x2 has price_as=alu64. */
+START_TEST(a_class_without_a_price_takes_that_of_another)
+{
+    const pl_machine_text *t = pl_machine_texts;
+    while (strcmp(t->name, "toy") != 0) t++;
+    const char *at = strstr(t->text, "\nalu_x2 ");
+    ck_assert(at != NULL);
+    const char *path = "test_sm_machine_without.conf";
+    FILE *f = fopen(path, "w");
+    ck_assert(f != NULL);
+    fwrite(t->text, 1, (size_t)(at - t->text), f);
+    fputs(strchr(at + 1, '\n'), f);
+    fclose(f);
+    arena = pl_arena_open();
+    pl_diags d;
+    pl_diags_init(&d, arena);
+    const pl_machine *m = pl_machine_load(arena, &d, path, NULL);
+    remove(path);
+    ck_assert(m != NULL);
+    ck_assert_uint_eq(pl_classes[C_alu_x2].price_as, C_alu64);
+    ck_assert_mem_eq(&m->price[C_alu_x2], &m->price[C_alu64], sizeof m->price[0]);
+    pl_arena_close(arena);
+}
+END_TEST
+
 START_TEST(wrong_machine_files_are_refused)
 {
     refused("alu            =", "alu_is_missing =", "E0514", NULL, 0); /* of the whole file */
@@ -243,4 +268,5 @@ END_TEST
 
 UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_is_what_the_h200_reports,
           wide_warps_take_the_same_room, prices_are_sums_of_their_instructions,
-          wrong_machine_files_are_refused, an_unknown_machine_is_reported)
+          a_class_without_a_price_takes_that_of_another, wrong_machine_files_are_refused,
+          an_unknown_machine_is_reported)
