@@ -87,7 +87,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # Figures rather than verdicts, and the long version of the fuzzer.
