@@ -358,6 +358,8 @@ typedef struct pl_grid {
     uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
                            0 without */
     uint64_t launch_id; /* %gridid */
+    bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
+                           ends with PL_NOMEM */
     int async_mode;     /* PL_ASYNC_* */
     bool modelled;      /* timing mode: a model says how long things take */
     bool simt_stack;
@@ -411,6 +413,11 @@ void pl_stock_close(pl_stock *s);
 static inline bool pl_failed(const pl_grid *g)
 {
     return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED);
+}
+
+static inline void pl_grid_no_memory(pl_grid *g)
+{
+    __atomic_store_n(&g->head->no_memory, true, __ATOMIC_RELAXED);
 }
 
 static inline uint64_t pl_grid_blocks(const pl_grid *g)

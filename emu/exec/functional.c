@@ -290,5 +290,6 @@ pl_status pl_grid_run(pl_grid *head)
             x->branches = x->executed;
     }
     for (pl_grid *g = head; g; g = g->next) pl_grid_close(g);
+    if (st == PL_OK && head->no_memory) st = PL_NOMEM;
     return st != PL_OK ? st : head->fault.set ? PL_FAULT : PL_OK;
 }

@@ -768,6 +768,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         st = run(&x);
         add_up(&x);
     }
+    if (st == PL_OK && g->no_memory) st = PL_NOMEM;
     put_team(&x);
     g->in_order = NULL;
     if (opened) {

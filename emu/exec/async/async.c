@@ -170,8 +170,8 @@ const char *pl_async_start(pl_warp *w, pl_async_op o)
         }
     }
     pl_tma_copy *tensor = o.tensor ? malloc(sizeof *tensor) : NULL;
-    if (!a || a->n == a->cap ||
-        (o.tensor && !tensor)) { /* without memory to wait in, it happens now */
+    if (!a || a->n == a->cap || (o.tensor && !tensor)) {
+        pl_grid_no_memory(w->grid);
         const char *wrong = apply(&o);
         free(tensor);
         free(o.own);
