@@ -298,13 +298,13 @@ bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
         if (!pl_decode(d, m->arena, m->program, machine)) pl_guard_fail();
         m->control = d;
     }
-    const pl_dec *d = &m->control->at[pc];
-    *out = (pl_control_info){.issues = d->slow ? 0 : d->price->issues + d->empty,
+    const pl_decoded_insn *d = &m->control->at[pc];
+    *out = (pl_control_info){.issues = d->division_path ? 0 : d->price->issues + d->nops,
                              .stall = d->stall,
                              .scoreboard = -1,
                              .frees = -1};
-    out->waits = d->waits & ((1u << PL_SCOREBOARDS) - 1);
-    if (d->sets != PL_SB_NONE) out->scoreboard = (int8_t)d->sets;
-    if (d->frees != PL_SB_NONE) out->frees = (int8_t)d->frees;
+    out->waits = d->wait_mask & ((1u << PL_SCOREBOARDS) - 1);
+    if (d->write_barrier != PL_SB_NONE) out->scoreboard = (int8_t)d->write_barrier;
+    if (d->read_barrier != PL_SB_NONE) out->frees = (int8_t)d->read_barrier;
     return true;
 }

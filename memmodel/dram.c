@@ -102,10 +102,11 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     if (write && c->writes) {
         channel->write_cost += cost;
         if (++channel->to_write < c->writes) return now + c->latency + wait;
-        cost = channel->write_cost + 2 * (uint64_t)c->turnaround * PL_FINE; /* there and back */
+        cost =
+            channel->write_cost + 2 * (uint64_t)c->turnaround * PL_SUBCYCLES; /* there and back */
         channel->write_cost = channel->to_write = 0;
     } else {
-        if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_FINE;
+        if (channel->writing != write) cost += (uint64_t)c->turnaround * PL_SUBCYCLES;
         channel->writing = write;
     }
     return pl_port_pass(&channel->bus, now + c->latency, cost) + wait;

@@ -11,8 +11,8 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
                  .nmiss = misses + PL_L1_BURST,
                  .nwaiter = waiters + PL_L1_BURST};
     pl_cache_init(&l->tags, a, tags, bytes, line_bytes, ways, true);
-    l->miss = pl_arena_array(sparse, pl_l1_miss, l->nmiss);
-    l->waiter = pl_arena_array(sparse, pl_l1_waiter, l->nwaiter);
+    l->miss = pl_arena_array(sparse, pl_mshr, l->nmiss);
+    l->waiter = pl_arena_array(sparse, pl_mshr_target, l->nwaiter);
     if (!pl_arena_ok(a)) return;
     l->free_miss = l->free_waiter = PL_NO_LINE;
 }
@@ -34,13 +34,13 @@ static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
     return slot;
 }
 
-static void wait_for(pl_l1 *l, pl_l1_miss *m, uint32_t token)
+static void wait_for(pl_l1 *l, pl_mshr *m, uint32_t token)
 {
     uint32_t w = l->free_waiter != PL_NO_LINE ? l->free_waiter : l->fresh_waiter++;
-    assert(w < l->nwaiter && "pl_l1_room was asked before the access");
+    assert(w < l->nwaiter && "pl_mshr_available was asked before the access");
     if (w == l->free_waiter) l->free_waiter = l->waiter[w].next;
     l->used_waiter++;
-    l->waiter[w] = (pl_l1_waiter){.token = token, .next = m->waiters};
+    l->waiter[w] = (pl_mshr_target){.token = token, .next = m->waiters};
     m->waiters = w;
 }
 
@@ -55,13 +55,13 @@ static void use(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
     pl_cache_rank(&l->tags, slot, rank);
 }
 
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way,
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy way,
                     pl_mem_rank rank, uint32_t *request, uint8_t *ask)
 {
     uint32_t fills = 0, slot = PL_NO_LINE;
     uint8_t missing = sectors;
     *ask = 0;
-    if (way != PL_L1_PAST) {
+    if (way != PL_L1_TAG_BYPASS) {
         slot = pl_cache_find(&l->tags, line);
         if (slot != PL_NO_LINE) {
             use(l, slot, rank);
@@ -78,17 +78,17 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
                 missing &= (uint8_t)~shared;
             }
             if (!missing) return fills;
-        } else if (way == PL_L1_KEEP) {
+        } else if (way == PL_L1_TAG_ALLOCATE) {
             slot = claim(l, line, rank);
         }
     }
     uint32_t i = l->free_miss != PL_NO_LINE ? l->free_miss : l->fresh_miss++;
-    assert(i < l->nmiss && "pl_l1_room was asked before the access");
+    assert(i < l->nmiss && "pl_mshr_available was asked before the access");
     if (i == l->free_miss) l->free_miss = l->miss[i].next;
     l->used_miss++;
     l->misses += (uint32_t)__builtin_popcount(missing);
     l->asked += (uint32_t)__builtin_popcount(missing);
-    l->miss[i] = (pl_l1_miss){
+    l->miss[i] = (pl_mshr){
         .line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
     if (slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[slot];
@@ -102,21 +102,21 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
     return fills + 1;
 }
 
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem_rank rank)
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_mem_rank rank)
 {
     uint32_t slot = pl_cache_find(&l->tags, line);
     const bool there = slot != PL_NO_LINE;
-    if (way == PL_L1_PAST) return there;
+    if (way == PL_L1_TAG_BYPASS) return there;
     if (there)
         use(l, slot, rank);
-    else if (way == PL_L1_KEEP)
+    else if (way == PL_L1_TAG_ALLOCATE)
         slot = claim(l, line, rank);
     if (slot != PL_NO_LINE)
         l->tags.line[slot].valid |= sectors & (uint8_t)~l->tags.line[slot].pending;
     return there;
 }
 
-void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors)
+void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors)
 {
     uint32_t slot = sectors ? pl_cache_find(&l->tags, line) : PL_NO_LINE;
     if (slot != PL_NO_LINE) l->tags.line[slot].valid &= (uint8_t)~sectors;
@@ -124,7 +124,7 @@ void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors)
 
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx)
 {
-    pl_l1_miss *m = &l->miss[request];
+    pl_mshr *m = &l->miss[request];
     if (m->slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[m->slot];
         t->pending &= (uint8_t)~m->sectors;

@@ -21,24 +21,24 @@ enum { PL_L1_RECENT = 128 };
 
 /* How an access deals with lines: goes past them, looks whether they are there, or also gives those
  * a place that are not. */
-typedef enum pl_l1_way { PL_L1_PAST, PL_L1_LOOK, PL_L1_KEEP } pl_l1_way;
+typedef enum pl_l1_policy { PL_L1_TAG_BYPASS, PL_L1_TAG_LOOKUP, PL_L1_TAG_ALLOCATE } pl_l1_policy;
 
-typedef struct pl_l1_miss {
+typedef struct pl_mshr {
     uint64_t line;
-    uint32_t waiters; /* list of pl_l1_waiter */
+    uint32_t waiters; /* list of pl_mshr_target */
     uint32_t next;    /* next miss of the same cache line, or free list */
     uint32_t slot;    /* index in the tags, PL_NO_LINE when the line could not be claimed */
     uint8_t sectors;
-} pl_l1_miss;
+} pl_mshr;
 
-typedef struct pl_l1_waiter {
+typedef struct pl_mshr_target {
     uint32_t token, next;
-} pl_l1_waiter;
+} pl_mshr_target;
 
 typedef struct pl_l1 {
     pl_cache tags;
-    pl_l1_miss *miss;
-    pl_l1_waiter *waiter;
+    pl_mshr *miss;
+    pl_mshr_target *waiter;
     uint32_t burst; /* most entries that an instruction takes */
     uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
     uint32_t most,
@@ -58,7 +58,7 @@ void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_
                 uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
                 uint32_t waiters);
 /* May a new access start? False: tables are full, try after the next fill. */
-static inline bool pl_l1_room(const pl_l1 *l)
+static inline bool pl_mshr_available(const pl_l1 *l)
 {
     return (!l->most || l->asked < l->most) && l->used_miss + l->burst <= l->nmiss &&
            l->used_waiter + l->burst <= l->nwaiter;
@@ -66,13 +66,13 @@ static inline bool pl_l1_room(const pl_l1 *l)
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all
  * present). For a new miss, *request gets its number and *ask the sectors to fetch, else *ask is 0.
  * rank: what a line gets that is there, or takes a place. */
-uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_way way,
+uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl_l1_policy way,
                     pl_mem_rank rank, uint32_t *request, uint8_t *ask);
-/* A store passes: was its line there? PL_L1_KEEP: its sectors are there afterwards, PL_L1_LOOK: if
- * the line was there. */
-bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_way way, pl_mem_rank rank);
+/* A store passes: was its line there? PL_L1_TAG_ALLOCATE: its sectors are there afterwards,
+ * PL_L1_TAG_LOOKUP: if the line was there. */
+bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_mem_rank rank);
 /* These sectors are not present any more. */
-void pl_l1_lose(pl_l1 *l, uint64_t line, uint8_t sectors);
+void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors);
 /* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx);
 /* Forgets all lines but the threads' own (fence at gpu scope, barrier of a cluster). */

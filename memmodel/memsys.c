@@ -39,7 +39,7 @@ typedef struct replies {
     pl_mem_reply *landed;           /* handed over, not in the heap yet */
     uint32_t ndue, nlanded;
     uint64_t first_due, first_landed; /* UINT64_MAX: there are none */
-    _Alignas(64) pl_mem_reply *made;  /* by pl_memsys_play since the last hand-over */
+    _Alignas(64) pl_mem_reply *made;  /* by pl_memsys_run_events since the last hand-over */
     uint32_t nmade, cap;
     uint64_t first_made;
 } replies;
@@ -72,7 +72,7 @@ struct pl_memsys {
     } * written; /* by slice, RECENT each: the last writes, until when reads of their lines wait;
                     NULL: they don't */
     struct atomic_unit {
-        uint64_t free;          /* when it can begin the next (1/PL_FINE cycles) */
+        uint64_t free;          /* when it can begin the next (1/PL_SUBCYCLES cycles) */
         uint64_t line, changed; /* the line it worked on last, and when what it changed there can be
                                    changed again */
         uint8_t sectors, places;     /* of that line */
@@ -300,7 +300,7 @@ static void make_reply(pl_memsys *m, replies *h, pl_mem_reply r)
     h->made[h->nmade++] = r;
 }
 
-void pl_memsys_hand_over(pl_memsys *m)
+void pl_memsys_publish_replies(pl_memsys *m)
 {
     for (uint32_t n = 0; n < m->c->nodes; n++) {
         replies *h = &m->reply[n];
@@ -902,7 +902,7 @@ static uint64_t compute(const pl_memsys *m, struct atomic_unit *u, const pl_mem_
                    same = m->atomic_same[r->alu];
     uint64_t hold = m->atomic_turn[r->alu] * turns +
                     (uint64_t)m->atomic_sector[r->alu] * (sectors - 1) + more,
-             at = now * PL_FINE;
+             at = now * PL_SUBCYCLES;
     if (u->free < at) u->free = at;
     if (r->line == u->line && r->sectors & u->sectors && r->places & u->places &&
         u->changed > u->free)
@@ -915,13 +915,13 @@ static uint64_t compute(const pl_memsys *m, struct atomic_unit *u, const pl_mem_
                  same * (deepest - 1) + more;
     u->free += hold;
     uint64_t out = u->free > u->changed ? u->free : u->changed;
-    return (out + PL_FINE - 1) / PL_FINE;
+    return (out + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
 }
 
 /* What comes to a slice waits behind atomics once the queue of its arithmetic is full. */
 static void hold_slice(pl_memsys *m, uint32_t slice)
 {
-    const uint64_t room = (uint64_t)m->c->atomic_wait * PL_FINE, free = m->atomic[slice].free;
+    const uint64_t room = (uint64_t)m->c->atomic_wait * PL_SUBCYCLES, free = m->atomic[slice].free;
     if (room && free > room && free - room > m->slice[slice].free)
         m->slice[slice].free = free - room;
 }
@@ -1009,19 +1009,19 @@ static void fill(pl_memsys *m, uint32_t i, uint64_t now)
     filled(m, i, now);
 }
 
-void pl_memsys_from(pl_memsys *m, uint64_t cycle)
+void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle)
 {
     m->sent = cycle;
 }
 
 void pl_memsys_run(pl_memsys *m, uint64_t until)
 {
-    pl_memsys_from(m, until > m->c->xbar_latency ? until - m->c->xbar_latency : 0);
-    pl_memsys_play(m, until);
-    pl_memsys_hand_over(m);
+    pl_memsys_set_horizon(m, until > m->c->xbar_latency ? until - m->c->xbar_latency : 0);
+    pl_memsys_run_events(m, until);
+    pl_memsys_publish_replies(m);
 }
 
-void pl_memsys_play(pl_memsys *m, uint64_t until)
+void pl_memsys_run_events(pl_memsys *m, uint64_t until)
 {
     for (;;) {
         if (m->used == 0) {

@@ -3,14 +3,13 @@
  *     SM --outbox--> [request port of the SM] --> slice port --> L2 slice --> DRAM channel
  *     SM <--heap---- [reply port of the SM] <------ slice <------ fill <----------'
  *
- * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes;
- * then pl_memsys_run plays all events up to a cycle that no further request can precede, in the
- * order of their cycles, and puts replies where the SMs find them. The crossbar takes
- * `xbar_latency` cycles each way, so a window may be that long, and the events up to the end of
- * one window make replies for the next one at the earliest: events may be played (pl_memsys_play)
- * while the nodes run, by another thread. Events of one cycle are played in the order of
- * requesters, so the result does not depend on the order in which SMs ran, nor on how many threads
- * ran them. */
+ * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then
+ * pl_memsys_run plays all events up to a cycle that no further request can precede, in the order of
+ * their cycles, and puts replies where the SMs find them. The crossbar takes `xbar_latency` cycles
+ * each way, so a window may be that long, and the events up to the end of one window make replies
+ * for the next one at the earliest: events may be played (pl_memsys_run_events) while the nodes
+ * run, by another thread. Events of one cycle are played in the order of requesters, so the result
+ * does not depend on the order in which SMs ran, nor on how many threads ran them. */
 #ifndef PL_MEMMODEL_MEMSYS_H
 #define PL_MEMMODEL_MEMSYS_H
 
@@ -74,7 +73,7 @@ typedef struct pl_memsys_config {
     uint32_t in_flight; /* most requests under way, all nodes together */
 } pl_memsys_config;
 
-/* What requests cost on the way up from a node, in 1/PL_FINE cycles. */
+/* What requests cost on the way up from a node, in 1/PL_SUBCYCLES cycles. */
 typedef struct pl_up_costs {
     uint32_t header, sector, partial, atomic, line, packet[2],
         apart; /* line: operands for a whole line; packet: of an atomic, of a reduction; apart: of
@@ -134,12 +133,12 @@ void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
  * each node, in order. */
 void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box);
 /* No request sent from now on leaves its node before this cycle. */
-void pl_memsys_from(pl_memsys *m, uint64_t cycle);
+void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle);
 /* Plays events before cycle `until`. Nodes may take replies meanwhile, in other threads: of those
  * handed over before. */
-void pl_memsys_play(pl_memsys *m, uint64_t until);
+void pl_memsys_run_events(pl_memsys *m, uint64_t until);
 /* Lets the nodes see the replies that have been made. Nobody may play or take replies meanwhile. */
-void pl_memsys_hand_over(pl_memsys *m);
+void pl_memsys_publish_replies(pl_memsys *m);
 /* All three, for a caller who does one thing after the other: requests leave at the earliest a
  * crossbar's latency before `until`. */
 void pl_memsys_run(pl_memsys *m, uint64_t until);

@@ -9,39 +9,39 @@
  * meanwhile.
  *
  * Widths are seldom whole numbers of bytes a cycle (L2 and DRAM have clocks of their own), so
- * occupation is counted in 1/PL_FINE cycles. */
+ * occupation is counted in 1/PL_SUBCYCLES cycles. */
 #ifndef PL_MEMMODEL_PORT_H
 #define PL_MEMMODEL_PORT_H
 
 #include <stdint.h>
 
-enum { PL_FINE = 256 };
+enum { PL_SUBCYCLES = 256 };
 
 typedef struct pl_port {
-    uint64_t free; /* 1/PL_FINE cycles: when the next value can enter */
-    uint64_t busy; /* 1/PL_FINE cycles of occupation so far, for utilisation counters */
+    uint64_t free; /* 1/PL_SUBCYCLES cycles: when the next value can enter */
+    uint64_t busy; /* 1/PL_SUBCYCLES cycles of occupation so far, for utilisation counters */
     uint64_t count;
     uint32_t latency; /* cycles */
 } pl_port;
 
-/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_FINE cycles)
- * starts to pass. */
+/* The cycle at which a value that arrives at `now` and holds the port for `cost` (1/PL_SUBCYCLES
+ * cycles) starts to pass. */
 static inline uint64_t pl_port_enter(pl_port *p, uint64_t now, uint64_t cost)
 {
-    uint64_t at = now * PL_FINE;
+    uint64_t at = now * PL_SUBCYCLES;
     if (p->free < at) p->free = at;
     uint64_t start = p->free;
     p->free += cost;
     p->busy += cost;
     p->count++;
-    return (start + PL_FINE - 1) / PL_FINE;
+    return (start + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
 }
 
 /* The cycle at which it leaves: the last of it is through, and the latency is over. */
 static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
 {
     pl_port_enter(p, now, cost);
-    return (p->free + PL_FINE - 1) / PL_FINE + p->latency;
+    return (p->free + PL_SUBCYCLES - 1) / PL_SUBCYCLES + p->latency;
 }
 
 /* The same for a value of which `now` already knows that it will arrive at `at`: it takes its share
@@ -49,21 +49,21 @@ static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
 static inline uint64_t pl_port_pass_later(pl_port *p, uint64_t now, uint64_t at, uint64_t cost)
 {
     pl_port_enter(p, now, cost);
-    uint64_t first = at * PL_FINE + cost, out = p->free > first ? p->free : first;
-    return (out + PL_FINE - 1) / PL_FINE + p->latency;
+    uint64_t first = at * PL_SUBCYCLES + cost, out = p->free > first ? p->free : first;
+    return (out + PL_SUBCYCLES - 1) / PL_SUBCYCLES + p->latency;
 }
 
 /* Cycles that a value arriving now would have to wait. */
 static inline uint64_t pl_port_wait(const pl_port *p, uint64_t now)
 {
-    uint64_t free = (p->free + PL_FINE - 1) / PL_FINE;
+    uint64_t free = (p->free + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
     return free > now ? free - now : 0;
 }
 
 /* Cost of `bytes` through a width of `bytes_per_cycle`. */
 static inline uint32_t pl_port_cost(double bytes, double bytes_per_cycle)
 {
-    return (uint32_t)(bytes / bytes_per_cycle * PL_FINE + 0.5);
+    return (uint32_t)(bytes / bytes_per_cycle * PL_SUBCYCLES + 0.5);
 }
 
 #endif

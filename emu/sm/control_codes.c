@@ -95,15 +95,15 @@ typedef struct control {
 
 /* --- scoreboards --- */
 
-static bool variable(const pl_dec *d)
+static bool variable(const pl_decoded_insn *d)
 {
-    if (!d->price->issues || d->slow || !(d->nwrite || d->npwrite)) return false;
+    if (!d->price->issues || d->division_path || !(d->nwrite || d->npwrite)) return false;
     switch ((pl_kind)d->kind) {
     case PL_KIND_MEMORY:
     case PL_KIND_MATRIX_MEMORY:
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: return true;
-    case PL_KIND_PARAM: return d->counted.ldc;
+    case PL_KIND_PARAM: return d->metric.ldc;
     case PL_KIND_MATH: return d->price->variable;
     default: return false;
     }
@@ -111,7 +111,8 @@ static bool variable(const pl_dec *d)
 
 /* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the
  * guard when d->guarded. */
-static uint32_t slots_of(const control *x, const pl_dec *d, unsigned how, uint32_t out[128])
+static uint32_t slots_of(const control *x, const pl_decoded_insn *d, unsigned how,
+                         uint32_t out[128])
 {
     uint32_t n = 0;
     if (!x->dec->rows) return 0; /* a program without registers */
@@ -129,7 +130,7 @@ static void find_readers(control *x, const pl_cfg_block *b)
 {
     uint32_t slot[128];
     for (uint32_t pc = b->end; pc-- > b->first;) {
-        const pl_dec *d = &x->dec->at[pc];
+        const pl_decoded_insn *d = &x->dec->at[pc];
         uint32_t first = UINT32_MAX, n = slots_of(x, d, 1, slot);
         for (uint32_t k = 0; k < n; k++)
             if (x->access[slot[k]] < first) first = x->access[slot[k]];
@@ -158,13 +159,13 @@ static void find_readers(control *x, const pl_cfg_block *b)
 
 /* Which queue it waits in, with its registers unread: of the address unit for global and local
  * memory, of all other exchanges; 0: none. */
-static unsigned queue_of(const pl_dec *d)
+static unsigned queue_of(const pl_decoded_insn *d)
 {
-    if (!d->price->issues || d->slow) return 0;
+    if (!d->price->issues || d->division_path) return 0;
     switch ((pl_kind)d->kind) {
     case PL_KIND_MEMORY:
     case PL_KIND_COPY:
-    case PL_KIND_MATRIX_MEMORY: return pl_dec_is_lg(d) ? 1 : 2;
+    case PL_KIND_MATRIX_MEMORY: return pl_decoded_is_lg(d) ? 1 : 2;
     case PL_KIND_MATH: return d->price->variable ? 2 : 0;
     default: return 0;
     }
@@ -207,7 +208,7 @@ static void find_writers(control *x, uint32_t b)
         sooner[3] = {0, 0,
                      0}; /* by queue: what already waits for a later one of it; 0: nothing does */
     for (uint32_t pc = block->end; pc-- > block->first;) {
-        const pl_dec *d = &x->dec->at[pc];
+        const pl_decoded_insn *d = &x->dec->at[pc];
         uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = queue_of(d);
         *first = 0;
         if (queue) {
@@ -280,7 +281,7 @@ static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 }
 
 /* Is its result one from memory? */
-static bool from_memory(const pl_dec *d)
+static bool from_memory(const pl_decoded_insn *d)
 {
     return variable(d) && queue_of(d) == 1;
 }
@@ -288,23 +289,25 @@ static bool from_memory(const pl_dec *d)
 /* Gives instruction pc the scoreboards that it needs. */
 static void give_scoreboards(control *x, uint32_t pc)
 {
-    pl_dec *d = &x->dec->at[pc];
+    pl_decoded_insn *d = &x->dec->at[pc];
     const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
-    d->sets = variable(d) ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT,
-                                            PL_SB_NONE)
+    d->write_barrier =
+        variable(d)
+            ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT, PL_SB_NONE)
+            : PL_SB_NONE;
+    d->read_barrier = rewritten
+                          ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->write_barrier)
                           : PL_SB_NONE;
-    d->frees =
-        rewritten ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->sets) : PL_SB_NONE;
 }
 
 /* --- stall counts and waits --- */
 
 /* Cycles to the result of an instruction that has no scoreboard. */
-static uint32_t latency_of(const control *x, const pl_dec *d)
+static uint32_t latency_of(const control *x, const pl_decoded_insn *d)
 {
     switch ((pl_kind)d->kind) {
     case PL_KIND_MATH:
-        return d->slow || d->price->ends
+        return d->division_path || d->price->ends
                    ? d->price->issues
                    : d->price->others; /* others hold the warp until the end */
     case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
@@ -376,17 +379,17 @@ static void begin_block(control *x, uint32_t b)
 
 /* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe.
  */
-static uint32_t further(const control *x, const entry *e, const pl_dec *d)
+static uint32_t further(const control *x, const entry *e, const pl_decoded_insn *d)
 {
     const pl_issue_config *m = &x->m->issue;
     bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64,
-         far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
+         far = behind_far || d->pipe_side == PL_SIDE_HALF || d->pipe_side == PL_SIDE_FP64;
     if (d->addresses || d->price->variable) {
         const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
         return behind_far ? 0 : m->queued + half;
     }
     if (e->price && e->price == d->price) return e->price->latency - e->price->others;
-    if (!e->side || !d->side || e->side == d->side) return 0;
+    if (!e->side || !d->pipe_side || e->side == d->pipe_side) return 0;
     return far ? m->far : m->cross;
 }
 
@@ -417,13 +420,13 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
 }
 
 /* The first cycle from `t` at which the units of d take it from this warp; they are taken then. */
-static uint32_t take_units(control *x, const pl_dec *d, uint32_t t)
+static uint32_t take_units(control *x, const pl_decoded_insn *d, uint32_t t)
 {
     uint32_t cycles[6] = {0};
     const pl_price *p = d->price;
     for (unsigned turn = 0; turn < 2; turn++)
         for (uint32_t k = 0; k < p->npipes; k++) {
-            uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
+            uint32_t pipe = pl_decoded_pipe(d, p->pipe[k].pipe);
             if (turn == 0) {
                 bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU ||
                              (pipe == PL_PIPE_LSU && d->addresses);
@@ -462,7 +465,7 @@ static uint32_t drained(const control *x)
 
 /* Does block b end with a branch, or where one leads? What it has begun must be in the registers
  * then, whoever comes next (machine code for sm_90). */
-static bool is_left(const control *x, uint32_t b, const pl_dec *last)
+static bool is_left(const control *x, uint32_t b, const pl_decoded_insn *last)
 {
     bool left = last->kind == PL_KIND_BRANCH;
     for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
@@ -477,16 +480,16 @@ static bool is_left(const control *x, uint32_t b, const pl_dec *last)
 static bool go_through(control *x, uint32_t b, bool give)
 {
     const pl_cfg_block *block = &x->g.b[b];
-    pl_dec *last = NULL;
+    pl_decoded_insn *last = NULL;
     uint32_t slot[128], now = 0, next = 0, stamp = 0,
                         products = 0; /* cycle of the last issue; first cycle behind it; producers
                                          whose results come late */
     begin_block(x, b);
     x->end[b].lead = 0;
     for (uint32_t pc = block->first; pc < block->end; pc++) {
-        pl_dec *d = &x->dec->at[pc];
-        const bool free = !d->price->issues || d->slow;
-        if (give) d->sets = d->frees = PL_SB_NONE;
+        pl_decoded_insn *d = &x->dec->at[pc];
+        const bool free = !d->price->issues || d->division_path;
+        if (give) d->write_barrier = d->read_barrier = PL_SB_NONE;
         uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
         uint8_t wait = 0, side = 0;
         const pl_price *price = NULL;
@@ -510,7 +513,7 @@ static bool go_through(control *x, uint32_t b, bool give)
             }
         }
         n = slots_of(x, d, 1, slot);
-        const bool slower = !free && pl_dec_is_late(d);
+        const bool slower = !free && pl_decoded_is_late(d);
         if (!free) {
             d->interlock =
                 newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
@@ -523,13 +526,14 @@ static bool go_through(control *x, uint32_t b, bool give)
                 wait |= unread_of(x, e);
                 if (!variable(d)) wait |= open_of(x, e);
             }
-            if (last && last->acquires && last->sets != PL_SB_NONE)
-                wait |= (uint8_t)(1u << last->sets);
-            if (d->joins) wait |= (1u << PL_SCOREBOARDS) - 1;
-            if (d->drains && drained(x) > t) t = drained(x);
+            if (last && last->acquires && last->write_barrier != PL_SB_NONE)
+                wait |= (uint8_t)(1u << last->write_barrier);
+            if (d->waits_all) wait |= (1u << PL_SCOREBOARDS) - 1;
+            if (d->drains_pipe && drained(x) > t) t = drained(x);
             t = take_units(x, d, t);
-            const bool follows = last && ((last->sets != PL_SB_NONE && wait >> last->sets & 1) ||
-                                          (last->frees != PL_SB_NONE && wait >> last->frees & 1));
+            const bool follows =
+                last && ((last->write_barrier != PL_SB_NONE && wait >> last->write_barrier & 1) ||
+                         (last->read_barrier != PL_SB_NONE && wait >> last->read_barrier & 1));
             if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
             if (last)
                 last->stall = stall_of(t - now);
@@ -539,7 +543,7 @@ static bool go_through(control *x, uint32_t b, bool give)
                 if (wait >> k & 1) x->cleared[k] = stamp;
             for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
                 if (wait >> k & 1) x->have.until[k] = 0;
-            d->waits = wait;
+            d->wait_mask = wait;
             if (give) give_scoreboards(x, pc);
             last = d;
             now = t;
@@ -560,28 +564,28 @@ static bool go_through(control *x, uint32_t b, bool give)
                 e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
                 e->side = side;
                 e->high = false;
-            } else if (d->sets != PL_SB_NONE) {
+            } else if (d->write_barrier != PL_SB_NONE) {
                 e->ready = 0;
-                e->mask = (uint8_t)(before | 1u << d->sets);
+                e->mask = (uint8_t)(before | 1u << d->write_barrier);
                 e->side = 0;
                 e->price = NULL;
                 e->high = false;
             } else {
                 e->ready = now + latency_of(x, d);
                 e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
-                e->side = d->side;
+                e->side = d->pipe_side;
                 e->price = slower ? d->price : NULL;
                 e->product = slower ? products : 0;
                 e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes &&
                           d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
             }
         }
-        if (free || d->frees == PL_SB_NONE) continue;
+        if (free || d->read_barrier == PL_SB_NONE) continue;
         n = slots_of(x, d, 0, slot);
         for (uint32_t k = 0; k + d->guarded < n; k++) {
             entry *e = at_slot(x, slot[k]);
             if (!unread_of(x, e)) e->readers = 0;
-            e->readers |= (uint8_t)(1u << d->frees);
+            e->readers |= (uint8_t)(1u << d->read_barrier);
             e->read = stamp;
         }
     }
@@ -603,8 +607,8 @@ static void join_blocks(control *x)
             if (to < x->g.n && x->end[to].lead > lead) lead = x->end[to].lead;
         }
         for (uint32_t pc = block->end; pc-- > block->first;) {
-            pl_dec *d = &x->dec->at[pc];
-            if (!d->price->issues || d->slow) continue;
+            pl_decoded_insn *d = &x->dec->at[pc];
+            if (!d->price->issues || d->division_path) continue;
             d->stall = stall_of(d->stall + lead);
             break;
         }
@@ -618,19 +622,19 @@ static void join_blocks(control *x)
 static void fill_waits(control *x)
 {
     const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
-    pl_dec *last = NULL; /* a matrix instruction directly in front */
+    pl_decoded_insn *last = NULL; /* a matrix instruction directly in front */
     for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
-        pl_dec *d = &x->dec->at[pc];
-        if (!d->price->issues || d->slow) continue;
+        pl_decoded_insn *d = &x->dec->at[pc];
+        if (!d->price->issues || d->division_path) continue;
         const bool matrix =
             d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
         if (last && last->price->pipe[0].cycles >= most)
-            last->empty = matrix;
+            last->nops = matrix;
         else if (last) {
             uint32_t wait = last->stall;
             if (d->kind == PL_KIND_BRANCH && d->stall > wait) wait = d->stall;
             if (d->addresses && wait > early) wait -= early;
-            last->empty = (uint8_t)(wait > most ? (wait - 1) / most : 0);
+            last->nops = (uint8_t)(wait > most ? (wait - 1) / most : 0);
         }
         last = matrix ? d : NULL;
     }

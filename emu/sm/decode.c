@@ -119,11 +119,12 @@ static uint8_t named(const pl_form *f, const char *name)
 
 /* Eviction priorities, ways past the L1, and what is fetched together: policy.tsv.xz says what an
  * H200 does. */
-static void note_cache(pl_dec *d, const pl_insn *i, const pl_form *f)
+static void note_cache(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool first = pl_insn_has(i, W_cs) || pl_insn_has(i, W_L1__evict_first) ||
                        pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu);
-    d->way = pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu) ? PL_L1_LOOK : PL_L1_KEEP;
+    d->l1_policy = pl_insn_has(i, W_L1__no_allocate) || pl_insn_has(i, W_lu) ? PL_L1_TAG_LOOKUP
+                                                                             : PL_L1_TAG_ALLOCATE;
     d->rank[0] = first                                   ? PL_RANK_FIRST
                  : pl_insn_has(i, W_L1__evict_unchanged) ? PL_RANK_UNCHANGED
                  : pl_insn_has(i, W_L1__evict_last)      ? PL_RANK_LAST
@@ -131,11 +132,11 @@ static void note_cache(pl_dec *d, const pl_insn *i, const pl_form *f)
     d->rank[1] = first || pl_insn_has(i, W_L2__evict_first) ? PL_RANK_FIRST
                  : pl_insn_has(i, W_L2__evict_last)         ? PL_RANK_LAST
                                                             : PL_RANK_NORMAL;
-    d->around = pl_insn_has(i, W_L2__256B) ? 8 : pl_insn_has(i, W_L2__128B) ? 4 : 0;
-    d->upkeep = f->mnem == M_prefetch || f->mnem == M_prefetchu ? PL_UP_PREFETCH
-                : f->mnem == M_applypriority                    ? PL_UP_DEMOTE
-                : f->mnem == M_discard                          ? PL_UP_DISCARD
-                                                                : PL_UP_NONE;
+    d->prefetch_sectors = pl_insn_has(i, W_L2__256B) ? 8 : pl_insn_has(i, W_L2__128B) ? 4 : 0;
+    d->cache_op = f->mnem == M_prefetch || f->mnem == M_prefetchu ? PL_UP_PREFETCH
+                  : f->mnem == M_applypriority                    ? PL_UP_DEMOTE
+                  : f->mnem == M_discard                          ? PL_UP_DISCARD
+                                                                  : PL_UP_NONE;
     d->policy_operand = pl_insn_has(i, W_L2__cache_hint) ? named(f, "policy") : UINT8_MAX;
 }
 
@@ -243,7 +244,7 @@ static bool in_register(uint32_t row, const uint8_t *fetched, uint32_t rows)
 /* Counts the registers that an arithmetic instruction reads, by bank, and of those the ones that
  * `before` (n of them) does not hold. Numbers and special registers are no registers. Instructions
  * that go through queues fetch their operands at leisure. */
-static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t *fetched,
+static void count_reads(pl_decoded_insn *d, uint32_t banks, const lists *l, const uint8_t *fetched,
                         uint32_t rows, const uint32_t *before, unsigned n)
 {
     if (!banks || d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes ||
@@ -261,10 +262,10 @@ static void count_reads(pl_dec *d, uint32_t banks, const lists *l, const uint8_t
     }
 }
 
-static pl_side side_of(const pl_dec *d)
+static pl_side side_of(const pl_decoded_insn *d)
 {
     if (d->kind != PL_KIND_MATH || d->price->issues != 1 || !d->price->npipes) return PL_SIDE_NONE;
-    if (d->multiplied) return PL_SIDE_FMA;
+    if (d->on_fma) return PL_SIDE_FMA;
     switch ((pl_pipe)d->price->pipe[0].pipe) {
     case PL_PIPE_ALU: return PL_SIDE_ALU;
     case PL_PIPE_FMA:
@@ -394,8 +395,8 @@ static bool one_for_all(const pl_insn *i, const pl_form *f)
 
 /* Follows instruction i; true when it is an integer atomic whose address is the same for all lanes.
  */
-static bool uniform_atomic(variance *x, const pl_dec *d, const pl_insn *i, const pl_form *f,
-                           const lists *l)
+static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn *i,
+                           const pl_form *f, const lists *l)
 {
     bool v = i->guard != PL_PT ||
              (f->effects & (PL_EF_LOAD | PL_EF_ATOMIC) && i->sel[PL_M_SPACE] != PL_SP_PARAM);
@@ -449,10 +450,10 @@ static void start_constants(constants *x, const pl_program *p, const pl_prog_fun
 }
 
 /* Follows an instruction in the order of the program: the constant that it waits for, plus 1. */
-static uint32_t operand_constant(constants *x, const pl_dec *d, const pl_insn *i, const lists *l,
-                                 uint32_t line)
+static uint32_t operand_constant(constants *x, const pl_decoded_insn *d, const pl_insn *i,
+                                 const lists *l, uint32_t line)
 {
-    const bool free = !d->price->issues || d->slow;
+    const bool free = !d->price->issues || d->division_path;
     const bool load = pl_forms[i->form].mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST;
     uint32_t found = 0;
     for (unsigned k = 0; k < l->n[0] && !found; k++) {
@@ -496,7 +497,7 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
  * mbarrier), be it in shared memory, and CCTL behind those that acquire, which waits for the
  * result; NOP behind those that acquire from their block (machine code of ptxas 13.0 for sm_90,
  * 2026-11). */
-static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
+static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches =
         pl_insn_has(i, W_gpu) || pl_insn_has(i, W_sys) || pl_insn_has(i, W_cluster);
@@ -504,7 +505,7 @@ static void note_order(pl_dec *d, const pl_insn *i, const pl_form *f)
     const bool acquires = (mbarrier || f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) &&
                           (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
     if (d->kind != PL_KIND_MEMORY && !mbarrier) return;
-    d->empty = acquires && (!mbarrier || reaches);
+    d->nops = acquires && (!mbarrier || reaches);
     if (!reaches) return;
     if (pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel)) d->releases = mbarrier ? 4 : 3;
     d->acquires = acquires;
@@ -534,56 +535,59 @@ static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, 
 }
 
 /* `ends`: a return from here ends the kernel. */
-static pl_counted counted_as(const pl_insn *i, const pl_dec *d, bool ends)
+static pl_metric_class counted_as(const pl_insn *i, const pl_decoded_insn *d, bool ends)
 {
     const uint16_t mnem = pl_forms[i->form].mnem;
     const char *cls = pl_class_text[i->latency_class];
     const uint8_t branches = (uint8_t)d->price->branches;
     if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break ||
         strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
-        return (pl_counted){.cbu = 1};
+        return (pl_metric_class){.cbu = 1};
     if (d->kind == PL_KIND_BRANCH)
-        return (pl_counted){.targets = 1,
-                            .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree,
-                            .adu = mnem == M_ret || mnem == M__ret};
-    if (d->slow)
-        return (pl_counted){.targets = branches, .cbu = 2, .adu = 1}; /* called, and returns */
+        return (pl_metric_class){.targets = 1,
+                                 .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree,
+                                 .adu = mnem == M_ret || mnem == M__ret};
+    if (d->division_path)
+        return (pl_metric_class){.targets = branches, .cbu = 2, .adu = 1}; /* called, and returns */
     if (d->kind == PL_KIND_BULK)
-        return (pl_counted){.targets = branches,
-                            .lsu = -1}; /* a round for each lane; the copy engine's own queue */
+        return (pl_metric_class){.targets = branches,
+                                 .lsu =
+                                     -1}; /* a round for each lane; the copy engine's own queue */
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT)
-        return (pl_counted){.adu = 1, .lsu = -1};
+        return (pl_metric_class){.adu = 1, .lsu = -1};
     if (branches && strncmp(cls, "mma_", strlen("mma_")) == 0) /* a routine: CALL and RET */
-        return (pl_counted){.targets = branches, .cbu = branches, .adu = branches / 2};
-    if (branches == 1) return (pl_counted){.targets = 1}; /* the branch over the rare case */
+        return (pl_metric_class){.targets = branches, .cbu = branches, .adu = branches / 2};
+    if (branches == 1) return (pl_metric_class){.targets = 1}; /* the branch over the rare case */
     if (branches)
-        return (pl_counted){.targets = branches / 2, .cbu = branches}; /* BSSY, the branch, BSYNC */
-    if (d->kind == PL_KIND_BARRIER) return (pl_counted){.adu = 1};
+        return (pl_metric_class){.targets = branches / 2,
+                                 .cbu = branches}; /* BSSY, the branch, BSYNC */
+    if (d->kind == PL_KIND_BARRIER) return (pl_metric_class){.adu = 1};
     if (strcmp(cls, "param") == 0) {
         /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform
          * register as they are. */
         bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) ||
                        (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
-        return (pl_counted){.ldc = !uniform, .adu = !uniform};
+        return (pl_metric_class){.ldc = !uniform, .adu = !uniform};
     }
-    if (d->texture) return (pl_counted){.lsu = -1};
+    if (d->texture) return (pl_metric_class){.lsu = -1};
     if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST)
-        return (pl_counted){.adu = 1, .lsu = -1};
+        return (pl_metric_class){.adu = 1, .lsu = -1};
     if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS)
-        return (pl_counted){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
-    if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT) return (pl_counted){.lsu = 1};
-    if (d->exchange) return (pl_counted){.lsu = (int8_t)d->exchange};
+        return (pl_metric_class){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
+    if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT)
+        return (pl_metric_class){.lsu = 1};
+    if (d->exchange) return (pl_metric_class){.lsu = (int8_t)d->exchange};
     static const char *const adu[] = {"sreg", "redux", "match", "gather"};
     for (size_t k = 0; k < sizeof adu / sizeof *adu; k++)
-        if (strcmp(cls, adu[k]) == 0) return (pl_counted){.adu = 1};
-    return (pl_counted){0};
+        if (strcmp(cls, adu[k]) == 0) return (pl_metric_class){.adu = 1};
+    return (pl_metric_class){0};
 }
 
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
 {
     size_t n = p->code.n, used = 0;
     *out = (pl_decoded){0};
-    out->at = pl_arena_array(a, pl_dec, n ? n : 1);
+    out->at = pl_arena_array(a, pl_decoded_insn, n ? n : 1);
     uint8_t *kind = pl_arena_array(a, uint8_t, C_count);
     struct {
         uint32_t *at;
@@ -612,7 +616,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
     for (size_t pc = 0; pc < n; pc++) {
         const pl_insn *i = &p->code.at[pc];
         const pl_form *f = &pl_forms[i->form];
-        pl_dec *d = &out->at[pc];
+        pl_decoded_insn *d = &out->at[pc];
         lists l = {0};
         for (unsigned k = 0; k < f->noperands; k++) operand(&l, p, i, f, k);
         if (i->guard != PL_PT) {
@@ -621,11 +625,11 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
         d->price = &m->price[i->latency_class];
         d->kind = kind[i->latency_class];
-        d->slow = (uint8_t)pl_slow_of(i->latency_class);
+        d->division_path = (uint8_t)pl_division_path_of(i->latency_class);
         d->texture = strcmp(pl_class_text[i->latency_class], "tex") == 0 ||
                      strcmp(pl_class_text[i->latency_class], "surf") == 0;
         note_cache(d, i, f);
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->upkeep != PL_UP_NONE || d->texture ||
+        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
                           d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
                           d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
         d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE |
@@ -673,23 +677,23 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
                                                          : BANK_PARAMETERS + (uint64_t)i->imm);
         const bool either = on_either_pipe(i, fetched, special_rows);
         if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
-        d->multiplied =
+        d->on_fma =
             either &&
             (f->mnem == M_shl ||
              pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
         if (either && f->mnem != M_shl)
-            *(d->multiplied ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
-        d->side = (uint8_t)side_of(d);
-        d->jump = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) ||
-                  calls_register(p, i, f);
-        d->meets = f->mnem == M__bsync;
+            *(d->on_fma ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
+        d->pipe_side = (uint8_t)side_of(d);
+        d->indirect = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) ||
+                      calls_register(p, i, f);
+        d->reconverges = f->mnem == M__bsync;
         d->yields = f->mnem == M__yield;
-        d->drains = d->meets || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
-        d->joins = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
+        d->drains_pipe = d->reconverges || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
+        d->waits_all = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
         if (d->price->issues) {
             count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0],
                         priced.n[0]);
-            d->back = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
+            d->reuse_distance = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
             priced = l;
             at_priced = pc;
         }
@@ -699,10 +703,10 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
         d->exchange = exchanges(i, d->price, fetched, special_rows);
-        d->behind = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows)
-                        ? (uint8_t)m->op[PL_OP_SHFL].operand
-                        : 0;
-        d->counted = counted_as(i, d, ends);
+        d->extra_latency = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows)
+                               ? (uint8_t)m->op[PL_OP_SHFL].operand
+                               : 0;
+        d->metric = counted_as(i, d, ends);
         d->rows = (uint32_t)used;
         d->nread = (uint8_t)l.n[0];
         d->nwrite = (uint8_t)l.n[1];
@@ -712,7 +716,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (!d->texture &&
             (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) &&
                              i->sel[PL_M_SPACE] != PL_SP_CONST)))
-            d->counted.writebacks =
+            d->metric.writebacks =
                 (uint8_t)((d->nwrite + 1) /
                           2); /* nbody: two cycles for each of its 128-bit loads */
         for (unsigned w = 0; w < 4; w++) {
@@ -733,8 +737,8 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         address = (address + line - 1) / line * line;
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
             out->at[pc].address = address;
-            if (!out->at[pc].slow)
-                address += (out->at[pc].price->issues + out->at[pc].empty) *
+            if (!out->at[pc].division_path)
+                address += (out->at[pc].price->issues + out->at[pc].nops) *
                            m->fetch.instruction; /* subroutines lie elsewhere */
         }
     }

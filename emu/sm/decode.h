@@ -10,7 +10,8 @@
 #include "emu/sm/division_slow_path.h"
 #include "isa/program/program.h"
 
-/* The last instructions of a warp with such results (pl_dec_is_late) that the issue stage knows. */
+/* The last instructions of a warp with such results (pl_decoded_is_late) that the issue stage
+ * knows. */
 enum { PL_PRODUCTS = 4 };
 
 /* How the issue stage treats an instruction. */
@@ -47,7 +48,7 @@ typedef enum pl_kind {
  * which the machine code of the launches explains (vecadd: of the 20 instructions of a warp six at
  * the ADU, five reads of constants and the block's number, and no branch at all; H200, driver
  * 580.159.04, 2026-11). */
-typedef struct pl_counted {
+typedef struct pl_metric_class {
     uint8_t
         targets; /* branch targets: branches, calls and returns, but not the end of the kernel */
     uint8_t cbu; /* convergence barrier unit: EXIT, BSSY, BSYNC, BMOV, calls, returns, indirect
@@ -60,43 +61,45 @@ typedef struct pl_counted {
                  * them too; -1: it does not take this one, though its price says so */
     uint8_t writebacks; /* cycles in which results of the address unit go to registers, 64 bits of a
                            lane each */
-} pl_counted;
+} pl_metric_class;
 
 /* The arithmetic pipe of an instruction that is one machine instruction: a result takes longer to
  * another one. */
 typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA, PL_SIDE_HALF, PL_SIDE_FP64 } pl_side;
 
-typedef struct pl_dec {
+typedef struct pl_decoded_insn {
     const pl_price *price;
     uint32_t rows;    /* first entry in pl_decoded.rows: read rows, written rows, read predicates,
                          written predicates */
     uint32_t address; /* of its first hardware instruction, bytes from the start of the code */
     uint16_t scale;   /* times that a matrix instruction holds its unit (wgmma) */
     uint8_t nread, nwrite, npread, npwrite;
-    uint8_t kind; /* pl_kind */
-    uint8_t alu;  /* pl_mem_alu of an atomic */
-    uint8_t slow; /* pl_slow: it costs nothing unless a lane needs it */
-    bool guarded; /* the last predicate read is the guard */
+    uint8_t kind;          /* pl_kind */
+    uint8_t alu;           /* pl_mem_alu of an atomic */
+    uint8_t division_path; /* pl_division_path: it costs nothing unless a lane needs it */
+    bool guarded;          /* the last predicate read is the guard */
     bool wants_effect;
-    bool multiplied; /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV)
-                      */
+    bool on_fma; /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV)
+                  */
     uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the
                                           * instruction `back` places before, whose operands that
                                           * stand here too are still at hand (operand reuse) */
-    uint8_t back;   /* distance to the instruction with a price before it; 0: none, or too far */
-    uint8_t side;   /* pl_side */
-    uint8_t waits;  /* scoreboards that must be empty before it issues (control_codes.h) */
-    uint8_t sets;   /* scoreboard that its result ends, or PL_SB_NONE */
-    uint8_t frees;  /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
-    bool joins;     /* a call or return: all scoreboards must be empty */
-    uint16_t stall; /* cycles from its issue to the earliest one of the warp's next instruction */
-    uint8_t empty;  /* further instructions that do nothing for the warp: where its stall count has
+    uint8_t reuse_distance; /* distance to the instruction with a price before it; 0: none, or too
+                               far */
+    uint8_t pipe_side;      /* pl_side */
+    uint8_t wait_mask;      /* scoreboards that must be empty before it issues (control_codes.h) */
+    uint8_t write_barrier;  /* scoreboard that its result ends, or PL_SB_NONE */
+    uint8_t
+        read_barrier; /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
+    bool waits_all;   /* a call or return: all scoreboards must be empty */
+    uint16_t stall;   /* cycles from its issue to the earliest one of the warp's next instruction */
+    uint8_t nops;  /* further instructions that do nothing for the warp: where its stall count has
                        no room, and CCTL or NOP behind what acquires */
-    bool jump;      /* a branch, call or return to an address in a register */
-    bool meets;     /* lanes that parted meet there */
-    bool yields;    /* lets other lanes of the warp run */
-    bool drains; /* a call, or a place where lanes meet: all results of arithmetic must be in their
-                    registers */
+    bool indirect; /* a branch, call or return to an address in a register */
+    bool reconverges; /* lanes that parted meet there */
+    bool yields;      /* lets other lanes of the warp run */
+    bool drains_pipe; /* a call, or a place where lanes meet: all results of arithmetic must be in
+                    their registers */
     bool bank; /* reads a word of the constant bank that the driver fills: kernel parameters, sizes
                   of grid and block */
     uint16_t bank_at;  /* which */
@@ -119,17 +122,18 @@ typedef struct pl_dec {
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one
                            word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */
-    uint8_t way;        /* pl_l1_way of a load, of a store whether it may take a place in the L1 */
-    int8_t rank[2];     /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says
-                           something else */
-    uint8_t around; /* sectors that the L2 fetches with a missing one (.L2::128B: 4; .L2::256B: 8);
-                       0: as many as the machine does */
-    uint8_t upkeep; /* pl_upkeep */
-    uint8_t policy_operand; /* which is its cache policy, UINT8_MAX: none */
+    uint8_t
+        l1_policy;  /* pl_l1_policy of a load, of a store whether it may take a place in the L1 */
+    int8_t rank[2]; /* pl_mem_rank that its lines get in the L1, and in the L2 if no policy says
+                       something else */
+    uint8_t prefetch_sectors; /* sectors that the L2 fetches with a missing one (.L2::128B: 4;
+                       .L2::256B: 8); 0: as many as the machine does */
+    uint8_t cache_op;         /* pl_cache_op */
+    uint8_t policy_operand;   /* which is its cache policy, UINT8_MAX: none */
     uint8_t exchange; /* times that a warp's worth of data goes through the exchange unit: shuffles,
                          special registers that differ by lane */
-    uint8_t behind;   /* cycles that its result comes later for the operands it has: a shuffle whose
-                         lane is in a register */
+    uint8_t extra_latency; /* cycles that its result comes later for the operands it has: a shuffle
+                       whose lane is in a register */
     uint8_t interlock; /* it reads what the last wide product of its warp has written (1), the one
                           before that (2) ...: the hardware makes it wait; 0: none */
     bool tries;     /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
@@ -137,17 +141,17 @@ typedef struct pl_dec {
                        fences, the driver's functions */
     bool uniform;   /* integer atomic whose address is the same for all lanes of a block */
     uint8_t wait_n; /* groups that may stay open at a wait */
-    pl_counted counted; /* what metrics.c says of it that its price does not */
-    bool tensor;        /* bulk copies: of a tensor */
+    pl_metric_class metric; /* what metrics.c says of it that its price does not */
+    bool tensor;            /* bulk copies: of a tensor */
     uint8_t size_operand,
         barrier_operand; /* bulk copies: operands "size" and "mbar", UINT8_MAX: none */
-} pl_dec;
+} pl_decoded_insn;
 
 /* What an instruction does with lines of the L2 and nothing else. */
-typedef enum pl_upkeep { PL_UP_NONE, PL_UP_PREFETCH, PL_UP_DEMOTE, PL_UP_DISCARD } pl_upkeep;
+typedef enum pl_cache_op { PL_UP_NONE, PL_UP_PREFETCH, PL_UP_DEMOTE, PL_UP_DISCARD } pl_cache_op;
 
 typedef struct pl_decoded {
-    pl_dec *at; /* one for each machine instruction */
+    pl_decoded_insn *at; /* one for each machine instruction */
     uint32_t *rows;
     uint32_t bytes;    /* of code */
     bool ordered;      /* some instruction is */
@@ -156,20 +160,20 @@ typedef struct pl_decoded {
 
 /* The unit that an instruction uses: the price's, unless its work goes to the multiply-add lanes.
  */
-static inline uint32_t pl_dec_unit(const pl_dec *d, uint32_t pipe)
+static inline uint32_t pl_decoded_pipe(const pl_decoded_insn *d, uint32_t pipe)
 {
-    return d->multiplied && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
+    return d->on_fma && pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : pipe;
 }
 
 /* Its result comes later than the stall counts of other kinds of instructions say. */
-static inline bool pl_dec_is_late(const pl_dec *d)
+static inline bool pl_decoded_is_late(const pl_decoded_insn *d)
 {
     return d->kind == PL_KIND_MATH && d->price->others < d->price->latency;
 }
 
 /* It waits in the queue for global and local memory; else, if its latency is variable, in that of
  * all other exchanges. */
-static inline bool pl_dec_is_lg(const pl_dec *d)
+static inline bool pl_decoded_is_lg(const pl_decoded_insn *d)
 {
     return d->kind == PL_KIND_COPY || d->kind == PL_KIND_BULK ||
            (d->kind == PL_KIND_MEMORY && d->addresses && !d->shared);

@@ -8,25 +8,25 @@
 
 #include "emu/exec/lane_loops.h"
 
-pl_slow pl_slow_of(unsigned cls)
+pl_division_path pl_division_path_of(unsigned cls)
 {
     switch (cls) {
-    case C_slow_div_f32: return PL_SLOW_DIV_F32;
-    case C_slow_rcp_f32: return PL_SLOW_RCP_F32;
-    case C_slow_sqrt_f32: return PL_SLOW_SQRT_F32;
-    case C_slow_div_f64: return PL_SLOW_DIV_F64;
-    case C_slow_rcp_f64: return PL_SLOW_RCP_F64;
-    case C_slow_sqrt_f64: return PL_SLOW_SQRT_F64;
-    default: return PL_SLOW_NEVER;
+    case C_slow_div_f32: return PL_DIVISION_DIV_F32;
+    case C_slow_rcp_f32: return PL_DIVISION_RCP_F32;
+    case C_slow_sqrt_f32: return PL_DIVISION_SQRT_F32;
+    case C_slow_div_f64: return PL_DIVISION_DIV_F64;
+    case C_slow_rcp_f64: return PL_DIVISION_RCP_F64;
+    case C_slow_sqrt_f64: return PL_DIVISION_SQRT_F64;
+    default: return PL_DIVISION_NEVER;
     }
 }
 
 uint32_t pl_slow_length(unsigned slow)
 {
-    static const uint8_t length[PL_SLOW_COUNT] = {
-        [PL_SLOW_DIV_F32] = 100, [PL_SLOW_RCP_F32] = 52, [PL_SLOW_SQRT_F32] = 24,
-        [PL_SLOW_DIV_F64] = 91,  [PL_SLOW_RCP_F64] = 40, [PL_SLOW_SQRT_F64] = 41};
-    return slow < PL_SLOW_COUNT ? length[slow] : 0; /* machine code for sm_90 */
+    static const uint8_t length[PL_DIVISION_COUNT] = {
+        [PL_DIVISION_DIV_F32] = 100, [PL_DIVISION_RCP_F32] = 52, [PL_DIVISION_SQRT_F32] = 24,
+        [PL_DIVISION_DIV_F64] = 91,  [PL_DIVISION_RCP_F64] = 40, [PL_DIVISION_SQRT_F64] = 41};
+    return slow < PL_DIVISION_COUNT ? length[slow] : 0; /* machine code for sm_90 */
 }
 
 static uint32_t high(uint64_t v)
@@ -41,31 +41,32 @@ static bool reaches(uint32_t word, uint32_t least)
     return v >= least && v <= 0x7f800000u;
 }
 
-static bool lane_needs(const pl_warp *w, const pl_insn *i, pl_slow test, unsigned l)
+static bool lane_needs(const pl_warp *w, const pl_insn *i, pl_division_path test, unsigned l)
 {
     switch (test) {
-    case PL_SLOW_DIV_F32: { /* exponents: no zero, subnormal, infinity or NaN; neither quotient nor
-                               remainder leaves the range */
+    case PL_DIVISION_DIV_F32: { /* exponents: no zero, subnormal, infinity or NaN; neither quotient
+                               nor remainder leaves the range */
         int a = (int)(pl_row32(w, i->op[2])[l] >> 23 & 255),
             b = (int)(pl_row32(w, i->op[3])[l] >> 23 & 255);
         return a < 24 || a == 255 || b < 1 || b > 252 || a - b > 126 || b - a > 125;
     }
-    case PL_SLOW_RCP_F32:
+    case PL_DIVISION_RCP_F32:
         return ((pl_row32(w, i->op[2])[l] + 0x1800000u) & 0x7f800000u) <= 0x1ffffffu;
-    case PL_SLOW_SQRT_F32: return pl_row32(w, i->op[2])[l] - 0x0d000000u > 0x727fffffu;
-    case PL_SLOW_DIV_F64: {
+    case PL_DIVISION_SQRT_F32: return pl_row32(w, i->op[2])[l] - 0x0d000000u > 0x727fffffu;
+    case PL_DIVISION_DIV_F64: {
         uint64_t q = pl_row64(w, i->op[1])[l], a = pl_row64(w, i->op[2])[l],
                  b = pl_row64(w, i->op[3])[l];
         return !reaches(high(a), 0x03600000u) || !reaches(high(q), 0x00100001u) ||
                (high(b) & 0x7fffffffu) >= 0x7f800000u;
     }
-    case PL_SLOW_RCP_F64: return !reaches(high(pl_row64(w, i->op[2])[l]) + 0x300402u, 0x00400402u);
-    case PL_SLOW_SQRT_F64: return high(pl_row64(w, i->op[2])[l]) - 0x03500000u >= 0x7ca00000u;
+    case PL_DIVISION_RCP_F64:
+        return !reaches(high(pl_row64(w, i->op[2])[l]) + 0x300402u, 0x00400402u);
+    case PL_DIVISION_SQRT_F64: return high(pl_row64(w, i->op[2])[l]) - 0x03500000u >= 0x7ca00000u;
     default: return false;
     }
 }
 
-bool pl_slow_needed(pl_warp *w, const pl_insn *i, pl_slow test)
+bool pl_division_path_needed(pl_warp *w, const pl_insn *i, pl_division_path test)
 {
     const pl_lanes lanes = pl_guarded(w, i);
     bool needed = false;

@@ -5,22 +5,22 @@
 
 #include "emu/exec/exec.h"
 
-/* The test of an instruction class; PL_SLOW_NEVER: it is no subroutine. */
-typedef enum pl_slow {
-    PL_SLOW_NEVER,
-    PL_SLOW_DIV_F32,
-    PL_SLOW_RCP_F32,
-    PL_SLOW_SQRT_F32,
-    PL_SLOW_DIV_F64,
-    PL_SLOW_RCP_F64,
-    PL_SLOW_SQRT_F64,
-    PL_SLOW_COUNT
-} pl_slow;
+/* The test of an instruction class; PL_DIVISION_NEVER: it is no subroutine. */
+typedef enum pl_division_path {
+    PL_DIVISION_NEVER,
+    PL_DIVISION_DIV_F32,
+    PL_DIVISION_RCP_F32,
+    PL_DIVISION_SQRT_F32,
+    PL_DIVISION_DIV_F64,
+    PL_DIVISION_RCP_F64,
+    PL_DIVISION_SQRT_F64,
+    PL_DIVISION_COUNT
+} pl_division_path;
 
-pl_slow pl_slow_of(unsigned cls);
+pl_division_path pl_division_path_of(unsigned cls);
 /* Machine instructions of the subroutine: all of it, of which a lane executes a part. */
 uint32_t pl_slow_length(unsigned slow);
 /* Does a lane that executes the warp's next instruction need the subroutine? */
-bool pl_slow_needed(pl_warp *w, const pl_insn *i, pl_slow test);
+bool pl_division_path_needed(pl_warp *w, const pl_insn *i, pl_division_path test);
 
 #endif

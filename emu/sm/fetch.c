@@ -38,7 +38,7 @@ static void ask(pl_sm *s, uint64_t address, uint64_t bytes, pl_mem_client client
 
 /* Where a cache of instructions says when a line is there; *fresh: it was not, and is claimed.
  * NULL: there is no room. */
-static uint64_t *code_line(pl_code_cache *c, uint64_t address, bool *fresh, uint32_t *entry)
+static uint64_t *code_line(pl_icache *c, uint64_t address, bool *fresh, uint32_t *entry)
 {
     if (c->lines) {
         uint64_t *when = &c->when[(address - PL_FETCH_BASE) >> c->shift];
@@ -59,8 +59,8 @@ static uint64_t from_icache(pl_sm *s, uint64_t address, uint64_t now)
     if (fresh) {
         s->stat.code_misses++;
         if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
-            return *when =
-                       pl_sm_near(s, &s->near_code, s->m->fetch.near_turn, now) + s->m->fetch.near;
+            return *when = pl_sm_shared_port(s, &s->code_port, s->m->fetch.near_turn, now) +
+                           s->m->fetch.near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
         *when = PL_NEVER;
         ask(s, address, s->m->fetch.line, PL_CL_CODE, now + s->m->fetch.l0_latency / 2);
@@ -84,7 +84,7 @@ static uint64_t into_l0(pl_sm *s, pl_subcore *c, uint64_t line, uint64_t now)
         uint64_t there = from_icache(s, line, now);
         if (there == PL_NEVER) return PL_NEVER;
         uint64_t start = there > now ? there : now;
-        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_FINE) +
+        *when = pl_port_enter(&c->fill, start, (uint64_t)s->m->fetch.l0_fill * PL_SUBCYCLES) +
                 s->m->fetch.l0_latency;
     }
     return *when;
@@ -108,7 +108,7 @@ uint64_t pl_fetch(pl_sm *s, pl_subcore *c, uint64_t address, uint64_t now)
 void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
 {
     for (uint64_t a = line; a < line + s->m->l1.line; a += s->m->fetch.line) {
-        pl_code_cache *c = &s->icache;
+        pl_icache *c = &s->icache;
         const uint64_t number = (a - PL_FETCH_BASE) >> c->shift;
         const uint32_t k = !c->lines           ? pl_cache_find(&c->tags, a)
                            : number < c->lines ? (uint32_t)number
@@ -118,15 +118,15 @@ void pl_fetch_reply(pl_sm *s, uint64_t line, uint64_t now)
         c->when[k] = now;
     }
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
-        if (s->warp[i].w && s->warp[i].block == PL_BK_FETCH) pl_sm_wake(s, i, now);
+        if (s->warp[i].w && s->warp[i].wait == PL_WAIT_FETCH) pl_sm_wake(s, i, now);
     }
 }
 
 /* Line `mid` of the cache behind the two of the first level is asked for. */
 static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
 {
-    s->cmid.line[mid].pending = 1;
-    s->mid_when[mid] = PL_NEVER;
+    s->const_l15.line[mid].pending = 1;
+    s->const_l15_when[mid] = PL_NEVER;
     ask(s, line, s->m->constant.line, PL_CL_CONST, now + s->m->constant.mid_latency / 2);
 }
 
@@ -139,10 +139,10 @@ static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_
     bool fresh_mid;
     uint32_t k = line_of(first, line, fresh);
     if (!*fresh && k != PL_NO_LINE && when[k] != PL_NEVER) return when[k];
-    uint32_t mid = line_of(&s->cmid, line, &fresh_mid);
-    if (mid != PL_NO_LINE && !fresh_mid && s->mid_when[mid] != PL_NEVER) {
-        uint64_t at =
-            (s->mid_when[mid] > now ? s->mid_when[mid] : now) + c->mid_latency - c->latency;
+    uint32_t mid = line_of(&s->const_l15, line, &fresh_mid);
+    if (mid != PL_NO_LINE && !fresh_mid && s->const_l15_when[mid] != PL_NEVER) {
+        uint64_t at = (s->const_l15_when[mid] > now ? s->const_l15_when[mid] : now) +
+                      c->mid_latency - c->latency;
         if (k != PL_NO_LINE) {
             when[k] = at;
             first->line[k].pending = 0;
@@ -158,11 +158,11 @@ static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_
     return PL_NEVER;
 }
 
-uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
+uint64_t pl_const_load(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
 {
     uint64_t line = address & ~(s->m->constant.line - 1);
     bool fresh;
-    uint64_t at = constant_line(s, &s->cconst, s->const_when, line, now, &fresh);
+    uint64_t at = constant_line(s, &s->const_indexed, s->const_when, line, now, &fresh);
     if (fresh) s->stat.const_misses++;
     if (at != PL_NEVER) return at > now ? at : now;
     if (s->nconst_wait == PL_CONST_WAITS) return now + s->m->constant.mid_latency;
@@ -172,16 +172,16 @@ uint64_t pl_const_read(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
     return PL_NEVER;
 }
 
-uint64_t pl_const_operand(pl_sm *s, uint64_t address, uint64_t now)
+uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now)
 {
     const uint64_t size = s->m->constant.line, line = address & ~(size - 1),
                    first = address & ~(s->m->constant.mid_line - 1);
     bool fresh;
-    uint64_t at = constant_line(s, &s->coperand, s->operand_when, line, now, &fresh);
+    uint64_t at = constant_line(s, &s->const_operand, s->operand_when, line, now, &fresh);
     /* what comes from the L2 brings its neighbours with it */
     for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line;
          a += size) {
-        uint32_t mid = line_of(&s->cmid, a, &fresh);
+        uint32_t mid = line_of(&s->const_l15, a, &fresh);
         if (fresh && mid != PL_NO_LINE) fetch_constants(s, mid, a, now);
         fresh = true;
     }
@@ -201,13 +201,13 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
 {
     const pl_const_config *c = &s->m->constant;
     for (uint64_t line = first; line < first + s->m->l1.line; line += c->line) {
-        uint32_t mid = pl_cache_find(&s->cmid, line);
-        if (mid == PL_NO_LINE || s->mid_when[mid] != PL_NEVER) continue;
+        uint32_t mid = pl_cache_find(&s->const_l15, line);
+        if (mid == PL_NO_LINE || s->const_l15_when[mid] != PL_NEVER) continue;
         uint64_t at = now + c->mid_latency / 2;
-        s->mid_when[mid] = at;
-        s->cmid.line[mid].pending = 0;
-        arrive(&s->cconst, s->const_when, line, at);
-        arrive(&s->coperand, s->operand_when, line, at);
+        s->const_l15_when[mid] = at;
+        s->const_l15.line[mid].pending = 0;
+        arrive(&s->const_indexed, s->const_when, line, at);
+        arrive(&s->const_operand, s->operand_when, line, at);
         for (uint32_t i = 0; i < s->nconst_wait;) {
             if (s->const_wait[i].line != line) {
                 i++;
@@ -215,10 +215,10 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
             }
             uint32_t token = s->const_wait[i].token;
             s->const_wait[i] = s->const_wait[--s->nconst_wait];
-            pl_token_done(s, token, at);
+            pl_inflight_done(s, token, at);
         }
     }
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
-        if (s->warp[i].w && s->warp[i].block == PL_BK_CONSTANT) pl_sm_wake(s, i, now);
+        if (s->warp[i].w && s->warp[i].wait == PL_WAIT_CONSTANT) pl_sm_wake(s, i, now);
     }
 }

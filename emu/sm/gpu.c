@@ -46,7 +46,7 @@ typedef struct gpu {
                                          for the worst case */
     pl_decoded dec;
     pl_sm *sm;
-    pl_sm_brief *brief;     /* by SM: how things stand between two windows */
+    pl_sm_status *status;   /* by SM: how things stand between two windows */
     pl_mem_outbox *sending; /* by SM: requests of the window before, on their way */
     pl_memsys *mem;
     part *part; /* the row */
@@ -142,8 +142,8 @@ static pl_status build_gpu(gpu *x)
     x->blocks = pl_grid_left(g);
     if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
     x->sm = pl_arena_alloc_aligned(x->large, m->sm.count * sizeof *x->sm, _Alignof(max_align_t));
-    x->brief =
-        pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->brief, _Alignof(pl_sm_brief));
+    x->status =
+        pl_arena_alloc_aligned(x->arena, m->sm.count * sizeof *x->status, _Alignof(pl_sm_status));
     x->sending = pl_arena_array(x->arena, pl_mem_outbox, m->sm.count);
     x->used = pl_arena_array(x->arena, uint64_t, m->sm.count);
     x->place_after = pl_arena_array(x->arena, uint64_t, m->sm.count);
@@ -157,16 +157,16 @@ static pl_status build_gpu(gpu *x)
     x->unit = pl_arena_alloc(x->arena, m->sm.count * sizeof *x->unit);
     x->home = pl_arena_array(x->arena, uint16_t, m->sm.count + 1);
     x->mem = pl_memsys_open(x->arena, x->large, x->sparse, &m->mem);
-    if (!x->sm || !x->brief || !x->sending || !x->mem || !pl_arena_ok(x->arena) ||
+    if (!x->sm || !x->status || !x->sending || !x->mem || !pl_arena_ok(x->arena) ||
         !pl_arena_ok(x->large))
         return PL_NOMEM;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
     uint64_t l1 = m->l1.size - m->l1.kept - carveout;
-    pl_mid_constants constants;
-    if (!pl_mid_constants_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
+    pl_const_l15 constants;
+    if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->brief[k], x->arena, x->large, x->sparse, m, &x->dec, g, k,
+        if (!pl_sm_init(&x->sm[k], &x->status[k], x->arena, x->large, x->sparse, m, &x->dec, g, k,
                         l1, &constants))
             return PL_NOMEM;
         x->sm[k].sharers = sharers_of(x, k);
@@ -199,7 +199,7 @@ static uint64_t free_at(const gpu *x, uint32_t k, uint64_t now)
 /* When it could, and the unit that starts its blocks. */
 static uint64_t ready_at(const gpu *x, uint32_t k, uint64_t now)
 {
-    const uint64_t at = free_at(x, k, now), free = starter_of(x, k)->free / PL_FINE;
+    const uint64_t at = free_at(x, k, now), free = starter_of(x, k)->free / PL_SUBCYCLES;
     return free > at ? free : at;
 }
 
@@ -276,8 +276,9 @@ static pl_status place(gpu *x, const part *p, uint32_t sm, uint64_t now)
     c->advances = &x->sm[sm].advances;
     p->g->next_block++;
     const double warps = c->nwarps * l->warp_interval;
-    pl_port_enter(starter_of(x, sm), at,
-                  (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_FINE));
+    pl_port_enter(
+        starter_of(x, sm), at,
+        (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_SUBCYCLES));
     if (x->used[sm] == 0) ++*sharers_of(x, sm);
     x->used[sm] += p->share;
     return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
@@ -350,7 +351,7 @@ static pl_status schedule(gpu *x, uint64_t now, uint64_t until)
 static uint64_t sm_event(const gpu *x, uint32_t k)
 {
     uint64_t at = pl_memsys_reply_time(x->mem, k);
-    return x->brief[k].next < at ? x->brief[k].next : at;
+    return x->status[k].next < at ? x->status[k].next : at;
 }
 
 /* Earliest cycle at which an SM can do something or has room again. */
@@ -430,16 +431,17 @@ static bool retire(gpu *x)
     bool ok = true;
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
-        if (!x->brief[k].ended) continue;
-        x->brief[k].ended = false;
+        if (!x->status[k].ended) continue;
+        x->status[k].ended = false;
         ok &= !s->no_memory;
         for (uint32_t e = 0; e < s->nended; e++) {
             const part *p = x->part;
             while (p->g != s->ended[e].cta->grid) p++;
             pl_cta_end(s->ended[e].cta);
             x->freed[x->nfreed].share = p->share;
-            x->last_retired = pl_port_enter(&x->retiring, s->ended[e].time,
-                                            (uint64_t)(x->m->launch.retire_interval * PL_FINE));
+            x->last_retired =
+                pl_port_enter(&x->retiring, s->ended[e].time,
+                              (uint64_t)(x->m->launch.retire_interval * PL_SUBCYCLES));
             x->freed[x->nfreed].time = x->last_retired + x->m->launch.block_end;
             x->freed[x->nfreed++].sm = k;
             x->done++;
@@ -458,11 +460,11 @@ static bool retire(gpu *x)
 static void memory(gpu *x)
 {
     if (x->unsent) {
-        pl_memsys_from(x->mem, x->from);
+        pl_memsys_set_horizon(x->mem, x->from);
         for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sending[k]);
         x->unsent = false;
     }
-    pl_memsys_play(x->mem, x->until);
+    pl_memsys_run_events(x->mem, x->until);
 }
 
 /* False: the unit's SM has stopped until its turn comes. alone: nobody else works on SMs. */
@@ -480,7 +482,7 @@ static bool run_unit(gpu *x, uint32_t job, uint32_t worker, bool alone)
             s->may_stop = last - first == 1;
             s->in_turn = !waits;
             s->pc_stat = x->stat[worker];
-            if (x->brief[k].starts) pl_sm_begin(s);
+            if (x->status[k].starts) pl_sm_begin(s);
             waits = !s->in_turn;
         }
     } else { /* it goes on */
@@ -520,7 +522,7 @@ static void gather(gpu *x)
     x->nunit = 0;
     for (uint32_t q = 0; q < groups; q++) {
         uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
-        if (!x->clusters && sm_event(x, q) >= x->until && !x->brief[q].starts) continue;
+        if (!x->clusters && sm_event(x, q) >= x->until && !x->status[q].starts) continue;
         x->unit[x->nunit].first = first;
         x->unit[x->nunit++].last = last;
         x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS +
@@ -587,12 +589,12 @@ static void simulate(gpu *x)
  * next window keeps stores that others may still join. */
 static void exchange(gpu *x)
 {
-    pl_memsys_hand_over(x->mem);
+    pl_memsys_publish_replies(x->mem);
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
-        if (!x->brief[k].sends) continue;
+        if (!x->status[k].sends) continue;
         pl_lsu_let_go(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
-        x->brief[k].sends = s->writes_until;
+        x->status[k].sends = s->store_buffer_until;
         if (s->out.n == 0) continue;
         pl_mem_outbox empty = x->sending[k];
         x->sending[k] = s->out;
@@ -660,7 +662,7 @@ static pl_status run(gpu *x)
                                         system catch up */
             x->until = until + window;
             memory(x);
-            pl_memsys_hand_over(x->mem);
+            pl_memsys_publish_replies(x->mem);
             uint64_t event = pl_memsys_next(x->mem);
             next = next_event(x);
             if (event < next) next = event;

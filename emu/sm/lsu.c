@@ -26,7 +26,7 @@ static void replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
 /* Occupation of the address unit, or of the banks, by so many turns. */
 static uint64_t turns_cost(const pl_sm *s, uint32_t turns)
 {
-    return (uint64_t)(turns * s->m->op[PL_OP_MEM].interval * PL_FINE);
+    return (uint64_t)(turns * s->m->op[PL_OP_MEM].interval * PL_SUBCYCLES);
 }
 
 /* Cycles of the tags for the lines at hand. */
@@ -39,12 +39,12 @@ static uint32_t tag_turns(const pl_sm *s)
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its
  * sub-core: the cycle at which they are there (coalescing.csv: 413 cycles where 32 sectors lie in
  * one bank, 388 where they do not). */
-uint64_t pl_lsu_pass(pl_sm *s, const pl_token *k, uint64_t at)
+uint64_t pl_lsu_pass(pl_sm *s, const pl_inflight *k, uint64_t at)
 {
     uint64_t start =
-        pl_port_enter(&s->data, s->now, (uint64_t)k->passes * s->m->shared.pass * PL_FINE);
+        pl_port_enter(&s->data, s->now, (uint64_t)k->passes * s->m->shared.pass * PL_SUBCYCLES);
     uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now,
-                                  (uint64_t)k->passes * s->m->shared.link_pass * PL_FINE);
+                                  (uint64_t)k->passes * s->m->shared.link_pass * PL_SUBCYCLES);
     if (link > start) start = link;
     if (s->m->issue
             .replay) { /* a load that misses is issued again when its data have come (Smith) */
@@ -62,13 +62,13 @@ enum {
 /* There are places for the misses, stores and atomics of an access. */
 static bool has_places(const pl_sm *s)
 {
-    return pl_l1_room(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores;
+    return pl_mshr_available(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores;
 }
 
 /* Cycle from which no more waits for the way to the L2 than may. */
 static uint64_t way_is_free(const pl_sm *s)
 {
-    const uint64_t free = (s->leaving.free + PL_FINE - 1) / PL_FINE;
+    const uint64_t free = (s->store_port.free + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
     return free > s->m->l1.backlog ? free - s->m->l1.backlog : 0;
 }
 
@@ -91,9 +91,9 @@ static bool has_records(const pl_sm *s)
     return s->used_tokens + 128 <= s->ntoken && s->out.n + 512 <= s->out.cap;
 }
 
-uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint64_t now)
+uint64_t pl_lsu_room(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d, uint64_t now)
 {
-    const bool mio = !pl_dec_is_lg(d);
+    const bool mio = !pl_decoded_is_lg(d);
     uint32_t n = mio ? s->m->issue.mio_queue : s->m->issue.lg_queue;
     uint64_t oldest = mio ? c->mio[c->mio_at % n] : c->lg[c->lg_at % n];
     if (oldest > now) return oldest;
@@ -113,7 +113,7 @@ static void queue_mio(pl_sm *s, pl_subcore *c, uint64_t leaves)
 }
 
 /* Tells the listener about an access; with a token that is not done yet, keeps that until it is. */
-static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq,
+static void emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
                  uint32_t sectors, uint32_t passes, pl_level level, uint64_t latency,
                  uint32_t token)
 {
@@ -139,7 +139,7 @@ static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_
         sink->mem(sink->ctx, &e);
         return;
     }
-    pl_late_event *late = &s->late[token];
+    pl_pending_event *late = &s->late[token];
     memcpy(late->addr, s->fx.addr, sizeof late->addr);
     e.addr = late->addr;
     late->event = e;
@@ -148,7 +148,7 @@ static void emit(pl_sm *s, const pl_twarp *t, uint32_t pc, uint64_t now, uint64_
 
 void pl_lsu_tell(pl_sm *s, uint32_t token)
 {
-    pl_token *k = &s->token[token];
+    pl_inflight *k = &s->token[token];
     pl_mem_event *e = &s->late[token].event;
     k->told_later = false;
     if (k->level > e->level) e->level = k->level;
@@ -175,7 +175,7 @@ static uint64_t registers_read(const pl_sm *s, uint64_t start)
     return start + registers * s->m->shared.link_pass + s->m->issue.read;
 }
 
-static void read_registers(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t start,
+static void read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t start,
                            uint8_t kind)
 {
     pl_sm_read(t, d, registers_read(s, start), kind);
@@ -186,7 +186,7 @@ static void read_registers(const pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_
  * its sub-core is free. */
 static uint64_t take_in(const pl_sm *s, uint64_t now)
 {
-    uint64_t left = s->input[s->input_at % s->m->l1.input];
+    uint64_t left = s->lsu_input[s->lsu_input_at % s->m->l1.input];
     return left > now ? left : now;
 }
 
@@ -200,15 +200,15 @@ static uint32_t link_passes(const pl_effect *fx, uint32_t passes)
 }
 
 /* What a load needs beyond the cycles that decode.c has counted for the width of its result. */
-static void count_writebacks(pl_sm *s, const pl_dec *d, uint32_t cycles)
+static void count_writebacks(pl_sm *s, const pl_decoded_insn *d, uint32_t cycles)
 {
-    if (cycles > d->counted.writebacks) s->stat.writebacks += cycles - d->counted.writebacks;
+    if (cycles > d->metric.writebacks) s->stat.writebacks += cycles - d->metric.writebacks;
 }
 
 /* --- shared memory --- */
 
 /* Lanes whose address lies in another block of the cluster. */
-static uint32_t remote_lanes(const pl_sm *s, const pl_twarp *t)
+static uint32_t remote_lanes(const pl_sm *s, const pl_sm_warp *t)
 {
     uint32_t lanes = 0;
     if (!t->w->cta->cluster) return 0;
@@ -219,8 +219,8 @@ static uint32_t remote_lanes(const pl_sm *s, const pl_twarp *t)
     return lanes;
 }
 
-static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now,
-                   uint64_t seq)
+static void shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                   uint64_t now, uint64_t seq)
 {
     const pl_shared_config *m = &s->m->shared;
     const pl_effect *fx = &s->fx;
@@ -256,11 +256,12 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             each *= d->compare ? 2 : 1;
         }
     }
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_FINE);
-    uint64_t data = pl_port_enter(&s->data, start, (uint64_t)turns * m->pass * PL_FINE);
+    uint64_t start =
+        pl_port_enter(&s->pipe[PL_PIPE_LSU], now, (uint64_t)turns * m->pass * PL_SUBCYCLES);
+    uint64_t data = pl_port_enter(&s->data, start, (uint64_t)turns * m->pass * PL_SUBCYCLES);
     if (data > start) start = data;
-    uint64_t link =
-        pl_port_enter(&c->link, start, (uint64_t)link_passes(fx, passes) * m->link_pass * PL_FINE);
+    uint64_t link = pl_port_enter(&c->link, start,
+                                  (uint64_t)link_passes(fx, passes) * m->link_pass * PL_SUBCYCLES);
     if (link > start) start = link;
     queue_mio(s, c, start);
     replay(s, c, turns, now);
@@ -273,8 +274,8 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     if (away) {
         pl_coalesce(&s->lines, away, fx->addr, fx->size, (uint32_t)s->m->l1.line,
                     (uint32_t)s->m->l1.sector);
-        uint64_t out =
-            pl_port_enter(&s->remote, start, (uint64_t)s->lines.sectors * m->remote_pass * PL_FINE);
+        uint64_t out = pl_port_enter(&s->remote, start,
+                                     (uint64_t)s->lines.sectors * m->remote_pass * PL_SUBCYCLES);
         latency =
             out - start + m->remote_latency + (uint64_t)(s->lines.sectors - 1) * m->remote_pass;
         if (start + latency > t->remote_done) t->remote_done = start + latency;
@@ -340,7 +341,7 @@ static void shared(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
 
 /* --- constant memory --- */
 
-static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc,
+static void constant(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                      uint64_t now, uint64_t seq)
 {
     const pl_const_config *m = &s->m->constant;
@@ -353,12 +354,12 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
     uint32_t passes = pl_distinct(s->fx.mask, unit);
     s->stat.const_requests += passes;
     uint64_t start =
-        pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)passes * m->pass * PL_FINE);
+        pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)passes * m->pass * PL_SUBCYCLES);
     uint64_t more = (uint64_t)(passes - 1) * m->pass_latency, ready = start + m->latency + more,
              misses = 0;
     uint64_t seen[PL_LANES];
     uint32_t nseen = 0;
-    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_SHORT);
+    uint32_t slot = pl_inflight_new(s, t, pc, now, seq, PL_SB_SHORT);
     const uint64_t bank = t->w->program->bank.address;
     for (uint32_t mask = s->fx.mask; mask; mask &= mask - 1) {
         uint64_t line = (PL_CONST_BASE + ((bank + s->fx.addr[__builtin_ctz(mask)]) & 0xffffffff)) &
@@ -368,7 +369,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         if (k < nseen) continue;
         seen[nseen++] = line;
         s->token[slot].remaining++;
-        uint64_t at = pl_const_read(s, line, slot, start);
+        uint64_t at = pl_const_load(s, line, slot, start);
         if (at == PL_NEVER) continue;
         s->token[slot].remaining--;
         misses += at - start; /* one line after the other */
@@ -382,7 +383,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
         pl_sm_result(t, d, ready, PL_SB_SHORT);
     else
         pl_sm_result_later(t, d, &s->token[slot]);
-    pl_token_done(s, slot, ready);
+    pl_inflight_done(s, slot, ready);
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
@@ -396,7 +397,7 @@ static void constant(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
 
 /* Local memory is laid out so that lanes with one offset share lines: word w of lane l lies at w *
  * 128 + l * 4. Each place of a warp on the GPU has its own, one after the other. */
-static void local_lines(pl_sm *s, const pl_twarp *t)
+static void local_lines(pl_sm *s, const pl_sm_warp *t)
 {
     const uint64_t warp = (uint64_t)s->id * PL_SM_WARPS + pl_warp_index(s, t),
                    words = s->g->stack_limit / 4 + 1;
@@ -432,7 +433,7 @@ static void whole_lines(pl_sm *s)
     s->lines.sectors = s->lines.n * sectors;
 }
 
-static uint32_t line_payload(const pl_sm *s, const pl_dec *d, uint32_t k)
+static uint32_t line_payload(const pl_sm *s, const pl_decoded_insn *d, uint32_t k)
 {
     bool atomic = s->fx.kind == PL_AC_ATOMIC || s->fx.kind == PL_AC_REDUCTION;
     uint32_t lanes = atomic ? s->lines.at[k].words : s->lines.at[k].lanes;
@@ -453,7 +454,7 @@ static uint8_t line_more(const pl_sm *s, uint32_t k)
 /* Whether the L2 answers with what was there: to atomics, and to reductions on generic addresses,
  * which the machine makes as atomics that write no register (machine code for sm_90;
  * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
-static bool is_answered(const pl_effect *fx, const pl_dec *d)
+static bool is_answered(const pl_effect *fx, const pl_decoded_insn *d)
 {
     return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic);
 }
@@ -548,18 +549,19 @@ static uint8_t touched(const pl_l1_config *m, uint32_t lanes)
 static bool join_store(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t lanes)
 {
     for (uint32_t k = 0; k < s->m->l1.writes; k++) {
-        pl_mem_req *w = &s->writes[k];
+        pl_mem_req *w = &s->store_buffer[k];
         if (!w->sectors || w->line != r->line || w->time <= start) continue;
         uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
         w->sectors |= r->sectors;
         w->bytes = (uint8_t)(sum > most ? most : sum);
         if (w->time < r->time) w->time = r->time;
-        if (s->writes_until < r->time) s->writes_until = r->time;
-        const uint32_t more = lanes & ~s->written[k];
-        s->written[k] |= lanes;
+        if (s->store_buffer_until < r->time) s->store_buffer_until = r->time;
+        const uint32_t more = lanes & ~s->store_lanes[k];
+        s->store_lanes[k] |= lanes;
         if (more)
-            pl_l1_lose(&s->l1, r->line,
-                       touched(&s->m->l1, more) & incomplete(&s->m->l1, s->written[k]));
+            pl_l1_invalidate_sectors(&s->l1, r->line,
+                                     touched(&s->m->l1, more) &
+                                         incomplete(&s->m->l1, s->store_lanes[k]));
         return true;
     }
     return false;
@@ -572,28 +574,28 @@ static void hold_store(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t p
 {
     uint32_t at = 0;
     for (uint32_t k = 0; k < places; k++) {
-        at = s->writes_at++ % s->m->l1.writes;
-        if (s->writes[at].sectors) let_go(s, &s->writes[at]);
+        at = s->store_buffer_at++ % s->m->l1.writes;
+        if (s->store_buffer[at].sectors) let_go(s, &s->store_buffer[at]);
     }
-    s->writes[at] = *r;
-    s->written[at] = lanes;
-    s->writes_until = r->time > s->writes_until ? r->time : s->writes_until;
+    s->store_buffer[at] = *r;
+    s->store_lanes[at] = lanes;
+    s->store_buffer_until = r->time > s->store_buffer_until ? r->time : s->store_buffer_until;
 }
 
 void pl_lsu_let_go(pl_sm *s, uint64_t until)
 {
-    if (s->writes_until == 0) return;
+    if (s->store_buffer_until == 0) return;
     uint64_t latest = 0;
     for (uint32_t k = 0; k < s->m->l1.writes; k++) {
-        pl_mem_req *w = &s->writes[k];
+        pl_mem_req *w = &s->store_buffer[k];
         if (w->sectors && w->time < until) let_go(s, w);
         if (w->sectors && w->time > latest) latest = w->time;
     }
-    s->writes_until = latest;
+    s->store_buffer_until = latest;
 }
 
 /* A copy into shared memory is part of its warp's open group. */
-static void start_copy(pl_sm *s, pl_twarp *t, uint32_t slot)
+static void start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
 {
     s->token[slot].copy = true;
     s->token[slot].group = t->open_group;
@@ -614,7 +616,7 @@ static uint64_t described(pl_sm *s, uint64_t object, uint64_t start)
 }
 
 /* What the L2 is told about the place of a line. */
-static int8_t l2_rank(const pl_dec *d, const pl_effect *fx, uint64_t line)
+static int8_t l2_rank(const pl_decoded_insn *d, const pl_effect *fx, uint64_t line)
 {
     static const int8_t rank[] = {[PL_PRIORITY_UNCHANGED] = PL_RANK_UNCHANGED,
                                   [PL_PRIORITY_FIRST] = PL_RANK_FIRST,
@@ -626,8 +628,8 @@ static int8_t l2_rank(const pl_dec *d, const pl_effect *fx, uint64_t line)
 /* Instructions that concern lines of the L2 only: nobody waits for them. A prefetch brings a whole
  * line to the half that owns it, and nothing to the L1 (policy.tsv.xz: prefetch.L1 and prefetchu.L1
  * do the same as prefetch.L2). */
-static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64_t now,
-                   uint64_t seq, pl_twarp *t)
+static void upkeep(pl_sm *s, pl_subcore *c, const pl_decoded_insn *d, uint32_t pc, uint64_t now,
+                   uint64_t seq, pl_sm_warp *t)
 {
     static const uint8_t op[] = {[PL_UP_PREFETCH] = PL_MEM_READ,
                                  [PL_UP_DEMOTE] = PL_MEM_DEMOTE,
@@ -640,7 +642,7 @@ static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64
     for (uint32_t k = 0; k < s->lines.n; k++)
         pl_sm_request(s, (pl_mem_req){.time = start + m->miss + k / m->tags,
                                       .line = s->lines.at[k].line,
-                                      .op = op[d->upkeep],
+                                      .op = op[d->cache_op],
                                       .client = PL_CL_STORE,
                                       .sectors = (uint8_t)((1u << m->line / m->sector) - 1),
                                       .rank = d->rank[1],
@@ -650,8 +652,8 @@ static void upkeep(pl_sm *s, pl_subcore *c, const pl_dec *d, uint32_t pc, uint64
 }
 
 /* queued: it comes from the queue; NULL: the warp issues it now. */
-static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now,
-                   uint64_t seq, const pl_queued *queued)
+static void global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                   uint64_t now, uint64_t seq, const pl_lsu_entry *queued)
 {
     const pl_l1_config *m = &s->m->l1;
     const pl_effect *fx = &s->fx;
@@ -675,9 +677,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     const bool load = !atomic && !store, past = fx->bypass_l1 || d->passes_l1,
                kept = d->texture || (d->read_only && m->read_only),
                none = load && !is_local && m->global == PL_L1_BYPASS && !kept;
-    const pl_l1_way way = past || none ? PL_L1_PAST : (pl_l1_way)d->way;
+    const pl_l1_policy way = past || none ? PL_L1_TAG_BYPASS : (pl_l1_policy)d->l1_policy;
     const pl_mem_rank rank = is_local ? PL_RANK_NORMAL : (pl_mem_rank)d->rank[0];
-    if (load && !is_local && m->global == PL_L1_LINES && way != PL_L1_PAST) whole_lines(s);
+    if (load && !is_local && m->global == PL_L1_LINES && way != PL_L1_TAG_BYPASS) whole_lines(s);
     const pl_lines *lines = &s->lines;
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest
                                           address of the sector needs */
@@ -706,9 +708,10 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint8_t ask[PL_COALESCE_LINES];
     bool pending = false;
     if (load) {
-        slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        slot = queued ? queued->token : pl_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
         for (uint32_t k = 0; k < lines->n; k++) {
-            if (past && !none) pl_l1_lose(&s->l1, lines->at[k].line, lines->at[k].mask);
+            if (past && !none)
+                pl_l1_invalidate_sectors(&s->l1, lines->at[k].line, lines->at[k].mask);
             fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, way, rank,
                                 &request[k], &ask[k]);
         }
@@ -724,13 +727,14 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, turns_cost(s, store ? turns : tags));
     replay(s, c, turns, now);
     if (!pending) { /* a load that misses passes the banks when its data have come */
-        uint64_t held = store ? (uint64_t)(m->store_pass * PL_FINE) : 0;
-        uint64_t data =
-            pl_port_enter(&s->data, start, (uint64_t)passes * s->m->shared.pass * PL_FINE + held);
+        uint64_t held = store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
+        uint64_t data = pl_port_enter(&s->data, start,
+                                      (uint64_t)passes * s->m->shared.pass * PL_SUBCYCLES + held);
         if (data > start && !store)
             start = data; /* what is stored waits in front of the banks, in nobody's way */
-        uint64_t link = pl_port_enter(
-            &c->link, start, (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass * PL_FINE);
+        uint64_t link = pl_port_enter(&c->link, start,
+                                      (uint64_t)link_passes(fx, passes) * s->m->shared.link_pass *
+                                          PL_SUBCYCLES);
         if (link > start) start = link;
     }
     if (!queued) {
@@ -738,15 +742,15 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         queue_lg(s, c, in);
         read_registers(s, t, d, in, PL_SB_LONG);
     }
-    s->input[s->input_at++ % m->input] = start;
+    s->lsu_input[s->lsu_input_at++ % m->input] = start;
     uint64_t further = d->texture ? m->texture : 0;
     if (d->texture) start = described(s, fx->object, start);
     if (d->texture && m->texture_lanes) {
         uint64_t more;
-        start = pl_port_enter(&s->texels, start, texel_turns(s, fx, &more) * PL_FINE);
+        start = pl_port_enter(&s->texture_port, start, texel_turns(s, fx, &more) * PL_SUBCYCLES);
         start = pl_port_enter(&c->texels, start,
                               (uint64_t)m->texture_result *
-                                  (d->components > 2 ? d->components : 1) * PL_FINE);
+                                  (d->components > 2 ? d->components : 1) * PL_SUBCYCLES);
         further += more + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
     }
     uint64_t ready =
@@ -776,9 +780,9 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
              * not looked at. */
             const bool place = is_local || (store && m->allocate == PL_L1_ALL);
             if (!store || (m->allocate == PL_L1_EVICT && !is_local))
-                pl_l1_lose(&s->l1, r.line, store ? UINT8_MAX : r.sectors);
+                pl_l1_invalidate_sectors(&s->l1, r.line, store ? UINT8_MAX : r.sectors);
             bool there = pl_l1_store(&s->l1, r.line, r.sectors,
-                                     place ? (pl_l1_way)d->way : PL_L1_PAST, rank);
+                                     place ? (pl_l1_policy)d->l1_policy : PL_L1_TAG_BYPASS, rank);
             if (store && there)
                 *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) +=
                     (uint32_t)__builtin_popcount(r.sectors);
@@ -787,16 +791,17 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             if (!store) pl_sm_request(s, r);
             s->requests_out++;
             t->last_request = ++s->requests;
-            t->left = pl_port_pass(&s->leaving, start, pl_up_cost(&s->up, &r));
-            if (is_local && r.time < t->left)
-                r.time = t->left; /* others can join it while it waits for the way to the L2 */
+            t->stores_sent_at = pl_port_pass(&s->store_port, start, pl_up_cost(&s->xbar_cost, &r));
+            if (is_local && r.time < t->stores_sent_at)
+                r.time =
+                    t->stores_sent_at; /* others can join it while it waits for the way to the L2 */
             if (store)
                 hold_store(s, &r, lanes,
                            !is_local && fx->size < 4 && m->part_places ? m->part_places : 1);
         }
         if (!store) s->stat.l1_write_sectors += sectors;
     } else if (answered) {
-        slot = queued ? queued->token : pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        slot = queued ? queued->token : pl_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
         s->token[slot].remaining = lines->n;
         const bool apart = lines->n > 1 &&
                            2 * pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks,
@@ -816,7 +821,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
             r.more = line_more(s, k), r.places = lines->at[k].places;
             r.apart = apart;
             r.rank = l2_rank(d, fx, r.line);
-            pl_l1_lose(&s->l1, r.line, r.sectors);
+            pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
             pl_sm_request(s, r);
             s->requests_out++;
             s->requests++;
@@ -835,7 +840,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
                             .client = PL_CL_L1,
                             .sectors = ask[k],
                             .rank = l2_rank(d, fx, lines->at[k].line),
-                            .around = d->around};
+                            .around = d->prefetch_sectors};
             pl_sm_request(s, r);
             s->stat.l1_read_sectors += copied ? 0 : (uint32_t)__builtin_popcount(ask[k]);
         }
@@ -857,7 +862,7 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
         } else {
             pl_sm_result(t, d, ready, PL_SB_LONG);
         }
-        pl_token_done(s, slot, ready);
+        pl_inflight_done(s, slot, ready);
     }
 
     const uint32_t
@@ -918,19 +923,19 @@ static void global(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
  * turns (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were
  * issued before it). */
 
-static void wait_for_room(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc,
-                          uint64_t now, uint64_t seq)
+static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
+                          uint32_t pc, uint64_t now, uint64_t seq)
 {
     const uint32_t input = s->m->l1.input, own = s->m->issue.lg_queue;
-    pl_queued q = {.fx = s->fx,
-                   .d = d,
-                   .issued = now,
-                   .seq = seq,
-                   .pc = pc,
-                   .token = PL_NO_TOKEN,
-                   .warp = (uint16_t)pl_warp_index(s, t)};
+    pl_lsu_entry q = {.fx = s->fx,
+                      .d = d,
+                      .issued = now,
+                      .seq = seq,
+                      .pc = pc,
+                      .token = PL_NO_TOKEN,
+                      .warp = (uint16_t)pl_warp_index(s, t)};
     if (s->fx.kind != PL_AC_STORE && (s->fx.kind != PL_AC_REDUCTION || is_answered(&s->fx, d))) {
-        q.token = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
+        q.token = pl_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
         pl_sm_result_later(t, d, &s->token[q.token]);
         if (d->kind == PL_KIND_COPY) start_copy(s, t, q.token);
     }
@@ -943,9 +948,9 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d,
     }
     assert(c->nqueue < own && "pl_lsu_room was asked before the instruction issued");
     c->queue[(c->queue_at + c->nqueue++) % own] = q;
-    if (d->frees == PL_SB_NONE) return;
-    t->sb[d->frees].pending++;
-    t->sb[d->frees].kind = PL_SB_LONG;
+    if (d->read_barrier == PL_SB_NONE) return;
+    t->sb[d->read_barrier].pending++;
+    t->sb[d->read_barrier].kind = PL_SB_LONG;
 }
 
 /* There is a place in the input: the sub-cores take turns. */
@@ -954,14 +959,14 @@ static void take_next(pl_sm *s, uint64_t now)
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[(s->queue_turn + k) % s->nsub];
         if (c->nqueue == 0) continue;
-        const pl_queued *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.input];
+        const pl_lsu_entry *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.input];
         s->queue[q - s->queue] = c->queue[c->queue_at];
         c->queue_at = (c->queue_at + 1) % s->m->issue.lg_queue;
         c->nqueue--;
         s->queue_turn = (s->queue_turn + k + 1) % s->nsub;
         s->fx = q->fx;
-        if (q->d->frees != PL_SB_NONE)
-            pl_sm_end_wait(s, &s->warp[q->warp], q->d->frees, registers_read(s, now));
+        if (q->d->read_barrier != PL_SB_NONE)
+            pl_sm_end_wait(s, &s->warp[q->warp], q->d->read_barrier, registers_read(s, now));
         return;
     }
 }
@@ -969,8 +974,8 @@ static void take_next(pl_sm *s, uint64_t now)
 /* The first in line goes on. */
 static void go_on(pl_sm *s, uint64_t now)
 {
-    const pl_queued *first = &s->queue[s->queue_at];
-    pl_twarp *t = &s->warp[first->warp];
+    const pl_lsu_entry *first = &s->queue[s->queue_at];
+    pl_sm_warp *t = &s->warp[first->warp];
     s->fx = first->fx;
     global(s, &s->sub[first->warp % s->nsub], t, first->d, first->pc, now, first->seq, first);
     s->queue_at = (s->queue_at + 1) % s->m->l1.input;
@@ -985,9 +990,9 @@ static uint64_t last_sent(const pl_sm *s)
     return s->requests - s->requests_out + s->m->l1.sent;
 }
 
-bool pl_lsu_left(const pl_sm *s, const pl_twarp *t)
+bool pl_lsu_left(const pl_sm *s, const pl_sm_warp *t)
 {
-    return t->answers == 0 && t->last_request <= last_sent(s);
+    return t->outstanding == 0 && t->last_request <= last_sent(s);
 }
 
 void pl_lsu_pump(pl_sm *s, uint64_t now)
@@ -999,7 +1004,7 @@ void pl_lsu_pump(pl_sm *s, uint64_t now)
 /* --- bulk copies and mbarriers --- */
 
 /* Value of operand k of the instruction for one lane, addresses with their offset left out. */
-static uint64_t operand_value(const pl_twarp *t, const pl_insn *i, uint32_t k, unsigned lane,
+static uint64_t operand_value(const pl_sm_warp *t, const pl_insn *i, uint32_t k, unsigned lane,
                               bool wide)
 {
     if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return 0;
@@ -1023,7 +1028,7 @@ typedef struct line_sender {
     uint32_t slot, sent, sectors_sent;
     uint8_t sectors;
     bool load, prefetch;
-    const pl_dec *d;
+    const pl_decoded_insn *d;
 } line_sender;
 
 static void send_line(line_sender *x)
@@ -1073,8 +1078,8 @@ static bool send_piece(void *ctx, const pl_tma_piece *p)
 /* A bulk or tensor copy of each lane: the engine of the SM sends one request for each line; an
  * mbarrier may count its bytes, and a prefetch is waited for by nobody. Lanes come one after the
  * other; those of an instruction name one mbarrier. */
-static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now,
-                 uint64_t seq)
+static void bulk(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                 uint64_t now, uint64_t seq)
 {
     const pl_effect *fx = &s->fx;
     const pl_insn *i = &t->w->code[pc];
@@ -1083,12 +1088,12 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
          load = counted || prefetch;
     uint64_t issue = now, wait = (load ? s->m->async.bulk : s->m->async.bulk_store) +
                                  (d->tensor ? s->m->async.tensor : 0);
-    pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
+    pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_SUBCYCLES);
     queue_lg(s, c, now);
-    uint32_t slot = pl_token_new(s, t, pc, now, seq, PL_SB_LONG);
-    pl_token *k = &s->token[slot];
+    uint32_t slot = pl_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
+    pl_inflight *k = &s->token[slot];
     k->bulk = true;
-    t->answers--; /* the warp may end before the copy has */
+    t->outstanding--; /* the warp may end before the copy has */
     k->group = t->open_group;
     k->barrier = UINT32_MAX;
     if (counted)
@@ -1121,7 +1126,7 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     s->bulk_free = x.start;
     k->remaining =
         load ? x.sent + 1 : 1; /* a copy out is complete soon after its last line has left */
-    pl_token_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
+    pl_inflight_done(s, slot, load ? x.start : x.start + s->m->async.bulk_store_end);
     pl_pc_stat *st = stat_of(s, pc);
     if (st) {
         st->requests++;
@@ -1131,30 +1136,30 @@ static void bulk(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t
     emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
 }
 
-void pl_lsu_passed(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
+void pl_lsu_passed(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
 {
     pl_sm_result(t, d, now + s->m->sync.mbarrier, PL_SB_LONG);
-    if (!s->fx.mask || t->copy || d->sets == PL_SB_NONE) return;
+    if (!s->fx.mask || t->awaited_copy || d->write_barrier == PL_SB_NONE) return;
     uint32_t barrier = in_block(s->fx.addr[__builtin_ctz(s->fx.mask)]);
     for (uint32_t k = 0; k < s->fresh_token && s->used_tokens;
          k++) { /* the youngest copy that this barrier counts is still under way */
-        const pl_token *x = &s->token[k];
-        if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->copy &&
+        const pl_inflight *x = &s->token[k];
+        if (x->bulk && x->remaining && x->barrier == barrier && x->id > t->awaited_copy &&
             s->warp[x->warp].cta == t->cta)
-            t->copy = x->id;
+            t->awaited_copy = x->id;
     }
-    if (!t->copy) return;
-    t->copy_sb = d->sets;
-    t->sb[d->sets].pending++;
-    t->sb[d->sets].kind = PL_SB_LONG;
+    if (!t->awaited_copy) return;
+    t->awaited_copy_sb = d->write_barrier;
+    t->sb[d->write_barrier].pending++;
+    t->sb[d->write_barrier].kind = PL_SB_LONG;
 }
 
-static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc,
+static void mbarrier(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                      uint64_t now, uint64_t seq)
 {
     bool wait = d->kind == PL_KIND_MBARRIER_WAIT;
     uint64_t hold = wait ? 1 : s->m->sync.mbarrier_arrive;
-    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_FINE);
+    uint64_t start = pl_port_enter(&s->pipe[PL_PIPE_LSU], now, hold * PL_SUBCYCLES);
     queue_mio(s, c, start);
     if (wait)
         pl_lsu_passed(s, t, d, start);
@@ -1171,8 +1176,8 @@ static void mbarrier(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint
 
 /* --- entry points --- */
 
-static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now,
-                   uint64_t seq)
+static void access(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                   uint64_t now, uint64_t seq)
 {
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT) {
         mbarrier(s, c, t, d, pc, now, seq);
@@ -1180,10 +1185,10 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     }
     if (!s->fx.mask) { /* no lane accessed memory: only the address unit was busy */
         s->stat.exchanges++;
-        pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_FINE);
+        pl_port_enter(&s->pipe[PL_PIPE_LSU], now, PL_SUBCYCLES);
         return;
     }
-    if (d->upkeep != PL_UP_NONE) {
+    if (d->cache_op != PL_UP_NONE) {
         upkeep(s, c, d, pc, now, seq, t);
         return;
     }
@@ -1203,8 +1208,8 @@ static void access(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32
     }
 }
 
-void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now,
-                  uint64_t seq)
+void pl_lsu_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                  uint64_t now, uint64_t seq)
 {
     pl_warp *w = t->w;
     t->cta->accessed = true;
@@ -1239,11 +1244,11 @@ typedef struct fill {
 static void filled(void *ctx, uint32_t token)
 {
     fill *f = ctx;
-    pl_token *k = &f->s->token[token];
+    pl_inflight *k = &f->s->token[token];
     if (f->level > k->level) k->level = f->level;
     pl_pc_stat *st = stat_of(f->s, k->pc);
     if (st && k->remaining == 1) st->latency += f->at - k->issued;
-    pl_token_done(f->s, token, f->at);
+    pl_inflight_done(f->s, token, f->at);
 }
 
 /* A store or an atomic operation is done. */
@@ -1251,18 +1256,18 @@ static void answered(pl_sm *s, uint64_t now)
 {
     s->requests_out--;
     if (s->leaves <= last_sent(s)) pl_sm_leave(s, now);
-    if (s->fences <= s->requests - s->requests_out) pl_sm_drained(s, now);
+    if (s->fences <= s->requests - s->requests_out) pl_sm_fences_answered(s, now);
 }
 
 void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
 {
-    s->asked = true;
-    s->asked_far |= r->far;
+    s->l2_replied = true;
+    s->far_l2_replied |= r->far;
     uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
     fill f = {.s = s, .at = now + s->m->l1.fill, .level = r->level};
     switch ((pl_mem_client)r->client) {
     case PL_CL_L1: {
-        const pl_l1_miss *miss = &s->l1.miss[r->token];
+        const pl_mshr *miss = &s->l1.miss[r->token];
         pl_pc_stat *st = miss->waiters == PL_NO_LINE
                              ? NULL
                              : stat_of(s, s->token[s->l1.waiter[miss->waiters].token].pc);

@@ -101,7 +101,7 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
     enum { PIECE = 256 };
     const pl_program *p = g->program;
     uint64_t sum = 0;
-    bool *reached = reached_from(p, g->entry), seen[PL_SLOW_COUNT] = {false};
+    bool *reached = reached_from(p, g->entry), seen[PL_DIVISION_COUNT] = {false};
     if (!reached) return false;
     for (uint32_t k = 0; k < p->funcs.n; k++) {
         const pl_prog_func *f = &p->funcs.at[k];
@@ -110,7 +110,7 @@ static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
         sum += (end < p->code.n ? sm->dec->at[end].address : sm->dec->bytes) -
                sm->dec->at[f->first].address;
         for (size_t pc = f->first; pc < end; pc++) {
-            const uint8_t slow = sm->dec->at[pc].slow;
+            const uint8_t slow = sm->dec->at[pc].division_path;
             if (!seen[slow]) sum += (uint64_t)pl_slow_length(slow) * sm->m->fetch.instruction;
             seen[slow] = true;
         }

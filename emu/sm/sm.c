@@ -17,13 +17,13 @@ enum {
 }; /* instructions of a lane's bulk copy beside those of the ALU: UBLKCP, BRA */
 
 /* A cache for the instructions of a program of so many bytes. */
-static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint64_t size,
-                       uint32_t ways, uint64_t bytes)
+static void code_cache(pl_icache *c, pl_arena *a, const pl_machine *m, uint64_t size, uint32_t ways,
+                       uint64_t bytes)
 {
     const uint64_t line = m->fetch.line, lines = (bytes + line - 1) / line;
     uint64_t all = size / line ? size / line : 1, each = ways == 0 || ways > all ? all : ways,
              sets = all / each;
-    *c = (pl_code_cache){.shift = (uint32_t)__builtin_ctzll(line)};
+    *c = (pl_icache){.shift = (uint32_t)__builtin_ctzll(line)};
     if (lines <= sets * each)
         c->lines = (uint32_t)lines; /* they follow each other, and so fill all sets alike */
     else
@@ -31,7 +31,7 @@ static void code_cache(pl_code_cache *c, pl_arena *a, const pl_machine *m, uint6
     c->when = pl_arena_array(a, uint64_t, c->lines ? c->lines : pl_cache_indices(&c->tags));
 }
 
-bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, pl_arena *large, const pl_machine *m)
+bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m)
 {
     c->tags = pl_arena_array(a, pl_cache, m->sm.count);
     if (!c->tags) return false;
@@ -41,9 +41,9 @@ bool pl_mid_constants_init(pl_mid_constants *c, pl_arena *a, pl_arena *large, co
     return pl_arena_ok(a) && pl_arena_ok(large);
 }
 
-bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_arena *sparse,
+bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl_arena *sparse,
                 const pl_machine *m, const pl_decoded *dec, pl_grid *g, uint32_t id,
-                uint64_t l1_bytes, const pl_mid_constants *constants)
+                uint64_t l1_bytes, const pl_const_l15 *constants)
 {
     memset(s, 0,
            offsetof(
@@ -51,28 +51,28 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
                warp)); /* a warp's state is written when it begins: half a launch's SMs have few */
     memset((unsigned char *)s + offsetof(pl_sm, cta), 0, sizeof *s - offsetof(pl_sm, cta));
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
-    s->brief = brief;
-    s->brief->next = PL_NEVER;
+    s->status = status;
+    s->status->next = PL_NEVER;
     s->m = m;
     s->dec = dec;
     s->g = g;
     s->pc_stat = g->pc_stat;
     s->in_turn = true;
-    s->lands = g->async_mode == PL_ASYNC_TIMED;
-    s->land_at = PL_NEVER;
+    s->async_timed = g->async_mode == PL_ASYNC_TIMED;
+    s->async_at = PL_NEVER;
     s->id = id;
     s->nsub = m->sm.subcores;
-    s->up = pl_up_costs_of(&m->mem);
+    s->xbar_cost = pl_up_costs_of(&m->mem);
     s->ncta = m->sm.blocks;
-    s->cta = pl_arena_array(a, pl_tcta, s->ncta);
+    s->cta = pl_arena_array(a, pl_sm_cta, s->ncta);
     s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
     s->ntoken = m->l1.misses * 2 + m->l1.stores + 256;
     if (s->ntoken > 65536) s->ntoken = 65536;
-    s->token = pl_arena_array(sparse, pl_token, s->ntoken);
-    if (g->sink && g->sink->mem) s->late = pl_arena_array(sparse, pl_late_event, s->ntoken);
+    s->token = pl_arena_array(sparse, pl_inflight, s->ntoken);
+    if (g->sink && g->sink->mem) s->late = pl_arena_array(sparse, pl_pending_event, s->ntoken);
     s->free_tokens = pl_arena_array(sparse, uint32_t, s->ntoken);
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
-    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_queued, m->l1.input);
+    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_lsu_entry, m->l1.input);
     s->queue_next = s->leaves = s->fences = PL_NEVER;
     s->out.cap = m->l1.misses + m->l1.stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
@@ -86,21 +86,21 @@ bool pl_sm_init(pl_sm *s, pl_sm_brief *brief, pl_arena *a, pl_arena *large, pl_a
     s->l1.own = PL_LOCAL_BASE;
     s->l1.own_bytes = PL_LOCAL_BYTES;
     code_cache(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
-    pl_cache_init(&s->cconst, a, a, m->constant.size, (uint32_t)m->constant.line, m->constant.ways,
-                  false);
-    pl_cache_init(&s->coperand, a, a, m->constant.size, (uint32_t)m->constant.line,
+    pl_cache_init(&s->const_indexed, a, a, m->constant.size, (uint32_t)m->constant.line,
                   m->constant.ways, false);
-    s->cmid = constants->tags[id];
-    s->mid_when = constants->when + (s->cmid.line - constants->tags[0].line);
-    s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->cconst));
-    s->operand_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->coperand));
+    pl_cache_init(&s->const_operand, a, a, m->constant.size, (uint32_t)m->constant.line,
+                  m->constant.ways, false);
+    s->const_l15 = constants->tags[id];
+    s->const_l15_when = constants->when + (s->const_l15.line - constants->tags[0].line);
+    s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_indexed));
+    s->operand_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_operand));
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[k];
         c->n = m->sm.warps / s->nsub;
         c->next = PL_NEVER;
         for (uint32_t p = 0; p < c->n; p++) c->ready[p] = PL_NEVER;
         code_cache(&c->l0, a, m, m->fetch.l0_size, m->fetch.l0_ways, dec->bytes);
-        if (s->queue) c->queue = pl_arena_array(sparse, pl_queued, m->issue.lg_queue);
+        if (s->queue) c->queue = pl_arena_array(sparse, pl_lsu_entry, m->issue.lg_queue);
     }
     return pl_arena_ok(a) && pl_arena_ok(large) && pl_arena_ok(sparse);
 }
@@ -119,24 +119,25 @@ static void set_ready(pl_sm *s, uint32_t warp, uint64_t at)
 
 /* --- tokens --- */
 
-uint32_t pl_token_new(pl_sm *s, pl_twarp *t, uint32_t pc, uint64_t now, uint64_t seq, uint8_t kind)
+uint32_t pl_inflight_new(pl_sm *s, pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
+                         uint8_t kind)
 {
     assert(s->used_tokens < s->ntoken && "pl_lsu_room was asked before the instruction issued");
     uint32_t slot = s->nfree_tokens ? s->free_tokens[--s->nfree_tokens] : s->fresh_token++;
     s->used_tokens++;
     s->last_token = slot;
-    t->answers++;
-    s->token[slot] = (pl_token){.id = ++s->generation << 16 | slot,
-                                .issued = now,
-                                .seq = seq,
-                                .pc = pc,
-                                .remaining = 1,
-                                .barrier = UINT32_MAX,
-                                .warp = (uint16_t)pl_warp_index(s, t),
-                                .age = t->age,
-                                .scoreboard = PL_SB_NONE,
-                                .kind = kind,
-                                .level = PL_LV_L1};
+    t->outstanding++;
+    s->token[slot] = (pl_inflight){.id = ++s->generation << 16 | slot,
+                                   .issued = now,
+                                   .seq = seq,
+                                   .pc = pc,
+                                   .remaining = 1,
+                                   .barrier = UINT32_MAX,
+                                   .warp = (uint16_t)pl_warp_index(s, t),
+                                   .age = t->age,
+                                   .scoreboard = PL_SB_NONE,
+                                   .kind = kind,
+                                   .level = PL_LV_L1};
     return slot;
 }
 
@@ -150,18 +151,18 @@ static uint32_t exit_after(const pl_sm *s)
 
 /* Cycles from the exit until the warp has gone: that is resolved, and its stores leave the SM
  * first. */
-static uint64_t drain(const pl_sm *s, const pl_twarp *t, uint64_t now)
+static uint64_t drain(const pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
     const uint64_t least = exit_after(s) + s->m->launch.warp_end;
-    return t->left > now + least ? t->left - now : least;
+    return t->stores_sent_at > now + least ? t->stores_sent_at - now : least;
 }
 
-static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
+static void end_warp(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
-    pl_tcta *b = t->cta;
+    pl_sm_cta *b = t->cta;
     uint32_t index = pl_warp_index(s, t);
     if (t->queued || !pl_lsu_left(s, t)) {
-        t->block = PL_BK_QUEUED;
+        t->wait = PL_WAIT_QUEUED;
         t->next = NULL;
         if (!t->queued && t->last_request < s->leaves) s->leaves = t->last_request;
         set_ready(s, index, PL_NEVER);
@@ -170,7 +171,7 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
     now += drain(s, t, now);
     s->stat.warp_cycles += now + 1 - t->started;
     t->w = NULL;
-    t->block = PL_BK_DONE;
+    t->wait = PL_WAIT_DONE;
     t->next = NULL;
     set_ready(s, index, PL_NEVER);
     if (--s->live_warps == 0) s->stat.cycles_active += now + 1 - s->busy_since;
@@ -183,10 +184,10 @@ static void end_warp(pl_sm *s, pl_twarp *t, uint64_t now)
     b->cta = NULL;
 }
 
-void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now)
+void pl_sm_unqueued(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
-    if (t->block == PL_BK_STORES) pl_sm_wake(s, pl_warp_index(s, t), now);
-    if (t->block != PL_BK_QUEUED) return;
+    if (t->wait == PL_WAIT_STORES) pl_sm_wake(s, pl_warp_index(s, t), now);
+    if (t->wait != PL_WAIT_QUEUED) return;
     if (!pl_lsu_left(s, t)) {
         if (t->last_request < s->leaves) s->leaves = t->last_request;
         return;
@@ -194,7 +195,7 @@ void pl_sm_unqueued(pl_sm *s, pl_twarp *t, uint64_t now)
     /* it ended long ago: all that came after counts as its way out */
     const uint64_t cycles = now - t->issued + drain(s, t, now) - drain(s, t, t->issued);
     s->stat.stall[PL_STALL_DRAIN] += cycles;
-    if (s->pc_stat) s->pc_stat[t->ended].stall[PL_STALL_DRAIN] += cycles;
+    if (s->pc_stat) s->pc_stat[t->exit_pc].stall[PL_STALL_DRAIN] += cycles;
     end_warp(s, t, now);
 }
 
@@ -202,30 +203,30 @@ void pl_sm_leave(pl_sm *s, uint64_t now)
 {
     s->leaves = PL_NEVER;
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
-        pl_twarp *t = &s->warp[k];
-        if (t->w && t->block == PL_BK_QUEUED && !t->queued) pl_sm_unqueued(s, t, now);
+        pl_sm_warp *t = &s->warp[k];
+        if (t->w && t->wait == PL_WAIT_QUEUED && !t->queued) pl_sm_unqueued(s, t, now);
     }
 }
 
-void pl_sm_drained(pl_sm *s, uint64_t now)
+void pl_sm_fences_answered(pl_sm *s, uint64_t now)
 {
     s->fences = PL_NEVER;
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
-        pl_twarp *t = &s->warp[k];
-        if (t->w && t->block == PL_BK_STORES) pl_sm_wake(s, k, now);
+        pl_sm_warp *t = &s->warp[k];
+        if (t->w && t->wait == PL_WAIT_STORES) pl_sm_wake(s, k, now);
     }
 }
 
 /* A fence leaves behind all that its SM has sent before (fence.tsv: it waits for stores of other
  * warps, too). True: some of that is not answered yet. */
-static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
+static bool fence_waits(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     if (t->answered) return false;
     if (!t->fence_from && !t->queued) {
         t->fence_mark = s->requests;
-        t->fence_from = t->operands > t->hold ? t->operands : t->hold;
+        t->fence_from = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
         if (t->drained && now > t->fence_from) t->fence_from = now;
-        if (t->left > t->fence_from) t->fence_from = t->left;
+        if (t->stores_sent_at > t->fence_from) t->fence_from = t->stores_sent_at;
     }
     if (!t->queued && s->requests - s->requests_out >= t->fence_mark) {
         if (t->drained) t->answered = now;
@@ -239,46 +240,46 @@ static bool fence_waits(pl_sm *s, pl_twarp *t, uint64_t now)
 /* Warps of a block that the functional model has released from a barrier go on at cycle `at`; tells
  * whether there were any. Called after whatever a warp has executed: it may have arrived, or lanes
  * of it have ended. */
-static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at);
+static bool release_barrier(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at);
 
 /* By PL_SB_*. */
 static const uint8_t waits_for[] = {PL_STALL_SHORT_SCOREBOARD, PL_STALL_LONG_SCOREBOARD,
                                     PL_STALL_IMC_MISS};
 
 /* Works out when the instruction in t->next can issue. */
-static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
+static void settle(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
-    const pl_dec *d = t->next;
+    const pl_decoded_insn *d = t->next;
     uint32_t index = pl_warp_index(s, t);
     uint64_t line = PL_FETCH_BASE + (d->address & ~(uint32_t)(s->m->fetch.line - 1));
-    t->block = PL_BK_NONE;
-    if (line != t->line) {
+    t->wait = PL_WAIT_NONE;
+    if (line != t->fetch_line) {
         uint64_t at = pl_fetch(s, subcore_of(s, index), line, now);
         if (at == PL_NEVER) {
-            t->block = PL_BK_FETCH;
-            t->hold_why = PL_STALL_NO_INSTRUCTION;
+            t->wait = PL_WAIT_FETCH;
+            t->not_before_reason = PL_STALL_NO_INSTRUCTION;
             set_ready(s, index, PL_NEVER);
             return;
         }
-        t->line = line;
-        if (at > t->hold) {
-            t->hold = at;
-            t->hold_why = PL_STALL_NO_INSTRUCTION;
+        t->fetch_line = line;
+        if (at > t->not_before) {
+            t->not_before = at;
+            t->not_before_reason = PL_STALL_NO_INSTRUCTION;
         }
     }
-    t->operands = t->stall;
-    t->why = PL_STALL_WAIT;
-    for (unsigned waits = d->waits; waits; waits &= waits - 1) {
+    t->deps_ready = t->stall;
+    t->dep_reason = PL_STALL_WAIT;
+    for (unsigned waits = d->wait_mask; waits; waits &= waits - 1) {
         const pl_scoreboard *sb = &t->sb[__builtin_ctz(waits)];
         if (sb->pending) {
-            t->block = PL_BK_TOKEN;
-            t->why = waits_for[sb->kind];
+            t->wait = PL_WAIT_TOKEN;
+            t->dep_reason = waits_for[sb->kind];
             set_ready(s, index, PL_NEVER);
             return;
         }
-        if (sb->ready > t->operands) {
-            t->operands = sb->ready;
-            t->why = waits_for[sb->kind];
+        if (sb->ready > t->deps_ready) {
+            t->deps_ready = sb->ready;
+            t->dep_reason = waits_for[sb->kind];
         }
     }
     if (d->kind == PL_KIND_COPY_WAIT ||
@@ -296,13 +297,13 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
             if (at > copied) copied = at;
         }
         if (d->wait_n == 0 && t->copied[t->open_group] > copied) copied = t->copied[t->open_group];
-        if (copied > t->operands) {
-            t->operands = copied;
-            t->why = why;
+        if (copied > t->deps_ready) {
+            t->deps_ready = copied;
+            t->dep_reason = why;
         }
         if (under_way) {
-            t->block = PL_BK_COPIES;
-            t->why = why;
+            t->wait = PL_WAIT_COPIES;
+            t->dep_reason = why;
             set_ready(s, index, PL_NEVER);
             return;
         }
@@ -311,39 +312,39 @@ static void settle(pl_sm *s, pl_twarp *t, uint64_t now)
                         : d->wait_n < t->wgmma_open && d->wait_n < PL_GROUPS
                             ? t->wgmma_group[(t->wgmma_open - 1 - d->wait_n) % PL_GROUPS]
                             : 0;
-        if (done > t->operands) t->operands = done;
-        t->why = PL_STALL_MATH_PIPE;
+        if (done > t->deps_ready) t->deps_ready = done;
+        t->dep_reason = PL_STALL_MATH_PIPE;
     } else if (d->fence && !t->released && fence_waits(s, t, now)) {
-        t->block = PL_BK_STORES;
-        t->why = PL_STALL_MEMBAR;
+        t->wait = PL_WAIT_STORES;
+        t->dep_reason = PL_STALL_MEMBAR;
         set_ready(s, index, PL_NEVER);
         return;
     }
-    if (t->answered > t->operands) {
-        t->operands = t->answered;
-        t->why = PL_STALL_MEMBAR;
+    if (t->answered > t->deps_ready) {
+        t->deps_ready = t->answered;
+        t->dep_reason = PL_STALL_MEMBAR;
     }
-    uint64_t at = t->operands > t->hold ? t->operands : t->hold;
+    uint64_t at = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
     if (at < t->issued + 1) at = t->issued + 1;
-    if (d->price->again && at < t->again) at = t->again;
-    if (d->interlock && d->interlock <= t->products) {
-        const uint64_t there = t->product[(t->products - d->interlock) % PL_PRODUCTS];
+    if (d->price->again && at < t->reissue_at) at = t->reissue_at;
+    if (d->interlock && d->interlock <= t->nlate_results) {
+        const uint64_t there = t->late_result[(t->nlate_results - d->interlock) % PL_PRODUCTS];
         if (at < there) {
             at = there;
-            t->throttle = PL_STALL_DISPATCH;
+            t->structural_reason = PL_STALL_DISPATCH;
         }
     }
     set_ready(s, index, at);
 }
 
-uint64_t pl_sm_near(const pl_sm *s, pl_port *way, double turn, uint64_t now)
+uint64_t pl_sm_shared_port(const pl_sm *s, pl_port *way, double turn, uint64_t now)
 {
     const double all = turn * *s->sharers;
-    return pl_port_enter(way, now, (uint64_t)(all * PL_FINE)) + (uint64_t)(all - turn);
+    return pl_port_enter(way, now, (uint64_t)(all * PL_SUBCYCLES)) + (uint64_t)(all - turn);
 }
 
 /* Where it is noted when a line of the constant bank is there. */
-static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_dec *d)
+static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_decoded_insn *d)
 {
     return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES];
 }
@@ -352,7 +353,7 @@ static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_dec *d)
  * fetches each line of it once, one after the other for a warp, from a cache near the SM to which
  * the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it
  * has it. */
-static uint64_t read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
+static uint64_t read_bank(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);
     pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
@@ -360,20 +361,20 @@ static uint64_t read_bank(pl_sm *s, pl_twarp *t, const pl_dec *d, uint64_t now)
                    loaded = *bank_line(s->loaded_when, s, d);
     if (!*when && ((loaded && loaded <= now) || !s->m->constant.first)) *when = now;
     if (!*when)
-        *when =
-            pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, from) + s->m->constant.first;
+        *when = pl_sm_shared_port(s, &s->const_bank_port, s->m->constant.first_turn, from) +
+                s->m->constant.first;
     if (*when > sb->ready) sb->ready = *when;
     sb->kind = PL_SB_BANK;
     return *when;
 }
 
 /* When LDC has such a value in a register: the first one of each line fetches it. */
-static uint64_t loaded_constant(pl_sm *s, const pl_dec *d, uint64_t now)
+static uint64_t loaded_constant(pl_sm *s, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(s->loaded_when, s, d);
     const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
     if (!*when)
-        *when = pl_sm_near(s, &s->near_bank, s->m->constant.first_turn, now) +
+        *when = pl_sm_shared_port(s, &s->const_bank_port, s->m->constant.first_turn, now) +
                 s->m->constant.mid_latency;
     s->stat.const_misses += *when > now;
     return *when > ready ? *when : ready;
@@ -388,7 +389,7 @@ void pl_sm_turn(pl_sm *s)
 
 /* A warp has called a function of the driver: the cycle at which it has its answer. It works on
  * some things for itself, others are done for one after the other on the whole GPU; calls are
- * ordered (pl_dec.ordered), so that who comes first does not depend on host threads. */
+ * ordered (pl_decoded_insn.ordered), so that who comes first does not depend on host threads. */
 static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
 {
     const pl_driver_config *m = &s->m->driver;
@@ -419,7 +420,8 @@ static uint64_t driver_answers(const pl_sm *s, pl_warp *w, uint64_t now)
 
 /* An instruction that costs nothing: executed at once; what waits for its results waits for its
  * operands (control_codes.c). */
-static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, uint64_t now)
+static void execute_free(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                         uint64_t now)
 {
     if (d->ordered) pl_sm_turn(s);
     pl_warp_step(t->w, NULL);
@@ -431,8 +433,8 @@ static void execute_free(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, ui
 /* A wait for the phase of an mbarrier has failed: the hardware holds the warp, and the instruction
  * is executed again and again without being issued. Only where no other lanes of the warp can go on
  * meanwhile. */
-static bool try_again(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, pl_lanes lanes,
-                      uint64_t now)
+static bool try_again(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
+                      pl_lanes lanes, uint64_t now)
 {
     pl_warp *w = t->w;
     const pl_insn *i = &w->code[pc];
@@ -442,25 +444,25 @@ static bool try_again(pl_sm *s, pl_twarp *t, const pl_dec *d, uint32_t pc, pl_la
     if (!((uint32_t)lanes & ~w->pred[i->op[0]])) return false;
     w->pc = pc;
     t->next = NULL;
-    t->block = PL_BK_TRY;
+    t->wait = PL_WAIT_TRY;
     set_ready(s, pl_warp_index(s, t), now + s->m->sync.mbarrier);
     return true;
 }
 
 /* Looks at the phase again; true: the warp goes on. */
-static bool tried(pl_sm *s, pl_twarp *t, uint64_t now)
+static bool tried(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     pl_warp *w = t->w;
     const pl_insn *i = pl_warp_peek(w);
     if (!i) return true;
     const uint32_t pc = (uint32_t)(i - w->code);
-    const pl_dec *d = &s->dec->at[pc];
+    const pl_decoded_insn *d = &s->dec->at[pc];
     const pl_lanes lanes = pl_guarded(w, i);
     w->clock = now;
     s->fx.mask = 0;
     pl_warp_step(w, &s->fx);
-    const bool woken = t->woken;
-    t->woken = false;
+    const bool woken = t->copy_ended;
+    t->copy_ended = false;
     if (try_again(s, t, d, pc, lanes, now)) return false;
     if (woken)
         pl_sm_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
@@ -469,18 +471,20 @@ static bool tried(pl_sm *s, pl_twarp *t, uint64_t now)
     return true;
 }
 
-static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
+static void advance(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     pl_warp *w = t->w;
-    if (t->block == PL_BK_TRY && !tried(s, t, now)) return;
-    t->block = PL_BK_NONE;
+    if (t->wait == PL_WAIT_TRY && !tried(s, t, now)) return;
+    t->wait = PL_WAIT_NONE;
     for (;;) {
         w->clock = now;
         const pl_insn *i = pl_warp_peek(w);
         if (!i) break;
         uint32_t pc = (uint32_t)(i - w->code);
-        const pl_dec *d = &s->dec->at[pc];
-        if (d->price->issues && (!d->slow || pl_slow_needed(w, i, (pl_slow)d->slow))) {
+        const pl_decoded_insn *d = &s->dec->at[pc];
+        if (d->price->issues &&
+            (!d->division_path ||
+             pl_division_path_needed(w, i, (pl_division_path)d->division_path))) {
             t->next = d;
             settle(s, t, now);
             return;
@@ -492,7 +496,7 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
     case PL_WARP_DONE: end_warp(s, t, now); return;
     case PL_WARP_FAULT:
         s->fault = true;
-        t->block = PL_BK_DONE;
+        t->wait = PL_WAIT_DONE;
         set_ready(s, pl_warp_index(s, t), PL_NEVER);
         return;
     case PL_WARP_SLEEP: {
@@ -501,25 +505,25 @@ static void advance(pl_sm *s, pl_twarp *t, uint64_t now)
             if (w->split[k].wait == PL_SPLIT_SLEEP && w->split[k].wake < wake)
                 wake = w->split[k].wake;
         }
-        t->block = PL_BK_SLEEP;
-        t->hold = wake > now ? wake : now + 1;
-        if (wake == PL_NEVER) t->hold = now + s->m->sync.sleep;
-        t->hold_why = PL_STALL_SLEEPING;
-        set_ready(s, pl_warp_index(s, t), t->hold);
+        t->wait = PL_WAIT_SLEEP;
+        t->not_before = wake > now ? wake : now + 1;
+        if (wake == PL_NEVER) t->not_before = now + s->m->sync.sleep;
+        t->not_before_reason = PL_STALL_SLEEPING;
+        set_ready(s, pl_warp_index(s, t), t->not_before);
         return;
     }
     default:
-        t->block = PL_BK_BARRIER;
-        t->hold_why = PL_STALL_BARRIER;
+        t->wait = PL_WAIT_BARRIER;
+        t->not_before_reason = PL_STALL_BARRIER;
         set_ready(s, pl_warp_index(s, t), PL_NEVER);
         return;
     }
 }
 
 /* A warp whose next instruction is not known because its lanes wait for others. */
-static bool waits_for_others(const pl_twarp *t)
+static bool waits_for_others(const pl_sm_warp *t)
 {
-    return t->block == PL_BK_BARRIER || t->block == PL_BK_SLEEP;
+    return t->wait == PL_WAIT_BARRIER || t->wait == PL_WAIT_SLEEP;
 }
 
 static bool may_go_on(const pl_warp *w)
@@ -530,16 +534,16 @@ static bool may_go_on(const pl_warp *w)
     return false;
 }
 
-static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at)
+static bool release_barrier(pl_sm *s, pl_sm_cta *b, uint64_t now, uint64_t at)
 {
     bool any = false;
     if (!b->cta || b->releases == b->cta->releases) return false;
     b->releases = b->cta->releases;
     for (uint32_t i = 0; i < s->m->sm.warps; i++) {
-        pl_twarp *t = &s->warp[i];
+        pl_sm_warp *t = &s->warp[i];
         if (!t->w || t->cta != b || !waits_for_others(t) || !may_go_on(t->w)) continue;
-        t->hold = at;
-        t->hold_why = PL_STALL_BARRIER;
+        t->not_before = at;
+        t->not_before_reason = PL_STALL_BARRIER;
         any = true;
         advance(s, t, now);
     }
@@ -548,51 +552,51 @@ static bool release_barrier(pl_sm *s, pl_tcta *b, uint64_t now, uint64_t at)
 
 void pl_sm_wake(pl_sm *s, uint32_t warp, uint64_t now)
 {
-    pl_twarp *t = &s->warp[warp];
+    pl_sm_warp *t = &s->warp[warp];
     if (t->w && t->next) settle(s, t, now);
 }
 
-void pl_sm_end_wait(pl_sm *s, pl_twarp *t, uint8_t scoreboard, uint64_t ready)
+void pl_sm_end_wait(pl_sm *s, pl_sm_warp *t, uint8_t scoreboard, uint64_t ready)
 {
     pl_scoreboard *sb = &t->sb[scoreboard];
     sb->pending--;
     if (ready > sb->ready) sb->ready = ready;
-    if (!sb->pending && t->block == PL_BK_TOKEN) settle(s, t, s->now);
+    if (!sb->pending && t->wait == PL_WAIT_TOKEN) settle(s, t, s->now);
 }
 
-void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
+void pl_inflight_done(pl_sm *s, uint32_t slot, uint64_t at)
 {
-    pl_token *k = &s->token[slot];
+    pl_inflight *k = &s->token[slot];
     if (at > k->base) k->base = at;
     if (--k->remaining > 0) return;
     k->ready = k->passes ? pl_lsu_pass(s, k, k->base) : k->base;
     if (k->owner) {
         pl_async_done(k->owner, k->id, k->ready);
-        if (k->ready < s->land_at) s->land_at = k->ready;
+        if (k->ready < s->async_at) s->async_at = k->ready;
     }
     if (k->told_later) pl_lsu_tell(s, slot);
     if (k->awaited) s->g->sink->done(s->g->sink->ctx, k->seq, (uint32_t)(k->ready - k->issued));
     s->free_tokens[s->nfree_tokens++] = slot;
     s->used_tokens--;
-    pl_twarp *t = &s->warp[k->warp];
+    pl_sm_warp *t = &s->warp[k->warp];
     if (k->copy && --t->copies[k->group] == 0) t->copied[k->group] = k->ready;
     for (uint32_t w = 0; k->bulk && w < s->m->sm.warps;
          w++) { /* other warps that the copy's mbarrier holds */
-        pl_twarp *v = &s->warp[w];
-        if (!v->w || v->copy != k->id) continue;
-        v->copy = 0;
-        pl_sm_end_wait(s, v, v->copy_sb, k->ready);
+        pl_sm_warp *v = &s->warp[w];
+        if (!v->w || v->awaited_copy != k->id) continue;
+        v->awaited_copy = 0;
+        pl_sm_end_wait(s, v, v->awaited_copy_sb, k->ready);
     }
     if (!t->w || t->age != k->age) return;
-    if (!k->bulk) t->answers--;
+    if (!k->bulk) t->outstanding--;
     if (k->scoreboard != PL_SB_NONE) pl_sm_end_wait(s, t, k->scoreboard, k->ready);
-    if (k->copy && t->block == PL_BK_COPIES) settle(s, t, s->now);
-    if (k->copy && t->block == PL_BK_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT &&
-        k->ready > t->hold) {
-        t->hold = k->ready;
+    if (k->copy && t->wait == PL_WAIT_COPIES) settle(s, t, s->now);
+    if (k->copy && t->wait == PL_WAIT_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT &&
+        k->ready > t->not_before) {
+        t->not_before = k->ready;
         settle(s, t, s->now);
     }
-    if (t->block == PL_BK_QUEUED && !t->answers && !t->queued)
+    if (t->wait == PL_WAIT_QUEUED && !t->outstanding && !t->queued)
         pl_sm_unqueued(s, t, k->ready > s->now ? k->ready : s->now);
 }
 
@@ -600,25 +604,25 @@ void pl_token_done(pl_sm *s, uint32_t slot, uint64_t at)
 
 /* Those that the warp has just started wait for the token of their instruction; without one they
  * take as long as the access did. */
-static void wait_to_land(pl_sm *s, const pl_twarp *t, uint64_t now)
+static void wait_to_land(pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
-    pl_token *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
+    pl_inflight *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
     uint64_t at = k ? k->ready : t->remote_done > now ? t->remote_done : now + s->m->shared.latency;
     bool open = k && k->remaining;
     if (!pl_async_name(t->w, open ? k->id : 0, at)) return;
     if (open)
         k->owner = t->w;
-    else if (at < s->land_at)
-        s->land_at = at;
+    else if (at < s->async_at)
+        s->async_at = at;
 }
 
 /* Copies have ended: warps that the hardware holds for an mbarrier look at it. */
 static void wake_tries(pl_sm *s, uint64_t now)
 {
     for (uint32_t k = 0; k < s->m->sm.warps; k++) {
-        pl_twarp *t = &s->warp[k];
-        if (!t->w || t->block != PL_BK_TRY) continue;
-        t->woken = true;
+        pl_sm_warp *t = &s->warp[k];
+        if (!t->w || t->wait != PL_WAIT_TRY) continue;
+        t->copy_ended = true;
         set_ready(s, k, now);
     }
 }
@@ -626,7 +630,7 @@ static void wake_tries(pl_sm *s, uint64_t now)
 static void land(pl_sm *s, uint64_t now)
 {
     bool landed = false;
-    s->land_at = PL_NEVER;
+    s->async_at = PL_NEVER;
     if (s->dec->late_atomics)
         pl_sm_turn(
             s); /* reductions in global memory: those of the SMs before this one come first */
@@ -637,7 +641,7 @@ static void land(pl_sm *s, uint64_t now)
             const size_t before = c->warp[n].async->n;
             uint64_t at = pl_async_land(&c->warp[n], now);
             landed |= c->warp[n].async->n < before;
-            if (at < s->land_at) s->land_at = at;
+            if (at < s->async_at) s->async_at = at;
         }
     }
     if (landed) wake_tries(s, now);
@@ -650,21 +654,23 @@ static void land(pl_sm *s, uint64_t now)
 enum { READ_WINDOW = 2 };
 
 /* What instruction d has to read from each bank when the warp issues it now. */
-static const uint8_t *reads_of(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp)
+static const uint8_t *reads_of(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
+                               uint32_t warp)
 {
     uint32_t pc = (uint32_t)(d - s->dec->at);
-    return d->reads[c->read_warp == warp && d->back && c->read_pc + d->back == pc];
+    return d
+        ->reads[c->read_warp == warp && d->reuse_distance && c->read_pc + d->reuse_distance == pc];
 }
 
 /* The first cycle from `now` at which units and queues can take instruction d. */
-static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d, uint32_t warp,
-                           uint64_t now, uint8_t *why)
+static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
+                           uint32_t warp, uint64_t now, uint8_t *why)
 {
     uint64_t at = now;
     const pl_price *p = d->price;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
-        uint64_t wait = pl_port_wait(&c->pipe[pl_dec_unit(d, p->pipe[k].pipe)], now);
+        uint64_t wait = pl_port_wait(&c->pipe[pl_decoded_pipe(d, p->pipe[k].pipe)], now);
         if (now + wait > at) {
             at = now + wait;
             *why = PL_STALL_MATH_PIPE;
@@ -676,11 +682,11 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
         at = c->bank_free[b] - READ_WINDOW;
         *why = PL_STALL_DISPATCH;
     }
-    if (p->variable || d->counted.ldc) {
+    if (p->variable || d->metric.ldc) {
         uint64_t room = pl_lsu_room(s, c, d, now);
         if (room > at) {
             at = room;
-            *why = pl_dec_is_lg(d) ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
+            *why = pl_decoded_is_lg(d) ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
         }
     }
     return at;
@@ -689,7 +695,7 @@ static uint64_t structural(const pl_sm *s, const pl_subcore *c, const pl_dec *d,
 /* Cycles from an issue to its result: of its class, of its access, or PL_LATENCY_LATER. */
 static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
 {
-    pl_token *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
+    pl_inflight *k = s->last_token == PL_NO_TOKEN ? NULL : &s->token[s->last_token];
     if (k && k->remaining > 0) {
         k->awaited = s->g->sink->done != NULL;
         return k->awaited ? PL_LATENCY_LATER : 0;
@@ -698,7 +704,7 @@ static uint32_t result_after(const pl_sm *s, uint64_t now, uint64_t latency)
     return (uint32_t)(at > now ? at - now : latency);
 }
 
-static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, uint32_t active,
+static void emit(const pl_sm *s, const pl_sm_warp *t, uint32_t pc, pl_lanes mask, uint32_t active,
                  uint32_t weight, uint64_t now, uint64_t seq, uint8_t stall, uint64_t stall_cycles,
                  uint64_t latency)
 {
@@ -722,10 +728,10 @@ static void emit(const pl_sm *s, const pl_twarp *t, uint32_t pc, pl_lanes mask, 
 
 /* The end of a fence that takes `cycles` from when the warp came to it and its last store has left
  * the SM, and fence_drain from when all that was before it has been answered. */
-static uint64_t fence_end(pl_sm *s, pl_twarp *t, uint64_t now, double each, uint32_t cycles)
+static uint64_t fence_end(pl_sm *s, pl_sm_warp *t, uint64_t now, double each, uint32_t cycles)
 {
     const uint64_t from = pl_port_enter(&s->fence_port, t->fence_from ? t->fence_from : now,
-                                        (uint64_t)(each * PL_FINE));
+                                        (uint64_t)(each * PL_SUBCYCLES));
     const uint64_t last = t->answered ? t->answered + s->m->sync.fence_drain : 0,
                    end = from + cycles > last ? from + cycles : last;
     t->drained = false;
@@ -736,25 +742,26 @@ static uint64_t fence_end(pl_sm *s, pl_twarp *t, uint64_t now, double each, uint
 /* The cycle at which a fence of gpu scope that a warp issues now is over. It goes where requests of
  * the SM went since the fence before; one that comes while that is under way ends no sooner
  * (fence.tsv). */
-static uint64_t fence_gpu(pl_sm *s, pl_twarp *t, uint64_t now)
+static uint64_t fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     const pl_sync_config *m = &s->m->sync;
-    const uint32_t there = s->asked_far ? m->fence_far : s->asked ? m->fence_near : 0;
+    const uint32_t there = s->far_l2_replied ? m->fence_far : s->l2_replied ? m->fence_near : 0;
     const uint64_t end = fence_end(s, t, now, there ? 0 : m->fence_gpu_each,
                                    there > m->fence_gpu ? there : m->fence_gpu);
     if (end > s->fence_end) s->fence_end = end;
-    s->asked = s->asked_far = false;
+    s->l2_replied = s->far_l2_replied = false;
     s->stat.exchanges += 2;
     return s->fence_end;
 }
 
 /* The fence in front of an access that releases: one or two MEMBAR, ERRBAR, CGAERRBAR. */
-static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
+static void issue_release(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now)
 {
     const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active),
                    lanes = pl_count_lanes(pl_guarded(t->w, &t->w->code[pc]));
-    const uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
-    const uint8_t why = t->operands >= t->hold ? t->why : t->hold_why;
+    const uint64_t from = t->issued + 1,
+                   known = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
+    const uint8_t why = t->deps_ready >= t->not_before ? t->dep_reason : t->not_before_reason;
     s->stat.stall[why] += known > from && now > from ? (known < now ? known : now) - from : 0;
     s->stat.inst += fence;
     s->stat.exchanges--;      /* no CCTL */
@@ -770,15 +777,15 @@ static void issue_release(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     c->issue_free = now + fence;
     t->issued = now + fence - 1;
     t->stall = 0;
-    t->hold = fence_gpu(s, t, now);
-    t->hold_why = PL_STALL_MEMBAR;
+    t->not_before = fence_gpu(s, t, now);
+    t->not_before_reason = PL_STALL_MEMBAR;
     t->released = true;
     settle(s, t, now);
 }
 
-static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
+static void issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now)
 {
-    const pl_dec *d = t->next;
+    const pl_decoded_insn *d = t->next;
     if (d->releases && !t->released) {
         issue_release(s, c, t, now);
         return;
@@ -795,13 +802,15 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         (uint32_t)mask &&
         mask >> PL_LANES; /* both halves of the warp have lanes to execute: two passes */
     uint64_t seq = s->g->sink ? s->g->seq++ : 0;
-    uint8_t throttle = t->throttle;
-    t->throttle = PL_STALL_NOT_SELECTED;
+    uint8_t throttle = t->structural_reason;
+    t->structural_reason = PL_STALL_NOT_SELECTED;
 
     /* what held the warp since its last issue: operands or control flow first, then units, then
      * other warps */
-    uint64_t from = t->issued + 1, known = t->operands > t->hold ? t->operands : t->hold;
-    uint8_t why = t->operands >= t->hold ? t->why : t->hold_why, main_why = PL_STALL_NONE;
+    uint64_t from = t->issued + 1,
+             known = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
+    uint8_t why = t->deps_ready >= t->not_before ? t->dep_reason : t->not_before_reason,
+            main_why = PL_STALL_NONE;
     if (known > now) known = now;
     pl_pc_stat *st = s->pc_stat ? &s->pc_stat[pc] : NULL;
     if (known > from) {
@@ -811,8 +820,9 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
                 : known; /* the stall count holds the warp first, then what comes later */
         fixed = fixed > from ? fixed - from : 0;
         const uint64_t rest = known - from - fixed, fetch = why != PL_STALL_BRANCH ? 0
-                                                            : t->fetches < rest    ? t->fetches
-                                                                                   : rest;
+                                                            : t->refetch_cycles < rest
+                                                                ? t->refetch_cycles
+                                                                : rest;
         s->stat.stall[PL_STALL_WAIT] += fixed;
         s->stat.stall[PL_STALL_NO_INSTRUCTION] += fetch;
         s->stat.stall[why] += rest - fetch;
@@ -845,7 +855,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
                    rounds = d->kind == PL_KIND_BULK && lanes
                                 ? lanes - 1
                                 : 0; /* one for each lane but the first */
-    const uint32_t issues = p->issues + d->empty + rounds * s->m->async.bulk_lane_issues;
+    const uint32_t issues = p->issues + d->nops + rounds * s->m->async.bulk_lane_issues;
     s->stat.exchanges += d->exchange;
     s->stat.inst += issues;
     s->stat.thread_inst += (uint64_t)issues * active;
@@ -856,7 +866,7 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         st->lanes += (uint64_t)issues * lanes;
     }
     if (w->state == PL_WARP_DONE) {
-        t->ended = pc;
+        t->exit_pc = pc;
         const uint64_t resolved = exit_after(s),
                        wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
         const uint64_t spent[][2] = {{PL_STALL_WAIT, wait},
@@ -878,18 +888,19 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     uint64_t busy = (uint64_t)p->issues * s->m->issue.interval, start = now;
     c->issue_free = now + (busy + s->m->issue.width - 1) / s->m->issue.width;
     t->issued = now + busy - 1;
-    t->hold = 0;
-    t->fetches = 0;
+    t->not_before = 0;
+    t->refetch_cycles = 0;
     uint32_t f32 = 0;
-    uint64_t second = 0, behind = d->behind; /* cycles that the second pass comes behind the first;
-                                                that the result comes later than by its class */
+    uint64_t second = 0,
+             behind = d->extra_latency; /* cycles that the second pass comes behind the first;
+                                    that the result comes later than by its class */
     bool heavy = false, addressed = false;
     const uint32_t more =
         w->values ? w->values - 1u
                   : 0; /* a comparison of all lanes looks up value by value (match.tsv) */
     w->values = 0;
     for (uint32_t k = 0; k < p->npipes; k++) {
-        uint32_t pipe = pl_dec_unit(d, p->pipe[k].pipe);
+        uint32_t pipe = pl_decoded_pipe(d, p->pipe[k].pipe);
         uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
         if (pipe == PL_PIPE_ADU) {
             addressed = true;
@@ -897,14 +908,14 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
                               (pass > s->m->constant.pass ? pass - s->m->constant.pass : 0));
             pass *= 1 + more;
         }
-        const uint64_t cost = pass * PL_FINE << twice;
+        const uint64_t cost = pass * PL_SUBCYCLES << twice;
         if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += p->pipe[k].n;
         if (pipe != p->pipe[k].pipe)
             s->stat.pipe_inst[PL_PIPE_FMA] += p->pipe[k].n; /* IMAD.MOV, IMAD.IADD and their like */
         if (pipe == PL_PIPE_FMA) f32 = p->pipe[k].n;
         heavy |= pipe == PL_PIPE_HEAVY;
-        if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_FINE;
+        if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_SUBCYCLES;
         pl_port *port = pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe];
         if (pipe == PL_PIPE_LSU) continue; /* lsu.c knows how long */
         uint64_t in = pl_port_enter(port, now, cost);
@@ -914,13 +925,14 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
             if (in > start) start = in;
         }
     }
-    if (p->again) t->again = start + p->again;
-    if (pl_dec_is_late(d)) t->product[t->products++ % PL_PRODUCTS] = start + p->latency;
-    if (!addressed && d->counted.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH &&
-        !d->slow && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER &&
+    if (p->again) t->reissue_at = start + p->again;
+    if (pl_decoded_is_late(d))
+        t->late_result[t->nlate_results++ % PL_PRODUCTS] = start + p->latency;
+    if (!addressed && d->metric.adu && d->kind != PL_KIND_BARRIER && d->kind != PL_KIND_BRANCH &&
+        !d->division_path && d->kind != PL_KIND_MEMORY && d->kind != PL_KIND_MBARRIER &&
         d->kind != PL_KIND_MBARRIER_WAIT) { /* those are counted where they wait */
         uint64_t in =
-            pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_FINE);
+            pl_port_enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)s->m->constant.pass * PL_SUBCYCLES);
         if (in > start) start = in;
     }
     uint64_t latency = p->latency + second + behind;
@@ -943,29 +955,30 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         c->lite_free = now + 2;
         s->stat.lite += f32;
     }
-    s->stat.targets += d->counted.targets;
-    s->stat.cbu += d->counted.cbu;
-    s->stat.adu += d->counted.adu;
-    s->stat.writebacks += d->counted.writebacks;
-    s->stat.const_requests += d->counted.ldc;
-    s->stat.lsu += (uint64_t)(int64_t)d->counted.lsu;
+    s->stat.targets += d->metric.targets;
+    s->stat.cbu += d->metric.cbu;
+    s->stat.adu += d->metric.adu;
+    s->stat.writebacks += d->metric.writebacks;
+    s->stat.const_requests += d->metric.ldc;
+    s->stat.lsu += (uint64_t)(int64_t)d->metric.lsu;
     s->stat.branches += p->branches;
-    if (st) st->branches += d->counted.targets; /* leaving the kernel is none */
-    if (d->slow) { /* the lanes that do not need it wait for the others */
-        t->hold = now + p->latency;
-        t->hold_why = PL_STALL_BRANCH;
+    if (st) st->branches += d->metric.targets; /* leaving the kernel is none */
+    if (d->division_path) { /* the lanes that do not need it wait for the others */
+        t->not_before = now + p->latency;
+        t->not_before_reason = PL_STALL_BRANCH;
     }
 
     if (p->ends && d->kind == PL_KIND_MATH) {
-        t->hold = start + latency;
-        t->hold_why = PL_STALL_WAIT;
+        t->not_before = start + latency;
+        t->not_before_reason = PL_STALL_WAIT;
     }
 
     switch ((pl_kind)d->kind) {
     case PL_KIND_SLEEP:
-        t->hold = pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_FINE)) +
-                  s->m->sync.sleep;
-        t->hold_why = PL_STALL_SLEEPING;
+        t->not_before =
+            pl_port_enter(&s->sleep_port, now, (uint64_t)(s->m->sync.sleep_each * PL_SUBCYCLES)) +
+            s->m->sync.sleep;
+        t->not_before_reason = PL_STALL_SLEEPING;
         break;
     case PL_KIND_MEMORY:
     case PL_KIND_MATRIX_MEMORY:
@@ -974,83 +987,86 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
     case PL_KIND_MBARRIER:
     case PL_KIND_MBARRIER_WAIT: pl_lsu_issue(s, c, t, d, pc, now, seq); break;
     case PL_KIND_PARAM:
-        if (d->counted.ldc) {
+        if (d->metric.ldc) {
             c->mio[c->mio_at++ % s->m->issue.mio_queue] = start;
             pl_sm_result(t, d, loaded_constant(s, d, start), PL_SB_SHORT);
         } else if (d->bank) { /* it has the line before it issues: here the warp goes on when that
                                  is there */
-            t->hold = read_bank(s, t, d, now);
-            t->hold_why = PL_STALL_IMC_MISS;
+            t->not_before = read_bank(s, t, d, now);
+            t->not_before_reason = PL_STALL_IMC_MISS;
         }
         break;
     case PL_KIND_COMMIT: t->open_group = (uint8_t)((t->open_group + 1u) % PL_GROUPS); break;
     case PL_KIND_WGMMA: {
         s->stat.wgmma_halves += 8u + d->scale; /* rows of the banks that a warp reads, times two: a
                                                   quarter of A (2 KiB) and of B */
-        uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_FINE + latency;
+        uint64_t done = c->pipe[PL_PIPE_TENSOR].free / PL_SUBCYCLES + latency;
         if (done > t->wgmma_done) t->wgmma_done = done;
         break;
     }
     case PL_KIND_WGMMA_COMMIT: t->wgmma_group[t->wgmma_open++ % PL_GROUPS] = t->wgmma_done; break;
     case PL_KIND_FENCE_CTA:
     case PL_KIND_FENCE_VIEW: /* a fence of the block and one of the view */
-        t->hold =
-            pl_port_enter(&s->fence_port, now, (uint64_t)(s->m->sync.fence_cta_each * PL_FINE)) +
-            s->m->sync.fence_cta;
-        t->hold_why = d->kind == PL_KIND_FENCE_CTA ? PL_STALL_MEMBAR : PL_STALL_SHORT_SCOREBOARD;
+        t->not_before = pl_port_enter(&s->fence_port, now,
+                                      (uint64_t)(s->m->sync.fence_cta_each * PL_SUBCYCLES)) +
+                        s->m->sync.fence_cta;
+        t->not_before_reason =
+            d->kind == PL_KIND_FENCE_CTA ? PL_STALL_MEMBAR : PL_STALL_SHORT_SCOREBOARD;
         break;
     case PL_KIND_FENCE_GPU:
-        t->hold = fence_gpu(s, t, now);
-        t->hold_why = PL_STALL_MEMBAR;
+        t->not_before = fence_gpu(s, t, now);
+        t->not_before_reason = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
     case PL_KIND_FENCE_SYS:
-        t->hold = fence_end(s, t, now, s->m->sync.fence_sys_each, s->m->sync.fence_sys);
-        t->hold_why = PL_STALL_MEMBAR;
+        t->not_before = fence_end(s, t, now, s->m->sync.fence_sys_each, s->m->sync.fence_sys);
+        t->not_before_reason = PL_STALL_MEMBAR;
         pl_l1_invalidate(&s->l1);
         break;
     case PL_KIND_FENCE_PROXY:
-        t->hold = now + s->m->sync.fence_proxy;
-        t->hold_why = PL_STALL_MEMBAR;
+        t->not_before = now + s->m->sync.fence_proxy;
+        t->not_before_reason = PL_STALL_MEMBAR;
         break;
     case PL_KIND_BRANCH: {
         const bool parts = w->nsplits > splits;
         s->stat.divergent += parts; /* pc_stat counts it where lanes part (op_control.c) */
         if (w->state == PL_WARP_DONE || (d->guarded && w->pc == pc + 1 && !parts))
             break; /* not taken: the stall count is all */
-        t->hold_why = PL_STALL_BRANCH;
-        if (d->jump) /* the stall count holds the warp first */
-            t->hold =
-                pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) +
-                s->m->issue.jump;
+        t->not_before_reason = PL_STALL_BRANCH;
+        if (d->indirect) /* the stall count holds the warp first */
+            t->not_before = pl_port_enter(&s->jump_port, t->stall,
+                                          (uint64_t)s->m->issue.jump_each * PL_SUBCYCLES) +
+                            s->m->issue.jump;
         else if (d->yields)
-            t->hold =
-                pl_port_enter(&s->jump_port, t->stall, (uint64_t)s->m->issue.jump_each * PL_FINE) +
-                s->m->issue.yield;
+            t->not_before = pl_port_enter(&s->jump_port, t->stall,
+                                          (uint64_t)s->m->issue.jump_each * PL_SUBCYCLES) +
+                            s->m->issue.yield;
         else {
-            const uint64_t in = d->meets ? pl_port_enter(&s->jump_port, t->stall,
-                                                         (uint64_t)s->m->issue.join_each * PL_FINE)
-                                         : t->stall;
-            t->hold = in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) +
-                      (parts ? s->m->issue.divergence : 0);
+            const uint64_t in = d->reconverges
+                                    ? pl_port_enter(&s->jump_port, t->stall,
+                                                    (uint64_t)s->m->issue.join_each * PL_SUBCYCLES)
+                                    : t->stall;
+            t->not_before =
+                in + (p->latency > s->m->issue.branch ? p->latency - s->m->issue.branch : 0) +
+                (parts ? s->m->issue.divergence : 0);
         }
-        if (d->meets && w->pc == pc) t->hold = t->stall + s->m->issue.rejoin;
+        if (d->reconverges && w->pc == pc) t->not_before = t->stall + s->m->issue.rejoin;
         if (s->m->issue.refetch && (w->pc != pc + 1 || d->yields)) {
-            const uint64_t resolved = t->hold;
-            t->hold =
-                pl_port_enter(&c->redirected, resolved, (uint64_t)s->m->issue.refetch * PL_FINE) +
-                s->m->issue.refetch;
-            t->fetches = (uint32_t)(t->hold - resolved);
+            const uint64_t resolved = t->not_before;
+            t->not_before = pl_port_enter(&c->redirected, resolved,
+                                          (uint64_t)s->m->issue.refetch * PL_SUBCYCLES) +
+                            s->m->issue.refetch;
+            t->refetch_cycles = (uint32_t)(t->not_before - resolved);
         }
         break;
     }
     case PL_KIND_BARRIER: {
         uint64_t at =
-            pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_FINE) +
+            pl_port_enter(&s->barrier_port, now, (uint64_t)s->m->sync.barrier_warp * PL_SUBCYCLES) +
             s->m->sync.barrier;
         if (d->nwrite || d->npwrite) at += s->m->sync.barrier_reduce;
-        t->hold = at;
-        t->hold_why = PL_STALL_BARRIER;
+        t->not_before = at;
+        t->not_before_reason = PL_STALL_BARRIER;
         if ((release_barrier(s, t->cta, now, at) || t->cta->live == 1) &&
             t->cta->accessed) { /* else it has nothing to wait for */
             s->stat.barriers++;
@@ -1063,24 +1079,24 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
         uint64_t fenced = d->fence ? fence_gpu(s, t, now) : now;
         if (t->remote_done > fenced) fenced = t->remote_done;
         if (fenced > t->cta->fenced) t->cta->fenced = fenced;
-        t->hold = fenced;
-        t->hold_why = PL_STALL_MEMBAR;
+        t->not_before = fenced;
+        t->not_before_reason = PL_STALL_MEMBAR;
         release_barrier(s, t->cta, now, t->cta->fenced + s->m->sync.cluster);
         break;
     }
     case PL_KIND_CLUSTER_WAIT:
         pl_l1_invalidate(&s->l1);
-        t->hold = t->cta->fenced + s->m->sync.cluster;
-        t->hold_why = PL_STALL_BARRIER;
+        t->not_before = t->cta->fenced + s->m->sync.cluster;
+        t->not_before_reason = PL_STALL_BARRIER;
         break;
     default: break;
     }
     release_barrier(s, t->cta, now, now + s->m->sync.barrier);
     if (w->asked.what != PL_DRIVER_NONE) {
-        t->hold = driver_answers(s, w, now);
-        t->hold_why = PL_STALL_LONG_SCOREBOARD;
+        t->not_before = driver_answers(s, w, now);
+        t->not_before_reason = PL_STALL_LONG_SCOREBOARD;
     }
-    if (s->lands && w->async && w->async->n) wait_to_land(s, t, now);
+    if (s->async_timed && w->async && w->async->n) wait_to_land(s, t, now);
     if (st) st->latency += latency;
     emit(s, t, pc, mask, active, issues + fences, now, seq, main_why, waited, latency);
     if (!try_again(s, t, d, pc, mask, now)) advance(s, t, now);
@@ -1088,17 +1104,17 @@ static void issue(pl_sm *s, pl_subcore *c, pl_twarp *t, uint64_t now)
 
 /* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the
  * reply wakes the warp. */
-static uint64_t operand_there(pl_sm *s, pl_twarp *t, uint64_t now)
+static uint64_t operand_there(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
-    uint64_t at = pl_const_operand(s, PL_CONST_BASE + t->next->constant - 1, now);
-    if (at > now) t->throttle = PL_STALL_IMC_MISS;
-    if (at == PL_NEVER) t->block = PL_BK_CONSTANT;
+    uint64_t at = pl_const_operand_ready(s, PL_CONST_BASE + t->next->constant - 1, now);
+    if (at > now) t->structural_reason = PL_STALL_IMC_MISS;
+    if (at == PL_NEVER) t->wait = PL_WAIT_CONSTANT;
     return at;
 }
 
 /* The warp that was picked is about to execute something for which the SM has to wait, and may do
  * so by stopping. */
-static bool stops(pl_sm *s, const pl_twarp *t)
+static bool stops(pl_sm *s, const pl_sm_warp *t)
 {
     if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released))
         return false;
@@ -1124,7 +1140,7 @@ static void end_subcore_cycle(pl_sm *s, pl_subcore *c, bool picked, uint64_t now
 /* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block
  * none stays behind: 32 of one block run for as long as all of them together, those of four blocks
  * for two thirds of that (start.tsv). */
-static inline uint64_t rank(const pl_sm *s, const pl_subcore *c, const pl_twarp *t, uint32_t p)
+static inline uint64_t rank(const pl_sm *s, const pl_subcore *c, const pl_sm_warp *t, uint32_t p)
 {
     switch (s->m->issue.policy) {
     case PL_POLICY_YOUNGEST: return t->age;
@@ -1161,13 +1177,13 @@ static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
         }
         if (best == UINT32_MAX) break;
         tries++;
-        pl_twarp *t = &s->warp[best * s->nsub + sub];
+        pl_sm_warp *t = &s->warp[best * s->nsub + sub];
         if (!t->next) { /* asleep: has its time come? */
             advance(s, t, now);
             if (c->ready[best] <= now && !t->next) c->ready[best] = now + 1;
             continue;
         }
-        uint64_t at = structural(s, c, t->next, best * s->nsub + sub, now, &t->throttle);
+        uint64_t at = structural(s, c, t->next, best * s->nsub + sub, now, &t->structural_reason);
         if (at <= now && t->next->constant) at = operand_there(s, t, now);
         if (at > now) {
             c->ready[best] = at;
@@ -1185,7 +1201,7 @@ static bool subcore_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
 /* When the SM has something to do of itself, without a reply. */
 static uint64_t next_event(const pl_sm *s)
 {
-    uint64_t next = s->land_at < s->queue_next ? s->land_at : s->queue_next;
+    uint64_t next = s->async_at < s->queue_next ? s->async_at : s->queue_next;
     for (uint32_t k = 0; k < s->nsub; k++) {
         if (s->sub[k].next < next) next = s->sub[k].next;
     }
@@ -1194,10 +1210,10 @@ static uint64_t next_event(const pl_sm *s)
 
 void pl_sm_report(pl_sm *s)
 {
-    pl_sm_brief *b = s->brief;
+    pl_sm_status *b = s->status;
     b->next = next_event(s);
     b->starts = s->nplaced > 0;
-    b->sends = s->out.n > 0 || s->writes_until;
+    b->sends = s->out.n > 0 || s->store_buffer_until;
     b->ended = s->nended > 0 || s->no_memory || s->advances;
 }
 
@@ -1236,7 +1252,7 @@ bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
             }
         }
         if (s->nqueue) pl_lsu_pump(s, now);
-        if (s->land_at <= now) land(s, now);
+        if (s->async_at <= now) land(s, now);
         if (!issue_all(s, 0, now)) return false;
     }
 }
@@ -1244,8 +1260,8 @@ bool pl_sm_run(pl_sm *s, pl_memsys *mem, uint64_t until)
 void pl_sm_poll(pl_sm *s, uint64_t now)
 {
     for (uint32_t i = 0; i < s->m->sm.warps && s->live_warps; i++) {
-        pl_twarp *t = &s->warp[i];
-        if (!t->w || t->block != PL_BK_BARRIER || (!t->w->cta->cluster && !t->w->grid->before))
+        pl_sm_warp *t = &s->warp[i];
+        if (!t->w || t->wait != PL_WAIT_BARRIER || (!t->w->cta->cluster && !t->w->grid->before))
             continue;
         if (!pl_warp_poll(t->w, now)) {
             if (t->w->state == PL_WARP_DONE || t->w->state == PL_WARP_FAULT) advance(s, t, now);
@@ -1254,7 +1270,7 @@ void pl_sm_poll(pl_sm *s, uint64_t now)
         /* the blocks of a cluster come to their barrier at about the same time: the fences of this
          * one stand for all */
         uint64_t arrived = t->cta->fenced > now ? t->cta->fenced : now;
-        t->hold = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
+        t->not_before = t->w->cta->cluster ? arrived + s->m->sync.cluster : now + s->m->launch.end;
         advance(s, t, now);
     }
 }
@@ -1264,19 +1280,19 @@ bool pl_sm_place(pl_sm *s, pl_cta *c, uint64_t at)
     if (s->nplaced == s->ncta) return false;
     s->placed[s->nplaced].at = at;
     s->placed[s->nplaced++].cta = c;
-    s->brief->starts = true;
+    s->status->starts = true;
     return true;
 }
 
 /* The warps of a block get their slots. */
 static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
 {
-    pl_tcta *b = NULL;
+    pl_sm_cta *b = NULL;
     for (uint32_t k = 0; k < s->ncta && !b; k++) {
         if (!s->cta[k].cta) b = &s->cta[k];
     }
     if (!b) return false;
-    *b = (pl_tcta){.cta = c, .live = c->nwarps, .age = s->arrivals, .started = at};
+    *b = (pl_sm_cta){.cta = c, .live = c->nwarps, .age = s->arrivals, .started = at};
     s->stat.blocks++;
     if (s->live_warps == 0) s->busy_since = at - s->m->launch.block_start;
     if (s->now < at && s->live_warps == 0) s->now = at;
@@ -1294,17 +1310,17 @@ static bool begin(pl_sm *s, pl_cta *c, uint64_t at)
         }
         if (found == UINT32_MAX) return false;
         sub = (found % s->nsub + 1) % s->nsub;
-        pl_twarp *t = &s->warp[found];
+        pl_sm_warp *t = &s->warp[found];
         const uint64_t start = at + (uint64_t)(k * s->m->launch.warp_each);
-        *t = (pl_twarp){.w = &c->warp[k],
-                        .cta = b,
-                        .age = s->arrivals++,
-                        .started = start,
-                        .issued = start,
-                        .hold = start,
-                        .hold_why = PL_STALL_NO_INSTRUCTION,
-                        .throttle = PL_STALL_NOT_SELECTED,
-                        .line = PL_NEVER};
+        *t = (pl_sm_warp){.w = &c->warp[k],
+                          .cta = b,
+                          .age = s->arrivals++,
+                          .started = start,
+                          .issued = start,
+                          .not_before = start,
+                          .not_before_reason = PL_STALL_NO_INSTRUCTION,
+                          .structural_reason = PL_STALL_NOT_SELECTED,
+                          .fetch_line = PL_NEVER};
         s->live_warps++;
         if (s->sub[found % s->nsub].live++ == 0)
             s->sub[found % s->nsub].busy_since = at - s->m->launch.block_start;

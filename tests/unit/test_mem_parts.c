@@ -260,13 +260,16 @@ START_TEST(l1_merges_loads_of_one_sector)
     uint32_t first, second;
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0x3, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x3);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask),
-                      1); /* under way already */
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0x2, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask),
+        1); /* under way already */
     ck_assert_uint_eq(ask, 0);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask),
-                      2); /* one merged, one new */
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0x6, 3, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask),
+        2); /* one merged, one new */
     ck_assert_uint_eq(ask, 0x4);
     nwoken = 0;
     pl_l1_fill(&l, first, wake, NULL);
@@ -274,29 +277,35 @@ START_TEST(l1_merges_loads_of_one_sector)
     pl_l1_fill(&l, second, wake, NULL);
     ck_assert_uint_eq(nwoken, 4);
     ck_assert_uint_eq(woken[3], 3);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x7, 4, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 0);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0x7, 4, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 0);
     ck_assert_uint_eq(l.hits, 3);
     ck_assert_uint_eq(l.merges, 2);
     ck_assert_uint_eq(l.used_miss, 0);
     ck_assert_uint_eq(l.used_waiter, 0);
     ck_assert(
-        pl_l1_store(&l, 0x1000, 0xf, PL_L1_PAST,
+        pl_l1_store(&l, 0x1000, 0xf, PL_L1_TAG_BYPASS,
                     PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0xf, 6, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x8);
     pl_l1_fill(&l, first, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_PAST, PL_RANK_NORMAL, &first, &ask),
-                      1); /* goes past the tags */
-    pl_l1_lose(&l, 0x1000, 0x5);
-    pl_l1_lose(&l, 0x8000, 0x1); /* a line that is not there */
-    ck_assert_uint_eq(pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0x1, 5, PL_L1_TAG_BYPASS, PL_RANK_NORMAL, &first, &ask),
+        1); /* goes past the tags */
+    pl_l1_invalidate_sectors(&l, 0x1000, 0x5);
+    pl_l1_invalidate_sectors(&l, 0x8000, 0x1); /* a line that is not there */
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x1000, 0xf, 7, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     ck_assert_uint_eq(ask, 0x5);
-    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_PAST, PL_RANK_NORMAL));
-    ck_assert(
-        !pl_l1_store(&l, 0x2000, 0x3, PL_L1_KEEP, PL_RANK_NORMAL)); /* this one takes a place */
-    ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_PAST, PL_RANK_NORMAL));
-    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x3, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 0);
-    ck_assert_uint_eq(pl_l1_load(&l, 0x2000, 0x4, 8, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask), 1);
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
+    ck_assert(!pl_l1_store(&l, 0x2000, 0x3, PL_L1_TAG_ALLOCATE,
+                           PL_RANK_NORMAL)); /* this one takes a place */
+    ck_assert(pl_l1_store(&l, 0x2000, 0xc, PL_L1_TAG_BYPASS, PL_RANK_NORMAL));
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x2000, 0x3, 8, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 0);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 0x2000, 0x4, 8, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 1);
     pl_arena_close(a);
 }
 END_TEST
@@ -309,29 +318,34 @@ static void forget_lines(uint64_t n)
     uint32_t late, request;
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 1 << 16, 128, 32, 4, 64, 64);
-    pl_l1_load(&l, 0, 0x1, 0, PL_L1_KEEP, PL_RANK_NORMAL, &late, &ask);
+    pl_l1_load(&l, 0, 0x1, 0, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &late, &ask);
     for (int turn = 0; turn < 2; turn++) {
         for (uint64_t k = 1; k <= n; k++) {
             ck_assert_uint_eq(
-                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
+                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
+                1);
             pl_l1_fill(&l, request, wake, NULL);
             nwoken = 0;
             ck_assert_uint_eq(
-                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
+                pl_l1_load(&l, k * 128, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
+                0);
         }
         pl_l1_invalidate(&l);
     }
-    ck_assert_uint_eq(pl_l1_load(&l, 128, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, 128, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask), 1);
     pl_l1_fill(&l, late, wake, NULL);
-    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask),
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
                       0); /* it came after that */
     nwoken = 0;
     const uint64_t own = l.own = (uint64_t)1 << 40; /* a thread's own lines stay */
     l.own_bytes = 1 << 20;
-    pl_l1_store(&l, own, 0x1, PL_L1_KEEP, PL_RANK_NORMAL);
+    pl_l1_store(&l, own, 0x1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL);
     pl_l1_invalidate(&l);
-    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 1);
-    ck_assert_uint_eq(pl_l1_load(&l, own, 0x1, 1, PL_L1_KEEP, PL_RANK_NORMAL, &request, &ask), 0);
+    ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
+                      1);
+    ck_assert_uint_eq(
+        pl_l1_load(&l, own, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask), 0);
     pl_arena_close(a);
 }
 
@@ -352,13 +366,13 @@ START_TEST(l1_takes_no_more_than_may_be_under_way)
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
     l.most = 6;
-    pl_l1_load(&l, 0x1000, 0xf, 1, PL_L1_KEEP, PL_RANK_NORMAL, &first, &ask);
-    ck_assert(pl_l1_room(&l)); /* four of six sectors */
-    pl_l1_load(&l, 0x2000, 0x3, 2, PL_L1_KEEP, PL_RANK_NORMAL, &second, &ask);
-    ck_assert(!pl_l1_room(&l));
+    pl_l1_load(&l, 0x1000, 0xf, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask);
+    ck_assert(pl_mshr_available(&l)); /* four of six sectors */
+    pl_l1_load(&l, 0x2000, 0x3, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask);
+    ck_assert(!pl_mshr_available(&l));
     nwoken = 0;
     pl_l1_fill(&l, second, wake, NULL);
-    ck_assert(pl_l1_room(&l));
+    ck_assert(pl_mshr_available(&l));
     pl_arena_close(a);
 }
 END_TEST

@@ -332,27 +332,27 @@ START_TEST(reductions_take_a_packet_or_a_line)
     c.reduce_packet = 1;
     const pl_up_costs u = pl_up_costs_of(&c);
     pl_mem_req r = {.op = PL_MEM_REDUCE, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1};
-    ck_assert_uint_eq(pl_up_cost(&u, &r), PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&u, &r), PL_SUBCYCLES);
     r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 1, .depth = 2};
-    ck_assert_uint_eq(pl_up_cost(&u, &r), 4 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 4 * PL_SUBCYCLES);
     r = (pl_mem_req){.op = PL_MEM_REDUCE,
                      .sectors = 9,
                      .bytes = 2,
                      .turns = 3,
                      .depth = 4}; /* two further turns, in one sector each */
-    ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_SUBCYCLES);
     r.depth = 6; /* both sectors take three turns */
-    ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_SUBCYCLES);
     c.atomic_packet = 3;
     r = (pl_mem_req){
         .op = PL_MEM_ATOMIC, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1, .apart = true};
     pl_up_costs v = pl_up_costs_of(&c);
-    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_SUBCYCLES);
     c.atomic_apart = 2; /* whose answers do not get in each other's way */
     v = pl_up_costs_of(&c);
-    ck_assert_uint_eq(pl_up_cost(&v, &r), 2 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 2 * PL_SUBCYCLES);
     r.apart = false;
-    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_FINE);
+    ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_SUBCYCLES);
 }
 END_TEST
 
