@@ -55,8 +55,15 @@ tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
-	emu/sm/control_codes.c emu/sm/control_codes.h emu/sm/metrics.c emu/sm/metrics.h emu/sm/decode.c emu/sm/decode.h emu/sm/fetch.c emu/sm/gpu.c emu/sm/lsu.c \
-	 emu/sm/division_slow_path.c emu/sm/division_slow_path.h emu/sm/sm.c emu/sm/sm.h emu/sm/timing.h
+	emu/sm/control_codes.c emu/sm/control_codes.h emu/sm/metrics.c emu/sm/metrics.h emu/sm/decode.c emu/sm/decode.h emu/sm/gpu.c \
+	emu/sm/sm.c emu/sm/sm.h emu/sm/subcore.h emu/sm/warp_state.h emu/sm/inflight.c emu/sm/inflight.h emu/sm/units.h \
+	emu/sm/warp_scheduler.c emu/sm/issue.c emu/sm/stall_accounting.c emu/sm/scoreboard.c emu/sm/warp_progress.c \
+	emu/sm/completion.c emu/sm/async_landing.c emu/sm/driver_calls.c \
+	emu/sm/math_pipes.c emu/sm/special_function_unit.c emu/sm/tensor_unit.c emu/sm/branch_unit.c \
+	emu/sm/barrier_unit.c emu/sm/fence_unit.c emu/sm/lsu.c emu/sm/lsu_common.c emu/sm/lsu_shared.c \
+	emu/sm/lsu_global.c emu/sm/lsu_constant.c emu/sm/mbarrier_unit.c emu/sm/store_buffer.c \
+	emu/sm/texture_unit.c emu/sm/copy_engine.c emu/sm/instruction_cache.c emu/sm/constant_cache.c \
+	 emu/sm/division_slow_path.c emu/sm/division_slow_path.h emu/sm/timing.h
 
 # Approximate functions.
 libptxloom_la_SOURCES += emu/exec/num/mufu_sequences.h emu/exec/num/mufu_unit.h emu/exec/num/mufu_tables.c emu/exec/num/mufu_tables.def

@@ -92,4 +92,17 @@ static inline uint64_t pl_cache_address(const pl_cache *c, const pl_cache_line *
     return (l->tag - 1) << c->line_shift;
 }
 
+/* The line of a cache that holds an address, claimed when absent: *fresh tells. PL_NO_LINE when
+ * there is no room. */
+static inline uint32_t pl_cache_find_or_claim(pl_cache *c, uint64_t address, bool *fresh)
+{
+    uint32_t k = pl_cache_find(c, address);
+    *fresh = k == PL_NO_LINE;
+    if (*fresh) {
+        pl_cache_line old;
+        k = pl_cache_claim(c, address, PL_RANK_NORMAL, &old);
+    }
+    return k;
+}
+
 #endif

@@ -78,6 +78,35 @@ static pl_kind kind_of(unsigned cls)
     return PL_KIND_MATH;
 }
 
+/* The unit that takes an instruction of this kind. */
+static pl_unit_id unit_of(pl_kind kind, const pl_price *price)
+{
+    switch (kind) {
+    case PL_KIND_MATH: return price->variable ? PL_UNIT_SPECIAL_FUNCTION : PL_UNIT_NONE;
+    case PL_KIND_MEMORY:
+    case PL_KIND_MATRIX_MEMORY:
+    case PL_KIND_COPY:
+    case PL_KIND_COMMIT:
+    case PL_KIND_BULK:
+    case PL_KIND_MBARRIER:
+    case PL_KIND_MBARRIER_WAIT: return PL_UNIT_LSU;
+    case PL_KIND_PARAM: return PL_UNIT_CONSTANT;
+    case PL_KIND_WGMMA:
+    case PL_KIND_WGMMA_COMMIT: return PL_UNIT_TENSOR;
+    case PL_KIND_BARRIER:
+    case PL_KIND_CLUSTER_ARRIVE:
+    case PL_KIND_CLUSTER_WAIT: return PL_UNIT_BARRIER;
+    case PL_KIND_FENCE_CTA:
+    case PL_KIND_FENCE_GPU:
+    case PL_KIND_FENCE_SYS:
+    case PL_KIND_FENCE_PROXY:
+    case PL_KIND_FENCE_VIEW: return PL_UNIT_FENCE;
+    case PL_KIND_BRANCH: return PL_UNIT_BRANCH;
+    case PL_KIND_SLEEP: return PL_UNIT_SLEEP;
+    default: return PL_UNIT_NONE;
+    }
+}
+
 /* n of a shape word such as m64n128k16, in units of 8; 1 when there is none. */
 static uint16_t shape_scale(const pl_insn *i, const pl_form *f)
 {
@@ -287,7 +316,7 @@ static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t r
 /* How often a warp's worth of data goes through the exchange unit: for a shuffle, for a special
  * register unless it is the same for a whole block (those, reductions and comparisons of all lanes
  * are counted at the address divergence unit), for each read of the empty list of lanes, for what a
- * fence tells the L1 (of gpu scope: sm.c). Counted by
+ * fence tells the L1 (of gpu scope: fence_unit.c). Counted by
  * l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
 static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
@@ -702,6 +731,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         if (!indexed) d->constant = operand_constant(&module, d, i, &l, (uint32_t)m->constant.line);
         d->uniform = uniform_atomic(&lanes, d, i, f, &l);
         if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
+        d->unit = (uint8_t)unit_of((pl_kind)d->kind, d->price);
         d->exchange = exchanges(i, d->price, fetched, special_rows);
         d->extra_latency = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows)
                                ? (uint8_t)m->op[PL_OP_SHFL].operand

@@ -44,6 +44,22 @@ typedef enum pl_kind {
     PL_KIND_EXIT
 } pl_kind;
 
+/* The units of an SM that instructions go to, beside the arithmetic pipes. */
+typedef enum pl_unit_id {
+    PL_UNIT_NONE,
+    PL_UNIT_SPECIAL_FUNCTION, /* results of variable latency: MUFU, shuffles, special registers */
+    PL_UNIT_TENSOR,           /* wgmma; mma is arithmetic of a fixed latency */
+    PL_UNIT_LSU,
+    PL_UNIT_TEXTURE,     /* behind the LSU */
+    PL_UNIT_COPY_ENGINE, /* behind the LSU */
+    PL_UNIT_CONSTANT,
+    PL_UNIT_BRANCH,
+    PL_UNIT_BARRIER,
+    PL_UNIT_FENCE,
+    PL_UNIT_SLEEP,
+    PL_UNIT_COUNT
+} pl_unit_id;
+
 /* How Nsight Compute counts what has no unit of arithmetic. From its sums over the recorded suite,
  * which the machine code of the launches explains (vecadd: of the 20 instructions of a warp six at
  * the ADU, five reads of constants and the block's number, and no branch at all; H200, driver
@@ -75,6 +91,7 @@ typedef struct pl_decoded_insn {
     uint16_t scale;   /* times that a matrix instruction holds its unit (wgmma) */
     uint8_t nread, nwrite, npread, npwrite;
     uint8_t kind;          /* pl_kind */
+    uint8_t unit;          /* pl_unit_id */
     uint8_t alu;           /* pl_mem_alu of an atomic */
     uint8_t division_path; /* pl_division_path: it costs nothing unless a lane needs it */
     bool guarded;          /* the last predicate read is the guard */

@@ -14,7 +14,7 @@
 #include "emu/exec/deadlock_report.h"
 #include "base/guard.h"
 #include "emu/sm/metrics.h"
-#include "emu/sm/sm.h"
+#include "emu/sm/units.h"
 #include "base/team.h"
 #include "emu/sm/timing.h"
 #include <stdio.h>
@@ -593,7 +593,8 @@ static void exchange(gpu *x)
     for (uint32_t k = 0; k < x->m->sm.count; k++) {
         pl_sm *s = &x->sm[k];
         if (!x->status[k].sends) continue;
-        pl_lsu_let_go(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
+        pl_store_buffer_drain(s, sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until
+                                                                                    : PL_NEVER);
         x->status[k].sends = s->store_buffer_until;
         if (s->out.n == 0) continue;
         pl_mem_outbox empty = x->sending[k];
@@ -779,7 +780,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         memory(&x);
         for (uint32_t k = 0; k < m->sm.count;
              k++) { /* the last stores, which waited for others to join them */
-            pl_lsu_let_go(&x.sm[k], PL_NEVER);
+            pl_store_buffer_drain(&x.sm[k], PL_NEVER);
             pl_memsys_send(x.mem, &x.sm[k].out);
         }
         x.until = UINT64_MAX / 4;
@@ -787,7 +788,7 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
         for (uint32_t k = 0; k < m->sm.count; k++) {
             if (x.sm[k].last_exit > end) end = x.sm[k].last_exit;
             busy += x.sm[k].stat.blocks > 0;
-            pl_lsu_tell_rest(&x.sm[k]);
+            pl_inflight_tell_rest(&x.sm[k].inflight);
         }
         if (x.last_retired > end) end = x.last_retired;
         end += m->launch.end +

@@ -2,8 +2,8 @@
  *
  * Meaning comes from emu/exec (one pl_warp_step for each instruction, at the cycle it issues); time
  * comes from here and from memmodel. Start at gpu.c (the block diagram: block scheduler, SMs,
- * memory system), then sm.c (issue), lsu.c (memory instructions), fetch.c (instruction and constant
- * caches). doc/accuracy.md says what is modelled and how good it is. */
+ * memory system), then sm.h (an SM) and units.h (its parts, a file each). doc/accuracy.md says what
+ * is modelled and how good it is. */
 #ifndef PL_EMU_SM_TIMING_H
 #define PL_EMU_SM_TIMING_H
 

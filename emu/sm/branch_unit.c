@@ -1,0 +1,44 @@
+/* branch_unit.c - branches, calls, returns and places where lanes reconverge: when the warp goes on
+ * behind them. */
+#include "emu/sm/units.h"
+
+/* Indirect branches, yields and places where lanes reconverge pass the branch unit one after the
+ * other; the stall count holds the warp first. */
+static uint64_t enter(pl_issue_slot *x, uint32_t each)
+{
+    return pl_port_enter(&x->s->unit[PL_UNIT_BRANCH].port, x->t->stall,
+                         (uint64_t)each * PL_SUBCYCLES);
+}
+
+/* When the target is known. */
+static uint64_t resolve(pl_issue_slot *x, bool diverges)
+{
+    const pl_issue_config *m = &x->s->m->issue;
+    const pl_decoded_insn *d = x->d;
+    if (d->indirect) return enter(x, m->jump_each) + m->jump;
+    if (d->yields) return enter(x, m->jump_each) + m->yield;
+    const uint64_t in = d->reconverges ? enter(x, m->join_each) : x->t->stall;
+    const uint32_t latency = d->price->latency;
+    return in + (latency > m->branch ? latency - m->branch : 0) + (diverges ? m->divergence : 0);
+}
+
+void pl_branch_issue(pl_issue_slot *x)
+{
+    const pl_issue_config *m = &x->s->m->issue;
+    const pl_warp *w = x->t->w;
+    pl_sm_warp *t = x->t;
+    const bool diverges = w->nsplits > x->nsplits;
+    x->s->stat.divergent += diverges; /* pc_stat counts it where lanes diverge (op_control.c) */
+    if (w->state == PL_WARP_DONE || (x->d->guarded && w->pc == x->pc + 1 && !diverges))
+        return; /* not taken: the stall count is all */
+    t->not_before_reason = PL_STALL_BRANCH;
+    t->not_before = resolve(x, diverges);
+    if (x->d->reconverges && w->pc == x->pc) t->not_before = t->stall + m->rejoin;
+    if (m->refetch && (w->pc != x->pc + 1 || x->d->yields)) {
+        const uint64_t resolved = t->not_before;
+        t->not_before =
+            pl_port_enter(&x->c->redirected, resolved, (uint64_t)m->refetch * PL_SUBCYCLES) +
+            m->refetch;
+        t->refetch_cycles = (uint32_t)(t->not_before - resolved);
+    }
+}

@@ -1,0 +1,87 @@
+/* completion.c - what has ended in units reaches the warps that wait for it. */
+#include "emu/sm/units.h"
+
+/* The last access of the warp in the queue of the L1 has gone on, or its stores have left: it may
+ * be what the warp's end or a fence waits for. */
+static void accesses_sent(pl_sm *s, pl_sm_warp *t, uint64_t now)
+{
+    if (t->wait == PL_WAIT_STORES) pl_scoreboard_wake(s, pl_warp_index(s, t), now);
+    if (t->wait != PL_WAIT_QUEUED) return;
+    if (!pl_warp_stores_sent(s, t)) {
+        if (t->last_request < s->leaves) s->leaves = t->last_request;
+        return;
+    }
+    /* it ended long ago: all that came after counts as its way out */
+    const uint64_t cycles =
+        now - t->issued + pl_warp_exit_drain(s, t, now) - pl_warp_exit_drain(s, t, t->issued);
+    s->stat.stall[PL_STALL_DRAIN] += cycles;
+    if (s->pc_stat) s->pc_stat[t->exit_pc].stall[PL_STALL_DRAIN] += cycles;
+    pl_warp_end(s, t, now);
+}
+
+/* Ends warps whose stores have left. */
+static void end_drained_warps(pl_sm *s, uint64_t now)
+{
+    s->leaves = PL_NEVER;
+    for (uint32_t k = 0; k < s->m->sm.warps; k++) {
+        pl_sm_warp *t = &s->warp[k];
+        if (t->w && t->wait == PL_WAIT_QUEUED && !t->queued) accesses_sent(s, t, now);
+    }
+}
+
+/* A store or an atomic operation is done. */
+static void store_answered(pl_sm *s, uint64_t now)
+{
+    s->requests_out--;
+    if (s->leaves <= pl_sm_last_sent(s)) end_drained_warps(s, now);
+    if (s->fences <= s->requests - s->requests_out) {
+        s->fences = PL_NEVER;
+        pl_scoreboard_wake_all(s, PL_WAIT_STORES, now);
+    }
+}
+
+/* A bulk copy is done: warps whose mbarrier it was go on. */
+static void bulk_copy_done(pl_sm *s, const pl_completion *c)
+{
+    for (uint32_t k = 0; k < s->m->sm.warps; k++) {
+        pl_sm_warp *t = &s->warp[k];
+        if (!t->w || t->awaited_copy != c->id) continue;
+        t->awaited_copy = 0;
+        pl_scoreboard_end_wait(s, t, t->awaited_copy_sb, c->ready);
+    }
+}
+
+static void inflight_done(pl_sm *s, const pl_completion *c)
+{
+    pl_sm_warp *t = &s->warp[c->warp];
+    if (c->copy && --t->copies[c->group] == 0) t->copied[c->group] = c->ready;
+    if (c->bulk) bulk_copy_done(s, c);
+    if (!t->w || t->age != c->age) return;
+    if (!c->bulk) t->outstanding--;
+    if (c->scoreboard != PL_SB_NONE) pl_scoreboard_end_wait(s, t, c->scoreboard, c->ready);
+    if (c->copy && t->wait == PL_WAIT_COPIES) pl_scoreboard_settle(s, t, s->now);
+    if (c->copy && t->wait == PL_WAIT_NONE && t->next && t->next->kind == PL_KIND_COPY_WAIT &&
+        c->ready > t->not_before) {
+        t->not_before = c->ready;
+        pl_scoreboard_settle(s, t, s->now);
+    }
+    if (t->wait == PL_WAIT_QUEUED && !t->outstanding && !t->queued)
+        accesses_sent(s, t, c->ready > s->now ? c->ready : s->now);
+}
+
+void pl_completions_apply(pl_sm *s, uint64_t now)
+{
+    for (uint32_t k = 0; k < s->inflight.ncompleted; k++) {
+        const pl_completion *c = &s->inflight.completed[k];
+        pl_sm_warp *t = &s->warp[c->warp];
+        switch ((pl_completion_kind)c->what) {
+        case PL_COMPLETED_INFLIGHT: inflight_done(s, c); break;
+        case PL_COMPLETED_READ: pl_scoreboard_end_wait(s, t, c->scoreboard, c->ready); break;
+        case PL_COMPLETED_QUEUED:
+            if (--t->queued == 0) accesses_sent(s, t, now);
+            break;
+        case PL_COMPLETED_STORE: store_answered(s, now); break;
+        }
+    }
+    s->inflight.ncompleted = 0;
+}

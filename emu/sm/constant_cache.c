@@ -1,0 +1,179 @@
+/* constant_cache.c - the constant caches of an SM: one for operands of instructions, one for
+ * indexed constants, a larger one behind both (L1.5), and the lines of the driver's constant bank.
+ *
+ * Each keeps, beside its tags, the cycle at which a line is there: PL_NEVER until the reply of the
+ * L2 comes. */
+#include "emu/sm/units.h"
+
+bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m)
+{
+    c->tags = pl_arena_array(a, pl_cache, m->sm.count);
+    if (!c->tags) return false;
+    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.mid_size,
+                      (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    c->when = pl_arena_array(large, uint64_t, pl_cache_indices(c->tags));
+    return pl_arena_ok(a) && pl_arena_ok(large);
+}
+
+void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared)
+{
+    const pl_const_config *c = &s->m->constant;
+    pl_cache_init(&s->const_indexed, a, a, c->size, (uint32_t)c->line, c->ways, false);
+    pl_cache_init(&s->const_operand, a, a, c->size, (uint32_t)c->line, c->ways, false);
+    s->const_l15 = shared->tags[s->id];
+    s->const_l15_when = shared->when + (s->const_l15.line - shared->tags[0].line);
+    s->const_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_indexed));
+    s->operand_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_operand));
+}
+
+/* Line `mid` of the cache behind the two of the first level is asked for. */
+static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
+{
+    s->const_l15.line[mid].pending = 1;
+    s->const_l15_when[mid] = PL_NEVER;
+    pl_sm_request_read_only(s, line, s->m->constant.line, PL_CL_CONST,
+                            now + s->m->constant.mid_latency / 2);
+}
+
+/* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh:
+ * it was not there before. */
+static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_t line,
+                              uint64_t now, bool *fresh)
+{
+    const pl_const_config *c = &s->m->constant;
+    bool fresh_mid;
+    uint32_t k = pl_cache_find_or_claim(first, line, fresh);
+    if (!*fresh && k != PL_NO_LINE && when[k] != PL_NEVER) return when[k];
+    uint32_t mid = pl_cache_find_or_claim(&s->const_l15, line, &fresh_mid);
+    if (mid != PL_NO_LINE && !fresh_mid && s->const_l15_when[mid] != PL_NEVER) {
+        uint64_t at = (s->const_l15_when[mid] > now ? s->const_l15_when[mid] : now) +
+                      c->mid_latency - c->latency;
+        if (k != PL_NO_LINE) {
+            when[k] = at;
+            first->line[k].pending = 0;
+        }
+        return at;
+    }
+    if (k != PL_NO_LINE) {
+        when[k] = PL_NEVER;
+        first->line[k].pending = 1;
+    }
+    if (mid == PL_NO_LINE) return now + c->mid_latency;
+    if (fresh_mid) fetch_constants(s, mid, line, now);
+    return PL_NEVER;
+}
+
+uint64_t pl_const_load(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
+{
+    uint64_t line = address & ~(s->m->constant.line - 1);
+    bool fresh;
+    uint64_t at = constant_line(s, &s->const_indexed, s->const_when, line, now, &fresh);
+    if (fresh) s->stat.const_misses++;
+    if (at != PL_NEVER) return at > now ? at : now;
+    if (s->nconst_wait == PL_CONST_WAITS) return now + s->m->constant.mid_latency;
+    s->const_wait[s->nconst_wait].line = line;
+    s->const_wait[s->nconst_wait].token = token;
+    s->nconst_wait++;
+    return PL_NEVER;
+}
+
+uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now)
+{
+    const uint64_t size = s->m->constant.line, line = address & ~(size - 1),
+                   first = address & ~(s->m->constant.mid_line - 1);
+    bool fresh;
+    uint64_t at = constant_line(s, &s->const_operand, s->operand_when, line, now, &fresh);
+    /* what comes from the L2 brings its neighbours with it */
+    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line;
+         a += size) {
+        uint32_t mid = pl_cache_find_or_claim(&s->const_l15, a, &fresh);
+        if (fresh && mid != PL_NO_LINE) fetch_constants(s, mid, a, now);
+        fresh = true;
+    }
+    return at;
+}
+
+/* A line that a first-level cache waits for is there from cycle `at`. */
+static void arrive(pl_cache *first, uint64_t *when, uint64_t line, uint64_t at)
+{
+    uint32_t k = pl_cache_find(first, line);
+    if (k == PL_NO_LINE || when[k] != PL_NEVER) return;
+    when[k] = at;
+    first->line[k].pending = 0;
+}
+
+void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
+{
+    const pl_const_config *c = &s->m->constant;
+    for (uint64_t line = first; line < first + s->m->l1.line; line += c->line) {
+        uint32_t mid = pl_cache_find(&s->const_l15, line);
+        if (mid == PL_NO_LINE || s->const_l15_when[mid] != PL_NEVER) continue;
+        uint64_t at = now + c->mid_latency / 2;
+        s->const_l15_when[mid] = at;
+        s->const_l15.line[mid].pending = 0;
+        arrive(&s->const_indexed, s->const_when, line, at);
+        arrive(&s->const_operand, s->operand_when, line, at);
+        for (uint32_t i = 0; i < s->nconst_wait;) {
+            if (s->const_wait[i].line != line) {
+                i++;
+                continue;
+            }
+            uint32_t token = s->const_wait[i].token;
+            s->const_wait[i] = s->const_wait[--s->nconst_wait];
+            if (pl_inflight_arrive(&s->inflight.at[token], at))
+                pl_inflight_complete(&s->inflight, token, s->inflight.at[token].base);
+        }
+    }
+}
+
+/* Where it is noted when a line of the constant bank is there. */
+static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_decoded_insn *d)
+{
+    return &when[d->bank_at / s->m->constant.line % PL_BANK_LINES];
+}
+
+/* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core
+ * fetches each line of it once, one after the other for a warp, from a cache near the SM to which
+ * the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it
+ * has it. */
+uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
+{
+    uint64_t *when = bank_line(pl_subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);
+    pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
+    const uint64_t from = now > sb->ready ? now : sb->ready,
+                   loaded = *bank_line(s->loaded_when, s, d);
+    if (!*when && ((loaded && loaded <= now) || !s->m->constant.first)) *when = now;
+    if (!*when)
+        *when =
+            pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_turn, from) +
+            s->m->constant.first;
+    if (*when > sb->ready) sb->ready = *when;
+    sb->kind = PL_SB_BANK;
+    return *when;
+}
+
+/* When LDC has such a value in a register: the first one of each line fetches it. */
+static uint64_t loaded_constant(pl_sm *s, const pl_decoded_insn *d, uint64_t now)
+{
+    uint64_t *when = bank_line(s->loaded_when, s, d);
+    const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
+    if (!*when)
+        *when =
+            pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_turn, now) +
+            s->m->constant.mid_latency;
+    s->stat.const_misses += *when > now;
+    return *when > ready ? *when : ready;
+}
+
+void pl_constant_issue(pl_issue_slot *x)
+{
+    pl_sm *s = x->s;
+    if (x->d->metric.ldc) {
+        x->c->mio[x->c->mio_at++ % s->m->issue.mio_queue] = x->start;
+        pl_scoreboard_result(x->t, x->d, loaded_constant(s, x->d, x->start), PL_SB_SHORT);
+    } else if (x->d->bank) { /* it has the line before it issues: here the warp goes on when that is
+                                there */
+        x->t->not_before = pl_const_bank_ready(s, x->t, x->d, x->now);
+        x->t->not_before_reason = PL_STALL_IMC_MISS;
+    }
+}

@@ -1,0 +1,131 @@
+/* lsu_common.c - what accesses of all kinds share: replays, tags, registers that are read, the link
+ * to the sub-core, events. */
+#include "isa/program/cache_policy.h"
+#include "emu/sm/units.h"
+#include <string.h>
+
+/* Until Kepler an access of several passes or lines is issued again for each of them: the scheduler
+ * issues nothing else meanwhile (Smith, Stack Overflow 35593124: "instruction replays use an
+ * instruction issue slot"). */
+void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
+{
+    if (!s->m->issue.replay || turns < 2) return;
+    if (c->issue_free < now) c->issue_free = now;
+    c->issue_free += (uint64_t)(turns - 1) * s->m->issue.replay * s->m->issue.interval;
+}
+
+/* Cycles of the tags for the lines at hand. */
+uint32_t pl_lsu_tag_cycles(const pl_sm *s)
+{
+    const pl_l1_config *m = &s->m->l1;
+    return pl_tag_turns(&s->lines, (uint32_t)m->line, m->tags, m->tag_low, m->tag_high);
+}
+
+/* The data of a load whose last sector has come at `at` pass the banks, and the link to its
+ * sub-core: the cycle at which they are there (coalescing.csv: 413 cycles where 32 sectors lie in
+ * one bank, 388 where they do not). */
+static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
+{
+    uint64_t start =
+        pl_port_enter(&s->data, s->now, (uint64_t)k->passes * s->m->shared.pass * PL_SUBCYCLES);
+    uint64_t link = pl_port_enter(&s->sub[k->warp % s->nsub].link, s->now,
+                                  (uint64_t)k->passes * s->m->shared.link_pass * PL_SUBCYCLES);
+    if (link > start) start = link;
+    if (s->m->issue
+            .replay) { /* a load that misses is issued again when its data have come (Smith) */
+        uint64_t again =
+            pl_port_enter(&s->unit[PL_UNIT_LSU].port, s->now, pl_lsu_cost(s, k->passes));
+        if (again > start) start = again;
+        pl_lsu_replay(s, &s->sub[k->warp % s->nsub], k->passes + 1u, s->now);
+    }
+    return (start > at ? start : at) + k->passes - 1u;
+}
+
+void pl_lsu_part_done(pl_sm *s, uint32_t slot, uint64_t at)
+{
+    const pl_inflight *k = &s->inflight.at[slot];
+    if (!pl_inflight_arrive(&s->inflight.at[slot], at)) return;
+    pl_inflight_complete(&s->inflight, slot, k->passes ? return_data(s, k, k->base) : k->base);
+}
+
+/* Tells the listener about an access; with a token that is not done yet, keeps that until it is. */
+void pl_lsu_emit(pl_sm *s, const pl_sm_warp *t, uint32_t pc, uint64_t now, uint64_t seq,
+                 uint32_t sectors, uint32_t passes, pl_level level, uint64_t latency,
+                 uint32_t token)
+{
+    const pl_sink *sink = s->g->sink;
+    if (!sink || !sink->mem) return;
+    pl_mem_event e = {.seq = seq,
+                      .cycle = now,
+                      .block = (uint32_t)t->w->cta->number,
+                      .warp = t->w->index,
+                      .pc = pc,
+                      .mask = s->fx.mask,
+                      .half = t->w->half,
+                      .sm = (uint16_t)s->id,
+                      .space = s->fx.space,
+                      .kind = s->fx.kind,
+                      .size = s->fx.size,
+                      .sectors = (uint16_t)sectors,
+                      .wavefronts = (uint16_t)passes,
+                      .level = (uint16_t)level,
+                      .latency = (uint32_t)latency,
+                      .addr = s->fx.addr};
+    if (token == PL_NO_TOKEN || s->inflight.at[token].remaining == 0) {
+        sink->mem(sink->ctx, &e);
+        return;
+    }
+    pl_pending_event *late = &s->inflight.pending_event[token];
+    memcpy(late->addr, s->fx.addr, sizeof late->addr);
+    e.addr = late->addr;
+    late->event = e;
+    s->inflight.at[token].told_later = true;
+}
+
+/* An access that leaves its queue at `start`, and holds the link to its sub-core for so many
+ * passes, has read its registers. */
+uint64_t pl_lsu_registers_read(const pl_sm *s, uint64_t start)
+{
+    uint32_t registers = s->fx.kind == PL_AC_STORE ? 1 + (s->fx.size + 3u) / 4 : 1;
+    return start + registers * s->m->shared.link_pass + s->m->issue.read;
+}
+
+void pl_lsu_read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t start,
+                           uint8_t kind)
+{
+    pl_scoreboard_read(t, d, pl_lsu_registers_read(s, start), kind);
+}
+
+/* A copy into shared memory is part of its warp's open group. */
+void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
+{
+    s->inflight.at[slot].copy = true;
+    s->inflight.at[slot].group = t->open_group;
+    t->copies[t->open_group]++;
+}
+
+/* Whether the L2 answers with what was there: to atomics, and to reductions on generic addresses,
+ * which the machine makes as atomics that write no register (machine code for sm_90;
+ * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
+bool pl_lsu_is_answered(const pl_effect *fx, const pl_decoded_insn *d)
+{
+    return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic);
+}
+
+/* What the L2 is told about the place of a line. */
+int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_effect *fx, uint64_t line)
+{
+    static const int8_t rank[] = {[PL_PRIORITY_UNCHANGED] = PL_RANK_UNCHANGED,
+                                  [PL_PRIORITY_FIRST] = PL_RANK_FIRST,
+                                  [PL_PRIORITY_LAST] = PL_RANK_LAST,
+                                  [PL_PRIORITY_NORMAL] = PL_RANK_RESET};
+    return fx->policy ? rank[policy_says(fx->policy, line)] : d->rank[1];
+}
+
+/* Value of operand k of the instruction for one lane, addresses with their offset left out. */
+uint64_t pl_lsu_operand(const pl_sm_warp *t, const pl_insn *i, uint32_t k, unsigned lane, bool wide)
+{
+    if (k >= PL_INLINE_OPERANDS || i->op[k] == UINT32_MAX) return 0;
+    const uint32_t *row = t->w->regs + (size_t)i->op[k] * PL_LANES;
+    return wide ? ((const uint64_t *)(const void *)row)[lane] : row[lane];
+}

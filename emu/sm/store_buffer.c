@@ -1,0 +1,93 @@
+/* store_buffer.c - stores on their way out of the SM: a write-combining buffer behind the L1.
+ *
+ * A store stays in the L1 for a moment (l1.hold); another one to the same line that comes to the
+ * tags meanwhile joins it, whatever warp sends it, and both stay for a moment more
+ * (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
+ * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2
+ * as one (sgemm_reg: a quarter).
+ *
+ * A store to local memory is in the L1 too, and words of a sector that is written only in part can
+ * be loaded (paths.tsv spread: lanes two rows and more apart). But where stores that have joined
+ * write different words of a sector and leave it incomplete, it is not there afterwards: as many
+ * sectors of alloca_local are fetched from the L2 as its stores have in common, and where lanes are
+ * one row apart (spread 1), each load waits for the L2. Bytes of the same words do no harm
+ * (stack_of_fields_in_structures: 8,784 sectors joined, 203 fetched). */
+#include "emu/sm/units.h"
+
+static void drain_entry(pl_sm *s, pl_mem_req *r)
+{
+    s->stat.l1_write_sectors += (uint32_t)__builtin_popcount(r->sectors);
+    pl_sm_request(s, *r);
+    r->sectors = 0;
+}
+
+/* Sectors of a line of local memory that the words of these lanes do not fill. */
+static uint8_t incomplete(const pl_l1_config *m, uint32_t lanes)
+{
+    const unsigned words = (unsigned)m->sector / 4;
+    uint8_t sectors = 0;
+    for (unsigned first = 0; first < PL_LANES; first += words)
+        for (unsigned l = first; l < first + words && l < PL_LANES; l++)
+            if (!(lanes >> l & 1)) sectors |= (uint8_t)(1u << first / words);
+    return sectors;
+}
+
+/* Sectors of a line of local memory in which the words of these lanes lie. */
+static uint8_t touched(const pl_l1_config *m, uint32_t lanes)
+{
+    const unsigned words = (unsigned)m->sector / 4;
+    uint8_t sectors = 0;
+    for (; lanes; lanes &= lanes - 1)
+        sectors |= (uint8_t)(1u << (unsigned)__builtin_ctz(lanes) / words);
+    return sectors;
+}
+
+/* True: a store whose tags are looked up at `start` has joined one that is there. lanes: whose
+ * words of local memory it writes, else none. */
+bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t lanes)
+{
+    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
+        pl_mem_req *w = &s->store_buffer[k];
+        if (!w->sectors || w->line != r->line || w->time <= start) continue;
+        uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
+        w->sectors |= r->sectors;
+        w->bytes = (uint8_t)(sum > most ? most : sum);
+        if (w->time < r->time) w->time = r->time;
+        if (s->store_buffer_until < r->time) s->store_buffer_until = r->time;
+        const uint32_t more = lanes & ~s->store_lanes[k];
+        s->store_lanes[k] |= lanes;
+        if (more)
+            pl_l1_invalidate_sectors(&s->l1, r->line,
+                                     touched(&s->m->l1, more) &
+                                         incomplete(&s->m->l1, s->store_lanes[k]));
+        return true;
+    }
+    return false;
+}
+
+/* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines
+ * of a warp's stores wait for the next ones, 29 do not; paths.tsv rows: four warps that store to 16
+ * lines each join nothing; joins.tsv: of bytes and halves it is 12 to 14 lines). */
+void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t places)
+{
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < places; k++) {
+        at = s->store_buffer_at++ % s->m->l1.writes;
+        if (s->store_buffer[at].sectors) drain_entry(s, &s->store_buffer[at]);
+    }
+    s->store_buffer[at] = *r;
+    s->store_lanes[at] = lanes;
+    s->store_buffer_until = r->time > s->store_buffer_until ? r->time : s->store_buffer_until;
+}
+
+void pl_store_buffer_drain(pl_sm *s, uint64_t until)
+{
+    if (s->store_buffer_until == 0) return;
+    uint64_t latest = 0;
+    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
+        pl_mem_req *w = &s->store_buffer[k];
+        if (w->sectors && w->time < until) drain_entry(s, w);
+        if (w->sectors && w->time > latest) latest = w->time;
+    }
+    s->store_buffer_until = latest;
+}

@@ -1,0 +1,72 @@
+/* texture_unit.c - the texture unit of an SM: descriptions of textures and surfaces, lanes that
+ * take turns, and the way of filtered values to the sub-core. */
+#include "emu/sm/units.h"
+
+/* Textures and surfaces are described in memory; an SM reads that when it first uses one. Returns
+ * when an access of `start` can begin. */
+static uint64_t header_ready(pl_sm *s, uint64_t object, uint64_t start)
+{
+    for (uint32_t k = 0; k < PL_TEXTURE_HEADERS; k++)
+        if (s->header[k].object == object)
+            return start > s->header[k].since ? start : s->header[k].since;
+    s->header[s->header_at].object = object;
+    s->header[s->header_at].since = start + s->m->l1.header;
+    s->header_at = (s->header_at + 1) % PL_TEXTURE_HEADERS;
+    return start + s->m->l1.header;
+}
+
+/* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four
+ * lanes a cycle are served, eight where their coordinates are whole; of a group's lanes, lines of
+ * the same bank take turns, but for two neighbours; wide texels take their time, and twice that
+ * where neighbours are weighed, all of it for each of two planes (tex.tsv, texmiss.tsv). */
+static uint64_t quad_passes(const pl_sm *s, const pl_effect *fx, uint64_t *further)
+{
+    enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };
+    const pl_l1_config *m = &s->m->l1;
+    const uint32_t lanes = m->texture_lanes << !fx->sampled;
+    uint32_t turns = 0, groups = 0;
+    for (uint32_t first = 0; first < PL_LANES; first += lanes) {
+        uint64_t line[PL_LANES];
+        uint32_t n = 0, on[BANKS] = {0}, most = 0;
+        for (uint32_t l = first; l < first + lanes && l < PL_LANES; l++) {
+            uint32_t k = 0;
+            if (!(fx->mask >> l & 1)) continue;
+            const uint64_t at = fx->addr[l] / m->line;
+            while (k < n && line[k] != at) k++;
+            if (k < n) continue;
+            line[n++] = at;
+            const uint32_t here =
+                ++on[(at / NEXT_BANK ^ at / NEXT_BANK / BANKS ^ at / NEXT_BANK / BANKS / BANKS) %
+                     BANKS];
+            if (here > most) most = here;
+        }
+        turns += n == 2 && (line[0] + 1 == line[1] || line[1] + 1 == line[0]) ? 1 : most;
+        groups += n > 0;
+    }
+    if (fx->gathered || fx->between) groups *= 2;
+    if (fx->between) turns *= 2;
+    uint64_t wide = m->texture_width ? (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) /
+                                           m->texture_width
+                                     : 0;
+    if (fx->filtered && fx->size >= WIDE) wide *= fx->between ? 4 : 2;
+    if (wide < groups) wide = groups;
+    *further = 2 * (wide - groups) + (turns > groups ? turns - groups : 0);
+    return turns > wide ? turns : wide;
+}
+
+uint64_t pl_texture_unit_enter(pl_sm *s, pl_subcore *c, const pl_decoded_insn *d, uint64_t start,
+                               uint64_t *further)
+{
+    const pl_l1_config *m = &s->m->l1;
+    *further = m->texture;
+    start = header_ready(s, s->fx.object, start);
+    if (!m->texture_lanes) return start;
+    uint64_t more;
+    start = pl_port_enter(&s->unit[PL_UNIT_TEXTURE].port, start,
+                          quad_passes(s, &s->fx, &more) * PL_SUBCYCLES);
+    start = pl_port_enter(&c->texels, start,
+                          (uint64_t)m->texture_result * (d->components > 2 ? d->components : 1) *
+                              PL_SUBCYCLES);
+    *further += more + m->texture_component * (d->components > 1 ? d->components - 1u : 0);
+    return start;
+}

@@ -1,0 +1,118 @@
+/* warp_scheduler.c - which warp of a sub-core issues in a cycle.
+ *
+ * Each sub-core issues in order within a warp, one instruction a cycle. A warp's next issue cycle
+ * is known as soon as it has issued (scoreboard.c); or it is unknown, and the thing it waits for
+ * wakes it. */
+#include "emu/sm/units.h"
+
+/* The first cycle from `now` at which pipes and queues can take instruction d. */
+static uint64_t structural_hazard(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
+                                  uint32_t warp, uint64_t now, uint8_t *reason)
+{
+    uint64_t at = pl_math_pipes_free(s, c, d, warp, now, reason);
+    if (!d->price->variable && !d->metric.ldc) return at;
+    const uint64_t accepted = pl_lsu_accepts(s, c, d, now);
+    if (accepted > at) {
+        at = accepted;
+        *reason = pl_decoded_is_lg(d) ? PL_STALL_LG_THROTTLE : PL_STALL_MIO_THROTTLE;
+    }
+    return at;
+}
+
+/* When the constant that the warp's next instruction has as an operand is there; PL_NEVER: the
+ * reply wakes the warp. */
+static uint64_t constant_operand_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
+{
+    uint64_t at = pl_const_operand_ready(s, PL_CONST_BASE + t->next->constant - 1, now);
+    if (at > now) t->structural_reason = PL_STALL_IMC_MISS;
+    if (at == PL_NEVER) t->wait = PL_WAIT_CONSTANT;
+    return at;
+}
+
+/* The warp that was picked is about to execute something for which the SM has to wait, and may do
+ * so by stopping. */
+static bool stops(pl_sm *s, const pl_sm_warp *t)
+{
+    if (s->in_turn || !s->may_stop || !t->next->ordered || (t->next->releases && !t->released))
+        return false;
+    s->in_turn = pl_team_may(s->team, s->job);
+    return !s->in_turn;
+}
+
+/* What is left of a sub-core's cycle when a warp has been picked; `picked`: there was one. */
+void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
+{
+    if (picked) {
+        c->active++;
+        pl_issue(s, c, &s->warp[c->last * s->nsub + (uint32_t)(c - s->sub)], now);
+    }
+    const uint64_t soonest = c->issue_free > now ? c->issue_free : now + 1;
+    uint64_t next = PL_NEVER;
+    for (uint32_t p = 0; p < c->n && next > soonest; p++) {
+        if (c->ready[p] < next) next = c->ready[p];
+    }
+    c->next = next > soonest ? next : soonest;
+}
+
+/* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block
+ * none stays behind: 32 of one block run for as long as all of them together, those of four blocks
+ * for two thirds of that (start.tsv). */
+static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm_warp *t,
+                                uint32_t p)
+{
+    switch (s->m->issue.policy) {
+    case PL_POLICY_YOUNGEST: return t->age;
+    case PL_POLICY_OLDEST: return UINT32_MAX - t->age;
+    case PL_POLICY_TURNS: return (c->last + c->n - p - 1) % c->n;
+    default: return (uint64_t)t->cta->age << 32 | (UINT32_MAX - (uint32_t)t->issued);
+    }
+}
+
+/* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again.
+ * False: it has picked one, and stops. */
+bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
+{
+    if (now < c->issue_free) {
+        c->next = c->issue_free;
+        return true;
+    }
+    bool picked = false;
+    uint32_t sub = (uint32_t)(c - s->sub), tries = 0;
+    for (;;) {
+        uint32_t best = UINT32_MAX;
+        uint64_t best_age = 0;
+        if (c->ready[c->last] <= now && tries == 0) {
+            best = c->last;
+        } else {
+            for (uint32_t p = 0; p < c->n; p++) {
+                if (c->ready[p] > now) continue;
+                const uint64_t age = priority(s, c, &s->warp[p * s->nsub + sub], p);
+                if (best == UINT32_MAX || age > best_age) {
+                    best = p;
+                    best_age = age;
+                }
+            }
+        }
+        if (best == UINT32_MAX) break;
+        tries++;
+        pl_sm_warp *t = &s->warp[best * s->nsub + sub];
+        if (!t->next) { /* asleep: has its time come? */
+            pl_warp_advance(s, t, now);
+            if (c->ready[best] <= now && !t->next) c->ready[best] = now + 1;
+            continue;
+        }
+        uint64_t at =
+            structural_hazard(s, c, t->next, best * s->nsub + sub, now, &t->structural_reason);
+        if (at <= now && t->next->constant) at = constant_operand_ready(s, t, now);
+        if (at > now) {
+            c->ready[best] = at;
+            continue;
+        }
+        c->last = best;
+        if (stops(s, t)) return false;
+        picked = true;
+        break;
+    }
+    pl_warp_scheduler_end(s, c, picked, now);
+    return true;
+}
