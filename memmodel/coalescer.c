@@ -1,5 +1,6 @@
 /* coalescer.c - lines, sectors and bank passes of a vector access; see coalescer.h. */
 #include "memmodel/coalescer.h"
+#include "memmodel/request.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -39,8 +40,7 @@ void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t
             add(out, l, (uint8_t)((2u << high) - (1u << low)));
         }
     }
-    for (uint32_t i = 0; i < out->n; i++)
-        out->sectors += (uint32_t)__builtin_popcount(out->at[i].mask);
+    for (uint32_t i = 0; i < out->n; i++) out->sectors += pl_sector_count(out->at[i].mask);
 }
 
 uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint32_t low,

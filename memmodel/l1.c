@@ -1,32 +1,25 @@
-/* l1.c - tags and miss table of a first-level cache; see l1.h. */
+/* l1.c - tags of a first-level cache; its misses are in mshr.c; see l1.h. */
 #include "memmodel/l1.h"
-#include <assert.h>
 
 void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
                 uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
-                uint32_t waiters)
+                uint32_t targets)
 {
-    *l = (pl_l1){.sector_bytes = sector_bytes,
-                 .burst = PL_L1_BURST,
-                 .nmiss = misses + PL_L1_BURST,
-                 .nwaiter = waiters + PL_L1_BURST};
+    *l = (pl_l1){.sector_bytes = sector_bytes};
     pl_cache_init(&l->tags, a, tags, bytes, line_bytes, ways, true);
-    l->miss = pl_arena_array(sparse, pl_mshr, l->nmiss);
-    l->waiter = pl_arena_array(sparse, pl_mshr_target, l->nwaiter);
-    if (!pl_arena_ok(a)) return;
-    l->free_miss = l->free_waiter = PL_NO_LINE;
+    pl_mshr_init(&l->mshrs, sparse, misses, targets);
 }
 
-static bool is_own(const pl_l1 *l, uint64_t line)
+static bool is_private(const pl_l1 *l, uint64_t line)
 {
-    return line - l->own < l->own_bytes;
+    return line - l->private_base < l->private_bytes;
 }
 
 static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
 {
     pl_cache_line old;
     uint32_t slot = pl_cache_claim(&l->tags, line, rank, &old);
-    if (slot == PL_NO_LINE || is_own(l, line)) return slot;
+    if (slot == PL_NO_LINE || is_private(l, line)) return slot;
     if (l->nrecent < PL_L1_RECENT)
         l->recent[l->nrecent++] = slot;
     else
@@ -34,19 +27,9 @@ static uint32_t claim(pl_l1 *l, uint64_t line, pl_mem_rank rank)
     return slot;
 }
 
-static void wait_for(pl_l1 *l, pl_mshr *m, uint32_t token)
-{
-    uint32_t w = l->free_waiter != PL_NO_LINE ? l->free_waiter : l->fresh_waiter++;
-    assert(w < l->nwaiter && "pl_mshr_available was asked before the access");
-    if (w == l->free_waiter) l->free_waiter = l->waiter[w].next;
-    l->used_waiter++;
-    l->waiter[w] = (pl_mshr_target){.token = token, .next = m->waiters};
-    m->waiters = w;
-}
-
 /* An access finds a line (policy.tsv.xz): one that lets it go first or last says so, an ordinary
  * one makes it ordinary unless it was to go last. */
-static void use(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
+static void touch_line(pl_l1 *l, uint32_t slot, pl_mem_rank rank)
 {
     if (rank == PL_RANK_NORMAL && !l->tags.ranked) return;
     if (rank == PL_RANK_UNCHANGED ||
@@ -64,17 +47,17 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
     if (way != PL_L1_TAG_BYPASS) {
         slot = pl_cache_find(&l->tags, line);
         if (slot != PL_NO_LINE) {
-            use(l, slot, rank);
+            touch_line(l, slot, rank);
             pl_cache_line *t = &l->tags.line[slot];
             missing &= (uint8_t)~t->valid;
-            l->hits += (uint32_t)__builtin_popcount(sectors & t->valid);
+            l->hits += pl_sector_count(sectors & t->valid);
             if (!missing) return 0;
-            for (uint32_t i = t->waiters; i != PL_NO_LINE && missing; i = l->miss[i].next) {
-                uint8_t shared = missing & l->miss[i].sectors;
+            for (uint32_t i = t->waiters; i != PL_NO_LINE && missing; i = l->mshrs.at[i].next) {
+                uint8_t shared = missing & l->mshrs.at[i].sectors;
                 if (!shared) continue;
-                wait_for(l, &l->miss[i], token);
+                pl_mshr_add_target(&l->mshrs, &l->mshrs.at[i], token);
                 fills++;
-                l->merges += (uint32_t)__builtin_popcount(shared);
+                l->merges += pl_sector_count(shared);
                 missing &= (uint8_t)~shared;
             }
             if (!missing) return fills;
@@ -82,21 +65,15 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
             slot = claim(l, line, rank);
         }
     }
-    uint32_t i = l->free_miss != PL_NO_LINE ? l->free_miss : l->fresh_miss++;
-    assert(i < l->nmiss && "pl_mshr_available was asked before the access");
-    if (i == l->free_miss) l->free_miss = l->miss[i].next;
-    l->used_miss++;
-    l->misses += (uint32_t)__builtin_popcount(missing);
-    l->asked += (uint32_t)__builtin_popcount(missing);
-    l->miss[i] = (pl_mshr){
-        .line = line, .waiters = PL_NO_LINE, .next = PL_NO_LINE, .slot = slot, .sectors = missing};
+    l->misses += pl_sector_count(missing);
+    const uint32_t i = pl_mshr_new(&l->mshrs, line, slot, missing);
     if (slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[slot];
         t->pending |= missing;
-        l->miss[i].next = t->waiters;
+        l->mshrs.at[i].next = t->waiters;
         t->waiters = i;
     }
-    wait_for(l, &l->miss[i], token);
+    pl_mshr_add_target(&l->mshrs, &l->mshrs.at[i], token);
     *request = i;
     *ask = missing;
     return fills + 1;
@@ -108,7 +85,7 @@ bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_
     const bool there = slot != PL_NO_LINE;
     if (way == PL_L1_TAG_BYPASS) return there;
     if (there)
-        use(l, slot, rank);
+        touch_line(l, slot, rank);
     else if (way == PL_L1_TAG_ALLOCATE)
         slot = claim(l, line, rank);
     if (slot != PL_NO_LINE)
@@ -124,28 +101,16 @@ void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors)
 
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx)
 {
-    pl_mshr *m = &l->miss[request];
+    const pl_mshr *m = &l->mshrs.at[request];
     if (m->slot != PL_NO_LINE) {
         pl_cache_line *t = &l->tags.line[m->slot];
         t->pending &= (uint8_t)~m->sectors;
         t->valid |= m->sectors;
         uint32_t *link = &t->waiters;
-        while (*link != request) link = &l->miss[*link].next;
+        while (*link != request) link = &l->mshrs.at[*link].next;
         *link = m->next;
     }
-    uint32_t w = m->waiters;
-    m->next = l->free_miss;
-    l->free_miss = request;
-    l->used_miss--;
-    l->asked -= (uint32_t)__builtin_popcount(m->sectors);
-    while (w != PL_NO_LINE) {
-        uint32_t next = l->waiter[w].next, token = l->waiter[w].token;
-        l->waiter[w].next = l->free_waiter;
-        l->free_waiter = w;
-        l->used_waiter--;
-        done(ctx, token);
-        w = next;
-    }
+    pl_mshr_complete(&l->mshrs, request, done, ctx);
 }
 
 /* Forgets a line, but for those that nobody else writes; tells whether a fill is still to come for
@@ -153,7 +118,7 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
 static bool forget(pl_l1 *l, uint32_t slot)
 {
     pl_cache_line *t = &l->tags.line[slot];
-    if (t->tag && is_own(l, pl_cache_address(&l->tags, t))) return false;
+    if (t->tag && is_private(l, pl_cache_address(&l->tags, t))) return false;
     t->valid = 0;
     if (!t->pending) pl_cache_drop(&l->tags, slot);
     return t->pending;

@@ -1,4 +1,4 @@
-/* l1.h - the first-level cache of an SM: sectored tags, and a table of misses that are under way.
+/* l1.h - the first-level cache of an SM: sectored tags, and MSHRs.
  *
  * A load asks for lines with sector masks. Present sectors answer at once. A missing sector sends
  * one request; a second load that needs a sector already under way waits for the same fill (a
@@ -11,10 +11,8 @@
 
 #include "base/arena.h"
 #include "memmodel/cache.h"
+#include "memmodel/mshr.h"
 #include "memmodel/request.h"
-
-/* Room that is kept in the tables, so that an access that was let in always finds a place. */
-enum { PL_L1_BURST = 64 };
 
 /* Lines that are remembered as claimed since all were forgotten last. */
 enum { PL_L1_RECENT = 128 };
@@ -23,46 +21,22 @@ enum { PL_L1_RECENT = 128 };
  * a place that are not. */
 typedef enum pl_l1_policy { PL_L1_TAG_BYPASS, PL_L1_TAG_LOOKUP, PL_L1_TAG_ALLOCATE } pl_l1_policy;
 
-typedef struct pl_mshr {
-    uint64_t line;
-    uint32_t waiters; /* list of pl_mshr_target */
-    uint32_t next;    /* next miss of the same cache line, or free list */
-    uint32_t slot;    /* index in the tags, PL_NO_LINE when the line could not be claimed */
-    uint8_t sectors;
-} pl_mshr;
-
-typedef struct pl_mshr_target {
-    uint32_t token, next;
-} pl_mshr_target;
-
 typedef struct pl_l1 {
     pl_cache tags;
-    pl_mshr *miss;
-    pl_mshr_target *waiter;
-    uint32_t burst; /* most entries that an instruction takes */
-    uint32_t nmiss, nwaiter, free_miss, free_waiter, used_miss, used_waiter;
-    uint32_t most,
-        asked; /* sectors under way: so many may be for another access to start, 0: any; that are */
-    uint32_t fresh_miss, fresh_waiter; /* entries from here on were never used */
+    pl_mshr_file mshrs;
     uint32_t sector_bytes;
     uint64_t hits, merges, misses; /* sectors */
-    uint64_t own,
-        own_bytes; /* these addresses are the threads' own: no fence forgets their lines */
+    uint64_t private_base,
+        private_bytes; /* these addresses are the threads' own: no fence forgets their lines */
     uint32_t recent[PL_L1_RECENT],
         nrecent; /* lines that may hold something; PL_L1_RECENT + 1: too many to know */
 } pl_l1;
 
-/* tags, sparse: for tables that are mostly empty and need not be zero; misses: entries of the miss
- * table; waiters: loads that may wait, all together. */
+/* tags, sparse: for tables that are mostly empty and need not be zero; misses: MSHRs; targets:
+ * loads that may wait, all together. */
 void pl_l1_init(pl_l1 *l, pl_arena *a, pl_arena *tags, pl_arena *sparse, uint64_t bytes,
                 uint32_t line_bytes, uint32_t sector_bytes, uint32_t ways, uint32_t misses,
-                uint32_t waiters);
-/* May a new access start? False: tables are full, try after the next fill. */
-static inline bool pl_mshr_available(const pl_l1 *l)
-{
-    return (!l->most || l->asked < l->most) && l->used_miss + l->burst <= l->nmiss &&
-           l->used_waiter + l->burst <= l->nwaiter;
-}
+                uint32_t targets);
 /* Looks the sectors up for `token`. Returns how many fills the token must wait for (0: all
  * present). For a new miss, *request gets its number and *ask the sectors to fetch, else *ask is 0.
  * rank: what a line gets that is there, or takes a place. */
@@ -73,7 +47,7 @@ uint32_t pl_l1_load(pl_l1 *l, uint64_t line, uint8_t sectors, uint32_t token, pl
 bool pl_l1_store(pl_l1 *l, uint64_t line, uint8_t sectors, pl_l1_policy way, pl_mem_rank rank);
 /* These sectors are not present any more. */
 void pl_l1_invalidate_sectors(pl_l1 *l, uint64_t line, uint8_t sectors);
-/* The fill of miss `request` has come. Calls done(ctx, token) for each wait that ends. */
+/* The fill of MSHR `request` has come. Calls done(ctx, token) for each load that waited. */
 void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t token), void *ctx);
 /* Forgets all lines but the threads' own (fence at gpu scope, barrier of a cluster). */
 void pl_l1_invalidate(pl_l1 *l);

@@ -87,7 +87,7 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
 {
     if (r->op == PL_MEM_READ || r->op >= PL_MEM_DEMOTE) return u->header;
     if (r->op == PL_MEM_WRITE) {
-        uint32_t n = (uint32_t)__builtin_popcount(r->sectors),
+        uint32_t n = pl_sector_count(r->sectors),
                  cost = u->header + u->sector * r->bytes * 4 / u->sector_bytes;
         return r->bytes * 4u < n * u->sector_bytes && cost < u->partial * (n + 1)
                    ? u->partial * (n + 1)
@@ -96,8 +96,7 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
     /* Lanes with one and the same address go one after the other, each with lanes of other
      * addresses of the line. What is for one sector is a packet, what is for more takes a whole
      * line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in one). */
-    const uint32_t sectors = (uint32_t)__builtin_popcount(r->sectors),
-                   later = r->turns > 1 ? r->turns - 1u : 0;
+    const uint32_t sectors = pl_sector_count(r->sectors), later = r->turns > 1 ? r->turns - 1u : 0;
     const uint32_t left = r->depth > sectors ? r->depth - sectors : 0, wide = left <= later ? 0
                                                                               : left - later < later
                                                                                   ? left - later

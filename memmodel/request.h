@@ -84,6 +84,13 @@ typedef struct pl_mem_reply {
     bool far;      /* its line belongs to the other half of the L2 */
 } pl_mem_reply;
 
+/* Sectors of a line in a mask. */
+static inline uint32_t pl_sector_count(uint32_t mask)
+{
+    const uint64_t counts = 0x4332322132212110u; /* by four bits */
+    return (uint32_t)((counts >> (mask & 15) * 4 & 15) + (counts >> (mask >> 4 & 15) * 4 & 15));
+}
+
 /* Requests on their way out of one requester, in the order of their times. */
 typedef struct pl_mem_outbox {
     pl_mem_req *at;

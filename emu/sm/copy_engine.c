@@ -31,9 +31,9 @@ static void send_line(line_sender *x)
     s->requests += !x->load;
     x->start += x->load ? s->m->async.bulk_line : s->m->async.bulk_store_line;
     x->sent++;
-    x->sectors_sent += (uint32_t)__builtin_popcount(x->sectors);
+    x->sectors_sent += pl_sector_count(x->sectors);
     *(x->load ? &s->stat.l1_read_sectors : &s->stat.l1_write_sectors) +=
-        (uint32_t)__builtin_popcount(x->sectors);
+        pl_sector_count(x->sectors);
 }
 
 static void send_bytes(line_sender *x, uint64_t address, uint64_t bytes)

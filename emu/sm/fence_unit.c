@@ -1,4 +1,5 @@
 /* fence_unit.c - fences and sleeps: when a warp goes on behind them. */
+#include "emu/sm/stall_accounting.h"
 #include "emu/sm/units.h"
 
 /* The end of a fence that takes `cycles` from when the warp came to it and its last store has left

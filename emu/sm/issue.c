@@ -4,6 +4,7 @@
  * The walk: stall accounting, execution (one pl_warp_step), operands and arithmetic pipes, the unit
  * of the instruction, then what its end means for the warp. Times of results go to scoreboards. */
 #include "emu/exec/async/async.h"
+#include "emu/sm/stall_accounting.h"
 #include "emu/sm/units.h"
 
 /* Cycles from an issue to its result: of its class, of its access, or PL_LATENCY_LATER. */
@@ -33,7 +34,7 @@ static void emit(const pl_issue_slot *x)
                        .weight = x->issues + x->fences,
                        .active = (uint8_t)x->active,
                        .sm = (uint16_t)s->id,
-                       .subcore = (uint8_t)(pl_warp_index(s, x->t) % s->nsub),
+                       .subcore = (uint8_t)(x->warp % s->nsub),
                        .stall = x->reason,
                        .stall_cycles = (uint32_t)x->waited,
                        .latency = result_after(s, x->now, x->latency)};
@@ -117,8 +118,9 @@ static void after_unit(pl_issue_slot *x)
     if (s->async_timed && w->async && w->async->n) pl_async_landing_start(s, x->t, x->now);
 }
 
-void pl_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now)
+void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now)
 {
+    pl_sm_warp *t = &s->warp[warp];
     const pl_decoded_insn *d = t->next;
     if (d->releases && !t->released) {
         pl_fence_issue_release(s, c, t, now);
@@ -131,11 +133,12 @@ void pl_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now)
     x.c = c;
     x.t = t;
     x.d = d;
+    x.warp = warp;
     x.pc = w->pc;
     x.st = pl_sm_pc_stat(s, x.pc);
     x.mask = mask;
     x.active = pl_count_lanes(w->active);
-    x.lanes = pl_count_lanes(mask);
+    x.lanes = mask == w->active ? x.active : pl_count_lanes(mask);
     x.twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes */
     x.fences = t->released ? d->releases : 0;     /* issued by pl_fence_issue_release */
     x.rounds = d->kind == PL_KIND_BULK && x.lanes ? x.lanes - 1 : 0;

@@ -20,7 +20,7 @@ enum {
 /* There are places for the misses, stores and atomics of an access. */
 static bool has_places(const pl_sm *s)
 {
-    return pl_mshr_available(&s->l1) && s->requests_out + PL_L1_BURST <= s->m->l1.stores;
+    return pl_mshr_available(&s->l1.mshrs) && s->requests_out + PL_L1_BURST <= s->m->l1.stores;
 }
 
 /* Cycle from which no more waits for the way to the L2 than may. */
@@ -234,15 +234,15 @@ void pl_lsu_reply(pl_sm *s, const pl_mem_reply *r, uint64_t now)
 {
     s->l2_replied = true;
     s->far_l2_replied |= r->far;
-    uint32_t n = (uint32_t)__builtin_popcount(r->sectors);
+    uint32_t n = pl_sector_count(r->sectors);
     fill f = {.s = s, .at = now + s->m->l1.fill, .level = r->level};
     switch ((pl_mem_client)r->client) {
     case PL_CL_L1: {
-        const pl_mshr *miss = &s->l1.miss[r->token];
+        const pl_mshr *miss = &s->l1.mshrs.at[r->token];
         pl_pc_stat *st =
-            miss->waiters == PL_NO_LINE
+            miss->targets == PL_NO_LINE
                 ? NULL
-                : pl_sm_pc_stat(s, s->inflight.at[s->l1.waiter[miss->waiters].token].pc);
+                : pl_sm_pc_stat(s, s->inflight.at[s->l1.mshrs.target[miss->targets].token].pc);
         if (st) *(r->level == PL_LV_DRAM ? &st->from_dram : &st->from_l2) += n;
         pl_l1_fill(&s->l1, r->token, filled, &f);
         break;

@@ -127,8 +127,8 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest
                                           address of the sector needs */
     for (uint32_t k = 0; atomic && k < lines->n; k++)
-        sectors += lines->at[k].chain - (uint32_t)__builtin_popcount(lines->at[k].mask);
-    uint32_t bytes = (uint32_t)__builtin_popcount(fx->mask) * fx->size,
+        sectors += lines->at[k].chain - pl_sector_count(lines->at[k].mask);
+    uint32_t bytes = pl_count_lanes(fx->mask) * fx->size,
              passes = (bytes + m->width - 1) / m->width, extra;
     const uint32_t tags = pl_lsu_tag_cycles(s);
     /* the data lie in the banks that shared memory has */
@@ -221,7 +221,7 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                                      place ? (pl_l1_policy)d->l1_policy : PL_L1_TAG_BYPASS, rank);
             if (store && there)
                 *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) +=
-                    (uint32_t)__builtin_popcount(r.sectors);
+                    pl_sector_count(r.sectors);
             const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
             if (store && pl_store_buffer_merge(s, &r, start, lanes)) continue;
             if (!store) pl_sm_request(s, r);
@@ -278,7 +278,7 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                             .rank = pl_lsu_l2_rank(d, fx, lines->at[k].line),
                             .around = d->prefetch_sectors};
             pl_sm_request(s, r);
-            s->stat.l1_read_sectors += copied ? 0 : (uint32_t)__builtin_popcount(ask[k]);
+            s->stat.l1_read_sectors += copied ? 0 : pl_sector_count(ask[k]);
         }
         s->stat.l1_read_sectors += copied ? fx->moves : 0;
         if (d->kind == PL_KIND_COPY) {

@@ -10,13 +10,12 @@ enum {
     BULK_OTHERS = 2
 };
 
-/* What instruction d has to read from each bank when the warp issues it now. */
-static const uint8_t *bank_reads(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
-                                 uint32_t warp)
+/* What instruction d at `pc` has to read from each bank when the warp issues it now. */
+static inline const uint8_t *bank_reads(const pl_subcore *c, const pl_decoded_insn *d, uint32_t pc,
+                                        uint32_t warp)
 {
-    const uint32_t pc = (uint32_t)(d - s->dec->at);
     return d
-        ->reads[c->read_warp == warp && d->reuse_distance && c->read_pc + d->reuse_distance == pc];
+        ->reads[d->reuse_distance && c->read_warp == warp && c->read_pc + d->reuse_distance == pc];
 }
 
 uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
@@ -31,7 +30,7 @@ uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c, const pl_decode
         at = now + wait;
         *reason = PL_STALL_MATH_PIPE;
     }
-    const uint8_t *reads = bank_reads(s, c, d, warp);
+    const uint8_t *reads = bank_reads(c, d, (uint32_t)(d - s->dec->at), warp);
     for (uint32_t b = 0; b < s->m->sm.register_banks; b++) {
         if (!reads[b] || c->bank_free[b] <= at + READ_WINDOW) continue;
         at = c->bank_free[b] - READ_WINDOW;
@@ -40,25 +39,24 @@ uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c, const pl_decode
     return at;
 }
 
-static void read_operands(const pl_issue_slot *x)
+static inline void read_operands(const pl_issue_slot *x)
 {
     pl_subcore *c = x->c;
-    const uint32_t warp = pl_warp_index(x->s, x->t);
-    const uint8_t *reads = bank_reads(x->s, c, x->d, warp);
+    const uint8_t *reads = bank_reads(c, x->d, x->pc, x->warp);
     for (uint32_t b = 0; b < x->s->m->sm.register_banks; b++) {
         if (!reads[b]) continue;
         c->bank_free[b] = (c->bank_free[b] > x->now ? c->bank_free[b] : x->now) +
                           ((uint64_t)reads[b] << x->twice);
     }
-    c->read_warp = warp;
+    c->read_warp = x->warp;
     c->read_pc = x->pc;
 }
 
 /* A port takes the instruction for `cost`; it has started when all of them have. */
-static void enter(pl_issue_slot *x, pl_port *port, uint64_t cost)
+static inline uint64_t enter(pl_port *port, uint64_t now, uint64_t cost, uint64_t start)
 {
-    const uint64_t in = pl_port_enter(port, x->now, cost);
-    if (in > x->start) x->start = in;
+    const uint64_t in = pl_port_enter(port, now, cost);
+    return in > start ? in : start;
 }
 
 /* It goes through the address divergence unit although its price does not say so; those that wait
@@ -85,6 +83,9 @@ void pl_math_pipes_issue(pl_issue_slot *x)
     const pl_decoded_insn *d = x->d;
     const pl_price *p = d->price;
     const pl_const_config *adu = &s->m->constant;
+    const uint64_t now = x->now;
+    const bool twice = x->twice;
+    uint64_t start = now;
     uint64_t second = 0;               /* cycles from the first pass to the second */
     uint64_t extra = d->extra_latency; /* of the result, beyond its class */
     uint32_t f32 = 0;
@@ -93,7 +94,6 @@ void pl_math_pipes_issue(pl_issue_slot *x)
     const uint32_t more = x->t->w->values ? x->t->w->values - 1u : 0;
     x->t->w->values = 0;
     read_operands(x);
-    x->start = x->now;
     for (uint32_t k = 0; k < p->npipes; k++) {
         const uint32_t pipe = pl_decoded_pipe(d, p->pipe[k].pipe), n = p->pipe[k].n;
         uint64_t pass = (uint64_t)p->pipe[k].cycles * d->scale;
@@ -102,8 +102,8 @@ void pl_math_pipes_issue(pl_issue_slot *x)
             extra += more * (adu->pass_latency + (pass > adu->pass ? pass - adu->pass : 0));
             pass *= 1 + more;
         }
-        const uint64_t cost = pass * PL_SUBCYCLES << x->twice;
-        if (x->twice && pass > second) second = pass;
+        const uint64_t cost = pass * PL_SUBCYCLES << twice;
+        if (twice && pass > second) second = pass;
         s->stat.pipe_inst[pipe] += n;
         /* IMAD.MOV, IMAD.IADD and their like */
         if (pipe != p->pipe[k].pipe) s->stat.pipe_inst[PL_PIPE_FMA] += n;
@@ -111,17 +111,19 @@ void pl_math_pipes_issue(pl_issue_slot *x)
         heavy |= pipe == PL_PIPE_HEAVY;
         if (pipe == PL_PIPE_TENSOR) s->stat.tensor_cycles += cost / PL_SUBCYCLES;
         if (pipe == PL_PIPE_LSU) continue; /* the LSU knows how long */
-        enter(x, pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe], cost);
+        start =
+            enter(pipe >= PL_PIPE_FIRST_SHARED ? &s->pipe[pipe] : &c->pipe[pipe], now, cost, start);
         /* what lanes exchange goes through the banks of shared memory */
-        if (pipe == PL_PIPE_MIO) enter(x, &s->data, cost);
+        if (pipe == PL_PIPE_MIO) start = enter(&s->data, now, cost, start);
     }
-    if (p->again) x->t->reissue_at = x->start + p->again;
+    if (p->again) x->t->reissue_at = start + p->again;
     if (pl_decoded_is_late(d))
-        x->t->late_result[x->t->nlate_results++ % PL_PRODUCTS] = x->start + p->latency;
+        x->t->late_result[x->t->nlate_results++ % PL_PRODUCTS] = start + p->latency;
     if (!addressed && passes_adu(d))
-        enter(x, &s->pipe[PL_PIPE_ADU], (uint64_t)adu->pass * PL_SUBCYCLES);
+        start = enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)adu->pass * PL_SUBCYCLES, start);
+    x->start = start;
     x->latency = p->latency + second + extra;
-    x->t->stall = x->now + d->stall + second + (uint64_t)x->rounds * s->m->async.bulk_lane;
+    x->t->stall = now + d->stall + second + (uint64_t)x->rounds * s->m->async.bulk_lane;
     if (x->rounds && s->m->async.bulk_lane_issues > BULK_OTHERS)
         s->stat.pipe_inst[PL_PIPE_ALU] +=
             (uint64_t)x->rounds * (s->m->async.bulk_lane_issues - BULK_OTHERS);

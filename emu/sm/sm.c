@@ -56,10 +56,10 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
                m->l1.ways, m->l1.misses + second, m->l1.misses * 8 + second);
     if (m->l1.last > 0) pl_cache_keep_last(&s->l1.tags, m->l1.last);
-    s->l1.burst += second;
-    s->l1.most = m->l1.fills;
-    s->l1.own = PL_LOCAL_BASE;
-    s->l1.own_bytes = PL_LOCAL_BYTES;
+    s->l1.mshrs.burst += second;
+    s->l1.mshrs.max_sectors = m->l1.fills;
+    s->l1.private_base = PL_LOCAL_BASE;
+    s->l1.private_bytes = PL_LOCAL_BYTES;
     pl_icache_init(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);
     pl_const_init(s, a, constants);
     for (uint32_t k = 0; k < s->nsub; k++) {

@@ -39,6 +39,7 @@ typedef struct pl_issue_slot {
     const pl_decoded_insn *d;
     pl_pc_stat *st; /* of the instruction; NULL: nobody asks */
     pl_lanes mask;  /* that execute it */
+    uint32_t warp;  /* slot of the SM */
     uint32_t pc;
     uint32_t active;  /* lanes of the warp that are here */
     uint32_t lanes;   /* in `mask` */

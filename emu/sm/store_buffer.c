@@ -16,7 +16,7 @@
 
 static void drain_entry(pl_sm *s, pl_mem_req *r)
 {
-    s->stat.l1_write_sectors += (uint32_t)__builtin_popcount(r->sectors);
+    s->stat.l1_write_sectors += pl_sector_count(r->sectors);
     pl_sm_request(s, *r);
     r->sectors = 0;
 }

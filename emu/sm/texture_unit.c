@@ -45,9 +45,8 @@ static uint64_t quad_passes(const pl_sm *s, const pl_effect *fx, uint64_t *furth
     }
     if (fx->gathered || fx->between) groups *= 2;
     if (fx->between) turns *= 2;
-    uint64_t wide = m->texture_width ? (uint64_t)fx->size * (uint32_t)__builtin_popcount(fx->mask) /
-                                           m->texture_width
-                                     : 0;
+    uint64_t wide =
+        m->texture_width ? (uint64_t)fx->size * pl_count_lanes(fx->mask) / m->texture_width : 0;
     if (fx->filtered && fx->size >= WIDE) wide *= fx->between ? 4 : 2;
     if (wide < groups) wide = groups;
     *further = 2 * (wide - groups) + (turns > groups ? turns - groups : 0);

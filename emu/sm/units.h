@@ -11,16 +11,8 @@ bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now);
 /* What is left of the cycle when a warp has been picked; `picked`: there was one. */
 void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now);
 
-/* issue.c: warp `t` issues its next instruction. */
-void pl_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now);
-
-/* stall_accounting.c: what held the warp since its last issue, to the counters of the SM and of the
- * instruction. `structural`: pl_stall of the unit that held it last. */
-void pl_stall_account(pl_issue_slot *x, uint8_t structural);
-/* The same for the fence in front of an access that releases. */
-void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_t now);
-/* Cycles from the end of the warp until it has gone. */
-void pl_stall_account_exit(const pl_issue_slot *x);
+/* issue.c: the warp in this slot issues its next instruction. */
+void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now);
 
 /* math_pipes.c: the arithmetic pipes and register banks take the instruction; *x gets `start` and
  * `latency`. */

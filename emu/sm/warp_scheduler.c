@@ -44,7 +44,7 @@ void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
 {
     if (picked) {
         c->active++;
-        pl_issue(s, c, &s->warp[c->last * s->nsub + (uint32_t)(c - s->sub)], now);
+        pl_issue(s, c, c->last * s->nsub + (uint32_t)(c - s->sub), now);
     }
     const uint64_t soonest = c->issue_free > now ? c->issue_free : now + 1;
     uint64_t next = PL_NEVER;

@@ -281,8 +281,8 @@ START_TEST(l1_merges_loads_of_one_sector)
         pl_l1_load(&l, 0x1000, 0x7, 4, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask), 0);
     ck_assert_uint_eq(l.hits, 3);
     ck_assert_uint_eq(l.merges, 2);
-    ck_assert_uint_eq(l.used_miss, 0);
-    ck_assert_uint_eq(l.used_waiter, 0);
+    ck_assert_uint_eq(l.mshrs.used, 0);
+    ck_assert_uint_eq(l.mshrs.used_target, 0);
     ck_assert(
         pl_l1_store(&l, 0x1000, 0xf, PL_L1_TAG_BYPASS,
                     PL_RANK_NORMAL)); /* it passes: its fourth sector is not there afterwards */
@@ -338,8 +338,8 @@ static void forget_lines(uint64_t n)
     ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
                       0); /* it came after that */
     nwoken = 0;
-    const uint64_t own = l.own = (uint64_t)1 << 40; /* a thread's own lines stay */
-    l.own_bytes = 1 << 20;
+    const uint64_t own = l.private_base = (uint64_t)1 << 40; /* a thread's own lines stay */
+    l.private_bytes = 1 << 20;
     pl_l1_store(&l, own, 0x1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL);
     pl_l1_invalidate(&l);
     ck_assert_uint_eq(pl_l1_load(&l, 0, 0x1, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &request, &ask),
@@ -365,14 +365,14 @@ START_TEST(l1_takes_no_more_than_may_be_under_way)
     uint32_t first, second;
     uint8_t ask;
     pl_l1_init(&l, a, a, a, 8192, 128, 32, 4, 64, 64);
-    l.most = 6;
+    l.mshrs.max_sectors = 6;
     pl_l1_load(&l, 0x1000, 0xf, 1, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &first, &ask);
-    ck_assert(pl_mshr_available(&l)); /* four of six sectors */
+    ck_assert(pl_mshr_available(&l.mshrs)); /* four of six sectors */
     pl_l1_load(&l, 0x2000, 0x3, 2, PL_L1_TAG_ALLOCATE, PL_RANK_NORMAL, &second, &ask);
-    ck_assert(!pl_mshr_available(&l));
+    ck_assert(!pl_mshr_available(&l.mshrs));
     nwoken = 0;
     pl_l1_fill(&l, second, wake, NULL);
-    ck_assert(pl_mshr_available(&l));
+    ck_assert(pl_mshr_available(&l.mshrs));
     pl_arena_close(a);
 }
 END_TEST

@@ -1,9 +1,12 @@
-/* stall_accounting.c - why a warp did not issue: the cycles between two of its issues go to
+/* stall_accounting.h - why a warp did not issue: the cycles between two of its issues go to
  * reasons, as Nsight Compute names them. */
+#ifndef PL_EMU_SM_STALL_ACCOUNTING_H
+#define PL_EMU_SM_STALL_ACCOUNTING_H
+
 #include "emu/sm/units.h"
 
 /* So many cycles for a reason. */
-static void add(const pl_issue_slot *x, unsigned reason, uint64_t cycles)
+static inline void pl_stall_add(const pl_issue_slot *x, unsigned reason, uint64_t cycles)
 {
     x->s->stat.stall[reason] += cycles;
     if (x->st) x->st->stall[reason] += cycles;
@@ -11,7 +14,7 @@ static void add(const pl_issue_slot *x, unsigned reason, uint64_t cycles)
 
 /* Cycles until dependences and control flow let the warp issue, at `known`: the stall count holds
  * it first, then what comes later. */
-static void account_dependences(pl_issue_slot *x, uint64_t from, uint64_t known)
+static inline void pl_stall_account_dependences(pl_issue_slot *x, uint64_t from, uint64_t known)
 {
     const pl_sm_warp *t = x->t;
     const uint8_t reason = t->deps_ready >= t->not_before ? t->dep_reason : t->not_before_reason;
@@ -21,13 +24,15 @@ static void account_dependences(pl_issue_slot *x, uint64_t from, uint64_t known)
     const uint64_t fetch = reason != PL_STALL_BRANCH  ? 0
                            : t->refetch_cycles < rest ? t->refetch_cycles
                                                       : rest;
-    add(x, PL_STALL_WAIT, fixed);
-    add(x, PL_STALL_NO_INSTRUCTION, fetch);
-    add(x, reason, rest - fetch);
+    pl_stall_add(x, PL_STALL_WAIT, fixed);
+    pl_stall_add(x, PL_STALL_NO_INSTRUCTION, fetch);
+    pl_stall_add(x, reason, rest - fetch);
     x->reason = 2 * fixed > known - from ? PL_STALL_WAIT : reason;
 }
 
-void pl_stall_account(pl_issue_slot *x, uint8_t structural)
+/* What held the warp since its last issue, to the counters of the SM and of the instruction.
+ * `structural`: pl_stall of the unit that held it last. */
+static inline void pl_stall_account(pl_issue_slot *x, uint8_t structural)
 {
     const pl_sm_warp *t = x->t;
     const uint64_t from = t->issued + 1, now = x->now;
@@ -35,18 +40,19 @@ void pl_stall_account(pl_issue_slot *x, uint8_t structural)
     if (known > now) known = now;
     x->reason = PL_STALL_NONE;
     if (known > from)
-        account_dependences(x, from, known);
+        pl_stall_account_dependences(x, from, known);
     else
         known = from;
     if (now > known) { /* units, then other warps */
-        add(x, structural, now - known);
+        pl_stall_add(x, structural, now - known);
         if (structural == PL_STALL_NOT_SELECTED) x->c->passed_over += now - known;
         if (x->reason == PL_STALL_NONE || now - known > known - from) x->reason = structural;
     }
     x->waited = now > from ? now - from : 0;
 }
 
-void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_t now)
+/* The same for the fence in front of an access that releases. */
+static inline void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
     const uint64_t from = t->issued + 1,
                    known = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
@@ -54,12 +60,15 @@ void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_t now)
     s->stat.stall[reason] += known > from && now > from ? (known < now ? known : now) - from : 0;
 }
 
-void pl_stall_account_exit(const pl_issue_slot *x)
+/* Cycles from the end of the warp until it has gone. */
+static inline void pl_stall_account_exit(const pl_issue_slot *x)
 {
     const pl_sm *s = x->s;
     const uint64_t resolved = pl_warp_exit_resolved(s),
                    wait = s->m->issue.branch <= resolved ? s->m->issue.branch - 1 : resolved;
-    add(x, PL_STALL_WAIT, wait);
-    add(x, PL_STALL_BRANCH, resolved - wait);
-    add(x, PL_STALL_DRAIN, pl_warp_exit_drain(s, x->t, x->now) - resolved);
+    pl_stall_add(x, PL_STALL_WAIT, wait);
+    pl_stall_add(x, PL_STALL_BRANCH, resolved - wait);
+    pl_stall_add(x, PL_STALL_DRAIN, pl_warp_exit_drain(s, x->t, x->now) - resolved);
 }
+
+#endif

@@ -1,0 +1,219 @@
+/* crossbar.c - the way of requests from SMs to slices of the L2, and of replies back: ports of SMs
+ * and of GPCs, distances, reads of neighbouring SMs that share a reply. */
+#include "memmodel/memsys_parts.h"
+#include <string.h>
+
+pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
+{
+    return (pl_up_costs){
+        .header = pl_port_cost(c->header_bytes, c->up_bytes),
+        .sector = pl_port_cost(c->sector_bytes, c->up_bytes),
+        .partial = pl_port_cost(c->partial_packet, 1),
+        .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
+        .line = pl_port_cost(c->line_bytes, c->up_atomic_bytes),
+        .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
+        .apart = pl_port_cost(c->atomic_apart > 0 ? c->atomic_apart : c->atomic_packet, 1),
+        .sector_bytes = c->sector_bytes};
+}
+
+/* Slices lie at different distances from a group of SMs: cycles beyond those to the nearest one.
+ * Neighbours in number are none in place. */
+static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
+{
+    uint32_t n = m->half, place = (slice * 101 + group * n / m->c->groups) % n,
+             there = place < n - place ? place : n - place;
+    return there * 2 * m->c->spread / n;
+}
+
+/* What is asked of every request is worked out once. A node reads through one half: groups get
+ * blocks one after the other, and those of small grids lie in both halves
+ * (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the
+ * reductions cross). */
+void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
+{
+    const pl_memsys_config *c = m->c;
+    m->half = c->slices / c->partitions;
+    m->together = pl_slices_together(m->half);
+    m->by_pairs = pl_divider_of(m->half / m->together);
+    m->by_owner = pl_divider_of(c->owner_bytes);
+    while ((1u << m->line_shift) < c->line_bytes) m->line_shift++;
+    m->node = pl_arena_alloc(a, c->nodes * sizeof *m->node);
+    m->distance = pl_arena_array(a, uint16_t, (size_t)c->groups * m->half);
+    if (!pl_arena_ok(a)) return;
+    for (uint32_t n = 0; n < c->nodes; n++) {
+        m->node[n].group = (uint16_t)(n * c->groups / c->nodes);
+        m->node[n].side = (uint16_t)(m->node[n].group % c->partitions);
+        m->node[n].coalescer = (uint16_t)(n * c->coalescers / c->nodes);
+    }
+    for (uint32_t g = 0; g < c->groups; g++)
+        for (uint32_t s = 0; s < m->half; s++)
+            m->distance[g * m->half + s] = (uint16_t)distance_of(m, g, s);
+}
+
+/* --- reads that join others ---
+ *
+ * Between the SMs of a GPC and the L2 stands a coalescer: a read that another SM of the set has
+ * sent already, of the same sectors, and not got an answer to, does not go to the L2; the reply
+ * comes to both, and to four at most (join.tsv: 132 SMs that read the same lines at the same time
+ * make 34.7 reads of each: four in six GPCs of 16 SMs, five in two of 18). A read of other sectors
+ * of the line ends that: nobody joins the first one any more (stencil2d, whose reads overlap: none
+ * is joined). */
+
+static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
+{
+    return (uint32_t)(((r->line >> m->line_shift) + pl_coalescer_of(m, r->node) * 0x51EDull) *
+                          0x9E3779B97F4A7C15ull >>
+                      32);
+}
+
+/* A table of twice the size. Reads of one hash stay in their order: the search for one begins at a
+ * free place and goes round. */
+static bool grow_read_table(pl_memsys *m)
+{
+    const uint32_t old_mask = m->reads_mask;
+    const pl_read_entry *old = m->reads;
+    pl_read_entry *reads = m->reads_shift > 1
+                               ? pl_arena_array(m->arena, pl_read_entry, 2 * ((size_t)old_mask + 1))
+                               : NULL;
+    if (!reads || !pl_arena_ok(m->arena)) return false;
+    uint32_t first = 0;
+    while (old[first].rec) first++;
+    m->reads = reads;
+    m->reads_shift--;
+    m->reads_mask = 2 * old_mask + 1;
+    for (uint32_t k = 1; k <= old_mask; k++) {
+        const pl_read_entry *u = &old[(first + k) & old_mask];
+        if (!u->rec) continue;
+        uint32_t at = u->hash >> m->reads_shift;
+        while (reads[at].rec) at = (at + 1) & m->reads_mask;
+        reads[at] = *u;
+    }
+    return true;
+}
+
+/* Makes read i known to those who may join it; or joins one that is under way: true. */
+static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const uint32_t most = x->r.held ? m->c->code_joined : m->c->joined;
+    bool alone = false;
+    uint32_t at = hash >> m->reads_shift;
+    for (; m->reads[at].rec; at = (at + 1) & m->reads_mask) {
+        if (m->reads[at].hash != hash) continue;
+        pl_l2_txn *y = &m->rec[m->reads[at].rec - 1];
+        if (y->r.line != x->r.line ||
+            pl_coalescer_of(m, y->r.node) != pl_coalescer_of(m, x->r.node))
+            continue;
+        if (x->r.sectors != y->r.sectors) y->not_mergeable = true;
+        alone |= y->not_mergeable;
+        if (y->not_mergeable || y->sharers == most) continue;
+        y->sharers++;
+        x->next = y->merged;
+        y->merged = i;
+        return true;
+    }
+    if (alone) return false;
+    x->in_read_table = true;
+    m->reads[at] = (pl_read_entry){hash, i + 1};
+    if (++m->nreads > m->reads_mask / 2 && !grow_read_table(m)) m->overflow = true;
+    return false;
+}
+
+/* Takes read i out, and closes the gap: entries behind it move up as far as their search allows. */
+static void leave_read_table(pl_memsys *m, uint32_t i)
+{
+    uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;
+    if (!m->rec[i].in_read_table) return;
+    while (m->reads[gap].rec != i + 1) gap = (gap + 1) & mask;
+    for (uint32_t at = (gap + 1) & mask; m->reads[at].rec; at = (at + 1) & mask) {
+        uint32_t first = m->reads[at].hash >> m->reads_shift;
+        if (((at - first) & mask) < ((at - gap) & mask)) continue;
+        m->reads[gap] = m->reads[at];
+        gap = at;
+    }
+    m->reads[gap].rec = 0;
+    m->nreads--;
+}
+
+/* Sends the reply of pl_l2_txn i, whose data leave the way into its group at `at`, and frees the
+ * pl_l2_txn. */
+static void send_reply(pl_memsys *m, uint32_t i, uint64_t at, uint8_t level)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    if (r->silent) {
+        pl_l2_txn_free(m, i);
+        return;
+    }
+    uint32_t data = r->op == PL_MEM_READ     ? pl_sector_count(r->sectors)
+                    : r->op == PL_MEM_ATOMIC ? 1u
+                                             : 0;
+    uint32_t sector = r->client == PL_CL_L1 ? m->l1_sector : m->down_sector;
+    at = pl_port_pass_later(&m->down[r->node], m->now, at, (uint64_t)sector * data);
+    pl_mem_reply out = {.time = at,
+                        .order = m->order++,
+                        .line = r->line,
+                        .token = r->token,
+                        .client = r->client,
+                        .sectors = r->sectors,
+                        .level = level,
+                        .far = m->c->partitions > 1 &&
+                               pl_side_of(m, r->node) != pl_owner_of(m, r->line)};
+    pl_reply_add(m, &m->reply[r->node], out);
+    pl_l2_txn_free(m, i);
+}
+
+void pl_crossbar_answer(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    uint32_t data = r->op == PL_MEM_READ     ? pl_sector_count(r->sectors)
+                    : r->op == PL_MEM_ATOMIC ? 1u
+                                             : 0;
+    uint32_t follower = r->op == PL_MEM_READ ? x->merged : PL_NO_TXN;
+    uint8_t level = x->level;
+    if (!r->silent)
+        at = pl_port_pass_later(&m->group_down[m->node[r->node].group], m->now, at,
+                                (uint64_t)m->group_sector * data);
+    if (r->op == PL_MEM_READ) leave_read_table(m, i);
+    send_reply(m, i, at, level);
+    while (follower != PL_NO_TXN) {
+        uint32_t next = m->rec[follower].next;
+        send_reply(m, follower, at, level);
+        follower = next;
+    }
+}
+
+void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
+{
+    enum { SOON = 4 };
+    for (uint32_t k = 0; k < box->n; k++) {
+        if (k + SOON < box->n)
+            __builtin_prefetch(&m->reads[read_hash(m, &box->at[k + SOON]) >> m->reads_shift]);
+        const uint32_t i = pl_l2_txn_new(m);
+        if (i == PL_NO_TXN) {
+            m->overflow = true;
+            break;
+        }
+        pl_l2_txn *x = &m->rec[i];
+        x->r = box->at[k];
+        x->stage = PL_TXN_AT_SLICE;
+        const uint32_t side = pl_side_of(m, x->r.node), slice = pl_slice_of(m, x->r.line, side);
+        x->slice = (uint16_t)slice;
+        x->set = pl_cache_set(&m->l2[slice], x->r.line);
+        x->level = PL_LV_L2;
+        x->at_home = false;
+        x->merged = PL_NO_TXN;
+        x->in_read_table = x->not_mergeable = false;
+        x->sharers = 1;
+        uint32_t cost = pl_up_cost(&m->up_costs, &x->r);
+        uint64_t at =
+            pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time,
+                               x->r.time, cost) +
+            m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
+        if (x->r.op == PL_MEM_READ && !x->r.home && merge_read(m, i, read_hash(m, &x->r))) continue;
+        pl_cache_expect(&m->l2[slice], x->set);
+        pl_wheel_schedule(m, i, at);
+    }
+    box->n = 0;
+}

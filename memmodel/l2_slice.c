@@ -1,0 +1,384 @@
+/* l2_slice.c - a slice of the L2: tags, misses, fills and writes. A line has a home slice in the
+ * half of the L2 that owns it, and may have a copy in a slice of the other half. */
+#include "memmodel/memsys_parts.h"
+
+/* Changed sectors of an evicted line go to memory; nobody waits for them. */
+static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_cache_line *old)
+{
+    if (old->tag == 0 || old->dirty == 0) return;
+    pl_dram_access(&m->dram, now, pl_cache_address(l2, old), pl_sector_count(old->dirty),
+                   m->c->sector_bytes, true);
+}
+
+/* Sectors that are fetched when `want` are missing. */
+static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
+{
+    uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
+    if (r->around > per) per = r->around < sectors ? r->around : sectors;
+    uint8_t out = 0, block = (uint8_t)((1u << per) - 1);
+    for (uint32_t s = 0; s < sectors; s += per) {
+        if (want >> s & block) out |= (uint8_t)(block << s);
+    }
+    return out;
+}
+
+/* Requests that fetch these sectors: one for each block. */
+static uint32_t fill_blocks(const pl_memsys *m, uint8_t sectors)
+{
+    uint32_t per = m->c->l2_fill_sectors, n = 0;
+    uint8_t block = (uint8_t)((1u << per) - 1);
+    for (uint32_t s = 0; s < m->c->line_bytes / m->c->sector_bytes; s += per)
+        n += (sectors >> s & block) != 0;
+    return n;
+}
+
+/* The pl_l2_txn goes on to the slice of the other half that owns its line. */
+static void forward_to_home(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    x->at_home = true;
+    x->origin_line = x->line;
+    x->origin_slice = x->slice;
+    x->origin_fetch = x->fetch;
+    x->slice = (uint16_t)pl_slice_of(m, x->r.line, pl_owner_of(m, x->r.line));
+    x->set = pl_cache_set(&m->l2[x->slice], x->r.line);
+    pl_cache_expect(&m->l2[x->slice], x->set);
+    x->stage = PL_TXN_AT_SLICE;
+    if (x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE)
+        now = pl_port_enter(&m->across[pl_owner_of(m, x->r.line)], now,
+                            (uint64_t)m->across_word * x->r.bytes);
+    pl_wheel_schedule(m, i, now + m->c->far_latency);
+}
+
+/* A copy in the half that does not own the line is out of date: all of it
+ * (lts__t_sectors_lookup_miss.sum of bfs_level). */
+static void invalidate_copy(pl_memsys *m, uint64_t address, uint32_t owner)
+{
+    for (uint32_t p = 0; p < m->c->partitions; p++) {
+        if (p == owner) continue;
+        pl_cache *l2 = &m->l2[pl_slice_of(m, address, p)];
+        uint32_t k = pl_cache_find(l2, address);
+        if (k != PL_NO_LINE && l2->line[k].waiters == PL_NO_TXN && !l2->line[k].pending)
+            l2->line[k].valid = 0;
+    }
+}
+
+/* Whether the pl_l2_txn stands for data that a node asked this slice for. */
+static bool asked_for_data(const pl_l2_txn *x)
+{
+    return !x->at_home && x->r.client != PL_CL_CODE && x->r.client != PL_CL_CONST;
+}
+
+static void count_hits(pl_memsys *m, const pl_l2_txn *x, uint64_t now, uint32_t hits,
+                       uint32_t misses)
+{
+    if (x->r.held) return;
+    m->stat.hit_sectors += hits;
+    m->stat.miss_sectors += misses;
+    if (asked_for_data(x)) m->stat.data_hits += hits;
+    if (!m->sink) return;
+    if (hits) m->sink->unit(m->sink->ctx, PL_US_L2_HITS, x->slice, now, hits);
+    if (misses) m->sink->unit(m->sink->ctx, PL_US_L2_MISSES, x->slice, now, misses);
+}
+
+/* Sectors that a request wants from the slice where it is. */
+static uint8_t wanted(const pl_l2_txn *x)
+{
+    return x->at_home && x->r.op == PL_MEM_READ ? x->origin_fetch : x->r.sectors;
+}
+
+/* sectors: those that it wants from the slice where it is. */
+static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
+{
+    const bool adds = x->r.op == PL_MEM_ATOMIC || x->r.op == PL_MEM_REDUCE;
+    if (x->r.held) return;
+    const uint32_t requests =
+        x->at_home && x->r.op == PL_MEM_READ ? fill_blocks(m, x->origin_fetch) : 1;
+    if (adds) sectors = x->r.depth; /* a turn each */
+    m->stat.requests += requests;
+    *(x->r.op == PL_MEM_READ     ? &m->stat.read_sectors
+      : x->r.op == PL_MEM_WRITE  ? &m->stat.write_sectors
+      : x->r.op == PL_MEM_ATOMIC ? &m->stat.atomic_sectors
+                                 : &m->stat.reduce_sectors) += sectors;
+    if (x->at_home) {
+        m->stat.far_requests += requests;
+        m->stat.far_sectors += sectors;
+        if (x->r.op == PL_MEM_WRITE) m->stat.far_writes += sectors;
+    } else if (asked_for_data(x)) {
+        m->stat.data_requests++;
+        m->stat.data_sectors += sectors;
+    }
+}
+
+/* An access finds a line, or has got a place for one. A copy in the half that does not own it does
+ * not persist; what was to go last is not made to go first (policy.tsv.xz: ld.hint.last,
+ * ld.hint.first), and an ordinary access to what was to go first makes it ordinary. */
+static void touch_line(pl_cache *l2, uint32_t k, pl_mem_rank rank, bool owned)
+{
+    const pl_mem_rank old = (pl_mem_rank)l2->line[k].rank;
+    if (!l2->ranked && rank == PL_RANK_NORMAL) return;
+    if (rank == PL_RANK_RESET)
+        pl_cache_rank(l2, k, PL_RANK_NORMAL);
+    else if (rank == PL_RANK_FIRST && old != PL_RANK_LAST)
+        pl_cache_rank(l2, k, rank);
+    else if (rank == PL_RANK_LAST && owned)
+        pl_cache_rank(l2, k, rank);
+    else if (rank != PL_RANK_FIRST && old == PL_RANK_FIRST)
+        pl_cache_rank(l2, k, PL_RANK_NORMAL);
+}
+
+/* The line for a request: found, or with a place that has been made for it; or PL_NO_TXN. */
+static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now, bool owned)
+{
+    pl_cache *l2 = &m->l2[x->slice];
+    uint32_t k = pl_cache_find_in(l2, x->set, x->r.line);
+    if (k == PL_NO_LINE) {
+        pl_cache_line old = {0};
+        if (x->r.rank == PL_RANK_FIRST && x->at_home && x->r.op == PL_MEM_READ)
+            return PL_NO_TXN; /* there is a place for it in the half that asks, only */
+        k = pl_cache_claim(l2, x->r.line, PL_RANK_NORMAL, &old);
+        write_back(m, now, l2, &old);
+    }
+    if (k == PL_NO_LINE) return PL_NO_TXN;
+    touch_line(l2, k, (pl_mem_rank)x->r.rank, owned);
+    return k;
+}
+
+/* Brings the line behind the one that pl_l2_txn x reads to the half that owns it. Only a read of
+ * the first sector of a pair of lines does that (policy.tsv.xz: ld.L2::256B). */
+static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
+{
+    const uint32_t sectors = m->c->line_bytes / m->c->sector_bytes;
+    if (x->r.around <= sectors || !(x->r.sectors & 1) || x->r.line & m->c->line_bytes) return;
+    const uint32_t i = pl_l2_txn_new(m);
+    if (i == PL_NO_TXN) return;
+    pl_l2_txn *y = &m->rec[i];
+    *y = (pl_l2_txn){
+        .r = x->r, .stage = PL_TXN_AT_SLICE, .level = PL_LV_L2, .merged = PL_NO_TXN, .sharers = 1};
+    y->r.line += m->c->line_bytes;
+    y->r.sectors = (uint8_t)((1u << sectors) - 1);
+    y->r.around = 0;
+    y->r.home = y->r.silent = true;
+    y->slice = (uint16_t)pl_slice_of(m, y->r.line, pl_side_of(m, y->r.node));
+    y->set = pl_cache_set(&m->l2[y->slice], y->r.line);
+    pl_wheel_schedule(m, i, now);
+}
+
+/* Priorities and contents of a line, in both halves. */
+static void apply_cache_op(pl_memsys *m, uint32_t i)
+{
+    const pl_mem_req *r = &m->rec[i].r;
+    for (uint32_t p = 0; p < m->c->partitions; p++) {
+        pl_cache *l2 = &m->l2[pl_slice_of(m, r->line, p)];
+        const uint32_t k = pl_cache_find(l2, r->line);
+        if (k == PL_NO_LINE) continue;
+        if (r->op == PL_MEM_DEMOTE && l2->line[k].rank == PL_RANK_LAST)
+            pl_cache_rank(l2, k, PL_RANK_NORMAL);
+        if (r->op == PL_MEM_DISCARD && l2->line[k].waiters == PL_NO_TXN && !l2->line[k].pending)
+            pl_cache_drop(l2, k);
+    }
+    pl_l2_txn_free(m, i);
+}
+
+/* Check bits of memory are those of whole sectors: what a write leaves of one must be read to make
+ * them. The write does not wait for it. */
+static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_line *line,
+                             uint64_t now)
+{
+    const uint32_t missing = pl_sector_count(r->sectors & (uint8_t)~line->valid),
+                   n = pl_sector_count(r->sectors);
+    const uint32_t parts = n - r->bytes * 4u / m->c->sector_bytes,
+                   fetched = missing < parts ? missing : parts;
+    if (!fetched) return;
+    pl_dram_access(&m->dram, now, r->line, fetched, m->c->sector_bytes, false);
+    m->stat.fills += fetched;
+}
+
+void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    pl_cache *l2 = &m->l2[x->slice];
+    uint8_t sectors = wanted(x);
+    uint32_t n = pl_sector_count(sectors), owner = pl_owner_of(m, r->line);
+    bool owned = m->c->partitions < 2 || x->at_home || pl_side_of(m, r->node) == owner;
+    bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
+    uint64_t cost = (uint64_t)m->sector_cost * n;
+    if (cost < m->request_cost) cost = m->request_cost;
+    if (r->op == PL_MEM_WRITE && owned) {
+        uint64_t write = partial ? m->partial_cost + (uint64_t)m->partial_next * (n - 1)
+                                 : (uint64_t)m->write_cost * n;
+        if (partial && m->c->dram.check)
+            write *= 2; /* read, changed and written: check bits are those of whole sectors */
+        if (cost < write) cost = write;
+    }
+    uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
+    if (m->written) {
+        pl_written_line *w = &m->written[(size_t)x->slice * PL_RECENT_WRITES +
+                                         (r->line >> m->line_shift) % PL_RECENT_WRITES];
+        if (r->op == PL_MEM_WRITE)
+            *w = (pl_written_line){r->line, now + m->c->written};
+        else if (w->line == r->line && w->until > out)
+            out = w->until;
+    }
+    if (r->op >= PL_MEM_DEMOTE) {
+        apply_cache_op(m, i);
+        return;
+    }
+    count_request(m, x, n);
+    const bool whole = r->op == PL_MEM_WRITE && !partial;
+    if (!owned && (r->op != PL_MEM_READ || r->home)) { /* only the owner changes a line */
+        count_hits(m, x, now, n, 0);
+        const uint32_t copy = whole ? find_or_allocate(m, x, now, false)
+                                    : PL_NO_TXN; /* sectors that are written whole can be read
+                                       here, too (policy.tsv.xz: st_full) */
+        if (copy != PL_NO_TXN) l2->line[copy].valid |= sectors & (uint8_t)~l2->line[copy].pending;
+        x->fetch = r->op == PL_MEM_READ ? sectors : 0;
+        x->line = PL_NO_TXN;
+        forward_to_home(m, i, out);
+        return;
+    }
+    uint32_t k = find_or_allocate(m, x, now, owned);
+    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->at_home))
+        invalidate_copy(m, r->line, owner);
+    if (r->op == PL_MEM_WRITE) {
+        if (k != PL_NO_TXN) {
+            pl_cache_line *line = &l2->line[k];
+            count_hits(m, x, now, n, 0);
+            if (partial && m->c->dram.check) complete_sectors(m, r, line, out);
+            if (!partial || m->c->dram.check)
+                line->valid |= sectors; /* what is there in part is fetched before it is read
+                                           (dram__sectors_read of alloca_local) */
+            line->dirty |= sectors;
+        }
+        const uint64_t taken =
+            out - m->slice[x->slice].latency; /* nobody waits for its way through the slice */
+        if (taken > m->stat.last_effect) m->stat.last_effect = taken;
+        pl_crossbar_answer(m, i, out + (x->at_home ? m->c->far_latency : 0));
+        return;
+    }
+    if (k == PL_NO_TXN) { /* every way waits for a fill: go past the cache */
+        count_hits(m, x, now, 0, n);
+        x->line = PL_NO_TXN;
+        x->fetch = sectors;
+        if (!owned) {
+            forward_to_home(m, i, out);
+            return;
+        }
+        x->stage = PL_TXN_AT_DRAM;
+        pl_wheel_schedule(m, i, out);
+        return;
+    }
+    pl_cache_line *line = &l2->line[k];
+    if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
+    uint8_t missing = sectors & (uint8_t)~line->valid;
+    uint8_t ask = missing & (uint8_t)~line->pending;
+    x->fetch = ask ? fetch_mask(m, r, ask) & (uint8_t) ~(line->valid | line->pending) : 0;
+    /* all that is fetched counts as missed (lts__t_sectors_lookup_miss.sum of copy_strided_32: two
+     * sectors for each that is read) */
+    count_hits(m, x, now, n - pl_sector_count(ask), pl_sector_count(x->fetch));
+    x->line = k;
+    if (!missing) {
+        x->stage = PL_TXN_FILLED;
+        pl_wheel_schedule(m, i, out);
+        return;
+    }
+    x->level = PL_LV_DRAM;
+    if (!ask) { /* someone else fetches all that is missing */
+        x->next = line->waiters;
+        line->waiters = i;
+        x->stage = PL_TXN_FILLED;
+        return;
+    }
+    line->pending |= x->fetch;
+    fetch_next(m, x, out);
+    if (!owned) {
+        forward_to_home(m, i, out);
+        return;
+    }
+    x->stage = PL_TXN_AT_DRAM;
+    pl_wheel_schedule(m, i, out);
+}
+
+/* Data, or the right to compute on it, is in the slice. */
+static void filled(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    if (r->op == PL_MEM_ATOMIC || r->op == PL_MEM_REDUCE) {
+        now = pl_atomic_unit_perform(m, &m->atomic[x->slice], r, now);
+        pl_atomic_unit_hold_slice(m, x->slice);
+        if (x->line != PL_NO_TXN) {
+            pl_cache *l2 = &m->l2[x->slice];
+            pl_cache_line *line = &l2->line[x->line];
+            if (pl_cache_address(l2, line) == r->line) line->dirty |= r->sectors;
+        }
+        if (now > m->stat.last_effect) m->stat.last_effect = now;
+        pl_crossbar_answer(m, i, now + (x->at_home ? m->c->far_latency : 0));
+        return;
+    }
+    if (x->at_home) { /* back to the slice that asked */
+        x->at_home = false;
+        x->slice = x->origin_slice;
+        x->line = x->origin_line;
+        x->fetch = x->origin_fetch;
+        x->stage = PL_TXN_FILLED;
+        pl_wheel_schedule(m, i, now + m->c->far_latency);
+        return;
+    }
+    pl_crossbar_answer(m, i, now);
+}
+
+void pl_l2_fetch(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    uint32_t sectors = pl_sector_count(x->fetch);
+    uint64_t done = pl_dram_access(&m->dram, now, x->r.line, sectors, m->c->sector_bytes, false);
+    m->stat.fills += sectors;
+    x->stage = PL_TXN_FILLED;
+    pl_wheel_schedule(m, i, done);
+}
+
+/* A fill arrived with pl_l2_txn i: those who waited for it go on too. */
+void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    if (x->fetch && x->line != PL_NO_TXN) {
+        pl_port_enter(&m->slice[x->slice], now,
+                      (uint64_t)m->fill_cost *
+                          pl_sector_count(x->fetch)); /* it is written there first */
+        pl_cache_line *line = &m->l2[x->slice].line[x->line];
+        line->pending &= (uint8_t)~x->fetch;
+        line->valid |= x->fetch;
+        x->fetch = 0;
+        uint32_t w = line->waiters, again = PL_NO_TXN, ready = PL_NO_TXN;
+        while (w != PL_NO_TXN) { /* the list is last in, first out; this turns it round */
+            uint32_t next = m->rec[w].next;
+            bool complete = (wanted(&m->rec[w]) & (uint8_t)~line->valid) == 0;
+            uint32_t *to = complete ? &ready : &again;
+            m->rec[w].next = *to;
+            *to = w;
+            w = next;
+        }
+        line->waiters = PL_NO_TXN;
+        while (again != PL_NO_TXN) {
+            uint32_t next = m->rec[again].next;
+            m->rec[again].next = line->waiters;
+            line->waiters = again;
+            again = next;
+        }
+        if (wanted(x) & (uint8_t)~line->valid) { /* the rest comes with another fill */
+            x->next = line->waiters;
+            line->waiters = i;
+        } else {
+            filled(m, i, now);
+        }
+        while (ready != PL_NO_TXN) {
+            uint32_t next = m->rec[ready].next;
+            filled(m, ready, now);
+            ready = next;
+        }
+        return;
+    }
+    filled(m, i, now);
+}

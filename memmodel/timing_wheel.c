@@ -1,0 +1,71 @@
+/* timing_wheel.c - events of the memory system by cycle: a list for each of the next PL_WHEEL
+ * cycles, and a list of those beyond. */
+#include "memmodel/memsys_parts.h"
+
+static void link_bucket(pl_memsys *m, uint32_t i, unsigned bucket)
+{
+    m->rec[i].next = PL_NO_TXN;
+    if (m->head[bucket] == PL_NO_TXN) {
+        m->head[bucket] = i;
+        m->busy[bucket / 64] |= 1ull << (bucket % 64);
+    } else {
+        m->rec[m->tail[bucket]].next = i;
+    }
+    m->tail[bucket] = i;
+}
+
+/* Files pl_l2_txn i under cycle `at`, its stage set by the caller. */
+void pl_wheel_schedule(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    m->rec[i].r.time = at;
+    if (at >= m->now + PL_WHEEL) {
+        m->rec[i].next = m->beyond;
+        m->beyond = i;
+        return;
+    }
+    link_bucket(m, i, (unsigned)(at % PL_WHEEL));
+}
+
+/* Moves what has come into the wheel's reach. Keeps the order of filing among records of one cycle.
+ */
+void pl_wheel_refill(pl_memsys *m)
+{
+    uint32_t list = PL_NO_TXN, i = m->beyond, next;
+    m->beyond = PL_NO_TXN;
+    m->drawn = m->now;
+    for (; i != PL_NO_TXN; i = next) { /* reverse: the list is last in, first out */
+        next = m->rec[i].next;
+        m->rec[i].next = list;
+        list = i;
+    }
+    for (i = list; i != PL_NO_TXN; i = next) {
+        next = m->rec[i].next;
+        pl_wheel_schedule(m, i, m->rec[i].r.time);
+    }
+}
+
+/* First cycle >= m->now with an event inside the wheel, or UINT64_MAX. */
+uint64_t pl_wheel_next(const pl_memsys *m)
+{
+    unsigned start = (unsigned)(m->now % PL_WHEEL), word = start / 64;
+    uint64_t bits = m->busy[word] & (~0ull << (start % 64));
+    for (unsigned k = 0; k <= PL_WHEEL / 64; k++) {
+        if (bits) {
+            unsigned bucket = word * 64 + (unsigned)__builtin_ctzll(bits);
+            return m->now + (bucket + PL_WHEEL - start) % PL_WHEEL;
+        }
+        word = (word + 1) % (PL_WHEEL / 64);
+        bits = m->busy[word];
+        if (k + 1 == PL_WHEEL / 64) bits &= ~(~0ull << (start % 64));
+    }
+    return UINT64_MAX;
+}
+
+uint64_t pl_memsys_next(const pl_memsys *m)
+{
+    uint64_t at = pl_wheel_next(m);
+    for (uint32_t i = m->beyond; i != PL_NO_TXN; i = m->rec[i].next) {
+        if (m->rec[i].r.time < at) at = m->rec[i].r.time;
+    }
+    return at;
+}
