@@ -69,6 +69,17 @@ typedef enum pl_check_tool {
       "Three ways to mend it: use the scope of the device (atomicAdd, "                            \
       "cuda::thread_scope_device); give each block a variable of its own and combine them in a "   \
       "second launch; or keep the operation to one block.")                                        \
+    X(RACE_VOLATILE, RACE, "volatile", WARNING,                                                    \
+      "Threads of different warps access the same bytes with volatile loads and stores, nothing "  \
+      "orders them, and no fence makes a flag of them. PTX performs each access as written, so "   \
+      "this is no data race to its memory model; CUDA C++ calls it one, and which access comes "   \
+      "first is chance.\n\n"                                                                       \
+      "    while (atomicCAS(&lock, 0, 1) != 0) {}\n"                                               \
+      "    data[0] = 1;                  // volatile int *data\n"                                  \
+      "    atomicExch(&lock, 0);         // no __threadfence(): nothing passes the write on\n\n"   \
+      "Three ways to mend it: put __threadfence() before the write that hands over and after the " \
+      "read that takes over; use cuda::atomic_ref with release and acquire; or put a barrier "     \
+      "between the accesses.")                                                                     \
     X(RACE_ASYNC, RACE, "async", ERROR,                                                            \
       "An asynchronous copy reads or writes bytes that a thread accesses before anybody has "      \
       "waited for the copy.\n\n"                                                                   \

@@ -23,7 +23,8 @@ typedef struct check_insn {
 
 /* What fences have made of what a lane knows, by scope. */
 typedef struct fenced {
-    pl_knowledge *released[PL_SCOPES]; /* what its later strong writes pass on */
+    pl_knowledge *released[PL_SCOPES]; /* what its later strong writes pass on, */
+    uint32_t at[PL_SCOPES];            /* with all that it did itself up to then; 0: nothing */
     pl_knowledge *heard[PL_SCOPES];    /* what its earlier strong reads have met */
 } fenced;
 
@@ -51,6 +52,7 @@ typedef struct check_unit {
 /* A barrier that some have come to. */
 typedef struct check_barrier {
     pl_knowledge *all;
+    fenced fence; /* what the fences of those who came have made of it */
     uint32_t came[PL_UNITS], waits[PL_UNITS], at[PL_UNITS]; /* at: when the group last came */
 } check_barrier;
 
@@ -155,6 +157,8 @@ unsigned pl_order_distance(const pl_warp *w, uint32_t block);
 /* Before a strong access of one lane reads, and after it: acquires and releases. */
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
 void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place *p);
+/* Has a write to this place passed anything on? */
+bool pl_order_releases(pl_check *k, const place *p);
 /* The wrapper of an instruction that orders, or NULL. Fills the rest of *x. */
 pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x);
 void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);

@@ -118,6 +118,74 @@ static void set(pl_knowledge **to, pl_knowledge *k)
 
 /* ---- barriers of the block ---- */
 
+static fenced *fence_of(check_unit *u)
+{
+    if (!u->fence) u->fence = calloc(PL_LANES, sizeof *u->fence);
+    return u->fence;
+}
+
+/* Adds what the lanes' fences of that scope have released. */
+static void add_released(const pl_warp *w, const check_unit *u, uint32_t lanes, unsigned scope,
+                         pl_knowledge **to)
+{
+    const uint32_t block = block_of(w->cta)->number;
+    uint32_t least = UINT32_MAX;
+    const pl_knowledge *last = NULL;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const fenced *f = &u->fence[__builtin_ctz(m)];
+        if (f->released[scope] != last) pl_knowledge_learn(to, f->released[scope]);
+        last = f->released[scope];
+        least = f->at[scope] < least ? f->at[scope] : least;
+    }
+    if (least && !(pl_alive(w) & ~lanes)) {
+        pl_knowledge_add(to, pl_who_unit(block, unit_index(w)), least);
+        return;
+    }
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        if (u->fence[l].at[scope])
+            pl_knowledge_add(to, pl_who_lane(block, unit_index(w), l), u->fence[l].at[scope]);
+    }
+}
+
+/* A fence of one thread, then a barrier, then a strong write of another thread, or the same the
+ * other way round for reads: fences are cumulative over threads that meet. */
+static void gather_fences(const pl_warp *w, const check_unit *u, uint32_t lanes, fenced *to)
+{
+    for (unsigned s = 0; u->fence && s < PL_SCOPES; s++) {
+        const pl_knowledge *last = NULL;
+        add_released(w, u, lanes, s, &to->released[s]);
+        for (uint32_t m = lanes; m; m &= m - 1) {
+            const fenced *f = &u->fence[__builtin_ctz(m)];
+            if (f->heard[s] != last) pl_knowledge_learn(&to->heard[s], f->heard[s]);
+            last = f->heard[s];
+        }
+    }
+}
+
+static void spread_fences(check_unit *u, uint32_t lanes, const fenced *from)
+{
+    bool any = false;
+    for (unsigned s = 0; s < PL_SCOPES; s++) any |= from->released[s] || from->heard[s];
+    if (!any || !lanes || !fence_of(u)) return;
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        fenced *f = &u->fence[__builtin_ctz(m)];
+        for (unsigned s = 0; s < PL_SCOPES; s++) { /* they include what the lane had */
+            set(&f->released[s], pl_knowledge_keep(from->released[s]));
+            set(&f->heard[s], pl_knowledge_keep(from->heard[s]));
+            f->at[s] = 0;
+        }
+    }
+}
+
+static void drop_fences(fenced *f)
+{
+    for (unsigned s = 0; s < PL_SCOPES; s++) {
+        set(&f->released[s], NULL);
+        set(&f->heard[s], NULL);
+    }
+}
+
 static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
@@ -131,6 +199,7 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
         const unsigned n = unit_index(w);
         pl_order_settle(w, u);
         take_down(k, w, u, lanes, &b->all);
+        gather_fences(w, u, lanes, &b->fence);
         b->came[n] |= lanes;
         b->waits[n] |= a->wait ? lanes : 0;
         b->at[n] = k->time;
@@ -167,6 +236,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
             const uint32_t early = (uint32_t)(w->came[id] >> half * PL_LANES),
                            lanes = b->waits[at] & ~early;
             learn(w, u, lanes, b->all, true);
+            spread_fences(u, lanes, &b->fence);
             if (lanes) u->stamp = k->time;
             b->came[at] &= early;
             b->waits[at] &= early;
@@ -175,6 +245,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         pl_warp_half(w, from);
     }
     set(&b->all, next);
+    drop_fences(&b->fence);
 }
 
 /* ---- cluster barriers ---- */
@@ -229,19 +300,17 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     if (w->stop || w->next != pc + 1 || w->nsplits != splits) return; /* it waits, or has parted */
     const uint32_t lanes = (mask | exec) & pl_alive(w);
     pl_knowledge *all = NULL;
+    fenced fences = {.at = {0}};
     take_down(k, w, u, lanes, &all);
+    gather_fences(w, u, lanes, &fences);
     learn(w, u, lanes, all, true);
+    spread_fences(u, lanes, &fences);
+    drop_fences(&fences);
     pl_knowledge_drop(all);
     tick(k, u);
 }
 
 /* ---- fences, and what atomic operations pass on ---- */
-
-static fenced *fence_of(check_unit *u)
-{
-    if (!u->fence) u->fence = calloc(PL_LANES, sizeof *u->fence);
-    return u->fence;
-}
 
 static void fence(pl_warp *w, const pl_insn *i)
 {
@@ -254,11 +323,10 @@ static void fence(pl_warp *w, const pl_insn *i)
     for (uint32_t m = f ? w->exec : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (x->acquire) learn(w, u, 1u << l, f[l].heard[x->level], false);
-        if (!x->release) continue;
-        pl_knowledge *all = NULL;
-        take_down(k, w, u, 1u << l, &all);
-        for (unsigned s = 0; s <= x->level; s++) set(&f[l].released[s], pl_knowledge_keep(all));
-        pl_knowledge_drop(all);
+        for (unsigned s = 0; x->release && s <= x->level; s++) {
+            set(&f[l].released[s], pl_knowledge_keep(knowledge_of(u, l)));
+            f[l].at[s] = k->time;
+        }
     }
     tick(k, u);
     x->plain(w, i);
@@ -377,8 +445,12 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     const uint32_t block = block_of(w->cta)->number;
     pl_knowledge *out[PL_SCOPES] = {NULL};
     bool any = false;
-    for (unsigned r = 0; u->fence && x->flags & PL_ACCESS_STRONG && r <= x->level; r++)
+    for (unsigned r = 0; u->fence && x->flags & PL_ACCESS_STRONG && r <= x->level; r++) {
         pl_knowledge_learn(&out[r], u->fence[lane].released[r]);
+        if (u->fence[lane].at[r])
+            pl_knowledge_add(&out[r], pl_who_lane(block_of(w->cta)->number, unit_index(w), lane),
+                             u->fence[lane].at[r]);
+    }
     if (x->release) {
         pl_knowledge *now = NULL;
         take_down(k, w, u, 1u << lane, &now);
@@ -398,6 +470,12 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
         pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_CLUSTER]);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
+}
+
+bool pl_order_releases(pl_check *k, const place *p)
+{
+    const sync_place *s = find(table_of(k, p), key_of(p));
+    return s && s->nby;
 }
 
 /* ---- mbarriers ---- */
@@ -576,7 +654,10 @@ static void free_unit(check_unit *u)
 void pl_order_block_ends(pl_check *k, check_block *b)
 {
     for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
-    for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) pl_knowledge_drop(b->barrier[n].all);
+    for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) {
+        pl_knowledge_drop(b->barrier[n].all);
+        drop_fences(&b->barrier[n].fence);
+    }
     free_places(&b->places);
     check_cluster **at = &k->clusters;
     while (*at && *at != b->cluster) at = &(*at)->next;

@@ -53,6 +53,7 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
         const pl_cta *c = rank == w->cta->cluster_rank ? w->cta : w->cta->cluster->cta[rank];
         p->owner = block_of(c);
         p->address = in % PL_SHARED_SLICE;
+        if (p->address < c->shared_start) p->bytes = NULL; /* the system's part */
         return true;
     }
     p->address = in - PL_GLOBAL_BASE;
@@ -94,6 +95,25 @@ static bool before(visit *v, const pl_context *x, pl_touch t, unsigned lane)
            x->pc != v->self.pc; /* lanes of a warp go in step */
 }
 
+/* The same for two strong accesses, which what the lane has read tells it of even without a fence.
+ */
+static bool heard_of(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+{
+    const pl_knowledge *heard = v->u->fence ? v->u->fence[lane].heard[PL_SCOPE_GPU] : NULL;
+    return x->flags & v->self.flags & PL_ACCESS_STRONG &&
+           x->stamp <= pl_knowledge_of(heard, x->block, x->unit, pl_touch_lane(t));
+}
+
+/* Writes of different warps, one of them volatile, that only luck orders: no race to the PTX model,
+ * but seldom meant. */
+static bool volatile_only(const visit *v, const pl_context *x)
+{
+    const unsigned both = PL_ACCESS_WRITES | PL_ACCESS_STRONG;
+    return (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
+           (x->flags & v->self.flags & both) == both &&
+           (x->block != v->self.block || x->unit != v->self.unit);
+}
+
 static bool morally_strong(const visit *v, const pl_context *x)
 {
     if (!(x->flags & v->self.flags & PL_ACCESS_STRONG)) return false;
@@ -105,7 +125,8 @@ static pl_finding_kind kind_of(const visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
     if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
-    if (both & PL_ACCESS_STRONG) return PL_FK_RACE_SCOPE;
+    if (both & PL_ACCESS_STRONG)
+        return morally_strong(v, x) ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
     if (any & PL_ACCESS_STRONG) return PL_FK_RACE_MIXED;
     return both & PL_ACCESS_WRITES       ? PL_FK_RACE_WAW
            : x->flags & PL_ACCESS_WRITES ? PL_FK_RACE_RAW
@@ -149,7 +170,8 @@ static bool compare(visit *v, pl_touch t, unsigned lane, const place *p, unsigne
 {
     const pl_context *x = &v->pool->at[pl_touch_context(t)];
     if (before(v, x, t, lane)) return true;
-    if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || morally_strong(v, x)) return false;
+    if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
+    if (morally_strong(v, x) && !volatile_only(v, x)) return false;
     suspected(v, x, t, lane, p, bytes);
     return false;
 }
@@ -290,6 +312,10 @@ static void report(visit *v, const pl_insn *i, const suspect *s)
 {
     uint64_t now = value_at(s->at.bytes, s->bytes), theirs = s->before;
     pl_finding_kind kind = s->kind;
+    if (kind == PL_FK_RACE_VOLATILE &&
+        (now == theirs || ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
+                           pl_order_releases(v->k, &s->at))))
+        return; /* nobody can tell; or that is how a lock is given back */
     const bool plain = stored(v, i, s->lane, s->bytes, &now);
     if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, &theirs);
     if (kind == PL_FK_RACE_WAW && plain && now == theirs) kind = PL_FK_RACE_SAME_VALUE;
@@ -499,6 +525,7 @@ pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)
         if (f->effects & PL_EF_ASYNC || pl_insn_has(i, W_bulk)) return NULL;
         x->flags = f->mnem == M_st ? PL_ACCESS_WRITES : 0;
         if (f->effects & PL_EF_VOLATILE) x->flags |= PL_ACCESS_STRONG;
+        if (pl_insn_has(i, W_volatile)) x->flags |= PL_ACCESS_VOLATILE;
         x->acquire = order == W_acquire;
         x->release = order == W_release;
         x->operand = f->mnem != M_st;

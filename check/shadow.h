@@ -20,7 +20,8 @@ enum {
     PL_ACCESS_WRITES = 1,
     PL_ACCESS_STRONG = 2, /* volatile, relaxed, acquire, release, atomic: has a scope */
     PL_ACCESS_ATOMIC = 4,
-    PL_ACCESS_ASYNC = 8
+    PL_ACCESS_ASYNC = 8,
+    PL_ACCESS_VOLATILE = 16 /* strong, too: the compiler's word for "do not optimise", no atomic */
 };
 
 typedef struct pl_context {

@@ -237,6 +237,9 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
     case PL_FK_RACE_ASYNC:
         return "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the mbarrier "
                "that it completes at), then meet at a barrier if another thread goes on";
+    case PL_FK_RACE_VOLATILE:
+        return "volatile orders nothing: put __threadfence() before the write that hands over and "
+               "after the read that takes over, or a barrier between the two";
     case PL_FK_RACE_SAME_VALUE:
         return "the result is the same in any order; let one thread write, or write with an atomic "
                "operation";
