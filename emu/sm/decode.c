@@ -563,206 +563,211 @@ static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, 
     return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
 }
 
-/* `ends`: a return from here ends the kernel. */
-static pl_metric_class counted_as(const pl_insn *i, const pl_decoded_insn *d, bool ends)
+/* What decoding knows while it walks through the code. */
+typedef struct decoder {
+    pl_decoded *out;
+    const pl_program *p;
+    const pl_machine *m;
+    uint8_t *kind;    /* pl_kind by class */
+    uint32_t rows;    /* most rows of a function */
+    uint8_t *fetched; /* by row of the function: what it holds before the program writes it */
+    bool *ones;       /* by row: it holds a one */
+    bool ends;        /* a return from here ends the kernel */
+    lists priced;     /* of the last instruction with a price */
+    size_t at_priced;
+    balance pipes;
+    constants module;
+    variance lanes;
+} decoder;
+
+static bool open_decoder(decoder *x, pl_arena *a)
 {
-    const uint16_t mnem = pl_forms[i->form].mnem;
-    const char *cls = pl_class_text[i->latency_class];
-    const uint8_t branches = (uint8_t)d->price->branches;
-    if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break ||
-        strcmp(cls, "bsync") == 0 || strcmp(cls, "yield") == 0 || strcmp(cls, "bmov") == 0)
-        return (pl_metric_class){.cbu = 1};
-    if (d->kind == PL_KIND_BRANCH)
-        return (pl_metric_class){.targets = 1,
-                                 .cbu = mnem != M_bra && mnem != M__apart && mnem != M__agree,
-                                 .adu = mnem == M_ret || mnem == M__ret};
-    if (d->division_path)
-        return (pl_metric_class){.targets = branches, .cbu = 2, .adu = 1}; /* called, and returns */
-    if (d->kind == PL_KIND_BULK)
-        return (pl_metric_class){.targets = branches,
-                                 .lsu =
-                                     -1}; /* a round for each lane; the copy engine's own queue */
-    if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT)
-        return (pl_metric_class){.adu = 1, .lsu = -1};
-    if (branches && strncmp(cls, "mma_", strlen("mma_")) == 0) /* a routine: CALL and RET */
-        return (pl_metric_class){.targets = branches, .cbu = branches, .adu = branches / 2};
-    if (branches == 1) return (pl_metric_class){.targets = 1}; /* the branch over the rare case */
-    if (branches)
-        return (pl_metric_class){.targets = branches / 2,
-                                 .cbu = branches}; /* BSSY, the branch, BSYNC */
-    if (d->kind == PL_KIND_BARRIER) return (pl_metric_class){.adu = 1};
-    if (strcmp(cls, "param") == 0) {
-        /* Descriptors, and parameters of 32 bits, which an instruction can take from a uniform
-         * register as they are. */
-        bool uniform = mnem == M__desc || (mnem == M_ld && i->sel[PL_M_SPACE] == PL_SP_CONST) ||
-                       (mnem == M_ld && i->sel[PL_M_LOG2] <= 2 && i->sel[PL_M_COUNT] == 1);
-        return (pl_metric_class){.ldc = !uniform, .adu = !uniform};
+    x->rows = 1;
+    for (size_t k = 0; k < x->p->funcs.n; k++)
+        if (x->p->funcs.at[k].rows > x->rows) x->rows = x->p->funcs.at[k].rows;
+    x->kind = pl_arena_array(a, uint8_t, C_count);
+    x->fetched = pl_arena_array(a, uint8_t, x->rows);
+    x->ones = pl_arena_array(a, bool, x->rows);
+    x->module = (constants){.at = pl_arena_array(a, uint32_t, x->rows),
+                            .address = pl_arena_array(a, bool, x->rows),
+                            .rows = x->rows};
+    x->lanes = (variance){.varies = pl_arena_array(a, bool, x->rows), .rows = x->rows};
+    if (!pl_arena_ok(a)) return false;
+    for (unsigned c = 0; c < C_count; c++) x->kind[c] = (uint8_t)kind_of(c);
+    for (size_t pc = 0; pc < x->p->code.n; pc++) {
+        const pl_insn *i = &x->p->code.at[pc];
+        x->out->late_atomics |=
+            is_bulk_reduction(&pl_forms[i->form], (pl_kind)x->kind[i->latency_class]);
     }
-    if (d->texture) return (pl_metric_class){.lsu = -1};
-    if (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] == PL_SP_CONST)
-        return (pl_metric_class){.adu = 1, .lsu = -1};
-    if (d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS)
-        return (pl_metric_class){.lsu = 2, .adu = 1}; /* MEMBAR and CCTL; ERRBAR */
-    if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT)
-        return (pl_metric_class){.lsu = 1};
-    if (d->exchange) return (pl_metric_class){.lsu = (int8_t)d->exchange};
-    static const char *const adu[] = {"sreg", "redux", "match", "gather"};
-    for (size_t k = 0; k < sizeof adu / sizeof *adu; k++)
-        if (strcmp(cls, adu[k]) == 0) return (pl_metric_class){.adu = 1};
-    return (pl_metric_class){0};
+    return true;
 }
 
-bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
+/* A function begins at `pc`. */
+static void begin_function(decoder *x, size_t pc)
 {
-    size_t n = p->code.n, used = 0;
-    *out = (pl_decoded){0};
-    out->at = pl_arena_array(a, pl_decoded_insn, n ? n : 1);
-    uint8_t *kind = pl_arena_array(a, uint8_t, C_count);
-    struct {
-        uint32_t *at;
-        size_t n, cap;
-    } rows = {0};
-    if (!pl_arena_ok(a)) return false;
-    for (unsigned c = 0; c < C_count; c++) kind[c] = (uint8_t)kind_of(c);
-    for (size_t pc = 0; pc < n; pc++)
-        out->late_atomics |= is_bulk_reduction(&pl_forms[p->code.at[pc].form],
-                                               (pl_kind)kind[p->code.at[pc].latency_class]);
-    uint32_t special_rows = 1;
-    for (size_t k = 0; k < p->funcs.n; k++) {
-        if (p->funcs.at[k].rows > special_rows) special_rows = p->funcs.at[k].rows;
+    for (size_t k = 0; k < x->p->funcs.n; k++) {
+        if (x->p->funcs.at[k].first != pc) continue;
+        x->ends = x->p->funcs.at[k].entry;
+        mark_special(x->fetched, x->rows, &x->p->funcs.at[k]);
+        mark_ones(x->ones, x->rows, &x->p->funcs.at[k]);
+        start_variance(&x->lanes, &x->p->funcs.at[k]);
+        start_constants(&x->module, x->p, &x->p->funcs.at[k]);
     }
-    uint8_t *fetched = pl_arena_array(a, uint8_t, special_rows);
-    bool *ones = pl_arena_array(a, bool, special_rows);
-    bool ends = false;
-    lists priced = {0}; /* of the last instruction with a price */
-    size_t at_priced = 0;
-    balance pipes = {0};
-    constants module = {.at = pl_arena_array(a, uint32_t, special_rows),
-                        .address = pl_arena_array(a, bool, special_rows),
-                        .rows = special_rows};
-    variance lanes = {.varies = pl_arena_array(a, bool, special_rows), .rows = special_rows};
-    if (!pl_arena_ok(a)) return false;
-    for (size_t pc = 0; pc < n; pc++) {
-        const pl_insn *i = &p->code.at[pc];
-        const pl_form *f = &pl_forms[i->form];
-        pl_decoded_insn *d = &out->at[pc];
-        lists l = {0};
-        for (unsigned k = 0; k < f->noperands; k++) operand(&l, p, i, f, k);
-        if (i->guard != PL_PT) {
-            put(&l, 2, i->guard);
-            d->guarded = true;
-        }
-        d->price = &m->price[i->latency_class];
-        d->kind = kind[i->latency_class];
-        d->division_path = (uint8_t)pl_division_path_of(i->latency_class);
-        d->texture = strcmp(pl_class_text[i->latency_class], "tex") == 0 ||
-                     strcmp(pl_class_text[i->latency_class], "surf") == 0;
-        note_cache(d, i, f);
-        d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
-                          d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
-                          d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
-        d->load = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE |
-                                 PL_EF_ASYNC)) == PL_EF_LOAD;
-        d->addresses = d->texture ||
-                       (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) ||
-                       d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
-        d->read_only = pl_insn_has(i, W_nc);
-        d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
-        d->generic = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_GENERIC;
-        d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
-        d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
-        d->cast = f->mnem == M__cast;
-        d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS ||
-                   (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
-        note_order(d, i, f);
-        d->fence |= d->releases != 0;
-        d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
-        if (f->noperands && f->operand[0].kind == PL_K_IMM)
-            d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
-        d->size_operand = named(f, "size");
-        if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM)
-            d->size_operand = UINT8_MAX; /* no register */
-        d->barrier_operand = named(f, "mbar");
-        d->tensor = named(f, "map") != UINT8_MAX;
-        d->passes_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
-        for (size_t k = 0; k < p->funcs.n; k++) {
-            if (p->funcs.at[k].first != pc) continue;
-            ends = p->funcs.at[k].entry;
-            mark_special(fetched, special_rows, &p->funcs.at[k]);
-            mark_ones(ones, special_rows, &p->funcs.at[k]);
-            start_variance(&lanes, &p->funcs.at[k]);
-            start_constants(&module, p, &p->funcs.at[k]);
-        }
-        d->increments = d->shared && increments(i, f, &l, ones, special_rows);
-        d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
-        d->ordered = is_ordered(p, i, f, (pl_kind)d->kind, out->late_atomics);
-        out->ordered |= d->ordered;
-        bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
-        d->bank = d->kind == PL_KIND_PARAM &&
-                  (f->mnem == M__desc || (l.n[1] && (formal || f->mnem == M__ldc)));
-        if (d->bank)
-            d->bank_at = (uint16_t)(f->mnem == M__ldc    ? BANK_SIZES
-                                    : f->mnem == M__desc ? BANK_DESCRIPTOR
-                                                         : BANK_PARAMETERS + (uint64_t)i->imm);
-        const bool either = on_either_pipe(i, fetched, special_rows);
-        if (pc >= pipes.end) pipes = weigh(p, m, kind, fetched, special_rows, pc);
-        d->on_fma =
-            either &&
-            (f->mnem == M_shl ||
-             pipes.fma < pipes.alu); /* the assembler says which, so that both have as much to do */
-        if (either && f->mnem != M_shl)
-            *(d->on_fma ? &pipes.fma : &pipes.alu) += d->price->pipe[0].cycles;
-        d->pipe_side = (uint8_t)side_of(d);
-        d->indirect = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !ends) ||
-                      calls_register(p, i, f);
-        d->reconverges = f->mnem == M__bsync;
-        d->yields = f->mnem == M__yield;
-        d->drains_pipe = d->reconverges || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
-        d->waits_all = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !ends);
-        if (d->price->issues) {
-            count_reads(d, m->sm.register_banks, &l, fetched, special_rows, priced.row[0],
-                        priced.n[0]);
-            d->reuse_distance = pc - at_priced < 256 ? (uint8_t)(pc - at_priced) : 0;
-            priced = l;
-            at_priced = pc;
-        }
-        const bool indexed =
-            d->kind == PL_KIND_MEMORY && !d->texture && i->sel[PL_M_SPACE] == PL_SP_CONST;
-        if (!indexed) d->constant = operand_constant(&module, d, i, &l, (uint32_t)m->constant.line);
-        d->uniform = uniform_atomic(&lanes, d, i, f, &l);
-        if (fetches_special(i, fetched, special_rows)) d->price = &m->sreg;
-        d->unit = (uint8_t)unit_of((pl_kind)d->kind, d->price);
-        d->exchange = exchanges(i, d->price, fetched, special_rows);
-        d->extra_latency = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], fetched, special_rows)
-                               ? (uint8_t)m->op[PL_OP_SHFL].operand
-                               : 0;
-        d->metric = counted_as(i, d, ends);
-        d->rows = (uint32_t)used;
-        d->nread = (uint8_t)l.n[0];
-        d->nwrite = (uint8_t)l.n[1];
-        d->components = d->texture ? components(&l) : 0;
-        d->npread = (uint8_t)l.n[2];
-        d->npwrite = (uint8_t)l.n[3];
-        if (!d->texture &&
-            (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) &&
-                             i->sel[PL_M_SPACE] != PL_SP_CONST)))
-            d->metric.writebacks =
-                (uint8_t)((d->nwrite + 1) /
-                          2); /* nbody: two cycles for each of its 128-bit loads */
-        for (unsigned w = 0; w < 4; w++) {
-            for (unsigned k = 0; k < l.n[w]; k++) {
-                uint32_t *slot = pl_push(a, &rows);
-                if (!pl_arena_ok(a)) return false;
-                *slot = l.row[w][k];
-                used++;
-            }
-        }
+}
+
+/* Space, width and effect of an access to memory. */
+static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
+{
+    d->texture = strcmp(pl_class_text[i->latency_class], "tex") == 0 ||
+                 strcmp(pl_class_text[i->latency_class], "surf") == 0;
+    note_cache(d, i, f);
+    d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
+                      d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
+                      d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT;
+    d->load =
+        (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC | PL_EF_VOLATILE | PL_EF_ASYNC)) ==
+        PL_EF_LOAD;
+    d->addresses = d->texture || (d->kind == PL_KIND_MEMORY && i->sel[PL_M_SPACE] != PL_SP_CONST) ||
+                   d->kind == PL_KIND_MATRIX_MEMORY || d->kind == PL_KIND_COPY;
+    d->read_only = pl_insn_has(i, W_nc);
+    d->shared = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_SHARED;
+    d->generic = i->flags & PL_IF_MEM && i->sel[PL_M_SPACE] == PL_SP_GENERIC;
+    d->alu = f->effects & PL_EF_ATOMIC ? atomic_alu(i, f) : PL_ALU_INT;
+    d->compare = f->effects & PL_EF_ATOMIC && pl_insn_has(i, W_cas);
+    d->cast = f->mnem == M__cast;
+    d->fence = d->kind == PL_KIND_FENCE_GPU || d->kind == PL_KIND_FENCE_SYS ||
+               (d->kind == PL_KIND_CLUSTER_ARRIVE && !pl_insn_has(i, W_relaxed));
+    d->fence |= d->releases != 0;
+    d->passes_l1 = d->kind == PL_KIND_COPY && pl_insn_has(i, W_cg);
+    d->tries = d->kind == PL_KIND_MBARRIER_WAIT && pl_insn_has(i, W_try_wait);
+}
+
+/* Operands that units look at when the instruction has issued. */
+static void decode_unit_operands(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
+{
+    d->scale = d->kind == PL_KIND_WGMMA ? shape_scale(i, f) : 1;
+    if (f->noperands && f->operand[0].kind == PL_K_IMM)
+        d->wait_n = i->op[0] > 255 ? 255 : (uint8_t)i->op[0];
+    d->size_operand = named(f, "size");
+    if (d->size_operand != UINT8_MAX && f->operand[d->size_operand].kind == PL_K_IMM)
+        d->size_operand = UINT8_MAX; /* no register */
+    d->barrier_operand = named(f, "mbar");
+    d->tensor = named(f, "map") != UINT8_MAX;
+}
+
+/* The word of the driver's constant bank that it reads. */
+static void decode_bank(pl_decoded_insn *d, const pl_insn *i, const pl_form *f, const lists *l)
+{
+    bool formal = i->sel[PL_M_SPACE] == PL_SP_PARAM && i->op[1] == UINT32_MAX;
+    d->bank = d->kind == PL_KIND_PARAM &&
+              (f->mnem == M__desc || (l->n[1] && (formal || f->mnem == M__ldc)));
+    if (d->bank)
+        d->bank_at = (uint16_t)(f->mnem == M__ldc    ? BANK_SIZES
+                                : f->mnem == M__desc ? BANK_DESCRIPTOR
+                                                     : BANK_PARAMETERS + (uint64_t)i->imm);
+}
+
+/* Which of the two integer pipes takes it. */
+static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const pl_form *f,
+                         size_t pc)
+{
+    const bool either = on_either_pipe(i, x->fetched, x->rows);
+    if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->kind, x->fetched, x->rows, pc);
+    d->on_fma = either &&
+                (f->mnem == M_shl ||
+                 x->pipes.fma <
+                     x->pipes.alu); /* the assembler says which, so that both have as much to do */
+    if (either && f->mnem != M_shl)
+        *(d->on_fma ? &x->pipes.fma : &x->pipes.alu) += d->price->pipe[0].cycles;
+    d->pipe_side = (uint8_t)side_of(d);
+}
+
+static void decode_flow(const decoder *x, pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
+{
+    d->indirect = f->mnem == M_brx || f->mnem == M__ret || (f->mnem == M_ret && !x->ends) ||
+                  calls_register(x->p, i, f);
+    d->reconverges = f->mnem == M__bsync;
+    d->yields = f->mnem == M__yield;
+    d->drains_pipe = d->reconverges || f->mnem == M__warpsync || (f->effects & PL_EF_CALL);
+    d->waits_all = (f->effects & PL_EF_CALL) || (f->mnem == M_ret && !x->ends);
+}
+
+/* Registers that it reads, and those of them that the instruction before has read. */
+static void decode_reads(decoder *x, pl_decoded_insn *d, const lists *l, size_t pc)
+{
+    if (!d->price->issues) return;
+    count_reads(d, x->m->sm.register_banks, l, x->fetched, x->rows, x->priced.row[0],
+                x->priced.n[0]);
+    d->reuse_distance = pc - x->at_priced < 256 ? (uint8_t)(pc - x->at_priced) : 0;
+    x->priced = *l;
+    x->at_priced = pc;
+}
+
+/* Constants, exchanges between lanes, and the unit. */
+static void decode_exchanges(decoder *x, pl_decoded_insn *d, const pl_insn *i, const pl_form *f,
+                             const lists *l)
+{
+    const bool indexed =
+        d->kind == PL_KIND_MEMORY && !d->texture && i->sel[PL_M_SPACE] == PL_SP_CONST;
+    if (!indexed)
+        d->constant = operand_constant(&x->module, d, i, l, (uint32_t)x->m->constant.line);
+    d->uniform = uniform_atomic(&x->lanes, d, i, f, l);
+    if (fetches_special(i, x->fetched, x->rows)) d->price = &x->m->sreg;
+    d->unit = (uint8_t)unit_of((pl_kind)d->kind, d->price);
+    d->exchange = exchanges(i, d->price, x->fetched, x->rows);
+    d->extra_latency = f->mnem == M_shfl && in_register(i->op[SHFL_LANE], x->fetched, x->rows)
+                           ? (uint8_t)x->m->op[PL_OP_SHFL].operand
+                           : 0;
+    d->metric = pl_metric_class_of(i, d, x->ends);
+}
+
+static void count_operands(pl_decoded_insn *d, const pl_insn *i, const lists *l)
+{
+    d->nread = (uint8_t)l->n[0];
+    d->nwrite = (uint8_t)l->n[1];
+    d->components = d->texture ? components(l) : 0;
+    d->npread = (uint8_t)l->n[2];
+    d->npwrite = (uint8_t)l->n[3];
+    if (!d->texture &&
+        (d->exchange || ((d->kind == PL_KIND_MEMORY || d->kind == PL_KIND_MATRIX_MEMORY) &&
+                         i->sel[PL_M_SPACE] != PL_SP_CONST)))
+        d->metric.writebacks =
+            (uint8_t)((d->nwrite + 1) / 2); /* nbody: two cycles for each of its 128-bit loads */
+}
+
+static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
+{
+    const pl_insn *i = &x->p->code.at[pc];
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands; k++) operand(l, x->p, i, f, k);
+    if (i->guard != PL_PT) {
+        put(l, 2, i->guard);
+        d->guarded = true;
     }
-    out->rows = rows.at;
-    if (!pl_control(out, p, m)) return false;
+    d->price = &x->m->price[i->latency_class];
+    d->kind = x->kind[i->latency_class];
+    d->division_path = (uint8_t)pl_division_path_of(i->latency_class);
+    note_order(d, i, f);
+    decode_memory(d, i, f);
+    decode_unit_operands(d, i, f);
+    begin_function(x, pc);
+    d->increments = d->shared && increments(i, f, l, x->ones, x->rows);
+    d->ordered = is_ordered(x->p, i, f, (pl_kind)d->kind, x->out->late_atomics);
+    x->out->ordered |= d->ordered;
+    decode_bank(d, i, f, l);
+    decode_pipes(x, d, i, f, pc);
+    decode_flow(x, d, i, f);
+    decode_reads(x, d, l, pc);
+    decode_exchanges(x, d, i, f, l);
+    count_operands(d, i, l);
+}
+
+/* The addresses of the code. A function begins with a line: what stands in front of it does not
+ * matter. */
+static void layout_code(pl_decoded *out, const pl_program *p, const pl_machine *m)
+{
     uint32_t address = 0, line = (uint32_t)m->fetch.line;
-    for (size_t f = 0; f < p->funcs.n;
-         f++) { /* a function begins with a line: what stands in front of it doesn't matter */
+    for (size_t f = 0; f < p->funcs.n; f++) {
         const pl_prog_func *fn = &p->funcs.at[f];
         address = (address + line - 1) / line * line;
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
@@ -773,5 +778,33 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
     }
     out->bytes = address;
+}
+
+bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
+{
+    const size_t n = p->code.n;
+    *out = (pl_decoded){0};
+    out->at = pl_arena_array(a, pl_decoded_insn, n ? n : 1);
+    decoder x = {.out = out, .p = p, .m = m};
+    struct {
+        uint32_t *at;
+        size_t n, cap;
+    } rows = {0};
+    if (!pl_arena_ok(a) || !open_decoder(&x, a)) return false;
+    for (size_t pc = 0; pc < n; pc++) {
+        lists l = {0};
+        decode_insn(&x, &out->at[pc], &l, pc);
+        out->at[pc].rows = (uint32_t)rows.n;
+        for (unsigned w = 0; w < 4; w++) {
+            for (unsigned k = 0; k < l.n[w]; k++) {
+                uint32_t *slot = pl_push(a, &rows);
+                if (!pl_arena_ok(a)) return false;
+                *slot = l.row[w][k];
+            }
+        }
+    }
+    out->rows = rows.at;
+    if (!pl_control(out, p, m)) return false;
+    layout_code(out, p, m);
     return true;
 }

@@ -199,4 +199,7 @@ static inline bool pl_decoded_is_lg(const pl_decoded_insn *d)
 /* False: out of memory. */
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m);
 
+/* metrics_class.c; `ends`: a return from here ends the kernel. */
+pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, bool ends);
+
 #endif

@@ -1,0 +1,207 @@
+/* block_scheduler.c - which SM gets which block, and when. */
+#include "emu/sm/gpu_parts.h"
+#include <string.h>
+
+/* The unit that starts the blocks of SM k. */
+static pl_port *starter_of(const pl_gpu_model *x, uint32_t k)
+{
+    return &x->starting[x->m->launch.pair ? k / x->m->launch.pair : 0];
+}
+
+/* When SM k could take a block as far as others go, at `now` or later. */
+static uint64_t free_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
+{
+    const uint64_t at = now > x->m->launch.start ? now : x->m->launch.start;
+    return x->place_after[k] > at ? x->place_after[k] : at;
+}
+
+/* When it could, and the unit that starts its blocks. */
+static uint64_t ready_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
+{
+    const uint64_t at = free_at(x, k, now), free = starter_of(x, k)->free / PL_SUBCYCLES;
+    return free > at ? free : at;
+}
+
+/* The first SM of a GPC from which blocks are spread: those in front of it in the first one go
+ * ahead of all. */
+static uint32_t first_of(const pl_gpu_model *x, uint32_t g)
+{
+    const uint32_t groups = x->m->mem.groups;
+    return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.ahead;
+}
+
+/* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of
+ * each GPC, the first of another, and so on; then the second ones. */
+static void mark_chosen(pl_gpu_model *x, uint64_t left)
+{
+    const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.pair;
+    memset(x->chosen, 0, sms * sizeof *x->chosen);
+    for (uint32_t k = 0; k < x->m->launch.ahead && left; k++, left--) x->chosen[k] = true;
+    for (uint32_t of = 0; of < pair; of++)
+        for (uint32_t at = of; at < sms && left; at += pair)
+            for (uint32_t g = 0; g < groups && left; g++) {
+                const uint32_t k = first_of(x, g) + at;
+                if (k >= first_of(x, g + 1)) continue;
+                x->chosen[k] = true;
+                left--;
+            }
+}
+
+/* The order in which SMs get a block each, of the `left` that there are: GPC by GPC, from the one
+ * whose turn it is. On the H200 it is each one's turn now and then (place.tsv): here it is always
+ * the middle one's. */
+static void begin_round(pl_gpu_model *x, uint64_t left)
+{
+    const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.ahead;
+    if (!x->m->launch.pair) return;
+    mark_chosen(x, left);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;
+    for (uint32_t get = 2; get-- > 0;) /* those that get one, the others behind them */
+        for (uint32_t q = 0; q < groups; q++) {
+            const uint32_t g = (q + groups / 2) % groups;
+            for (uint32_t k = first_of(x, g); k < first_of(x, g + 1); k++)
+                if (x->chosen[k] == get) x->round[n++] = k;
+        }
+}
+
+/* The SM for the next block, of `n` in an order: of those that can take it at cycle `now` the
+ * emptiest, else the one that can take it first. UINT32_MAX: all are full. */
+static uint32_t choose_sm(const pl_gpu_model *x, const pl_sm_partition *p, const uint32_t *order,
+                          uint32_t n, uint64_t now)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t soonest = PL_NEVER;
+    for (uint32_t j = 0; j < n; j++) {
+        const uint32_t k = order[j];
+        if (x->used[k] + p->share > PL_WHOLE_SM) continue;
+        const uint64_t at = free_at(x, k, now);
+        if (best != UINT32_MAX && (at > soonest || (at == soonest && x->used[k] >= x->used[best])))
+            continue;
+        best = k;
+        soonest = at;
+    }
+    return best;
+}
+
+/* Places a block on an SM. The cycle is not before `now`, the start of the window. */
+static pl_status place_block(pl_gpu_model *x, const pl_sm_partition *p, uint32_t sm, uint64_t now)
+{
+    const pl_launch_config *l = &x->m->launch;
+    uint64_t at = ready_at(x, sm, now);
+    pl_cta *c = pl_cta_take(p->g, (uint32_t)p->g->next_block, sm);
+    if (!c) return PL_NOMEM;
+    c->place = &x->sm[sm];
+    c->advances = &x->sm[sm].advances;
+    p->g->next_block++;
+    const double warps = c->nwarps * l->warp_interval;
+    pl_port_enter(
+        starter_of(x, sm), at,
+        (uint64_t)((warps > l->block_interval ? warps : l->block_interval) * PL_SUBCYCLES));
+    if (x->used[sm] == 0) ++*pl_gpu_sharers_of(x, sm);
+    x->used[sm] += p->share;
+    return pl_sm_place(&x->sm[sm], c, at + l->block_start) ? PL_OK : PL_NOMEM;
+}
+
+/* Free places of SMs of one group, or of the whole GPU without clusters. */
+uint64_t pl_block_scheduler_free_slots(const pl_gpu_model *x, const pl_sm_partition *p,
+                                       uint32_t first, uint32_t last)
+{
+    uint64_t n = 0;
+    for (uint32_t k = first; k < last; k++) n += (PL_WHOLE_SM - x->used[k]) / p->share;
+    return n;
+}
+
+/* Whose blocks are to be handed out; NULL: none for now. */
+const pl_sm_partition *pl_block_scheduler_next_grid(const pl_gpu_model *x)
+{
+    const pl_grid *g = pl_grid_startable(x->g);
+    const pl_sm_partition *p = x->part;
+    while (g && p->g != g) p++;
+    return g ? p : NULL;
+}
+
+/* Places of blocks that have ended by now become free. */
+static void free_places(pl_gpu_model *x, uint64_t until)
+{
+    for (uint32_t k = 0; k < x->nfreed;) {
+        if (x->freed[k].time >= until) {
+            k++;
+            continue;
+        }
+        uint32_t sm = x->freed[k].sm;
+        x->used[sm] -= x->freed[k].share;
+        if (x->used[sm] == 0) --*pl_gpu_sharers_of(x, sm);
+        if (x->freed[k].time > x->place_after[sm]) x->place_after[sm] = x->freed[k].time;
+        x->freed[k] = x->freed[--x->nfreed];
+    }
+}
+
+/* The group of SMs with the most free places for blocks of a cluster. False: none has enough. */
+static bool choose_group(const pl_gpu_model *x, const pl_sm_partition *p, uint32_t *first,
+                         uint32_t *last)
+{
+    const uint32_t groups = x->m->mem.groups, sms = x->m->sm.count;
+    uint64_t best = 0;
+    for (uint32_t q = 0; q < groups; q++) {
+        const uint32_t a = q * sms / groups, b = (q + 1) * sms / groups;
+        const uint64_t n = pl_block_scheduler_free_slots(x, p, a, b);
+        if (n <= best) continue;
+        best = n;
+        *first = a;
+        *last = b;
+    }
+    return best >= p->cluster;
+}
+
+/* Hands out blocks whose time comes before `until`. The blocks of a cluster start together, on SMs
+ * of one group. */
+pl_status pl_block_scheduler_run(pl_gpu_model *x, uint64_t now, uint64_t until)
+{
+    const pl_machine *m = x->m;
+    free_places(x, until);
+    for (const pl_sm_partition *p; (p = pl_block_scheduler_next_grid(x)) != NULL;) {
+        uint32_t first = 0, last = m->sm.count;
+        if (p->cluster > 1 && !choose_group(x, p, &first, &last)) break;
+        const bool alone = p->cluster == 1;
+        if (alone && p->g->next_block % m->sm.count == 0)
+            begin_round(x, pl_grid_blocks(p->g) - p->g->next_block);
+        bool full = false;
+        for (uint32_t k = 0; k < p->cluster && !full; k++) {
+            uint32_t sm = choose_sm(x, p, alone ? x->round : x->numbers + first, last - first, now);
+            full = sm == UINT32_MAX || (k == 0 && free_at(x, sm, now) >= until);
+            pl_status st = full ? PL_OK : place_block(x, p, sm, now);
+            if (st != PL_OK) return st;
+        }
+        if (full) break;
+    }
+    return PL_OK;
+}
+
+/* Blocks that ended in the window just simulated. False: there was no memory for one that began. */
+bool pl_block_scheduler_retire(pl_gpu_model *x)
+{
+    bool ok = true;
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        pl_sm *s = &x->sm[k];
+        if (!x->status[k].ended) continue;
+        x->status[k].ended = false;
+        ok &= !s->no_memory;
+        for (uint32_t e = 0; e < s->nended; e++) {
+            const pl_sm_partition *p = x->part;
+            while (p->g != s->ended[e].cta->grid) p++;
+            pl_cta_end(s->ended[e].cta);
+            x->freed[x->nfreed].share = p->share;
+            x->last_retired =
+                pl_port_enter(&x->retiring, s->ended[e].time,
+                              (uint64_t)(x->m->launch.retire_interval * PL_SUBCYCLES));
+            x->freed[x->nfreed].time = x->last_retired + x->m->launch.block_end;
+            x->freed[x->nfreed++].sm = k;
+            x->done++;
+        }
+        s->nended = 0;
+        x->g->advances += s->advances;
+        s->advances = 0;
+    }
+    return ok;
+}

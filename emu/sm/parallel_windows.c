@@ -1,0 +1,232 @@
+/* parallel_windows.c - one window of a launch: SMs and the memory system, by one host thread or
+ * several. */
+#include "emu/sm/gpu_parts.h"
+#include <time.h>
+
+enum {
+    WORTH = 8, /* resident warps for which it pays to wake other threads */
+    NEIGHBOURS =
+        4, /* SMs in a row with one home: turns pass from one to the next without another thread */
+    LOOK_FOR = 4,    /* windows that are run the other way to measure how long they take */
+    LOOK_FIRST = 32, /* windows until then, twice as many when it has changed nothing, */
+    LOOK_LAST = 1024 /* up to this */
+};
+
+/* The memory system: takes the requests of the window before, and plays the events before the end
+ * of this one. */
+void pl_window_memory(pl_gpu_model *x)
+{
+    if (x->unsent) {
+        pl_memsys_set_horizon(x->mem, x->from);
+        for (uint32_t k = 0; k < x->m->sm.count; k++) pl_memsys_send(x->mem, &x->sending[k]);
+        x->unsent = false;
+    }
+    pl_memsys_run_events(x->mem, x->until);
+}
+
+/* False: the unit's SM has stopped until its turn comes. alone: nobody else works on SMs. */
+static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
+{
+    bool waits = !alone;
+    const uint32_t first = x->unit[job - 1].first, last = x->unit[job - 1].last;
+    if (!x->sm[first].stopped) {
+        for (uint32_t k = first; k < last; k++) { /* all of them before one runs: blocks of a
+                                                     cluster look at each other's shared memory */
+            pl_sm *s = &x->sm[k];
+            s->team = x->team;
+            s->job = job;
+            s->worker = worker;
+            s->may_stop = last - first == 1;
+            s->in_turn = !waits;
+            s->pc_stat = x->stat[worker];
+            if (x->status[k].starts) pl_sm_begin(s);
+            waits = !s->in_turn;
+        }
+    } else { /* it goes on */
+        waits = false;
+        x->sm[first].worker = worker;
+        x->sm[first].pc_stat = x->stat[worker];
+    }
+    for (uint32_t k = first; k < last && !pl_failed(x->g); k++) {
+        pl_sm *s = &x->sm[k];
+        s->in_turn = !waits;
+        if (x->clusters) pl_sm_poll(s, x->now);
+        if (!pl_sm_run(s, x->mem, x->until)) return false;
+        waits = !s->in_turn;
+        s->in_turn = true;
+    }
+    for (uint32_t k = first; k < last; k++) pl_sm_report(&x->sm[k]);
+    return true;
+}
+
+static bool work(void *ctx, uint32_t job, uint32_t worker)
+{
+    pl_gpu_model *x = ctx;
+    if (job == 0) {
+        pl_window_memory(x);
+        return true;
+    }
+    if (x->spread) return run_sms(x, job, worker, false);
+    for (uint32_t k = 1; k <= x->nunit; k++) run_sms(x, k, worker, true);
+    return true;
+}
+
+/* SMs with something to do. The blocks of a cluster touch each other's shared memory: with clusters
+ * the SMs of a group are one job. */
+static void busy_sms(pl_gpu_model *x)
+{
+    uint32_t sms = x->m->sm.count, groups = x->clusters ? x->m->mem.groups : sms;
+    x->nunit = 0;
+    for (uint32_t q = 0; q < groups; q++) {
+        uint32_t first = q * sms / groups, last = (q + 1) * sms / groups;
+        if (!x->clusters && pl_gpu_sm_event(x, q) >= x->until && !x->status[q].starts) continue;
+        x->unit[x->nunit].first = first;
+        x->unit[x->nunit++].last = last;
+        x->home[x->nunit] = (uint16_t)(q / NEIGHBOURS +
+                                       1); /* the memory system's own worker gets the second ones */
+    }
+}
+
+static double nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* How much less time the other way has to take. */
+#define CLEARLY 0.85
+
+/* Several threads work on the window. Mostly the SMs are spread over all of them. Where SMs have
+ * little to do but wait for each other's turns, that costs more than it saves: then one thread has
+ * all SMs, and another the memory system. The clock decides, from time to time. */
+static void choose_parallelism(pl_gpu_model *x)
+{
+    if (!x->dec.ordered) {
+        pl_team_run(x->team, x->nunit + 1, 1, x->home);
+        return;
+    }
+    const bool better = x->cost[0] == 0 || x->cost[1] * CLEARLY <= x->cost[0], before = x->spread;
+    if (++x->window > x->look + LOOK_FOR) {
+        if (better != x->preferred)
+            x->look = LOOK_FIRST;
+        else if (x->look < LOOK_LAST)
+            x->look *= 2;
+        x->preferred = better;
+        x->window = 0;
+    }
+    x->spread = x->window <= x->look ? x->preferred : !x->preferred;
+    const double start = nanoseconds();
+    static const uint16_t together[] = {1, 0}; /* the SMs stay with the thread that hands over */
+    pl_team_run(x->team, x->spread ? x->nunit + 1 : 2, 1, x->spread ? x->home : together);
+    if (before != x->spread) return; /* what it works on had to move to another core */
+    const double took = (nanoseconds() - start) / x->nunit;
+    double *cost = &x->cost[x->spread];
+    *cost = *cost > 0 ? (7 * *cost + took) / 8 : took;
+}
+
+/* Simulates cycles x->now .. x->until. */
+void pl_window_simulate(pl_gpu_model *x)
+{
+    busy_sms(x);
+    uint32_t warps = 0;
+    for (uint32_t k = 0; k < x->nunit && warps < WORTH; k++) {
+        for (uint32_t s = x->unit[k].first; s < x->unit[k].last; s++)
+            warps += x->sm[s].live_warps + x->sm[s].nplaced * WORTH;
+    }
+    if (x->team && x->nunit > 1 && warps >= WORTH) {
+        choose_parallelism(x);
+    } else {
+        pl_window_memory(x);
+        for (uint32_t k = 1; k <= x->nunit; k++) run_sms(x, k, 0, true);
+    }
+}
+
+/* Between two windows: replies and requests change hands. An SM that has something to do in the
+ * next window keeps stores that others may still join. */
+void pl_window_exchange(pl_gpu_model *x)
+{
+    pl_memsys_publish_replies(x->mem);
+    for (uint32_t k = 0; k < x->m->sm.count; k++) {
+        pl_sm *s = &x->sm[k];
+        if (!x->status[k].sends) continue;
+        pl_store_buffer_drain(
+            s, pl_gpu_sm_event(x, k) < x->until + x->m->mem.xbar_latency ? x->until : PL_NEVER);
+        x->status[k].sends = s->store_buffer_until;
+        if (s->out.n == 0) continue;
+        pl_mem_outbox empty = x->sending[k];
+        x->sending[k] = s->out;
+        s->out = empty;
+        x->unsent = true;
+        x->from = x->before;
+    }
+}
+
+/* What the workers have counted comes together. */
+void pl_window_add_up(const pl_gpu_model *x)
+{
+    uint64_t *to = (uint64_t *)(void *)x->g->pc_stat;
+    size_t n = x->g->program->code.n * (sizeof(pl_pc_stat) / sizeof *to);
+    for (uint32_t w = 1; to && x->team && w < pl_team_size(x->team); w++) {
+        const uint64_t *from = (const uint64_t *)(const void *)x->stat[w];
+        for (size_t k = 0; k < n; k++) to[k] += from[k];
+    }
+}
+
+_Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-bit sums only");
+
+static void in_order(pl_cta *c)
+{
+    pl_sm_turn(c->place);
+}
+
+/* So many threads: those of the stock, or others. */
+static bool take_team(pl_gpu_model *x, uint32_t n)
+{
+    pl_stock *s = x->g->stock;
+    if (s && s->team && s->threads == n) {
+        x->team = s->team;
+        s->team = NULL;
+        pl_team_serve(x->team, x);
+    } else {
+        x->team = pl_team_open(n, work, x);
+    }
+    return x->team != NULL;
+}
+
+void pl_window_put_team(pl_gpu_model *x)
+{
+    pl_stock *s = x->g->stock;
+    if (!s || !x->team) {
+        pl_team_close(x->team);
+        return;
+    }
+    pl_team_close(s->team);
+    s->team = x->team;
+    s->threads = x->g->threads;
+}
+
+/* Several threads, when asked for. Listeners hear of the instructions in their order, and weak
+ * consistency and checkers keep the history of memory in their order, so that with either there is
+ * one thread.
+ */
+pl_status pl_window_open_team(pl_gpu_model *x)
+{
+    pl_grid *g = x->g;
+    uint32_t n = g->sink || g->weak || g->hooks ? 1 : g->threads;
+    if (n > 1) {
+        x->spread = x->preferred = true;
+        x->look = LOOK_FIRST;
+        if (!take_team(x, n)) return PL_NOMEM;
+        n = pl_team_size(x->team);
+    }
+    x->stat = pl_arena_array(x->arena, pl_pc_stat *, n);
+    if (!x->stat) return PL_NOMEM;
+    x->stat[0] = g->pc_stat;
+    for (uint32_t w = 1; w < n && g->pc_stat; w++) {
+        x->stat[w] = pl_arena_array(x->arena, pl_pc_stat, g->program->code.n);
+        if (!x->stat[w]) return PL_NOMEM;
+    }
+    g->in_order = n > 1 ? in_order : NULL;
+    return PL_OK;
+}
