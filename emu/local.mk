@@ -14,9 +14,9 @@
 pl_exec_sources = emu/exec/ops/op_load_store.c emu/exec/ops/op_atom.c emu/exec/ops/op_control.c emu/exec/ops/op_barrier.c emu/exec/ops/op_warp.c \
 	emu/exec/ops/op_misc.c emu/exec/ops/op_mufu.c emu/exec/ops/op_cp_async.c emu/exec/ops/op_bulk.c
 nodist_pl_exec_sources = $(isa_exec_generated)
-libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/cta.c emu/exec/functional.c emu/exec/memory/global_memory.c emu/exec/memory/address.c emu/exec/dispatch.c emu/exec/async/async.c \
+libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/simt_splits.c emu/exec/simt_splits.h emu/exec/cta.c emu/exec/barrier.c emu/exec/special_registers.c emu/exec/fault.c emu/exec/functional.c emu/exec/memory/global_memory.c emu/exec/memory/address.c emu/exec/dispatch.c emu/exec/async/pending.c emu/exec/async/mbarrier.c \
 	emu/exec/deadlock_report.c emu/exec/deadlock_report.h emu/exec/wave64.c emu/exec/runtime/device_heap.c emu/exec/runtime/device_heap.h emu/exec/runtime/printf.c emu/exec/runtime/printf.h emu/exec/runtime/cuda_builtins.c emu/exec/runtime/cuda_builtins.h emu/exec/runtime/syscall.h emu/exec/runtime/device_runtime.c emu/exec/runtime/errors.def emu/exec/num/softfloat.c
-noinst_HEADERS += emu/exec/exec.h emu/exec/hooks.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
+noinst_HEADERS += emu/exec/exec.h emu/exec/warp.h emu/exec/cta.h emu/exec/grid.h emu/exec/hooks.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
 	emu/exec/num/num.h emu/exec/num/bits.h emu/exec/num/compare.h emu/exec/num/convert.h emu/exec/num/convert_fp8.h emu/exec/num/f32.h \
 	emu/exec/num/f64.h emu/exec/num/half.h emu/exec/num/half2.h emu/exec/num/integer.h emu/exec/num/softfloat.h \
 	emu/exec/num/video.h emu/exec/num/modifier_words.h
@@ -75,7 +75,8 @@ unit_tests += tests/unit/test_sm_machine tests/unit/test_control tests/unit/test
 pl_exec_sources += emu/exec/ops/op_tma.c emu/exec/ops/op_texture.c
 libptxloom_la_SOURCES += emu/exec/tma/tensor_map_descriptor.c emu/exec/tma/tensor_map_descriptor.h emu/exec/tma/tma_copy.c emu/exec/tma/tma_copy.h \
 	emu/exec/tma/tma_operands.c emu/exec/tma/tma_operands.h \
-	emu/exec/texture/texture.c emu/exec/texture/texture.h
+	emu/exec/texture/texture.c emu/exec/texture/texture.h emu/exec/texture/texture_parts.h emu/exec/texture/format.c \
+	emu/exec/texture/address.c emu/exec/texture/filter.c emu/exec/texture/lod.c
 
 # Weak consistency.
 libptxloom_la_SOURCES += emu/exec/consistency/weak_memory.c emu/exec/consistency/weak_memory.h emu/exec/consistency/write_history.c emu/exec/consistency/write_history.h

@@ -1,22 +1,15 @@
-/* warp.c - running a warp: the instruction loop, and splits that part and meet again.
+/* warp.c - running a warp: the instruction loop, calls and the choice of a split. Divergence is in
+ * simt_splits.c.
  *
- * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a
- * convergence frame: who belongs to it, who has arrived at the meeting point. A split that arrives
- * early waits; when all members have arrived (or exited) they go on as one split. Volta's
- * forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands
- * in loops that do, or it has looked often enough) while others wait at a meeting point, the
- * waiting ones are let go, since one of them may hold the lock that is polled for. Those that come
- * to the same YIELD again go on as one split from there.
- *
- * Read next: cta.c (barriers between warps), op_control.c (the instructions that call the functions
- * below). */
+ * Read next: simt_splits.c, barrier.c (barriers between warps), op_control.c (the instructions that
+ * call these functions). */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emu/exec/async/async.h"
-#include "emu/exec/exec.h"
+#include "emu/exec/simt_splits.h"
 #include "emu/exec/runtime/cuda_builtins.h"
 
 enum {
@@ -27,17 +20,9 @@ enum {
     SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
 };
 
-static inline void widen(pl_warp *w, uint32_t exec)
-{
-    w->exec = exec;
-    if (w->wide == exec) return;
-    w->wide = exec;
-    for (unsigned l = 0; l < PL_LANES; l++) w->mask[l] = 0u - ((exec >> l) & 1u);
-}
-
 void pl_warp_widen(pl_warp *w, uint32_t exec)
 {
-    widen(w, exec);
+    pl_warp_set_exec(w, exec);
 }
 
 uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s)
@@ -77,525 +62,6 @@ static void enter(pl_warp *w, unsigned k)
     s->ran = 0;
     s->yielded = false;
     w->stop = false;
-}
-
-/* Writes the cached state of the current split back. */
-static void leave(pl_warp *w)
-{
-    w->split[w->current].pc = w->pc;
-    w->split[w->current].mask = w->active;
-}
-
-static void remove_split(pl_warp *w, unsigned k)
-{
-    w->nsplits--;
-    if (k != w->nsplits) w->split[k] = w->split[w->nsplits];
-    if (w->current == w->nsplits) w->current = (uint8_t)k;
-}
-
-/* Splits or frames do not fit the warp's own few any more. */
-static void move_out(pl_warp *w)
-{
-    memcpy(w->parted->split, w->few_splits, sizeof w->few_splits);
-    memset(w->parted->conv, 0, sizeof w->parted->conv);
-    memcpy(w->parted->conv, w->few_convs, sizeof w->few_convs);
-    w->split = w->parted->split;
-    w->conv = w->parted->conv;
-}
-
-static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame, uint16_t call)
-{
-    assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
-    if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) move_out(w);
-    w->split[w->nsplits] = (pl_split){.pc = pc,
-                                      .mask = mask,
-                                      .frame = frame,
-                                      .call = call,
-                                      .cluster_arrived = w->split[w->current].cluster_arrived,
-                                      .cluster_phase = w->split[w->current].cluster_phase,
-                                      .barriers = w->split[w->current].barriers,
-                                      .regained = w->split[w->current].regained,
-                                      .born = ++w->births};
-    return w->nsplits++;
-}
-
-/* ---- convergence frames; 0 is none ---- */
-
-/* Is frame a the frame f or one of its ancestors? 0 is everybody's ancestor. */
-static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
-{
-    for (; f; f = w->conv[f].parent)
-        if (f == a) return true;
-    return a == 0;
-}
-
-static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
-{
-    for (uint16_t k = 1; k < PL_MAX_FRAMES; k++) {
-        if (k == PL_FEW_FRAMES && w->conv == w->few_convs) move_out(w);
-        if (!w->conv[k].used) {
-            w->conv[k] = (pl_conv){
-                .pc = pc, .members = members, .parent = parent, .call = call, .used = true};
-            if (k >= w->conv_used) w->conv_used = (uint16_t)(k + 1);
-            return k;
-        }
-    }
-    return parent; /* too deep: the lanes meet at the enclosing point instead */
-}
-
-/* All members have arrived: the waiting splits become one. */
-static void merge(pl_warp *w, uint16_t f)
-{
-    pl_conv *c = &w->conv[f];
-    unsigned keep = PL_MAX_SPLITS;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[k];
-        if (s->frame != f || s->wait != PL_SPLIT_CONVERGE) continue;
-        if (keep == PL_MAX_SPLITS) {
-            keep = k;
-            continue;
-        }
-        w->split[keep].mask |= s->mask;
-        remove_split(w, k);
-        k--;
-    }
-    if (keep < PL_MAX_SPLITS) {
-        w->split[keep].wait = PL_SPLIT_READY;
-        w->split[keep].frame = c->parent;
-    }
-    c->used = false;
-    w->spins = 0;
-}
-
-/* After lanes left (exit, release): frames that have become complete or empty. */
-static void settle(pl_warp *w)
-{
-    for (uint16_t f = 1; f < w->conv_used; f++) {
-        pl_conv *c = &w->conv[f];
-        if (!c->used) continue;
-        if (!c->members) {
-            for (unsigned k = 0; k < w->nsplits; k++)
-                if (w->split[k].frame == f) w->split[k].frame = c->parent;
-            for (uint16_t g = 1; g < w->conv_used; g++)
-                if (w->conv[g].used && w->conv[g].parent == f) w->conv[g].parent = c->parent;
-            c->used = false;
-        } else if (c->arrived == c->members)
-            merge(w, f);
-    }
-}
-
-/* The frame that waits at this place, of those around a split; 0: none. */
-static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t call)
-{
-    while (f && (w->conv[f].pc != pc || w->conv[f].call != call)) f = w->conv[f].parent;
-    return f;
-}
-
-/* Nobody waits any more for these lanes of a split at the meeting points from its own out to the
- * one that is its own now. */
-static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
-{
-    for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
-        w->conv[f].members &= ~lanes;
-        w->conv[f].arrived &= ~lanes;
-    }
-    s->frame = to;
-}
-
-/* The current split has come to a meeting point of lanes around it without those further inside:
- * nobody waits for it there any more. */
-static void leave_frames(pl_warp *w, uint16_t to)
-{
-    pl_split *s = &w->split[w->current];
-    withdraw(w, s, w->active, to);
-    leave(w);
-    settle(w);
-}
-
-/* Lets splits that wait at meeting points go on alone. */
-static bool release_waiting(pl_warp *w)
-{
-    bool any = false;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[k];
-        if (s->wait != PL_SPLIT_CONVERGE) continue;
-        withdraw(w, s, s->mask, w->conv[s->frame].parent);
-        s->wait = PL_SPLIT_READY;
-        any = true;
-    }
-    if (any) settle(w);
-    return any;
-}
-
-/* When nobody runs any more who has not yielded, meeting points wait no longer for those who have:
- * lanes leave a loop of compare-and-swap one by one and execute what stands behind it, but meet at
- * the next point with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting; a
- * patent of the maker describes it, "Execution of divergent threads using a convergence barrier").
- */
-static bool release_from_yielded(pl_warp *w)
-{
-    pl_lanes yielded = 0;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        const pl_split *s = &w->split[k];
-        if (s->wait == PL_SPLIT_READY && !s->yielded) return false;
-        yielded |= s->yielded ? s->mask : 0;
-    }
-    if (!yielded) return false;
-    bool any = false;
-    for (uint16_t f = 1; f < w->conv_used; f++) {
-        pl_conv *c = &w->conv[f];
-        if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded) continue;
-        const pl_lanes rest = c->members & ~c->arrived;
-        merge(w, f);
-        c->members = rest;
-        c->arrived = 0;
-        c->used = rest != 0;
-        any = true;
-    }
-    for (unsigned k = 0; any && k < w->nsplits; k++) w->split[k].yielded = false;
-    return any;
-}
-
-/* The lanes of split k are waited for where those of `with` are, up to the frame that they have in
- * common. */
-static void follow(pl_warp *w, unsigned k, unsigned with)
-{
-    for (uint16_t f = w->split[with].frame; f != w->split[k].frame; f = w->conv[f].parent)
-        w->conv[f].members |= w->split[k].mask;
-    w->split[k].frame = w->split[with].frame;
-}
-
-/* Who is chosen behind a YIELD takes all with it who stand there too: lanes that left a loop at
- * different times and came back to it go round together (H200, 2026-11,
- * tests/data/micro/groups.tsv). */
-static void gather(pl_warp *w)
-{
-    if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield) return;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[w->current], *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_READY || o->pc != s->pc || o->call != s->call ||
-            o->synced != s->synced || o->barriers != s->barriers || o->regained != s->regained ||
-            o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
-            continue;
-        if (encloses(w, o->frame, s->frame))
-            follow(w, k, w->current);
-        else if (encloses(w, s->frame, o->frame))
-            follow(w, w->current, k);
-        else
-            continue;
-        s->mask |= o->mask;
-        w->active = s->mask;
-        remove_split(w, k);
-        k--;
-    }
-}
-
-void pl_warp_yield(pl_warp *w)
-{
-    if (w->nsplits == 1 || w->grid->simt_stack) return;
-    leave(w);
-    w->split[w->current].yielded = true;
-    release_from_yielded(w);
-    w->way = true;
-}
-
-/* The current split stands at pc: if this is the meeting point of its frame it waits or merges.
- * Returns false when it must wait. */
-static bool converge(pl_warp *w)
-{
-    for (;;) {
-        pl_split *s = &w->split[w->current];
-        uint16_t f = frame_at(w, s->frame, w->pc, s->call);
-        if (!f) return true;
-        if (f != s->frame) {
-            leave_frames(w, f);
-            continue;
-        }
-        pl_conv *c = &w->conv[f];
-        c->arrived |= w->active;
-        if (c->arrived == c->members && c->members == w->active) { /* nobody else was waiting */
-            s->frame = c->parent;
-            c->used = false;
-            continue;
-        }
-        leave(w);
-        s->wait = PL_SPLIT_CONVERGE;
-        w->stop = true;
-        if (c->arrived == c->members)
-            merge(w, f);
-        else
-            release_from_yielded(w);
-        return false;
-    }
-}
-
-/* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out.
- */
-static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
-{
-    uint32_t place[8];
-    unsigned n = 0;
-    for (; n < 8 && pc != UINT32_MAX && !frame_at(w, frame, pc, call); n++) {
-        place[n] = pc;
-        const pl_insn *sync = pc ? &w->code[pc - 1] : NULL;
-        pc = sync && pl_forms[sync->form].mnem == M__bsync ? sync->reconv : UINT32_MAX;
-    }
-    while (n--) frame = new_frame(w, place[n], w->active, frame, call);
-    return frame;
-}
-
-/* Lanes that part where others wait already, or will, join them. */
-static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
-{
-    for (uint16_t f = 1; f < w->conv_used; f++)
-        if (w->conv[f].used && w->conv[f].pc == pc && w->conv[f].call == call &&
-            w->conv[f].parent == frame) {
-            w->conv[f].members |= w->active;
-            return f;
-        }
-    return meet_at(w, frame, pc, call);
-}
-
-/* `there_first`: those who leave go on at once. */
-static void part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv,
-                 bool there_first)
-{
-    pl_split *s = &w->split[w->current];
-    pl_lanes rest = w->active & ~there;
-    uint16_t frame = s->frame, call = s->call, where = call;
-    if (reconv == UINT32_MAX &&
-        call) { /* they part until the function returns: meet behind the call */
-        reconv = w->call[call].ret_pc;
-        where = w->call[call].parent;
-    }
-    if (reconv != UINT32_MAX && !frame_at(w, frame, reconv, where))
-        frame = join(w, frame, reconv, where);
-    pl_lanes here = there_first ? there : rest, other = there_first ? rest : there;
-    uint32_t here_pc = there_first ? to : from, other_pc = there_first ? from : to;
-    s->frame = frame;
-    w->active = s->mask = here;
-    w->next = here_pc;
-    add_split(w, other, other_pc, frame, call);
-    w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
-}
-
-/* Has who goes on at `from` come to where all meet? The lanes that have further to go run first
- * then. */
-static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
-{
-    return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
-}
-
-void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
-{
-    part(w, there, to, from, reconv, at_end(w, from, reconv));
-}
-
-void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
-{
-    unsigned leave = (unsigned)__builtin_popcountll(there),
-             stay = (unsigned)__builtin_popcountll(w->active & ~there);
-    part(w, there, to, w->pc + 1, reconv,
-         w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
-}
-
-void pl_warp_exit(pl_warp *w, pl_lanes lanes)
-{
-    w->exited |= lanes;
-    w->ended_at = w->pc;
-    ++*w->cta->advances;
-    w->active &= ~lanes;
-    w->split[w->current].mask = w->active;
-    for (uint16_t f = 1; f < w->conv_used; f++)
-        if (w->conv[f].used) {
-            w->conv[f].members &= ~lanes;
-            w->conv[f].arrived &= ~lanes;
-        }
-    for (unsigned k = 0; k < w->nsplits;
-         k++) /* nobody waits for lanes that have ended: look again */
-        if (w->split[k].wait == PL_SPLIT_WARP_SYNC || w->split[k].wait == PL_SPLIT_ALIGNED)
-            w->split[k].wait = PL_SPLIT_READY;
-    if (!w->active) {
-        remove_split(w, w->current);
-        w->stop = true;
-    }
-    settle(w);
-    pl_cta_thread_exit(w, (uint32_t)__builtin_popcountll(lanes));
-}
-
-void pl_warp_wait(pl_warp *w, uint8_t kind)
-{
-    pl_split *s = &w->split[w->current];
-    s->wait = kind;
-    s->pc = w->next;
-    s->mask = w->active;
-    w->stop = true;
-}
-
-/* ---- _sync instructions ---- */
-
-void pl_warp_doubt(pl_warp *w, uint32_t mask)
-{
-    pl_grid *g = w->grid->head;
-    uint32_t left_out = w->exec & ~mask;
-    if (!left_out || g->doubt.set) return;
-    if (g->in_order) /* of several the first counts */
-        g->in_order(w->cta);
-    pl_fault_note(w, &g->doubt, left_out, NULL,
-                  "lane %u executes %s with the mask 0x%08x, which leaves it out",
-                  pl_first_lane(w) + (uint32_t)__builtin_ctz(left_out),
-                  pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
-}
-
-/* Does split k wait so, where split `with` is? */
-static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier,
-                         pl_lanes ours)
-{
-    const pl_split *s = &w->split[k], *o = &w->split[with];
-    return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) &&
-           s->pc == o->pc && s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
-           s->cluster_phase == o->cluster_phase && s->mask & ours;
-}
-
-/* Splits that wait beside split `keep` become part of it. */
-static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_lanes ours)
-{
-    bool any = false;
-    uint16_t frame = w->split[keep].frame;
-    for (unsigned k = 0; k < w->nsplits; k++)
-        if (waits_beside(w, k, keep, wait, barrier, ours))
-            for (any = true; !encloses(w, frame, w->split[k].frame);) frame = w->conv[frame].parent;
-    if (!any) return;
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *o = &w->split[k];
-        if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours)) continue;
-        withdraw(w, o, o->mask, frame);
-    }
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        if (!waits_beside(w, k, keep, wait, barrier, ours)) continue;
-        w->split[keep].mask |= w->split[k].mask;
-        if (keep == w->nsplits - 1u) keep = k;
-        remove_split(w, k);
-        k--;
-    }
-    settle(w);
-}
-
-void pl_warp_meet(pl_warp *w, uint8_t barrier)
-{
-    for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait == PL_SPLIT_BARRIER && w->split[k].barrier == barrier)
-            unite(w, k, PL_SPLIT_BARRIER, barrier, ~(pl_lanes)0);
-}
-
-bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
-{
-    pl_split *s = &w->split[w->current];
-    uint32_t pc = w->pc;
-    const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)),
-                   ours = pl_from_half(w, UINT32_MAX);
-    if (s->synced || !(mask & ~w->all)) {
-        s->synced = false;
-        return true;
-    }
-    if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
-                                  instruction as a split */
-        pl_warp_part(w, w->all, pc, pc + 1, UINT32_MAX);
-        return false;
-    }
-    pl_lanes here = w->active;
-    leave(w);
-    for (unsigned k = 0; k < w->nsplits; k++)
-        if (k != w->current && w->split[k].wait == PL_SPLIT_WARP_SYNC) here |= w->split[k].mask;
-    if (mask & ~here) {
-        w->next = pc;
-        pl_warp_wait(w, PL_SPLIT_WARP_SYNC);
-        return false;
-    }
-    /* all are here: those at the same instruction become one split, others (bar.warp.sync
-     * elsewhere) just go on */
-    unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
-    for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *o = &w->split[k];
-        if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC ||
-            !(o->mask & ours)) /* lanes of another half wait for their own */
-            continue;
-        o->wait = PL_SPLIT_READY;
-        o->synced = true;
-    }
-    w->active = w->split[w->current].mask;
-    w->split[w->current].synced = true;
-    w->next = pc; /* once more, with all lanes */
-    return false;
-}
-
-/* True when all lanes of the warp that have not ended are here; else the split waits. */
-static bool gather_all(pl_warp *w)
-{
-    const pl_lanes alive = w->lanes & ~w->exited;
-    if (w->active == alive || w->split[w->current].synced) return true;
-    pl_lanes here = w->active;
-    leave(w);
-    for (unsigned k = 0; k < w->nsplits; k++)
-        if (w->split[k].wait == PL_SPLIT_ALIGNED && w->split[k].pc == w->pc)
-            here |= w->split[k].mask;
-    w->next = w->pc;
-    if (here != alive) {
-        pl_warp_wait(w, PL_SPLIT_ALIGNED);
-        return false;
-    }
-    unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
-    for (unsigned k = 0; k < w->nsplits;
-         k++) { /* lanes of other calls of the function stay apart */
-        w->split[k].synced = true;
-        w->split[k].wait = PL_SPLIT_READY;
-    }
-    w->active = w->split[w->current].mask;
-    return false; /* once more, with all lanes */
-}
-
-bool pl_bar_is_aligned(const pl_insn *i)
-{
-    return pl_forms[i->form].mnem == M_bar || pl_insn_has(i, W_aligned);
-}
-
-bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
-{
-    if (pl_bar_is_aligned(i)) return gather_all(w);
-    if (w->all == w->active) return true;
-    pl_warp_part(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
-    return false;
-}
-
-/* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every
- * group of lanes has its own. Where all groups are complete they execute one after the other in
- * place, else they part. */
-bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
-{
-    const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec,
-                   first = row[__builtin_ctz(all)], alive = pl_alive(w);
-    uint32_t differ = 0, group[PL_LANES], n = 0;
-    for (unsigned l = 0; l < PL_LANES; l++) differ |= (row[l] ^ first) & w->mask[l];
-    if (!differ) return false;
-    bool complete = true;
-    for (uint32_t left = all; left; left &= ~group[n++]) {
-        uint32_t mask = row[__builtin_ctz(left)];
-        group[n] = pl_lanes_with(row, mask, left);
-        complete &= group[n] == (mask & alive);
-    }
-    if (!complete) {
-        w->split[w->current].synced =
-            false; /* some may have come together, others that stand here still wait for theirs */
-        pl_warp_part(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
-        return true;
-    }
-    for (uint32_t g = 0; g < n; g++) {
-        widen(w, group[g]);
-        i->exec(w, i);
-    }
-    widen(w, all);
-    w->split[w->current].synced = false;
-    return true;
 }
 
 /* ---- calls ---- */
@@ -821,7 +287,7 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
     w->call[n] = node;
     for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
-        widen(w, pl_of_half(w, w->all));
+        pl_warp_set_exec(w, pl_of_half(w, w->all));
         init_frame(w, f, &w->call[n]);
         copy_moves(w, w->program->moves.at + c->first_arg, f->formal.at, c->nargs, &w->call[parent],
                    &w->call[n], w->exec);
@@ -900,7 +366,7 @@ static bool choose(pl_warp *w)
             pl_split *s = &w->split[k];
             if ((n >= w->nsplits || !s->yielded) && awake(w, s)) {
                 enter(w, k);
-                gather(w);
+                pl_split_gather(w);
                 return true;
             }
         }
@@ -910,7 +376,7 @@ static bool choose(pl_warp *w)
             converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
             others |= w->split[k].wait == PL_SPLIT_SLEEP;
         }
-        if (!converging || others || !release_waiting(w)) break;
+        if (!converging || others || !pl_split_release_waiting(w)) break;
     }
     return false;
 }
@@ -931,7 +397,7 @@ static bool ready(pl_warp *w)
         if (w->stop || !w->nsplits || w->split[w->current].wait != PL_SPLIT_READY) {
             if (pl_failed(w->grid) || !w->nsplits || !choose(w)) return false;
         }
-        if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || converge(w)) return true;
+        if (!(w->code[w->pc].flags & PL_IF_SYNC_POINT) || pl_split_converge(w)) return true;
     }
 }
 
@@ -961,9 +427,9 @@ static void rotate(pl_warp *w)
         unsigned k = (w->current + n) % w->nsplits;
         if (n == w->nsplits || (n < w->nsplits && w->split[k].yielded)) continue;
         if (awake(w, &w->split[k])) {
-            leave(w);
+            pl_split_save(w);
             enter(w, k);
-            gather(w);
+            pl_split_gather(w);
             return;
         }
     }
@@ -1018,7 +484,7 @@ static bool after_control(pl_warp *w)
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            if (++w->spins >= SPIN_RELEASE && release_waiting(w)) w->spins = 0;
+            if (++w->spins >= SPIN_RELEASE && pl_split_release_waiting(w)) w->spins = 0;
             rotate(w);
         }
         return true;
@@ -1040,7 +506,7 @@ static inline void execute(pl_warp *w, const pl_insn *i)
     uint32_t exec = (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
     if (exec) {
         w->all = exec;
-        widen(w, exec);
+        pl_warp_set_exec(w, exec);
         i->exec(w, i);
     }
 }

@@ -90,7 +90,7 @@ uint64_t pl_async_land(struct pl_warp *w, uint64_t clock);
 /* The block ends: everything pending happens. */
 void pl_async_finish(struct pl_cta *c);
 
-/* ---- mbarrier objects (layout: async.c) ---- */
+/* ---- mbarrier objects (layout: mbarrier.c) ---- */
 
 enum { PL_MBAR_COUNT_BITS = 20, PL_MBAR_TX_MAX = (1 << 20) - 1 };
 

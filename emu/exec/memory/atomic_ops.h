@@ -1,5 +1,5 @@
 /* atomic_ops.h - what one atomic operation does to one element of memory. Used by atom and red
- * (op_atom.c), and by the reductions that copy engines make (async.c). */
+ * (op_atom.c), and by the reductions that copy engines make (pending.c). */
 #ifndef PL_EMU_EXEC_MEMORY_ATOMIC_OPS_H
 #define PL_EMU_EXEC_MEMORY_ATOMIC_OPS_H
 

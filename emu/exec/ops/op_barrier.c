@@ -1,4 +1,5 @@
-/* op_barrier.c - bar, barrier, barrier.cluster and fences. The barriers themselves are in cta.c. */
+/* op_barrier.c - bar, barrier, barrier.cluster and fences. The barriers themselves are in
+ * barrier.c. */
 #include "emu/exec/memory/address.h"
 
 /* An operand that must be the same for all lanes: the first executing lane's value. */

@@ -4,7 +4,7 @@
  * Sizes and faults are the H200's (driver 580.159.04, 2026-11, probes async.bulk,
  * async.bulk_faults, async.st_async): a size is rounded down to a multiple of 16, misaligned
  * addresses and objects fault as such, a size beyond the transaction count is a launch failure.
- * Read next: async.c (when all this happens). */
+ * Read next: pending.c (when all this happens). */
 #include "emu/exec/async/async.h"
 
 #include <string.h>

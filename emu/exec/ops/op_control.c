@@ -1,4 +1,5 @@
-/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp (warp.c).
+/* op_control.c - branches, calls, returns and exits: what they do to the splits of a warp
+ * (simt_splits.c).
  */
 #include "emu/exec/memory/address.h"
 

@@ -1,5 +1,5 @@
 /* op_cp_async.c - cp.async and mbarrier instructions. What is pending, and the objects themselves:
- * async.c.
+ * pending.c, mbarrier.c.
  *
  * Read next: op_bulk.c (bulk copies, stores and reductions that complete at an mbarrier). */
 #include "emu/exec/async/async.h"

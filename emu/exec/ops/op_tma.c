@@ -4,7 +4,7 @@
  * Faults are the H200's (driver 580.159.04, 2026-11, probe tma.faults): a misplaced tile, object or
  * map is a misaligned address, a map that is none or does not fit the instruction an illegal
  * instruction, a block outside of the cluster a launch failure. Read next: tma_copy.c (which
- * bytes), async.c (when). */
+ * bytes), pending.c (when). */
 #include <string.h>
 
 #include "emu/exec/memory/address.h"

@@ -1,0 +1,54 @@
+/* fault.c - faults of the emulated program: what is kept of the first one. Below everything else in
+ * emu/exec. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu/exec/exec.h"
+#include "emu/exec/hooks.h"
+
+/* All of a fault but `set`; lanes: of the half. */
+static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_t address,
+                     const char *error, const char *fmt, va_list ap)
+{
+    f->kernel = w->grid->entry->name;
+    f->error = error;
+    f->pc = w->pc;
+    f->address = address;
+    memcpy(f->block, w->cta->id, sizeof f->block);
+    uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0, t = pl_first_thread(w) + lane;
+    uint32_t x = w->grid->block[0], y = w->grid->block[1];
+    f->thread[0] = t % x;
+    f->thread[1] = t / x % y;
+    f->thread[2] = t / x / y;
+    vsnprintf(f->text, sizeof f->text, fmt, ap);
+}
+
+void pl_fault(pl_warp *w, uint32_t lanes, uint64_t address, const char *error, const char *fmt, ...)
+{
+    pl_grid *g = w->grid->head;
+    pl_fault_info f = {.set = false};
+    va_list ap;
+    va_start(ap, fmt);
+    describe(w, &f, lanes, address, error, fmt, ap);
+    va_end(ap);
+    if (g->hooks && g->hooks->faults(g->hooks, w, &f)) return;
+    w->stop = true;
+    if (g->in_order) /* of several faults the first counts */
+        g->in_order(w->cta);
+    if (g->fault.set) return;
+    memcpy(&g->fault, &f, offsetof(pl_fault_info, set)); /* others look at `set` meanwhile */
+    __atomic_store_n(&g->fault.set, true, __ATOMIC_RELAXED);
+}
+
+void pl_fault_note(pl_warp *w, pl_fault_info *f, uint32_t lanes, const char *error, const char *fmt,
+                   ...)
+{
+    if (f->set) return;
+    va_list ap;
+    va_start(ap, fmt);
+    describe(w, f, lanes, 0, error, fmt, ap);
+    va_end(ap);
+    f->set = true;
+}

@@ -1,0 +1,173 @@
+/* grid.h - a launch, or several that follow each other: what it runs, with which limits, and how it
+ * has ended. */
+#ifndef PL_EMU_EXEC_GRID_H
+#define PL_EMU_EXEC_GRID_H
+
+#include "emu/exec/cta.h"
+
+/* Why a launch ended before its end, and where it was then. */
+typedef enum pl_stop_cause {
+    PL_STOP_NONE,
+    PL_STOP_FLAG,
+    PL_STOP_CYCLES,
+    PL_STOP_INSTRUCTIONS,
+    PL_STOP_OUTPUT
+} pl_stop_cause;
+typedef struct pl_stop {
+    pl_stop_cause cause;
+    bool placed; /* the rest is known: a thread that was running */
+    uint32_t pc, block[3], thread[3];
+    const char *kernel;
+} pl_stop;
+
+/* What a launch may use; 0: no limit. */
+typedef struct pl_limits {
+    uint64_t cycles;       /* timing mode */
+    uint64_t instructions; /* of warps */
+    uint64_t memory;       /* bytes on the host for the storage of blocks */
+} pl_limits;
+
+/* One launch. Filled by lib/ before, read afterwards.
+ *
+ * Several may run at once, in a row: a grid with `before` starts when every block of that grid has
+ * executed griddepcontrol.launch_dependents or has ended (programmatic dependent launch). The first
+ * of the row, `head`, keeps what they share: the fault, the numbers of events, the signs of life,
+ * the state of random draws. */
+typedef struct pl_grid {
+    const pl_program *program; /* not owned */
+    const pl_prog_func *entry;
+    pl_memory *memory;                /* not owned: global, constant */
+    const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dynamic_shared;
+    const uint8_t *params;      /* entry->param_bytes */
+    uint32_t stack_limit;       /* local bytes a thread may use */
+    uint32_t max_resident;      /* blocks that may be resident at once (functional mode keeps them
+                                   interleavable) */
+    const pl_sink *sink;        /* or NULL */
+    pl_pc_stat *pc_stat;        /* program->code.n entries, or NULL */
+    const volatile int *cancel; /* or NULL: stop when it becomes non-zero */
+    pl_limits most;             /* those of the head count */
+    void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks,
+                     uint64_t instructions); /* or NULL */
+    void *progress_ctx;
+    uint32_t threads; /* host threads of timing mode; the result does not depend on it */
+    void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
+                                           before it is done; or NULL */
+    uint32_t nsm;                       /* %nsmid */
+    uint32_t width;                     /* lanes of a warp: PL_LANES, or twice as many */
+    uint32_t warp_slots;                /* %nwarpid */
+    uint32_t
+        capability; /* compute capability of the machine times ten: the tensor cores' arithmetic */
+    uint32_t shared_reserved; /* bytes that the system keeps at the start of every block's shared
+                                 memory */
+    struct pl_stock *stock;   /* where memory comes from and goes to, or NULL; not owned */
+    struct pl_system *system; /* printf, heap, launches from the device; not owned */
+    uint64_t driver_free; /* cycle until which warps that asked before hold what the driver does for
+                             one after the other */
+    uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
+                           0 without */
+    uint64_t launch_id; /* %gridid */
+    bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
+                           ends with PL_NOMEM */
+    int async_mode;     /* PL_ASYNC_* */
+    bool modelled;      /* timing mode: a model says how long things take */
+    bool simt_stack;
+    bool random;          /* functional mode: warps and splits in random order */
+    uint64_t draw;        /* state of the generator */
+    uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
+    uint32_t turn;        /* random: most instructions of a turn, 0: default */
+    struct pl_weak *weak; /* weak consistency, or NULL; not owned */
+    const struct pl_hooks *hooks;  /* of a checker, or NULL; not owned */
+    struct pl_grid *head;          /* of the row; the grid itself when it runs alone */
+    struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
+    uint64_t first_block;          /* blocks of grids of the launch that were made before */
+    uint64_t let_go;               /* blocks that the next grid need not wait for any more */
+    bool complete;                 /* it and all before it have ended */
+    /* results */
+    pl_fault_info failed; /* an assertion: the launch runs on and fails at its end */
+    pl_fault_info doubt;  /* something whose result is undefined: the launch runs on */
+    pl_fault_info fault;
+    pl_stop stopped; /* of the head */
+    uint64_t ran;    /* of the head, functional mode: instructions so far */
+    uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; threads add
+                        to it */
+    uint64_t executed, lane_executed, cycles;
+    uint64_t blocks_done;
+    uint64_t cancelled; /* blocks that never start because another took their work
+                           (clusterlaunchcontrol) */
+    uint64_t seq;       /* next event number */
+    uint64_t advances;  /* lanes that ended, phases passed, memory written: a sign of life for
+                           spinning launches */
+    struct pl_exec_pool *pool; /* recycled block storage, owned by cta.c */
+} pl_grid;
+
+/* What a launch leaves for later ones: memory whose pages the system has given already, and host
+ * threads. Their contents are no one's, each is NULL at first and while somebody uses it. */
+typedef struct pl_stock {
+    pl_arena *blocks, *rest;          /* of blocks (cta.c) */
+    pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
+    struct pl_team *team;             /* its threads, */
+    uint32_t threads;                 /* of which so many were wanted */
+} pl_stock;
+
+/* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as
+ * pl_arena_open_sparse makes it. */
+typedef enum pl_stock_kind { PL_STOCK_ZEROED, PL_STOCK_ANY, PL_STOCK_SPARSE } pl_stock_kind;
+/* The arena that is kept there, or a new one; NULL: out of memory. */
+pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind);
+void pl_stock_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
+void pl_stock_close(pl_stock *s);
+
+/* Has the launch failed? Threads ask while another one says so. */
+static inline bool pl_failed(const pl_grid *g)
+{
+    return __atomic_load_n(&g->head->fault.set, __ATOMIC_RELAXED);
+}
+
+static inline void pl_grid_no_memory(pl_grid *g)
+{
+    __atomic_store_n(&g->head->no_memory, true, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t pl_grid_blocks(const pl_grid *g)
+{
+    return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
+}
+
+/* --- blocks and grids (cta.c) --- */
+pl_status pl_grid_open(pl_grid *g);             /* checks the launch, prepares storage */
+uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;
+                                                   before pl_grid_open, too */
+/* Must the launch stop now? cycles, instructions: so far. live: n of its blocks that run. Fills
+ * g->stopped of the head. */
+bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live,
+                  size_t n);
+void pl_grid_close(pl_grid *g);
+pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+/* Coordinates of the block that starts as number `order`: the blocks of a cluster start one after
+ * the other. */
+void pl_block_id(const pl_grid *g, uint64_t order, uint32_t id[3]);
+/* The next cluster (or block) that has not started never does; id: of its first block. False: all
+ * have started. */
+bool pl_block_cancel(pl_grid *g, uint32_t id[3]);
+/* The same in two steps. The second, which is most of the work, may be done by different threads
+ * for different blocks at once; the blocks of a cluster see each other from the first step on. */
+pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
+bool pl_cta_begin(pl_cta *c);                                  /* false: out of memory */
+void pl_cta_end(pl_cta *c); /* all warps done: storage goes back to the pool */
+/* The first grid of the row whose blocks have not all started; NULL: there is none, or it has to
+ * wait for the one before. */
+pl_grid *pl_grid_startable(pl_grid *head);
+/* Blocks of the row that have not ended. */
+uint64_t pl_grid_left(const pl_grid *head);
+
+/* griddepcontrol: the next grid need not wait for this block any more; the warp waits until the
+ * grid before has ended. */
+void pl_grid_let_go(pl_warp *w);
+void pl_grid_wait(pl_warp *w);
+
+/* --- functional mode (functional.c) --- */
+pl_status pl_grid_run(pl_grid *g);
+
+#endif
