@@ -137,6 +137,15 @@ char *data_path(const char *path)
     return full;
 }
 
+char *corpus_path(const char *path)
+{
+    const char *build = getenv("builddir");
+    const size_t n = strlen(build ? build : ".") + strlen(path) + 16;
+    char *full = must(malloc(n));
+    snprintf(full, n, "%s/tests/corpus/%s", build ? build : ".", path);
+    return full;
+}
+
 char *scratch_make(void)
 {
     const char *tmp = getenv("TMPDIR");

@@ -26,6 +26,8 @@ void run_free(run_result *r);
 /* The built command: $PTXLOOM, or ./ptxloom. */
 const char *loom_path(void);
 /* "$srcdir/tests/data/PATH" in a buffer of its own; free it. */
+/* A file of the corpus as the build has unpacked it: tests/corpus/PATH in the build folder. */
+char *corpus_path(const char *path);
 char *data_path(const char *path);
 
 /* A fresh folder for scratch files; exits on failure. Remove it with scratch_remove. */

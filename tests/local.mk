@@ -12,7 +12,7 @@ check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
 # The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/unseen_timing tests/unseen_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
+data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/corpus_timing tests/corpus_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/terminal tests/browser
 data_tests += tests/sync tests/hostile
 data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
@@ -30,12 +30,12 @@ tests_suite_wide_LDADD = libpl_harness.la libptxloom.la
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
-tests_unseen_timing_SOURCES = tests/suite.c
-tests_unseen_timing_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"unseen"' -DMODE='"timing"'
-tests_unseen_timing_LDADD = libpl_harness.la libptxloom.la
-tests_unseen_functional_SOURCES = tests/suite.c
-tests_unseen_functional_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"unseen"' -DMODE='"functional"' -DEXTRA='"-O0",'
-tests_unseen_functional_LDADD = libpl_harness.la libptxloom.la
+tests_corpus_timing_SOURCES = tests/suite.c
+tests_corpus_timing_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"timing"'
+tests_corpus_timing_LDADD = libpl_harness.la libptxloom.la
+tests_corpus_functional_SOURCES = tests/suite.c
+tests_corpus_functional_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"functional"' -DEXTRA='"-O0",'
+tests_corpus_functional_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_fuzz_LDADD = libpl_harness.la libptxloom.la
 tests_statements_SOURCES = tests/statements.c tests/fuzz/grammar.c tests/fuzz/grammar.h
 tests_statements_LDADD = libpl_harness.la libptxloom.la
@@ -90,6 +90,18 @@ PTX_LOG_COMPILER = tests/ptxcheck
 script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
+# The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.
+corpus = $(srcdir)/tests/data/corpus
+tests/corpus.stamp: $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl $(wildcard $(corpus)/kernels/*)
+	$(AM_V_GEN)rm -rf tests/corpus && $(MKDIR_P) tests/corpus/cases tests/corpus/kernels && \
+	for f in $(corpus)/kernels/*.ptx.xz; do $(XZ) -dc $$f >tests/corpus/kernels/`basename $$f .xz` || exit 1; done && \
+	LC_ALL=C $(AWK) -v out=tests/corpus/cases -f $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl \
+	  $(corpus)/kernels/*.cu tests/corpus/kernels/by_hand.ptx tests/corpus/kernels/assembled.ptx && touch $@
+check_DATA = tests/corpus.stamp
+CLEANFILES += tests/corpus.stamp
+clean-local:
+	rm -rf tests/corpus
+
 # Figures rather than verdicts, and the long version of the fuzzer.
 EXTRA_PROGRAMS = tests/accuracy/cycles tests/accuracy/micro tests/accuracy/speed tests/accuracy/traces tests/accuracy/mufu_all \
 	tests/accuracy/rates tests/accuracy/assembling
@@ -104,11 +116,11 @@ tests_accuracy_rates_LDADD = libptxloom.la
 tests_accuracy_assembling_LDADD = libpl_harness.la
 CLEANFILES += tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT) tests/accuracy/speed$(EXEEXT) \
 	tests/accuracy/traces$(EXEEXT) tests/accuracy/mufu_all$(EXEEXT) tests/accuracy/rates$(EXEEXT) tests/accuracy/assembling$(EXEEXT)
-accuracy: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+accuracy: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles
 # Commits to today's figures: tests/data/accuracy.tsv, doc/accuracy.md and doc/accuracy.svg in the source tree.
-accuracy-update: ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
+accuracy-update: tests/corpus.stamp ptxloom$(EXEEXT) tests/accuracy/cycles$(EXEEXT) tests/accuracy/micro$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/micro --update
 	$(AM_TESTS_ENVIRONMENT) tests/accuracy/cycles --update
 accuracy-mufu: tests/accuracy/mufu_all$(EXEEXT)
@@ -130,9 +142,9 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
 # The suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.
-suite-levels: ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT) tests/unseen_functional$(EXEEXT) tests/unseen_timing$(EXEEXT)
-	$(AM_TESTS_ENVIRONMENT) for p in suite unseen; do for m in functional timing; do for o in -O0 -O2; do \
-	  echo "# $$p $$m $$o"; tests/$${p}_$$m $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
+suite-levels: tests/corpus.stamp ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT) tests/corpus_functional$(EXEEXT) tests/corpus_timing$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) for p in suite corpus; do for m in functional timing; do for o in -O0 -O2; do \
+	  echo "# $$p $$m $$o"; tests/$${p}_$$m --all $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
 	done; done; done; rm -f suite-levels.tmp
 # SEEDS="1 2 3" takes these alone; one takes about eight seconds.
 SEEDS =

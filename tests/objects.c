@@ -97,7 +97,8 @@ static bool round_trip(const char *ptx, const char *level, bool readelf)
 static void round_trips(const char *pattern, bool readelf)
 {
     glob_t files = {0};
-    char *path = data_path(pattern);
+    const bool corpus = strncmp(pattern, "corpus/", 7) == 0;
+    char *path = corpus ? corpus_path(pattern + 7) : data_path(pattern);
     glob(path, 0, NULL, &files);
     int bad = 0;
     for (size_t k = 0; k < files.gl_pathc; k++)
@@ -356,7 +357,7 @@ int main(void)
     scratch = scratch_make();
     bool readelf = has_readelf();
     round_trips("suite/kernels/*.ptx", readelf);
-    round_trips("unseen/kernels/*.ptx", readelf);
+    round_trips("corpus/kernels/*.ptx", readelf);
     round_trips("../ptx/exec/*/*.ptx", readelf);
     round_trips("../ptx/accept/*.ptx", readelf);
     round_trips("../ptx/timing/*.ptx", readelf);

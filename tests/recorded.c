@@ -19,6 +19,25 @@ table recorded_results(const char *folder)
     return t;
 }
 
+static bool chosen(const char *name, char *const *names, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (strcmp(names[k], name) == 0) return true;
+    return n == 0;
+}
+
+void recorded_choose(table *results, int one_of, char *const *names, int n)
+{
+    const size_t name = table_column(results, "case");
+    size_t kept = 0;
+    for (size_t row = 0; row < results->rows; row++)
+        if (chosen(results->row[row][name], names, n) && (n > 0 || row % (size_t)one_of == 0))
+            results->row[kept++] = results->row[row];
+        else
+            free(results->row[row]);
+    results->rows = kept;
+}
+
 double recorded_number(const json_t *result, const char *key)
 {
     return json_number_value(json_object_get(result, key));
@@ -34,6 +53,16 @@ static json_t *find_case(const json_t *document, const char *name)
         if (n && strcmp(n, name) == 0) return c;
     }
     return NULL;
+}
+
+/* The launch file of a case: of the corpus the build makes them. */
+static char *case_path(const char *folder, const char *name)
+{
+    const bool made = strcmp(folder, "corpus") == 0;
+    char relative[256];
+    snprintf(relative, sizeof relative, "%s%scases/%s.json", made ? "" : folder, made ? "" : "/",
+             name);
+    return made ? corpus_path(relative) : data_path(relative);
 }
 
 static json_t *run_files(char *const *file, size_t n, const char *mode, const char *const *options,
@@ -62,10 +91,7 @@ void recorded_run_with(const char *folder, const table *results, const char *mod
         char *file[BATCH];
         size_t n = results->rows - first < BATCH ? results->rows - first : BATCH;
         for (size_t i = 0; i < n; i++) {
-            char relative[256];
-            snprintf(relative, sizeof relative, "%s/cases/%s.json", folder,
-                     results->row[first + i][name]);
-            file[i] = data_path(relative);
+            file[i] = case_path(folder, results->row[first + i][name]);
         }
         run_result r;
         json_t *document = run_files(file, n, mode, options, BATCH_SECONDS, &r);

@@ -1,4 +1,4 @@
-/* recorded.h - runs recorded kernels (the folders suite and unseen of tests/data) through the
+/* recorded.h - runs recorded kernels (the folders suite and corpus of tests/data) through the
  * ptxloom command. */
 #ifndef PL_TESTS_RECORDED_H
 #define PL_TESTS_RECORDED_H
@@ -11,6 +11,8 @@
 typedef void recorded_each(void *ctx, size_t row, const json_t *result, const run_result *r);
 
 table recorded_results(const char *folder);
+/* Keeps the cases of these n names; n == 0: each `one_of`-th case. */
+void recorded_choose(table *results, int one_of, char *const *names, int n);
 /* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
 void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each,
                   void *ctx);

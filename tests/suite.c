@@ -13,6 +13,9 @@
 #ifndef EXTRA
 #define EXTRA
 #endif
+#ifndef ONE_OF
+#define ONE_OF 1
+#endif
 #ifndef FOLDER
 #define FOLDER "suite"
 #endif
@@ -94,13 +97,21 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
     free(text);
 }
 
-/* Options on the command line go to `ptxloom run`: suite_functional -O0. Those of a program of its
- * own are in EXTRA. */
+/* suite_functional [--all | --case NAME ...] [OPTION of `ptxloom run` ...]
+ *
+ * Without --all or --case each ONE_OF-th case runs. A program's own options for `ptxloom run` are
+ * in EXTRA; others replace them. */
 int main(int argc, char **argv)
 {
     static const char *const extra[] = {EXTRA NULL};
-    suite s = {.results = recorded_results(FOLDER),
-               .options = argc > 1 ? (const char *const *)argv + 1 : extra};
+    suite s = {.results = recorded_results(FOLDER)};
+    const bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+    char *names[argc + 1];
+    int at = 1 + all, n = 0;
+    for (; at + 1 < argc && strcmp(argv[at], "--case") == 0; at += 2) names[n++] = argv[at + 1];
+    s.options = at < argc ? (const char *const *)argv + at : extra;
+    recorded_choose(&s.results, all ? 1 : ONE_OF, names, n);
+    if (s.results.rows == 0) tap(false, "no case of " FOLDER " has this name");
     char *path = data_path(FOLDER "/unsupported.tsv");
     s.unsupported = table_read(path);
     free(path);

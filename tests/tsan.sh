@@ -8,7 +8,7 @@
 data=$srcdir/tests/data
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-ls "$data"/suite/cases/*.json "$data"/unseen/cases/*.json | grep -e "${1:-.}" >"$scratch/all"
+ls "$data"/suite/cases/*.json "${builddir:-.}"/tests/corpus/cases/*.json | grep -e "${1:-.}" >"$scratch/all"
 while read -r case; do
     ptx=$(sed -n 's/.*"ptx": *"\([^"]*\)".*/\1/p' "$case" | head -1)
     grep -q -e 'atom\.' -e '\bred\.' -e 'cp\.async' -e 'cp\.reduce' -e 'st\.async' -e 'cluster' "$(dirname "$case")/$ptx" && echo "$case"

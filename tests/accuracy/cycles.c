@@ -4,7 +4,7 @@
  *
  * Runs the recorded suite in timing mode and prints, case by case, modelled and measured cycles,
  * then the mean error of cycles, instructions, registers and of every Nsight Compute metric that
- * both sides have; then the same for the kernels of tests/data/unseen: one half, whose errors may
+ * both sides have; then the same for the kernels of tests/data/corpus: one half, whose errors may
  * be looked into, and the sums of the other. Fails when a figure is worse than the committed one
  * (tests/data/accuracy.tsv). --update commits to today's figures instead: that file, the table in
  * doc/accuracy.md, and the plot doc/accuracy.svg. Launches tagged noisy or spin depend on chance;
@@ -147,7 +147,7 @@ static void compare(void *ctx, size_t row, const json_t *result, const run_resul
     a->sxy += x * y;
 }
 
-/* The halves of tests/data/unseen, by the column "half". */
+/* The halves of tests/data/corpus, by the column "half". */
 static void compare_halves(void *ctx, size_t row, const json_t *result, const run_result *r)
 {
     accuracy *half = ctx;
@@ -288,7 +288,7 @@ static bool write_page(const accuracy *a, const accuracy half[2], const figures 
     fprintf(
         f,
         "\n## Errors on kernels that nothing was tuned for\n\nShort kernels as they occur in "
-        "programs and exercises (`tests/data/unseen`).\n\n"
+        "programs and exercises (`tests/data/corpus`).\n\n"
         "- Held out, only the mean is published: %.1f %% over %zu launches (%zu within 10 %%, "
         "%zu beyond 50 %%).\n"
         "- Tuning, whose errors may be examined to find what is wrong: %.1f %% over %zu launches "
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 {
     bool update = argc > 1 && strcmp(argv[1], "--update") == 0;
     accuracy a = begin("suite", ""),
-             half[2] = {begin("unseen", "unseen, tuning: "), begin("unseen", "unseen, holdout: ")};
+             half[2] = {begin("corpus", "corpus, tuning: "), begin("corpus", "corpus, holdout: ")};
     figures f = {0};
     half[1].quiet = true;
     printf("%-28s %10s %10s %9s\n", "case", "H200", "modelled", "error");

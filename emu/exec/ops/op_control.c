@@ -137,7 +137,7 @@ void exec_yield(pl_warp *w, const pl_insn *i)
  *
  * A function that a call of itself may come back to saves the barriers that its callers have named
  * (BMOV), and gives them back. The BSYNC of one that came back executes twice: trees of calls show
- * one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/unseen). A split
+ * one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/corpus). A split
  * knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them
  * came back. */
 
