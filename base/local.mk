@@ -11,6 +11,7 @@ libptxloom_la_SOURCES += \
 	base/nearest.c base/nearest.h \
 	base/outfile.c base/outfile.h \
 	base/printable.c base/printable.h \
+	base/real.c base/real.h \
 	base/sha256.c base/sha256.h \
 	base/sort.c base/sort.h \
 	base/team.c base/team.h

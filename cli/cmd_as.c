@@ -164,7 +164,7 @@ int cmd_as(int argc, char **argv)
         if (!help && !read_option(&a, k, &r)) status = CLI_INPUT;
     }
     if (!help && status == CLI_OK && r.nfiles == 0) {
-        pl_gpu_report(gpu, "E0007", argv[0], "a PTX file", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", argv[0], "a PTX file", NULL, "ptxloom as kernel.ptx -v");
         status = CLI_INPUT;
     }
     if (help)

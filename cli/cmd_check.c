@@ -57,7 +57,7 @@ int cmd_check(int argc, char **argv)
             status = CLI_INPUT;
     }
     if (status == CLI_OK && n == 0) {
-        pl_gpu_report(gpu, "E0007", "check", "a PTX file", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", "check", "a PTX file", NULL, "ptxloom check kernel.ptx");
         status = CLI_INPUT;
     }
     cli_messages(gpu, 0);

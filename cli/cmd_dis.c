@@ -204,7 +204,8 @@ int cmd_dis(int argc, char **argv)
         if (!help && !read_option(&a, k, &r)) status = CLI_INPUT;
     }
     if (!help && status == CLI_OK && r.nfiles == 0) {
-        pl_gpu_report(gpu, "E0007", argv[0], "a PTX file or an object", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", argv[0], "a PTX file or an object", NULL,
+                      "ptxloom dis kernel.ptx");
         status = CLI_INPUT;
     }
     if (help)

@@ -236,9 +236,38 @@ static int write_rows(const export *x, FILE *f)
     return status;
 }
 
+/* Does the trace have what the options choose? */
+static int check_choice(const export *x)
+{
+    static const char *const sql[] = {"SELECT 1 FROM kernel WHERE id = ?",
+                                      "SELECT 1 FROM block WHERE sm = ? LIMIT 1"};
+    const bool chosen[] = {x->launch != 0, x->has_sm};
+    const uint64_t value[] = {x->launch, x->sm};
+    for (int k = 0; k < 2; k++) {
+        sqlite3_stmt *s = NULL;
+        char number[24];
+        if (!chosen[k]) continue;
+        if (sqlite3_prepare_v2(x->db, sql[k], -1, &s, NULL) != SQLITE_OK) return sql_failed(x);
+        sqlite3_bind_int64(s, 1, (int64_t)value[k]);
+        const int code = sqlite3_step(s);
+        if (sqlite3_finalize(s) != SQLITE_OK) return sql_failed(x);
+        if (code == SQLITE_ROW) continue;
+        snprintf(number, sizeof number, "%" PRIu64, value[k]);
+        if (k == 0)
+            pl_gpu_report(x->gpu, "E0707", x->path, number, NULL,
+                          "`ptxloom query FILE launches` lists them");
+        else
+            pl_gpu_report(x->gpu, "E0005", number, "--sm",
+                          "the trace has no block on this multiprocessor", NULL);
+        return CLI_INPUT;
+    }
+    return CLI_OK;
+}
+
 static int write_all(export *x)
 {
-    int status = x->table || x->format == PERFETTO ? CLI_OK : read_names(x);
+    int status = check_choice(x);
+    if (status == CLI_OK) status = x->table || x->format == PERFETTO ? CLI_OK : read_names(x);
     if (status != CLI_OK) return status;
     if (x->format == CSV && !x->table) return write_folder(x);
     if (strcmp(x->output, "-") == 0) return write_rows(x, stdout);

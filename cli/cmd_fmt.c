@@ -30,7 +30,7 @@ int cmd_fmt(int argc, char **argv)
     if (help) {
         cli_help("ptxloom fmt K.ptx [-w]\n", option, O_COUNT);
     } else if (status == CLI_OK && !file) {
-        pl_gpu_report(gpu, "E0007", "fmt", "a PTX file", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", "fmt", "a PTX file", NULL, "ptxloom fmt kernel.ptx");
         status = CLI_INPUT;
     } else if (status == CLI_OK) {
         status = cli_status(pl_format_file(gpu, file, &text, &bytes));

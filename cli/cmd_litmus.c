@@ -224,7 +224,7 @@ int cmd_litmus(int argc, char **argv)
         if (!help && !read_option(&a, k, &o)) status = CLI_INPUT;
     }
     if (!help && status == CLI_OK && !o.files) {
-        pl_gpu_report(gpu, "E0007", argv[0], "a litmus test", NULL, NULL);
+        pl_gpu_report(gpu, "E0007", argv[0], "a litmus test", NULL, "ptxloom litmus test.litmus");
         status = CLI_INPUT;
     }
     cli_messages(gpu, 0);

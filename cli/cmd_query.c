@@ -122,6 +122,25 @@ static void bind_value(sqlite3_stmt *s, int at, const char *value)
         sqlite3_bind_text(s, at, value, -1, SQLITE_STATIC);
 }
 
+/* A value of the parameter kernel is the number of a launch. */
+static int check_parameters(query_request *q)
+{
+    for (int k = 0; k < q->nparameters; k++) {
+        char *found;
+        int status;
+        if (strncmp(q->parameter[k], "kernel=", 7) != 0) continue;
+        if (!lookup(q, "SELECT 1 FROM kernel WHERE id = ? COLLATE NOCASE", q->parameter[k] + 7,
+                    &found, &status))
+            return status;
+        sqlite3_free(found);
+        if (found) continue;
+        pl_gpu_report(q->gpu, "E0707", q->path, q->parameter[k] + 7, NULL,
+                      "`ptxloom query FILE launches` lists them");
+        return CLI_INPUT;
+    }
+    return CLI_OK;
+}
+
 /* Gives the statement's :names the values of the command line; others stay NULL. */
 static void bind_parameters(query_request *q, sqlite3_stmt *s)
 {
@@ -290,10 +309,11 @@ int query_run(query_request *q)
         free(sql);
         return status;
     }
+    int status = check_parameters(q);
+    if (status != CLI_OK) return status;
     if (!is_name(q->what)) return run_sql(q, q->what);
     const char *known = pl_trace_query(q->what);
     char *sql = known ? sqlite3_mprintf("%s", known) : NULL, *name;
-    int status = CLI_OK;
     if (!known && !lookup(q, "SELECT sql FROM query WHERE name = ?", q->what, &sql, &status))
         return status;
     const bool foreign = sql && !known;

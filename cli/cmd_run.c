@@ -49,6 +49,7 @@ enum option_id {
     O_MAX_OUTPUT,
     O_PROGRESS,
     O_JSON,
+    O_PRINT,
     O_SUMMARY,
     O_METRICS,
     O_SKIP_PASS,
@@ -112,6 +113,9 @@ static const cli_option option[O_COUNT] = {
     [O_MAX_OUTPUT] = {"max-output", 0, "SIZE", "stop a launch that prints more: 500K, 2G (256M)"},
     [O_PROGRESS] = {"progress", 0, NULL, "show progress although standard error is no terminal"},
     [O_JSON] = {"json", 0, NULL, "print one JSON object"},
+    [O_PRINT] =
+        {"print", 0, "N|all",
+         "print so many elements of each output, also in --json; outputs of less are whole"},
     [O_SUMMARY] = {"summary", 0, NULL,
                    "print tables and bars; a line for each of several launches"},
     [O_METRICS] = {"metrics", 0, "NAME,...|all",
@@ -126,13 +130,14 @@ static const char usage[] =
     "ptxloom run CASE.json ... [OPTION ...]\n\n"
     "ARG, one for each kernel parameter: u32:1024  f32:2.5  f32[1024]=INIT "
     " out:f32[1024]  out=y.npy:f32[1024]\n"
+    "and then variables of the module: var=NAME:f32[4]=INIT  var=NAME:out:u32[1]\n"
     "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
     const char *kernel, *arch, *trace, *command, *metrics, *check;
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
-        max_output, check_limit, schedules;
+        max_output, check_limit, schedules, elements;
     bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak,
         cooperative, progress, json, summary, packed, force;
     int opt_level;
@@ -296,6 +301,10 @@ static bool read_option(cli_args *a, options *o, int k)
         return cli_number(a, "--max-instructions", 1, UINT64_MAX, &o->max_instructions);
     case O_MAX_OUTPUT: return cli_size(a, "--max-output", &o->max_output);
     case O_PROGRESS: o->progress = true; return true;
+    case O_PRINT:
+        o->elements = UINT64_MAX;
+        return strcmp(a->value, "all") == 0 ||
+               cli_number(a, "--print", 1, UINT64_MAX, &o->elements);
     case O_JSON: o->json = true; return true;
     case O_SUMMARY: o->summary = true; return true;
     case O_METRICS: o->metrics = a->value; return true;
@@ -307,6 +316,28 @@ static bool ends_with(const char *s, const char *end)
 {
     size_t n = strlen(s), m = strlen(end);
     return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* Options that would have no effect in this mode. */
+static bool fit_mode(cli_args *a, const options *o)
+{
+    const bool timing = o->mode == PL_MODE_TIMING;
+    if (timing && o->random && !o->weak) {
+        pl_gpu_report(a->gpu, "E0010", "--schedule", "--mode timing", NULL,
+                      "the model of time decides which warp is next: add --mode functional");
+        return false;
+    }
+    if (!timing && o->max_cycles) {
+        pl_gpu_report(a->gpu, "E0010", "--max-cycles", "--mode functional", NULL,
+                      "there are no cycles: use --max-instructions");
+        return false;
+    }
+    if (!timing && o->filter.cycles) {
+        pl_gpu_report(a->gpu, "E0010", "--trace-cycles", "--mode functional", NULL,
+                      "there are no cycles: use --trace-pc or --trace-warp");
+        return false;
+    }
+    return true;
 }
 
 /* CLI_OK, CLI_INPUT, or CLI_HELP. */
@@ -321,9 +352,11 @@ static int read_options(cli_args *a, options *o)
         else
             ok &= k >= 0 && read_option(a, o, k);
     }
-    if (!ok) return CLI_INPUT;
+    if (!ok || !fit_mode(a, o)) return CLI_INPUT;
     if (o->noperands == 0) {
-        pl_gpu_report(a->gpu, "E0007", "run", "a PTX file or launch files", NULL, NULL);
+        pl_gpu_report(
+            a->gpu, "E0007", "run", "a PTX file or launch files", NULL,
+            "ptxloom run kernel.ptx -g BLOCKS -b THREADS ARG ..., or ptxloom run launch.json");
         return CLI_INPUT;
     }
     for (size_t i = 1; ends_with(o->operand[0], ".json") && i < o->noperands; i++) {
@@ -416,6 +449,16 @@ static pl_status explore(session *s, pl_case *c, const pl_launch *plain)
     return st;
 }
 
+static void compare_outputs(session *s, pl_case *c, run_case *r)
+{
+    for (size_t k = 0; k < c->nargs; k++) {
+        const pl_status st = pl_case_compare(c, k);
+        r->differs |= st == PL_FAULT;
+        s->interrupted |= st == PL_INTERRUPTED;
+        s->status = cli_worse(s->status, cli_status(st));
+    }
+}
+
 static pl_status launch(session *s, pl_case *c, run_case *r)
 {
     const options *o = s->o;
@@ -460,6 +503,7 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)
         r->nmetrics = 0;
     if (st == PL_OK) save_outputs(s, c, r);
+    if (st == PL_OK) compare_outputs(s, c, r);
     return st;
 }
 
@@ -569,7 +613,7 @@ static int run_all(session *s)
         cli_messages(s->gpu, 0);
         return cli_status(traced);
     }
-    if (o->json && !(s->json = run_json_open())) return CLI_SYSTEM;
+    if (o->json && !(s->json = run_json_open(o->elements))) return CLI_SYSTEM;
     if (ends_with(o->operand[0], ".json")) {
         s->style.one_of_many = o->noperands > 1;
         if (o->summary && !o->json && s->style.one_of_many) run_summary_head();
@@ -634,7 +678,10 @@ int cmd_run(int argc, char **argv)
         status = CLI_OK;
     } else if (status == CLI_OK) {
         pl_status st = pl_gpu_open(&s.gpu, o.arch);
-        s.style = (run_style){.brief = o.summary, .colour = cli_colour(stdout), .trace = o.trace};
+        s.style = (run_style){.brief = o.summary,
+                              .elements = o.elements,
+                              .colour = cli_colour(stdout),
+                              .trace = o.trace};
         cli_catch_signals();
         if (s.gpu) pl_gpu_stop_flag(s.gpu, &cli_stop);
         if (st == PL_OK) {

@@ -42,8 +42,10 @@ static void help(void)
     }
     cli_put_wrapped(
         stdout,
-        "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n",
+        "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n"
+        "A first run, of a kernel with a number and two pointers as parameters:\n",
         width, 0);
+    puts("  ptxloom run K.ptx -g 4 -b 256 u32:1000 'f32[1000]=iota' 'out:f32[1000]'");
 }
 
 static int unknown(const char *name)
@@ -56,10 +58,19 @@ static int unknown(const char *name)
     near = pl_nearest(name, names, COMMANDS);
     snprintf(text, sizeof text, near ? "did you mean '%s'?" : "`ptxloom help` lists the commands",
              near);
-    pl_gpu_report(gpu, "E0006", name, NULL, NULL, text);
+    const char *hint = pl_file_hint(gpu, name);
+    pl_gpu_report(gpu, "E0006", name, NULL, NULL, hint ? hint : text);
     cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return cli_finish(CLI_INPUT);
+}
+
+static int help_about(char *name)
+{
+    char option[] = "--help", *argv[] = {name, option, NULL};
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(name, command[i].name) == 0) return cli_finish(command[i].run(2, argv));
+    return unknown(name);
 }
 
 int main(int argc, char **argv)
@@ -70,6 +81,7 @@ int main(int argc, char **argv)
         return CLI_INPUT;
     }
     const char *name = argv[1];
+    if (strcmp(name, "help") == 0 && argc == 3) return help_about(argv[2]);
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         help();
         return cli_finish(CLI_OK);

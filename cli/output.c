@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,9 +169,55 @@ static bool is_utf8(const char *s)
     return true;
 }
 
+static bool is_plain(const json_t *v)
+{
+    return !json_is_object(v) && !json_is_array(v);
+}
+
+/* Members and elements are in lines of their own, but lists of numbers and words in one. */
+static bool print_value(const json_t *v, int depth)
+{
+    const char *key;
+    json_t *member;
+    size_t i, n = 0;
+    bool good = true, flat = true;
+    if (json_is_real(v)) {
+        char text[40];
+        pl_print_real(json_real_value(v), text, sizeof text);
+        fputs(text, stdout);
+    } else if (is_plain(v)) {
+        good = json_dumpf(v, stdout, JSON_ENCODE_ANY) == 0;
+    } else if (json_is_array(v)) {
+        json_array_foreach(v, i, member) flat &= is_plain(member);
+        putchar('[');
+        json_array_foreach(v, i, member)
+        {
+            if (i) fputs(flat ? ", " : ",", stdout);
+            if (!flat) printf("\n%*s", depth + 1, "");
+            good &= print_value(member, depth + 1);
+        }
+        if (!flat) printf("\n%*s", depth, "");
+        putchar(']');
+    } else {
+        putchar('{');
+        json_object_foreach((json_t *)(uintptr_t)v, key, member)
+        {
+            json_t *name = json_string(key);
+            printf("%s\n%*s", n++ ? "," : "", depth + 1, "");
+            good &= name && json_dumpf(name, stdout, JSON_ENCODE_ANY) == 0;
+            json_decref(name);
+            fputs(": ", stdout);
+            good &= print_value(member, depth + 1);
+        }
+        if (n) printf("\n%*s", depth, "");
+        putchar('}');
+    }
+    return good;
+}
+
 bool cli_print_json(const json_t *root)
 {
-    const bool whole = root && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
+    const bool whole = root && print_value(root, 0);
     putchar('\n');
     if (!whole && !ferror(stdout)) cli_no_memory();
     return whole;

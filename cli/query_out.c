@@ -14,15 +14,6 @@
 
 enum { SAMPLE = 1000, SAMPLE_BYTES = 16 << 20, NARROWEST = 8, NUMBER = 40, HANG = 4 };
 
-/* The shortest decimal that reads back as v. */
-static void exact(double v, char *buf, size_t size)
-{
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buf, size, "%.*g", digits, v);
-        if (strtod(buf, NULL) == v) return;
-    }
-}
-
 /* The cell as text for a table; numbers are written to `number`, which has room for NUMBER
  * characters. */
 static const char *cell(sqlite3_stmt *s, int c, char *number)
@@ -255,7 +246,7 @@ static int print_csv(FILE *f, sqlite3_stmt *s)
             int type = sqlite3_column_type(s, c);
             if (c) putc(',', f);
             if (type == SQLITE_FLOAT) {
-                exact(sqlite3_column_double(s, c), number, sizeof number);
+                pl_print_real(sqlite3_column_double(s, c), number, sizeof number);
                 fputs(number, f);
             } else if (type == SQLITE_BLOB) {
                 put_hex(f, s, c);
@@ -313,7 +304,7 @@ static void put_object(FILE *f, sqlite3_stmt *s)
         case SQLITE_NULL: fputs("null", f); break;
         case SQLITE_INTEGER: fputs((const char *)sqlite3_column_text(s, c), f); break;
         case SQLITE_FLOAT: /* JSON has no infinity */
-            exact(sqlite3_column_double(s, c), number, sizeof number);
+            pl_print_real(sqlite3_column_double(s, c), number, sizeof number);
             fputs(isfinite(sqlite3_column_double(s, c)) ? number : "null", f);
             break;
         case SQLITE_BLOB:

@@ -18,6 +18,7 @@ typedef struct run_case {
     pl_status status;
     bool launched; /* result holds figures */
     bool saved;    /* as were the outputs that have a file */
+    bool differs;  /* an output is not what the launch file expects */
     pl_result result;
     size_t first_message;    /* the case's diagnostics start here */
     const char *printed;     /* by the kernel, or NULL */
@@ -29,7 +30,8 @@ typedef struct run_case {
 typedef struct run_report run_report;
 
 /* --json: cases are collected and printed at the end. */
-run_report *run_json_open(void); /* NULL: out of memory */
+/* elements: so many values of each output, 0 for none. NULL: out of memory. */
+run_report *run_json_open(uint64_t elements);
 void run_json_add(run_report *r, const run_case *c);
 /* Prints the object and frees it; false when memory ran out on the way. */
 bool run_json_close(run_report *r);
@@ -39,6 +41,7 @@ bool run_json_close(run_report *r);
 typedef struct run_style {
     bool brief, one_of_many, colour;
     const char *trace;
+    uint64_t elements; /* shown of each output; 0: a few */
 } run_style;
 void run_text(const run_case *c, const run_style *style);
 
@@ -55,7 +58,7 @@ const char *run_grouped(uint64_t n, char buf[32]);
  * was raised meanwhile. */
 bool run_hash(const run_case *c, size_t k, char hex[65]);
 
-/* "ok", "fault", ... */
-const char *run_status_word(pl_status st);
+/* "ok", "fault", "differs", ... */
+const char *run_status_word(const run_case *c);
 
 #endif

@@ -1,18 +1,21 @@
 /* run_json.c - the results of `ptxloom run --json`: one object for all cases. */
 #include "cli/run.h"
+#include "cli/stop.h"
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 
 struct run_report {
     json_t *cases;
+    uint64_t elements; /* of each output */
     bool ok;
 };
 
-const char *run_status_word(pl_status st)
+const char *run_status_word(const run_case *c)
 {
-    switch (st) {
-    case PL_OK: return "ok";
+    switch (c->status) {
+    case PL_OK: return c->differs ? "differs" : "ok";
     case PL_INVALID: return "invalid";
     case PL_FAULT: return "fault";
     case PL_NOMEM: return "out of memory";
@@ -23,11 +26,12 @@ const char *run_status_word(pl_status st)
     return "unknown";
 }
 
-run_report *run_json_open(void)
+run_report *run_json_open(uint64_t elements)
 {
     run_report *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->ok = true;
+    r->elements = elements;
     r->cases = json_array();
     if (r->cases) return r;
     free(r);
@@ -58,6 +62,32 @@ static json_t *figure(double v)
     return json_real(v);
 }
 
+/* A number as JSON; as text when JSON has none: nan, inf, and integers above 2^63. */
+static json_t *element(const run_case *c, size_t k, uint64_t i)
+{
+    char value[64], *end;
+    pl_case_element(c->launch, k, i, value, sizeof value);
+    errno = 0;
+    if (c->launch->arg[k].type[0] != 'u' && c->launch->arg[k].type[0] != 's') {
+        const double v = strtod(value, &end);
+        return isfinite(v) ? json_real(v) : json_string(value);
+    }
+    const long long v = strtoll(value, &end, 10);
+    return errno ? json_string(value) : json_integer(v);
+}
+
+static json_t *values(run_report *r, const run_case *c, size_t k)
+{
+    const pl_case_arg *a = &c->launch->arg[k];
+    const uint64_t n = a->whole || r->elements > a->count ? a->count : r->elements;
+    json_t *list = json_array();
+    for (uint64_t i = 0; list && i < n; i++) {
+        if (i % 4096 == 4095 && cli_stop != CLI_GO_ON) break;
+        if (json_array_append_new(list, element(c, k, i)) != 0) r->ok = false;
+    }
+    return list;
+}
+
 static json_t *outputs(run_report *r, const run_case *c)
 {
     json_t *list = json_array();
@@ -67,8 +97,10 @@ static json_t *outputs(run_report *r, const run_case *c)
         if (!a->output || a->address == 0) continue;
         json_t *o = json_object();
         put(r, o, "arg", whole(k));
+        if (a->variable) put(r, o, "variable", text(a->variable));
         put(r, o, "type", text(a->type));
         put(r, o, "count", whole(a->count));
+        if (r->elements || a->whole) put(r, o, "values", values(r, c, k));
         put(r, o, "sha256", run_hash(c, k, hex) ? text(hex) : json_null());
         if (json_array_append_new(list, o) != 0) r->ok = false;
     }
@@ -158,7 +190,7 @@ void run_json_add(run_report *r, const run_case *c)
     put(r, o, "entry", text(c->entry));
     put(r, o, "arch", text(c->arch));
     put(r, o, "mode", text(c->mode == PL_MODE_TIMING ? "timing" : "functional"));
-    put(r, o, "status", text(run_status_word(c->status)));
+    put(r, o, "status", text(run_status_word(c)));
     put(r, o, "complete",
         json_boolean(complete)); /* else counts go until it stopped, and there are no metrics */
     put(r, o, "cycles", timed ? whole(f->cycles) : json_null());

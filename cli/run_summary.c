@@ -199,7 +199,7 @@ void run_summary(const run_case *c, const run_style *style)
     const pl_result *r = &c->result;
     char a[32], name[256];
     printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch,
-           run_status_word(c->status));
+           run_status_word(c));
     if (!c->launched) return;
     char shape[200];
     snprintf(shape, sizeof shape,
@@ -238,7 +238,7 @@ void run_summary_line(const run_case *c)
                  (double)c->result.inst_executed / (double)c->result.cycles);
     if (timed && achieved >= 0) snprintf(occupancy, sizeof occupancy, "%.0f %%", achieved);
     printf("%-22.22s %-11s %12s %13s %7s %5s\n", cli_printable(name, sizeof name, c->name),
-           run_status_word(c->status), a, b, ipc, occupancy);
+           run_status_word(c), a, b, ipc, occupancy);
 }
 
 void run_summary_head(void)

@@ -21,14 +21,42 @@ bool run_hash(const run_case *c, size_t k, char hex[65])
     return false;
 }
 
-static void output(const run_case *c, size_t k)
+/* "argument 4  f32[128] =" */
+static int heading(const run_case *c, size_t k)
+{
+    const pl_case_arg *a = &c->launch->arg[k];
+    if (!a->variable) return printf("  argument %-2zu %s[%" PRIu64 "] =", k + 1, a->type, a->count);
+    int used = printf("  variable ");
+    cli_print(stdout, a->variable, strlen(a->variable));
+    return used + (int)strlen(a->variable) + printf(" %s[%" PRIu64 "] =", a->type, a->count);
+}
+
+/* The first `most` elements. On a terminal they fill its lines. */
+static void many_elements(const run_case *c, size_t k, uint64_t most)
+{
+    const pl_case_arg *a = &c->launch->arg[k];
+    const int width = cli_width(stdout);
+    char element[64];
+    int column = heading(c, k);
+    uint64_t i = 0;
+    for (; i < a->count && i < most; i++) {
+        if (i % 4096 == 4095 && cli_stop != CLI_GO_ON) break;
+        pl_case_element(c->launch, k, i, element, sizeof element);
+        if (width && column + 1 + (int)strlen(element) > width) column = printf("\n    ") - 1;
+        column += printf(" %s", element);
+    }
+    puts(a->count > i ? " ..." : "");
+}
+
+/* The first few, in one line with the checksum. */
+static void few_elements(const run_case *c, size_t k)
 {
     enum { REST = 4 + 26 }; /* columns of the ellipsis and the checksum */
     const pl_case_arg *a = &c->launch->arg[k];
     const int width = cli_width(stdout);
     char hex[65], element[64];
     uint64_t i = 0;
-    int column = printf("  argument %-2zu %s[%" PRIu64 "] =", k + 1, a->type, a->count);
+    int column = heading(c, k);
     for (; i < a->count && i < SHOWN_ELEMENTS; i++) {
         pl_case_element(c->launch, k, i, element, sizeof element);
         if (width && i && column + 1 + (int)strlen(element) > width - REST) break;
@@ -38,6 +66,15 @@ static void output(const run_case *c, size_t k)
     const char *more = a->count > i ? " ..." : "";
     const bool fits = width == 0 || column + (int)strlen(more) + 26 <= width;
     printf("%s%*ssha256 %.16s\n", fits ? more : *more ? " ...\n" : "\n", fits ? 3 : 14, "", hex);
+}
+
+static void output(const run_case *c, size_t k, uint64_t elements)
+{
+    const pl_case_arg *a = &c->launch->arg[k];
+    if (a->whole || elements)
+        many_elements(c, k, a->whole ? UINT64_MAX : elements);
+    else
+        few_elements(c, k);
     if (a->save && c->saved) {
         fputs("              saved as ", stdout);
         cli_print(stdout, a->save, strlen(a->save));
@@ -188,14 +225,14 @@ void run_text(const run_case *c, const run_style *style)
     }
     if (!c->launched) {
         printf("%s%s%s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain,
-               run_status_word(c->status));
+               run_status_word(c));
         return;
     }
     printf("%s%s%s on %s (%s): %s, grid %u,%u,%u block %u,%u,%u\n", bold, c->entry, plain, c->arch,
-           c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c->status),
-           c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
+           c->mode == PL_MODE_TIMING ? "timing" : "functional", run_status_word(c), c->grid[0],
+           c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
     for (size_t k = 0; k < c->launch->nargs; k++) {
-        if (c->launch->arg[k].output && c->launch->arg[k].address) output(c, k);
+        if (c->launch->arg[k].output && c->launch->arg[k].address) output(c, k, style->elements);
     }
     cost(c);
     metrics(c);

@@ -7,3 +7,11 @@ dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
 dist_doc_DATA += doc/memory-consistency.md doc/checkers.md
 dist_doc_DATA += doc/glossary.md
+
+# What editors read about launch files; made of the table of keys.
+dist_doc_DATA += doc/launch.schema.json
+EXTRA_DIST += doc/launch_schema.awk
+schema:
+	$(AWK) -f $(srcdir)/doc/launch_schema.awk $(srcdir)/lib/data/element_type.c $(srcdir)/lib/launch/launch_keys.def \
+		>$(srcdir)/doc/launch.schema.json
+.PHONY: schema

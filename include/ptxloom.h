@@ -89,8 +89,12 @@ size_t pl_gpu_diag_dropped(const pl_gpu *gpu);
  * those strings (NULL where it takes fewer than three), and what to do about it (or NULL). */
 void pl_gpu_report(pl_gpu *gpu, const char *code, const char *a, const char *b, const char *c,
                    const char *help);
+/* What to do with a file, as its name tells; NULL: nobody knows. Lives until pl_gpu_diag_clear. */
+const char *pl_file_hint(pl_gpu *gpu, const char *path);
 /* The one of n words that somebody who wrote `word` probably meant, or NULL. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
+/* The shortest text that reads back as v, as people write it: 0.1, 30. Returns the length. */
+int pl_print_real(double v, char *buf, size_t size);
 /* For text from a file on its way to a terminal. The character at s, where n > 0 bytes are left:
  * returns its length in bytes. *as is 0 when it may be printed as it is, else the character to
  * print in its place: ' ' for white space, '?' for other control characters and for bytes that are
@@ -423,7 +427,10 @@ typedef struct pl_case_arg {
     bool buffer;           /* passed as a 64-bit address; false: passed by value */
     bool output;           /* of interest after the launch */
     uint64_t count, bytes; /* elements and their size together */
+    bool whole;            /* all its elements are to be shown */
     const char *save;      /* file to write afterwards (.npy, or raw bytes), or NULL */
+    const char *variable;  /* it is no parameter but this variable of the module; NULL: it is one */
+    bool expected;         /* pl_case_compare has something to compare it with */
     pl_ptr address;        /* of a buffer, between prepare and release */
 } pl_case_arg;
 
@@ -468,6 +475,8 @@ void pl_case_element(const pl_case *c, size_t k, uint64_t i, char *buf, size_t s
 pl_status pl_case_save(pl_case *c, size_t k, bool force);
 /* Whether that file could be written. */
 pl_status pl_case_check_save(pl_case *c, size_t k, bool force);
+/* Compares argument k with what is expected of it. PL_FAULT: it differs, as a diagnostic says. */
+pl_status pl_case_compare(pl_case *c, size_t k);
 /* Frees the buffers of pl_case_prepare; they may be prepared again. */
 void pl_case_release(pl_case *c);
 void pl_case_close(pl_case *c);

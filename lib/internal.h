@@ -137,6 +137,9 @@ pl_status pl_timing(pl_module *m, pl_grid *head, pl_totals *totals, pl_result *o
 /* ---- file.c ---- */
 /* Reads a whole file into memory from malloc, with a NUL behind it; reports E0001 or E0009. */
 pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes);
+/* PL_INVALID and a report when a file that stands for a module is something else that is known:
+ * CUDA source, a cubin, a trace ... */
+pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, size_t n);
 
 /* ---- launch_case.c and what fills it ---- */
 
@@ -159,14 +162,15 @@ typedef struct pl_arg_more {
     size_t same; /* number of an earlier argument that is passed here, too, from 1; 0: it is one of
                     its own */
     const uint8_t *param; /* its bytes in the parameters, once prepared */
-    const char
-        *variable; /* it is bound to this .texref or .surfref of the module; NULL: a parameter */
     const pl_element *element;
-    uint64_t value;                /* scalar: its bits */
-    pl_init init;                  /* buffer, or several elements by value */
-    bool several;                  /* by value: an array, initialised like a buffer */
-    const char *text;              /* command line: the ARG, else NULL */
-    uint32_t file, epoch;          /* of text in gpu->diags */
+    uint64_t value;       /* scalar: its bits */
+    pl_init init;         /* buffer, or several elements by value */
+    bool several;         /* by value: an array, initialised like a buffer */
+    bool initialised;     /* init was given, rather than left out */
+    pl_init expect;       /* what it should be after the launch, if arg.expected; */
+    double atol, rtol;    /* a value may be so far away, plus this part of what is expected */
+    const char *text;     /* command line: the ARG, else NULL */
+    uint32_t file, epoch; /* of text in gpu->diags */
     uint32_t line, column, length; /* where the argument stands, for messages */
 } pl_arg_more;
 

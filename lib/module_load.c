@@ -268,6 +268,7 @@ pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
         in[k].name = path[k];
         st = pl_file_read(gpu, path[k], &text, &in[k].bytes);
         in[k].text = in[k].own = text;
+        if (st == PL_OK) st = pl_file_is_program(gpu, path[k], text, in[k].bytes);
     }
     if (st == PL_OK) st = load(gpu, in, n, options, out);
     for (size_t k = 0; k < n; k++) free(in[k].own);
@@ -296,7 +297,8 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
     size_t size;
     pl_status st = pl_file_read(gpu, path, &text, &size);
     if (st != PL_OK) return st;
-    st = pl_module_load(gpu, path, text, size, &check, &none);
+    st = pl_file_is_program(gpu, path, text, size);
+    if (st == PL_OK) st = pl_module_load(gpu, path, text, size, &check, &none);
     if (st == PL_OK) {
         st = lay_out(gpu, text, size, &formatted, bytes);
         *out = formatted;

@@ -14,7 +14,8 @@ struct pl_trace {
     pl_tracedb *db;
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
-    bool begun;
+    char *filter; /* in words, when there are events and a filter for them; owned, or NULL */
+    bool begun, launched;
     uint64_t printed[2]; /* pl_print_buffer.ever of both buffers when the launch began */
     pl_metric *metric;   /* of pl_trace_metrics; owned */
 };
@@ -102,6 +103,24 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
     return st == PL_OK ? st : failed(t, st, path);
 }
 
+/* The options that make a filter. */
+static char *filter_words(const pl_trace_filter *f)
+{
+    const char *const part[][2] = {
+        {"--trace-kernel", f->kernel}, {"--trace-sm", f->sm},         {"--trace-block", f->block},
+        {"--trace-warp", f->warp},     {"--trace-pc", f->pc},         {"--trace-cycles", f->cycles},
+        {"--trace-class", f->cls},     {"--trace-sample", f->sample},
+    };
+    enum { PARTS = sizeof part / sizeof *part };
+    size_t n = 1;
+    for (size_t k = 0; k < PARTS; k++)
+        if (part[k][1]) n += strlen(part[k][0]) + strlen(part[k][1]) + 2;
+    char *words = malloc(n), *to = words;
+    for (size_t k = 0; words && k < PARTS; k++)
+        if (part[k][1]) to += sprintf(to, "%s%s %s", to > words ? " " : "", part[k][0], part[k][1]);
+    return words;
+}
+
 pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o, pl_trace **out)
 {
     *out = NULL;
@@ -109,6 +128,11 @@ pl_status pl_trace_open(pl_gpu *gpu, const char *path, const pl_trace_options *o
     if (!t) return pl_gpu_no_memory(gpu, "while opening a trace");
     t->gpu = gpu;
     pl_status st = open_db(t, path, o);
+    const pl_trace_filter *f = &o->filter;
+    const bool some =
+        f->kernel || f->sm || f->block || f->warp || f->pc || f->cycles || f->cls || f->sample;
+    if (st == PL_OK && some && o->level != PL_TRACE_SUMMARY && !(t->filter = filter_words(f)))
+        st = pl_gpu_no_memory(gpu, "while opening a trace");
     if (st == PL_OK) {
         *out = t;
         return st;
@@ -231,6 +255,7 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
                                  .ncounters = r->ncounters,
                                  .printed = text};
     t->begun = false;
+    t->launched = true;
     pl_status st = pl_tracedb_end(t->db, &d);
     free(text);
     return st == PL_OK ? st : failed(t, st, t->path);
@@ -247,18 +272,29 @@ static void warn_of_limit(pl_trace *t, uint64_t dropped)
     pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
 }
 
+static void warn_of_filter(pl_trace *t)
+{
+    PL_GUARD(return )
+    pl_report(&t->gpu->diags, PL_W0713, (pl_loc){.file = UINT32_MAX}, t->path,
+              pl_arena_strdup(t->gpu->messages, t->filter));
+}
+
 pl_status pl_trace_close(pl_trace *t, bool keep)
 {
     free(t->metric);
     t->metric = NULL;
     uint64_t dropped = pl_tracedb_dropped(t->db);
+    const bool none = t->filter && t->launched && !pl_tracedb_some_fit(t->db);
     pl_status st = pl_tracedb_close(t->db, keep);
     if (st != PL_OK) {
         failed(t, st, t->path);
         pl_tracedb_close(t->db, false);
     } else if (keep && dropped) {
         warn_of_limit(t, dropped);
+    } else if (keep && none) {
+        warn_of_filter(t);
     }
+    free(t->filter);
     free(t);
     return st;
 }

@@ -15,7 +15,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/corpus_timing tests/corpus_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/terminal tests/browser
 data_tests += tests/sync tests/hostile
-data_tests += tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
+data_tests += tests/schema tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
 tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
@@ -62,6 +62,7 @@ tests_objects_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_objects_SOURCES = tests/fuzz/objects.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_objects_LDADD = libpl_harness.la libptxloom.la
 tests_linear_LDADD = libpl_harness.la
+tests_schema_LDADD = libpl_harness.la $(JANSSON_LIBS) -lm
 tests_threads_LDADD = libpl_harness.la $(JANSSON_LIBS)
 tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
@@ -87,7 +88,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.

@@ -49,7 +49,7 @@ cat help.txt ./*.help explained.txt rules.txt topics.txt strings.txt man.txt >te
 
 # --- options
 
-grep -oE '(^|[^-[:alnum:]])--[a-z][a-z-]*[a-z]' texts | grep -oE -- '--[a-z-]+' | sort -u | comm -23 - options >missing
+grep -oE '(^|[^-[:alnum:]])--[a-z][a-z-]*[a-z]' texts | grep -oE -- '--[a-z-]+' | grep -v '^--cuda-' | sort -u | comm -23 - options >missing # --cuda-: of clang
 check 'options' missing
 
 # --- commands in back quotes, with their options

@@ -72,7 +72,7 @@ static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, ui
 {
     const pl_tracedb_choice *f = &t->filter;
     bool in = !t->skip && (pc >= t->ninsns || t->insn_is[pc] & PL_TRACEDB_WANTED);
-    if (in && !f->events) return true;
+    if (in && !f->events) return t->some_fit = true;
     in = in && pl_tracedb_within(&f->sm, sm) && pl_tracedb_within(&f->block, block) &&
          pl_tracedb_within(&f->warp, warp) && pl_tracedb_within(&f->cycle, cycle);
     if (in && f->one_in > 1) {
@@ -81,6 +81,7 @@ static bool wanted(pl_tracedb *t, uint32_t sm, uint32_t block, uint32_t warp, ui
         in = (hash >> 32) % f->one_in == 0;
     }
     t->filtered += !in;
+    t->some_fit |= in;
     return in;
 }
 

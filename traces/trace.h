@@ -156,6 +156,8 @@ pl_status pl_tracedb_close(pl_tracedb *t, bool keep);
 /* Why the first failure happened, fit to follow "cannot write 'PATH': "; NULL: none. Valid until t
  * is freed. */
 const char *pl_tracedb_error(const pl_tracedb *t);
+/* Whether the filter has let an event through, in all launches so far. */
+bool pl_tracedb_some_fit(const pl_tracedb *t);
 /* Events that were not written because of max_bytes, in all launches so far. */
 uint64_t pl_tracedb_dropped(const pl_tracedb *t);
 

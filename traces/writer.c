@@ -609,6 +609,11 @@ const char *pl_tracedb_error(const pl_tracedb *t)
     return t && t->status != PL_OK ? t->error : NULL;
 }
 
+bool pl_tracedb_some_fit(const pl_tracedb *t)
+{
+    return t->some_fit;
+}
+
 uint64_t pl_tracedb_dropped(const pl_tracedb *t)
 {
     return t->dropped_total;

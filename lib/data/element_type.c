@@ -1,5 +1,6 @@
 /* element_type.c - element types: the table, reading numbers, rounding to each type, printing. */
 #include "lib/data/element_type.h"
+#include "base/real.h"
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
@@ -205,12 +206,12 @@ int pl_element_print(const pl_element *e, const void *p, char *buf, size_t size)
     double d = pl_element_value(e, u);
     /* The shortest text that reads back as the same value: 0.1, not 0.100000001. */
     for (int n = 1; n < digits[e->bytes]; n++) {
-        int len = snprintf(buf, size, "%.*g", n, d);
+        int len = pl_print_digits(d, n, buf, size);
         double back = strtod(buf, NULL);
         bool same = e->bytes == 8   ? back == d
                     : e->bytes == 4 ? (double)(float)back == d
                                     : pl_element_narrow(e, (float)back) == (uint32_t)u;
         if (same) return len;
     }
-    return snprintf(buf, size, "%.*g", digits[e->bytes], d);
+    return pl_print_digits(d, digits[e->bytes], buf, size);
 }

@@ -4,7 +4,9 @@
  *   f32[1048576]=iota   a buffer: its elements start as 0, iota, hash:SEED[,LO,HI], [1,2,3],
  * @in.npy or @in.bin out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
- *   struct:f32[4]=...   several elements passed by value
+ *   out=-:f32[100]      and all of it shown
+ *   var=total:u32[1]=0  a variable of the module, behind the arguments; without = it keeps its
+ * value struct:f32[4]=...   several elements passed by value
  *   {"texture": ...}    as in a launch file
  *
  * Messages show the argument with a caret, as they show a line of a file. */
@@ -161,6 +163,8 @@ static bool buffer(parser *p, const char *s)
     if (*init != '\0' && *init != '=')
         return bad(p, init, strlen(init), "an '=' is expected before the initialiser"), false;
     if (*init == '=' && !initialiser(p, init + 1, n > 0)) return false;
+    p->more->initialised = *init == '=';
+    if (n == 0 && !p->more->initialised && p->arg->variable) return true; /* as long as that */
     bool open_ended = p->more->init.kind == PL_INIT_LIST || p->more->init.kind == PL_INIT_FILE;
     if (n == 0 && !open_ended)
         return bad(p, s - 1, 2, "the count may be left out only before =@FILE and =[...]"), false;
@@ -195,17 +199,39 @@ static const char *save_path(parser *p, const char *s)
         size_t n = strcspn(colon + 1, "[:");
         if (colon[1 + n] != '[' || !pl_element_find(colon + 1, n)) continue;
         if (colon == s) break;
-        p->arg->save = pl_arena_strndup(p->c->more->arena, s, (size_t)(colon - s));
+        if (colon == s + 1 && *s == '-')
+            p->arg->whole = true; /* on standard output */
+        else
+            p->arg->save = pl_arena_strndup(p->c->more->arena, s, (size_t)(colon - s));
         return colon + 1;
     }
     bad(p, s, strlen(s) ? strlen(s) : 1,
-        "out= is followed by a file, a colon and a buffer: out=y.npy:f32[100]=0");
+        "out= is followed by a file or -, a colon and a buffer: out=y.npy:f32[100]=0");
+    return NULL;
+}
+
+/* var=NAME: in front of a buffer. */
+static const char *variable(parser *p, const char *s)
+{
+    const size_t n = strcspn(s, ":[=");
+    if (n && s[n] == ':') {
+        p->arg->variable = pl_arena_strndup(p->c->more->arena, s, n);
+        return s + n + 1;
+    }
+    bad(p, s, n ? n : 1,
+        "var= is followed by a variable of the module, a colon and a buffer: var=total:out:u32[1]");
     return NULL;
 }
 
 static bool parse(parser *p)
 {
     const char *s = p->text;
+    if (strncmp(s, "var=", 4) == 0) {
+        if (!(s = variable(p, s + 4))) return false;
+    } else if (p->k && p->c->arg[p->k - 1].variable) {
+        return bad(p, s, strlen(s), "variables (var=...) come behind the arguments of the kernel"),
+               false;
+    }
     bool by_value = strncmp(s, "struct:", 7) == 0;
     if (by_value) s += 7;
     if (strncmp(s, "out:", 4) == 0) {
@@ -227,8 +253,9 @@ static bool parse(parser *p)
         p->more->several = by_value;
         return buffer(p, s + n + 1);
     }
-    if (p->arg->output || by_value)
-        return bad(p, s, strlen(s), "only a buffer can be an output or a struct"), false;
+    if (p->arg->output || by_value || p->arg->variable)
+        return bad(p, s, strlen(s), "only a buffer can be an output, a struct or a variable"),
+               false;
     p->arg->count = 1;
     p->arg->bytes = p->more->element->bytes;
     return value(p, s + n + 1, strlen(s + n + 1), &p->more->value);

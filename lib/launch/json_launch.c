@@ -6,6 +6,7 @@
  */
 #include "lib/launch/json_launch.h"
 #include "base/file.h"
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -131,27 +132,67 @@ bool pl_lf_missing(const pl_lf_reader *r, const pl_lf_place *at, const char *wha
     return false;
 }
 
-/* Refuses keys that are not in the list. */
-bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object, const char *what,
-                     const char *const *keys, size_t n)
+static const char *const object_names[] = {
+#define OBJECT(id, what) what,
+#define KEY(object, key, needed, type, choices, about)
+#include "lib/launch/launch_keys.def"
+#undef OBJECT
+#undef KEY
+};
+static const struct {
+    pl_lf_object object;
+    const char *key, *choices;
+} all_keys[] = {
+#define OBJECT(id, what)
+#define KEY(object, key, needed, type, choices, about) {PL_LF_##object, key, choices},
+#include "lib/launch/launch_keys.def"
+#undef OBJECT
+#undef KEY
+};
+enum { KEYS = sizeof all_keys / sizeof *all_keys };
+
+const char *pl_lf_choices(pl_lf_object kind, const char *key)
 {
-    const char *key;
+    size_t k = 0;
+    while (k < KEYS && (all_keys[k].object != kind || strcmp(all_keys[k].key, key) != 0)) k++;
+    assert(k < KEYS);
+    return all_keys[k].choices;
+}
+
+/* The keys of such an object; returns how many there are. */
+static size_t keys_of(pl_lf_object kind, const char *keys[KEYS])
+{
+    size_t n = 0;
+    for (size_t k = 0; k < KEYS; k++)
+        if (all_keys[k].object == kind) keys[n++] = all_keys[k].key;
+    return n;
+}
+
+static bool refuse_key(const pl_lf_reader *r, const pl_lf_place *at, const char *key,
+                       const char *what, const char *const *keys, size_t n)
+{
+    const pl_lf_place unknown = {at, key, 0};
+    const char *near = pl_nearest(key, keys, n), *list = "";
+    for (size_t i = 0; i < n && !near; i++)
+        list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
+    pl_diag *d = pl_report(&r->gpu->diags, PL_E0402, pl_lf_locate(r, &unknown, true), key, what);
+    d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
+                   : pl_arena_printf(r->gpu->messages, "the keys are: %s", list);
+    return false;
+}
+
+bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
+                     pl_lf_object kind)
+{
+    const char *key, *keys[KEYS];
+    const size_t n = keys_of(kind, keys);
     json_t *value;
     bool ok = true;
     json_object_foreach(object, key, value)
     {
         bool known = false;
-        for (size_t i = 0; i < n; i++) known |= strcmp(key, keys[i]) == 0;
-        if (known) continue;
-        const pl_lf_place unknown = {at, key, 0};
-        const char *near = pl_nearest(key, keys, n), *list = "";
-        for (size_t i = 0; i < n && !near; i++)
-            list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, i ? ", " : "", keys[i]);
-        pl_diag *d =
-            pl_report(&r->gpu->diags, PL_E0402, pl_lf_locate(r, &unknown, true), key, what);
-        d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
-                       : pl_arena_printf(r->gpu->messages, "the keys are: %s", list);
-        ok = false;
+        for (size_t i = 0; i < n && !known; i++) known = strcmp(key, keys[i]) == 0;
+        if (!known) ok = refuse_key(r, at, key, object_names[kind], keys, n);
     }
     return ok;
 }
@@ -204,7 +245,7 @@ bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64
         r, at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " to %" PRIu64, least, most));
 }
 
-/* [x], [x, y] or [x, y, z]. */
+/* x, [x], [x, y] or [x, y, z]. */
 static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, const char *key,
                   uint32_t out[3])
 {
@@ -212,9 +253,15 @@ static bool shape(const pl_lf_reader *r, const pl_lf_place *of, json_t *root, co
     json_t *v = pl_lf_member(root, of, key, &at), *x;
     size_t i;
     if (!v) return true;
-    if (!json_is_array(v) || json_array_size(v) < 1 || json_array_size(v) > 3)
-        return pl_lf_wrong_type(r, &at, "a list of one to three whole numbers");
     out[0] = out[1] = out[2] = 1;
+    if (json_is_number(v)) {
+        uint64_t n;
+        if (!pl_lf_whole(r, &at, v, 1, INT32_MAX, &n)) return false;
+        out[0] = (uint32_t)n;
+        return true;
+    }
+    if (!json_is_array(v) || json_array_size(v) < 1 || json_array_size(v) > 3)
+        return pl_lf_wrong_type(r, &at, "a whole number, or a list of one to three");
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element = {&at, NULL, i};
@@ -263,40 +310,40 @@ const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, js
 
 /* ---------------------------------------------------------------- initialisers */
 
-static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
+static bool hash_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, const pl_element *e,
+                      pl_init *out)
 {
-    static const char *const keys[] = {"hash", "lo", "hi"};
     pl_lf_place at, lo_at, hi_at;
     json_t *seed = pl_lf_member(v, of, "hash", &at), *lo = pl_lf_member(v, of, "lo", &lo_at),
            *hi = pl_lf_member(v, of, "hi", &hi_at);
     pl_number low, high;
-    if (!pl_lf_only_keys(r, of, v, "a hash initialiser", keys, 3)) return false;
-    a->init.kind = PL_INIT_HASH;
-    if (!pl_lf_whole(r, &at, seed, 0, UINT64_MAX, &a->init.seed)) return false;
+    if (!pl_lf_only_keys(r, of, v, PL_LF_HASH)) return false;
+    out->kind = PL_INIT_HASH;
+    if (!pl_lf_whole(r, &at, seed, 0, UINT64_MAX, &out->seed)) return false;
     if ((lo && !pl_lf_number(r, &lo_at, lo, &low)) || (hi && !pl_lf_number(r, &hi_at, hi, &high)))
         return false;
-    const char *problem = pl_init_limits(a->element, lo ? &low : NULL, hi ? &high : NULL, &a->init);
+    const char *problem = pl_init_limits(e, lo ? &low : NULL, hi ? &high : NULL, out);
     if (problem)
         pl_report(&r->gpu->diags, PL_E0405, pl_lf_locate(r, hi ? &hi_at : &lo_at, false),
                   "the hash", problem);
     return !problem;
 }
 
-static bool file_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
+static bool file_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_init *out)
 {
-    static const char *const keys[] = {"file", "offset"};
     pl_lf_place at;
-    if (!pl_lf_only_keys(r, of, v, "a file initialiser", keys, 2)) return false;
+    if (!pl_lf_only_keys(r, of, v, PL_LF_DATA)) return false;
     json_t *path = pl_lf_member(v, of, "file", &at);
     const char *s = pl_lf_string(r, &at, path);
     if (!s) return false;
-    a->init.kind = PL_INIT_FILE;
-    a->init.path = pl_case_path(r->c, s);
+    out->kind = PL_INIT_FILE;
+    out->path = pl_case_path(r->c, s);
     json_t *offset = pl_lf_member(v, of, "offset", &at);
-    return !offset || pl_lf_whole(r, &at, offset, 0, INT64_MAX, &a->init.offset);
+    return !offset || pl_lf_whole(r, &at, offset, 0, INT64_MAX, &out->offset);
 }
 
-static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_arg_more *a)
+static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, const pl_element *e,
+                      pl_init *out)
 {
     size_t n = json_array_size(v), i;
     uint64_t *list = pl_arena_array(r->c->more->arena, uint64_t, n + 1);
@@ -305,10 +352,10 @@ static bool list_init(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, p
     json_array_foreach(v, i, x)
     {
         const pl_lf_place at = {of, NULL, i};
-        if (!bits(r, &at, x, a->element, &list[i])) return false;
+        if (!bits(r, &at, x, e, &list[i])) return false;
     }
-    a->init.kind = PL_INIT_LIST;
-    a->init.list = list;
+    out->kind = PL_INIT_LIST;
+    out->list = list;
     return true;
 }
 
@@ -323,29 +370,28 @@ static bool unknown_init(const pl_lf_reader *r, const pl_lf_place *at, const cha
     return false;
 }
 
-bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a)
+bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
+                       pl_init *out)
 {
-    static const char *const const_key[] = {"const"};
     pl_lf_place c;
-    if (json_is_array(v)) return list_init(r, at, v, a);
+    if (json_is_array(v)) return list_init(r, at, v, e, out);
     if (json_is_string(v)) {
         if (strcmp(json_string_value(v), "iota") != 0)
             return unknown_init(r, at, json_string_value(v));
-        a->init.kind = PL_INIT_IOTA;
+        out->kind = PL_INIT_IOTA;
         return true;
     }
     if (!json_is_object(v))
         return pl_lf_wrong_type(r, at, "\"iota\", a list, or an object such as {\"const\": 0}");
-    if (json_object_get(v, "hash")) return hash_init(r, at, v, a);
-    if (json_object_get(v, "file")) return file_init(r, at, v, a);
+    if (json_object_get(v, "hash")) return hash_init(r, at, v, e, out);
+    if (json_object_get(v, "file")) return file_init(r, at, v, out);
     json_t *value = pl_lf_member(v, at, "const", &c);
     if (!value) {
         const char *first = json_object_iter_key(json_object_iter(v));
         return unknown_init(r, at, first ? first : "{}");
     }
-    a->init.kind = PL_INIT_CONST;
-    return pl_lf_only_keys(r, at, v, "a constant initialiser", const_key, 1) &&
-           bits(r, &c, value, a->element, &a->init.bits);
+    out->kind = PL_INIT_CONST;
+    return pl_lf_only_keys(r, at, v, PL_LF_CONST) && bits(r, &c, value, e, &out->bits);
 }
 
 /* ---------------------------------------------------------------- arguments */
@@ -353,11 +399,10 @@ bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
 static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, json_t *type,
                        pl_case_arg *arg, pl_arg_more *a)
 {
-    static const char *const keys[] = {"scalar", "value"};
     const pl_lf_place type_at = {at, "scalar", 0};
     pl_lf_place value_at;
     json_t *value = pl_lf_member(v, at, "value", &value_at);
-    if (!pl_lf_only_keys(r, at, v, "a scalar argument", keys, 2)) return false;
+    if (!pl_lf_only_keys(r, at, v, PL_LF_SCALAR)) return false;
     if (!value) return pl_lf_missing(r, at, "a scalar argument", "value");
     a->element = pl_lf_element(r, &type_at, type);
     if (!a->element || !bits(r, &value_at, value, a->element, &a->value)) return false;
@@ -367,59 +412,103 @@ static bool scalar_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
     return true;
 }
 
+/* "count" of a buffer, which a list, a file or a variable makes unnecessary. */
+static bool count_of(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
+{
+    pl_lf_place count_at;
+    json_t *count = pl_lf_member(v, at, "count", &count_at), *init = json_object_get(v, "init");
+    pl_case_arg *arg = &r->c->arg[k];
+    const pl_init *values = &r->c->more->arg.at[k].init;
+    if (count && !pl_lf_whole(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
+    if (values->kind == PL_INIT_LIST) {
+        if (!count) arg->count = json_array_size(init);
+        return arg->count == json_array_size(init) ||
+               pl_lf_out_of_range(r, &count_at,
+                                  pl_arena_printf(r->gpu->messages, "the list has %zu values",
+                                                  json_array_size(init)));
+    }
+    if (count) return true;
+    if (values->kind == PL_INIT_FILE) return pl_case_count_file(r->c, k) == PL_OK;
+    return arg->variable || pl_lf_missing(r, at, "a buffer argument", "count");
+}
+
+static bool tolerance(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *key,
+                      double *out)
+{
+    pl_lf_place here;
+    pl_number n;
+    json_t *x = pl_lf_member(v, at, key, &here);
+    if (!x) return true;
+    if (!pl_lf_number(r, &here, x, &n)) return false;
+    *out = n.real;
+    return n.real >= 0 || pl_lf_out_of_range(r, &here, "0 and above");
+}
+
+/* "expect", "atol" and "rtol". */
+static bool expectation(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
+{
+    pl_lf_place here;
+    pl_case_arg *arg = &r->c->arg[k];
+    pl_arg_more *a = &r->c->more->arg.at[k];
+    json_t *x = pl_lf_member(v, at, "expect", &here);
+    if (!tolerance(r, at, v, "atol", &a->atol) || !tolerance(r, at, v, "rtol", &a->rtol))
+        return false;
+    if (!x) return true;
+    a->expect = (pl_init){.kind = PL_INIT_CONST};
+    if (!pl_lf_initialiser(r, &here, x, a->element, &a->expect)) return false;
+    arg->expected = true;
+    return a->expect.kind != PL_INIT_LIST || arg->count == json_array_size(x) ||
+           (arg->variable && !arg->count && (arg->count = json_array_size(x)) > 0) ||
+           pl_lf_out_of_range(
+               r, &here,
+               pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
+}
+
+bool pl_lf_save(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k)
+{
+    pl_lf_place here;
+    pl_case_arg *arg = &r->c->arg[k];
+    json_t *output = pl_lf_member(v, at, "output", &here);
+    if (output && !pl_lf_boolean(r, &here, output, &arg->output)) return false;
+    json_t *save = pl_lf_member(v, at, "save", &here);
+    if (!save) return true;
+    const char *path = pl_lf_string(r, &here, save);
+    if (!path) return false;
+    arg->whole = strcmp(path, "-") == 0;
+    arg->save = arg->whole ? NULL : pl_case_path(r->c, path);
+    arg->output = true;
+    return true;
+}
+
 /* A buffer, or with "struct" several elements by value. */
 static bool buffer_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k,
                        const char *kind)
 {
-    static const char *const buffer_keys[] = {"buffer", "count", "init", "output", "save"};
-    static const char *const struct_keys[] = {"struct", "count", "init"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
-    pl_lf_place type_at, count_at, init_at, output_at, save_at;
+    pl_lf_place type_at, init_at;
     json_t *type = pl_lf_member(v, at, kind, &type_at),
-           *count = pl_lf_member(v, at, "count", &count_at);
-    json_t *init = pl_lf_member(v, at, "init", &init_at),
-           *output = pl_lf_member(v, at, "output", &output_at);
-    json_t *save = pl_lf_member(v, at, "save", &save_at);
+           *init = pl_lf_member(v, at, "init", &init_at);
     arg->buffer = strcmp(kind, "buffer") == 0;
     a->several = !arg->buffer;
-    bool known = arg->buffer
-                     ? pl_lf_only_keys(r, at, v, "a buffer argument", buffer_keys, 5)
-                     : pl_lf_only_keys(r, at, v, "an argument passed by value", struct_keys, 3);
-    if (!known || !(a->element = pl_lf_element(r, &type_at, type))) return false;
+    if (!pl_lf_only_keys(r, at, v, arg->buffer ? PL_LF_BUFFER : PL_LF_STRUCT) ||
+        !(a->element = pl_lf_element(r, &type_at, type)))
+        return false;
     arg->type = a->element->name;
     a->init = (pl_init){.kind = PL_INIT_CONST};
-    if (init && !pl_lf_initialiser(r, &init_at, init, a)) return false;
-    if (count && !pl_lf_whole(r, &count_at, count, 0, INT64_MAX, &arg->count)) return false;
-    if (a->init.kind == PL_INIT_LIST) {
-        if (!count) arg->count = json_array_size(init);
-        if (arg->count != json_array_size(init))
-            return pl_lf_out_of_range(r, &count_at,
-                                      pl_arena_printf(r->gpu->messages, "the list has %zu values",
-                                                      json_array_size(init)));
-    } else if (!count && a->init.kind == PL_INIT_FILE) {
-        if (pl_case_count_file(r->c, k) != PL_OK) return false;
-    } else if (!count) {
-        return pl_lf_missing(r, at, "a buffer argument", "count");
-    }
-    if (output && !pl_lf_boolean(r, &output_at, output, &arg->output)) return false;
-    if (save) {
-        const char *path = pl_lf_string(r, &save_at, save);
-        if (!path) return false;
-        arg->save = pl_case_path(r->c, path);
-        arg->output = true;
-    }
-    return pl_case_sized(r->c, k);
+    a->initialised = init != NULL;
+    if (init && !pl_lf_initialiser(r, &init_at, init, a->element, &a->init)) return false;
+    return count_of(r, at, v, k) && expectation(r, at, v, k) && pl_lf_save(r, at, v, k) &&
+           pl_case_sized(r->c, k);
 }
 
 /* An argument of before, passed once more. */
 static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a)
 {
-    static const char *const keys[] = {"same"};
     pl_lf_place same_at;
     uint64_t n;
     json_t *same = pl_lf_member(v, at, "same", &same_at);
-    if (!pl_lf_only_keys(r, at, v, "an argument of before", keys, 1)) return false;
+    if (!pl_lf_only_keys(r, at, v, PL_LF_SAME)) return false;
     if (!pl_lf_whole(r, &same_at, same, 1, r->c->nargs > 1 ? r->c->nargs - 1 : 1, &n)) return false;
     if (n >= r->c->nargs)
         return pl_lf_out_of_range(r, &same_at, "no argument stands in front of this one");
@@ -427,11 +516,36 @@ static bool same_arg(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl
     return true;
 }
 
-static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
+/* The kinds of arguments, each with the key that tells it. */
+static const pl_lf_object argument_kinds[] = {PL_LF_SCALAR,    PL_LF_BUFFER,  PL_LF_STRUCT,
+                                              PL_LF_TENSORMAP, PL_LF_TEXTURE, PL_LF_SURFACE,
+                                              PL_LF_SAME};
+
+/* Nothing tells which kind it is: a misspelt key, or none. */
+static bool unknown_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
+{
+    const char *key, *keys[KEYS], *own[KEYS];
+    size_t n = 0;
+    json_t *value;
+    bool ok = true;
+    for (size_t k = 0; k < sizeof argument_kinds / sizeof *argument_kinds; k++)
+        if (keys_of(argument_kinds[k], own)) keys[n++] = own[0];
+    json_object_foreach(v, key, value)
+    {
+        bool known = false;
+        for (size_t k = 0; k < KEYS; k++) known |= strcmp(all_keys[k].key, key) == 0;
+        if (!known) ok = refuse_key(r, at, key, "an argument", keys, n);
+    }
+    return ok && pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
+}
+
+/* variable: it is that of the module; NULL: a parameter. */
+static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const char *variable)
 {
     static const char *const kinds[] = {"scalar", "buffer", "struct"};
     pl_arg_more *a;
     pl_case_arg *arg = pl_case_push(r->c, &a);
+    if (variable) arg->variable = pl_arena_strdup(r->c->more->arena, variable);
     if (r->alone) a->text = r->text;
     const pl_loc loc = pl_lf_locate(r, at, false);
     a->line = loc.line;
@@ -447,11 +561,7 @@ static bool argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     if (json_object_get(v, "same")) return same_arg(r, at, v, a);
     bool resource, ok = pl_lf_resource(r, at, v, r->c->nargs - 1, &resource);
     if (resource) return ok;
-    static const char *const keys[] = {"scalar",  "buffer",  "struct", "tensormap",
-                                       "texture", "surface", "same",   "value",
-                                       "count",   "init",    "output", "save"};
-    return pl_lf_only_keys(r, at, v, "an argument", keys, sizeof keys / sizeof *keys) &&
-           pl_lf_missing(r, at, "an argument", "scalar' or 'buffer");
+    return unknown_argument(r, at, v);
 }
 
 /* NULL: it is no JSON, as *error says; or, with PL_NOMEM in *st, there is no memory. Without memory
@@ -482,7 +592,7 @@ static pl_status read_json(const pl_lf_reader *r, json_t *v,
 
 static bool only_argument(const pl_lf_reader *r, json_t *v)
 {
-    return argument(r, NULL, v);
+    return argument(r, NULL, v, NULL);
 }
 
 pl_status pl_lf_read_argument(pl_case *c, const char *text)
@@ -558,22 +668,27 @@ static bool modules(const pl_lf_reader *r, const pl_lf_place *at, json_t *v)
     return true;
 }
 
-/* "bind": textures and surfaces for variables of the module. They come behind the arguments. */
-static bool bindings(const pl_lf_reader *r, json_t *root)
+/* "variables" and "bind": what variables of the module hold. They come behind the arguments. */
+static bool bindings(const pl_lf_reader *r, json_t *root, const char *key, bool textures)
 {
     pl_lf_place at;
     const char *name;
-    json_t *v = pl_lf_member(root, NULL, "bind", &at), *x;
+    json_t *v = pl_lf_member(root, NULL, key, &at), *x;
     bool ok = true;
-    if (v && !json_is_object(v)) return pl_lf_wrong_type(r, &at, "an object: names and textures");
+    if (v && !json_is_object(v))
+        return pl_lf_wrong_type(
+            r, &at, textures ? "an object: names and textures" : "an object: names and buffers");
     json_object_foreach(v, name, x)
     {
         const pl_lf_place element = {&at, name, 0};
-        ok &= argument(r, &element, x);
-        pl_arg_more *a = &r->c->more->arg.at[r->c->nargs - 1];
-        a->variable = pl_arena_strdup(r->c->more->arena, name);
-        if (ok && (!a->resource || a->resource->kind == PL_ARG_TENSORMAP))
+        const bool good = argument(r, &element, x, name);
+        const size_t k = r->c->nargs - 1;
+        const pl_arg_resource *res = r->c->more->arg.at[k].resource;
+        ok &= good;
+        if (!good) continue;
+        if (textures && (!res || res->kind == PL_ARG_TENSORMAP))
             ok = pl_lf_wrong_type(r, &element, "a texture or a surface");
+        if (!textures && !r->c->arg[k].buffer) ok = pl_lf_wrong_type(r, &element, "a buffer");
     }
     return ok;
 }
@@ -588,7 +703,7 @@ static bool arguments(const pl_lf_reader *r, const pl_lf_place *of, json_t *obje
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element_at = {&at, NULL, i};
-        ok &= argument(r, &element_at, x);
+        ok &= argument(r, &element_at, x, NULL);
     }
     return ok;
 }
@@ -617,8 +732,6 @@ static bool sizes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, 
 /* "then": launches that follow in the same stream. */
 static bool steps(const pl_lf_reader *r, json_t *root)
 {
-    static const char *const keys[] = {"entry", "grid", "block",     "cluster",    "dynamic_shared",
-                                       "stack", "args", "dependent", "cooperative"};
     pl_lf_place list, at;
     json_t *v = pl_lf_member(root, NULL, "then", &list), *x, *y;
     size_t i;
@@ -631,7 +744,7 @@ static bool steps(const pl_lf_reader *r, json_t *root)
         pl_case_step s = {
             .first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
         if (!json_is_object(x)) return pl_lf_wrong_type(r, &here, "an object: a launch");
-        ok &= pl_lf_only_keys(r, &here, x, "a launch", keys, sizeof keys / sizeof *keys);
+        ok &= pl_lf_only_keys(r, &here, x, PL_LF_LAUNCH);
         if ((y = pl_lf_member(x, &here, "entry", &at)) && !(s.entry = pl_lf_string(r, &at, y)))
             ok = false;
         ok &= shape(r, &here, x, "grid", s.grid) && shape(r, &here, x, "block", s.block) &&
@@ -650,10 +763,6 @@ static bool steps(const pl_lf_reader *r, json_t *root)
 
 static bool top(const pl_lf_reader *r, json_t *root)
 {
-    static const char *const keys[] = {
-        "name",           "ptx",     "entry", "grid", "block",
-        "dynamic_shared", "cluster", "stack", "args", "deterministic",
-        "tags",           "comment", "bind",  "then", "cooperative"};
     pl_case *c = r->c;
     pl_lf_place at;
     json_t *v;
@@ -662,7 +771,7 @@ static bool top(const pl_lf_reader *r, json_t *root)
                   "an object: { \"ptx\": ..., \"args\": [ ... ] }");
         return false;
     }
-    bool ok = pl_lf_only_keys(r, NULL, root, "a launch file", keys, sizeof keys / sizeof *keys);
+    bool ok = pl_lf_only_keys(r, NULL, root, PL_LF_FILE);
     c->name = name_from_path(c);
     if ((v = pl_lf_member(root, NULL, "name", &at)) && !(c->name = pl_lf_string(r, &at, v)))
         ok = false;
@@ -682,7 +791,7 @@ static bool top(const pl_lf_reader *r, json_t *root)
     if ((v = pl_lf_member(root, NULL, "cooperative", &at)))
         ok &= pl_lf_boolean(r, &at, v, &c->more->cooperative);
     ok &= arguments(r, NULL, root) && steps(r, root);
-    return ok && bindings(r, root);
+    return ok && bindings(r, root, "variables", false) && bindings(r, root, "bind", true);
 }
 
 static pl_status parse(const pl_lf_reader *r)

@@ -30,9 +30,20 @@ json_t *pl_lf_member(json_t *object, const pl_lf_place *of, const char *key, pl_
 bool pl_lf_wrong_type(const pl_lf_reader *r, const pl_lf_place *at, const char *expected);
 bool pl_lf_out_of_range(const pl_lf_reader *r, const pl_lf_place *at, const char *range);
 bool pl_lf_missing(const pl_lf_reader *r, const pl_lf_place *at, const char *what, const char *key);
-/* Refuses keys that are not in the list. */
-bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object, const char *what,
-                     const char *const *keys, size_t n);
+/* The objects of a launch file: launch_keys.def. */
+typedef enum pl_lf_object {
+#define OBJECT(id, what) PL_LF_##id,
+#define KEY(object, key, needed, type, choices, about)
+#include "lib/launch/launch_keys.def"
+#undef OBJECT
+#undef KEY
+    PL_LF_OBJECTS
+} pl_lf_object;
+/* Refuses keys that such an object has not. */
+bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
+                     pl_lf_object kind);
+/* The words that a key may have as its value, with | between them. */
+const char *pl_lf_choices(pl_lf_object kind, const char *key);
 
 const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 bool pl_lf_boolean(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, bool *out);
@@ -40,7 +51,11 @@ bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_nu
 bool pl_lf_whole(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, uint64_t least,
                  uint64_t most, uint64_t *out);
 const pl_element *pl_lf_element(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
-bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a);
+bool pl_lf_initialiser(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
+                       pl_init *out);
+
+/* "output" and "save" of argument k. */
+bool pl_lf_save(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, size_t k);
 
 /* Adds the argument that is described by a text of its own, in the notation of launch files. */
 pl_status pl_lf_read_argument(pl_case *c, const char *text);

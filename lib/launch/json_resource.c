@@ -9,26 +9,42 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef const char *word_list[8];
+/* The number of a word among those with | between them; -1: it is not there. */
+static int word_in(const char *words, const char *word)
+{
+    const size_t n = strlen(word);
+    for (int k = 0;; k++) {
+        const size_t length = strcspn(words, "|");
+        if (length == n && memcmp(words, word, n) == 0) return k;
+        if (!words[length]) return -1;
+        words += length + 1;
+    }
+}
 
-/* The number of a word in a list, as the value of a key. Absent: 0. */
-static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, const char *key,
-                   const word_list words, int *out)
+/* The words with commas, for messages. */
+static const char *listed(const pl_lf_reader *r, const char *words)
+{
+    const char *list = "";
+    for (size_t n; *words; words += n + (words[n] == '|')) {
+        n = strcspn(words, "|");
+        list =
+            pl_arena_printf(r->gpu->messages, "%s%s%.*s", list, *list ? ", " : "", (int)n, words);
+    }
+    return list;
+}
+
+/* The number of the word that is the key's value. Absent: 0. */
+static bool choice(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, pl_lf_object kind,
+                   const char *key, int *out)
 {
     pl_lf_place at;
     json_t *v = pl_lf_member(object, of, key, &at);
-    const char *word, *list = "";
+    const char *word, *words = pl_lf_choices(kind, key);
     *out = 0;
     if (!v) return true;
     if (!(word = pl_lf_string(r, &at, v))) return false;
-    for (int k = 0; words[k]; k++) {
-        if (strcmp(words[k], word) == 0) {
-            *out = k;
-            return true;
-        }
-        list = pl_arena_printf(r->gpu->messages, "%s%s%s", list, k ? ", " : "", words[k]);
-    }
-    return pl_lf_out_of_range(r, &at, list);
+    *out = word_in(words, word);
+    return *out >= 0 || pl_lf_out_of_range(r, &at, listed(r, words));
 }
 
 /* A list of `least` to `most` whole numbers; *n: how many. Absent: 0, unless `least` says that it
@@ -122,18 +138,11 @@ static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *objec
     pl_arg_more *a = &r->c->more->arg.at[k];
     json_t *v = pl_lf_member(object, of, "init", &at);
     a->init = (pl_init){.kind = PL_INIT_CONST};
-    if (v && !pl_lf_initialiser(r, &at, v, a)) return false;
+    if (v && !pl_lf_initialiser(r, &at, v, a->element, &a->init)) return false;
     if (v && a->init.kind == PL_INIT_LIST && json_array_size(v) != arg->count)
         return pl_lf_out_of_range(
             r, &at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
-    if (!flag(r, of, object, "output", &arg->output)) return false;
-    if ((v = pl_lf_member(object, of, "save", &at))) {
-        const char *path = pl_lf_string(r, &at, v);
-        if (!path) return false;
-        arg->save = pl_case_path(r->c, path);
-        arg->output = true;
-    }
-    return pl_case_sized(r->c, k);
+    return pl_lf_save(r, of, object, k) && pl_case_sized(r->c, k);
 }
 
 /* ---------------------------------------------------------------- tensor maps */
@@ -141,18 +150,17 @@ static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *objec
 static bool tensor_type(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_arg_more *a,
                         int *type)
 {
-    static const char *const names[] = {"u8",  "u16", "u32",  "s32",    "u64",  "s64",    "f16",
-                                        "f32", "f64", "bf16", "f32ftz", "tf32", "tf32ftz"};
-    const char *name = pl_lf_string(r, at, v), *near;
+    const char *name = pl_lf_string(r, at, v), *names[16];
     if (!name) return false;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        if (strcmp(names[k], name) != 0) continue;
-        *type = (int)k;
-        const char *held = k >= PL_TENSOR_F32_FTZ ? "f32" : name;
+    *type = word_in(pl_lf_choices(PL_LF_TENSORMAP, "tensormap"), name);
+    if (*type >= 0) {
+        const char *held = *type >= PL_TENSOR_F32_FTZ ? "f32" : name;
         a->element = pl_element_find(held, strlen(held));
         return true;
     }
-    near = pl_nearest(name, names, sizeof names / sizeof *names);
+    size_t n = 0;
+    for (const pl_element *k = pl_elements; k->name && n < 16; k++) names[n++] = k->name;
+    const char *near = pl_nearest(name, names, n);
     pl_diag *d = pl_report(&r->gpu->diags, PL_E0406, pl_lf_locate(r, at, false), name);
     d->help = near ? pl_arena_printf(r->gpu->messages, "did you mean '%s'?", near)
                    : "tensors hold u8, u16, u32, s32, u64, s64, f16, bf16, f32, tf32 or f64";
@@ -161,15 +169,14 @@ static bool tensor_type(const pl_lf_reader *r, const pl_lf_place *at, json_t *v,
 
 static bool columns(const pl_lf_reader *r, const pl_lf_place *of, json_t *object, pl_tensor_desc *d)
 {
-    static const char *const keys[] = {"lower", "upper", "channels", "pixels"};
     pl_lf_place at;
     json_t *v = pl_lf_member(object, of, "im2col", &at);
     float corner[2][3] = {{0}};
     if (!v) return true;
     if (!json_is_object(v)) return pl_lf_wrong_type(r, &at, "an object with channels and pixels");
     d->mode = PL_TENSOR_IM2COL;
-    if (!pl_lf_only_keys(r, &at, v, "im2col", keys, 4) ||
-        !reals(r, &at, v, "lower", 3, corner[0]) || !reals(r, &at, v, "upper", 3, corner[1]) ||
+    if (!pl_lf_only_keys(r, &at, v, PL_LF_IM2COL) || !reals(r, &at, v, "lower", 3, corner[0]) ||
+        !reals(r, &at, v, "upper", 3, corner[1]) ||
         !small(r, &at, v, "channels", 1, &d->channels) ||
         !small(r, &at, v, "pixels", 1, &d->pixels))
         return false;
@@ -200,13 +207,6 @@ static uint64_t sum(uint64_t a, uint64_t b)
 
 static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k)
 {
-    static const char *const keys[] = {
-        "tensormap",  "dims",    "strides", "box",    "element_strides",
-        "interleave", "swizzle", "l2",      "fill",   "im2col",
-        "of",         "offset",  "init",    "output", "save"};
-    static const word_list interleaves = {"none", "16B", "32B"}, fills = {"zero", "nan"};
-    static const word_list swizzles = {"none", "32B", "64B", "128B"};
-    static const word_list promotions = {"none", "64B", "128B", "256B"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
     pl_arg_resource *res = a->resource;
@@ -215,16 +215,16 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
     size_t rank, nbox, nsteps, nstrides;
     pl_lf_place type_at, at;
     json_t *type = pl_lf_member(v, of, "tensormap", &type_at), *x;
-    if (!pl_lf_only_keys(r, of, v, "a tensor map", keys, sizeof keys / sizeof *keys) ||
+    if (!pl_lf_only_keys(r, of, v, PL_LF_TENSORMAP) ||
         !tensor_type(r, &type_at, type, a, &d->type) ||
         !whole_list(r, of, v, "dims", 1, PL_TENSOR_DIMS, d->dim, &rank) || !columns(r, of, v, d) ||
         !whole_list(r, of, v, "strides", 0, PL_TENSOR_DIMS - 1, d->stride, &nstrides) ||
         !whole_list(r, of, v, "box", d->mode == PL_TENSOR_TILED ? rank : 0, rank, box, &nbox) ||
         !whole_list(r, of, v, "element_strides", 0, rank, steps, &nsteps) ||
-        !choice(r, of, v, "interleave", interleaves, &d->interleave) ||
-        !choice(r, of, v, "swizzle", swizzles, &d->swizzle) ||
-        !choice(r, of, v, "l2", promotions, &d->l2_promotion) ||
-        !choice(r, of, v, "fill", fills, &d->fill) || !other_argument(r, of, v, k, res))
+        !choice(r, of, v, PL_LF_TENSORMAP, "interleave", &d->interleave) ||
+        !choice(r, of, v, PL_LF_TENSORMAP, "swizzle", &d->swizzle) ||
+        !choice(r, of, v, PL_LF_TENSORMAP, "l2", &d->l2_promotion) ||
+        !choice(r, of, v, PL_LF_TENSORMAP, "fill", &d->fill) || !other_argument(r, of, v, k, res))
         return false;
     if ((x = pl_lf_member(v, of, "offset", &at)) && !pl_lf_whole(r, &at, x, 0, INT64_MAX, &offset))
         return false;
@@ -257,7 +257,7 @@ static bool tensor_map(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, 
 static bool address_modes(const pl_lf_reader *r, const pl_lf_place *of, json_t *object,
                           pl_sampler_desc *s)
 {
-    static const word_list modes = {"wrap", "clamp", "mirror", "border"};
+    const char *modes = pl_lf_choices(PL_LF_TEXTURE, "address");
     pl_lf_place at;
     json_t *v = pl_lf_member(object, of, "address", &at), *x;
     size_t i;
@@ -265,7 +265,7 @@ static bool address_modes(const pl_lf_reader *r, const pl_lf_place *of, json_t *
     memset(s->address, PL_ADDRESS_CLAMP, sizeof s->address);
     if (!v) return true;
     if (!json_is_array(v)) {
-        if (!choice(r, of, object, "address", modes, &mode)) return false;
+        if (!choice(r, of, object, PL_LF_TEXTURE, "address", &mode)) return false;
         memset(s->address, mode, sizeof s->address);
         return true;
     }
@@ -273,10 +273,9 @@ static bool address_modes(const pl_lf_reader *r, const pl_lf_place *of, json_t *
     {
         const pl_lf_place element = {&at, NULL, i};
         const char *word = pl_lf_string(r, &element, x);
-        for (mode = 0; word && modes[mode] && strcmp(modes[mode], word) != 0; mode++) continue;
         if (!word) return false;
-        if (i >= 3 || !modes[mode])
-            return pl_lf_out_of_range(r, &element, "wrap, clamp, mirror, border");
+        mode = word_in(modes, word);
+        if (i >= 3 || mode < 0) return pl_lf_out_of_range(r, &element, listed(r, modes));
         s->address[i] = (uint8_t)mode;
     }
     return true;
@@ -284,12 +283,12 @@ static bool address_modes(const pl_lf_reader *r, const pl_lf_place *of, json_t *
 
 static bool sampler(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, pl_sampler_desc *s)
 {
-    static const word_list filters = {"point", "linear"}, reads = {"element", "float"};
     int filter, mip, read;
     float lod[3] = {0, 0, 0};
     pl_lf_place at;
-    if (!address_modes(r, of, v, s) || !choice(r, of, v, "filter", filters, &filter) ||
-        !choice(r, of, v, "mip_filter", filters, &mip) || !choice(r, of, v, "read", reads, &read) ||
+    if (!address_modes(r, of, v, s) || !choice(r, of, v, PL_LF_TEXTURE, "filter", &filter) ||
+        !choice(r, of, v, PL_LF_TEXTURE, "mip_filter", &mip) ||
+        !choice(r, of, v, PL_LF_TEXTURE, "read", &read) ||
         !flag(r, of, v, "normalized", &s->normalized) || !flag(r, of, v, "srgb", &s->srgb) ||
         !flag(r, of, v, "seamless", &s->seamless) || !reals(r, of, v, "border", 4, s->border) ||
         !small(r, of, v, "anisotropy", 0, &s->anisotropy) || !reals(r, of, v, "lod", 3, lod))
@@ -342,33 +341,21 @@ static bool texel_format(const pl_lf_reader *r, const pl_lf_place *of, json_t *v
 static bool image(const pl_lf_reader *r, const pl_lf_place *of, json_t *v, size_t k,
                   const char *kind)
 {
-    static const char *const texture_keys[] = {
-        "texture", "channels",   "width",  "height",     "depth",  "layers",
-        "cube",    "levels",     "source", "pitch",      "of",     "address",
-        "filter",  "mip_filter", "read",   "normalized", "srgb",   "seamless",
-        "border",  "anisotropy", "lod",    "init",       "output", "save"};
-    static const char *const surface_keys[] = {"surface", "channels", "width",  "height", "depth",
-                                               "layers",  "cube",     "levels", "level",  "of",
-                                               "init",    "output",   "save"};
-    static const word_list sources = {"array", "linear", "pitch"};
     pl_case_arg *arg = &r->c->arg[k];
     pl_arg_more *a = &r->c->more->arg.at[k];
     pl_arg_resource *res = a->resource;
     pl_array_desc *d = &res->array;
     uint32_t layers = 0;
     bool texture = res->kind == PL_ARG_TEXTURE;
-    bool known = texture ? pl_lf_only_keys(r, of, v, "a texture", texture_keys,
-                                           sizeof texture_keys / sizeof *texture_keys)
-                         : pl_lf_only_keys(r, of, v, "a surface", surface_keys,
-                                           sizeof surface_keys / sizeof *surface_keys);
-    if (!known || !texel_format(r, of, v, kind, a, &d->format) ||
-        !other_argument(r, of, v, k, res) || !small(r, of, v, "width", 1, &d->width) ||
-        !small(r, of, v, "height", 1, &d->height) || !small(r, of, v, "depth", 1, &d->depth) ||
-        !small(r, of, v, "layers", 1, &layers) || !small(r, of, v, "levels", 1, &d->levels) ||
-        !small(r, of, v, "level", 0, &res->level) || !flag(r, of, v, "cube", &d->cubemap))
+    if (!pl_lf_only_keys(r, of, v, texture ? PL_LF_TEXTURE : PL_LF_SURFACE) ||
+        !texel_format(r, of, v, kind, a, &d->format) || !other_argument(r, of, v, k, res) ||
+        !small(r, of, v, "width", 1, &d->width) || !small(r, of, v, "height", 1, &d->height) ||
+        !small(r, of, v, "depth", 1, &d->depth) || !small(r, of, v, "layers", 1, &layers) ||
+        !small(r, of, v, "levels", 1, &d->levels) || !small(r, of, v, "level", 0, &res->level) ||
+        !flag(r, of, v, "cube", &d->cubemap))
         return false;
     if (texture && (!sampler(r, of, v, &res->texture.sampler) ||
-                    !choice(r, of, v, "source", sources, &res->texture.source) ||
+                    !choice(r, of, v, PL_LF_TEXTURE, "source", &res->texture.source) ||
                     !small(r, of, v, "pitch", 0, &res->texture.pitch)))
         return false;
     d->layered = layers > 0;

@@ -6,8 +6,10 @@
 #include "lib/data/npy.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The programs that recorded launches on the H200 allocated so many bytes more for each buffer;
  * buffers lie here as there. */
@@ -205,7 +207,7 @@ static const char *describe(pl_case *c, size_t k)
 static size_t parameters(const pl_case *c)
 {
     size_t n = 0;
-    while (n < c->nargs && !c->more->arg.at[n].variable) n++;
+    while (n < c->nargs && !c->arg[n].variable) n++;
     return n;
 }
 
@@ -216,6 +218,47 @@ static uint64_t parameter_bytes(const pl_case *c, size_t k)
     const pl_arg_resource *r = c->more->arg.at[k].resource;
     if (r) return r->kind == PL_ARG_TENSORMAP ? PL_TENSORMAP_BYTES : 8;
     return c->arg[k].buffer ? 8 : c->arg[k].bytes;
+}
+
+/* Arguments as they might be, for a kernel whose parameters the user does not know. */
+static const char *example(const pl_case *c, const pl_prog_func *f)
+{
+    pl_arena *a = c->more->gpu->messages;
+    const char *all =
+        pl_arena_printf(a, "%s%s", c->grid[0] ? "" : " -g 1", c->block[0] ? "" : " -b 32");
+    for (size_t i = 0; i < f->params.n; i++) {
+        const pl_prog_param *p = &f->params.at[i];
+        const char *type = pl_word_text[p->type];
+        const bool floating = type[0] == 'f';
+        if (p->size > 8)
+            all = pl_arena_printf(a, "%s 'struct:u8[%u]=0'", all, p->size);
+        else if (p->size == 8 && !floating && type[0] != 's')
+            all = pl_arena_printf(a, "%s 'out:f32[1024]'", all); /* a pointer, nearly always */
+        else
+            all = pl_arena_printf(a, "%s %c%u:1", all, floating ? 'f' : 'u', 8 * p->size);
+    }
+    return all;
+}
+
+/* An integer for a floating-point parameter, or the reverse, is mostly a slip. */
+static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
+{
+    pl_gpu *gpu = c->more->gpu;
+    const size_t from = origin(c, k);
+    const pl_arg_more *a = &c->more->arg.at[from];
+    const char *type = pl_word_text[p->type];
+    if (a->resource || a->several || type[0] == 'b') return;
+    const bool floating = type[0] == 'f', given = !c->arg[from].buffer && a->element->kind == 'f';
+    if (floating == given) return;
+    pl_diag *d =
+        pl_report(&gpu->diags, PL_W0433, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
+                  given                 ? "a floating-point number"
+                  : c->arg[from].buffer ? "an address"
+                                        : "an integer",
+                  p->name, pl_arena_printf(gpu->messages, ".%s", type));
+    if (!c->arg[from].buffer)
+        d->help = pl_arena_printf(gpu->messages, "write it as %c%u:VALUE", floating ? 'f' : type[0],
+                                  8 * p->size);
 }
 
 /* The arguments of one launch: `nargs` from number `first` on. */
@@ -231,14 +274,20 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
                                    pl_word_text[f->params.at[i].type], f->params.at[i].name);
-        d->help = f->params.n ? pl_arena_printf(gpu->messages, "the parameters are: %s", list)
-                              : "the kernel has no parameters";
+        d->help = f->params.n == 0 ? "the kernel has no parameters"
+                  : c->more->path
+                      ? pl_arena_printf(gpu->messages, "the parameters are: %s", list)
+                      : pl_arena_printf(gpu->messages, "the parameters are: %s; for example%s",
+                                        list, example(c, f));
         return PL_INVALID;
     }
     for (size_t k = first; k < first + nargs; k++) {
         uint64_t bytes = parameter_bytes(c, k);
         const pl_prog_param *p = &f->params.at[k - first];
-        if (bytes == p->size) continue;
+        if (bytes == p->size) {
+            warn_of_type(c, k, p);
+            continue;
+        }
         pl_diag *d =
             pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
                       pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
@@ -263,7 +312,8 @@ static pl_status check_host_memory(pl_case *c, const pl_module *m)
                                    c->nargs + pl_module_memory_needs(m, NULL) + 1);
     if (!need) return pl_gpu_no_memory(c->more->gpu, "while preparing a launch");
     for (size_t k = 0; k < c->nargs; k++)
-        need[k] = (pl_need){argument_name(c, k), c->more->arg.at[k].same ? 0 : c->arg[k].bytes,
+        need[k] = (pl_need){argument_name(c, k),
+                            c->more->arg.at[k].same || c->arg[k].variable ? 0 : c->arg[k].bytes,
                             "use fewer elements", false};
     return pl_budget_check(c->more->gpu, case_at(c), "the launch", need,
                            c->nargs + pl_module_memory_needs(m, need + c->nargs));
@@ -290,16 +340,17 @@ static pl_status stopped_at(pl_case *c, size_t k, const char *what)
 }
 
 /* Opens the file of an initialiser at its first element. *count: elements it holds from there. */
-static pl_status open_init(pl_case *c, size_t k, FILE **out, uint64_t *count, uint64_t *bytes)
+static pl_status open_init(pl_case *c, size_t k, const pl_init *init, FILE **out, uint64_t *count,
+                           uint64_t *bytes)
 {
     const pl_arg_more *a = &c->more->arg.at[k];
-    const char *path = a->init.path;
+    const char *path = init->path;
     FILE *f = pl_file_open(path);
     if (!f) {
         pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), path, pl_file_error(errno));
         return PL_INVALID;
     }
-    uint64_t start = a->init.offset, available = UINT64_MAX;
+    uint64_t start = init->offset, available = UINT64_MAX;
     const char *problem = NULL;
     char types[96];
     if (is_npy(path) && start == 0) {
@@ -332,12 +383,12 @@ pl_status pl_case_count_file(pl_case *c, size_t k)
 {
     FILE *f;
     uint64_t bytes;
-    pl_status st = open_init(c, k, &f, &c->arg[k].count, &bytes);
+    pl_status st = open_init(c, k, &c->more->arg.at[k].init, &f, &c->arg[k].count, &bytes);
     if (st == PL_OK) fclose(f);
     return st;
 }
 
-static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
+static pl_status read_slices(pl_case *c, size_t k, const pl_init *init, FILE *f, uint8_t *to)
 {
     const uint64_t bytes = c->arg[k].bytes;
     for (uint64_t done = 0; done < bytes;) {
@@ -346,8 +397,8 @@ static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
         errno = 0;
         if (fread(to + done, 1, n, f) != n) {
             if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "reading");
-            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k),
-                      c->more->arg.at[k].init.path, errno ? strerror(errno) : "it ends too early");
+            pl_report(&c->more->gpu->diags, PL_E0001, pl_case_arg_at(c, k), init->path,
+                      errno ? strerror(errno) : "it ends too early");
             return PL_IO;
         }
         done += n;
@@ -355,39 +406,43 @@ static pl_status read_slices(pl_case *c, size_t k, FILE *f, uint8_t *to)
     return PL_OK;
 }
 
-static pl_status read_init(pl_case *c, size_t k, uint8_t *to)
+static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *to)
 {
     pl_gpu *gpu = c->more->gpu;
     FILE *f;
     uint64_t count, bytes;
-    pl_status st = open_init(c, k, &f, &count, &bytes);
+    pl_status st = open_init(c, k, init, &f, &count, &bytes);
     if (st != PL_OK) return st;
-    const pl_arg_more *a = &c->more->arg.at[k];
     if (count < c->arg[k].count) {
-        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), a->init.path,
+        pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), init->path,
                   pl_arena_printf(gpu->messages, "argument %zu", k + 1),
                   pl_arena_printf(gpu->messages, "%" PRIu64, c->arg[k].bytes),
-                  pl_arena_printf(gpu->messages, "%" PRIu64, a->init.offset),
+                  pl_arena_printf(gpu->messages, "%" PRIu64, init->offset),
                   pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
         st = PL_INVALID;
     } else {
-        st = read_slices(c, k, f, to);
+        st = read_slices(c, k, init, f, to);
     }
     fclose(f);
     return st;
 }
 
 /* Large buffers take seconds: between slices the user may stop. */
-static pl_status fill(pl_case *c, size_t k, uint8_t *to)
+static pl_status fill_with(pl_case *c, size_t k, const pl_init *init, uint8_t *to)
 {
     const pl_arg_more *a = &c->more->arg.at[k];
-    if (a->init.kind == PL_INIT_FILE) return read_init(c, k, to);
+    if (init->kind == PL_INIT_FILE) return read_init(c, k, init, to);
     const uint64_t count = c->arg[k].count;
     for (uint64_t first = 0; first < count; first += SLICE) {
         if (pl_gpu_stopped(c->more->gpu)) return stopped_at(c, k, "filling");
-        pl_fill(to, a->element, first, count - first < SLICE ? count : first + SLICE, &a->init);
+        pl_fill(to, a->element, first, count - first < SLICE ? count : first + SLICE, init);
     }
     return PL_OK;
+}
+
+static pl_status fill(pl_case *c, size_t k, uint8_t *to)
+{
+    return fill_with(c, k, &c->more->arg.at[k].init, to);
 }
 
 static pl_status own_memory(pl_case *c, size_t k, const char *name)
@@ -464,11 +519,56 @@ static pl_status prepare_resource(pl_case *c, size_t k, const char *name, uint8_
     return st == PL_INVALID ? cannot_make(c, k, why) : st;
 }
 
+static pl_status no_variable(pl_case *c, size_t k, const pl_module *m)
+{
+    pl_gpu *gpu = c->more->gpu;
+    const size_t n = m->program->vars.n;
+    const char **names = pl_arena_array(gpu->messages, const char *, n + 1), *list = "";
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        const pl_prog_var *v = &m->program->vars.at[i];
+        if (v->space == PL_SP_SHARED) continue;
+        if (known < 12)
+            list = pl_arena_printf(gpu->messages, "%s%s%s", list, known ? ", " : "", v->name);
+        names[known++] = v->name;
+    }
+    pl_diag *d = pl_report(&gpu->diags, PL_E0435, pl_case_arg_at(c, k), c->arg[k].variable);
+    const char *near = pl_nearest(c->arg[k].variable, names, known);
+    d->help = near    ? pl_arena_printf(gpu->messages, "did you mean '%s'?", near)
+              : known ? pl_arena_printf(gpu->messages, "its variables: %s%s", list,
+                                        known > 12 ? ", ..." : "")
+                      : "it has none";
+    return PL_INVALID;
+}
+
+/* A variable of the module, which is set when values are given for it. */
+static pl_status take_variable(pl_case *c, size_t k, pl_module *m)
+{
+    pl_case_more *own = c->more;
+    pl_case_arg *a = &c->arg[k];
+    const pl_element *e = own->arg.at[k].element;
+    uint64_t bytes;
+    if (pl_module_symbol(m, a->variable, &a->address, &bytes) != PL_OK) return no_variable(c, k, m);
+    if (!a->count) a->count = bytes / e->bytes;
+    if (a->count > bytes / e->bytes || !a->count) {
+        pl_report(&own->gpu->diags, PL_E0436, pl_case_arg_at(c, k), a->variable,
+                  pl_arena_printf(own->gpu->messages, "%" PRIu64, bytes),
+                  pl_arena_printf(own->gpu->messages, "%" PRIu64, a->count), e->name);
+        a->address = 0;
+        return PL_INVALID;
+    }
+    a->bytes = a->count * e->bytes;
+    if (!own->arg.at[k].initialised) return PL_OK;
+    pl_memory_written(&own->gpu->memory, a->address);
+    return fill(c, k, pl_memory_at(&own->gpu->memory, a->address, a->bytes));
+}
+
 /* A texture or surface for a variable of the module. */
 static pl_status bind_variable(pl_case *c, size_t k, pl_module *m)
 {
     pl_case_more *own = c->more;
-    const char *name = own->arg.at[k].variable;
+    if (!own->arg.at[k].resource) return take_variable(c, k, m);
+    const char *name = c->arg[k].variable;
     uint64_t handle;
     uint8_t param[sizeof handle];
     pl_status st = prepare_resource(c, k, name, param);
@@ -579,7 +679,7 @@ void pl_case_release(pl_case *c)
         if (r && r->handle) pl_resource_free(c->more->gpu, r->handle);
         if (r && r->array_handle && !r->of)
             pl_resource_free(c->more->gpu, r->array_handle);
-        else if (c->arg[k].address)
+        else if (c->arg[k].address && (r || !c->arg[k].variable))
             pl_free_device(c->more->gpu, c->arg[k].address);
         if (r) r->handle = r->array_handle = 0;
         c->arg[k].address = 0;
@@ -626,8 +726,23 @@ static pl_output_how how_to_save(const pl_case *c, size_t k, bool force)
                            .force = force};
 }
 
+/* A device or pipe takes anything. */
+static bool is_typed(const char *path)
+{
+    struct stat st;
+    const char *dot = strrchr(path, '.');
+    return is_npy(path) || (dot && (strcmp(dot, ".bin") == 0 || strcmp(dot, ".raw") == 0)) ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 pl_status pl_case_check_save(pl_case *c, size_t k, bool force)
 {
+    PL_GUARD(return pl_gpu_no_memory(c->more->gpu, "while preparing a launch"))
+    if (!is_typed(c->arg[k].save)) {
+        pl_report(&c->more->gpu->diags, PL_E0018, pl_case_arg_at(c, k), c->arg[k].save)->help =
+            pl_diag_explanation(PL_E0018);
+        return PL_INVALID;
+    }
     const pl_output_how how = how_to_save(c, k, force);
     return pl_output_check(c->more->gpu, c->arg[k].save, &how);
 }
@@ -650,4 +765,73 @@ pl_status pl_case_save(pl_case *c, size_t k, bool force)
     }
     st = pl_output_close(o, st);
     return st == PL_INTERRUPTED ? stopped_at(c, k, "saving") : st;
+}
+
+/* ---- what is expected ---- */
+
+static double value_of(const pl_element *e, const uint8_t *p)
+{
+    uint64_t u = 0;
+    memcpy(&u, p, e->bytes);
+    if (e->kind == 'f') return pl_element_value(e, u);
+    if (e->kind == 'u') return (double)u;
+    const unsigned unused = 64 - 8u * e->bytes;
+    return (double)((int64_t)(u << unused) >> unused);
+}
+
+static bool close_to(const pl_arg_more *a, const uint8_t *found, const uint8_t *wanted)
+{
+    if (memcmp(found, wanted, a->element->bytes) == 0) return true;
+    const double x = value_of(a->element, found), y = value_of(a->element, wanted);
+    if (isnan(x) || isnan(y)) return isnan(x) && isnan(y);
+    if (a->element->kind == 'f' && x == y) return true; /* zeros of both signs */
+    return fabs(x - y) <= a->atol + a->rtol * fabs(y);
+}
+
+static pl_status differs(pl_case *c, size_t k, uint64_t first, uint64_t count, const uint8_t *found,
+                         const uint8_t *wanted)
+{
+    const pl_element *e = c->more->arg.at[k].element;
+    pl_arena *a = c->more->gpu->messages;
+    char x[64], y[64];
+    pl_element_print(e, found + first * e->bytes, x, sizeof x);
+    pl_element_print(e, wanted + first * e->bytes, y, sizeof y);
+    pl_report(&c->more->gpu->diags, PL_E0434, pl_case_arg_at(c, k),
+              c->arg[k].variable ? pl_arena_printf(a, "variable '%s'", c->arg[k].variable)
+                                 : pl_arena_printf(a, "argument %zu", k + 1),
+              pl_arena_printf(a, "%" PRIu64, first), pl_arena_strdup(a, x), pl_arena_strdup(a, y))
+        ->help =
+        pl_arena_printf(a, "%" PRIu64 " of %" PRIu64 " elements differ", count, c->arg[k].count);
+    return PL_FAULT;
+}
+
+static pl_status compare(pl_case *c, size_t k, uint8_t *wanted)
+{
+    const pl_arg_more *a = &c->more->arg.at[k];
+    const unsigned size = a->element->bytes;
+    const uint8_t *found = bytes_of(c, k, c->arg[k].bytes);
+    uint64_t first = 0, count = 0;
+    pl_status st = fill_with(c, k, &a->expect, wanted);
+    for (uint64_t i = 0; st == PL_OK && found && i < c->arg[k].count; i++) {
+        if (i % SLICE == SLICE - 1 && pl_gpu_stopped(c->more->gpu))
+            return stopped_at(c, k, "comparing");
+        if (close_to(a, found + i * size, wanted + i * size)) continue;
+        if (!count++) first = i;
+    }
+    return count ? differs(c, k, first, count, found, wanted) : st;
+}
+
+static pl_status compare_guarded(pl_case *c, size_t k, uint8_t *wanted)
+{
+    PL_GUARD(return PL_NOMEM)
+    return compare(c, k, wanted);
+}
+
+pl_status pl_case_compare(pl_case *c, size_t k)
+{
+    if (!c->arg[k].expected || !c->arg[k].address) return PL_OK;
+    uint8_t *wanted = malloc(c->arg[k].bytes + 8);
+    pl_status st = wanted ? compare_guarded(c, k, wanted) : PL_NOMEM;
+    free(wanted);
+    return st == PL_NOMEM ? pl_gpu_no_memory(c->more->gpu, "while comparing an output") : st;
 }

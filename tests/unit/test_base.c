@@ -1,5 +1,6 @@
 /* test_base.c - arenas, maps, diagnostics and SHA-256 keep the contracts of their headers. */
 #define _DEFAULT_SOURCE /* mincore */
+#include "base/real.h"
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/guard.h"
@@ -384,8 +385,39 @@ START_TEST(json_is_written_piece_by_piece)
 }
 END_TEST
 
-UNIT_MAIN("base", terminals_get_no_control_characters, json_is_written_piece_by_piece,
-          arena_memory_is_zeroed_aligned_and_disjoint, arena_memory_is_zeroed_again_after_a_reset,
+START_TEST(numbers_are_printed_as_people_write_them)
+{
+    static const struct {
+        double v;
+        const char *text;
+    } row[] = {{0.1, "0.1"},
+               {30, "30"},
+               {-30, "-30"},
+               {1200, "1200"},
+               {123456789, "123456789"},
+               {1e15, "1000000000000000"},
+               {1e16, "1e+16"},
+               {1.5e20, "1.5e+20"},
+               {0.0001, "0.0001"},
+               {1e-7, "1e-07"},
+               {0, "0"},
+               {-0.0, "-0"},
+               {1.0 / 3, "0.3333333333333333"},
+               {INFINITY, "inf"},
+               {9007199254740993.0, "9007199254740992"}};
+    char text[40];
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        ck_assert_int_eq(pl_print_real(row[k].v, text, sizeof text), (int)strlen(row[k].text));
+        ck_assert_str_eq(text, row[k].text);
+    }
+    ck_assert_int_eq(pl_print_digits(16777216, 3, text, sizeof text), 8);
+    ck_assert_str_eq(text, "16800000");
+}
+END_TEST
+
+UNIT_MAIN("base", numbers_are_printed_as_people_write_them, terminals_get_no_control_characters,
+          json_is_written_piece_by_piece, arena_memory_is_zeroed_aligned_and_disjoint,
+          arena_memory_is_zeroed_again_after_a_reset,
           arena_memory_that_is_used_again_comes_as_it_was_left,
           a_sparse_arena_takes_the_pages_that_are_touched, arena_failure_jumps_to_the_guard,
           vector_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,

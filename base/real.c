@@ -1,0 +1,34 @@
+/* real.c - see real.h. */
+#include "base/real.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DIGITS = 17, LARGEST = 15 /* exponent of numbers that are written out */ };
+
+int pl_print_digits(double v, int n, char *buf, size_t size)
+{
+    char digits[40];
+    if (!isfinite(v)) return snprintf(buf, size, "%g", v);
+    if (n > MOST_DIGITS) n = MOST_DIGITS;
+    snprintf(digits, sizeof digits, "%.*e", n - 1, v); /* -d.ddde+dd */
+    const int exponent = atoi(strchr(digits, 'e') + 1);
+    if (exponent < n || exponent > LARGEST) return snprintf(buf, size, "%.*g", n, v);
+    char whole[LARGEST + 4], *to = whole;
+    for (const char *p = digits; *p != 'e'; p++)
+        if (*p != '.') *to++ = *p;
+    for (int k = n; k <= exponent; k++) *to++ = '0';
+    *to = '\0';
+    return snprintf(buf, size, "%s", whole);
+}
+
+int pl_print_real(double v, char *buf, size_t size)
+{
+    int length = 0;
+    for (int n = 1; n <= MOST_DIGITS; n++) {
+        length = pl_print_digits(v, n, buf, size);
+        if (strtod(buf, NULL) == v) break;
+    }
+    return length;
+}

@@ -1,0 +1,100 @@
+/* file_kind.c - files that are given in place of PTX: what they are, and how PTX is made of them.
+ */
+#include "lib/internal.h"
+#include <string.h>
+
+static const char from_source[] =
+    "make PTX of it: `nvcc -ptx -arch=sm_90 %s -o kernel.ptx`, or `clang++ -S --cuda-device-only "
+    "--cuda-gpu-arch=sm_80 %s -o kernel.ptx`";
+static const char from_binary[] =
+    "`cuobjdump -xptx all %s` takes out the PTX that it may hold; `nvcc -ptx` makes PTX of the "
+    "source";
+static const char from_cubin[] = "it holds no PTX: make that of the source, with `nvcc -ptx "
+                                 "-arch=sm_90 kernel.cu -o kernel.ptx`";
+static const char from_ir[] = "make PTX of it: `llc -march=nvptx64 -mcpu=sm_90 %s -o kernel.ptx`";
+
+/* What the first bytes tell. */
+static const struct {
+    const char *begins;
+    size_t n;
+    const char *what, *help; /* help: with the file's name for each %s */
+} contents[] = {
+    {"SQLite format 3", 16, "a trace", "ask it with `ptxloom query %s summary`"},
+    {"\x50\xed\x55\xba", 4, "a fat binary of the CUDA compiler", from_binary},
+    {"BC\xc0\xde", 4, "LLVM bitcode", from_ir},
+    {"!<arch>\n", 8, "an archive of objects", from_binary},
+    {"<!DOCTYPE html>", 15, "a page for a browser", NULL},
+};
+
+/* What the ending tells. */
+static const struct {
+    const char *ending, *what, *help;
+} names[] = {
+    {".cu", "CUDA source", from_source},
+    {".cuh", "CUDA source", from_source},
+    {".cubin", "machine code for a GPU (cubin)", from_cubin},
+    {".fatbin", "a fat binary of the CUDA compiler", from_binary},
+    {".ll", "LLVM assembly", from_ir},
+    {".json", "a launch file", "run it with `ptxloom run %s`"},
+    {".litmus", "a litmus test", "run it with `ptxloom litmus %s`"},
+    {".db", "a trace", "ask it with `ptxloom query %s summary`"},
+};
+
+enum { EM_AT = 18, NVIDIA = 190 };
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n > m && strcmp(s + n - m, end) == 0;
+}
+
+/* The file's name in each place of a help text. */
+static const char *with_name(pl_gpu *gpu, const char *help, const char *path)
+{
+    const char *all = "";
+    for (const char *hole; help && (hole = strstr(help, "%s")) != NULL; help = hole + 2)
+        all = pl_arena_printf(gpu->messages, "%s%.*s%s", all, (int)(hole - help), help, path);
+    return help ? pl_arena_printf(gpu->messages, "%s%s", all, help) : NULL;
+}
+
+static pl_status refuse(pl_gpu *gpu, const char *path, const char *what, const char *help)
+{
+    pl_diag *d = pl_report(&gpu->diags, PL_E0017, (pl_loc){.file = UINT32_MAX}, path, what);
+    const char *text = with_name(gpu, help, path);
+    if (text) d->help = text;
+    return PL_INVALID;
+}
+
+pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, size_t n)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while loading a module"))
+    for (size_t k = 0; k < sizeof contents / sizeof *contents; k++)
+        if (n >= contents[k].n && memcmp(text, contents[k].begins, contents[k].n) == 0)
+            return refuse(gpu, path, contents[k].what, contents[k].help);
+    if (n > EM_AT + 1 && memcmp(text, "\177ELF", 4) == 0) {
+        const unsigned machine =
+            (unsigned char)text[EM_AT] | (unsigned)(unsigned char)text[EM_AT + 1] << 8;
+        if (machine == NVIDIA)
+            return refuse(gpu, path, "machine code for a GPU (cubin)", from_cubin);
+        if (machine) return refuse(gpu, path, "a program or object for the host", from_binary);
+        return PL_OK;
+    }
+    if (strstr(text, ".version")) return PL_OK; /* PTX under any name */
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (ends_with(path, names[k].ending))
+            return refuse(gpu, path, names[k].what, names[k].help);
+    return strstr(text, "__global__") ? refuse(gpu, path, "CUDA source", from_source) : PL_OK;
+}
+
+const char *pl_file_hint(pl_gpu *gpu, const char *path)
+{
+    PL_GUARD(return NULL)
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (ends_with(path, names[k].ending)) return with_name(gpu, names[k].help, path);
+    if (ends_with(path, ".ptx") || ends_with(path, ".plo") || ends_with(path, ".pla"))
+        return with_name(gpu,
+                         "run a kernel of it with `ptxloom run %s -g BLOCKS -b THREADS ARG ...`; "
+                         "`ptxloom run --help` tells more",
+                         path);
+    return NULL;
+}

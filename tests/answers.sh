@@ -1,0 +1,185 @@
+#!/bin/sh
+# answers.sh - what somebody who is new to ptxloom types first, and what the answer says to type next; how values are printed,
+# saved and compared with what is expected.
+set -u
+. "$srcdir/tests/scratch.sh"
+
+test_that() # WHAT, with the verdict in $?
+{
+    verdict=$?
+    n=$((n + 1))
+    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
+        echo "not ok $n - $1"
+        sed 's/^/# /' out said
+    fi
+}
+# Runs ptxloom; true when the status is the first argument.
+status()
+{
+    wanted=$1
+    shift
+    "$loom" "$@" >out 2>said
+    found=$?
+    [ $found -eq "$wanted" ] || { echo "status $found, not $wanted" >>said; return 1; }
+}
+says() # STATUS TEXT COMMAND...: the error stream has the text
+{
+    wanted=$1
+    text=$2
+    shift 2
+    status "$wanted" "$@" && grep -qF -e "$text" said
+    test_that "$*: $text"
+}
+prints() # STATUS TEXT COMMAND...: the output has the text
+{
+    wanted=$1
+    text=$2
+    shift 2
+    status "$wanted" "$@" && grep -qF -e "$text" out
+    test_that "$*: $text"
+}
+
+cp "$root/examples/saxpy.ptx" .
+echo '__global__ void k(float *x) { x[threadIdx.x] = 1; }' >k.cu
+cp k.cu kernel.txt
+printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\001\000\276\000\001\000\000\000' >k.cubin
+printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\002\000\076\000\001\000\000\000' >program
+printf '\120\355\125\272\001\000\020\000' >k.fatbin
+printf '!<arch>\n' >k.a
+printf 'BC\300\336' >k.bc
+echo '{"ptx": "saxpy.ptx"}' >case.json
+saxpy="run saxpy.ptx -g 2 -b 64 --arch toy u32:128 f32:2"
+"$loom" $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --trace run.db >/dev/null
+
+# --- the first commands
+
+status 2 && grep -q 'ptxloom run K.ptx -g 4 -b 256' out
+test_that "no command: the commands, and a first run"
+says 2 '`ptxloom run saxpy.ptx -g BLOCKS -b THREADS ARG ...`' saxpy.ptx
+says 2 '`nvcc -ptx -arch=sm_90 k.cu -o kernel.ptx`' k.cu
+says 2 'run it with `ptxloom run case.json`' case.json
+says 2 'ask it with `ptxloom query run.db summary`' run.db
+says 2 "did you mean 'run'?" rnu
+prints 0 '--max-instructions' help run
+for command in run check as dis fmt "occupancy -b 32"; do
+    says 2 "error: 'k.cu' is CUDA source, not PTX [E0017]" $command k.cu
+done
+says 2 'or `clang++ -S --cuda-device-only --cuda-gpu-arch=sm_80 k.cu -o kernel.ptx`' run k.cu
+says 2 'nvcc -ptx -arch=sm_90 kernel.txt' run kernel.txt
+says 2 "'k.cubin' is machine code for a GPU (cubin), not PTX [E0017]" run k.cubin
+says 2 'cuobjdump -xptx all k.fatbin' run k.fatbin
+says 2 'cuobjdump -xptx all k.a' run k.a
+says 2 "'program' is a program or object for the host, not PTX [E0017]" run program
+says 2 'llc -march=nvptx64 -mcpu=sm_90 k.bc' run k.bc
+says 2 'ask it with `ptxloom query run.db summary`' run run.db
+says 2 'run it with `ptxloom run case.json`' as case.json
+cp saxpy.ptx saxpy.cu
+status 0 check saxpy.cu
+test_that "PTX may have any name"
+says 2 "for example -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" run saxpy.ptx
+says 2 "for example u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]'" $saxpy
+"$loom" run saxpy.ptx -g 1 -b 32 u32:1 f32:1 'out:f32[1024]' 'out:f32[1024]' >out 2>said
+test_that "the example of that message runs"
+says 2 'its kernels: saxpy' run saxpy.ptx -k main -g 1 -b 1
+says 2 'a number is written u32:1024, a buffer f32[1024]=0' run saxpy.ptx -g 1 -b 32 128 2 x y
+says 2 'ptxloom run kernel.ptx -g BLOCKS -b THREADS ARG ...' run
+for command in check as fmt dis litmus query report diff shell explain; do
+    says 2 '  help: ' $command
+done
+says 2 "'run.db' has no launch 9 [E0707]" query run.db hot_lines kernel=9
+says 2 "'run.db' has no launch saxpy [E0707]" query run.db hot_lines kernel=saxpy
+prints 0 fma query run.db hot_lines kernel=1
+says 2 "'run.db' has no launch 9 [E0707]" export run.db --launch 9 -o -
+says 2 "'run.db' has no launch 9 [E0707]" report run.db --launch 9 -o x.html
+says 2 'the trace has no block on this multiprocessor' export run.db --sm 77 -o -
+
+# --- what would have no effect
+
+says 2 "error: '--schedule' cannot be used with --mode timing [E0010]" $saxpy 'f32[128]' 'f32[128]' --schedule random:1
+status 0 $saxpy 'f32[128]' 'f32[128]' --schedule random:1 --mode functional
+test_that "--schedule in functional mode"
+says 2 "'--max-cycles' cannot be used with --mode functional" $saxpy 'f32[128]' 'f32[128]' --max-cycles 9 --mode functional
+says 0 "the trace 'n.db' has no events: nothing that ran fits --trace-kernel other [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-kernel other
+says 0 "fits --trace-sm 99 --trace-class fma [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-class fma
+says 0 "fits --trace-sm 99 [W0713]" $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-sm 99 --trace-format packed
+status 0 $saxpy 'f32[128]' 'f32[128]' --trace n.db --trace-warp 0 && [ ! -s said ]
+test_that "no warning when something fits"
+says 0 "argument 1 (f32) is a floating-point number, but parameter 'n' is .u32 [W0433]" run saxpy.ptx -g 1 -b 32 f32:0 f32:2 'f32[32]' 'f32[32]'
+says 0 "argument 2 (u32) is an integer, but parameter 'a' is .f32 [W0433]" run saxpy.ptx -g 1 -b 32 u32:0 u32:2 'f32[32]' 'f32[32]'
+says 0 'write it as f32:VALUE' run saxpy.ptx -g 1 -b 32 u32:0 u32:2 'f32[32]' 'f32[32]'
+
+# --- values
+
+prints 0 '= 0.1 1.1 2.1 3.1 4.1 5.1 6.1 7.1 ...' $saxpy 'f32[128]=0.05' 'out:f32[128]=iota'
+prints 0 '= 0 3 6 9 12 15 18 21 24 27 30 33 36 39 ...' $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --print 14
+prints 0 ' 375 378 381' $saxpy 'f32[128]=iota' 'out:f32[128]=iota' --print all
+prints 0 ' 375 378 381' $saxpy 'f32[128]=iota' 'out=-:f32[128]=iota'
+prints 0 '"values": [0.1, 0.1, 0.1]' $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --print 3 --json
+prints 0 '"values": ["nan", "inf"]' $saxpy 'f32[128]=[nan'"$(printf ',inf%.0s' $(seq 127))"']' 'out:f32[128]=0' --print 2 --json
+status 0 $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --json && ! grep -q '"values"' out
+test_that "--json without --print has checksums alone"
+says 2 "'some' is no value for --print" $saxpy 'f32[128]' 'f32[128]' --print some
+says 2 "'y.txt' has an unknown type: outputs are .npy or .bin files [E0018]" $saxpy 'f32[128]' 'out=y.txt:f32[128]'
+[ ! -e y.txt ]
+test_that "nothing is written under that name"
+
+# --- variables of the module, and what is expected
+
+cat >module.ptx <<'END'
+.version 8.0
+.target sm_90
+.address_size 64
+.global .u32 total = 40;
+.const .f32 scale[4] = { 1.0, 2.0, 3.0, 4.0 };
+.visible .entry k(.param .u64 y)
+{
+    .reg .b32 %r<4>; .reg .f32 %f<4>; .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [y];
+    mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; mov.u64 %rd3, scale; add.u64 %rd3, %rd3, %rd2;
+    ld.const.f32 %f1, [%rd3]; add.u64 %rd1, %rd1, %rd2; st.global.f32 [%rd1], %f1;
+    atom.global.add.u32 %r2, [total], 1;
+    ret;
+}
+END
+k="run module.ptx -g 1 -b 4 --mode functional"
+prints 0 'variable total u32[1] = 44' $k 'f32[4]' 'var=total:out:u32[]'
+prints 0 'variable total u32[1] = 11' $k 'f32[4]' 'var=total:out:u32[1]=7'
+prints 0 'argument 1  f32[4] = 0.1 0.2 3 4' $k 'out:f32[4]' 'var=scale:f32[2]=[0.1,0.2]'
+prints 0 '"variable": "total"' $k 'f32[4]' 'var=total:out:u32[]' --json
+says 2 "the module has no variable 'totl' [E0435]" $k 'f32[4]' 'var=totl:u32[1]'
+says 2 "did you mean 'total'?" $k 'f32[4]' 'var=totl:u32[1]'
+says 2 'its variables: total, scale' $k 'f32[4]' 'var=other:u32[1]'
+says 2 "variable 'total' has 4 bytes, not 2 elements of u32 [E0436]" $k 'f32[4]' 'var=total:u32[2]'
+says 2 'variables (var=...) come behind the arguments of the kernel' $k 'var=total:u32[1]' 'f32[4]'
+
+launch() # KEYS...: a launch file of the module
+{
+    echo "{\"ptx\": \"module.ptx\", \"grid\": 1, \"block\": 4, $1}" >launch.json
+}
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2, 3, 4]}]'
+prints 0 'k on h200 (functional): ok, grid 1,1,1 block 4,1,1' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2.001, 3, 4.1]}]'
+says 1 'argument 1: element 1 is 2, not 2.001 [E0434]' run launch.json --mode functional
+says 1 'help: 2 of 4 elements differ' run launch.json --mode functional
+prints 1 '(functional): differs' run launch.json --mode functional
+prints 1 '"status": "differs"' run launch.json --mode functional --json
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2.001, 3, 4.1], "rtol": 0.001}]'
+says 1 'argument 1: element 3 is 4, not 4.1 [E0434]' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2.001, 3, 4.1], "rtol": 0.001, "atol": 0.1}]'
+status 0 run launch.json --mode functional
+test_that "a tolerance, absolute and relative"
+launch '"args": [{"buffer": "f32", "count": 4, "expect": {"hash": 3}}]'
+says 1 '[E0434]' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2, 3]}]'
+says 2 'is out of range: 4 values are needed [E0405]' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2, 3, 4], "atol": -1}]'
+says 2 "'atol' is out of range" run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4}], "variables": {"total": {"buffer": "u32", "init": [7], "expect": [11]}, "scale": {"buffer": "f32", "output": true}}'
+prints 0 'variable scale f32[4] = 1 2 3 4' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 4}], "variables": {"total": {"buffer": "u32", "init": [7], "expect": [12]}}'
+says 1 "variable 'total': element 0 is 11, not 12 [E0434]" run launch.json
+launch '"args": [{"buffer": "f32", "count": 4}], "variables": {"total": {"scalar": "u32", "value": 7}}'
+says 2 "'total' must be a buffer" run launch.json
+launch '"args": [{"buffer": "f32", "count": 4, "save": "-"}]'
+prints 0 'f32[4] = 1 2 3 4' run launch.json
+echo "1..$n"
