@@ -341,7 +341,7 @@ says 2 run row2.json <<'END'
 row2.json:2:13: error: kernel 'k' has 2 parameters, but 1 arguments are given [E0410]
      2 |   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1} ]} ] }
        |             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
-  help: the parameters are: .u32 n, .u64 y; for example u32:1 'out:f32[1024]'
+  help: the parameters are: .u32 n, .u64 y
 END
 says 2 run one.ptx -g 1 -b 32 u32:1 'u32[4' <<'END'
 argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E0416]
