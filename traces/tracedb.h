@@ -170,7 +170,7 @@ struct pl_tracedb {
     pl_tracedb_units units[PL_US_COUNT];
     unsigned unit_shift;
     unsigned window_shift; /* a window has 1 << so many cycles */
-    bool some_fit; /* an event fitted the filter */
+    bool some_fit;         /* an event fitted the filter */
     uint64_t inst_rows, rows_since_check, filtered, dropped, dropped_total, last_seq;
     struct { /* instructions from the first one whose result is not there yet: a ring, its capacity
                 a power of two */
