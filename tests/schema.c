@@ -208,7 +208,7 @@ int main(void)
     try_generator(root);
     try_folder(root, "examples", 5);
     try_folder(root, "labs", 0);
-    try_folder(root, "tests", 1000);
+    try_folder(root, "tests", 50);
     static const char *const good[] = {
         "{\"ptx\": \"k.ptx\"}",
         "{\"ptx\": [\"a.ptx\", \"b.ptx\"], \"grid\": 2, \"block\": [32, 2]}",
