@@ -15,7 +15,7 @@ typedef enum pl_check_tool {
 } pl_check_tool;
 
 /* X(tool, word): the tools that can be asked for. */
-#define PL_CHECK_TOOLS(X) X(RACE, "race")
+#define PL_CHECK_TOOLS(X) X(MEM, "mem") X(RACE, "race") X(SYNC, "sync")
 
 #define PL_FINDING_KINDS(X)                                                                        \
     X(RACE_RAW, RACE, "raw", ERROR,                                                                \
@@ -89,7 +89,82 @@ typedef enum pl_check_tool {
       "    use(tile[t]);\n\n"                                                                      \
       "Three ways to mend it: wait first (__pipeline_wait_prior, cp.async.wait_group), then "      \
       "put a barrier if other threads read; wait at the mbarrier that the copy completes at; or "  \
-      "copy with plain loads and stores.")
+      "copy with plain loads and stores.")                                                         \
+    X(MEM_BOUNDS, MEM, "bounds", ERROR,                                                            \
+      "An access lies outside of what it may touch: buffers, variables, shared and local memory "  \
+      "and "                                                                                       \
+      "blocks of malloc end at the byte that was asked for.\n\n"                                   \
+      "    out[i] = in[i];   // without if (i < n): the last block reaches beyond the end\n\n"     \
+      "Three ways to mend it: test the index; allocate up to a multiple of the block; or launch "  \
+      "as "                                                                                        \
+      "many threads as there are elements and let each one stride.")                               \
+    X(MEM_MISALIGNED, MEM, "misaligned", ERROR,                                                    \
+      "The address of an access is not a multiple of its size.\n\n"                                \
+      "    float4 v = *(float4 *)(p + 1);   // p + 1 is a multiple of 4, not of 16\n\n"            \
+      "Three ways to mend it: read the elements one by one; move the start to a multiple and "     \
+      "treat "                                                                                     \
+      "the rest apart; or pad rows to a multiple of the vector.")                                  \
+    X(MEM_FREED, MEM, "freed", ERROR,                                                              \
+      "An access to memory that has been freed, or a second free of it.\n\n"                       \
+      "    free(p);\n"                                                                             \
+      "    x = p[0];\n\n"                                                                          \
+      "Three ways to mend it: free after the last use; set the pointer to NULL and test it; or "   \
+      "allocate once for the launch and let nobody free it inside.")                               \
+    X(MEM_LEAK, MEM, "leak", WARNING,                                                              \
+      "Blocks that kernels took with malloc are still there at the end. The device heap is small " \
+      "(8 MiB unless cudaDeviceSetLimit changes it), and malloc returns NULL when it is full.\n\n" \
+      "Three ways to mend it: free each block in the thread that took it; let one thread free "    \
+      "what "                                                                                      \
+      "the block shares, behind a barrier; or pass buffers to the kernel instead.")                \
+    X(SYNC_BARRIER, SYNC, "barrier", ERROR,                                                        \
+      "A barrier is used in a way that no thread count can satisfy: different numbers of threads " \
+      "for "                                                                                       \
+      "one barrier, a number that is no multiple of the warp, lanes of a warp that name "          \
+      "different "                                                                                 \
+      "barriers, or bar.red and bar.sync at once.\n\n"                                             \
+      "Three ways to mend it: pass the same number at every use of the barrier; count whole "      \
+      "warps; or "                                                                                 \
+      "use __syncthreads(), which counts by itself.")                                              \
+    X(SYNC_DIVERGENT, SYNC, "divergent", WARNING,                                                  \
+      "Threads of a block meet at different __syncthreads() of the program. Hardware counts "      \
+      "arrivals "                                                                                  \
+      "and lets them go; CUDA C++ allows a barrier in conditional code only if all threads of "    \
+      "the "                                                                                       \
+      "block take the same way.\n\n"                                                               \
+      "    if (threadIdx.x < 32) { load(); __syncthreads(); }\n"                                   \
+      "    else { __syncthreads(); }\n\n"                                                          \
+      "Three ways to mend it: move the barrier out of the branch; use a named barrier (bar.sync "  \
+      "1, n) "                                                                                     \
+      "for the roles; or use cuda::barrier.")                                                      \
+    X(SYNC_MASK, SYNC, "mask", ERROR,                                                              \
+      "A lane executes a _sync instruction with a mask that does not name it. What it gets is "    \
+      "undefined.\n\n"                                                                             \
+      "    v = __shfl_sync(0x0000ffff, v, 0);   // by all 32 lanes\n\n"                            \
+      "Three ways to mend it: name all lanes that come here (0xffffffff); keep the others away "   \
+      "with a "                                                                                    \
+      "branch; or take the mask from __ballot_sync in front of the branch.")                       \
+    X(SYNC_SHUFFLE, SYNC, "shuffle", WARNING,                                                      \
+      "A lane reads a register of a lane that does not take part in the shuffle: it has left, or " \
+      "its "                                                                                       \
+      "guard is false. The value is undefined; a reduction may never use it.\n\n"                  \
+      "Three ways to mend it: let all lanes of the warp come; set the width of the shuffle to "    \
+      "the "                                                                                       \
+      "lanes that come; or let inactive lanes bring a neutral value.")                             \
+    X(SYNC_MBARRIER, SYNC, "mbarrier", ERROR,                                                      \
+      "An mbarrier object is used without mbarrier.init, or its counts leave their range: more "   \
+      "arrivals than a phase expects, or too many bytes.\n\n"                                      \
+      "Three ways to mend it: let one thread initialise it and put a barrier behind that; "        \
+      "initialise "                                                                                \
+      "it with the number of arrivals that there will be; or expect as many bytes as the copies "  \
+      "bring.")                                                                                    \
+    X(HANG, DEADLOCK, "hang", ERROR,                                                               \
+      "Nothing can go on: every thread waits for another one, or looks at memory that nobody "     \
+      "changes. "                                                                                  \
+      "The message says who waits for whom.\n\n"                                                   \
+      "    if (threadIdx.x < 16) __syncthreads();   // the others of the warp never come\n\n"      \
+      "Three ways to mend it: move the barrier to where all threads pass; give each role a "       \
+      "barrier of "                                                                                \
+      "its own with its number of threads; or write the flag that is waited for.")
 
 typedef enum pl_finding_kind {
 #define X(name, tool, word, severity, text) PL_FK_##name,

@@ -40,16 +40,7 @@ static void block_freed(pl_cta *c)
 
 static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
 {
-    (void)h;
-    pl_race_copy(w, o);
-}
-
-static bool faults(const pl_hooks *h, pl_warp *w, const pl_fault_info *f)
-{
-    (void)h;
-    (void)w;
-    (void)f;
-    return false;
+    if (((const pl_check *)h)->tools & PL_CHECK_RACE) pl_race_copy(w, o);
 }
 
 pl_check *pl_check_open(unsigned tools)
@@ -61,7 +52,7 @@ pl_check *pl_check_open(unsigned tools)
                           .block_ends = block_ends,
                           .block_freed = block_freed,
                           .async_starts = async_starts,
-                          .faults = faults};
+                          .faults = pl_mem_fault};
     pl_order_hooks(&k->hooks);
     return k;
 }
@@ -86,8 +77,10 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         check_insn *x = &k->insn[n];
         x->plain = i->exec;
         if (!i->exec) continue;
-        x->wrapper = pl_order_wrapper(i, x);
-        if (!x->wrapper) x->wrapper = pl_race_wrapper(i, x);
+        if (k->tools & (PL_CHECK_RACE | PL_CHECK_SYNC)) x->wrapper = pl_order_wrapper(i, x);
+        if (!x->wrapper && k->tools & PL_CHECK_SYNC) x->wrapper = pl_sync_wrapper(i, x);
+        if (!x->wrapper && k->tools & PL_CHECK_RACE) x->wrapper = pl_race_wrapper(i, x);
+        if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);
         if (x->wrapper) i->exec = x->wrapper;
     }
     for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;

@@ -6,6 +6,8 @@
  * things that matter come through emu/exec/hooks.h.
  *
  * race.c      happens-before races: accesses that nothing orders
+ * mem.c       accesses out of bounds: the launch goes on without them
+ * sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
  * order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
  * findings.c  the list of what was found: each pair of instructions once */
 #ifndef PL_CHECK_CHECK_H
@@ -33,6 +35,8 @@ typedef struct pl_check_finding {
     uint32_t bytes;
     char where[120]; /* "'tile' + 12" */
     pl_party by, other;
+    char text[400]; /* of findings with one access: what is wrong; "": see the two parties */
+    bool ended;     /* the launch has ended with it, and says so itself */
     uint64_t count; /* how often */
     uint64_t seed;  /* of the schedule that showed it first; 0: none was asked for */
     bool same_warp, same_block;

@@ -64,6 +64,28 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
     return &k->found.at[k->found.n++];
 }
 
+pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
+                                const char *text)
+{
+    bool fresh;
+    pl_check_finding *f = pl_finding_of(k, kind, w->pc, UINT32_MAX, &fresh);
+    if (!f) {
+        k->no_memory = true;
+        return NULL;
+    }
+    f->count++;
+    if (!fresh) return f;
+    const uint32_t thread = pl_first_thread(w) + lane;
+    const pl_grid *g = w->grid;
+    f->by.kernel = g->entry->name;
+    memcpy(f->by.block, w->cta->id, sizeof f->by.block);
+    f->by.thread[0] = thread % g->block[0];
+    f->by.thread[1] = thread / g->block[0] % g->block[1];
+    f->by.thread[2] = thread / g->block[0] / g->block[1];
+    snprintf(f->text, sizeof f->text, "%s", text);
+    return f;
+}
+
 void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned unit, unsigned lane)
 {
     const pl_grid *g = k->head;

@@ -52,7 +52,8 @@ typedef struct check_unit {
 /* A barrier that some have come to. */
 typedef struct check_barrier {
     pl_knowledge *all;
-    fenced fence; /* what the fences of those who came have made of it */
+    fenced fence;  /* what the fences of those who came have made of it */
+    uint32_t line; /* of the first that came: index in the program's line table, plus 1 */
     uint32_t came[PL_UNITS], waits[PL_UNITS], at[PL_UNITS]; /* at: when the group last came */
 } check_barrier;
 
@@ -67,6 +68,7 @@ typedef struct sync_place {
     uint32_t nby, capby;
     pl_knowledge *phase; /* mbarriers: what the phase that is running has collected; `everywhere`
                             then is what complete ones did */
+    bool made;           /* mbarriers: mbarrier.init has been here */
     bool odd;            /* the phase bit that `phase` is for */
     uint32_t number;     /* of the object among those of its block */
 } sync_place;
@@ -102,6 +104,8 @@ struct pl_check {
     pl_program *program; /* of the launch */
     pl_grid *head;
     uint64_t seed;
+    bool skipping;    /* a wrapper can leave out lanes whose access is wrong */
+    uint32_t bad;     /* of the half: the lane that was */
     check_insn *insn; /* by pc */
     uint32_t time;
     pl_shadow shadow; /* of global memory */
@@ -173,7 +177,22 @@ uint8_t pl_order_level(pl_word scope);
 pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
 void pl_race_copy(pl_warp *w, const pl_async_op *o);
 
+/* ---- mem.c ---- */
+/* Lets the plain function of a memory instruction execute, and leaves out lanes whose access is
+ * wrong. Returns the lanes that have executed. */
+uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x);
+pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x);
+bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
+
+/* ---- sync.c ---- */
+void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
+pl_exec_fn *pl_sync_wrapper(const pl_insn *i, check_insn *x);
+
 /* ---- findings.c ---- */
+/* A finding about one lane of the half at the warp's current instruction. */
+pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
+                                const char *text);
 /* The finding of that kind with these two instructions; a new one (*fresh) is filled by the caller.
  * NULL: no memory. */
 pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,

@@ -197,6 +197,7 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
         pl_warp_half(w, half);
         check_unit *u = unit_of(w);
         const unsigned n = unit_index(w);
+        if (k->tools & PL_CHECK_SYNC) pl_sync_arrives(k, w, a);
         pl_order_settle(w, u);
         take_down(k, w, u, lanes, &b->all);
         gather_fences(w, u, lanes, &b->fence);
@@ -245,6 +246,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         pl_warp_half(w, from);
     }
     set(&b->all, next);
+    b->line = 0;
     drop_fences(&b->fence);
 }
 
@@ -294,6 +296,10 @@ static void warp_barrier(pl_warp *w, const pl_insn *i)
     check_unit *u = unit_of(w);
     const uint32_t row = i->op[0], exec = w->exec, pc = w->pc,
                    mask = row == PL_NO_OPERAND ? UINT32_MAX : pl_row32(w, row)[__builtin_ctz(exec)];
+    if (row != PL_NO_OPERAND && pl_lanes_with(pl_row32(w, row), mask, exec) != exec) {
+        about(k, w, i)->plain(w, i); /* which executes it for each group of lanes, or parts them */
+        return;
+    }
     pl_order_settle(w, u);
     const unsigned splits = w->nsplits;
     about(k, w, i)->plain(w, i);
@@ -521,6 +527,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
         pl_place_of(w, l, space, addr[l], 8, &at[l]);
         for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
         sync_place *s = object_at(k, &at[l]);
+        if (s) pl_sync_mbarrier(w, i, l, s);
         if (s) turn(s, at[l].bytes);
         if (s && x->release) take_down(k, w, u, same, &s->phase);
         if (s && x->release && pl_forms[i->form].mnem == M_cp) /* when their copies have landed */

@@ -395,8 +395,7 @@ static void access_memory(pl_warp *w, const pl_insn *i)
         found |= 1u << l;
         enter(&v, l, &at[l], bytes);
     }
-    x->plain(w, i);
-    if (pl_failed(w->grid)) found = 0;
+    found &= pl_mem_execute(w, i, x);
     for (uint32_t m = strong ? found : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (!writes || x->flags & PL_ACCESS_ATOMIC) pl_order_reads(w, x, l, &at[l]);

@@ -101,7 +101,8 @@ static const cli_option option[O_COUNT] = {
                        "at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
-    [O_CHECK] = {"check", 0, "race|all", "look for what the kernel does wrong (doc/checkers.md)"},
+    [O_CHECK] = {"check", 0, "mem|race|sync|all",
+                 "look for what the kernel does wrong (doc/checkers.md)"},
     [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
     [O_SCHEDULES] = {"schedules", 0, "N",
                      "with --check: run the launch N times, from the second on with random "

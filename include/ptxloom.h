@@ -374,6 +374,7 @@ typedef struct pl_finding {
     uint64_t address;
     uint32_t bytes;
     uint64_t count; /* how often */
+    bool ended;     /* the launch failed with it: its error says the same */
     uint64_t seed;  /* of the schedule that showed it first; 0: the plain one */
     const char *text, *help;
 } pl_finding;

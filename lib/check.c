@@ -26,6 +26,7 @@ struct pl_checks {
         size_t n, cap;
     } counted; /* by finding of `check`: of its count, what the list has */
     size_t limit;
+    unsigned wanted; /* PL_CHECK_* */
 };
 
 static const struct {
@@ -74,7 +75,7 @@ static unsigned read_tools(pl_gpu *gpu, const char *list)
         const size_t n = strcspn(at, ",");
         size_t k = 0;
         while (k < TOOLS && (strlen(tools[k].word) != n || strncmp(tools[k].word, at, n) != 0)) k++;
-        static const char *const later[] = {"mem", "init", "sync"};
+        static const char *const later[] = {"init"};
         for (size_t j = 0; k == TOOLS && j < sizeof later / sizeof *later; j++)
             if (strlen(later[j]) == n && strncmp(later[j], at, n) == 0) {
                 pl_report(&gpu->diags, PL_E0011, (pl_loc){.file = UINT32_MAX},
@@ -114,6 +115,7 @@ pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **ou
         return pl_gpu_no_memory(gpu, "while opening a checker");
     }
     c->gpu = gpu;
+    c->wanted = wanted;
     c->limit = o->limit ? o->limit : SIZE_MAX;
     *out = c;
     return PL_OK;
@@ -285,8 +287,13 @@ static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_findi
     memcpy(out->thread, f->by.thread, sizeof out->thread);
     memcpy(out->other_block, f->other.block, sizeof out->other_block);
     memcpy(out->other_thread, f->other.thread, sizeof out->other_thread);
-    out->text = race_text(c, f, there);
-    out->help = race_help(c, f, here, there);
+    out->ended = f->ended;
+    out->text = there ? race_text(c, f, there)
+                      : pl_arena_printf(c->arena, "%s-%s: %s (%s)", tool_word(f->kind),
+                                        kind_info[f->kind].word, f->text, thread(c, &f->by));
+    out->help = there ? race_help(c, f, here, there)
+                      : pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
+                                        tool_word(f->kind), kind_info[f->kind].word);
 }
 
 static bool same_lines(const pl_finding *a, const pl_finding *b)
@@ -371,6 +378,32 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
         d->source = pl_arena_strdup(gpu->messages, where);
 }
 
+/* Blocks of malloc that nobody has freed. */
+static void add_leaks(pl_checks *c, pl_module *m)
+{
+    const pl_heap *h = &c->gpu->system.heap;
+    uint64_t blocks = 0, bytes = 0;
+    for (size_t n = 0; n < h->n; n++) {
+        blocks += h->block[n].used;
+        bytes += h->block[n].used ? h->block[n].size : 0;
+    }
+    if (!blocks || !(c->wanted & PL_CHECK_MEM) || !m->program->code.n) return;
+    *pl_push(c->arena, &c->list) = (pl_finding){
+        .tool = tool_word(PL_FK_MEM_LEAK),
+        .kind = kind_info[PL_FK_MEM_LEAK].word,
+        .severity = kind_info[PL_FK_MEM_LEAK].severity,
+        .space = space_word(PL_SP_GLOBAL),
+        .kernel = pl_module_kernel_count(m) ? pl_module_kernel_name(m, 0) : "",
+        .file = m->name,
+        .pc = UINT32_MAX,
+        .other_pc = UINT32_MAX,
+        .count = blocks,
+        .bytes = (uint32_t)bytes,
+        .text = pl_arena_printf(c->arena,
+                                "mem-leak: %" PRIu64 " bytes of malloc have not been freed", bytes),
+        .help = "`ptxloom explain mem-leak` shows how it is mended"};
+}
+
 static int by_place(const void *a, const void *b)
 {
     const pl_finding *x = *(const pl_finding *const *)a, *y = *(const pl_finding *const *)b;
@@ -382,10 +415,12 @@ static int by_place(const void *a, const void *b)
 pl_status pl_checks_report(pl_checks *c, pl_module *m)
 {
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
+    add_leaks(c, m);
     const pl_finding **order = pl_arena_array(c->gpu->messages, const pl_finding *, c->list.n + 1);
     for (size_t n = 0; n < c->list.n; n++) order[n] = &c->list.at[n];
     qsort(order, c->list.n, sizeof *order, by_place);
-    for (size_t n = 0; n < c->list.n && n < c->limit; n++) report(c, m, order[n]);
+    for (size_t n = 0; n < c->list.n && n < c->limit; n++)
+        if (!order[n]->ended) report(c, m, order[n]); /* else the launch has said it */
     if (c->list.n > c->limit)
         pl_report(&c->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
                   (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");

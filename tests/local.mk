@@ -68,6 +68,11 @@ tests_fuzz_litmus_LDADD = libpl_harness.la libptxloom.la
 tests_labs_LDADD = libpl_harness.la libptxloom.la $(JANSSON_LIBS) -lm
 tests_ptxcheck_LDADD = libptxloom.la
 
+# Checkers: kernels with one mistake each, and their repaired twins.
+data_tests += tests/checkers
+tests_checkers_SOURCES = tests/checkers.c
+tests_checkers_LDADD = libpl_harness.la libptxloom.la
+
 # Recorded probes of the machine's edges (tests/data/probes).
 check_LTLIBRARIES += libpl_probe.la
 libpl_probe_la_SOURCES = tests/probes/probe.c tests/probes/probe.h
@@ -175,7 +180,7 @@ tsan:
 .PHONY: tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/check tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 

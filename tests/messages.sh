@@ -220,10 +220,10 @@ error: '3' cannot be used with launch files [E0010]
   help: arguments are given with a PTX file, or inside launch files
 END
 says 2 run one.ptx --check memory <<'END'
-error: 'memory' is no value for --check: it is a list of race or all [E0005]
+error: 'memory' is no value for --check: it is a list of mem, race, sync or all [E0005]
 END
-says 2 run one.ptx --check race,mem <<'END'
-error: '--check mem' is not available in this version of ptxloom [E0011]
+says 2 run one.ptx --check race,init <<'END'
+error: '--check init' is not available in this version of ptxloom [E0011]
 END
 
 # --- checkers

@@ -1,0 +1,102 @@
+/* mem.c - accesses that are out of bounds, misaligned or to freed memory.
+ *
+ * The plain functions check every access and say what is wrong with it (memory/address.c). Without
+ * a checker that ends the launch. Here the lane is left out and the others go on, so that one
+ * launch shows all such places. Other faults end the launch as they always do, and are findings,
+ * too. */
+#include <string.h>
+
+#include "check/internal.h"
+
+static pl_finding_kind kind_of(const pl_fault_info *f)
+{
+    const char *e = f->error ? f->error : "";
+    if (strcmp(e, "CUDA_ERROR_LAUNCH_TIMEOUT") == 0) return PL_FK_HANG;
+    if (strcmp(e, "CUDA_ERROR_MISALIGNED_ADDRESS") == 0) return PL_FK_MEM_MISALIGNED;
+    if (strstr(f->text, "been freed") || strncmp(f->text, "free of", 7) == 0)
+        return PL_FK_MEM_FREED;
+    if (strcmp(e, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0 ||
+        strcmp(e, "CUDA_ERROR_INVALID_ADDRESS_SPACE") == 0)
+        return PL_FK_MEM_BOUNDS;
+    if (strstr(f->text, "mbarrier")) return PL_FK_SYNC_MBARRIER;
+    return strstr(f->text, "barrier") ? PL_FK_SYNC_BARRIER : PL_FK_COUNT;
+}
+
+static unsigned tool_of(pl_finding_kind kind)
+{
+    static const unsigned tool[] = {
+#define X(name, tool, word, severity, text) [PL_FK_##name] = PL_CHECK_##tool,
+        PL_FINDING_KINDS(X)
+#undef X
+    };
+    return tool[kind];
+}
+
+bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    const pl_finding_kind kind = kind_of(f);
+    if (kind == PL_FK_COUNT || !(tool_of(kind) & (k->tools | PL_CHECK_DEADLOCK))) return false;
+    const uint32_t first = pl_first_thread(w),
+                   threads[3] = {f->thread[0], f->thread[1], f->thread[2]},
+                   lane = threads[0] +
+                          w->grid->block[0] * (threads[1] + w->grid->block[1] * threads[2]) - first;
+    pl_check_finding *found = pl_finding_at(k, w, kind, lane, f->text);
+    if (found) {
+        found->address = f->address;
+        found->space = strstr(f->text, "shared")  ? PL_SP_SHARED
+                       : strstr(f->text, "local") ? PL_SP_LOCAL
+                                                  : PL_SP_GLOBAL;
+        found->ended |= !k->skipping;
+    }
+    k->bad = lane % PL_LANES;
+    return k->skipping && found;
+}
+
+uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x)
+{
+    pl_check *k = check_of(w);
+    const uint32_t all = w->exec;
+    const bool in_turn =
+        x->flags & PL_ACCESS_WRITES; /* lanes in front of a bad one have executed */
+    uint32_t left = all, done = 0;
+    if (!(k->tools & PL_CHECK_MEM)) {
+        x->plain(w, i);
+        return pl_failed(w->grid) ? 0 : all;
+    }
+    k->skipping = true;
+    while (left) {
+        k->bad = PL_LANES;
+        x->plain(w, i);
+        if (k->bad == PL_LANES) {
+            done |= left;
+            break;
+        }
+        const uint32_t before = left & ((1u << k->bad) - 1);
+        if (in_turn) done |= before;
+        left &= ~(1u << k->bad) & ~(in_turn ? before : 0);
+        pl_warp_widen(w, left);
+    }
+    k->skipping = false;
+    pl_warp_widen(w, all);
+    return pl_failed(w->grid) ? 0 : done;
+}
+
+static void leave_out(pl_warp *w, const pl_insn *i)
+{
+    pl_mem_execute(w, i, about(check_of(w), w, i));
+}
+
+pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    if (f->effects & PL_EF_ASYNC || pl_insn_has(i, W_bulk)) return NULL;
+    switch ((int)f->mnem) {
+    case M_st:
+    case M_red:
+    case M_atom: x->flags |= PL_ACCESS_WRITES; return leave_out;
+    case M_ldu:
+    case M_ld: return leave_out;
+    default: return NULL;
+    }
+}

@@ -1,0 +1,122 @@
+/* sync.c - barriers, masks, shuffles and mbarriers that are used wrongly, although the launch may
+ * go on. What ends a launch is reported by the plain functions (mem.c hears of it). */
+#include <stdio.h>
+#include <string.h>
+
+#include "check/internal.h"
+#include "emu/exec/memory/address.h"
+
+/* Threads of a block that meet at __syncthreads() of different lines. */
+void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
+{
+    check_barrier *b = &block_of(w->cta)->barrier[a->id];
+    const uint32_t line = w->code[w->pc].line + 1;
+    if (!b->line) b->line = line;
+    if (a->id || a->threads || !a->wait || a->reduces || line == b->line) return;
+    const uint32_t lanes = pl_of_half(w, a->lanes);
+    pl_check_finding *f =
+        pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lanes ? (unsigned)__builtin_ctz(lanes) : 0,
+                      "comes to a __syncthreads() while other threads of its block "
+                      "wait at another one");
+    if (f) f->space = PL_SP_SHARED;
+}
+
+/* Instructions whose last operand names the lanes that take part. */
+static uint32_t left_out(pl_warp *w, const uint32_t *masks)
+{
+    uint32_t out = 0;
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        out |= masks[l] >> l & 1u ? 0 : 1u << l;
+    }
+    return out;
+}
+
+/* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
+static unsigned source_of(int mode, unsigned l, uint32_t b, uint32_t c)
+{
+    const uint32_t n = b & 31u, clamp = c & 31u, seg = (c >> 8) & 31u,
+                   max = (l & seg) | (clamp & ~seg), min = l & seg;
+    const uint32_t j = mode == W_up     ? l - n
+                       : mode == W_down ? l + n
+                       : mode == W_bfly ? l ^ n
+                                        : min | (n & ~seg);
+    const bool in = mode == W_up ? (int32_t)j >= (int32_t)max : (int32_t)j <= (int32_t)max;
+    return in ? j & 31u : l;
+}
+
+static void shuffle_sources(pl_check *k, pl_warp *w, const pl_insn *i, const uint32_t *b,
+                            const uint32_t *c, uint32_t exec)
+{
+    const int mode = pl_insn_has(i, W_up)     ? W_up
+                     : pl_insn_has(i, W_down) ? W_down
+                     : pl_insn_has(i, W_bfly) ? W_bfly
+                                              : W_idx;
+    for (uint32_t m = exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m), from = source_of(mode, l, b[l], c[l]);
+        char text[160];
+        if (exec >> from & 1u) continue;
+        snprintf(text, sizeof text,
+                 "lane %u shuffles the value of lane %u, which does not take part%s",
+                 pl_first_lane(w) + l, pl_first_lane(w) + from,
+                 pl_alive(w) >> from & 1u ? "" : ": it has ended");
+        pl_finding_at(k, w, PL_FK_SYNC_SHUFFLE, l, text);
+    }
+}
+
+static void sync_lanes(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    uint32_t masks[PL_LANES], b[PL_LANES], c[PL_LANES];
+    const uint32_t exec = w->exec, pc = w->pc;
+    const unsigned splits = w->nsplits;
+    const bool shuffle = pl_forms[i->form].mnem == M_shfl;
+    const uint32_t *row = pl_row32(w, i->op[x->operand]);
+    memcpy(masks, row, sizeof masks);
+    if (shuffle) {
+        memcpy(b, pl_row32(w, i->op[3]), sizeof b);
+        memcpy(c, pl_row32(w, i->op[4]), sizeof c);
+    }
+    x->plain(w, i);
+    if (w->stop || w->next != pc + 1 || w->nsplits != splits || w->exec != exec) return;
+    const uint32_t out = left_out(w, masks);
+    if (out) {
+        char text[160];
+        const unsigned l = (unsigned)__builtin_ctz(out);
+        snprintf(text, sizeof text, "lane %u executes %s with the mask 0x%08x, which leaves it out",
+                 pl_first_lane(w) + l, pl_mnems[pl_forms[i->form].mnem].name, masks[l]);
+        pl_finding_at(k, w, PL_FK_SYNC_MASK, l, text);
+    }
+    if (shuffle) shuffle_sources(k, w, i, b, c, exec);
+}
+
+void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s)
+{
+    pl_check *k = check_of(w);
+    if (pl_insn_has(i, W_init)) {
+        s->made = true;
+        return;
+    }
+    if (!(k->tools & PL_CHECK_SYNC) || s->made || pl_insn_has(i, W_inval)) return;
+    char text[160];
+    snprintf(text, sizeof text,
+             "the mbarrier at shared address 0x%llx is used without mbarrier.init",
+             (unsigned long long)s->address - 1);
+    pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_MBARRIER, lane, text);
+    if (f) f->space = PL_SP_SHARED;
+}
+
+pl_exec_fn *pl_sync_wrapper(const pl_insn *i, check_insn *x)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const uint32_t mask = pl_member_mask_operand(i);
+    if (mask == UINT32_MAX || i->op[mask] == PL_NO_OPERAND) return NULL;
+    switch ((int)f->mnem) {
+    case M_shfl:
+    case M_vote:
+    case M_match:
+    case M_redux: x->operand = (uint8_t)mask; return sync_lanes;
+    default: return NULL;
+    }
+}

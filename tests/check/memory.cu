@@ -1,0 +1,98 @@
+// Accesses that are wrong, and their repaired twins.
+
+extern "C" __global__ void beyond(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    out[i] = i;
+}
+
+extern "C" __global__ void beyond_ok(int *out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = i;
+}
+
+// Two wrong accesses: the launch goes on behind the first.
+extern "C" __global__ void two(int *out, const int *in, int n)
+{
+    int t = threadIdx.x;
+    int v = in[t - 1];
+    out[t] = v;
+    out[t + 64] = v;
+}
+
+extern "C" __global__ void two_ok(int *out, const int *in, int n)
+{
+    int t = threadIdx.x;
+    int v = t ? in[t - 1] : 0;
+    out[t] = v;
+    if (t + 64 < n) out[t + 64] = v;
+}
+
+extern "C" __global__ void askew(char *p)
+{
+    *(int *)(p + threadIdx.x * 2) = 1;
+}
+
+extern "C" __global__ void askew_ok(char *p)
+{
+    *(int *)(p + threadIdx.x * 4) = 1;
+}
+
+extern "C" __global__ void tile_end(int *out)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x + 1] = 1;
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void tile_end_ok(int *out)
+{
+    __shared__ int tile[33];
+    tile[threadIdx.x + 1] = 1;
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+
+extern "C" __global__ void dynamic_end(int *out)
+{
+    extern __shared__ int more[];
+    more[threadIdx.x * 2] = 1;
+    out[threadIdx.x] = more[threadIdx.x * 2];
+}
+
+extern "C" __global__ void freed(int *out)
+{
+    int *p = (int *)malloc(16);
+    p[0] = 1;
+    free(p);
+    out[threadIdx.x] = p[0];
+}
+
+extern "C" __global__ void freed_ok(int *out)
+{
+    int *p = (int *)malloc(16);
+    p[0] = 1;
+    out[threadIdx.x] = p[0];
+    free(p);
+}
+
+extern "C" __global__ void freed_twice(int *out)
+{
+    int *p = (int *)malloc(16);
+    free(p);
+    free(p);
+}
+
+extern "C" __global__ void leak(int *out)
+{
+    int *p = (int *)malloc(16);
+    p[0] = threadIdx.x;
+    out[threadIdx.x] = p[0];
+}
+
+extern "C" __global__ void no_pointer(int **p)
+{
+    *p[threadIdx.x] = 1;
+}
