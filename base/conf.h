@@ -9,9 +9,9 @@
  *     carveouts   = 0 8 16 32 KiB  ; documented CUDA C Programming Guide, 20.7.3
  *
  * One key to a line; '#' starts a comment line. The word after ';' is the kind of the value:
- * documented, measured and inferred must say from where; guessed and chosen need not. Reading
- * happens in three steps: pl_conf_read takes the file apart, pl_conf_bind checks the keys of one
- * section against a table and stores them in the caller's struct, and pl_conf_report_unknown
+ * documented, measured, inferred and fitted must say from where; guessed and chosen need not.
+ * Reading happens in three steps: pl_conf_read takes the file apart, pl_conf_bind checks the keys
+ * of one section against a table and stores them in the caller's struct, and pl_conf_report_unknown
  * complains about every line that no table asked for. All problems are diagnostics with a line
  * number (E05xx), and several are reported in one go. */
 #ifndef PL_BASE_CONF_H
@@ -29,6 +29,8 @@
     X(MEASURED, "measured", true,                                                                  \
       "measured on hardware by the program or recording that is named")                            \
     X(INFERRED, "inferred", true, "follows from other values by the argument that is named")       \
+    X(FITTED, "fitted", true,                                                                      \
+      "chosen by an error figure over the launches or kernels that are named")                     \
     X(GUESSED, "guessed", false, "nobody knows; a plausible value")                                \
     X(CHOSEN, "chosen", false, "a decision of this model, not a claim about hardware")
 

@@ -100,14 +100,15 @@ int cli_next(cli_args *a, const cli_option *option, size_t n);
 void cli_help(const char *usage, const cli_option *option, size_t n);
 /* The value of -O: 0 or 2. */
 bool cli_opt_level(cli_args *a, int *level);
-/* What the pass options ask for: --skip-pass, --print-after, --verify-ir, --time-passes.
+/* What the pass options ask for: --skip-pass, --print-after, --verify-ir, --time-passes, --tune.
  * PTXLOOM_VERIFY_IR=1 in the environment is
  * --verify-ir. */
 typedef enum cli_pass_option {
     CLI_SKIP_PASS,
     CLI_PRINT_AFTER,
     CLI_VERIFY_IR,
-    CLI_TIME_PASSES
+    CLI_TIME_PASSES,
+    CLI_TUNE
 } cli_pass_option;
 void cli_pass_defaults(pl_pass_control *c);
 bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c);

@@ -18,6 +18,7 @@ enum {
     O_PRINT_AFTER,
     O_VERIFY_IR,
     O_TIME_PASSES,
+    O_TUNE,
     O_COUNT
 };
 static const cli_option option[O_COUNT] = {
@@ -40,11 +41,13 @@ static const cli_option option[O_COUNT] = {
     [O_PRINT_AFTER] = {"print-after", 0, "PASS,...|all", "print each function after these passes"},
     [O_VERIFY_IR] = {"verify-ir", 0, NULL, "check each function after each pass"},
     [O_TIME_PASSES] = {"time-passes", 0, NULL, "print the time that each pass took"},
+    [O_TUNE] = {"tune", 0, "SECTION.KEY=VALUE,...",
+                "change heuristics of the passes; arch/sm_90.target has them"},
 };
 static const char usage[] =
     "ptxloom as K.ptx ... [-o K.plo] [-v] [-O0] [-j N] [--arch MACHINE] [--max-errors N]\n"
     "ptxloom as K.ptx ... [--print-after PASS|all] [--skip-pass PASS] [--verify-ir] "
-    "[--time-passes]\n";
+    "[--time-passes] [--tune SECTION.KEY=VALUE]\n";
 
 typedef struct request {
     const char **file;
@@ -70,6 +73,7 @@ static bool read_option(cli_args *a, int k, request *r)
     case O_PRINT_AFTER: return cli_pass_value(a, CLI_PRINT_AFTER, &r->passes);
     case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &r->passes);
     case O_TIME_PASSES: return cli_pass_value(a, CLI_TIME_PASSES, &r->passes);
+    case O_TUNE: return cli_pass_value(a, CLI_TUNE, &r->passes);
     case CLI_OPERAND: r->file[r->nfiles++] = a->value; return true;
     default: return false;
     }

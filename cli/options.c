@@ -119,6 +119,7 @@ bool cli_pass_value(cli_args *a, cli_pass_option which, pl_pass_control *c)
     case CLI_PRINT_AFTER: c->print_after = a->value; break;
     case CLI_VERIFY_IR: c->verify = true; break;
     case CLI_TIME_PASSES: c->time = true; break;
+    case CLI_TUNE: c->tune = a->value; break;
     }
     return true;
 }

@@ -1,9 +1,11 @@
-# compiler: from the program as PTX says it to the machine program. Depends on isa and base.
+# compiler: from the program as PTX says it to the machine program. Depends on arch, isa and base.
+#   tuning.def      what passes ask of the target: arch/sm_90.target
 #   passes.def      the list of passes; pass_manager.c runs it
 #   ir/             the graph of blocks, its printer and its verifier
 #   analysis/       facts that passes ask for; opt/ and codegen/ hold the passes
 # To add a pass: doc/assembler.md. To add a file: libptxloom_la_SOURCES += compiler/opt/NAME.c
 libptxloom_la_SOURCES += \
+	compiler/tuning.c compiler/tuning.def compiler/tuning.h \
 	compiler/analysis/constant_bank.c \
 	compiler/analysis/constant_bank.h \
 	compiler/analysis/divergence.c \

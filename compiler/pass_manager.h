@@ -53,10 +53,11 @@ typedef struct pl_pass_time {
 
 /* Several host threads may share one, except for `print` and `time`, which need one thread. */
 struct pl_pass_options {
-    uint64_t skip;            /* bit k: pass k does not run */
-    uint64_t print_after;     /* bit k: the function is printed after each run of pass k */
-    const volatile int *stop; /* no pass starts when it is not 0; or NULL */
-    bool verify;              /* the verifier (ir_verify.h) runs after each IR pass */
+    uint64_t skip;                  /* bit k: pass k does not run */
+    uint64_t print_after;           /* bit k: the function is printed after each run of pass k */
+    const struct pl_tuning *tuning; /* NULL: that of the target's file */
+    const volatile int *stop;       /* no pass starts when it is not 0; or NULL */
+    bool verify;                    /* the verifier (ir_verify.h) runs after each IR pass */
     void (*print)(void *to, const char *text, size_t n);
     void *to;
     pl_pass_time *time; /* by pass; NULL: not measured */

@@ -147,6 +147,7 @@ typedef struct pl_pass_control {
         *skip; /* passes that do not run; NULL: none. Some are required and cannot be named */
     const char
         *print_after; /* each function is printed after each run of these; "all"; NULL: none */
+    const char *tune; /* "SECTION.KEY=VALUE,...": values of arch/sm_90.target; NULL: as they are */
     bool verify;      /* check each function after each pass; a finding is the error E0014 */
     bool time;        /* print a table of the time that each pass took */
     void (*print)(void *to, const char *text, size_t n); /* takes what is printed */

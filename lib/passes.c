@@ -1,5 +1,6 @@
 /* passes.c - pl_pass_control, in names, becomes pl_pass_options, in sets. */
 #include "lib/internal.h"
+#include "compiler/tuning.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,9 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
 #ifdef PL_VERIFY_IR
     out->verify = true;
 #endif
+    const pl_status tuned =
+        c->tune ? pl_tuning_read(gpu->messages, &gpu->diags, c->tune, &out->tuning) : PL_OK;
+    if (tuned != PL_OK) return tuned;
     if (!read_names(gpu, c->skip, &out->skip) || !may_skip(gpu, out->skip)) return PL_INVALID;
     if (c->print_after && c->print && strcmp(c->print_after, "all") == 0)
         out->print_after = ~(uint64_t)0;

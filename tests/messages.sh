@@ -282,6 +282,9 @@ END
 says 2 as one.ptx --skip-pass=gvn,spill <<'END'
 error: the pass 'spill' cannot be skipped [E0013]
 END
+says 2 as one.ptx --tune schedule.leed=3 <<'END'
+error: 'schedule.leed=3' changes nothing of the compile target [E0019]
+END
 
 # --- launches
 

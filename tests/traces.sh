@@ -58,7 +58,7 @@ equal 'the class of an instruction is that of its variant' 'ld st' "$(ask m.db "
 equal 'the machine description is in the trace' "$(grep -c '^[a-z_0-9]* *=' "$root/arch/h200.conf")" "$(ask m.db \
     "SELECT count(*) FROM machine_value")"
 equal 'with units and origins' 132,chosen "$(ask m.db "SELECT value, 'chosen' FROM machine_value WHERE section = 'sm' AND key = 'count'
-    AND provenance IN ('documented', 'measured', 'inferred', 'guessed', 'chosen')")"
+    AND provenance IN ('documented', 'measured', 'inferred', 'fitted', 'guessed', 'chosen')")"
 
 # --- lines of CUDA, of inlined functions too
 

@@ -30,7 +30,7 @@ CREATE TABLE machine_value (
     key         TEXT NOT NULL,
     value       NUMERIC,
     unit        TEXT,
-    provenance  TEXT, -- documented, measured, inferred, guessed, chosen
+    provenance  TEXT, -- documented, measured, inferred, fitted, guessed, chosen
     source      TEXT, -- document or measurement the value comes from
     PRIMARY KEY (machine, section, key)
 ) WITHOUT ROWID;

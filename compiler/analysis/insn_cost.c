@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 
 static_assert((int)PL_COST_NEVER > (int)PL_INSN_COST_MAX, "no body has room for it");
@@ -98,6 +99,7 @@ unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
     const int bits = pl_type_bits(type);
     uint64_t number;
     unsigned more = 0;
+    const struct pl_tuning_if_convert *t = &x->p->tuning->if_convert;
     if (i->latency_class == C_free) return 0;
     switch (m) {
     case M_mov: return weight_of_move(x, i);
@@ -124,20 +126,23 @@ unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
         if (bits == 16 && pl_type_kind(type) != 'f')
             more = extension(x, i->op[1], type == W_s16) + extension(x, i->op[2], type == W_s16);
         if (bits == 64 && pl_type_kind(type) != 'f')
-            return pl_insn_has(i, W_hi) ? 7 : is_number(x, i->op[2]) ? 3 : 4;
+            return pl_insn_has(i, W_hi)     ? t->cost_mul64_hi
+                   : is_number(x, i->op[2]) ? t->cost_mul64_constant
+                                            : t->cost_mul64;
         break;
     case M_mad:
-        if (bits == 64) return 4;
+        if (bits == 64) return t->cost_mad64;
         break;
     case M_min:
     case M_max:
     case M_abs:
-        if (bits == 64 && pl_type_kind(type) != 'f') return m == M_abs ? 5 : 4;
+        if (bits == 64 && pl_type_kind(type) != 'f')
+            return m == M_abs ? t->cost_abs64 : t->cost_minmax64;
         break;
     case M_bfe:
     case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
     case M_rcp:
-        if (i->latency_class == C_mufu_scaled) return 8;
+        if (i->latency_class == C_mufu_scaled) return t->cost_rcp_scaled;
         break;
     case M_cvt:
         if (i->latency_class == C_cvt_int) return weight_of_conversion(x, i);

@@ -17,13 +17,14 @@
 
 #include "compiler/analysis/liveness.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "isa/program/canonicalize.h"
 #include "compiler/analysis/divergence.h"
 
-/* FREE: what a function that calls nobody may need beside its arguments: R0 and R3 are free, then
- * ptxas takes R2, which is not. */
-enum { MOST_STEADY = 64, FREE = 1 };
+/* calls.free_regs: what a function that calls nobody may need beside its arguments: R0 and R3 are
+ * free, then ptxas takes R2, which is not. */
+enum { MOST_STEADY = 64 };
 
 /* What a known function gets as one of its arguments: the same value from every call here, or not.
  */
@@ -402,7 +403,9 @@ bool pl_pass_lower_calls(pl_ir *x)
     for (size_t b = 0; b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             any |= clobbers(x, &x->blocks.at[b].code.at[k]);
-    if (!any && (x->f->entry || (x->f->abi_calls && x->max_pressure <= x->f->formal.n + FREE)))
+    if (!any &&
+        (x->f->entry ||
+         (x->f->abi_calls && x->max_pressure <= x->f->formal.n + x->p->tuning->calls.free_regs)))
         return true;
     if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
     if (!any) return x->f->abi_calls ? restore_result(&c, 1, false) : half_address(x);

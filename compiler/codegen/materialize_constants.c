@@ -4,18 +4,17 @@
  * registers or sends data to memory (atomics, stores, matrix operands, numbers that a register
  * shifts). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the
  * block that needs them, in loops too, where a move costs less than a register kept all along (so
- * 66 of 78 in loops of one block, 2026-11); what such a loop has OFTEN stands before it,
- * unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand of f64 arithmetic
- * holds the upper half of a constant; where the lower half is not zero, both go into uniform
- * registers in the block that needs them, and so do constant vectors of IDP (its output for sm_90,
- * 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is fetched from the
- * constant bank. */
+ * 66 of 78 in loops of one block, 2026-11); what such a loop has materialize_constants.hoist_uses
+ * stands before it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand
+ * of f64 arithmetic holds the upper half of a constant; where the lower half is not zero, both go
+ * into uniform registers in the block that needs them, and so do constant vectors of IDP (its
+ * output for sm_90, 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is
+ * fetched from the constant bank. */
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
-
-enum { OFTEN = 4 };
 
 typedef struct materialized_constant {
     uint32_t constant, row, block, next; /* next: of the same constant, plus one */
@@ -47,10 +46,11 @@ static bool read_often(constant_materializer *m, uint32_t constant)
 {
     uint32_t readers = 0;
     const pl_ir_block *b = &m->x->blocks.at[m->block];
-    for (size_t k = m->at; k < b->code.n && readers < OFTEN; k++)
+    for (size_t k = m->at;
+         k < b->code.n && readers < m->x->p->tuning->materialize_constants.hoist_uses; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
             readers += pl_ir_reads(m->x, &b->code.at[k], constant);
-    return readers >= OFTEN;
+    return readers >= m->x->p->tuning->materialize_constants.hoist_uses;
 }
 
 static uint32_t register_for(constant_materializer *m, uint32_t constant, unsigned rows)

@@ -16,16 +16,16 @@
 #include "isa/program/cfg.h"
 #include "compiler/codegen/linear_scan.h"
 #include "compiler/ir/ir.h"
+#include "compiler/tuning.h"
 #include "compiler/analysis/live_spans.h"
 #include "isa/program/operand_plan.h"
 
 /* What a thread has beyond the highest register that its code names; and the fewest of a function
  * that calls by the convention (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have
  * two more, the others some that their code does not use). */
-enum { MORE = 2, WITH_CALLS = 24, FEWEST = 8, TEMPORARIES = 16 };
+enum { TEMPORARIES = 16 };
 
 /* Registers that functions save and kernels do not keep anything in: the return address. */
-enum { NOT_KEPT = 2 };
 
 /* A call of a function that keeps to the calling convention. */
 static bool is_linked(const pl_program *p, const pl_insn *i)
@@ -37,13 +37,16 @@ static bool is_linked(const pl_program *p, const pl_insn *i)
 
 /* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then
  * four of each eight; callees may change the others. */
-static uint32_t with_saved(uint32_t saved)
+static uint32_t with_saved(const pl_program *p, uint32_t saved)
 {
     enum { FIRST = 16, SOLID = 17, NEXT = 36, GROUP = 4 };
     uint32_t max = saved < SOLID + 1 ? FIRST + saved - 2
                                      : NEXT + (saved - SOLID - 1) / GROUP * 2 * GROUP +
                                            (saved - SOLID - 1) % GROUP;
-    return saved < 2 || max + 1 + MORE < WITH_CALLS ? WITH_CALLS : max + 1 + MORE;
+    return saved < 2 ||
+                   max + 1 + p->tuning->registers.beyond_named < p->tuning->registers.min_with_calls
+               ? p->tuning->registers.min_with_calls
+               : max + 1 + p->tuning->registers.beyond_named;
 }
 
 typedef struct live_unit {
@@ -246,12 +249,13 @@ static bool reads_late(const pl_insn *i)
  * that units take in turn, wait in a queue, and who writes such a register earlier has to wait for
  * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases after
  * a store, 73 after arithmetic. */
-enum { STORE_QUEUE = 18, LOAD_QUEUE = 9, UNIT_QUEUE = 8 };
 static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(i)) return 0;
-    if (!(i->flags & PL_IF_MEM)) return UNIT_QUEUE;
-    return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC) ? STORE_QUEUE : LOAD_QUEUE;
+    if (!(i->flags & PL_IF_MEM)) return l->p->tuning->registers.unit_wait;
+    return pl_forms[i->form].effects & (PL_EF_STORE | PL_EF_ATOMIC)
+               ? l->p->tuning->registers.store_wait
+               : l->p->tuning->registers.memory_wait;
 }
 
 static void revive(allocator *l, const unit_ref *r)
@@ -522,10 +526,10 @@ static uint32_t choose_rows(const register_file *s, const live_unit *u, uint32_t
 
 static void give_rows(register_file *s, uint32_t k, uint32_t row)
 {
-    enum { A_WHILE = 16 };
     live_unit *u = &s->l->u[k];
     const int c = width_class(u->rows);
-    const uint32_t busy = u->end + 1, unread = busy + (u->read_late ? A_WHILE : 0),
+    const uint32_t busy = u->end + 1,
+                   unread = busy + (u->read_late ? s->l->p->tuning->registers.reuse_delay : 0),
                    last = s->l->f->count;
     u->to = row;
     if (row > s->nrows) s->nunused += row - s->nrows;
@@ -720,9 +724,11 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
         calls = calls || is_linked(p, &p->code.at[f->first + k]);
         saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
     }
-    f->registers = needed(&l) + MORE;
+    f->registers = needed(&l) + p->tuning->registers.beyond_named;
     uint32_t fewest =
-        !calls ? FEWEST : with_saved(f->entry ? f->callee_saved_used + NOT_KEPT : saved);
+        !calls ? p->tuning->registers.min
+               : with_saved(p, f->entry ? f->callee_saved_used + p->tuning->calls.kernel_unsaved
+                                        : saved);
     if (f->registers < fewest) f->registers = fewest;
     uint32_t limit = pl_register_limit(p, f);
     if (f->registers > limit) f->registers = limit;

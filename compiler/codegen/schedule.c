@@ -21,6 +21,7 @@
 #include "compiler/codegen/register_allocation.h"
 #include "compiler/analysis/memory_dependence.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "isa/program/resource_usage.h"
 
@@ -41,66 +42,42 @@ static bool plain_store(const pl_insn *i)
 
 /* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
  * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11): the
- * column `latency` of isa/table/classes.isa; everything else takes FIXED. Beside a chain of 50 to
- * 400 FFMA, ptxas places a load from far away 303 cycles before its reader, whatever the length
- * (2026-11). */
-enum { FIXED = 5, TO_GUARD = 13, FAR_LOAD = 300, NEAR_LOAD = 38, BANK_LOAD = 40 };
+ * column `latency` of isa/table/classes.isa; everything else takes schedule.fixed_latency. Beside a
+ * chain of 50 to 400 FFMA, ptxas places a load from far away 303 cycles before its reader, whatever
+ * the length (2026-11). */
 
 /* Results that take so long are waited for (the others come in time); what else takes a register
  * stands no further before where it is needed than this: between loads and their readers ptxas
  * leaves time unused rather than compute an address or a constant for later. */
-enum { WAITED = 20, AHEAD = 8 };
 
-/* Registers that a region may take. FULL make 32 with the stack pointer and what
+/* Registers that a region may take. full_regs make 32 with the stack pointer and what
  * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
  * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that
- * starts too much takes more than it may: then it is made with LESS, down to FREE. Where that does
- * not suffice for one region, all of the function take the registers of the next of the
- * `occupancy_steps`, with which an SM holds four warps fewer, that this one needs in the order of
- * the text and BESIDE it (TIGHT beside it are enough for FULL); one step less where it gets only a
- * LITTLE longer by that. ptxas takes no more for the sake of loads that could run ahead than three
- * or four of them need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of
- * loads of 16 bytes that can be under way together they are given WIDE more than the text needs, up
- * to a step of DEAR, beyond which the text of three kernels recorded needs more here than there.
- * With less than ROOM left, what has begun goes before what has not, and something that comes SOON
- * before something else. */
-enum {
-    FREE = 21,
-    FULL = 29,
-    LESS = 1,
-    LONG = 100,
-    LITTLE = 16,
-    EARLY = 8,
-    BESIDE = 4,
-    TIGHT = 1,
-    ROOM = 4,
-    SOON = 6,
-    WIDE = 8,
-    DEAR = 64
-};
+ * starts too much takes more than it may: then it is made with schedule.regs_step, down to
+ * schedule.min_regs. Where that does not suffice for one region, all of the function take the
+ * registers of the next of the `occupancy_steps`, with which an SM holds four warps fewer, that
+ * this one needs in the order of the text and schedule.text_margin it (schedule.full_margin beside
+ * it are enough for full_regs); one step less where it gets only a schedule.step_gain longer by
+ * that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
+ * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes
+ * that can be under way together they are given schedule.wide_load_regs more than the text needs,
+ * up to a step of schedule.wide_load_limit, beyond which the text of three kernels recorded needs
+ * more here than there. With less than schedule.tight_room left, what has begun goes before what
+ * has not, and something that comes schedule.soon before something else. */
 
-/* Of 32 registers ptxas leaves SPARE when it asks for another load from far away (loops of 8 to 32
- * loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for sm_90, 2026-11),
- * unless fewer than 4 of them are under way. What else lives there differs from ours by a few: here
- * SOME must be, or WIDE_ONES of more than 8 bytes. */
-enum { SPARE = 3, SOME = 8, WIDE_ONES = 4 };
+/* Of 32 registers ptxas leaves schedule.load_spare_regs when it asks for another load from far away
+ * (loops of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for
+ * sm_90, 2026-11), unless fewer than 4 of them are under way. What else lives there differs from
+ * ours by a few: here schedule.loads_in_flight must be, or schedule.wide_loads_in_flight of more
+ * than 8 bytes. */
 /* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
  * 14 values, 2026-11). */
-enum { SPARE_NEAR = 2, SOME_NEAR = 4, WIDE_NEAR = 2 };
 
 /* Predicates of a thread besides the one that is always true. Where the order of the text does with
  * them, so does ptxas: of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
  * under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves
- * predicates to registers or compares again, which is not done here. With FEW left, compares come
- * when they are needed. */
-enum { PREDICATES = 7, FEW = 3 };
-
-/* Registers of a thread, the most with which an SM of sm_90 holds 64, 48, 40, 36 ... warps. */
-static const int16_t occupancy_steps[] = {32, 40, 48, 56, 64, 72, 80, 96, 128, 168, 255};
-
-/* Instructions looked ahead: less where registers do not suffice, since what is begun early holds
- * its registers. */
-static const uint32_t windows[] = {256, 64, 24};
+ * predicates to registers or compares again, which is not done here. With schedule.predicate_margin
+ * left, compares come when they are needed. */
 
 typedef struct dep_edge {
     uint32_t to, cycles,
@@ -138,8 +115,8 @@ typedef struct sched_node {
                           it */
     uint32_t critical_path,
         earliest;      /* cycles to the end of the region; least distance from its start */
-    uint32_t priority; /* the same, and EARLY more for loads: their addresses need not all be there
-                        first */
+    uint32_t priority; /* the same, and schedule.load_lead more for loads: their addresses need not
+                        all be there first */
     uint32_t asap;     /* distance from the start if nothing but operands is waited for */
     uint32_t alap_shared; /* of a load from shared memory, where it must stand so that no reader
                            waits longer; PL_IR_NONE: no reader, or something else */
@@ -165,6 +142,8 @@ typedef struct ready_insn {
 
 typedef struct sched {
     pl_ir *x;
+    const pl_tuning *t;
+    int full_regs; /* of values, with which an SM holds all its warps */
     pl_insn *code;
     uint32_t n, at;
     sched_node *node;
@@ -230,15 +209,15 @@ static inline const pl_class_info *class_of(sched *l, uint16_t cls)
     return c;
 }
 
-static uint32_t latency_of(const pl_class_info *c, const pl_insn *i)
+static uint32_t latency_of(const sched *l, const pl_class_info *c, const pl_insn *i)
 {
     if (pl_insn_effects(i) & PL_EF_LOAD) switch ((pl_space)i->sel[PL_M_SPACE]) {
-        case PL_SP_SHARED: return NEAR_LOAD;
+        case PL_SP_SHARED: return l->t->schedule.shared_load_latency;
         case PL_SP_CONST:
-        case PL_SP_PARAM: return BANK_LOAD;
-        default: return FAR_LOAD;
+        case PL_SP_PARAM: return l->t->schedule.constant_load_latency;
+        default: return l->t->schedule.global_load_latency;
         }
-    return c->latency ? c->latency : FIXED;
+    return c->latency ? c->latency : l->t->schedule.fixed_latency;
 }
 
 /* Units that take an instruction every second cycle or less, and the cycles between two
@@ -328,11 +307,12 @@ static void add_register_edges(sched *l, uint32_t at)
         const operand_use *u = &l->uses.at[k];
         uint32_t from = l->last_writer[u->value];
         if (from == PL_IR_NONE && l->loading_region[u->value] == l->region)
-            l->node[at].min_start = NEAR_LOAD;
+            l->node[at].min_start = l->t->schedule.shared_load_latency;
         if (from != PL_IR_NONE)
             add_edge(l, from, at,
-                     u->guard && l->node[from].latency < TO_GUARD ? TO_GUARD
-                                                                  : l->node[from].latency);
+                     u->guard && l->node[from].latency < l->t->schedule.guard_latency
+                         ? l->t->schedule.guard_latency
+                         : l->node[from].latency);
         range_reader *r = pl_push(l->x->tmp, &l->readers);
         *r = (range_reader){at, l->readers_of[u->value]};
         l->readers_of[u->value] = (uint32_t)(l->readers.n - 1);
@@ -378,7 +358,7 @@ static void add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *fl
         return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
                    ptxas moves it past barriers, fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
-        add_edge(l, *flags, at, FIXED);
+        add_edge(l, *flags, at, l->t->schedule.fixed_latency);
         *flags = at;
         return;
     }
@@ -493,20 +473,21 @@ static int place_insn(sched *l, uint32_t at)
 /* Does it take one of the last predicates? */
 static inline bool takes_predicate(const sched *l, const sched_node *n)
 {
-    return l->limit_preds && n->pred_delta_now > 0 && l->preds_live >= PREDICATES - FEW;
+    return l->limit_preds && n->pred_delta_now > 0 &&
+           l->preds_live >= l->t->registers.predicates - l->t->schedule.predicate_margin;
 }
 
 /* When a load from shared memory should come whose first reader could be placed early: of a chain
  * that needs one after the other, ptxas begins with those that it comes to while the first is on
- * its way (of 24 words ten where each needs one FFMA, four where each needs three; NEAR_LOAD is
- * what that tells), whether or not the chain is what the region waits for (8 and 16 words, floats
- * and doubles, alone and beside loads from far away; ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal,
- * the others differ by one. Beside a long chain of sums it begins with fewer, which is not done
- * here). */
+ * its way (of 24 words ten where each needs one FFMA, four where each needs three;
+ * schedule.shared_load_latency is what that tells), whether or not the chain is what the region
+ * waits for (8 and 16 words, floats and doubles, alone and beside loads from far away; ptxas 13.0
+ * for sm_90, 2026-11: 12 of 16 equal, the others differ by one. Beside a long chain of sums it
+ * begins with fewer, which is not done here). */
 static inline uint32_t shared_load_due(const sched *l, const sched_node *n)
 {
     const uint32_t at = n->alap_shared + l->shared_load_delay;
-    return at > EARLY ? at - EARLY : 0;
+    return at > l->t->schedule.load_lead ? at - l->t->schedule.load_lead : 0;
 }
 
 /* When it should come: what takes a register is done when it is needed, not when there is time for
@@ -522,12 +503,14 @@ static inline uint32_t preferred_cycle(const sched *l, const ready_insn *c, uint
         const uint32_t at = shared_load_due(l, n);
         if (at <= latest) return at > when ? at : when;
     }
-    if (latest <= cycle + AHEAD || latest <= when + AHEAD ||
-        (n->latency >= WAITED && n->latency < LONG && !n->is_shared_load && !l->delay_loads) ||
+    if (latest <= cycle + l->t->schedule.lead || latest <= when + l->t->schedule.lead ||
+        (n->latency >= l->t->schedule.waited_latency && n->latency < l->t->schedule.long_latency &&
+         !n->is_shared_load && !l->delay_loads) ||
         (n->reg_delta_now <= 0 && !takes_predicate(l, n)))
         return when;
-    if (l->limit_preds && n->pred_delta_now < 0 && l->preds_live >= PREDICATES) return when;
-    return latest - AHEAD;
+    if (l->limit_preds && n->pred_delta_now < 0 && l->preds_live >= l->t->registers.predicates)
+        return when;
+    return latest - l->t->schedule.lead;
 }
 
 static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
@@ -539,18 +522,22 @@ static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
 static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
 {
     if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 ||
-        l->max_needed > FULL || room - n->reg_delta_now >= (n->is_global_load ? SPARE : SPARE_NEAR))
+        l->max_needed > l->full_regs ||
+        room - n->reg_delta_now >=
+            (n->is_global_load ? l->t->schedule.load_spare_regs : l->t->schedule.shared_spare_regs))
         return false;
-    return l->loads_in_flight >= (n->reg_delta_now > 2 ? n->is_global_load ? WIDE_ONES : WIDE_NEAR
-                                  : n->is_global_load  ? SOME
-                                                       : SOME_NEAR);
+    return l->loads_in_flight >= (n->reg_delta_now > 2 ? n->is_global_load
+                                                             ? l->t->schedule.wide_loads_in_flight
+                                                             : l->t->schedule.shared_wide_in_flight
+                                  : n->is_global_load  ? l->t->schedule.loads_in_flight
+                                                       : l->t->schedule.shared_loads_in_flight);
 }
 
 /* Is there a predicate for what it finds? */
 static inline bool has_predicate(const sched *l, const ready_insn *c)
 {
     return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 ||
-           l->preds_live + l->node[c->at].pred_delta_now <= PREDICATES;
+           l->preds_live + l->node[c->at].pred_delta_now <= l->t->registers.predicates;
 }
 
 /* Which of the ready instructions comes next: index in `ready`; PL_IR_NONE: for none of them is
@@ -593,7 +580,7 @@ static uint32_t pick_min_pressure(const sched *l, uint32_t cycle, int room)
                     !exceeds_loads_in_flight(l, &l->node[c->at], room),
              better = best == PL_IR_NONE;
         uint32_t when = preferred_cycle(l, c, issue_cycle(l, c), cycle);
-        when = when <= cycle + SOON ? 0 : when;
+        when = when <= cycle + l->t->schedule.soon ? 0 : when;
         if (room > 0 && fits && !when && d <= 0) /* those that follow are less urgent */
             return k;
         if (!better) {
@@ -675,7 +662,8 @@ static schedule_result list_schedule(sched *l, int max, const schedule_bound *b,
     uint32_t cycle = 0, oldest = 0;
     int live = l->live_in;
     schedule_result o = {.max_pressure = live,
-                         .partial_window = l->window < windows[0] && l->window < l->n};
+                         .partial_window =
+                             l->window < l->t->schedule.windows.at[0] && l->window < l->n};
     l->nready = l->nwindowed = l->end = l->shared_load_delay = 0;
     memset(l->unit_free_at, 0, sizeof l->unit_free_at);
     for (uint32_t at = 0; at < l->n; at++) {
@@ -695,7 +683,9 @@ static schedule_result list_schedule(sched *l, int max, const schedule_bound *b,
     extend_window(l, 0);
     *fails = false;
     for (uint32_t placed = 0; placed < l->n; placed++) {
-        uint32_t k = max - live < ROOM ? PL_IR_NONE : pick_critical_path(l, cycle, max - live);
+        uint32_t k = max - live < l->t->schedule.tight_room
+                         ? PL_IR_NONE
+                         : pick_critical_path(l, cycle, max - live);
         k = k == PL_IR_NONE ? pick_min_pressure(l, cycle, max - live) : k;
         const uint32_t at = l->ready[k].at;
         uint32_t min = issue_cycle(l, &l->ready[k]);
@@ -710,7 +700,7 @@ static schedule_result list_schedule(sched *l, int max, const schedule_bound *b,
             l->shared_load_delay = cycle - n->alap_shared;
         n->npreds_left = PL_IR_NONE;
         live += place_insn(l, at);
-        o.limited |= max - live < ROOM;
+        o.limited |= max - live < l->t->schedule.tight_room;
         o.max_pressure =
             live + n->temporaries > o.max_pressure ? live + n->temporaries : o.max_pressure;
         o.max_preds = l->preds_live > o.max_preds ? l->preds_live : o.max_preds;
@@ -741,8 +731,9 @@ static schedule_result try_windows(sched *l, int max, int useful)
 {
     schedule_result best = {0};
     bool none = true; /* so far all were given up because of `useful` */
-    for (unsigned k = 0; k < 2 * (sizeof windows / sizeof *windows) &&
-                         (!k || (best.limited && (k % 2 || l->n > windows[k / 2])));
+    for (unsigned k = 0;
+         k < 2 * l->t->schedule.windows.n &&
+         (!k || (best.limited && (k % 2 || l->n > l->t->schedule.windows.at[k / 2])));
          k++) {
         bool fails;
         const schedule_bound b = {.excess = none                      ? INT_MAX
@@ -750,7 +741,7 @@ static schedule_result try_windows(sched *l, int max, int useful)
                                                                       : 0,
                                   .max_pressure = useful,
                                   .cycles = none ? UINT32_MAX : best.cycles};
-        l->window = windows[k / 2];
+        l->window = (uint32_t)l->t->schedule.windows.at[k / 2];
         l->delay_loads = k % 2;
         schedule_result o = list_schedule(l, max, &b, &fails);
         if (none && fails) {
@@ -773,12 +764,18 @@ static int capped_pressure(const sched *l, int max)
     return max < l->limit ? max : l->limit;
 }
 
+/* The most registers of a thread for the k-th number of warps. */
+static int step_regs(const sched *l, size_t k)
+{
+    return (int)l->t->registers.steps.at[k];
+}
+
 /* What a region needs at most that takes so many registers in the order of the text. */
-static size_t occupancy_step_above(int text)
+static size_t occupancy_step_above(const sched *l, int text)
 {
     size_t k = 0;
-    while (k + 1 < sizeof occupancy_steps / sizeof *occupancy_steps &&
-           occupancy_steps[k] - (32 - FULL) < text + BESIDE)
+    while (k + 1 < l->t->registers.steps.n &&
+           step_regs(l, k) - l->t->registers.reserved < text + l->t->schedule.text_margin)
         k++;
     return k;
 }
@@ -802,26 +799,31 @@ static bool has_wide_loads(const sched *l)
 static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
-              preferred_cycle = all < text + WIDE ? all : text + WIDE;
+              preferred_cycle = all < text + l->t->schedule.wide_load_regs
+                                    ? all
+                                    : text + l->t->schedule.wide_load_regs;
     for (size_t k = 0;
-         k < sizeof occupancy_steps / sizeof *occupancy_steps && occupancy_steps[k] <= DEAR; k++)
-        if (occupancy_steps[k] - (32 - FULL) >= preferred_cycle)
-            return occupancy_steps[k] - (32 - FULL) > step ? occupancy_steps[k] - (32 - FULL)
-                                                           : step;
+         k < l->t->registers.steps.n && step_regs(l, k) <= l->t->schedule.wide_load_limit; k++)
+        if (step_regs(l, k) - l->t->registers.reserved >= preferred_cycle)
+            return step_regs(l, k) - l->t->registers.reserved > step
+                       ? step_regs(l, k) - l->t->registers.reserved
+                       : step;
     return step;
 }
 
-/* What a region needs that does not do with FULL. */
+/* What a region needs that does not do with full_regs. */
 static void measure_pressure(sched *l, int text)
 {
-    size_t k = text + TIGHT <= FULL ? 0 : occupancy_step_above(text);
-    int step = occupancy_steps[k] - (32 - FULL),
-        lower = k ? occupancy_steps[k - 1] - (32 - FULL) : 0;
-    if (step > FULL && k > 0) {
+    size_t k =
+        text + l->t->schedule.full_margin <= l->full_regs ? 0 : occupancy_step_above(l, text);
+    int step = step_regs(l, k) - l->t->registers.reserved,
+        lower = k ? step_regs(l, k - 1) - l->t->registers.reserved : 0;
+    if (step > l->full_regs && k > 0) {
         schedule_result less = try_windows(l, capped_pressure(l, lower), lower);
         if (less.max_pressure <= lower) {
             schedule_result here = try_windows(l, capped_pressure(l, step), INT_MAX);
-            step = less.cycles <= here.cycles + here.cycles / LITTLE ? lower : step;
+            step =
+                less.cycles <= here.cycles + here.cycles / l->t->schedule.step_gain ? lower : step;
         }
     }
     if (has_wide_loads(l)) step = step_for_wide_loads(l, text, step);
@@ -856,15 +858,16 @@ static void find_priorities(sched *l)
     for (uint32_t at = l->n; at-- > 0;) {
         sched_node *n = &l->node[at];
         bool later =
-            n->latency >= LONG &&
+            n->latency >= l->t->schedule.long_latency &&
             !plain_store(&l->code[at]); /* what the next block reads is on its way until then */
         for (uint32_t e = n->edges; e != PL_IR_NONE; e = l->edges.at[e].next) {
             uint32_t h = l->node[l->edges.at[e].to].critical_path + l->edges.at[e].cycles;
             n->critical_path = h > n->critical_path ? h : n->critical_path;
-            later &= l->edges.at[e].cycles < LONG;
+            later &= l->edges.at[e].cycles < l->t->schedule.long_latency;
         }
         n->critical_path = later && n->critical_path < n->latency ? n->latency : n->critical_path;
-        n->priority = n->critical_path + (n->latency >= LONG ? EARLY : 0);
+        n->priority = n->critical_path +
+                      (n->latency >= l->t->schedule.long_latency ? l->t->schedule.load_lead : 0);
     }
 }
 
@@ -876,15 +879,16 @@ static bool build_dependence_graph(sched *l)
     for (l->at = 0; l->at < l->n; l->at++) {
         const pl_insn *i = &l->code[l->at];
         const pl_class_info *c = class_of(l, i->latency_class);
-        const uint32_t cycles = latency_of(c, i);
-        l->node[l->at] = (sched_node){.edges = PL_IR_NONE,
-                                      .uses = (uint32_t)l->uses.n,
-                                      .latency = cycles,
-                                      .temporaries = c->temporaries,
-                                      .is_global_load = is_load(i) && cycles >= LONG,
-                                      .is_shared_load = is_load(i) && cycles == NEAR_LOAD,
-                                      .unit = unit_of(c, i),
-                                      .unit_cycles = c->unit_cycles};
+        const uint32_t cycles = latency_of(l, c, i);
+        l->node[l->at] = (sched_node){
+            .edges = PL_IR_NONE,
+            .uses = (uint32_t)l->uses.n,
+            .latency = cycles,
+            .temporaries = c->temporaries,
+            .is_global_load = is_load(i) && cycles >= l->t->schedule.long_latency,
+            .is_shared_load = is_load(i) && cycles == l->t->schedule.shared_load_latency,
+            .unit = unit_of(c, i),
+            .unit_cycles = c->unit_cycles};
         pl_liveness_visit(&l->f, l->block, l->start + l->at);
         pl_insn_reads_here(l->x->p, &l->code[l->at], note_read, l);
         l->node[l->at].writes = (uint32_t)l->uses.n;
@@ -935,10 +939,11 @@ static void note_pressure(sched *l, int max)
 /* Is what the region needs no more than is taken anyway? */
 static bool fits_without_reordering(const sched *l, int text)
 {
-    const int have = l->max_needed > FULL ? l->max_needed : FULL;
-    return (text + TIGHT <= FULL ||
-            occupancy_steps[occupancy_step_above(text)] - (32 - FULL) <= l->max_needed) &&
-           (text + WIDE <= have || !has_wide_loads(l));
+    const int have = l->max_needed > l->full_regs ? l->max_needed : l->full_regs;
+    return (text + l->t->schedule.full_margin <= l->full_regs ||
+            step_regs(l, occupancy_step_above(l, text)) - l->t->registers.reserved <=
+                l->max_needed) &&
+           (text + l->t->schedule.wide_load_regs <= have || !has_wide_loads(l));
 }
 
 /* o was made for `max` registers and looks a short way ahead, as no order that looks far took no
@@ -947,12 +952,11 @@ static bool fits_without_reordering(const sched *l, int text)
  * and given up when too long. */
 static schedule_result retry_with_fewer_regs(sched *l, int max, int target, schedule_result o)
 {
-    enum { FEWER = 3, SHORTER = 4 };
-    uint32_t enough = o.cycles - o.cycles / SHORTER;
-    l->window = windows[0];
-    for (unsigned k = 0; k < 2 * FEWER; k++) {
+    uint32_t enough = o.cycles - o.cycles / l->t->schedule.retry_gain;
+    l->window = (uint32_t)l->t->schedule.windows.at[0];
+    for (unsigned k = 0; k < 2 * l->t->schedule.retry_fewer; k++) {
         bool fails;
-        const int fewer = capped_pressure(l, max) - LESS * (int)(k / 2 + 1);
+        const int fewer = capped_pressure(l, max) - l->t->schedule.regs_step * (int)(k / 2 + 1);
         const schedule_bound b = {.excess = capped_pressure(l, target) - fewer,
                                   .max_pressure = capped_pressure(l, target),
                                   .cycles = enough};
@@ -969,8 +973,9 @@ static schedule_result retry_with_fewer_regs(sched *l, int max, int target, sche
 /* The best order of the region within what its function takes, in l->best. */
 static schedule_result find_best_order(sched *l)
 {
-    const int target = l->max_needed > FULL ? l->max_needed : FULL;
-    for (int max = target; max >= target - (FULL - FREE); max -= LESS) {
+    const int target = l->max_needed > l->full_regs ? l->max_needed : l->full_regs;
+    for (int max = target; max >= target - (l->full_regs - l->t->schedule.min_regs);
+         max -= l->t->schedule.regs_step) {
         const schedule_result o = try_windows(l, capped_pressure(l, max), target);
         if (o.max_pressure <= target)
             return o.partial_window ? retry_with_fewer_regs(l, max, target, o) : o;
@@ -992,7 +997,7 @@ static bool schedule_region(sched *l, int text)
     }
     l->limit_preds = false;
     schedule_result o = find_best_order(l);
-    if (o.max_preds > PREDICATES && l->fits_preds) {
+    if (o.max_preds > l->t->registers.predicates && l->fits_preds) {
         l->limit_preds = true;
         o = find_best_order(l);
     }
@@ -1006,14 +1011,14 @@ static bool schedule_region(sched *l, int text)
 /* Registers that a kernel may take without need: all of its limit where it names one, in registers
  * or in blocks an SM (.minnctapersm); as many as BLOCKS of one warp have where its blocks are no
  * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
-static int free_register_limit(const pl_prog_func *f, int limit)
+static int free_register_limit(const sched *l, const pl_prog_func *f, int limit)
 {
-    enum { ONE_WARP = 64 };
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
     const uint32_t threads = n[0] * (n[1] ? n[1] : 1) * (n[2] ? n[2] : 1);
     const int room = f->maxnreg || (f->minnctapersm && threads) ? limit
-                     : threads && threads <= PL_LANES           ? ONE_WARP - (32 - FULL)
-                                                                : 0;
+                     : threads && threads <= PL_LANES
+                         ? l->t->registers.one_warp - l->t->registers.reserved
+                         : 0;
     return room < limit ? room : limit;
 }
 
@@ -1088,7 +1093,7 @@ static bool schedule_block(sched *l, uint32_t b)
         }
         l->live_in = (int)l->f.reg_pressure;
         l->preds_live_in = (int)l->f.pred_pressure;
-        l->fits_preds = truths <= PREDICATES;
+        l->fits_preds = truths <= l->t->registers.predicates;
         l->code = k->code.at + at;
         l->start = (uint32_t)at;
         l->n = (uint32_t)(end - at);
@@ -1119,21 +1124,26 @@ static void drop_undefined_preds(sched *l)
 
 bool pl_pass_schedule(pl_ir *x)
 {
-    size_t max = 0;
-    sched l = {.x = x};
+    size_t max = 0, widest = 0;
+    sched l = {.x = x,
+               .t = x->p->tuning,
+               .full_regs =
+                   x->p->tuning->registers.full_occupancy - x->p->tuning->registers.reserved};
     pl_ir_sweep(x);
     if (!pl_ir_graph(x) || !pl_ir_uses(x) || !pl_liveness_values(&l.f, x, true)) return false;
     pl_liveness_alias(&l.f);
     if (!pl_liveness_solve(&l.f)) return false;
     for (size_t b = 0; b < x->blocks.n; b++)
         max = x->blocks.at[b].code.n > max ? x->blocks.at[b].code.n : max;
+    for (size_t k = 0; k < l.t->schedule.windows.n; k++)
+        widest = l.t->schedule.windows.at[k] > widest ? l.t->schedule.windows.at[k] : widest;
     l.nvalues = l.f.n + 1;
-    l.limit = (int)pl_register_limit(x->p, x->f) - (32 - FULL);
-    l.max_needed = free_register_limit(x->f, l.limit);
+    l.limit = (int)pl_register_limit(x->p, x->f) - l.t->registers.reserved;
+    l.max_needed = free_register_limit(&l, x->f, l.limit);
     l.node = pl_arena_array(x->tmp, sched_node, max + 1);
     l.order = pl_arena_array(x->tmp, uint32_t, max + 1);
     l.best = pl_arena_array(x->tmp, uint32_t, max + 1);
-    l.ready = pl_arena_array(x->tmp, ready_insn, (max < windows[0] ? max : windows[0]) + 1);
+    l.ready = pl_arena_array(x->tmp, ready_insn, (max < widest ? max : widest) + 1);
     l.last_writer = pl_arena_array(x->tmp, uint32_t, l.nvalues);
     l.readers_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);
     l.range_of = pl_arena_array(x->tmp, uint32_t, l.nvalues);

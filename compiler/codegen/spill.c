@@ -15,6 +15,7 @@
 #include "compiler/analysis/liveness.h"
 #include "compiler/codegen/register_allocation.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "isa/program/canonicalize.h"
 #include "isa/program/resource_usage.h"
@@ -31,7 +32,6 @@ enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
  * highest one named (register_allocation.c); when values have to leave, one more through which they
  * come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the
  * fewest that are left to values. */
-enum { RESERVED = 3, MOVING = 1, LEAST = 12 };
 
 typedef struct spill_value {
     uint32_t row, rows;
@@ -850,7 +850,11 @@ static void find_rematerializable(spiller *s)
 bool pl_pass_spill(pl_ir *x)
 {
     uint32_t limit = pl_register_limit(x->p, x->f);
-    spiller s = {.x = x, .room = limit > RESERVED + LEAST ? limit - RESERVED : LEAST};
+    spiller s = {.x = x,
+                 .room = limit > (uint32_t)x->p->tuning->registers.reserved +
+                                     x->p->tuning->spill.min_regs
+                             ? limit - (uint32_t)x->p->tuning->registers.reserved
+                             : x->p->tuning->spill.min_regs};
     bool any = false, calls = false;
     pl_ir_sweep(x);
     for (size_t b = 0; b < x->blocks.n; b++)
@@ -883,7 +887,9 @@ bool pl_pass_spill(pl_ir *x)
                                .regs = s.f.v[k].regs,
                                .precolored = s.f.v[k].precolored};
     measure_loops(&s);
-    s.room -= fits || s.room < LEAST + MOVING ? 0 : MOVING;
+    s.room -= fits || s.room < x->p->tuning->spill.min_regs + x->p->tuning->spill.transfer_regs
+                  ? 0
+                  : x->p->tuning->spill.transfer_regs;
     if (!find_next_use_distances(&s)) return false;
     find_rematerializable(&s);
     s.frame = pl_ir_frame(x);

@@ -12,16 +12,15 @@
  *   what nobody writes;
  * - the join has no guarded instruction before it, and no function of several steps with one
  *   (mufu_scaled);
- * - its address is there at the branch, or takes at most ADDRESS instructions that may go there
- *   too, no other load;
+ * - its address is there at the branch, or takes at most hoist_loads.address_insns instructions
+ * that may go there too, no other load;
  * - what it writes is a value, which nothing there reads. */
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"
-
-enum { ADDRESS = 2 };
 
 /* What is known of a row in the arm and the part of the join that was looked at: valid where the
  * number is that of this join. */
@@ -190,7 +189,7 @@ static void scan_join(hoist *h, uint32_t arm)
         const bool load = pl_far_load(i),
                    can = (load ? !pl_clobbers_load(&h->clobbers, i) : pl_insn_pure(i)) &&
                          is_hoistable(h, i);
-        if (load && can && h->cost <= ADDRESS) {
+        if (load && can && h->cost <= x->p->tuning->hoist_loads.address_insns) {
             pl_insn moved = *i;
             hoist_insn(h, at);
             pl_insn_writes_here(x->p, &moved, note_write, h);
@@ -199,7 +198,10 @@ static void scan_join(hoist *h, uint32_t arm)
         pl_clobbers_add(&h->clobbers, i);
         pl_insn_reads_here(x->p, i, note_read, h);
         h->cost += cost_of(i);
-        pl_insn_writes_here(x->p, i, can && !load && h->cost <= ADDRESS ? note_ready : note_write,
+        pl_insn_writes_here(x->p, i,
+                            can && !load && h->cost <= x->p->tuning->hoist_loads.address_insns
+                                ? note_ready
+                                : note_write,
                             h);
     }
 }

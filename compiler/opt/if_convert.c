@@ -9,15 +9,15 @@
 
 #include "compiler/analysis/constant_bank.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
 #include "compiler/analysis/insn_cost.h"
 
 /* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated,
  * 2026-11): 8 with the branch that ends it; 20 when it waits for memory and something beside it can
- * be done meanwhile: loads before it are under way too, or up to BESIDE instructions of the
- * block after need not wait (doc/assembler.md). None when nothing can. */
-enum { MOST = 8, MOST_WAITING = PL_INSN_COST_MAX, BESIDE = 5 };
+ * be done meanwhile: loads before it are under way too, or up to if_convert.overlap instructions of
+ * the block after need not wait (doc/assembler.md). None when nothing can. */
 
 /* Copies to shared memory, which ptxas guards where all lanes do the same, or the block after them
  * loads something. */
@@ -624,11 +624,12 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
     unsigned n = 0;
     if (only_successor(x, body) != (body == next ? taken : next) || b->npreds != 1 || b->nlatches)
         return PL_IR_NONE;
-    for (size_t k = 0; k < b->code.n && n <= MOST_WAITING; k++)
+    for (size_t k = 0; k < b->code.n && n <= x->p->tuning->if_convert.max_insns_loading; k++)
         if (&b->code.at[k] != pl_ir_branch(x, body))
-            n += can_guard(&b->code.at[k], false, false, false) ? pl_insn_cost(x, &b->code.at[k])
-                                                                : MOST_WAITING + 1;
-    return n <= MOST_WAITING ? body : PL_IR_NONE;
+            n += can_guard(&b->code.at[k], false, false, false)
+                     ? pl_insn_cost(x, &b->code.at[k])
+                     : x->p->tuning->if_convert.max_insns_loading + 1;
+    return n <= x->p->tuning->if_convert.max_insns_loading ? body : PL_IR_NONE;
 }
 
 /* While the body waits for memory (far), or is at work: how many instructions of the block after
@@ -636,7 +637,7 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
  * to that block when all is guarded count. Another load from memory is enough by itself. */
 static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
-    enum { ENOUGH = 8, MOST_BLOCKS = 16 };
+    enum { MOST_BLOCKS = 16 };
     pl_ir *x = a->x;
     const pl_ir_block *body = &x->blocks.at[from];
     sink_count s = {
@@ -664,7 +665,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
     uint32_t at = to;
     bool beyond = false; /* in the body of the next branch */
     unsigned blocks = 1;
-    for (size_t k = 0; s.n < ENOUGH;) {
+    for (size_t k = 0; s.n < a->x->p->tuning->if_convert.max_overlap;) {
         const pl_ir_block *join = &x->blocks.at[at];
         while (k == join->code.n && !beyond && join->fallthrough != PL_IR_NONE &&
                x->blocks.at[join->fallthrough].npreds == 1 && blocks++ < MOST_BLOCKS) {
@@ -690,7 +691,7 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
             held[0] |= meet;
             held[1] |= meet;
         }
-        if (far && !later && is_global_load(i)) return ENOUGH;
+        if (far && !later && is_global_load(i)) return a->x->p->tuning->if_convert.max_overlap;
         if (!beyond) sink_reads(&s, i);
         s.n += needs_constant(a, i);
         if (e & PL_EF_BRANCH) {
@@ -716,7 +717,7 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
 {
     const pl_ir *x = a->x;
     uint32_t result = PL_IR_NONE;
-    unsigned need = BESIDE;
+    unsigned need = a->x->p->tuning->if_convert.overlap;
     bool computes = false;
     a->query++;
     for (size_t k = 0; k < body->code.n; k++) {
@@ -765,13 +766,15 @@ static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint3
     const bool before = has_load_in_flight(a, h, b, false) || has_load_in_flight(a, h, b, true);
     if (before == far) return far;
     unsigned arm = 0; /* half of the other arm is beside it as well */
-    for (size_t k = 0;
-         far && other != &a->x->blocks.at[join] && k < other->code.n && arm <= MOST_WAITING; k++)
+    for (size_t k = 0; far && other != &a->x->blocks.at[join] && k < other->code.n &&
+                       arm <= a->x->p->tuning->if_convert.max_insns_loading;
+         k++)
         arm += pl_insn_effects(&other->code.at[k]) & PL_EF_BRANCH
                    ? 1
                    : pl_insn_cost(a->x, &other->code.at[k]);
-    return count_overlapped(a, head, body, join, far) + (arm <= MOST_WAITING ? arm / 2 : 0) >=
-           (far ? required_overlap(a, h, b) : BESIDE + 1);
+    return count_overlapped(a, head, body, join, far) +
+               (arm <= a->x->p->tuning->if_convert.max_insns_loading ? arm / 2 : 0) >=
+           (far ? required_overlap(a, h, b) : a->x->p->tuning->if_convert.overlap + 1);
 }
 
 static bool join_loads_more(const pl_ir *x, uint32_t join, unsigned further)
@@ -809,8 +812,10 @@ static bool is_convertible(const pl_ir *x, if_convert *a, uint32_t head, uint32_
     }
     n += count_loads_here(a, body);
     if (copying && !together && !join_loads_more(x, join, 1)) return false;
-    if (n > MOST_WAITING) return false;
-    return far || (n > MOST && !copying) ? is_latency_hidden(a, head, body, join, far) : true;
+    if (n > x->p->tuning->if_convert.max_insns_loading) return false;
+    return far || (n > x->p->tuning->if_convert.max_insns && !copying)
+               ? is_latency_hidden(a, head, body, join, far)
+               : true;
 }
 
 /* The kernel ends in this block: lanes that skip to it leave at once. */

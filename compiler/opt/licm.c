@@ -10,24 +10,22 @@
  *   first block of the loop;
  * - it is worth the registers that it takes all along. All that may leave one block does so, or
  *   nothing: the register of each result that is
- *   read in the loop, and one more for each pointer that IMAD.WIDE makes, is worth n / WORTH in a
- *     block of n instructions (BESIDE more for the loop
- *   itself). Moving saves the instructions that compute them: ALONE for each, but 1 if the block
+ *   read in the loop, and one more for each pointer that IMAD.WIDE makes, is worth n /
+ * licm.insns_per_reg in a block of n instructions (licm.loop_insns more for the loop itself).
+ * Moving saves the instructions that compute them: licm.saved_alone for each, but 1 if the block
  *     waits for global memory meanwhile, which
- *   is if it loads and the load does not need it; and WAIT for each such load. So one instruction
- *     moves out of a block of 195, 64-bit arithmetic of
- *   one instruction out of 95, and a pointer out of 61; two that make one value out of 395, and a
- *     load, with what its address needs, out of 2,395.
- * What is a constant when all is known is none of it. Compares of the first block go too, when the
- * bodies of short branches are guarded (pl_pass_if_convert), at most PREDICATES: with more all
- * stay, for the loop needs a predicate for its own end. What divisions and matrix products are
- * made of by then stays. */
+ *   is if it loads and the load does not need it; and licm.saved_waiting for each such load. So one
+ * instruction moves out of a block of 195, 64-bit arithmetic of one instruction out of 95, and a
+ * pointer out of 61; two that make one value out of 395, and a load, with what its address needs,
+ * out of 2,395. What is a constant when all is known is none of it. Compares of the first block go
+ * too, when the bodies of short branches are guarded (pl_pass_if_convert), at most
+ * licm.max_predicates: with more all stay, for the loop needs a predicate for its own end. What
+ * divisions and matrix products are made of by then stays. */
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"
 #include "compiler/analysis/insn_cost.h"
-
-enum { PREDICATES = 6, WORTH = 40, ALONE = 5, WAIT = 60, BESIDE = 5 };
 
 /* An instruction whose result is the same in every iteration. */
 typedef struct invariant_insn {
@@ -205,7 +203,7 @@ static bool feeds_load(licm *l, pl_insn *i)
 static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
 {
     pl_ir *x = l->x;
-    region_cost s = {.n = BESIDE};
+    region_cost s = {.n = l->x->p->tuning->licm.loop_insns};
     uint32_t end = at;
     for (; end < x->blocks.at[b].code.n && !pl_insn_is_fence(&x->blocks.at[b].code.at[end]);
          end++) {
@@ -269,10 +267,10 @@ static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
         s->is_counted = true;
         s->hoistable = go;
         pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
-        n += s->is_load
-                 ? WAIT
-                 : cost_of(x, i) *
-                       (s->feeds_load || !l->regions.at[s->region].waits_for_load ? ALONE : 1);
+        n += s->is_load ? l->x->p->tuning->licm.saved_waiting
+                        : cost_of(x, i) * (s->feeds_load || !l->regions.at[s->region].waits_for_load
+                                               ? l->x->p->tuning->licm.saved_alone
+                                               : 1);
         *rows += s->pointer;
         pl_insn_reads_here(x->p, i, push_operand, l);
     }
@@ -343,8 +341,10 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
         for (size_t k = f; k < end; k++) {
             const invariant_insn *s = &l->found.at[k];
             if (s->has_variant_use &&
-                (compares ? !s->nregs && s->block == header && predicates <= PREDICATES
-                          : s->nregs && saved * WORTH >= in->n * rows))
+                (compares
+                     ? !s->nregs && s->block == header &&
+                           predicates <= l->x->p->tuning->licm.max_predicates
+                     : s->nregs && saved * l->x->p->tuning->licm.insns_per_reg >= in->n * rows))
                 count_savings(l, (uint32_t)k, true, &beside);
         }
     }

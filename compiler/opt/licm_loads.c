@@ -13,14 +13,13 @@
  *   operation waits for; .nc loads read what nobody writes;
  * - there are no calls in the loop, of subroutines neither;
  * - it reads from far away; shared memory is as near as the registers are in a loop of more than
- *   NEAR instructions, moves not counted, and of
- *   more than BESIDE where the loop waits for memory anyway (of 96 loops with 2 to 128 such loads
- *     these are the limits for all but two). */
+ *   licm.shared_load_insns instructions, moves not counted, and of
+ *   more than licm.shared_load_insns_waiting where the loop waits for memory anyway (of 96 loops
+ * with 2 to 128 such loads these are the limits for all but two). */
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/memory_clobbers.h"
-
-enum { NEAR = 198, BESIDE = 37 };
 
 /* What a loop does. */
 typedef struct loop_effects {
@@ -70,7 +69,9 @@ static bool is_hoistable(licm_loads *l, const loop_effects *b, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD || !is_invariant(l, i) || pl_clobbers_load(&b->stored, i))
         return false;
-    if (i->sel[PL_M_SPACE] == PL_SP_SHARED && b->ninsns > (b->waits_for_memory ? BESIDE : NEAR))
+    if (i->sel[PL_M_SPACE] == PL_SP_SHARED &&
+        b->ninsns > (b->waits_for_memory ? l->x->p->tuning->licm.shared_load_insns_waiting
+                                         : l->x->p->tuning->licm.shared_load_insns))
         return false;
     pl_insn_writes_here(l->x->p, i, check_write, l);
     return !l->unsafe;

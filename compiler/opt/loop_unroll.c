@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
 
@@ -34,25 +35,17 @@
  * several of the machine's, or none, in its place by then: halves of 64-bit values, extensions of
  * 16-bit ones, signs.
  *
- * Where the number of iterations is not known, the cost must be no more than SHORT and FOR_SHARED
- * for each load from shared memory, or WITH_LOADS if the body loads from elsewhere. Where it is
- * known, what is the same number or event in each run of an iteration, once it is written out, is
- * saved: the counter and the compare, other variables that start with constants and become what is
- * computed of them, all that is computed of such and of constants alone, constants, barriers. Then
- * all iterations are written out if `is_fully_unrolled` says so; else the body may cost LONG, with
- * what is saved, and MOST_COPIES by cost is how many copies there may be. */
-enum {
-    FACTOR = 4,
-    SHORT = 18,
-    FOR_SHARED = 5,
-    WITH_LOADS = 46,
-    MOST_BUDGET = 96,
-    LONG = 72,
-    MOST_COPIES = 350,
-    MOST_ROUNDS = 4096
-};
-enum { SMALL = 390, SAVED_LOOP = 3 };
-enum { PRICE_LOCAL = 3, PRICE_ATOMIC = 10, PRICE_PACKED = 2, PRICE_MAD64 = 4, PRICE_SHIFT64 = 2 };
+ * Where the number of iterations is not known, the cost must be no more than loop_unroll.max_cost
+ * and loop_unroll.max_cost_per_shared_load for each load from shared memory, or
+ * loop_unroll.max_cost_loading if the body loads from elsewhere. Where it is known, what is the
+ * same number or event in each run of an iteration, once it is written out, is saved: the counter
+ * and the compare, other variables that start with constants and become what is computed of them,
+ * all that is computed of such and of constants alone, constants, barriers. Then all iterations are
+ * written out if `is_fully_unrolled` says so; else the body may cost loop_unroll.max_cost_partial,
+ * with what is saved, and loop_unroll.max_copies_cost by cost is how many copies there may be. */
+
+/* Copies of a body whose trip count is not known; bound on known ones. */
+enum { FACTOR = 4, MAX_TRIP_COUNT = 4096 };
 
 typedef struct counted_loop {
     uint32_t block, exit; /* where an iteration begins, where the loop ends */
@@ -322,7 +315,7 @@ static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
             pl_insn_has(i, W_cas) || pl_insn_has(i, W_exch) ||
             (space != PL_SP_SHARED && (pl_type_kind(type) == 'f' || pl_type_bits(type) != 32 ||
                                        pl_insn_has(i, W_inc) || pl_insn_has(i, W_dec)));
-        return far + (one ? 1 : PRICE_ATOMIC);
+        return far + (one ? 1 : x->p->tuning->loop_unroll.cost_atomic);
     }
     if (e & (PL_EF_STORE | PL_EF_LOAD)) {
         const bool near = space == PL_SP_SHARED,
@@ -334,25 +327,33 @@ static uint32_t cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
         const uint32_t narrow =
             bytes > 1 ? 2 * bytes
                       : bytes; /* its registers are made of it, several after they are told apart */
-        return space == PL_SP_LOCAL ? PRICE_LOCAL : bank ? 1 : 1 + far + narrow;
+        return space == PL_SP_LOCAL ? x->p->tuning->loop_unroll.cost_local
+               : bank               ? 1
+                                    : 1 + far + narrow;
     }
     if (pl_classes[i->latency_class].unroll_cost) return pl_classes[i->latency_class].unroll_cost;
-    if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide)) return PRICE_MAD64;
+    if (pl_insn_mnem(i) == M_mad && pl_insn_has(i, W_wide))
+        return x->p->tuning->loop_unroll.cost_mad_wide;
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && pl_type_bits(type) == 64 &&
         !pl_ir_constant_value(x, i->op[2], &by))
-        return PRICE_SHIFT64;
+        return x->p->tuning->loop_unroll.cost_shift64;
     const bool packed = (i->latency_class == C_half || i->latency_class == C_half_minmax ||
                          pl_insn_mnem(i) == M_cvt) &&
                         pl_insn_mnem(i) != M_neg && pl_insn_mnem(i) != M_abs;
-    return packed && (type == W_f16x2 || type == W_bf16x2) ? PRICE_PACKED
+    return packed && (type == W_f16x2 || type == W_bf16x2) ? x->p->tuning->loop_unroll.cost_packed
                                                            : 1 + count_extensions(x, i);
 }
 
 /* The most expensive body that is unrolled where the number of iterations is not known. */
-static uint32_t max_cost(const counted_loop *c)
+static uint32_t max_cost(const pl_ir *x, const counted_loop *c)
 {
-    const uint32_t b = SHORT + FOR_SHARED * c->shared_loads;
-    return c->has_global_loads && b < WITH_LOADS ? WITH_LOADS : b < MOST_BUDGET ? b : MOST_BUDGET;
+    const uint32_t b = x->p->tuning->loop_unroll.max_cost +
+                       x->p->tuning->loop_unroll.max_cost_per_shared_load * c->shared_loads;
+    return c->has_global_loads && b < x->p->tuning->loop_unroll.max_cost_loading
+               ? x->p->tuning->loop_unroll.max_cost_loading
+           : b < x->p->tuning->loop_unroll.max_cost_total
+               ? b
+               : x->p->tuning->loop_unroll.max_cost_total;
 }
 
 /* ---- what is known in each iteration, once the counter is ---- */
@@ -780,7 +781,7 @@ static unsigned trip_count(pl_ir *x, counted_loop *c)
     uint64_t v = 0, n;
     c->start = beginning(x, c->block, c->counter);
     if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
-    for (unsigned r = 1; r <= MOST_ROUNDS; r++) {
+    for (unsigned r = 1; r <= MAX_TRIP_COUNT; r++) {
         v = truncate(v + c->step, c->bits);
         bool less = c->is_signed ? sign_extend(v, c->bits) < sign_extend(n, c->bits)
                                  : v < truncate(n, c->bits);
@@ -1201,26 +1202,33 @@ static bool unroll_part(unroll_copy *u, const counted_loop *c, unsigned n, unsig
 /* Are all iterations written out? What they add to the first may be the more, the larger the share
  * that is saved; a little is added for each, too. 162 bodies of 2 to 512 iterations, of which 1 to
  * 60 % is saved, are written out to within one instruction. */
-static bool is_fully_unrolled(const counted_loop *c, unsigned trip_count)
+static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned trip_count)
 {
-    const uint64_t percent = 100 * (c->savings + SAVED_LOOP) / (c->cost + c->savings + SAVED_LOOP);
-    const uint64_t max =
-        2780 + 1060 * percent + 46 * percent * percent; /* all in twentieths of an instruction */
-    uint64_t beside = 20 + 12 * percent;
-    beside = beside < 120 + 5 * c->savings ? beside : 120 + 5 * c->savings;
-    beside = beside < 240 ? beside : 240;
-    return (trip_count - 1) * (20 * (uint64_t)c->cost + beside) <= max;
+    enum { UNITS = 20 }; /* of an instruction: everything is in twentieths */
+    const uint64_t savings = c->savings + x->p->tuning->loop_unroll.loop_overhead,
+                   percent = 100 * savings / (c->cost + savings);
+    const uint64_t max = x->p->tuning->loop_unroll.full_constant +
+                         x->p->tuning->loop_unroll.full_linear * percent +
+                         x->p->tuning->loop_unroll.full_quadratic * percent * percent;
+    const uint64_t saved = x->p->tuning->loop_unroll.each_saved_constant +
+                           x->p->tuning->loop_unroll.each_saved_linear * c->savings;
+    uint64_t beside =
+        x->p->tuning->loop_unroll.each_constant + x->p->tuning->loop_unroll.each_linear * percent;
+    beside = beside < saved ? beside : saved;
+    beside =
+        beside < x->p->tuning->loop_unroll.each_max ? beside : x->p->tuning->loop_unroll.each_max;
+    return (trip_count - 1) * (UNITS * (uint64_t)c->cost + beside) <= max;
 }
 
 /* How many copies of its body a loop of so many iterations becomes: all of them, or the most in the
  * loop that do, with those before it, for the cost; with branches in it all or none. */
-static unsigned is_divergent(unsigned trip_count, const counted_loop *c)
+static unsigned unroll_factor(const pl_ir *x, unsigned trip_count, const counted_loop *c)
 {
     const uint32_t price = c->cost + c->savings;
-    if (is_fully_unrolled(c, trip_count)) return trip_count;
-    unsigned max = MOST_COPIES / price;
+    if (is_fully_unrolled(x, c, trip_count)) return trip_count;
+    unsigned max = x->p->tuning->loop_unroll.max_copies_cost / price;
     for (unsigned n = max < trip_count ? max : trip_count - 1;
-         n >= FACTOR && price <= LONG && !c->branches; n--)
+         n >= FACTOR && price <= x->p->tuning->loop_unroll.max_cost_partial && !c->branches; n--)
         if (n + trip_count % n <= max) return n;
     return 1;
 }
@@ -1356,14 +1364,16 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     bool failed = false;
     if (n && !iteration_constants_init(known, x, c->block)) return false;
     compute_cost(x, c, n ? known : NULL);
-    const unsigned part = n ? is_divergent(n, c) : 0;
+    const unsigned part = n ? unroll_factor(x, n, c) : 0;
     uint64_t bound;
     /* of barriers beside branches ptxas writes out less than this cost says, and less of it is
      * known */
-    const bool parted = c->has_barrier && c->divergent && (!n || (uint64_t)c->cost * n > SMALL);
+    const bool parted =
+        c->has_barrier && c->divergent &&
+        (!n || (uint64_t)c->cost * n > x->p->tuning->loop_unroll.max_cost_divergent_barrier);
     if (parted || (has_several_exits(c) && !n) ||
         (n ? part == 1 && n > 1
-           : c->cost > max_cost(c) || (c->convergent && !in_step(x, c, known)) ||
+           : c->cost > max_cost(x, c) || (c->convergent && !in_step(x, c, known)) ||
                  ((c->has_global_loads || c->shared_loads) && may_diverge(x, c, known) &&
                   has_memory_recurrence(x, c, &failed)))) {
         settle(x, c->latch);

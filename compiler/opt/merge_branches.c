@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/insn_cost.h"
 
-enum { MOST = 5, MOST_IN_LOOP = 64 };
+enum { MOST_IN_LOOP = 64 };
 
 typedef struct readers {
     pl_ir *x;
@@ -101,7 +102,9 @@ static bool merge_condition(readers *r, uint32_t first, uint32_t second, uint32_
     if (pl_ir_dominates(x, place, first) ||
         (x->f->entry && to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret))
         return false;
-    if (take_branch(r, second) > (pl_ir_dominates(x, other, second) ? MOST_IN_LOOP : MOST))
+    if (take_branch(r, second) > (pl_ir_dominates(x, other, second)
+                                      ? MOST_IN_LOOP
+                                      : r->x->p->tuning->merge_branches.max_insns))
         return false;
     /* there if either holds: unless both do not, where the second one would have to be turned
      * iteration

@@ -23,12 +23,12 @@
 #include "compiler/analysis/liveness.h"
 #include "compiler/codegen/register_allocation.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 #include "isa/program/resource_usage.h"
 
 /* Registers are scarce where more than so many values live, of a thread that is to have no more
  * than 32. So many more than values it needs. */
-enum { CROWD = 24, BESIDES = 2 };
 
 typedef struct constant_load {
     pl_insn i;
@@ -199,7 +199,6 @@ static bool has_body(const pl_ir_block *b)
  * are loads (of 200 loops that ptxas was given). */
 static bool find_loop_shapes(placement *p)
 {
-    enum { SHARE = 5 };
     pl_ir *x = p->x;
     p->loop_shapes = pl_arena_array(x->tmp, loop_shape, x->blocks.n + 1);
     p->seen = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
@@ -222,7 +221,8 @@ static bool find_loop_shapes(placement *p)
     for (uint32_t j = 0; j < x->nrpo; j++) { /* most need no closer look */
         const uint32_t header = x->blocks.at[p->block = x->rpo[j]].loop;
         if (header == PL_IR_NONE ||
-            p->loop_shapes[header].loads * SHARE <= p->loop_shapes[header].insns)
+            p->loop_shapes[header].loads * x->p->tuning->place_constant_loads.load_share <=
+                p->loop_shapes[header].insns)
             continue;
         for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++) {
             pl_insn *i = &x->blocks.at[p->block].code.at[k];
@@ -232,9 +232,9 @@ static bool find_loop_shapes(placement *p)
         }
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
-        p->loop_shapes[b].busy = p->loop_shapes[b].loads * SHARE > p->loop_shapes[b].insns +
-                                                                       p->loop_shapes[b].variables +
-                                                                       p->loop_shapes[b].fetches;
+        p->loop_shapes[b].busy =
+            p->loop_shapes[b].loads * x->p->tuning->place_constant_loads.load_share >
+            p->loop_shapes[b].insns + p->loop_shapes[b].variables + p->loop_shapes[b].fetches;
     return true;
 }
 
@@ -791,7 +791,7 @@ static bool find_high_pressure(placement *p)
 {
     pl_ir *x = p->x;
     pl_liveness *f = &p->liveness;
-    if (x->f->rows <= CROWD) return true;
+    if (x->f->rows <= x->p->tuning->place_constant_loads.crowded_regs) return true;
     p->high_pressure = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
     if (!p->high_pressure || !pl_liveness_values(f, x, false)) return false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
@@ -812,14 +812,15 @@ static bool find_high_pressure(placement *p)
             pl_insn_writes_here(x->p, i, step_back_write, p);
             pl_insn_reads_here(x->p, i, step_back_read, p);
             most = f->reg_pressure > most ? f->reg_pressure : most;
-            if (f->reg_pressure > CROWD) {
+            if (f->reg_pressure > x->p->tuning->place_constant_loads.crowded_regs) {
                 pl_liveness_mark(f);
                 p->high_pressure[b] = 1;
                 p->has_high_pressure = true;
             }
         }
     }
-    p->must_spill = most + BESIDES >= pl_register_limit(x->p, x->f);
+    p->must_spill =
+        most + x->p->tuning->place_constant_loads.spill_margin >= pl_register_limit(x->p, x->f);
     return pl_ir_ok(x);
 }
 
@@ -863,7 +864,6 @@ static void mark_high_pressure(void *ctx, uint32_t *row, unsigned rows, unsigned
  * is: ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
 static uint8_t remat_cost(placement *p, pl_insn *i)
 {
-    enum { STEPS = 3 };
     static const bool cheap[M_count] = {
         [M_and] = true, [M_or] = true,  [M_xor] = true,  [M_shl] = true,  [M_shr] = true,
         [M_add] = true, [M_sub] = true, [M__lea] = true, [M_lop3] = true, [M__lop3] = true};
@@ -876,7 +876,9 @@ static uint8_t remat_cost(placement *p, pl_insn *i)
         return 0;
     remat_chain c = {.p = p};
     pl_insn_uses_here(x->p, i, measure_operand, &c);
-    if (c.other || !c.nloads || (c.nloads > 1 && !p->must_spill) || c.depth >= STEPS) return 0;
+    if (c.other || !c.nloads || (c.nloads > 1 && !p->must_spill) ||
+        c.depth >= x->p->tuning->place_constant_loads.remat_steps)
+        return 0;
     pl_insn_uses_here(x->p, i, mark_high_pressure, p);
     return (uint8_t)(c.depth + 1);
 }

@@ -21,23 +21,15 @@
 
 #include "compiler/analysis/liveness.h"
 #include "compiler/passes.h"
+#include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 
 /* Bytes of the variables looked at, multiples told apart; share of the function's cost in
  * hundredths; loops that count. */
-enum {
-    MOST_BYTES = 4096,
-    MOST_MULTIPLE = 1 << 12,
-    SHARE = 99,
-    IN_LOOP = 16,
-    MOST_DEPTH = 6,
-    WORD = 4,
-    MOST_WORDS = 4
-};
+enum { MOST_BYTES = 4096, MOST_MULTIPLE = 1 << 12, MOST_DEPTH = 6, WORD = 4, MOST_WORDS = 4 };
 
 /* Registers, the words included, that may be live at the end of a block: many where the function
- * costs no more than LITTLE. */
-enum { LITTLE = 6000, MANY_LIVE = 46, FEW_LIVE = 31 };
+ * costs no more than sroa.small_function. */
 
 /* An address in the frame: `known` bytes from its start, plus an offset of so many bytes times
  * something. */
@@ -326,7 +318,8 @@ static bool is_profitable(sroa *a)
     for (uint32_t n = 0; n < x->nrpo; n++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[n]];
         double weight = 1;
-        for (uint32_t d = 0; d < b->loop_depth && d < MOST_DEPTH; d++) weight *= IN_LOOP;
+        for (uint32_t d = 0; d < b->loop_depth && d < MOST_DEPTH; d++)
+            weight *= a->x->p->tuning->sroa.loop_weight;
         for (size_t k = 0; k < b->code.n; k++) {
             const pl_insn *i = &b->code.at[k];
             now += weight * cost_of(x, i, paid, &now);
@@ -345,8 +338,10 @@ static bool is_profitable(sroa *a)
                                                   : (double)a->bytes / (WORD * i->sel[PL_M_COUNT]));
         }
     }
-    return a->has_constant_access && then * 100 <= now * SHARE &&
-           fits_registers(a, now > LITTLE ? FEW_LIVE : MANY_LIVE);
+    return a->has_constant_access && then * 100 <= now * a->x->p->tuning->sroa.max_percent &&
+           fits_registers(a, now > a->x->p->tuning->sroa.small_function
+                                 ? a->x->p->tuning->sroa.max_live
+                                 : a->x->p->tuning->sroa.max_live_small);
 }
 
 /* ---- offsets in registers ---- */

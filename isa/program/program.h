@@ -153,6 +153,7 @@ typedef struct pl_prog_source {
     uint32_t lines_before; /* lines of the text before it */
 } pl_prog_source;
 
+typedef struct pl_tuning pl_tuning;             /* compiler/tuning.h */
 typedef struct pl_plan_cache pl_plan_cache;     /* isa/program/operands.h */
 typedef struct pl_pass_options pl_pass_options; /* compiler/pass_manager.h */
 
@@ -207,6 +208,7 @@ typedef struct pl_program {
     bool linked_parts;       /* while it is assembled: a function that is called by its address has
                                 branches with conditions (ptx/lower/call_graph.h) */
     pl_plan_cache *plans;    /* while it is assembled, else NULL */
+    const pl_tuning *tuning; /* while it is assembled: heuristics and facts of the target */
     pl_pass_options *passes; /* while it is assembled: skips, dumps, checks; NULL: none */
     const char *text;        /* the PTX, for messages and listings */
     size_t text_bytes;

@@ -21,7 +21,7 @@ static const struct {
 } permitted[] = {
     {"base", {NULL}},
     {"isa", {"base"}},
-    {"compiler", {"isa", "base"}},
+    {"compiler", {"arch", "isa", "base"}},
     {"ptx", {"compiler", "isa", "base"}},
     {"emu/exec", {"isa", "base"}},
     {"check", {"emu/exec", "isa", "base"}},
