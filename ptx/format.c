@@ -96,6 +96,44 @@ static const char *section_end(const char *s, const char *end)
     return s < end ? s + 1 : end;
 }
 
+/* The token at s, which is no blank. Returns what follows it. */
+static const char *scan_token(token *t, const char *s, const char *end, bool line_start)
+{
+    if (*s == '/' && s + 1 < end && s[1] == '/') {
+        t->kind = LINE_COMMENT;
+        while (s < end && *s != '\n') s++;
+        while (s[-1] == ' ' || s[-1] == '\t' || s[-1] == '\r') s--;
+    } else if (*s == '/' && s + 1 < end && s[1] == '*') {
+        t->kind = BLOCK_COMMENT;
+        for (s += 2; s < end && !(s[0] == '*' && s + 1 < end && s[1] == '/'); s++)
+            ;
+        s = end - s >= 2 ? s + 2 : end;
+    } else if (*s == '#' && line_start) {
+        t->kind = RAW;
+        while (s < end && *s != '\n') s++;
+    } else if (*s == '"') {
+        t->kind = STRING;
+        for (s++; s < end && *s != '"' && *s != '\n'; s++)
+            ;
+        s += s < end && *s == '"';
+    } else if (is_follow(*s) || ((*s == '%' || *s == '.') && s + 1 < end && is_follow(s[1]))) {
+        size_t n = word_length(s, end);
+        t->kind =
+            *s == '.' && !(is_digit(s[1]) && n > 1 && strspn(s + 1, "0123456789eE+-") >= n - 1)
+                ? DOTTED
+                : WORD;
+        s += n;
+        if (n == 8 && !memcmp(t->at, ".section", 8)) {
+            t->kind = RAW;
+            s = section_end(s, end);
+        }
+    } else {
+        t->kind = PUNCT;
+        s += punct_length(s, end);
+    }
+    return s;
+}
+
 static void scan(layout *l, const char *s, const char *end)
 {
     unsigned breaks = 0;
@@ -111,38 +149,7 @@ static void scan(layout *l, const char *s, const char *end)
             s++;
             continue;
         }
-        if (*s == '/' && s + 1 < end && s[1] == '/') {
-            t.kind = LINE_COMMENT;
-            while (s < end && *s != '\n') s++;
-            while (s[-1] == ' ' || s[-1] == '\t' || s[-1] == '\r') s--;
-        } else if (*s == '/' && s + 1 < end && s[1] == '*') {
-            t.kind = BLOCK_COMMENT;
-            for (s += 2; s < end && !(s[0] == '*' && s + 1 < end && s[1] == '/'); s++)
-                ;
-            s = end - s >= 2 ? s + 2 : end;
-        } else if (*s == '#' && (breaks || !l->tokens.n)) {
-            t.kind = RAW;
-            while (s < end && *s != '\n') s++;
-        } else if (*s == '"') {
-            t.kind = STRING;
-            for (s++; s < end && *s != '"' && *s != '\n'; s++)
-                ;
-            s += s < end && *s == '"';
-        } else if (is_follow(*s) || ((*s == '%' || *s == '.') && s + 1 < end && is_follow(s[1]))) {
-            size_t n = word_length(s, end);
-            t.kind =
-                *s == '.' && !(is_digit(s[1]) && n > 1 && strspn(s + 1, "0123456789eE+-") >= n - 1)
-                    ? DOTTED
-                    : WORD;
-            s += n;
-            if (n == 8 && !memcmp(from, ".section", 8)) {
-                t.kind = RAW;
-                s = section_end(s, end);
-            }
-        } else {
-            t.kind = PUNCT;
-            s += punct_length(s, end);
-        }
+        s = scan_token(&t, s, end, breaks || !l->tokens.n);
         t.n = (size_t)(s - from);
         breaks = 0;
         *pl_push(l->arena, &l->tokens) = t;
@@ -294,6 +301,46 @@ static bool is_plain_directive(const token *t)
            is(t, ".loc");
 }
 
+/* What stands before a token: a line and its indentation, a blank, or nothing. after_guard: the
+ * token before it is the predicate of a guard. */
+static void place_token(layout *l, const statement *s, const token *previous, const token *t,
+                        bool after_guard, bool opcode_open)
+{
+    const unsigned base = l->depth * INDENT;
+    bool directive = s->named && !s->nesting && t->kind == DOTTED;
+    if (l->fresh) {
+        indent(l, is(t, ")") && s->list ? base
+                  : directive           ? base
+                  : s->list             ? base + INDENT
+                                        : base + 2 * INDENT);
+    } else if (directive ||
+               (s->list && s->nesting == 1 && (is(previous, "(") || is(previous, ","))) ||
+               (s->list && s->nesting == 1 && is(t, ")"))) {
+        new_line(l);
+        indent(l, directive || is(t, ")") ? base : base + INDENT);
+    } else if (previous) {
+        bool space = space_between(s, previous, t, opcode_open);
+        if (after_guard && previous->kind != PUNCT) space = true; /* @%p1 add */
+        if (space && is(previous, ",") && column(l) + t->n + 2 > WIDTH) {
+            new_line(l);
+            indent(l, base + 2 * INDENT);
+        } else if (space) {
+            put(l, " ", 1);
+        }
+    }
+}
+
+static void note_nesting(statement *s, const token *t)
+{
+    if (t->kind == PUNCT && strchr("([{", *t->at)) {
+        if (s->head && !s->nesting && is(t, "(")) s->list = several_inside(t);
+        s->nesting++;
+    } else if (t->kind == PUNCT && strchr(")]}", *t->at) && s->nesting) {
+        s->nesting--;
+        if (!s->nesting) s->list = false;
+    }
+}
+
 /* Writes the tokens from t to last, or to the end of the statement when last is NULL; returns the
  * token behind. */
 static const token *write_statement(layout *l, const token *t, const token *last)
@@ -315,37 +362,11 @@ static const token *write_statement(layout *l, const token *t, const token *last
         }
         s.head |= (is(t, ".entry") || is(t, ".func")) && !s.opcode;
         if (!last && s.head && !s.nesting && is(t, "{")) return t;
-        bool directive = s.named && !s.nesting && t->kind == DOTTED;
-        if (l->fresh) {
-            indent(l, is(t, ")") && s.list ? base
-                      : directive          ? base
-                      : s.list             ? base + INDENT
-                                           : base + 2 * INDENT);
-        } else if (directive ||
-                   (s.list && s.nesting == 1 && (is(previous, "(") || is(previous, ","))) ||
-                   (s.list && s.nesting == 1 && is(t, ")"))) {
-            new_line(l);
-            indent(l, directive || is(t, ")") ? base : base + INDENT);
-        } else if (previous) {
-            bool space = space_between(&s, previous, t, opcode_open);
-            if (previous == first - 1 && previous->kind != PUNCT) space = true; /* @%p1 add */
-            if (space && is(previous, ",") && column(l) + t->n + 2 > WIDTH) {
-                new_line(l);
-                indent(l, base + 2 * INDENT);
-            } else if (space) {
-                put(l, " ", 1);
-            }
-        }
+        place_token(l, &s, previous, t, previous == first - 1, opcode_open);
         put(l, t->at, t->n);
         opcode_open = t == s.opcode || (opcode_open && t->kind == DOTTED);
         s.named |= s.head && !s.nesting && t->kind == WORD;
-        if (t->kind == PUNCT && strchr("([{", *t->at)) {
-            if (s.head && !s.nesting && is(t, "(")) s.list = several_inside(t);
-            s.nesting++;
-        } else if (t->kind == PUNCT && strchr(")]}", *t->at) && s.nesting) {
-            s.nesting--;
-            if (!s.nesting) s.list = false;
-        }
+        note_nesting(&s, t);
         previous = t;
         if (last ? t == last : is(t, ";")) return t + 1;
     }

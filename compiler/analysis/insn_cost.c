@@ -92,57 +92,65 @@ static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
     return (unsigned)((uint32_t)number != 0) + (unsigned)(number >> 32 != 0);
 }
 
+/* Integers of 16 bits: the operands that have to be extended, and others that the machine has no
+ * instruction of this width for. */
+static unsigned extra_of_int16(const pl_ir *x, const pl_insn *i)
+{
+    const bool is_signed = pl_insn_type(i) == W_s16;
+    switch (pl_insn_mnem(i)) {
+    case M_shr:
+    case M_sub: return 1;
+    case M_setp: return extension(x, i->op[2], is_signed) + extension(x, i->op[3], is_signed);
+    case M_mul: return extension(x, i->op[1], is_signed) + extension(x, i->op[2], is_signed);
+    default: return 0;
+    }
+}
+
+/* Integers of 64 bits that the class does not tell; false: it does. */
+static bool cost_of_int64(const pl_ir *x, const pl_insn *i, unsigned *cost)
+{
+    const struct pl_tuning_if_convert *t = &x->p->tuning->if_convert;
+    uint64_t number;
+    switch (pl_insn_mnem(i)) {
+    case M_and:
+    case M_or:
+    case M_xor:
+    case M_not: *cost = weight_of_logic(x, i); return true;
+    case M_shl:
+    case M_shr:
+        *cost = 0;
+        if (!pl_ir_constant_value(x, i->op[2], &number) || number < 32) return false;
+        *cost = (unsigned)(number > 32) + (unsigned)(pl_insn_type(i) == W_s64);
+        return true;
+    case M_mul:
+        *cost = pl_insn_has(i, W_hi)     ? t->cost_mul64_hi
+                : is_number(x, i->op[2]) ? t->cost_mul64_constant
+                                         : t->cost_mul64;
+        return true;
+    case M_mad: *cost = t->cost_mad64; return true;
+    case M_abs: *cost = t->cost_abs64; return true;
+    case M_min:
+    case M_max: *cost = t->cost_minmax64; return true;
+    default: return false;
+    }
+}
+
 unsigned pl_insn_cost(const pl_ir *x, const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
     const pl_word type = pl_insn_type(i);
     const int bits = pl_type_bits(type);
-    uint64_t number;
-    unsigned more = 0;
-    const struct pl_tuning_if_convert *t = &x->p->tuning->if_convert;
+    const bool real = pl_type_kind(type) == 'f';
+    unsigned more = 0, cost;
     if (i->latency_class == C_free) return 0;
+    if (bits == 64 && (!real || m == M_mad) && cost_of_int64(x, i, &cost)) return cost;
+    if (bits == 16 && !real) more = extra_of_int16(x, i);
     switch (m) {
     case M_mov: return weight_of_move(x, i);
-    case M_and:
-    case M_or:
-    case M_xor:
-    case M_not:
-        if (bits == 64) return weight_of_logic(x, i);
-        break;
-    case M_shl:
-    case M_shr:
-        if (bits == 64 && pl_ir_constant_value(x, i->op[2], &number) && number >= 32)
-            return (unsigned)(number > 32) + (unsigned)(type == W_s64);
-        more = m == M_shr && bits == 16;
-        break;
-    case M_setp:
-    case M_sub:
-        if (bits == 16 && pl_type_kind(type) != 'f')
-            more = m == M_sub ? 1
-                              : extension(x, i->op[2], type == W_s16) +
-                                    extension(x, i->op[3], type == W_s16);
-        break;
-    case M_mul:
-        if (bits == 16 && pl_type_kind(type) != 'f')
-            more = extension(x, i->op[1], type == W_s16) + extension(x, i->op[2], type == W_s16);
-        if (bits == 64 && pl_type_kind(type) != 'f')
-            return pl_insn_has(i, W_hi)     ? t->cost_mul64_hi
-                   : is_number(x, i->op[2]) ? t->cost_mul64_constant
-                                            : t->cost_mul64;
-        break;
-    case M_mad:
-        if (bits == 64) return t->cost_mad64;
-        break;
-    case M_min:
-    case M_max:
-    case M_abs:
-        if (bits == 64 && pl_type_kind(type) != 'f')
-            return m == M_abs ? t->cost_abs64 : t->cost_minmax64;
-        break;
     case M_bfe:
     case M_bfi: more = !is_number(x, i->op[m == M_bfe ? 2 : 3]); break;
     case M_rcp:
-        if (i->latency_class == C_mufu_scaled) return t->cost_rcp_scaled;
+        if (i->latency_class == C_mufu_scaled) return x->p->tuning->if_convert.cost_rcp_scaled;
         break;
     case M_cvt:
         if (i->latency_class == C_cvt_int) return weight_of_conversion(x, i);

@@ -433,6 +433,59 @@ static void demand_address(void *ctx, uint32_t *row, unsigned rows, unsigned use
         demand_all(a->h, row, rows, use);
 }
 
+/* The function that lowers 64-bit integer arithmetic of this class; NULL: it stays as it is. */
+static void (*lowering_of(const pl_insn *i))(int64_lowering *h, pl_insn *i, unsigned wanted)
+{
+    const uint16_t m = pl_insn_mnem(i), c = i->latency_class;
+    if (is_logic(m)) return c == C_logic64 || c == C_alu || c == C_free ? logic : NULL;
+    switch (m) {
+    case M_shl:
+    case M_shr: return c == C_shift64 || c == C_alu_x3 || c == C_alu || c == C_free ? shift : NULL;
+    case M_mul:
+    case M_mad:
+        return pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
+                       (c == C_mul64_lo || c == C_imad_wide_sum || c == C_imad_hi_sum ||
+                        c == C_imad)
+                   ? product
+                   : NULL;
+    case M_add:
+    case M_sub:
+        return pl_forms[i->form].noperands == 3 && (c == C_alu64 || c == C_alu) ? sum : NULL;
+    case M_selp: return c == C_alu64 || c == C_alu || c == C_free ? selection : NULL;
+    default: return NULL;
+    }
+}
+
+static void lower_extension(int64_lowering *h, pl_insn *i, unsigned wanted)
+{
+    i->latency_class =
+        (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
+    pl_insn_reads_here(h->x->p, i, demand_all, h);
+}
+
+static void lower_bfe(int64_lowering *h, pl_insn *i, unsigned wanted)
+{
+    if (!(wanted & HIGH) && i->latency_class != C_bfe64 && i->latency_class != C_bfe64s)
+        i->latency_class = C_alu_x2;
+    pl_insn_reads_here(h->x->p, i, demand_all, h);
+}
+
+/* Integer arithmetic of 64 bits, and what asks for values of 64 bits as they are. */
+static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned wanted)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    const bool integer = pl_insn_is_integer(i, 64);
+    void (*lower)(int64_lowering *, pl_insn *, unsigned) = integer ? lowering_of(i) : NULL;
+    if (lower) {
+        lower(h, i, wanted);
+        return;
+    }
+    const bool by_value =
+        integer ? m != M_mov
+                : m == M_popc || m == M_clz || (m == M_mad && i->latency_class == C_imad_wide_sum);
+    pl_insn_reads_here(h->x->p, i, by_value ? demand_values : demand_all, h);
+}
+
 static void visit(int64_lowering *h, pl_insn *i)
 {
     if (i->form == PL_IR_DEAD) return;
@@ -447,50 +500,20 @@ static void visit(int64_lowering *h, pl_insn *i)
         pl_insn_reads_here(h->x->p, i, demand_address, &near);
     else if (takes_half(i))
         demand(h, i->op[1], LOW);
-    else if (extension(i)) {
-        i->latency_class =
-            (wanted & HIGH) && (wanted & IN_REGISTERS || extension(i) == 's') ? C_alu : C_cvt_int64;
-        pl_insn_reads_here(h->x->p, i, demand_all, h);
-    } else if (m == M_bfe && is_wide(i)) {
-        if (!(wanted & HIGH))
-            i->latency_class = i->latency_class == C_bfe64 || i->latency_class == C_bfe64s
-                                   ? i->latency_class
-                                   : C_alu_x2;
-        pl_insn_reads_here(h->x->p, i, demand_all, h);
-    } else if (m == M_setp && is_wide(i) &&
-               (i->latency_class == C_setp64 || i->latency_class == C_setp))
+    else if (extension(i))
+        lower_extension(h, i, wanted);
+    else if (m == M_bfe && is_wide(i))
+        lower_bfe(h, i, wanted);
+    else if (m == M_setp && is_wide(i) &&
+             (i->latency_class == C_setp64 || i->latency_class == C_setp))
         comparison(h, i);
     else if (m == M_bfi && is_wide(i))
         insertion(h, i, wanted);
     else if (m == M_add && i->latency_class == C_free && is_wide(i) &&
              !(wanted & HIGH)) /* an address in the constant bank */
         for (unsigned k = 1; k < 3; k++) demand(h, i->op[k], LOW);
-    else if (!pl_insn_is_integer(i, 64))
-        pl_insn_reads_here(h->x->p, i,
-                           m == M_popc || m == M_clz ||
-                                   (m == M_mad && i->latency_class == C_imad_wide_sum)
-                               ? demand_values
-                               : demand_all,
-                           h);
-    else if (is_logic(m) && (i->latency_class == C_logic64 || i->latency_class == C_alu ||
-                             i->latency_class == C_free))
-        logic(h, i, wanted);
-    else if ((m == M_shl || m == M_shr) &&
-             (i->latency_class == C_shift64 || i->latency_class == C_alu_x3 ||
-              i->latency_class == C_alu || i->latency_class == C_free))
-        shift(h, i, wanted);
-    else if ((m == M_mul || m == M_mad) && pl_insn_has(i, W_lo) && !pl_insn_has(i, W_cc) &&
-             (i->latency_class == C_mul64_lo || i->latency_class == C_imad_wide_sum ||
-              i->latency_class == C_imad_hi_sum || i->latency_class == C_imad))
-        product(h, i, wanted);
-    else if ((m == M_add || m == M_sub) && pl_forms[i->form].noperands == 3 &&
-             (i->latency_class == C_alu64 || i->latency_class == C_alu))
-        sum(h, i, wanted);
-    else if (m == M_selp && (i->latency_class == C_alu64 || i->latency_class == C_alu ||
-                             i->latency_class == C_free))
-        selection(h, i, wanted);
     else
-        pl_insn_reads_here(h->x->p, i, m == M_mov ? demand_all : demand_values, h);
+        lower_arithmetic(h, i, wanted);
 }
 
 static bool is_halved(const pl_insn *i)

@@ -646,6 +646,87 @@ static bool reals(value_table *f, pl_insn *i)
     return true;
 }
 
+/* A copy of a value: what reads it reads the value. Special registers stay instructions: the
+ * hardware has to fetch them. */
+static bool propagate_copy(value_table *f, pl_insn *i)
+{
+    const pl_ir *x = f->x;
+    if (!is_copy(i) || !is_value(x, i->op[0]) || !is_value(x, i->op[1]) || i->op[0] == i->op[1] ||
+        pl_ir_special_register(x, i->op[1]))
+        return false;
+    replace_by(f, i, i->op[1]);
+    return true;
+}
+
+/* A compare of two constants. */
+static bool fold_compare(value_table *f, pl_insn *i, operation o)
+{
+    pl_ir *x = f->x;
+    uint64_t a, b;
+    bool r;
+    if (!o.simple || o.mnem != M_setp || pl_forms[i->form].noperands != 4 ||
+        !is_value(x, i->op[2]) || i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
+        !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
+        !compare(i, o, a, b, &r))
+        return false;
+    f->pred_leader[i->op[0]] = r ? PL_PT : PL_PF;
+    pl_ir_remove(x, i);
+    f->changed = f->edited = f->replaced = true;
+    return true;
+}
+
+/* The constants among the operands of a computation; true if all are. scalars: vectors are none. */
+static bool constant_operands(const pl_ir *x, const pl_insn *i, bool scalars, uint64_t v[3])
+{
+    const pl_form *fm = &pl_forms[i->form];
+    unsigned known = 0;
+    for (unsigned k = 1; k < fm->noperands; k++)
+        known += fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred &&
+                 (!scalars || !pl_operand_count(fm, k, i->mods)) &&
+                 pl_ir_constant_value(x, i->op[k], &v[k - 1]);
+    return known + 1u == fm->noperands;
+}
+
+/* True if the first operand is the only result, and a value. */
+static bool has_one_result(const pl_ir *x, const pl_insn *i)
+{
+    const pl_form *fm = &pl_forms[i->form];
+    return fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
+           x->regs[i->op[0]].ndefs == 1;
+}
+
+/* Constant folding of what is no simple integer arithmetic. */
+static bool fold_rare(value_table *f, pl_insn *i)
+{
+    const pl_ir *x = f->x;
+    const pl_form *fm = &pl_forms[i->form];
+    uint64_t v[3] = {0}, r;
+    unsigned width;
+    if (i->guard != PL_PT || !pl_insn_pure(i) || fm->noperands < 2 || fm->noperands > 3 ||
+        !has_one_result(x, i) || !constant_operands(x, i, true, v) ||
+        pl_operand_count(fm, 0, i->mods) || !evaluate_rare(i, v, &r, &width) ||
+        width / 32u != x->regs[i->op[0]].width)
+        return false;
+    replace_by(f, i, constant(f, r, width));
+    return true;
+}
+
+/* Simple integer arithmetic of values: constant folding, combination with what computes its
+ * operands, algebra. True if it is gone. */
+static bool fold_simple(value_table *f, pl_insn *i, operation o)
+{
+    const pl_ir *x = f->x;
+    uint64_t v[3] = {0}, r;
+    unsigned width;
+    if (constant_operands(x, i, false, v) && evaluate(i, o, v, &r, &width) &&
+        width / 32u == x->regs[i->op[0]].width) {
+        replace_by(f, i, constant(f, r, width));
+        return true;
+    }
+    combine(f, i, o);
+    return simplify(f, i, o);
+}
+
 static void visit(value_table *f, uint32_t block, uint32_t at)
 {
     pl_ir *x = f->x;
@@ -654,64 +735,16 @@ static void visit(value_table *f, uint32_t block, uint32_t at)
     pl_insn_reads_here(x->p, i, substitute, f);
     if (guarded_by_number(f, i)) return;
     fold_select(f, i);
-    if (is_copy(i)) {
-        /* special registers stay instructions: the hardware has to fetch them */
-        if (is_value(x, i->op[0]) && is_value(x, i->op[1]) && i->op[0] != i->op[1] &&
-            !pl_ir_special_register(x, i->op[1])) {
-            replace_by(f, i, i->op[1]);
-            return;
-        }
-    }
-    if (policy(f, i)) return;
-    if (reals(f, i)) return;
+    if (propagate_copy(f, i) || policy(f, i) || reals(f, i)) return;
     operation o = operation_of(i);
     if (o.simple) negate(f, i, &o);
+    if (fold_compare(f, i, o) || fold_rare(f, i)) return;
     const pl_form *fm = &pl_forms[i->form];
-    if (o.simple && o.mnem == M_setp && fm->noperands == 4 && is_value(x, i->op[2]) &&
-        i->op[1] == UINT32_MAX) {
-        uint64_t a, b;
-        bool r;
-        if (x->preds[i->op[0]].ndefs == 1 && pl_ir_constant_value(x, i->op[2], &a) &&
-            pl_ir_constant_value(x, i->op[3], &b) && compare(i, o, a, b, &r)) {
-            f->pred_leader[i->op[0]] = r ? PL_PT : PL_PF;
-            pl_ir_remove(x, i);
-            f->changed = f->edited = f->replaced = true;
-            return;
-        }
-    }
     bool values = false;
-    if (i->guard == PL_PT && pl_insn_pure(i) && fm->noperands >= 2 && fm->noperands <= 3 &&
-        fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
-        x->regs[i->op[0]].ndefs == 1) {
-        uint64_t v[3] = {0}, r;
-        unsigned width, known = 0;
-        for (unsigned k = 1; k < fm->noperands; k++)
-            known +=
-                fm->operand[k].kind == PL_K_VALUE && pl_operand_type(fm, k, i->mods) != W_pred &&
-                !pl_operand_count(fm, k, i->mods) && pl_ir_constant_value(x, i->op[k], &v[k - 1]);
-        if (known + 1u == fm->noperands && !pl_operand_count(fm, 0, i->mods) &&
-            evaluate_rare(i, v, &r, &width) && width / 32u == x->regs[i->op[0]].width) {
-            replace_by(f, i, constant(f, r, width));
-            return;
-        }
-    }
     if (o.simple && fm->noperands >= 2 && fm->noperands <= 4 && fm->operand[1].kind == PL_K_VALUE &&
-        fm->operand[0].written && pl_operand_type(fm, 0, i->mods) != W_pred &&
-        x->regs[i->op[0]].ndefs == 1 && (values = all_values(x, i))) { /* and remains so */
-        uint64_t v[3] = {0}, r;
-        unsigned width, known = 0;
-        for (unsigned k = 1; k < fm->noperands; k++)
-            known += fm->operand[k].kind == PL_K_VALUE &&
-                     pl_operand_type(fm, k, i->mods) != W_pred &&
-                     pl_ir_constant_value(x, i->op[k], &v[k - 1]);
-        if (known + 1u == fm->noperands && evaluate(i, o, v, &r, &width) &&
-            width / 32u == x->regs[i->op[0]].width) {
-            replace_by(f, i, constant(f, r, width));
-            return;
-        }
-        combine(f, i, o);
-        if (simplify(f, i, o)) return;
-    }
+        has_one_result(x, i) && (values = all_values(x, i)) /* and remains so */ &&
+        fold_simple(f, i, o))
+        return;
     share(f, block, at, values);
 }
 

@@ -1039,6 +1039,21 @@ static bool passes_end(const pl_ir *x, const counted_loop *c)
     return !pl_ir_constant_value(x, c->bound, &bound) && (reached || (step != 1 && step != -1));
 }
 
+/* Ends block `last`: the loop is left unless another iteration is due, or the first one is. */
+static bool emit_last_test(pl_ir *x, const counted_loop *c, uint32_t last, uint32_t line,
+                           uint32_t first)
+{
+    const uint32_t more = pl_ir_new_pred(x);
+    pl_insn *i = pl_ir_append(x, last, line);
+    if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type_of(c)}, 3)) return false;
+    i->op[0] = more;
+    i->op[2] = c->counter;
+    i->op[3] = c->bound;
+    i->op[4] = first;
+    pl_ir_jump(x, last, line, more, true, c->exit);
+    return true;
+}
+
 /* While the counter is less than the bound, or more. */
 static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
 {
@@ -1103,14 +1118,7 @@ static bool unroll_ordered(unroll_copy *u, const counted_loop *c)
     settle(x, end4);
     x->blocks.at[end4].fallthrough = few;
     x->blocks.at[end2].fallthrough = last;
-    const uint32_t more = pl_ir_new_pred(x);
-    i = pl_ir_append(x, last, line);
-    if (!i || !pl_insn_make(i, M_setp, 5, (pl_word[]){c->cmp, W_or, type}, 3)) return false;
-    i->op[0] = more;
-    i->op[2] = c->counter;
-    i->op[3] = c->bound;
-    i->op[4] = first;
-    pl_ir_jump(x, last, line, more, true, c->exit);
+    if (!emit_last_test(x, c, last, line, first)) return false;
     x->blocks.at[last].fallthrough = one;
     if (passes_end(x, c) ||
         (c->is_signed && !plain)) { /* it may go on from the other end of its range */

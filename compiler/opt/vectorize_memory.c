@@ -321,71 +321,122 @@ static unsigned known(vectorizer *j, uint32_t at, uint32_t base)
     return best;
 }
 
-/* Tries to make one access of `n` from the one at `at` on. */
-static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
+/* Accesses that could become one. */
+typedef struct group {
+    uint32_t at, end;   /* positions of the first and of the last */
+    uint32_t member[4]; /* by word: position */
+    uint32_t base;      /* register of the address */
+    unsigned n, bytes;  /* how many words; of each */
+    bool store;
+} group;
+
+/* True if the access moves a word of the group that begins at `start`. */
+static bool is_member(const group *g, const pl_insn *i, const pl_insn *first, int64_t start)
+{
+    const int64_t off = i->imm - start;
+    return word_access(i, g->store) && alike(i, first) && i->op[g->store ? 0 : 1] == g->base &&
+           i->guard == first->guard &&
+           (i->flags & PL_IF_GUARD_NEG) == (first->flags & PL_IF_GUARD_NEG) && off >= 0 &&
+           off < g->n * g->bytes && !(off & (g->bytes - 1));
+}
+
+/* Finds the words from `start` on. */
+static bool find_words(const vectorizer *j, group *g, int64_t start)
+{
+    const pl_ir_block *b = &j->x->blocks.at[j->block];
+    const pl_insn *first = &b->code.at[g->at];
+    uint32_t found = 0;
+    memset(g->member, 0xff, sizeof g->member);
+    for (uint32_t k = g->at; k < b->code.n && k < g->at + WINDOW && found < g->n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        if (i->form == PL_IR_DEAD) continue;
+        const bool one = is_member(g, i, first, start);
+        uint32_t *m = one ? &g->member[(i->imm - start) / g->bytes] : NULL;
+        if (one && *m == UINT32_MAX) {
+            *m = k;
+            found++;
+            g->end = k;
+        } else if (stops(i, first, g->store) || (one && g->store))
+            break;
+    }
+    return found == g->n;
+}
+
+/* The lowest address may stand anywhere among them. */
+static bool find_group(vectorizer *j, group *g)
+{
+    const pl_insn *first = &j->x->blocks.at[j->block].code.at[g->at];
+    const unsigned width = g->n * g->bytes;
+    for (unsigned shift = 0; shift < g->n; shift++) {
+        const int64_t start = first->imm - (int64_t)(shift * g->bytes);
+        if (start & (int64_t)(width - 1)) continue;
+        if (g->base != UINT32_MAX && (1u << min(known(j, g->at, g->base), 31)) < width)
+            return false;
+        if (find_words(j, g, start)) return true;
+    }
+    return false;
+}
+
+/* True if nothing between them stands in the way. */
+static bool can_join(vectorizer *j, const group *g)
+{
+    const pl_ir *x = j->x;
+    const pl_ir_block *b = &x->blocks.at[j->block];
+    const uint32_t guard = b->code.at[g->at].guard;
+    const unsigned data = g->store ? 1 : 0, rows = g->bytes / 4;
+    if (g->base != UINT32_MAX && touched(j, g->at, g->end, g->base, 1).written) return false;
+    if (guard != PL_PT && x->preds[guard].ndefs != 1) return false;
+    for (unsigned k = 0; k < g->n; k++) {
+        const uint32_t row = b->code.at[g->member[k]].op[data];
+        if (g->store
+                ? touched(j, g->member[k], g->end, row, rows).written
+                : g->member[k] != g->at && (touched(j, g->at, g->member[k], row, rows).read ||
+                                            touched(j, g->at, g->member[k], row, rows).written))
+            return false;
+        if (!g->store && row == g->base) return false;
+    }
+    return true;
+}
+
+static bool join_group(vectorizer *j, const group *g)
 {
     pl_ir *x = j->x;
     pl_ir_block *b = &x->blocks.at[j->block];
-    const pl_insn first = b->code.at[at];
-    unsigned bytes = 1u << first.sel[PL_M_LOG2], data = store ? 1 : 0, rows = bytes / 4;
-    uint32_t base = first.op[store ? 0 : 1], member[4], found = 0, end = at;
-    if (first.sel[PL_M_SPACE] == PL_SP_CONST &&
-        (base == UINT32_MAX ||
-         pl_insn_reads_cbank_word(
-             x, &first))) /* at a known place: an operand (compiler/opt/uniform.c) */
-        return false;
-    /* the lowest address may stand anywhere among them */
-    for (unsigned shift = 0; shift < n; shift++) {
-        int64_t start = first.imm - (int64_t)(shift * bytes);
-        unsigned width = n * bytes;
-        if (start & (int64_t)(width - 1)) continue;
-        if (base != UINT32_MAX && (1u << min(known(j, at, base), 31)) < width) return false;
-        memset(member, 0xff, sizeof member);
-        found = 0;
-        for (uint32_t k = at; k < b->code.n && k < at + WINDOW && found < n; k++) {
-            const pl_insn *i = &b->code.at[k];
-            if (i->form == PL_IR_DEAD) continue;
-            int64_t off = i->imm - start;
-            bool one = word_access(i, store) && alike(i, &first) && i->op[store ? 0 : 1] == base &&
-                       i->guard == first.guard &&
-                       (i->flags & PL_IF_GUARD_NEG) == (first.flags & PL_IF_GUARD_NEG) &&
-                       off >= 0 && off < width && !(off & (bytes - 1));
-            if (one && member[off / bytes] == UINT32_MAX) {
-                member[off / bytes] = k;
-                found++;
-                end = k;
-            } else if (stops(i, &first, store) || (one && store))
-                break;
-        }
-        if (found == n) break;
-    }
-    if (found < n) return false;
-    if (base != UINT32_MAX && touched(j, at, end, base, 1).written) return false;
-    if (first.guard != PL_PT && x->preds[first.guard].ndefs != 1) return false;
-    for (unsigned k = 0; k < n; k++) {
-        uint32_t row = b->code.at[member[k]].op[data];
-        if (store ? touched(j, member[k], end, row, rows).written
-                  : member[k] != at && (touched(j, at, member[k], row, rows).read ||
-                                        touched(j, at, member[k], row, rows).written))
-            return false;
-        if (!store && row == base) return false;
-    }
-    pl_insn wide = first;
-    if (!widen(&wide, n == 4 ? W_v4 : W_v2, bytes == 8 ? W_b64 : W_b32)) return false;
-    wide.imm = b->code.at[member[0]].imm;
-    wide.sel[PL_M_COUNT] = (uint8_t)n;
+    const unsigned data = g->store ? 1 : 0;
+    pl_insn wide = b->code.at[g->at];
+    if (!widen(&wide, g->n == 4 ? W_v4 : W_v2, g->bytes == 8 ? W_b64 : W_b32)) return false;
+    wide.imm = b->code.at[g->member[0]].imm;
+    wide.sel[PL_M_COUNT] = (uint8_t)g->n;
     wide.sel[PL_M_FLAGS] &= (uint8_t)~PL_MF_SIGNED;
     wide.plan = 0;
     wide.extra_ops = (uint32_t)x->p->pool.n;
-    wide.nextra = (uint16_t)n;
+    wide.nextra = (uint16_t)g->n;
     wide.op[data] = 0;
-    for (unsigned k = 0; k < n; k++) {
-        uint32_t row = b->code.at[member[k]].op[data];
+    for (unsigned k = 0; k < g->n; k++) {
+        uint32_t row = b->code.at[g->member[k]].op[data];
         *pl_push(x->p->arena, &x->p->pool) = row;
-        pl_ir_remove(x, &b->code.at[member[k]]);
+        pl_ir_remove(x, &b->code.at[g->member[k]]);
     }
-    b->code.at[store ? end : at] = wide;
+    b->code.at[g->store ? g->end : g->at] = wide;
     return pl_arena_ok(x->p->arena);
+}
+
+/* Tries to make one access of `n` from the one at `at` on. */
+static bool merge(vectorizer *j, uint32_t at, unsigned n, bool store)
+{
+    const pl_insn *first = &j->x->blocks.at[j->block].code.at[at];
+    group g = {.at = at,
+               .end = at,
+               .base = first->op[store ? 0 : 1],
+               .n = n,
+               .bytes = 1u << first->sel[PL_M_LOG2],
+               .store = store};
+    if (first->sel[PL_M_SPACE] == PL_SP_CONST &&
+        (g.base == UINT32_MAX ||
+         pl_insn_reads_cbank_word(
+             j->x, first))) /* at a known place: an operand (compiler/opt/uniform.c) */
+        return false;
+    return find_group(j, &g) && can_join(j, &g) && join_group(j, &g);
 }
 
 static bool any_access(const pl_insn *i)

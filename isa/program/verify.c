@@ -176,6 +176,82 @@ static bool check_call(check *c, const pl_insn *i)
     return true;
 }
 
+/* free: another instruction does its work on the way; the others: the passes know more of its
+ * operands, or of what is read of its result */
+static const struct {
+    uint16_t of, is;
+} known_better[] = {{C_shift64, C_alu},
+                    {C_shift64, C_alu_x3},
+                    {C_alu64, C_alu},
+                    {C_logic64, C_alu},
+                    {C_cvt_int64, C_alu},
+                    {C_setp64, C_setp},
+                    {C_mov, C_alu},
+                    {C_mov, C_alu_x2},
+                    {C_warp_sync, C_bsync},
+                    {C_bfi64, C_alu},
+                    {C_bfi64, C_alu_x2},
+                    {C_bfi64, C_bfe},
+                    {C_bfi64, C_alu_x3},
+                    {C_bfi, C_alu},
+                    {C_bfi, C_alu_x2},
+                    {C_bfi, C_alu_x7},
+                    {C_bfe, C_alu},
+                    {C_bfe, C_alu_x2},
+                    {C_bfe, C_alu_x6},
+                    {C_bfe64, C_alu},
+                    {C_bfe64, C_alu_x2},
+                    {C_bfe64, C_alu_x3},
+                    {C_bfe64s, C_alu_x2},
+                    {C_bfe64s, C_alu_x6},
+                    {C_bfe64s, C_alu_x7},
+                    {C_popc64, C_popc},
+                    {C_clz64, C_clz},
+                    {C_find64, C_popc},
+                    {C_find64s, C_popc},
+                    {C_mul64_lo, C_imad_wide_sum},
+                    {C_mul64_lo, C_imad_hi_sum},
+                    {C_mul64_lo, C_imad},
+                    {C_imad_wide_sum, C_imad_wide},
+                    {C_imad_wide_sum, C_alu},
+                    {C_imad_wide, C_alu},
+                    {C_imad, C_mul24},
+                    {C_imad, C_imad_x3},
+                    {C_imad_x3, C_imad},
+                    {C_imad_x3, C_mul24},
+                    {C_alu_x6, C_alu_x2},
+                    {C_alu_x6, C_alu},
+                    {C_alu_x2, C_alu},
+                    {C_alu, C_alu_x2},
+                    {C_alu, C_alu_x3},
+                    {C_setp, C_alu_x2},
+                    {C_mufu_scaled, C_mufu},
+                    {C_mufu_trig, C_mufu},
+                    {C_cvt_half, C_cvt_rnd},
+                    {C_cvt_i2f, C_cvt_f2i},
+                    {C_cvt_f2i, C_cvt_i2f},
+                    {C_fminmax, C_fma},
+                    {C_clz, C_popc},
+                    {C_cvt_tf32, C_alu_x2},
+                    {C_cvt_tf32, C_alu_x3},
+                    {C_cvt_tf32, C_minmax64},
+                    {C_div_f32_rn, C_div_f32_rn_same},
+                    {C_rcp_f32_rn, C_rcp_f32_rn_same},
+                    {C_sqrt_f32_rn, C_sqrt_f32_rn_same},
+                    {C_div_f64, C_div_f64_same},
+                    {C_rcp_f64, C_rcp_f64_same},
+                    {C_sqrt_f64, C_sqrt_f64_same}};
+
+/* True if passes may have given the instruction its class, whose form says `derived`. */
+static bool class_fits(const pl_insn *i, uint16_t derived)
+{
+    const uint16_t is = i->latency_class;
+    bool fits = is == derived || is == C_free || (is == C_param && pl_forms[i->form].mnem == M_ld);
+    for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)
+        fits |= derived == known_better[k].of && is == known_better[k].is;
+    return fits;
+}
+
 static bool check_insn(check *c, pl_insn *i)
 {
     const unsigned known = PL_IF_GUARD_NEG | PL_IF_SYNC_POINT | PL_IF_MEM | PL_IF_CONTROL |
@@ -188,77 +264,7 @@ static bool check_insn(check *c, pl_insn *i)
     pl_insn_finish(&derived);
     if (i->flags != derived.flags || (i->flags & ~known))
         return bad(c, "an instruction has flags that it cannot have");
-    /* free: another instruction does its work on the way; the others: the passes know more of its
-     * operands, or of what is read of its result */
-    static const struct {
-        uint16_t of, is;
-    } known_better[] = {{C_shift64, C_alu},
-                        {C_shift64, C_alu_x3},
-                        {C_alu64, C_alu},
-                        {C_logic64, C_alu},
-                        {C_cvt_int64, C_alu},
-                        {C_setp64, C_setp},
-                        {C_mov, C_alu},
-                        {C_mov, C_alu_x2},
-                        {C_warp_sync, C_bsync},
-                        {C_bfi64, C_alu},
-                        {C_bfi64, C_alu_x2},
-                        {C_bfi64, C_bfe},
-                        {C_bfi64, C_alu_x3},
-                        {C_bfi, C_alu},
-                        {C_bfi, C_alu_x2},
-                        {C_bfi, C_alu_x7},
-                        {C_bfe, C_alu},
-                        {C_bfe, C_alu_x2},
-                        {C_bfe, C_alu_x6},
-                        {C_bfe64, C_alu},
-                        {C_bfe64, C_alu_x2},
-                        {C_bfe64, C_alu_x3},
-                        {C_bfe64s, C_alu_x2},
-                        {C_bfe64s, C_alu_x6},
-                        {C_bfe64s, C_alu_x7},
-                        {C_popc64, C_popc},
-                        {C_clz64, C_clz},
-                        {C_find64, C_popc},
-                        {C_find64s, C_popc},
-                        {C_mul64_lo, C_imad_wide_sum},
-                        {C_mul64_lo, C_imad_hi_sum},
-                        {C_mul64_lo, C_imad},
-                        {C_imad_wide_sum, C_imad_wide},
-                        {C_imad_wide_sum, C_alu},
-                        {C_imad_wide, C_alu},
-                        {C_imad, C_mul24},
-                        {C_imad, C_imad_x3},
-                        {C_imad_x3, C_imad},
-                        {C_imad_x3, C_mul24},
-                        {C_alu_x6, C_alu_x2},
-                        {C_alu_x6, C_alu},
-                        {C_alu_x2, C_alu},
-                        {C_alu, C_alu_x2},
-                        {C_alu, C_alu_x3},
-                        {C_setp, C_alu_x2},
-                        {C_mufu_scaled, C_mufu},
-                        {C_mufu_trig, C_mufu},
-                        {C_cvt_half, C_cvt_rnd},
-                        {C_cvt_i2f, C_cvt_f2i},
-                        {C_cvt_f2i, C_cvt_i2f},
-                        {C_fminmax, C_fma},
-                        {C_clz, C_popc},
-                        {C_cvt_tf32, C_alu_x2},
-                        {C_cvt_tf32, C_alu_x3},
-                        {C_cvt_tf32, C_minmax64},
-                        {C_div_f32_rn, C_div_f32_rn_same},
-                        {C_rcp_f32_rn, C_rcp_f32_rn_same},
-                        {C_sqrt_f32_rn, C_sqrt_f32_rn_same},
-                        {C_div_f64, C_div_f64_same},
-                        {C_rcp_f64, C_rcp_f64_same},
-                        {C_sqrt_f64, C_sqrt_f64_same}};
-    bool cheaper = i->latency_class == C_free ||
-                   (i->latency_class == C_param && pl_forms[i->form].mnem == M_ld);
-    for (size_t k = 0; k < sizeof known_better / sizeof *known_better; k++)
-        cheaper |=
-            derived.latency_class == known_better[k].of && i->latency_class == known_better[k].is;
-    if (i->latency_class != derived.latency_class && !cheaper)
+    if (!class_fits(i, derived.latency_class))
         return bad(c, "an instruction has a class that it cannot have");
     if (i->line >= c->p->lines.n) return bad(c, "an instruction has no line");
     if (i->reconv != UINT32_MAX &&

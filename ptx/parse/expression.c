@@ -244,6 +244,30 @@ uint32_t pl_node_pair(pl_parse *p, uint32_t a, uint32_t b, pl_loc at)
     return r;
 }
 
+/* Two constants: the first becomes the result. */
+static uint32_t fold_constants(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
+{
+    pl_node *x = node(p, a), *y = node(p, b);
+    if (x->kind != y->kind) {
+        pl_report(p->diags, PL_E0111, at);
+        return wrong(p, a);
+    }
+    const bool done = x->kind == PL_N_FLOAT ? float_binary(x, op, as_double(x), as_double(y))
+                                            : int_binary(x, op, x, y);
+    x->at = at;
+    if (done) return a;
+    if (op == '/' || op == '%')
+        pl_report(p->diags, PL_E0107, at);
+    else
+        pl_report(p->diags, PL_E0106, at);
+    return wrong(p, a);
+}
+
+static bool is_literal(const pl_node *n)
+{
+    return n->kind == PL_N_INT || n->kind == PL_N_FLOAT;
+}
+
 uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
 {
     if (bare_bits(p, a) || bare_bits(p, b)) return wrong(p, a);
@@ -253,25 +277,8 @@ uint32_t pl_node_binary(pl_parse *p, int op, uint32_t a, uint32_t b, pl_loc at)
     if ((op == T_ANDAND || op == T_OROR) &&
         (truth_needs_integer(p, a, at) || truth_needs_integer(p, b, at)))
         return wrong(p, a);
-    bool constants = (x->kind == PL_N_INT || x->kind == PL_N_FLOAT) &&
-                     (y->kind == PL_N_INT || y->kind == PL_N_FLOAT);
     if (x->kind == PL_N_WRONG || y->kind == PL_N_WRONG) return wrong(p, a);
-    if (constants && x->kind != y->kind) {
-        pl_report(p->diags, PL_E0111, at);
-        return wrong(p, a);
-    }
-    if (constants) {
-        bool done = x->kind == PL_N_FLOAT || y->kind == PL_N_FLOAT
-                        ? float_binary(x, op, as_double(x), as_double(y))
-                        : int_binary(x, op, x, y);
-        x->at = at;
-        if (done) return a;
-        if (op == '/' || op == '%')
-            pl_report(p->diags, PL_E0107, at);
-        else
-            pl_report(p->diags, PL_E0106, at);
-        return wrong(p, a);
-    }
+    if (is_literal(x) && is_literal(y)) return fold_constants(p, op, a, b, at);
     if (op == '+' && x->kind == PL_N_NAME && y->kind == PL_N_INT && !x->not_ && !x->minus &&
         !x->element) {
         x->value = (int64_t)((uint64_t)x->value + (uint64_t)y->value);

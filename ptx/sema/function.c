@@ -370,6 +370,52 @@ static void conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
         pl_report(p->diags, PL_E0337, at, perfs[a].name, perfs[b].name);
 }
 
+/* The values of a performance directive; further ones are 1 where it has any. */
+static bool read_perf_values(pl_parse *p, const pl_sym *s, unsigned which, uint32_t list,
+                             uint32_t value[3])
+{
+    const uint32_t n = list ? p->nodes.at[list].n : 0;
+    const int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
+                         : which == ABI_PRESERVE         ? MOST_PRESERVED
+                         : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
+                                                         : INT32_MAX;
+    const bool zero = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL ||
+                      which == MAXCLUSTERRANK || which == REQNCTAPERCLUSTER;
+    for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
+         k++, e = p->nodes.at[e].next) {
+        const int64_t v = p->nodes.at[e].value;
+        if (v < 0 || v > most || (v == 0 && !zero)) {
+            pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
+            return false;
+        }
+        value[k] = (uint32_t)v;
+    }
+    for (uint32_t k = n; k < 3; k++) value[k] = n ? 1 : 0;
+    return true;
+}
+
+static void set_perf(pl_parse *p, pl_func *f, enum perf which, const uint32_t value[3], pl_loc at)
+{
+    switch (which) {
+    case MAXNTID: memcpy(f->maxntid, value, sizeof f->maxntid); break;
+    case REQNTID: memcpy(f->reqntid, value, sizeof f->reqntid); break;
+    case MINNCTAPERSM: f->minnctapersm = value[0]; break;
+    case MAXNCTAPERSM:
+        f->minnctapersm = value[0];
+        if (p->ast->ptx >= 21)
+            pl_report(p->diags, PL_E0375, at, ".maxnctapersm", "2.1", ".minnctapersm");
+        break;
+    case MAXNREG: f->maxnreg = value[0]; break;
+    case NORETURN: f->noreturn = true; break;
+    case EXPLICITCLUSTER: f->explicitcluster = true; break;
+    case REQNCTAPERCLUSTER: memcpy(f->reqnctapercluster, value, sizeof f->reqnctapercluster); break;
+    case MAXCLUSTERRANK: f->maxclusterrank = value[0]; break;
+    case BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
+    case ABI_PRESERVE: f->abi_preserve = value[0]; break;
+    case ABI_PRESERVE_CONTROL: f->abi_preserve_control = value[0]; break;
+    }
+}
+
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
 {
     pl_func *f = p->proto ? p->proto : p->func;
@@ -387,22 +433,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
                   perfs[which].min == perfs[which].max ? "" : "1 to ", perfs[which].max);
         return;
     }
-    for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
-         k++, e = p->nodes.at[e].next) {
-        int64_t v = p->nodes.at[e].value;
-        int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
-                       : which == ABI_PRESERVE         ? MOST_PRESERVED
-                       : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
-                                                       : INT32_MAX;
-        if (v < 0 || v > most ||
-            (v == 0 && which != ABI_PRESERVE && which != ABI_PRESERVE_CONTROL &&
-             which != MAXCLUSTERRANK && which != REQNCTAPERCLUSTER)) {
-            pl_report(p->diags, PL_E0338, p->nodes.at[e].at, s->name);
-            return;
-        }
-        value[k] = (uint32_t)v;
-    }
-    for (uint32_t k = n; k < 3; k++) value[k] = n ? 1 : 0;
+    if (!read_perf_values(p, s, which, list, value)) return;
     bool abi = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL;
     if ((abi || which == NORETURN) && (p->seen_perf & (1u << which)))
         pl_report(p->diags, PL_E0311, at, s->name);
@@ -410,24 +441,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
              (p->seen_perf & (1u << ABI_PRESERVE | 1u << ABI_PRESERVE_CONTROL)))
         pl_report(p->diags, PL_E0310, at, "an ABI directive", ".noreturn");
     p->seen_perf |= 1u << which;
-    switch ((enum perf)which) {
-    case MAXNTID: memcpy(f->maxntid, value, sizeof value); break;
-    case REQNTID: memcpy(f->reqntid, value, sizeof value); break;
-    case MINNCTAPERSM: f->minnctapersm = value[0]; break;
-    case MAXNCTAPERSM:
-        f->minnctapersm = value[0];
-        if (p->ast->ptx >= 21)
-            pl_report(p->diags, PL_E0375, at, ".maxnctapersm", "2.1", ".minnctapersm");
-        break;
-    case MAXNREG: f->maxnreg = value[0]; break;
-    case NORETURN: f->noreturn = true; break;
-    case EXPLICITCLUSTER: f->explicitcluster = true; break;
-    case REQNCTAPERCLUSTER: memcpy(f->reqnctapercluster, value, sizeof value); break;
-    case MAXCLUSTERRANK: f->maxclusterrank = value[0]; break;
-    case BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
-    case ABI_PRESERVE: f->abi_preserve = value[0]; break;
-    case ABI_PRESERVE_CONTROL: f->abi_preserve_control = value[0]; break;
-    }
+    set_perf(p, f, (enum perf)which, value, at);
     conflict(p, at, MAXNTID, REQNTID);
     conflict(p, at, REQNCTAPERCLUSTER, MAXCLUSTERRANK);
     if (which == NORETURN && f->rets.n) pl_report(p->diags, PL_E0339, at);
