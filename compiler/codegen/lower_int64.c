@@ -433,8 +433,10 @@ static void demand_address(void *ctx, uint32_t *row, unsigned rows, unsigned use
         demand_all(a->h, row, rows, use);
 }
 
+typedef void lowering(int64_lowering *h, pl_insn *i, unsigned wanted);
+
 /* The function that lowers 64-bit integer arithmetic of this class; NULL: it stays as it is. */
-static void (*lowering_of(const pl_insn *i))(int64_lowering *h, pl_insn *i, unsigned wanted)
+static lowering *lowering_of(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i), c = i->latency_class;
     if (is_logic(m)) return c == C_logic64 || c == C_alu || c == C_free ? logic : NULL;
@@ -475,7 +477,7 @@ static void lower_arithmetic(int64_lowering *h, pl_insn *i, unsigned wanted)
 {
     const uint16_t m = pl_insn_mnem(i);
     const bool integer = pl_insn_is_integer(i, 64);
-    void (*lower)(int64_lowering *, pl_insn *, unsigned) = integer ? lowering_of(i) : NULL;
+    lowering *lower = integer ? lowering_of(i) : NULL;
     if (lower) {
         lower(h, i, wanted);
         return;

@@ -489,94 +489,111 @@ static void lower_call(lower *c, pl_insn *i, const pl_stmt *s)
 
 /* ---- one statement ---- */
 
+/* What the operands of a statement come to. */
+typedef struct lowered {
+    pl_insn t; /* the instruction: emit() may move the code array meanwhile */
+    bool memory;
+    unsigned addresses; /* seen so far */
+    uint32_t pool[256], npool;
+    /* a 32-bit result that goes into a 64-bit register: row of the result, of the register */
+    uint32_t narrow_row, wide_row;
+    pl_word type;
+} lowered;
+
+static void lower_address(lower *c, lowered *l, unsigned k, const pl_operand *o)
+{
+    static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
+    const place a = address(c, o, l->addresses, &l->t);
+    l->t.op[k] = a.row;
+    if (a.narrow) l->t.sel[PL_M_FLAGS] |= narrow[l->addresses < 2 ? l->addresses : 2];
+    if (!l->addresses) {
+        l->t.imm = a.offset;
+        if (a.space != PL_SP_REG) l->t.sel[PL_M_SPACE] = (uint8_t)a.space;
+    } else if (l->addresses == 1)
+        l->t.target = (uint32_t)(int32_t)a.offset;
+    else
+        l->t.op[PL_INLINE_OPERANDS - 1] = (uint32_t)(int32_t)a.offset;
+    l->addresses++;
+}
+
+static void lower_labels(lower *c, lowered *l, const pl_operand *o)
+{
+    for (size_t n = 0; n < o->table->labels.n; n++) {
+        use_label(c, UINT32_MAX, (uint32_t)c->p->pool.n, o->table->labels.at[n]);
+        *pl_push(c->p->arena, &c->p->pool) = 0;
+        l->t.nextra++;
+    }
+}
+
+static void lower_value(lower *c, lowered *l, unsigned k, const pl_ospec *sp, const pl_operand *o,
+                        pl_word type)
+{
+    if (o->kind == PL_O_VEC) {
+        l->t.op[k] = l->npool;
+        for (uint16_t e = 0; e < o->n && l->npool < sizeof l->pool / sizeof *l->pool; e++)
+            l->pool[l->npool++] = type == W_pred
+                                      ? pred_number(c, &o->elem[e], &l->t, k)
+                                      : value_row(c, &o->elem[e], type, &l->t, l->memory);
+    } else if (type == W_pred)
+        l->t.op[k] = pred_number(c, o, &l->t, k);
+    else if (o->kind == PL_O_REG && sp->written && !sp->read && !l->memory &&
+             type_width(type) == 32 && type_width(o->reg->type) == 64) {
+        l->narrow_row = l->t.op[k] = c->rows++;
+        l->type = pl_type_kind(type) == 's' ? W_s32 : W_u32;
+        l->wide_row = reg_row(c, o);
+    } else
+        l->t.op[k] = value_row(c, o, type, &l->t, l->memory);
+}
+
+static void lower_operand(lower *c, lowered *l, const pl_stmt *s, unsigned k)
+{
+    const pl_form *f = &pl_forms[s->what->form];
+    const pl_ospec *sp = &f->operand[k];
+    const pl_operand *o = &s->op[k];
+    const pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR
+                             ? pl_operand_type(f, k, s->what->mods)
+                             : W_b64;
+    if (o->kind == PL_O_NONE) return;
+    if (o->sel && o->sel < PL_SEL_X && k < sizeof l->t.sel && !l->memory) l->t.sel[k] = o->sel;
+    if (o->neg && type != W_pred) /* -%r of vmad */
+        l->t.neg |= (uint8_t)(1u << k);
+    switch ((pl_okind)sp->kind) {
+    case PL_K_IMM:
+        l->t.op[k] = (uint32_t)o->imm;
+        if (!l->addresses) /* else imm is the address offset */
+            l->t.imm = o->imm;
+        break;
+    case PL_K_ADDR: lower_address(c, l, k, o); break;
+    case PL_K_LABEL: use_label(c, (uint32_t)(c->p->code.n), UINT32_MAX, o->label); break;
+    case PL_K_LABELS: lower_labels(c, l, o); break;
+    case PL_K_VALUE:
+    case PL_K_VAR:
+    case PL_K_OPAQUE: lower_value(c, l, k, sp, o, type); break;
+    default: break;
+    }
+}
+
 static void lower_operands(lower *c, pl_insn *i, const pl_stmt *s)
 {
     const pl_form *f = &pl_forms[s->what->form];
-    unsigned addresses = 0;
-    struct {
-        uint32_t row;
-        unsigned from;
-        pl_word type;
-    } widen = {UINT32_MAX, 0, W_none};
-    uint32_t final_row = 0;
-    bool memory = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) != 0;
-    pl_insn t = *i; /* emit() below may move the code array */
-    uint32_t pool[256], npool = 0;
-    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++) {
-        const pl_ospec *sp = &f->operand[k];
-        const pl_operand *o = &s->op[k];
-        pl_word type = sp->kind == PL_K_VALUE || sp->kind == PL_K_VAR
-                           ? pl_operand_type(f, k, s->what->mods)
-                           : W_b64;
-        if (o->kind == PL_O_NONE) continue;
-        if (o->sel && o->sel < PL_SEL_X && k < sizeof t.sel && !memory) t.sel[k] = o->sel;
-        if (o->neg && type != W_pred) /* -%r of vmad */
-            t.neg |= (uint8_t)(1u << k);
-        switch ((pl_okind)sp->kind) {
-        case PL_K_IMM:
-            t.op[k] = (uint32_t)o->imm;
-            if (!addresses) /* else imm is the address offset */
-                t.imm = o->imm;
-            break;
-        case PL_K_ADDR: {
-            place a = address(c, o, addresses, &t);
-            t.op[k] = a.row;
-            if (a.narrow)
-                t.sel[PL_M_FLAGS] |= (uint8_t)(addresses == 0   ? PL_MF_ADDR32
-                                               : addresses == 1 ? PL_MF_ADDR32_2
-                                                                : PL_MF_ADDR32_3);
-            if (!addresses) {
-                t.imm = a.offset;
-                if (a.space != PL_SP_REG) t.sel[PL_M_SPACE] = (uint8_t)a.space;
-            } else if (addresses == 1)
-                t.target = (uint32_t)(int32_t)a.offset;
-            else
-                t.op[PL_INLINE_OPERANDS - 1] = (uint32_t)(int32_t)a.offset;
-            addresses++;
-            break;
-        }
-        case PL_K_LABEL: use_label(c, (uint32_t)(c->p->code.n), UINT32_MAX, o->label); break;
-        case PL_K_LABELS:
-            for (size_t n = 0; n < o->table->labels.n; n++) {
-                use_label(c, UINT32_MAX, (uint32_t)c->p->pool.n, o->table->labels.at[n]);
-                *pl_push(c->p->arena, &c->p->pool) = 0;
-                t.nextra++;
-            }
-            break;
-        case PL_K_VALUE:
-        case PL_K_VAR:
-        case PL_K_OPAQUE:
-            if (o->kind == PL_O_VEC) {
-                t.op[k] = npool;
-                for (uint16_t e = 0; e < o->n && npool < 256; e++)
-                    pool[npool++] = type == W_pred ? pred_number(c, &o->elem[e], &t, k)
-                                                   : value_row(c, &o->elem[e], type, &t, memory);
-            } else if (type == W_pred)
-                t.op[k] = pred_number(c, o, &t, k);
-            else if (o->kind == PL_O_REG && sp->written && !sp->read && !memory &&
-                     type_width(type) == 32 && type_width(o->reg->type) == 64) {
-                widen.row = t.op[k] = c->rows++;
-                widen.type = pl_type_kind(type) == 's' ? W_s32 : W_u32;
-                final_row = reg_row(c, o);
-            } else
-                t.op[k] = value_row(c, o, type, &t, memory);
-            break;
-        default: break;
-        }
+    lowered l = {.t = *i,
+                 .memory = (f->effects & (PL_EF_LOAD | PL_EF_STORE | PL_EF_ATOMIC)) != 0,
+                 .narrow_row = UINT32_MAX};
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS; k++)
+        lower_operand(c, &l, s, k);
+    if (l.npool) {
+        l.t.extra_ops = (uint32_t)c->p->pool.n;
+        l.t.nextra = (uint16_t)l.npool;
+        for (uint32_t k = 0; k < l.npool; k++) *pl_push(c->p->arena, &c->p->pool) = l.pool[k];
     }
-    if (npool) {
-        t.extra_ops = (uint32_t)c->p->pool.n;
-        t.nextra = (uint16_t)npool;
-        for (uint32_t k = 0; k < npool; k++) *pl_push(c->p->arena, &c->p->pool) = pool[k];
-    }
-    i = emit(c, t.form);
-    *i = t;
-    if (addresses) memory_shape(c, i, s);
+    i = emit(c, l.t.form);
+    *i = l.t;
+    if (l.addresses) memory_shape(c, i, s);
     pl_insn_finish(i);
     if (f->effects & PL_EF_CALL) lower_call(c, i, s);
-    if (widen.row != UINT32_MAX) {
+    if (l.narrow_row != UINT32_MAX) {
         pl_insn like = c->p->code.at[c->p->code.n - 1];
-        convert(c, "~wide", widen.type, final_row, widen.row, &like);
+        convert(c, "~wide", l.type, l.wide_row, l.narrow_row, &like);
     }
 }
 

@@ -294,6 +294,66 @@ static bool special_register(pl_attempt *a, const pl_ospec *s, pl_word t, const 
     return true;
 }
 
+static bool float_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_operand_draft *o)
+{
+    pl_parse *p = a->p;
+    const char kind = pl_word_kind[t];
+    const bool bits_of_float =
+        kind == 'b' && pl_word_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
+    double d;
+    o->is_float = true;
+    if (kind != 'f' && !bits_of_float) {
+        if (a->report)
+            pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer",
+                      "a floating-point number");
+        return false;
+    }
+    memcpy(&d, &n->value, sizeof d);
+    if (a->opcode->mnem == M_createpolicy && !(d > 0 && d <= 1)) {
+        if (a->report)
+            pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode),
+                      "the fraction is more than 0 and at most 1");
+        return false;
+    }
+    o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
+    o->imm &= pl_word_bits[t] < 64 ? (INT64_C(1) << pl_word_bits[t]) - 1 : -1;
+    return true;
+}
+
+/* Bits that do not fit are cut off without a word, as ptxas does. */
+static bool integer_immediate(pl_attempt *a, pl_word t, const pl_node *n, pl_operand_draft *o)
+{
+    const char kind = pl_word_kind[t];
+    const int bits = pl_word_bits[t];
+    if (kind == 'f') {
+        if (a->report)
+            pl_report(a->p->diags, PL_E0210, n->at, pl_full_name(a->p, a->opcode),
+                      "a floating-point number", "an integer")
+                ->help = "write it with a decimal point, or its bits as 0f3F800000";
+        return false;
+    }
+    o->given = n->value;
+    o->imm = kind == 'p' ? n->value != 0
+             : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
+                         : n->value;
+    return true;
+}
+
+/* The range that the operand may have, as text; NULL: the value is in it. */
+static const char *range_missed(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n)
+{
+    const int mnem = a->opcode->mnem;
+    if (pl_word_kind[t] == 'p' && mnem == M_wgmma && (uint64_t)n->value > 1) return "0 or 1";
+    if ((mnem == M_bfe || mnem == M_bfi) && t == W_u32 && n->kind == PL_N_INT &&
+        strcmp(s->name, "a") != 0 &&
+        (n->value > UINT32_MAX ||
+         n->value < INT32_MIN)) /* a field of so many bits; see limits in statement.c */
+        return pl_range_text(a->p->arena, 0, 255);
+    if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi))
+        return pl_range_text(a->p->arena, s->lo, s->hi);
+    return NULL;
+}
+
 static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
                       pl_operand_draft *o)
 {
@@ -310,64 +370,13 @@ static bool immediate(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node
                 ->help = "move its bits into a register first: mov.b16 %rs1, 0x3C00 is 1.0 in .f16";
         return false;
     }
-    if (n->kind == PL_N_FLOAT) {
-        double d;
-        bool bits_of_float =
-            kind == 'b' &&
-            pl_word_bits[t] == (n->single ? 32 : 64); /* 0f for .b32, others for .b64 */
-        o->is_float = true;
-        if (kind != 'f' && !bits_of_float) {
-            if (a->report)
-                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode), "an integer",
-                          "a floating-point number");
-            return false;
-        }
-        memcpy(&d, &n->value, sizeof d);
-        if (a->opcode->mnem == M_createpolicy && !(d > 0 && d <= 1)) {
-            if (a->report)
-                pl_report(p->diags, PL_E0218, n->at, pl_full_name(p, a->opcode),
-                          "the fraction is more than 0 and at most 1");
-            return false;
-        }
-        o->imm = (int64_t)pl_float_bits(d, t, n->single, n->single_bits);
-        o->imm &= pl_word_bits[t] < 64 ? (INT64_C(1) << pl_word_bits[t]) - 1 : -1;
-    } else {
-        if (kind == 'f') {
-            if (a->report)
-                pl_report(p->diags, PL_E0210, n->at, pl_full_name(p, a->opcode),
-                          "a floating-point number", "an integer")
-                    ->help = "write it with a decimal point, or its bits as 0f3F800000";
-            return false;
-        }
-        /* Bits that do not fit are cut off without a word, as ptxas does. */
-        int bits = pl_word_bits[t];
-        o->given = n->value;
-        o->imm = kind == 'p' ? n->value != 0
-                 : bits < 64 ? (int64_t)((uint64_t)n->value & ((UINT64_C(1) << bits) - 1))
-                             : n->value;
-    }
-    if (kind == 'p' && a->opcode->mnem == M_wgmma && (uint64_t)n->value > 1) {
-        if (a->report)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), "0 or 1",
-                      (long long)n->value);
+    if (n->kind == PL_N_FLOAT ? !float_immediate(a, t, n, o) : !integer_immediate(a, t, n, o))
         return false;
-    }
-    if ((a->opcode->mnem == M_bfe || a->opcode->mnem == M_bfi) && t == W_u32 &&
-        n->kind == PL_N_INT && strcmp(s->name, "a") != 0 &&
-        (n->value > UINT32_MAX ||
-         n->value < INT32_MIN)) { /* a field of so many bits; see limits in statement.c */
-        if (a->report)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
-                      pl_range_text(p->arena, 0, 255), (long long)n->value);
-        return false;
-    }
-    if (s->lo <= s->hi && (n->value < s->lo || n->value > s->hi)) {
-        if (a->report)
-            pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode),
-                      pl_range_text(p->arena, s->lo, s->hi), (long long)n->value);
-        return false;
-    }
-    return true;
+    const char *range = range_missed(a, s, t, n);
+    if (range && a->report)
+        pl_report(p->diags, PL_E0209, n->at, pl_full_name(a->p, a->opcode), range,
+                  (long long)n->value);
+    return !range;
 }
 
 /* Parentheses around a constant. */
@@ -723,77 +732,102 @@ static bool one_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_no
     return value(a, s, t, true, n, e);
 }
 
-static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
-                   pl_operand_draft *o)
+/* A vector register as a whole. */
+static bool vector_register(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, pl_reg *r,
+                            const pl_node *n, pl_operand_draft *o)
 {
-    pl_parse *p = a->p;
-    o->at = n->at;
-    if (n->kind == PL_N_WRONG) return false;
-    const pl_binding *whole = n->kind == PL_N_NAME && !n->sel ? pl_name_lookup(p, n->sym) : NULL;
-    if (whole && whole->kind == PL_B_REG && whole->reg->vec == count) {
-        pl_reg *r = whole->reg;
-        o->kind = PL_O_VEC;
-        o->n = (uint16_t)count;
-        if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t))) {
-            if (a->report)
-                pl_report(p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
-                          pl_full_name(a->p, a->opcode), pl_word_text[t]);
-            return false;
-        }
-        if (!a->out) return true;
-        o->elem = new_drafts(p, count);
-        for (unsigned k = 0; o->elem && k < count; k++)
-            o->elem[k] = (pl_operand_draft){
-                .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
-        return true;
-    }
-    if (n->kind == PL_N_NAME && !n->sel && n->sym->sreg >= 0 && !n->sym->binding &&
-        pl_sregs[n->sym->sreg].vector && count == 4 && (s->slot >= 0 || pl_word_bits[t] == 32)) {
-        static const char *const names[] = {".x", ".y", ".z", ".w"}; /* mov.v4.u32 {...}, %tid */
-        o->kind = PL_O_VEC;
-        o->n = 4;
-        if (a->out && !(o->elem = new_drafts(p, count))) return false;
-        for (unsigned k = 0; k < count; k++) {
-            pl_node part = *n;
-            pl_operand_draft scratch = {0};
-            part.sel = pl_sym_intern(p, names[k], 2);
-            if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch)) return false;
-        }
-        return true;
-    }
-    bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written &&
-                          s->slot < 0 && !strcmp(s->name, "c") &&
-                          a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
-    if (n->kind == PL_N_SINK && is_surface(a)) {
-        if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
-        return false;
-    }
-    if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s)) {
-        return one_element(a, s, t, n, o);
-    }
-    bool coordinate = is_surface(a) && !strcmp(s->name, "c");
-    bool sampled = (a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4) && !strcmp(s->name, "c");
-    /* Coordinates beyond those of the geometry are ignored: nvcc once wrote four, whatever the
-     * texture. */
-    bool longer = (sampled || (is_surface(a) && (coordinate || count == 1))) &&
-                  n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
-    if (n->kind != PL_N_VEC || (n->n != count && !longer)) {
-        if (a->report)
-            pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
-                      pl_arena_printf(p->arena, "%u elements in braces", count),
-                      n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n) : written(p, n));
-        return false;
-    }
     o->kind = PL_O_VEC;
     o->n = (uint16_t)count;
-    a->close = 2;
-    if (a->out && !(o->elem = new_drafts(p, count))) return false;
+    if (!type_fits(r->type, t, relaxed(a), fixed_type(a, s, t))) {
+        if (a->report)
+            pl_report(a->p->diags, PL_E0204, n->at, r->name, pl_word_text[r->type],
+                      pl_full_name(a->p, a->opcode), pl_word_text[t]);
+        return false;
+    }
+    if (!a->out) return true;
+    o->elem = new_drafts(a->p, count);
+    for (unsigned k = 0; o->elem && k < count; k++)
+        o->elem[k] = (pl_operand_draft){
+            .kind = PL_O_REG, .reg = r, .sel = (uint8_t)(PL_SEL_X + k), .at = n->at};
+    return true;
+}
+
+/* mov.v4.u32 {...}, %tid */
+static bool vector_special(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                           pl_operand_draft *o)
+{
+    enum { COUNT = 4 };
+    static const char *const names[COUNT] = {".x", ".y", ".z", ".w"};
+    o->kind = PL_O_VEC;
+    o->n = COUNT;
+    if (a->out && !(o->elem = new_drafts(a->p, COUNT))) return false;
+    for (unsigned k = 0; k < COUNT; k++) {
+        pl_node part = *n;
+        pl_operand_draft scratch = {0};
+        part.sel = pl_sym_intern(a->p, names[k], 2);
+        if (!special_register(a, s, t, &part, a->out ? &o->elem[k] : &scratch)) return false;
+    }
+    return true;
+}
+
+static bool is_coordinate(const pl_attempt *a, const pl_ospec *s)
+{
+    return is_surface(a) && !strcmp(s->name, "c");
+}
+
+/* Braces with as many elements as the operand has. Coordinates beyond those of the geometry are
+ * ignored: nvcc once wrote four, whatever the texture. */
+static bool vector_length_fits(pl_attempt *a, const pl_ospec *s, unsigned count, const pl_node *n)
+{
+    pl_parse *p = a->p;
+    const bool sampled =
+        (a->opcode->mnem == M_tex || a->opcode->mnem == M_tld4) && !strcmp(s->name, "c");
+    const bool longer = (sampled || (is_surface(a) && (is_coordinate(a, s) || count == 1))) &&
+                        n->kind == PL_N_VEC && n->n > count && (n->n == 2 || n->n == 4);
+    if (n->kind == PL_N_VEC && (n->n == count || longer)) return true;
+    if (a->report)
+        pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
+                  pl_arena_printf(p->arena, "%u elements in braces", count),
+                  n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n) : written(p, n));
+    return false;
+}
+
+/* What the elements of a vector have in common, as far as they have been seen. */
+typedef struct elements {
+    int bits;   /* width of the registers; 0: none so far */
+    char kind;  /* of their types; 'b': any */
+    bool sinks; /* all are _ */
+} elements;
+
+/* index_before: the element before it is an array index, which is of another type. */
+static bool elements_agree(pl_attempt *a, elements *all, const pl_operand_draft *x,
+                           bool index_before)
+{
+    const char kind = element_kind(x);
+    if (all->kind != 'b' && kind != 'b' && kind != all->kind && !index_before) {
+        if (a->report) pl_report(a->p->diags, PL_E0249, x->at);
+        return false;
+    }
+    all->kind = kind;
+    const int width = x->kind == PL_O_REG ? pl_word_bits[x->reg->type] : 0;
+    if (!all->bits) all->bits = width;
+    if (width && width != all->bits) {
+        if (a->report) pl_report(a->p->diags, PL_E0237, x->at);
+        return false;
+    }
+    all->sinks = false;
+    return true;
+}
+
+static bool vector_elements(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count,
+                            const pl_node *n, pl_operand_draft *o)
+{
+    pl_parse *p = a->p;
+    const bool layered = array_index(a, s), coordinate = is_coordinate(a, s);
+    const pl_word common = layered ? t : common_type(a, n, t);
+    const bool mixed = n->n > 1 && holds_register(a, n);
+    elements all = {.kind = 'b', .sinks = true};
     uint32_t e = n->first;
-    int bits = 0;
-    bool sinks = true, layered = array_index(a, s);
-    pl_word common = layered ? t : common_type(a, n, t);
-    char before = 'b';
-    bool mixed = n->n > 1 && holds_register(a, n);
     for (unsigned k = 0; k < n->n; k++, e = node(p, e)->next) {
         pl_operand_draft scratch = {0}, *x = a->out && k < count ? &o->elem[k] : &scratch;
         pl_word own = coordinate && (k >= count || (layered && k > 0)) ? W_b32
@@ -803,23 +837,41 @@ static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, 
                 ? !constant_element(a, s, t, unwrap(p, node(p, e)), x)
                 : !value(a, s, own, true, node(p, e), x))
             return false;
-        if (x->kind == PL_O_SINK) continue;
-        char kind = element_kind(x);
-        if (before != 'b' && kind != 'b' && kind != before && !(layered && k == 1 && !coordinate)) {
-            if (a->report) pl_report(p->diags, PL_E0249, x->at);
+        if (x->kind != PL_O_SINK && !elements_agree(a, &all, x, layered && k == 1 && !coordinate))
             return false;
-        }
-        before = kind;
-        int width = x->kind == PL_O_REG ? pl_word_bits[x->reg->type] : 0;
-        if (!bits) bits = width;
-        if (width && width != bits) {
-            if (a->report) pl_report(p->diags, PL_E0237, x->at);
-            return false;
-        }
-        sinks = false;
     }
-    if (sinks && a->report) pl_report(p->diags, PL_E0238, n->at);
-    return !sinks;
+    if (all.sinks && a->report) pl_report(p->diags, PL_E0238, n->at);
+    return !all.sinks;
+}
+
+static bool vector(pl_attempt *a, const pl_ospec *s, pl_word t, unsigned count, const pl_node *n,
+                   pl_operand_draft *o)
+{
+    pl_parse *p = a->p;
+    o->at = n->at;
+    if (n->kind == PL_N_WRONG) return false;
+    const bool name = n->kind == PL_N_NAME && !n->sel;
+    const pl_binding *whole = name ? pl_name_lookup(p, n->sym) : NULL;
+    if (whole && whole->kind == PL_B_REG && whole->reg->vec == count)
+        return vector_register(a, s, t, count, whole->reg, n, o);
+    if (name && n->sym->sreg >= 0 && !n->sym->binding && pl_sregs[n->sym->sreg].vector &&
+        count == 4 && (s->slot >= 0 || pl_word_bits[t] == 32))
+        return vector_special(a, s, t, n, o);
+    bool surface_number = n->kind == PL_N_INT && s->kind == PL_K_VALUE && !s->written &&
+                          s->slot < 0 && !strcmp(s->name, "c") &&
+                          a->opcode->name[0] == 's'; /* suld and the like: ptxas takes {3}, not 3 */
+    if (n->kind == PL_N_SINK && is_surface(a)) {
+        if (a->report) pl_report(p->diags, PL_E0207, n->at, pl_full_name(a->p, a->opcode));
+        return false;
+    }
+    if (count == 1 && n->kind != PL_N_VEC && !surface_number && bare_fits(a, s))
+        return one_element(a, s, t, n, o);
+    if (!vector_length_fits(a, s, count, n)) return false;
+    o->kind = PL_O_VEC;
+    o->n = (uint16_t)count;
+    a->close = 2;
+    if (a->out && !(o->elem = new_drafts(p, count))) return false;
+    return vector_elements(a, s, t, count, n, o);
 }
 
 /* [base + offset] in tensor memory: a 32-bit register */
@@ -1105,56 +1157,74 @@ static bool takes_elements(const pl_attempt *a)
 /* ---- the choice by the form's specification
  * ---------------------------------------------------------------------------- */
 
+/* What the brackets around the operand should have been; NULL: they are right. *instead: what
+ * stands there. */
+static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, const pl_item *it,
+                                   const pl_node *n, const char **instead)
+{
+    const bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
+    const bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
+                            (s->kind == PL_K_VALUE && s->rule && s->read);
+    *instead = NULL;
+    if ((it->bracket && !brackets) || (it->inside && !coordinate)) {
+        *instead = "an address in brackets";
+        return s->written ? "a register" : "a value";
+    }
+    if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
+        return "coordinates inside the brackets";
+    if (s->kind != PL_K_ADDR) return NULL;
+    if (n->element && it->bracket)
+        return "NAME+BYTES inside the brackets, or NAME[NUMBER] without any";
+    if (!it->bracket && !it->inside && !(n->element && takes_elements(a)))
+        return "an address in brackets";
+    return NULL;
+}
+
+static bool label(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
+{
+    o->kind = PL_O_LABEL;
+    o->at = n->at;
+    if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a label");
+    o->label = n->sym;
+    return true;
+}
+
+static bool constant_operand(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,
+                             pl_operand_draft *o)
+{
+    pl_ospec imm = *s;
+    imm.read = true;
+    n = unwrap(a->p, n);
+    o->at = n->at;
+    if (n->kind != PL_N_INT && n->kind != PL_N_FLOAT)
+        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a number");
+    return immediate(a, &imm, t ? t : W_b64, n, o);
+}
+
 bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_draft *o)
 {
-    pl_parse *p = a->p;
     const pl_ospec *s = &a->form->operand[k];
-    const pl_node *n = node(p, it->node);
-    bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
-    bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
-                      (s->kind == PL_K_VALUE && s->rule && s->read);
-    if ((it->bracket && !brackets) || (it->inside && !coordinate))
-        return n->kind == PL_N_WRONG ? false
-                                     : kind_instead(a, n, s->written ? "a register" : "a value",
-                                                    "an address in brackets");
-    if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
-        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "coordinates inside the brackets");
-    if (s->kind == PL_K_ADDR && n->element && it->bracket)
-        return kind_error(a, n, "NAME+BYTES inside the brackets, or NAME[NUMBER] without any");
-    if (s->kind == PL_K_ADDR && !it->bracket && !it->inside && !(n->element && takes_elements(a)))
-        return n->kind == PL_N_WRONG ? false : kind_error(a, n, "an address in brackets");
-    switch ((pl_okind)s->kind) {
-    case PL_K_ADDR: {
-        pl_word own = pl_operand_type(a->form, k, a->mods);
-        return own == W_b32 ? tensor_address(a, n, o) : address(a, own, n, o);
+    const pl_node *n = node(a->p, it->node);
+    const char *instead, *missed = brackets_missed(a, s, it, n, &instead);
+    if (missed) {
+        if (n->kind == PL_N_WRONG && !(s->kind == PL_K_ADDR && n->element && it->bracket))
+            return false;
+        return instead ? kind_instead(a, n, missed, instead) : kind_error(a, n, missed);
     }
-    case PL_K_LABEL:
-        o->kind = PL_O_LABEL;
-        o->at = n->at;
-        if (n->kind != PL_N_NAME || n->sel || n->has_offset || n->not_ || n->minus)
-            return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a label");
-        o->label = n->sym;
-        return true;
+    const pl_word t = pl_operand_type(a->form, k, a->mods);
+    const int count = pl_operand_count(a->form, k, a->mods);
+    switch ((pl_okind)s->kind) {
+    case PL_K_ADDR: return t == W_b32 ? tensor_address(a, n, o) : address(a, t, n, o);
+    case PL_K_LABEL: return label(a, n, o);
     case PL_K_LABELS:
     case PL_K_PROTO: return table_operand(a, s, n, o);
     case PL_K_FUNC: return callee(a, n, o);
     case PL_K_ARGS:
     case PL_K_RETS: return arguments(a, s, n, o);
     case PL_K_OPAQUE: return opaque(a, n, o);
-    case PL_K_IMM: {
-        pl_word t = pl_operand_type(a->form, k, a->mods);
-        pl_ospec imm = *s;
-        imm.read = true;
-        n = unwrap(p, n);
-        o->at = n->at;
-        if (n->kind != PL_N_INT && n->kind != PL_N_FLOAT)
-            return n->kind == PL_N_WRONG ? false : kind_error(a, n, "a number");
-        return immediate(a, &imm, t ? t : W_b64, n, o);
+    case PL_K_IMM: return constant_operand(a, s, t, n, o);
+    case PL_K_COORD: return coordinates(a, s, t, n, o);
+    default: return count ? vector(a, s, t, (unsigned)count, n, o) : value(a, s, t, false, n, o);
     }
-    default: break;
-    }
-    pl_word t = pl_operand_type(a->form, k, a->mods);
-    int count = pl_operand_count(a->form, k, a->mods);
-    if (s->kind == PL_K_COORD) return coordinates(a, s, t, n, o);
-    return count ? vector(a, s, t, (unsigned)count, n, o) : value(a, s, t, false, n, o);
 }
