@@ -39,7 +39,11 @@ libptxloom_la_SOURCES += \
 	compiler/codegen/materialize_constants.c \
 	compiler/codegen/register_allocation.c \
 	compiler/codegen/register_allocation.h \
+	compiler/codegen/sched_dag.c \
+	compiler/codegen/sched_list.c \
+	compiler/codegen/sched_pressure.c \
 	compiler/codegen/schedule.c \
+	compiler/codegen/schedule.h \
 	compiler/codegen/spill.c \
 	compiler/codegen/vector_registers.c \
 	compiler/compile_function.c \
