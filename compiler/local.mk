@@ -67,7 +67,12 @@ libptxloom_la_SOURCES += \
 	compiler/opt/licm_loads.c \
 	compiler/opt/load_elim.c \
 	compiler/opt/loop_rotate.c \
+	compiler/opt/loop_constants.c \
+	compiler/opt/loop_copy.c \
+	compiler/opt/loop_info.c \
 	compiler/opt/loop_unroll.c \
+	compiler/opt/loop_unroll.h \
+	compiler/opt/unroll_cost.c \
 	compiler/opt/merge_branches.c \
 	compiler/opt/place_constant_loads.c \
 	compiler/opt/predicate_select.c \

@@ -1,0 +1,274 @@
+/* loop_constants.c - what is known in each iteration once the counter is: trip count, induction
+ * variables, savings. */
+#include "compiler/opt/loop_unroll.h"
+
+#include <string.h>
+
+/* ---- what is known in each iteration, once the counter is ---- */
+
+bool pl_unroll_iteration_constants_init(iteration_constants *k, pl_ir *x, uint32_t loop)
+{
+    k->x = x;
+    k->loop = loop + 1;
+    if (k->row.n < x->f->rows) {
+        k->row.n = 2 * (size_t)x->f->rows;
+        k->row.at = pl_arena_array(x->tmp, uint32_t, k->row.n);
+    }
+    if (k->pred.n < x->f->preds) {
+        k->pred.n = 2 * (size_t)x->f->preds;
+        k->pred.at = pl_arena_array(x->tmp, uint32_t, k->pred.n);
+    }
+    return k->row.at && k->pred.at;
+}
+
+/* A number, or a place in the constant bank. Where other variables are only the linker knows. */
+static bool is_known(const pl_ir *x, uint32_t row)
+{
+    uint64_t number;
+    const pl_frame_init *i = row < x->f->rows && x->kind.at[row] == PL_REG_PRESET
+                                 ? &x->f->init.at[x->init.at[row]]
+                                 : NULL;
+    return pl_ir_constant_value(x, row, &number) ||
+           (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
+}
+
+static void test_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    (void)rows;
+    if (use & PL_USE_PRED)
+        k->all &= *row == PL_PT || *row == PL_PF || k->pred.at[*row] == k->loop;
+    else
+        k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
+}
+
+/* Values, and variables of which find_variables has said that they are known. */
+static void test_written_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    const bool pred = (use & PL_USE_PRED) != 0;
+    for (unsigned n = 0; n < (pred ? 1 : rows); n++)
+        k->all &= (pred ? k->x->preds : k->x->regs)[*row + n].ndefs == 1 ||
+                  (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
+}
+
+static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++)
+        ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
+}
+
+/* Is it known in each iteration what this reads? An event reads nothing. */
+static bool reads_only_known(iteration_constants *k, const pl_insn *i)
+{
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const bool event = i->latency_class == C_barrier || i->latency_class == C_cp_commit,
+               bank = (i->flags & PL_IF_MEM) && (space == PL_SP_PARAM || space == PL_SP_CONST);
+    if (i->form == PL_IR_DEAD || !(event || bank || pl_insn_pure(i)) ||
+        (i->guard != PL_PT && k->pred.at[i->guard] != k->loop))
+        return false;
+    pl_insn copy = *i;
+    k->all = true;
+    pl_insn_reads_here(k->x->p, &copy, test_known, k);
+    return k->all;
+}
+
+/* Is this known in each iteration? */
+static bool mark_if_known(iteration_constants *k, const pl_insn *i)
+{
+    pl_insn copy = *i;
+    if (!reads_only_known(k, i)) return false;
+    pl_insn_writes_here(k->x->p, &copy, test_written_known, k);
+    if (k->all) pl_insn_writes_here(k->x->p, &copy, note_known, k);
+    return k->all;
+}
+
+/* The last instruction of the block that writes the row, NULL. */
+const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row)
+{
+    writes w = {row, 0};
+    for (size_t k = x->blocks.at[block].code.n; k-- > 0;) {
+        pl_insn_writes_here(x->p, &x->blocks.at[block].code.at[k], pl_unroll_count_writes, &w);
+        if (w.n) return &x->blocks.at[block].code.at[k];
+    }
+    return NULL;
+}
+
+static void test_constant(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    (void)rows;
+    k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
+}
+
+/* Is a constant computed here? */
+static bool computes_constant(pl_ir *x, const pl_insn *i)
+{
+    iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
+    pl_insn copy = *i;
+    if (k.all) pl_insn_reads_here(x->p, &copy, test_constant, &k);
+    return k.all;
+}
+
+enum { COMPUTED = PL_IR_NONE - 1 };
+
+/* What the row holds whenever the loop is entered, if that is known: of all writes that get there
+ * (several loops may count with one register), what they copy; COMPUTED, if the only one computes a
+ * constant; PL_IR_NONE. */
+uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row)
+{
+    enum { MOST_BLOCKS = 64 };
+    uint32_t block[MOST_BLOCKS] = {header}, n = 1, found = PL_IR_NONE;
+    for (uint32_t at = 0; at < n; at++) { /* backwards, up to a write on each way */
+        const pl_ir_block *b = &x->blocks.at[block[at]];
+        const pl_insn *i = at ? pl_unroll_last_write(x, block[at], row) : NULL;
+        if (i) {
+            if (i->guard != PL_PT || i->op[0] != row || !computes_constant(x, i)) return PL_IR_NONE;
+            const uint32_t number = pl_insn_is_copy(i) ? i->op[1] : (uint32_t)COMPUTED;
+            if (found != PL_IR_NONE && (found != number || found == COMPUTED)) return PL_IR_NONE;
+            found = number;
+        } else if (block[at] == 0) {
+            return PL_IR_NONE;
+        }
+        for (uint32_t k = 0; !i && k < b->npreds; k++) {
+            const uint32_t from = x->predecessors[b->first_pred + k];
+            uint32_t known = 0;
+            while (known < n && block[known] != from) known++;
+            if (at == 0 && pl_ir_dominates(x, header, from)) continue; /* iteration by iteration */
+            if (known == MOST_BLOCKS || known == 0) /* 0: it goes on from where it was */
+                return PL_IR_NONE;
+            if (known == n) block[n++] = from;
+        }
+    }
+    return found;
+}
+
+static void note_induction(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows; n++) {
+        const pl_ir_reg *r = &k->x->regs[*row + n];
+        if (r->ndefs > 1 && r->kind == PL_REG_VIRTUAL && !r->precolored)
+            k->row.at[*row + n] = k->loop;
+    }
+}
+
+/* What an instruction writes that is not known: values may be in the next try. */
+static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++) {
+        uint32_t *at = &((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n];
+        k->changed |=
+            *at == k->loop && ((use & PL_USE_PRED) ? k->x->preds : k->x->regs)[*row + n].ndefs != 1;
+        *at = 0;
+    }
+}
+
+static void test_start(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    iteration_constants *k = ctx;
+    for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->regs[*row + n].ndefs > 1; n++)
+        if (k->row.at[*row + n] == k->loop &&
+            pl_unroll_beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
+            k->row.at[*row + n] = 0;
+            k->changed = true;
+        }
+}
+
+/* What a variable holds is known in each iteration if it starts with a constant and becomes what is
+ * computed of constants and such variables alone: counters, and what goes round a table or is a
+ * random number. All are taken for it at first; those that depend on something else go, and with
+ * them what depends on them. */
+static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
+{
+    enum { TRIES = 8 };
+    for (unsigned arm = 0; arm < 2; arm++) /* those that only some iterations write are not known */
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n &&
+                               pl_ir_dominates(x, c->member[m], c->latch) != (arm != 0);
+                 k++)
+                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k],
+                                    arm ? note_unknown : note_induction, known);
+    bool asked = false;
+    for (unsigned n = 0; !asked || known->changed; n++) {
+        known->changed = false;
+        for (uint32_t m = 0; m < c->members; m++)
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {
+                pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
+                if (n >= TRIES || !mark_if_known(known, i))
+                    pl_insn_writes_here(x->p, i, note_unknown, known);
+            }
+        for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
+            for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
+                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], test_start,
+                                    known);
+        asked |= !known->changed || n >= TRIES;
+    }
+}
+
+/* The cost of the body; and what of it is saved where the number of iterations is known. */
+void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known)
+{
+    if (known) find_induction_variables(x, c, known);
+    if (c->other_condition != PL_IR_NONE) { /* a branch */
+        c->branches = c->divergent = true;
+        c->cost++;
+    }
+    for (uint32_t m = 0; m < c->members; m++) {
+        const pl_ir_block *b = &x->blocks.at[c->member[m]];
+        const bool last = c->member[m] == c->latch;
+        for (size_t k = 0; k + last < b->code.n; k++) {
+            pl_insn *i = &b->code.at[k];
+            uint64_t step;
+            bool saved = false;
+            if ((last && (k == c->test || k == c->counter_copy || k == c->joined_test)) ||
+                (i->op[0] == c->counter && pl_unroll_is_increment(x, i, &step)) ||
+                (i->op[0] == c->next_counter && pl_unroll_adds_number(x, i, &step)))
+                continue;
+            if (pl_insn_effects(i) & PL_EF_BRANCH) {
+                c->branches = true;
+                saved = known && i->guard < x->f->preds && known->pred.at[i->guard] == known->loop;
+                c->divergent |= !saved && i->guard != PL_PT;
+                *(saved ? &c->savings : &c->cost) += 1;
+                continue;
+            }
+            const uint32_t price = pl_unroll_is_folded_extension(x, b, k)
+                                       ? 0
+                                       : pl_unroll_cost_of(x, c, i) +
+                                             ((i->flags & PL_IF_CONTRACTED) != 0) +
+                                             pl_unroll_loads_as_word(b, k);
+            saved = known && mark_if_known(known, i);
+            *(saved ? &c->savings : &c->cost) += price;
+            if (i->guard != PL_PT) { /* a branch around it, for ptxas, which guards later */
+                saved = known && known->pred.at[i->guard] == known->loop;
+                *(saved ? &c->savings : &c->cost) += 1;
+                c->branches = true;
+                c->divergent |= !saved;
+            }
+        }
+    }
+}
+
+/* Rounds of a loop whose counter starts and ends with constants; 0: not known, or too many. */
+unsigned pl_unroll_trip_count(pl_ir *x, counted_loop *c)
+{
+    uint64_t v = 0, n;
+    c->start = pl_unroll_beginning(x, c->block, c->counter);
+    if (!pl_ir_constant_value(x, c->bound, &n) || !pl_ir_constant_value(x, c->start, &v)) return 0;
+    for (unsigned r = 1; r <= MAX_TRIP_COUNT; r++) {
+        v = pl_unroll_truncate(v + c->step, c->bits);
+        bool less = c->is_signed
+                        ? pl_unroll_sign_extend(v, c->bits) < pl_unroll_sign_extend(n, c->bits)
+                        : v < pl_unroll_truncate(n, c->bits);
+        bool equal = v == pl_unroll_truncate(n, c->bits);
+        bool more = c->cmp == W_lt   ? less
+                    : c->cmp == W_le ? less || equal
+                    : c->cmp == W_gt ? !less && !equal
+                    : c->cmp == W_ge ? !less
+                                     : !equal;
+        if (!more) return r;
+    }
+    return 0;
+}
