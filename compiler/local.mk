@@ -60,7 +60,11 @@ libptxloom_la_SOURCES += \
 	compiler/opt/contract_fma.h \
 	compiler/opt/expand_predicated_memory.c \
 	compiler/opt/fold_modifiers.c \
+	compiler/opt/constant_fold.c \
+	compiler/opt/dce.c \
 	compiler/opt/gvn.c \
+	compiler/opt/gvn.h \
+	compiler/opt/local_const_prop.c \
 	compiler/opt/hoist_loads.c \
 	compiler/opt/if_convert.c \
 	compiler/opt/licm.c \

@@ -33,12 +33,12 @@ static pl_ir_block empty_block(pl_insn *code)
 static bool make_blocks(pl_ir *x)
 {
     const pl_insn *code = x->p->code.at + x->f->first;
-    uint32_t first = x->f->first, count = x->f->count, nblocks = 0;
-    uint8_t *leader = pl_arena_array(x->tmp, uint8_t, count + 1);
-    uint32_t *of = pl_arena_array(x->tmp, uint32_t, count + 1);
+    uint32_t first = x->f->first, count_reads_writes = x->f->count, nblocks = 0;
+    uint8_t *leader = pl_arena_array(x->tmp, uint8_t, count_reads_writes + 1);
+    uint32_t *of = pl_arena_array(x->tmp, uint32_t, count_reads_writes + 1);
     if (!leader || !of) return false;
     leader[0] = 1;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < count_reads_writes; k++) {
         if (pl_insn_is_table(&code[k]))
             for (uint32_t t = 0; t < code[k].nextra; t++)
                 leader[x->p->pool.at[code[k].extra_ops + t] - first] = 1;
@@ -46,15 +46,15 @@ static bool make_blocks(pl_ir *x)
             leader[code[k].target - first] = 1;
         if (pl_insn_is_jump(&code[k]) || is_end(&code[k])) leader[k + 1] = 1;
     }
-    for (uint32_t k = 0; k <= count; k++) {
-        nblocks += leader[k] && k < count;
+    for (uint32_t k = 0; k <= count_reads_writes; k++) {
+        nblocks += leader[k] && k < count_reads_writes;
         of[k] = nblocks - 1;
     }
     x->blocks.at = pl_arena_array(x->a, pl_ir_block, nblocks);
     x->blocks.n = x->blocks.cap = nblocks;
-    pl_insn *copy = pl_arena_copy(x->a, code, count * sizeof *copy);
+    pl_insn *copy = pl_arena_copy(x->a, code, count_reads_writes * sizeof *copy);
     if (!x->blocks.at || !copy) return false;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < count_reads_writes; k++) {
         pl_ir_block *b = &x->blocks.at[of[k]];
         pl_insn *i = &copy[k];
         if (leader[k]) *b = empty_block(i);
@@ -69,7 +69,7 @@ static bool make_blocks(pl_ir *x)
         }
         if (leader[k + 1]) {
             bool falls = (!pl_insn_is_jump(i) && !is_end(i)) || i->guard != PL_PT;
-            b->fallthrough = falls && k + 1 < count ? of[k + 1] : PL_IR_NONE;
+            b->fallthrough = falls && k + 1 < count_reads_writes ? of[k + 1] : PL_IR_NONE;
         }
     }
     return pl_arena_ok(x->a);
@@ -188,7 +188,7 @@ static bool compact(pl_ir *x, uint32_t *fixed)
 
 /* Order of the blocks in the code: as numbered, but each block is followed by its `next` where that
  * one is still free. */
-static uint32_t *layout(pl_ir *x, uint32_t *count)
+static uint32_t *layout(pl_ir *x, uint32_t *count_reads_writes)
 {
     uint32_t *order = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), n = 0;
     uint8_t *done = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -201,7 +201,7 @@ static uint32_t *layout(pl_ir *x, uint32_t *count)
             b = x->blocks.at[b].fallthrough;
         }
     }
-    *count = n;
+    *count_reads_writes = n;
     return order;
 }
 
@@ -632,7 +632,7 @@ static bool count_all(pl_ir *x)
     return pl_find_carried(x, &c.early);
 }
 
-static bool count(pl_ir *x, bool places)
+static bool count_reads_writes(pl_ir *x, bool places)
 {
     pl_prog_func *f = x->f;
     bool known = x->uses_valid && f->rows + 4 <= x->reg_capacity;
@@ -655,12 +655,12 @@ static bool count(pl_ir *x, bool places)
 
 bool pl_ir_count(pl_ir *x)
 {
-    return count(x, true);
+    return count_reads_writes(x, true);
 }
 
 bool pl_ir_uses(pl_ir *x)
 {
-    return count(x, false);
+    return count_reads_writes(x, false);
 }
 
 bool pl_ir_analyze(pl_ir *x)

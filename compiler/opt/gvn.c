@@ -5,32 +5,11 @@
  * that passing it on needs no flow analysis; variables are left alone. Equal computations are found
  * by hashing; the first one must dominate the second. Additions of constants are combined, so that
  * addresses of unrolled copies become base plus number. */
+#include "compiler/opt/gvn.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-#include "compiler/passes.h"
-#include "isa/program/operand_plan.h"
-#include "isa/program/cache_policy.h"
-
-typedef struct value {
-    uint32_t block, at, next; /* next: in the same bucket, plus one */
-} value;
-
-typedef struct value_table {
-    pl_ir *x;
-    uint32_t *leader;      /* by row: the row that holds the same value, PL_IR_NONE: itself */
-    uint32_t capacity;     /* for so many rows */
-    uint32_t *pred_leader; /* the same for predicates */
-    uint32_t *bucket, mask;
-    struct {
-        value *at;
-        size_t n, cap;
-    } values;
-    bool changed;  /* an instruction is gone, or may be now */
-    bool edited;   /* any has changed */
-    bool replaced; /* some row or predicate stands for another */
-} value_table;
 
 static bool is_value(const pl_ir *x, uint32_t row)
 {
@@ -65,263 +44,11 @@ static bool to_room(value_table *f, uint32_t rows)
 
 /* The row that holds this number, with all that is known of rows; where memory is short, just any.
  */
-static uint32_t constant(value_table *f, uint64_t bits, unsigned width)
+uint32_t pl_gvn_constant(value_table *f, uint64_t bits, unsigned width)
 {
     pl_ir *x = f->x;
     uint32_t row = pl_ir_constant(x, bits, width), rows = x->f->rows;
     return pl_ir_extend_reg_info(x) && (rows <= f->capacity || to_room(f, 2 * rows)) ? row : 0;
-}
-
-/* ---- what is known about integer instructions ---- */
-
-typedef struct operation {
-    uint16_t mnem;
-    unsigned bits;
-    bool is_signed, simple; /* simple: integer arithmetic without further modifiers; else nothing
-                               more is known */
-} operation;
-
-static inline operation operation_of(const pl_insn *i)
-{
-    if (i->guard != PL_PT || !(pl_insn_traits(i) & PL_TRAIT_INTEGER) || !pl_insn_pure(i))
-        return (operation){.mnem = pl_insn_mnem(i)};
-    return (operation){pl_insn_mnem(i), pl_insn_traits(i) & PL_TRAIT_WIDE ? 64 : 32,
-                       pl_type_kind(pl_insn_type(i)) == 's', true};
-}
-
-static uint64_t truncate(uint64_t v, unsigned bits)
-{
-    return bits == 32 ? (uint32_t)v : v;
-}
-
-static int64_t extend(uint64_t v, unsigned bits)
-{
-    return bits == 32 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
-}
-
-/* The result of an integer instruction whose operands are numbers. */
-static bool evaluate(const pl_insn *i, operation o, const uint64_t v[3], uint64_t *out,
-                     unsigned *width)
-{
-    *width = o.bits;
-    switch ((int)o.mnem) {
-    case M_add: *out = v[0] + v[1]; break;
-    case M_sub: *out = v[0] - v[1]; break;
-    case M_and: *out = v[0] & v[1]; break;
-    case M_or: *out = v[0] | v[1]; break;
-    case M_xor: *out = v[0] ^ v[1]; break;
-    case M_not: *out = ~v[0]; break;
-    case M_neg: *out = 0 - v[0]; break;
-    case M_shl: *out = (uint32_t)v[1] >= o.bits ? 0 : v[0] << (uint32_t)v[1]; break;
-    case M_shr: {
-        uint32_t n = (uint32_t)v[1];
-        if (o.is_signed)
-            *out = (uint64_t)(extend(v[0], o.bits) >> (n >= o.bits ? o.bits - 1 : n));
-        else
-            *out = n >= o.bits ? 0 : truncate(v[0], o.bits) >> n;
-        break;
-    }
-    case M_mul:
-    case M_mad:
-        if (pl_insn_has(i, W_lo))
-            *out = v[0] * v[1];
-        else if (pl_insn_has(i, W_wide) && o.bits == 32) {
-            *out = o.is_signed ? (uint64_t)(extend(v[0], 32) * extend(v[1], 32))
-                               : (uint64_t)(uint32_t)v[0] * (uint32_t)v[1];
-            *width = 64;
-        } else
-            return false;
-        if (o.mnem == M_mad) *out += v[2];
-        break;
-    case M_min:
-    case M_max: {
-        bool less = o.is_signed ? extend(v[0], o.bits) < extend(v[1], o.bits)
-                                : truncate(v[0], o.bits) < truncate(v[1], o.bits);
-        *out = less == (o.mnem == M_min) ? v[0] : v[1];
-        break;
-    }
-    default: return false;
-    }
-    *out = truncate(*out, *width);
-    return true;
-}
-
-static uint64_t extend_from(uint64_t v, pl_word type)
-{
-    const unsigned bits = (unsigned)pl_type_bits(type), rest = 64 - bits;
-    return pl_type_kind(type) == 's' ? (uint64_t)((int64_t)(v << rest) >> rest) : v << rest >> rest;
-}
-
-/* The same for integers of 16 bits, conversions between integers, and upper halves of products of
- * 32 bits. */
-static bool evaluate_rare(const pl_insn *i, const uint64_t v[3], uint64_t *out, unsigned *width)
-{
-    const pl_form *f = &pl_forms[i->form];
-    const pl_word to = pl_operand_type(f, 0, i->mods), from = pl_operand_type(f, 1, i->mods);
-    const char a = pl_type_kind(to), b = pl_type_kind(from);
-    const int bits = pl_type_bits(to), in = pl_type_bits(from);
-    if (bits > 64 || in > 64 || (a != 'u' && a != 's' && a != 'b') ||
-        (b != 'u' && b != 's' && b != 'b') || pl_insn_has(i, W_sat) || bits < 16)
-        return false;
-    const uint64_t x = extend_from(v[0], from), y = extend_from(v[1], from);
-    const uint32_t n = (uint32_t)v[1];
-    *width = bits == 64 ? 64 : 32;
-    if (f->mnem == M_cvt && f->noperands == 2)
-        *out = x;
-    else if (f->mnem == M_mul && f->noperands == 3 && in == 32 && pl_insn_has(i, W_hi))
-        *out = x * y >> 32;
-    else if (in != 16 || f->noperands != 3)
-        return false;
-    else
-        switch ((int)f->mnem) {
-        case M_add: *out = x + y; break;
-        case M_sub: *out = x - y; break;
-        case M_and: *out = x & y; break;
-        case M_or: *out = x | y; break;
-        case M_xor: *out = x ^ y; break;
-        case M_shl: *out = n >= 16 ? 0 : x << n; break;
-        case M_shr:
-            *out = b == 's' ? (uint64_t)((int64_t)x >> (n >= 16 ? 15 : n)) : n >= 16 ? 0 : x >> n;
-            break;
-        case M_mul:
-            if (!pl_insn_has(i, W_lo) && !pl_insn_has(i, W_wide)) return false;
-            *out = x * y;
-            break;
-        default: return false;
-        }
-    *out &= UINT64_MAX >> (64 - bits);
-    return true;
-}
-
-static bool compare(const pl_insn *i, operation o, uint64_t a, uint64_t b, bool *out)
-{
-    bool less = o.is_signed ? extend(a, o.bits) < extend(b, o.bits)
-                            : truncate(a, o.bits) < truncate(b, o.bits);
-    bool equal = truncate(a, o.bits) == truncate(b, o.bits);
-    if (pl_insn_has(i, W_eq))
-        *out = equal;
-    else if (pl_insn_has(i, W_ne))
-        *out = !equal;
-    else if (pl_insn_has(i, W_lt) || pl_insn_has(i, W_lo))
-        *out = less;
-    else if (pl_insn_has(i, W_le) || pl_insn_has(i, W_ls))
-        *out = less || equal;
-    else if (pl_insn_has(i, W_gt) || pl_insn_has(i, W_hi))
-        *out = !less && !equal;
-    else if (pl_insn_has(i, W_ge) || pl_insn_has(i, W_hs))
-        *out = !less;
-    else
-        return false;
-    return true;
-}
-
-/* ---- what is known about floating-point instructions ---- */
-
-static double constant_of(uint64_t bits, pl_word type)
-{
-    double d;
-    float s;
-    if (type == W_f64) {
-        memcpy(&d, &bits, sizeof d);
-        return d;
-    }
-    memcpy(&s, &(uint32_t){(uint32_t)bits}, sizeof s);
-    return (double)s;
-}
-
-/* Zero counts: how it is signed is left to the machine where it matters. */
-static bool is_plain(double v, pl_word type)
-{
-    return isfinite(v) && (v == 0 || fabs(v) >= (type == W_f64 ? DBL_MIN : (double)FLT_MIN));
-}
-
-/* The bits of a number that is given exactly, or as the sum or product of two: of floats a double
- * holds the product, and rounds a sum to what rounding it again does not change (Figueroa, When is
- * double rounding innocuous?, 1995). */
-static uint64_t bits_of(double v, pl_word type)
-{
-    uint64_t d;
-    uint32_t s;
-    if (type == W_f64) {
-        memcpy(&d, &v, sizeof d);
-        return d;
-    }
-    memcpy(&s, &(float){(float)v}, sizeof s);
-    return s;
-}
-
-/* An integer that is what the instruction rounds a number to. */
-static bool round_number(const pl_insn *i, pl_word to, double v, uint64_t *out)
-{
-    const double r = pl_insn_has(i, W_rni)   ? rint(v)
-                     : pl_insn_has(i, W_rzi) ? trunc(v)
-                     : pl_insn_has(i, W_rmi) ? floor(v)
-                     : pl_insn_has(i, W_rpi) ? ceil(v)
-                                             : NAN;
-    if (!(to == W_s32 ? r >= INT32_MIN && r <= INT32_MAX
-                      : to == W_u32 && r >= 0 && r <= UINT32_MAX))
-        return false;
-    *out = (uint32_t)(int64_t)r;
-    return true;
-}
-
-/* The result of a floating-point instruction whose operands are numbers. ptxas 13.0 leaves fma as
- * it is (70 kernels made for it, sm_90, 2026-11). */
-static bool evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsigned *width)
-{
-    const pl_form *m = &pl_forms[i->form];
-    const uint16_t op = m->mnem;
-    uint64_t bits[2] = {0, 0};
-    if (i->guard != PL_PT || i->neg || !pl_insn_pure(i) || x->regs[i->op[0]].ndefs != 1 ||
-        pl_insn_has(i, W_sat) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||
-        pl_insn_has(i, W_rp) || m->noperands < 2 || m->noperands > 3)
-        return false;
-    for (unsigned k = 1; k < m->noperands; k++)
-        if (!pl_ir_constant_value(x, i->op[k], &bits[k - 1])) return false;
-    const pl_word to = pl_operand_type(m, 0, i->mods), from = pl_operand_type(m, 1, i->mods);
-    *width = to == W_f64 ? 64 : 32;
-    if (op == M_cvt && to == W_f32 && (from == W_s32 || from == W_u32)) {
-        *out = bits_of(
-            from == W_s32 ? (double)(int32_t)(uint32_t)bits[0] : (double)(uint32_t)bits[0], W_f32);
-        return true;
-    }
-    const double a = constant_of(bits[0], from), b = constant_of(bits[1], from);
-    if ((from != W_f32 && from != W_f64) || !is_plain(a, from) ||
-        (m->noperands == 3 && !is_plain(b, from)))
-        return false;
-    if (op == M_cvt) return from == W_f32 && round_number(i, to, a, out);
-    double r;
-    switch ((int)op) {
-    case M_add: r = a + b; break;
-    case M_sub: r = a - b; break;
-    case M_mul: r = a * b; break;
-    default: return false;
-    }
-    if (to != from || m->noperands != 3 || !is_plain(constant_of(bits_of(r, to), to), to))
-        return false;
-    *out = bits_of(r, to);
-    return true;
-}
-
-static bool compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out)
-{
-    const double a = constant_of(x, type), b = constant_of(y, type);
-    if (!is_plain(a, type) || !is_plain(b, type)) return false;
-    if (pl_insn_has(i, W_eq))
-        *out = !(a < b) && !(a > b);
-    else if (pl_insn_has(i, W_ne))
-        *out = a < b || a > b;
-    else if (pl_insn_has(i, W_lt))
-        *out = a < b;
-    else if (pl_insn_has(i, W_le))
-        *out = a <= b;
-    else if (pl_insn_has(i, W_gt))
-        *out = a > b;
-    else if (pl_insn_has(i, W_ge))
-        *out = a >= b;
-    else
-        return false;
-    return true;
 }
 
 static void replace_by(value_table *f, pl_insn *i, uint32_t row)
@@ -332,16 +59,6 @@ static void replace_by(value_table *f, pl_insn *i, uint32_t row)
     f->changed = f->edited = f->replaced = true;
 }
 
-static inline bool is_copy(const pl_insn *i)
-{
-    const pl_form *f = &pl_forms[i->form];
-    if (i->guard != PL_PT || f->noperands != 2 || f->operand[1].kind == PL_K_IMM) return false;
-    if (f->mnem == M_mov && !pl_operand_count(f, 0, i->mods) && !pl_operand_count(f, 1, i->mods))
-        return pl_type_bits(pl_operand_type(f, 0, i->mods)) >= 32;
-    return f->mnem == M_cvta && pl_mod(f, i->mods, G_size) == W_u64 &&
-           pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
-}
-
 /* x - c: a sum with -c, for variables too, so that counters that run down are seen to count. */
 static void negate(value_table *f, pl_insn *i, operation *o)
 {
@@ -350,7 +67,7 @@ static void negate(value_table *f, pl_insn *i, operation *o)
     if (o->mnem != M_sub || pl_forms[i->form].noperands != 3 ||
         !pl_ir_constant_value(f->x, i->op[2], &c) || !pl_insn_make(i, M_add, 3, &t, 1))
         return;
-    i->op[2] = constant(f, 0 - c, o->bits);
+    i->op[2] = pl_gvn_constant(f, 0 - c, o->bits);
     o->mnem = M_add;
     f->edited = true;
 }
@@ -372,11 +89,11 @@ static void combine(value_table *f, pl_insn *i, operation o)
         return;
     const pl_insn *w = pl_ir_writer(x, i->op[1]);
     if (w->form == PL_IR_DEAD || w->op[0] != i->op[1] || pl_insn_mnem(w) != M_add) return;
-    operation p = operation_of(w);
+    operation p = pl_gvn_operation_of(w);
     if (p.simple && p.bits == o.bits && is_value(x, w->op[1]) &&
         pl_ir_constant_value(x, w->op[2], &d)) {
         i->op[1] = w->op[1];
-        i->op[2] = constant(f, c + d, o.bits);
+        i->op[2] = pl_gvn_constant(f, c + d, o.bits);
         f->changed = f->edited = true;
     }
 }
@@ -393,11 +110,11 @@ static void add_product(value_table *f, pl_insn *i, operation o, uint64_t a, uin
     uint64_t product;
     unsigned width;
     o.mnem = M_mul;
-    if (!evaluate(i, o, (uint64_t[3]){a, b, 0}, &product, &width) ||
+    if (!pl_gvn_evaluate(i, o, (uint64_t[3]){a, b, 0}, &product, &width) ||
         !pl_insn_make(i, M_add, 3, &(pl_word){width == 64 ? W_s64 : W_s32}, 1))
         return;
     i->op[1] = to;
-    i->op[2] = constant(f, truncate(product, width), width);
+    i->op[2] = pl_gvn_constant(f, pl_gvn_truncate(product, width), width);
     f->changed = f->edited = true;
 }
 
@@ -408,7 +125,7 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
     uint64_t a = 1, b = 1;
     bool na = pl_ir_constant_value(x, i->op[1], &a),
          nb = pl_forms[i->form].noperands > 2 && pl_ir_constant_value(x, i->op[2], &b);
-    b = nb ? truncate(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
+    b = nb ? pl_gvn_truncate(b, o.mnem == M_shl || o.mnem == M_shr ? 32 : o.bits) : b;
     if (na && nb && o.mnem == M_mad) add_product(f, i, o, a, b);
     if (na && !nb &&
         (o.mnem == M_mul || o.mnem == M_and || o.mnem == M_or || o.mnem == M_xor ||
@@ -417,29 +134,29 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
         i->op[1] = i->op[2];
         i->op[2] = t;
         nb = f->edited = true;
-        b = truncate(a, o.bits);
+        b = pl_gvn_truncate(a, o.bits);
     }
     if (!nb || pl_insn_mnem(i) != o.mnem) return false;
-    bool lo = pl_insn_has(i, W_lo), same = false;
+    bool lo = pl_insn_has(i, W_lo), pl_gvn_same = false;
     switch ((int)o.mnem) {
     case M_add:
     case M_sub:
     case M_shl:
     case M_shr:
     case M_or:
-    case M_xor: same = b == 0; break;
-    case M_and: same = b == truncate(UINT64_MAX, o.bits); break;
-    case M_mul: same = lo && b == 1; break;
+    case M_xor: pl_gvn_same = b == 0; break;
+    case M_and: pl_gvn_same = b == pl_gvn_truncate(UINT64_MAX, o.bits); break;
+    case M_mul: pl_gvn_same = lo && b == 1; break;
     default: break;
     }
-    if (same && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
+    if (pl_gvn_same && is_value(x, i->op[1]) && is_value(x, i->op[0])) {
         replace_by(f, i, i->op[1]);
         return true;
     }
     if (o.mnem == M_mul && lo && log2_exact(b) > 0) {
         pl_word t = o.bits == 64 ? W_b64 : W_b32;
         if (pl_insn_make(i, M_shl, 3, &t, 1)) {
-            i->op[2] = constant(f, (uint64_t)log2_exact(b), 32);
+            i->op[2] = pl_gvn_constant(f, (uint64_t)log2_exact(b), 32);
             f->edited = true;
         }
     }
@@ -502,7 +219,7 @@ static uint32_t hash_of(const pl_ir *x, const pl_insn *i)
     return h ^ h >> 15;
 }
 
-static bool same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
+bool pl_gvn_same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
 {
     const pl_form *f = &pl_forms[a->form];
     if (a->form != b->form || memcmp(a->mods, b->mods, sizeof a->mods) || a->imm != b->imm ||
@@ -533,28 +250,28 @@ static void share(value_table *f, uint32_t block, uint32_t at, bool values)
 {
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
-    bool constant = is_constant(x, i);
+    bool pl_gvn_constant = is_constant(x, i);
     bool elects = pl_insn_mnem(i) == M_elect; /* the same lane while a block runs */
     /* ptxas 13.0 has made branches of exact quotients and roots before it looks for equal values,
      * and computes them twice (12 pairs, sm_90, 2026-11) */
     if (i->guard != PL_PT || pl_insn_is_ieee_div_sqrt(i) || !pl_forms[i->form].noperands ||
-        (!constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
+        (!pl_gvn_constant && ((!elects && !pl_insn_pure(i)) || (!values && !all_values(x, i)))))
         return;
     const pl_form *fm = &pl_forms[i->form];
     uint32_t slot = hash_of(x, i) & f->mask;
     for (uint32_t n = f->bucket[slot]; n; n = f->values.at[n - 1].next) {
         const value *v = &f->values.at[n - 1];
         const pl_insn *w = &x->blocks.at[v->block].code.at[v->at];
-        if (w->form == PL_IR_DEAD || !same(x, w, i) || !has_parts(x, w, i) ||
+        if (w->form == PL_IR_DEAD || !pl_gvn_same(x, w, i) || !has_parts(x, w, i) ||
             !pl_ir_dominates(x, v->block, block) || (elects && v->block != block))
             continue;
         for (unsigned k = 0; k < fm->noperands; k++) {
             if (!fm->operand[k].written || i->op[k] == UINT32_MAX) continue;
-            const int parts = constant ? 0 : pl_operand_count(fm, k, i->mods);
+            const int parts = pl_gvn_constant ? 0 : pl_operand_count(fm, k, i->mods);
             for (int p = 0; p < (parts ? parts : 1); p++) {
                 const uint32_t row = row_of(x, i, k, (unsigned)p),
                                by = row_of(x, w, k, (unsigned)p);
-                if (!constant && pl_operand_type(fm, k, i->mods) == W_pred)
+                if (!pl_gvn_constant && pl_operand_type(fm, k, i->mods) == W_pred)
                     f->pred_leader[row] = by;
                 else
                     for (unsigned r = 0; row != UINT32_MAX && r < x->regs[row].width; r++)
@@ -583,7 +300,8 @@ static bool policy(value_table *f, pl_insn *i)
               secondary = (int)pl_mod(m, i->mods, G_secondary);
     replace_by(
         f, i,
-        constant(f, policy_of_fraction(primary, secondary, (float)constant_of(bits, W_f32)), 64));
+        pl_gvn_constant(
+            f, policy_of_fraction(primary, secondary, (float)pl_gvn_constant_of(bits, W_f32)), 64));
     return true;
 }
 
@@ -630,7 +348,7 @@ static bool reals(value_table *f, pl_insn *i)
         if (pl_forms[i->form].noperands != 4 || i->guard != PL_PT || i->neg ||
             i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
             !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
-            !compare_real(i, t, a, b, &known_constant))
+            !pl_gvn_compare_real(i, t, a, b, &known_constant))
             return false;
         f->pred_leader[i->op[0]] = known_constant ? PL_PT : PL_PF;
         pl_ir_remove(x, i);
@@ -640,9 +358,9 @@ static bool reals(value_table *f, pl_insn *i)
     const uint16_t m = pl_insn_mnem(i);
     if ((m != M_add && m != M_sub && m != M_mul && m != M_cvt) ||
         pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_pred ||
-        !evaluate_real(x, i, &r, &width) || width / 32u != x->regs[i->op[0]].width)
+        !pl_gvn_evaluate_real(x, i, &r, &width) || width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_by(f, i, constant(f, r, width));
+    replace_by(f, i, pl_gvn_constant(f, r, width));
     return true;
 }
 
@@ -651,8 +369,8 @@ static bool reals(value_table *f, pl_insn *i)
 static bool propagate_copy(value_table *f, pl_insn *i)
 {
     const pl_ir *x = f->x;
-    if (!is_copy(i) || !is_value(x, i->op[0]) || !is_value(x, i->op[1]) || i->op[0] == i->op[1] ||
-        pl_ir_special_register(x, i->op[1]))
+    if (!pl_gvn_is_copy(i) || !is_value(x, i->op[0]) || !is_value(x, i->op[1]) ||
+        i->op[0] == i->op[1] || pl_ir_special_register(x, i->op[1]))
         return false;
     replace_by(f, i, i->op[1]);
     return true;
@@ -667,7 +385,7 @@ static bool fold_compare(value_table *f, pl_insn *i, operation o)
     if (!o.simple || o.mnem != M_setp || pl_forms[i->form].noperands != 4 ||
         !is_value(x, i->op[2]) || i->op[1] != UINT32_MAX || x->preds[i->op[0]].ndefs != 1 ||
         !pl_ir_constant_value(x, i->op[2], &a) || !pl_ir_constant_value(x, i->op[3], &b) ||
-        !compare(i, o, a, b, &r))
+        !pl_gvn_compare(i, o, a, b, &r))
         return false;
     f->pred_leader[i->op[0]] = r ? PL_PT : PL_PF;
     pl_ir_remove(x, i);
@@ -704,10 +422,10 @@ static bool fold_rare(value_table *f, pl_insn *i)
     unsigned width;
     if (i->guard != PL_PT || !pl_insn_pure(i) || fm->noperands < 2 || fm->noperands > 3 ||
         !has_one_result(x, i) || !constant_operands(x, i, true, v) ||
-        pl_operand_count(fm, 0, i->mods) || !evaluate_rare(i, v, &r, &width) ||
+        pl_operand_count(fm, 0, i->mods) || !pl_gvn_evaluate_rare(i, v, &r, &width) ||
         width / 32u != x->regs[i->op[0]].width)
         return false;
-    replace_by(f, i, constant(f, r, width));
+    replace_by(f, i, pl_gvn_constant(f, r, width));
     return true;
 }
 
@@ -718,9 +436,9 @@ static bool fold_simple(value_table *f, pl_insn *i, operation o)
     const pl_ir *x = f->x;
     uint64_t v[3] = {0}, r;
     unsigned width;
-    if (constant_operands(x, i, false, v) && evaluate(i, o, v, &r, &width) &&
+    if (constant_operands(x, i, false, v) && pl_gvn_evaluate(i, o, v, &r, &width) &&
         width / 32u == x->regs[i->op[0]].width) {
-        replace_by(f, i, constant(f, r, width));
+        replace_by(f, i, pl_gvn_constant(f, r, width));
         return true;
     }
     combine(f, i, o);
@@ -736,7 +454,7 @@ static void visit(value_table *f, uint32_t block, uint32_t at)
     if (guarded_by_number(f, i)) return;
     fold_select(f, i);
     if (propagate_copy(f, i) || policy(f, i) || reals(f, i)) return;
-    operation o = operation_of(i);
+    operation o = pl_gvn_operation_of(i);
     if (o.simple) negate(f, i, &o);
     if (fold_compare(f, i, o) || fold_rare(f, i)) return;
     const pl_form *fm = &pl_forms[i->form];
@@ -762,141 +480,6 @@ static void branches(value_table *f)
         pl_ir_remove(x, i);
         f->changed = true;
     }
-}
-
-typedef struct dce {
-    pl_ir *x;
-    uint32_t block, at;
-    bool is_used, has_results; /* does the instruction write, and what somebody reads? */
-    bool changed;              /* a result after this place is unused now */
-    bool partly_dead;          /* part of a result goes nowhere now */
-    bool def_removed;          /* one of several writes of a row is gone */
-    struct {
-        pl_ir_reg **at;
-        size_t n, cap;
-    } dead_regs; /* what is not written any more */
-} dce;
-
-static inline void note_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    dce *c = ctx;
-    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
-    c->has_results = true;
-    for (unsigned k = 0; k < rows; k++) c->is_used |= r[k].nuses != 0;
-}
-
-static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    dce *c = ctx;
-    for (unsigned k = 0; k < rows; k++) {
-        pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
-        r->nuses -= r->nuses != 0;
-        if (!r->nuses && r->def_block != PL_IR_NONE)
-            c->changed |= r->ndefs > 1 || r->def_block > c->block ||
-                          (r->def_block == c->block && r->def_index >= c->at);
-    }
-}
-
-static void drop_result(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    dce *c = ctx;
-    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
-    for (unsigned k = 0; k < rows; k++) {
-        c->def_removed |= r[k].ndefs != 1;
-        *pl_push(c->x->tmp, &c->dead_regs) = &r[k];
-    }
-}
-
-/* A texel's component that nobody reads takes no register: the machine's instruction says which it
- * writes. */
-static void mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    dce *c = ctx;
-    if (use & PL_USE_PRED || rows != 1) return;
-    pl_ir_reg *r = c->x->regs + *row;
-    if (r->nuses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
-    c->def_removed |= r->ndefs != 1;
-    *pl_push(c->x->tmp, &c->dead_regs) = r;
-    *row = c->x->discard_reg;
-    c->partly_dead = true;
-}
-
-static bool is_constant_load(const pl_insn *i)
-{
-    return i->latency_class == C_tex || i->latency_class == C_surf;
-}
-
-static bool removable(const pl_insn *i)
-{
-    return (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) && !(i->flags & PL_IF_CONTROL) &&
-           !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
-}
-
-/* An exchange between lanes whose results nobody reads. */
-static bool exchanges(const pl_insn *i)
-{
-    const uint16_t m = pl_insn_mnem(i);
-    return (m == M_shfl || m == M_vote || m == M_match || m == M_redux || m == M_elect) &&
-           (pl_insn_effects(i) & PL_EF_CONVERGE);
-}
-
-/* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left
- * (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11). */
-static void only_meet(dce *c, pl_insn *i)
-{
-    const uint32_t mask = i->op[pl_forms[i->form].noperands - 1];
-    pl_insn meet = *i;
-    if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
-    meet.op[0] = mask;
-    meet.latency_class = C_free;
-    c->x->regs[mask].nuses++;
-    pl_insn_reads_here(c->x->p, i, release, c);
-    pl_insn_writes_here(c->x->p, i, drop_result, c);
-    *i = meet;
-}
-
-/* Backwards, so that a chain goes in one walk; loops around variables may need another. */
-bool pl_pass_dce(pl_ir *x)
-{
-    dce c = {.x = x};
-    bool same = true;
-    pl_ir_sweep(x);
-    if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
-    do {
-        c.changed = false;
-        for (c.block = (uint32_t)x->blocks.n; c.block-- > 0;) {
-            pl_ir_block *b = &x->blocks.at[c.block];
-            for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
-                pl_insn *i = &b->code.at[c.at];
-                const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
-                if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
-                c.has_results = c.is_used = false;
-                pl_insn_writes_here(x->p, i, note_use, &c);
-                if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
-                    pl_insn_writes_here(x->p, i, mask, &c);
-                if (!c.has_results || c.is_used) continue;
-                if (exchange) {
-                    only_meet(&c, i);
-                    same = false;
-                    continue;
-                }
-                pl_insn_reads_here(x->p, i, release, &c);
-                pl_insn_writes_here(x->p, i, drop_result, &c);
-                pl_ir_remove(x, i);
-                same = false;
-            }
-        }
-    } while (c.changed);
-    pl_ir_sweep(x);
-    for (size_t k = 0; k < c.dead_regs.n; k++) {
-        c.dead_regs.at[k]->ndefs = c.dead_regs.at[k]->width = 0;
-        c.dead_regs.at[k]->def_block = PL_IR_NONE;
-    }
-    if (same && !c.partly_dead)
-        pl_ir_preserve_all(x);
-    else if (!c.def_removed) /* counts are right, places are not */
-        pl_ir_preserve_counts(x);
-    return pl_ir_ok(x);
 }
 
 bool pl_pass_gvn(pl_ir *x)
@@ -932,55 +515,4 @@ bool pl_pass_gvn(pl_ir *x)
         if (!f.changed) break;
     }
     return pl_ir_ok(x);
-}
-
-/* ---- numbers in variables ---- */
-
-typedef struct known_constant {
-    pl_ir *x;
-    uint32_t *constant,
-        *block; /* by row: the number that it holds, and the block, plus one, where that is known */
-    uint32_t now;
-    bool copy; /* special registers are copied only */
-    bool any;
-} known_constant;
-
-static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    known_constant *h = ctx;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) h->block[*row + k] = 0;
-}
-
-static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    known_constant *h = ctx;
-    uint64_t number;
-    if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
-        h->x->regs[*row].width != rows ||
-        !(h->copy || pl_ir_constant_value(h->x, h->constant[*row], &number)))
-        return;
-    *row = h->constant[*row];
-    h->any = true;
-}
-
-bool pl_pass_local_const_prop(pl_ir *x)
-{
-    known_constant h = {.x = x,
-                        .constant = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4),
-                        .block = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4)};
-    if (!h.constant || !h.block || !pl_pass_merge_blocks(x) || !pl_ir_analyze(x)) return false;
-    for (uint32_t b = 0; b < x->blocks.n; b++) {
-        h.now = b + 1;
-        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
-            pl_insn *i = &x->blocks.at[b].code.at[k];
-            h.copy = pl_insn_mnem(i) == M_mov && is_copy(i);
-            if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
-            pl_insn_writes_here(x->p, i, forget, &h);
-            if (!h.copy || x->regs[i->op[1]].kind != PL_REG_PRESET) continue;
-            h.constant[i->op[0]] = i->op[1];
-            h.block[i->op[0]] = h.now;
-        }
-    }
-    if (!h.any) pl_ir_preserve_all(x);
-    return true;
 }

@@ -1,0 +1,141 @@
+/* dce.c - dead code elimination (DCE): instructions whose results nobody reads are removed. */
+#include "compiler/opt/gvn.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct dce {
+    pl_ir *x;
+    uint32_t block, at;
+    bool is_used, has_results; /* does the instruction write, and what somebody reads? */
+    bool changed;              /* a result after this place is unused now */
+    bool partly_dead;          /* part of a result goes nowhere now */
+    bool def_removed;          /* one of several writes of a row is gone */
+    struct {
+        pl_ir_reg **at;
+        size_t n, cap;
+    } dead_regs; /* what is not written any more */
+} dce;
+
+static inline void note_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    dce *c = ctx;
+    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
+    c->has_results = true;
+    for (unsigned k = 0; k < rows; k++) c->is_used |= r[k].nuses != 0;
+}
+
+static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    dce *c = ctx;
+    for (unsigned k = 0; k < rows; k++) {
+        pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
+        r->nuses -= r->nuses != 0;
+        if (!r->nuses && r->def_block != PL_IR_NONE)
+            c->changed |= r->ndefs > 1 || r->def_block > c->block ||
+                          (r->def_block == c->block && r->def_index >= c->at);
+    }
+}
+
+static void drop_result(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    dce *c = ctx;
+    pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
+    for (unsigned k = 0; k < rows; k++) {
+        c->def_removed |= r[k].ndefs != 1;
+        *pl_push(c->x->tmp, &c->dead_regs) = &r[k];
+    }
+}
+
+/* A texel's component that nobody reads takes no register: the machine's instruction says which it
+ * writes. */
+void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    dce *c = ctx;
+    if (use & PL_USE_PRED || rows != 1) return;
+    pl_ir_reg *r = c->x->regs + *row;
+    if (r->nuses || c->x->kind.at[*row] != PL_REG_VIRTUAL) return;
+    c->def_removed |= r->ndefs != 1;
+    *pl_push(c->x->tmp, &c->dead_regs) = r;
+    *row = c->x->discard_reg;
+    c->partly_dead = true;
+}
+
+static bool is_constant_load(const pl_insn *i)
+{
+    return i->latency_class == C_tex || i->latency_class == C_surf;
+}
+
+static bool removable(const pl_insn *i)
+{
+    return (pl_insn_traits(i) & PL_TRAIT_REMOVABLE) && !(i->flags & PL_IF_CONTROL) &&
+           !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
+}
+
+/* An exchange between lanes whose results nobody reads. */
+static bool exchanges(const pl_insn *i)
+{
+    const uint16_t m = pl_insn_mnem(i);
+    return (m == M_shfl || m == M_vote || m == M_match || m == M_redux || m == M_elect) &&
+           (pl_insn_effects(i) & PL_EF_CONVERGE);
+}
+
+/* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left
+ * (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11). */
+static void only_meet(dce *c, pl_insn *i)
+{
+    const uint32_t pl_gvn_mask = i->op[pl_forms[i->form].noperands - 1];
+    pl_insn meet = *i;
+    if (!pl_insn_make(&meet, M_bar, 1, (pl_word[]){W_warp, W_sync}, 2)) return;
+    meet.op[0] = pl_gvn_mask;
+    meet.latency_class = C_free;
+    c->x->regs[pl_gvn_mask].nuses++;
+    pl_insn_reads_here(c->x->p, i, release, c);
+    pl_insn_writes_here(c->x->p, i, drop_result, c);
+    *i = meet;
+}
+
+/* Backwards, so that a chain goes in one walk; loops around variables may need another. */
+bool pl_pass_dce(pl_ir *x)
+{
+    dce c = {.x = x};
+    bool pl_gvn_same = true;
+    pl_ir_sweep(x);
+    if (!pl_ir_graph(x) || !pl_ir_count(x)) return false;
+    do {
+        c.changed = false;
+        for (c.block = (uint32_t)x->blocks.n; c.block-- > 0;) {
+            pl_ir_block *b = &x->blocks.at[c.block];
+            for (c.at = (uint32_t)b->code.n; c.at-- > 0;) {
+                pl_insn *i = &b->code.at[c.at];
+                const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
+                if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
+                c.has_results = c.is_used = false;
+                pl_insn_writes_here(x->p, i, note_use, &c);
+                if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
+                    pl_insn_writes_here(x->p, i, pl_gvn_mask, &c);
+                if (!c.has_results || c.is_used) continue;
+                if (exchange) {
+                    only_meet(&c, i);
+                    pl_gvn_same = false;
+                    continue;
+                }
+                pl_insn_reads_here(x->p, i, release, &c);
+                pl_insn_writes_here(x->p, i, drop_result, &c);
+                pl_ir_remove(x, i);
+                pl_gvn_same = false;
+            }
+        }
+    } while (c.changed);
+    pl_ir_sweep(x);
+    for (size_t k = 0; k < c.dead_regs.n; k++) {
+        c.dead_regs.at[k]->ndefs = c.dead_regs.at[k]->width = 0;
+        c.dead_regs.at[k]->def_block = PL_IR_NONE;
+    }
+    if (pl_gvn_same && !c.partly_dead)
+        pl_ir_preserve_all(x);
+    else if (!c.def_removed) /* counts are right, places are not */
+        pl_ir_preserve_counts(x);
+    return pl_ir_ok(x);
+}
