@@ -26,7 +26,10 @@ libptxloom_la_SOURCES += \
 	compiler/codegen/callee_saved.c \
 	compiler/codegen/calling_convention.c \
 	compiler/codegen/copy_coalesce.c \
+	compiler/codegen/aggregate_atomics.c \
 	compiler/codegen/insert_reconvergence.c \
+	compiler/codegen/reconvergence.h \
+	compiler/codegen/warp_sync.c \
 	compiler/codegen/isel_combine.c \
 	compiler/codegen/linear_scan.c \
 	compiler/codegen/linear_scan.h \

@@ -1,0 +1,218 @@
+/* aggregate_atomics.c - atomic operations on one address that one lane does for its warp. */
+#include "compiler/codegen/reconvergence.h"
+
+#include <string.h>
+
+/* Puts an instruction without operands before instruction `at` of the block. */
+bool pl_reconv_put(pl_ir *x, uint32_t b, size_t at, uint16_t mnem, uint32_t line)
+{
+    pl_insn *i = pl_ir_insert(x, b, at);
+    if (!i || !pl_insn_make(i, mnem, 0, NULL, 0)) return false;
+    i->line = line;
+    return true;
+}
+
+/* The number in a row, also one that has been put into a register. */
+static bool constant_in(const pl_ir *x, uint32_t row, uint64_t *number)
+{
+    const pl_insn *pl_reconv_put = pl_ir_writer(x, row);
+    if (pl_reconv_put && x->regs[row].ndefs == 1 && pl_reconv_put->guard == PL_PT &&
+        (pl_insn_mnem(pl_reconv_put) == M__mov || pl_insn_is_copy(pl_reconv_put)))
+        row = pl_reconv_put->op[1];
+    return pl_ir_constant_value(x, row, number);
+}
+
+/* Does it leave one lane of a warp that a predicate is true, or false? ptxas sees that of a compare
+ * of %tid.x or %laneid with a constant, and of elect.sync. */
+static bool names_lane(const pl_ir *x, uint32_t pred, bool holds)
+{
+    const pl_ir_reg *p = pred > PL_PF ? &x->preds[pred] : NULL;
+    const pl_insn *test =
+        p && p->ndefs == 1 ? &x->blocks.at[p->def_block].code.at[p->def_index] : NULL;
+    if (test && pl_insn_mnem(test) == M_elect) return holds;
+    if (!test || pl_insn_mnem(test) != M_setp || pl_forms[test->form].noperands != 4 ||
+        test->op[1] != UINT32_MAX || !pl_insn_has(test, holds ? W_eq : W_ne))
+        return false;
+    for (unsigned side = 2; side < 4; side++) {
+        uint32_t row = test->op[side];
+        const pl_insn *fetch = pl_ir_writer(x, row);
+        uint64_t number;
+        if (fetch && pl_insn_mnem(fetch) == M__s2r) row = fetch->op[1];
+        const pl_frame_init *from =
+            x->regs[row].kind == PL_REG_PRESET ? &x->f->init.at[x->regs[row].init] : NULL;
+        if (from && ((from->sreg == W_tid && from->sel == 0) || from->sreg == W_laneid) &&
+            constant_in(x, test->op[5 - side], &number))
+            return true;
+    }
+    return false;
+}
+
+/* Can only one lane of a warp get to instruction `at` of the block? By its guard, by ends of other
+ * lanes before it, by the branches that lead there and nowhere else. */
+static bool one_lane(const pl_ir *x, uint32_t b, size_t at)
+{
+    const pl_insn *i = &x->blocks.at[b].code.at[at];
+    if (names_lane(x, i->guard, !(i->flags & PL_IF_GUARD_NEG))) return true;
+    for (;;) {
+        while (at-- > 0) {
+            i = &x->blocks.at[b].code.at[at];
+            if (pl_insn_mnem(i) == M_ret &&
+                names_lane(x, i->guard, (i->flags & PL_IF_GUARD_NEG) != 0))
+                return true;
+        }
+        uint32_t from = x->blocks.at[b].idom;
+        if (from == b || from == PL_IR_NONE) return false;
+        const pl_insn *branch = pl_ir_branch(x, from);
+        bool alone =
+            x->blocks.at[b].npreds == 1 && x->predecessors[x->blocks.at[b].first_pred] == from;
+        if (alone && branch && !pl_insn_is_table(branch) &&
+            branch->target != x->blocks.at[from].fallthrough &&
+            names_lane(x, branch->guard,
+                       !(branch->flags & PL_IF_GUARD_NEG) == (branch->target == b)))
+            return true;
+        b = from;
+        at = x->blocks.at[b].code.n;
+    }
+}
+
+typedef enum aggregation { NOT_AGGREGATED, COUNTED, SUMMED, RANKED } aggregation;
+
+/* Integer atomic operations on an address that is the same in all lanes: one lane does them for its
+ * warp. Without a reader it gets what REDUX has combined; of the same number for all lanes a reader
+ * gets what the one lane found, and the number once for each lane before it. Of 64 bits only sums
+ * of a number in global memory are done so. */
+static aggregation aggregation_of(const pl_ir *x, const pl_divergence *v, uint32_t b, size_t at)
+{
+    const pl_insn *i = &x->blocks.at[b].code.at[at];
+    pl_word t = pl_insn_type(i);
+    bool atom = pl_insn_mnem(i) == M_atom, shared = i->sel[PL_M_SPACE] == PL_SP_SHARED;
+    unsigned address = atom ? 1 : 0;
+    const bool global = i->sel[PL_M_SPACE] == PL_SP_GLOBAL, wide = pl_type_bits(t) == 64;
+    uint64_t number;
+    if ((!atom && pl_insn_mnem(i) != M_red) ||
+        (!global && !shared && i->sel[PL_M_SPACE] != PL_SP_GENERIC) ||
+        i->op[address] == UINT32_MAX || v->row[i->op[address]] || pl_type_bits(t) < 32 ||
+        pl_type_kind(t) == 'f' || pl_forms[i->form].operand[address].kind != PL_K_ADDR ||
+        i->sel[PL_M_COUNT] > 1 || one_lane(x, b, at) ||
+        (wide && !(global && pl_insn_has(i, W_add) && constant_in(x, i->op[address + 1], &number))))
+        return NOT_AGGREGATED;
+    bool same = !v->row[i->op[address + 1]];
+    if (atom && x->regs[i->op[0]].nuses)
+        return pl_insn_has(i, W_add) && same ? RANKED : NOT_AGGREGATED;
+    if (pl_insn_has(i, W_add) &&
+        constant_in(x, i->op[address + 1],
+                    &number)) /* times the number of lanes; there is ATOMS.POPC.INC */
+        return shared && number == 1 ? NOT_AGGREGATED : COUNTED;
+    return pl_insn_is_warp_aggregable(i) ? SUMMED : NOT_AGGREGATED;
+}
+
+static void reads_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    uint32_t *wanted = ctx; /* the row; found */
+    (void)use;
+    wanted[1] |= wanted[0] - *row < rows;
+}
+
+/* After atomic operation `at`, before its first reader: the rank of each lane. */
+static bool put_rank(pl_ir *x, uint32_t b, size_t at)
+{
+    pl_ir_block *k = &x->blocks.at[b];
+    const bool wide = pl_type_bits(pl_insn_type(&k->code.at[at])) == 64;
+    const uint32_t d = k->code.at[at].op[0], line = k->code.at[at].line,
+                   found = pl_ir_new(x, wide ? 2 : 1);
+    const pl_word type = wide ? W_b64 : W_b32;
+    size_t to = at + 1;
+    for (; to < k->code.n && !pl_insn_is_jump(&k->code.at[to]); to++) {
+        uint32_t wanted[2] = {d, 0};
+        pl_insn_uses(x->p, &k->code.at[to], reads_row, wanted);
+        if (wanted[1]) break;
+    }
+    k->code.at[at].op[0] = found;
+    pl_insn *i = pl_ir_insert_deferred(x, b, to);
+    if (!i || !pl_insn_make(i, M__rank, 2, &type, 1)) return false;
+    i->op[0] = d;
+    i->op[1] = found;
+    i->line = line;
+    i->guard = k->code.at[at].guard;
+    i->flags |= (uint16_t)(k->code.at[at].flags & PL_IF_GUARD_NEG);
+    return true;
+}
+
+/* The number that all lanes add goes into the sum with how many they are: POPC writes that where a
+ * move would write a one, and a rank has it anyway; with another number it is two instructions. The
+ * next numbers of a block find the POPC done. */
+static void multiply(pl_ir *x, pl_insn *i, aggregation how)
+{
+    const unsigned value = pl_insn_mnem(i) == M_atom ? 2 : 1;
+    pl_insn *pl_reconv_put = pl_ir_writer(x, i->op[value]);
+    uint64_t n;
+    if (!pl_reconv_put || pl_insn_mnem(pl_reconv_put) != M__mov ||
+        pl_type_bits(pl_insn_type(pl_reconv_put)) != 32 ||
+        !pl_ir_constant_value(x, pl_reconv_put->op[1], &n))
+        return;
+    if (how == COUNTED && n != 1)
+        pl_reconv_put->latency_class = C_alu_x2;
+    else if (how == RANKED && n == 1 && x->regs[i->op[value]].nuses == 1)
+        pl_reconv_put->latency_class = C_free;
+}
+
+static bool is_atomic(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_ATOMIC) != 0;
+}
+
+bool pl_reconv_aggregate_atomics(pl_ir *x, const pl_divergence *v)
+{
+    if (!pl_ir_any(x, is_atomic)) return true;
+    x->uses_valid = false; /* positions have moved, and writes are asked for */
+    if (!pl_ir_count(x)) return false;
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        bool leader = false;
+        uint32_t counted = UINT32_MAX; /* the number of 64 bits that has been multiplied */
+        for (size_t k = 0; x->blocks.at[b].rpo_index != PL_IR_NONE && k < x->blocks.at[b].code.n;
+             k++) {
+            pl_insn red = x->blocks.at[b].code.at[k];
+            aggregation how = aggregation_of(x, v, b, k);
+            if (how == NOT_AGGREGATED) continue;
+            const bool wide = pl_type_bits(pl_insn_type(&red)) == 64;
+            const uint32_t value = red.op[pl_insn_mnem(&red) == M_atom ? 2 : 1];
+            for (int part = leader ? 1 : 0;
+                 part < (how == SUMMED || (wide && value != counted) ? 2 : 1); part++) {
+                pl_insn *i = pl_ir_insert_deferred(x, b, k);
+                if (!i || !pl_insn_make(i,
+                                        !part  ? M__leader
+                                        : wide ? M__count
+                                               : M__gather,
+                                        0, NULL, 0))
+                    return false;
+                i->line = red.line;
+                i->guard = red.guard;
+                i->flags |= (uint16_t)(red.flags & PL_IF_GUARD_NEG);
+            }
+            if (how == RANKED && !put_rank(x, b, k)) return false;
+            if (!leader) multiply(x, &x->blocks.at[b].code.at[k], how);
+            leader = true;
+            counted = wide ? value : counted;
+        }
+    }
+    return pl_ir_flush_inserts(x);
+}
+
+/* ptxas 13.0 puts three loads that no lane executes before the first copy to shared memory of
+ * a block, and after each barrier. */
+bool pl_reconv_precede_copies(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->blocks.n; b++) {
+        bool preceded = false;
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            const pl_insn copy = x->blocks.at[b].code.at[k];
+            preceded &= !(pl_insn_effects(&copy) & PL_EF_BARRIER);
+            if (copy.latency_class != C_cp_async || preceded) continue;
+            pl_insn *i = pl_ir_insert_deferred(x, b, k);
+            if (!i || !pl_insn_make(i, M__quiet, 0, NULL, 0)) return false;
+            i->line = copy.line;
+            preceded = true;
+        }
+    }
+    return pl_ir_flush_inserts(x);
+}

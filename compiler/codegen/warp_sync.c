@@ -1,0 +1,318 @@
+/* warp_sync.c - WARPSYNC and BRA.DIV before what needs all lanes of a warp, and YIELD in loops that
+ * poll. */
+#include "compiler/codegen/reconvergence.h"
+
+#include <string.h>
+
+/* Do some lanes leave the function in this block, or take the slow path of a division, while others
+ * go on? */
+bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b)
+{
+    for (size_t k = 0; k < b->code.n; k++) {
+        const pl_insn *i = &b->code.at[k];
+        bool leaves = (pl_insn_effects(i) & PL_EF_EXIT) || pl_insn_mnem(i) == M_ret;
+        if (pl_insn_mnem(i) == M__slow || (leaves && i->guard > PL_PF && v->pred[i->guard]))
+            return true;
+    }
+    return false;
+}
+
+/* Marks the blocks that lanes may reach apart because a call through a pointer sent them to
+ * different functions; its own block too. */
+static uint8_t *after_indirect_calls(pl_ir *x)
+{
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
+    if (!apart || !stack) return NULL;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
+        for (size_t k = 0; k < b->code.n && !apart[x->rpo[j]]; k++)
+            if ((pl_insn_effects(&b->code.at[k]) & PL_EF_CALL) &&
+                x->p->calls.at[b->code.at[k].target].callee == UINT32_MAX) {
+                apart[x->rpo[j]] = 1;
+                stack[depth++] = x->rpo[j];
+            }
+    }
+    while (depth) {
+        uint32_t b = stack[--depth];
+        for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+            uint32_t to = pl_ir_successor(x, b, k);
+            if (!apart[to]) {
+                apart[to] = 1;
+                stack[depth++] = to;
+            }
+        }
+    }
+    return apart;
+}
+
+/* ---- lanes that may be diverged ---- */
+
+/* Does a way of the branch lead to the end of the kernel, and nothing else? */
+static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
+{
+    for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
+        const pl_ir_block *to = &x->blocks.at[pl_ir_successor(x, b, s)];
+        if (to->code.n == 1 && pl_insn_mnem(&to->code.at[0]) == M_ret &&
+            to->code.at[0].guard == PL_PT)
+            return true;
+    }
+    return false;
+}
+
+/* Does this branch send lanes of a warp different ways? */
+bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b)
+{
+    const pl_insn *i = pl_ir_branch(x, b);
+    return i && ((i->guard > PL_PF && (v->pred[i->guard] || pointers[b])) ||
+                 (pl_forms[i->form].noperands == 2 && v->row[i->op[0]]));
+}
+
+/* Marks the blocks that some lanes of a warp reach while others are elsewhere: those that depend on
+ * a branch that parts lanes, or on any branch in such a block. A branch decides about the blocks
+ * from where it leads to on the way to its post-dominator; those marked are skipped. left: lanes
+ * that a branch has let leave are elsewhere too. */
+static uint8_t *mark_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
+                                      const pl_post_dominance *e, bool left)
+{
+    uint32_t n = (uint32_t)x->blocks.n, depth = 0;
+    uint8_t *apart = pl_arena_array(x->tmp, uint8_t, n + 1);
+    uint32_t *up = pl_arena_array(x->tmp, uint32_t, n + 1),
+             *stack = pl_arena_array(x->tmp, uint32_t, 2 * (size_t)n + 1);
+    if (!apart || !up || !stack) return NULL;
+    for (uint32_t b = 0; b <= n; b++) up[b] = b;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (pl_reconv_may_diverge(x, v, pointers, x->rpo[j]) &&
+            (left || !lets_lanes_exit(x, x->rpo[j])))
+            stack[depth++] = x->rpo[j];
+    while (depth) {
+        uint32_t b = stack[--depth], stop = e->ipdom[b];
+        for (uint32_t k = 0; stop != PL_IR_NONE && k < pl_ir_successors(x, b); k++)
+            for (uint32_t to = pl_ir_successor(x, b, k); e->ipdom[to] != PL_IR_NONE;) {
+                while (up[to] != to) /* the nearest one that is not marked */
+                    to = up[to] = up[up[to]];
+                if (to == n || e->rpo_index[to] >= e->rpo_index[stop]) break;
+                apart[to] = 1;
+                up[to] = e->ipdom[to];
+                stack[depth++] = to;
+            }
+    }
+    return apart;
+}
+
+bool pl_reconv_begin(pl_ir *x, pl_divergence *v)
+{
+    pl_ir_sweep(x);
+    return pl_ir_graph(x) && pl_ir_uses(x) && pl_divergence_find(v, x);
+}
+
+/* reached_apart with what it asks for. NULL: out of memory. */
+const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
+                                               pl_post_dominance *e, const uint8_t **pointers,
+                                               bool left)
+{
+    *pointers = after_indirect_calls(x);
+    return *pointers && pl_post_dominance_find(e, x)
+               ? mark_divergent_blocks(x, v, *pointers, e, left)
+               : NULL;
+}
+
+bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **apart,
+                              const uint8_t **fewer)
+{
+    pl_post_dominance e;
+    const uint8_t *pointers;
+    *apart = pl_reconv_find_divergent_blocks(x, v, &e, &pointers, false);
+    *fewer = *apart ? mark_divergent_blocks(x, v, pointers, &e, true) : NULL;
+    return *fewer != NULL;
+}
+
+/* What pl_pass_dce has left of an exchange that nobody reads. */
+static bool only_reconverges(const pl_insn *i)
+{
+    return i->latency_class == C_free && pl_insn_mnem(i) == M_bar &&
+           (pl_insn_effects(i) & PL_EF_CONVERGE);
+}
+
+/* Needs all lanes of the warp. */
+bool pl_reconv_needs_all(const pl_insn *i)
+{
+    return only_reconverges(i) || i->latency_class == C_barrier || i->latency_class == C_shfl ||
+           i->latency_class == C_vote || i->latency_class == C_match ||
+           i->latency_class == C_redux || i->latency_class == C_warp_sync;
+}
+
+/* The first such instruction of a block, without a guard; or where the block ends. */
+static size_t first_sync_point(const pl_ir_block *b)
+{
+    size_t k = 0;
+    while (k < b->code.n && !(pl_reconv_needs_all(&b->code.at[k]) && b->code.at[k].guard == PL_PT))
+        k++;
+    return k;
+}
+
+/* Its lanes look at each other. */
+static bool exchange_of_lanes(const pl_insn *i)
+{
+    return i->latency_class == C_shfl || i->latency_class == C_vote ||
+           i->latency_class == C_match || i->latency_class == C_redux;
+}
+
+/* The lanes that such an instruction names, where they are not the same for all lanes; PL_IR_NONE:
+ * they are. */
+static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned k = 0; k < f->noperands && k < PL_INLINE_OPERANDS && exchange_of_lanes(i); k++)
+        if (strcmp(f->operand[k].name, "mask") == 0 && v->row[i->op[k]]) return i->op[k];
+    return PL_IR_NONE;
+}
+
+/* Do the lanes diverge for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
+ * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
+ * found; for others it asks whether all lanes name the same ones. */
+static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
+                               const pl_insn *i, uint32_t mask)
+{
+    const pl_insn *from = pl_ir_writer(x, mask);
+    unsigned n = 0;
+    for (size_t k = 0; k < b->code.n; k++) n += own_mask(v, &b->code.at[k]) == mask;
+    return i->guard == PL_PT &&
+           (n == 1 || (i->latency_class == C_redux && n == 2) ||
+            (i->latency_class != C_shfl && from && from->latency_class == C_match));
+}
+
+/* WARPSYNC with the mask before it, between BSSY and BSYNC but for a shuffle: after that
+ * groups stay apart. */
+static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
+{
+    const pl_insn i = x->blocks.at[b].code.at[*at];
+    const bool meets = i.latency_class != C_shfl;
+    if (meets && (!pl_reconv_put(x, b, *at + 1, M__bsync, i.line) ||
+                  !pl_reconv_put(x, b, (*at)++, M__bssy, i.line)))
+        return false;
+    pl_insn *part = pl_ir_insert(x, b, *at);
+    if (!part || !pl_insn_make(part, M__groups, 1, NULL, 0)) return false;
+    part->op[0] = mask;
+    part->line = i.line;
+    *at += 1 + meets;
+    return true;
+}
+
+/* Once for all that name the same ones. */
+bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v)
+{
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j], asked = PL_IR_NONE;
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
+            uint32_t mask = own_mask(v, &x->blocks.at[b].code.at[k]);
+            if (mask == PL_IR_NONE || mask == asked) continue;
+            if (!pl_ir_count(x)) return false;
+            if (diverges_by_groups(x, v, &x->blocks.at[b], &x->blocks.at[b].code.at[k], mask)) {
+                if (!diverge_by_groups(x, b, &k, mask)) return false;
+                continue;
+            }
+            if (!pl_reconv_put(x, b, k, M__agree, x->blocks.at[b].code.at[k].line)) return false;
+            k++;
+            asked = mask;
+        }
+    }
+    return true;
+}
+
+/* Shuffles and votes leave for another version of themselves if lanes are missing, others wait for
+ * them. */
+static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
+{
+    pl_insn *at = &x->blocks.at[b].code.at[k];
+    const bool leaves = at->latency_class == C_shfl || at->latency_class == C_vote;
+    if (at->latency_class == C_warp_sync || only_reconverges(at)) {
+        at->latency_class = C_bsync;
+        return true;
+    }
+    return pl_reconv_put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
+}
+
+/* Marks the successors of a block that lanes reach apart, and puts those on the stack that were not
+ * marked; returns its depth. */
+static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart, uint8_t *mark,
+                                uint32_t *stack, uint32_t depth)
+{
+    for (uint32_t k = 0; k < pl_ir_successors(x, b); k++) {
+        uint32_t to = pl_ir_successor(x, b, k);
+        if (!apart[to] || mark[to]) continue;
+        mark[to] = 1;
+        stack[depth++] = to;
+    }
+    return depth;
+}
+
+/* From where lanes diverge to where they meet, the first instruction on each path that needs them
+ * all asks for them. */
+bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
+                                              const uint8_t *pointers, const uint8_t *apart)
+{
+    uint8_t *unknown = pl_arena_array(
+        x->tmp, uint8_t, x->blocks.n + 1); /* by block: lanes may be missing when it begins */
+    uint32_t *stack = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1), depth = 0;
+    if (!unknown || !stack) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++)
+        if (pl_reconv_may_diverge(x, v, pointers, x->rpo[j]))
+            depth = mark_successors(x, x->rpo[j], apart, unknown, stack, depth);
+    while (depth) {
+        uint32_t b = stack[--depth];
+        const size_t meets = first_sync_point(&x->blocks.at[b]);
+        if (meets < x->blocks.at[b].code.n) {
+            if (!insert_lane_queries(x, b, meets)) return false;
+            continue;
+        }
+        depth = mark_successors(x, b, apart, unknown, stack, depth);
+    }
+    return true;
+}
+
+/* Lanes that are together need not meet. */
+void pl_reconv_clear_sync_points(pl_ir *x)
+{
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD &&
+                only_reconverges(&x->blocks.at[b].code.at[k]))
+                pl_ir_remove(x, &x->blocks.at[b].code.at[k]);
+    pl_ir_sweep(x);
+}
+
+/* Does the block leave its loop as soon as memory says so? */
+static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
+{
+    const pl_insn *i = pl_ir_branch(x, b);
+    return i && i->guard > PL_PF && polled->pred[i->guard] && pl_ir_leaves_loop(x, b);
+}
+
+/* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one
+ * lane goes on each time. */
+bool pl_reconv_yield_in_polling_loops(pl_ir *x, const pl_divergence *v, const uint8_t *apart)
+{
+    uint8_t *state = pl_arena_array(
+        x->tmp, uint8_t, x->blocks.n + 1); /* by header of a loop: 1: polls, 2: sleeps or goes on */
+    pl_divergence polled;
+    if (!state) return false;
+    if (!pl_ir_any(x, pl_divergence_is_polled)) return true;
+    if (!pl_divergence_find_polled(&polled, x)) return false;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop;
+        if (loop == PL_IR_NONE) continue;
+        if ((apart[b] || v->pred[pl_ir_branch(x, b) ? pl_ir_branch(x, b)->guard : PL_PT]) &&
+            is_polling(x, &polled, b))
+            state[loop] |= 1;
+        for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
+            if (x->blocks.at[b].code.at[k].latency_class == C_sleep ||
+                x->blocks.at[b].code.at[k].latency_class == C_cast)
+                state[loop] |= 2;
+    }
+    for (uint32_t b = 0; b < x->blocks.n; b++)
+        if (state[b] == 1 && !pl_reconv_put(x, b, x->blocks.at[b].code.n > 1, M__yield,
+                                            x->blocks.at[b].code.at[0].line))
+            return false;
+    return true;
+}
