@@ -51,7 +51,11 @@ libptxloom_la_SOURCES += \
 	compiler/codegen/vector_registers.c \
 	compiler/compile_function.c \
 	compiler/compile_function.h \
+	compiler/ir/dominance.c \
+	compiler/ir/edit.c \
 	compiler/ir/ir.c \
+	compiler/ir/ir_internal.h \
+	compiler/ir/use_counts.c \
 	compiler/ir/ir.h \
 	compiler/ir/ir_print.c \
 	compiler/ir/ir_print.h \

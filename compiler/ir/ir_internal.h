@@ -1,0 +1,24 @@
+/* ir_internal.h - what the parts of the block graph share. Private to compiler/ir/. */
+#ifndef PL_COMPILER_IR_IR_INTERNAL_H
+#define PL_COMPILER_IR_IR_INTERNAL_H
+
+#include "compiler/ir/ir.h"
+#include "compiler/analysis/loop_carried.h"
+#include "isa/program/operand_plan.h"
+#include "isa/program/canonicalize.h"
+
+typedef struct counting {
+    pl_ir *x;
+    uint32_t block, at;
+    bool reachable, guarded; /* the block; the instruction */
+    pl_exposed_regs early;
+} counting;
+
+/* ir.c */
+pl_ir_block pl_ir_empty_block(pl_insn *code);
+void pl_ir_interface(pl_ir *x, pl_use_fn *fn, void *ctx);
+
+/* use_counts.c */
+bool pl_ir_count_reads_writes(pl_ir *x, bool places);
+
+#endif
