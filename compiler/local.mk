@@ -30,7 +30,12 @@ libptxloom_la_SOURCES += \
 	compiler/codegen/insert_reconvergence.c \
 	compiler/codegen/reconvergence.h \
 	compiler/codegen/warp_sync.c \
+	compiler/codegen/isel_arithmetic.c \
 	compiler/codegen/isel_combine.c \
+	compiler/codegen/isel_combine.h \
+	compiler/codegen/isel_convert.c \
+	compiler/codegen/isel_logic.c \
+	compiler/codegen/isel_operands.c \
 	compiler/codegen/linear_scan.c \
 	compiler/codegen/linear_scan.h \
 	compiler/codegen/lower_atomics.c \
