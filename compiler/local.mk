@@ -79,6 +79,9 @@ libptxloom_la_SOURCES += \
 	compiler/opt/local_const_prop.c \
 	compiler/opt/hoist_loads.c \
 	compiler/opt/if_convert.c \
+	compiler/opt/if_convert.h \
+	compiler/opt/if_convert_loads.c \
+	compiler/opt/if_convert_overlap.c \
 	compiler/opt/licm.c \
 	compiler/opt/licm_loads.c \
 	compiler/opt/load_elim.c \
@@ -91,6 +94,8 @@ libptxloom_la_SOURCES += \
 	compiler/opt/unroll_cost.c \
 	compiler/opt/merge_branches.c \
 	compiler/opt/place_constant_loads.c \
+	compiler/opt/place_constant_loads.h \
+	compiler/opt/place_in_bodies.c \
 	compiler/opt/predicate_select.c \
 	compiler/opt/shared_base_reassoc.c \
 	compiler/opt/split_webs.c \

@@ -1,8 +1,6 @@
 /* dce.c - dead code elimination (DCE): instructions whose results nobody reads are removed. */
 #include "compiler/opt/gvn.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 typedef struct dce {

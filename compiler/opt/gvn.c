@@ -7,8 +7,6 @@
  * addresses of unrolled copies become base plus number. */
 #include "compiler/opt/gvn.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 static bool is_value(const pl_ir *x, uint32_t row)

@@ -2,8 +2,6 @@
  * times. */
 #include "compiler/opt/gvn.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 /* ---- numbers in variables ---- */

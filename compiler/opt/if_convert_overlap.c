@@ -1,0 +1,237 @@
+/* if_convert_overlap.c - what depends on the body of a branch, and what computes its operands. */
+#include "compiler/opt/if_convert.h"
+
+#include <string.h>
+
+void pl_ifc_mark_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if_convert *a = ctx;
+    for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->query;
+}
+
+static void test_marked(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    if_convert *a = ctx;
+    for (unsigned k = 0; k < rows; k++)
+        a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->query;
+}
+
+/* Does the instruction need what is marked? Then what it writes is marked too. */
+bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
+{
+    a->hit = false;
+    pl_insn_reads_here(a->x->p, i, test_marked, a);
+    if (a->hit) pl_insn_writes_here(a->x->p, i, pl_ifc_mark_use, a);
+    return a->hit;
+}
+
+/* Going backwards: does it compute what is marked? Then what it reads is marked too. */
+static bool feeds_marked(if_convert *a, pl_insn *i)
+{
+    a->hit = false;
+    pl_insn_writes_here(a->x->p, i, test_marked, a);
+    if (a->hit) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+    return a->hit;
+}
+
+/* Is a load from memory of the block before it still under way at its branch? Nothing that it
+ * stores or branches by needs it (a store to shared memory may come later), nor does the address of
+ * a load of the body. One under a guard may be needed by the branch, and barriers may follow. */
+bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_ir_block *body,
+                               bool guarded)
+{
+    a->query++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        if (pl_ifc_is_global_load(i))
+            pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+        else
+            feeds_marked(a, i);
+    }
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const uint32_t e = pl_insn_effects(i);
+        if ((e & PL_EF_BARRIER) && !guarded) return false;
+        if ((e & (PL_EF_ATOMIC | PL_EF_CONVERGE)) || ((e & PL_EF_BRANCH) && !guarded) ||
+            pl_ifc_is_plain_store(i, false))
+            pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+        else if (!feeds_marked(a, i) && pl_ifc_is_global_load(i) && guarded == (i->guard != PL_PT))
+            return true;
+    }
+    return false;
+}
+
+/* Does the block before it load something under a guard, and nothing so that the body needs, or
+ * shared memory before it? */
+bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head,
+                                          const pl_ir_block *body)
+{
+    bool any = false;
+    a->query++;
+    for (size_t k = 0; k < body->code.n; k++)
+        pl_insn_reads_here(a->x->p, &body->code.at[k], pl_ifc_mark_use, a);
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        const bool load = pl_ifc_is_global_load(i) && i->guard != PL_PT;
+        if (feeds_marked(a, i) && load) return false;
+        if (pl_ifc_is_plain_store(i, true)) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+        any |= load;
+    }
+    return any;
+}
+
+/* The register that the instruction writes first; PL_IR_NONE. */
+uint32_t pl_ifc_result_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    return f->noperands && f->operand[0].written && f->operand[0].kind == PL_K_VALUE ? i->op[0]
+                                                                                     : PL_IR_NONE;
+}
+
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+
+void pl_ifc_sink_reads(sink_count *s, pl_insn *i)
+{
+    const pl_insn *reader = s->a->i;
+    s->a->i = i;
+    pl_insn_reads_here(s->a->x->p, i, sink, s);
+    s->a->i = reader;
+}
+
+/* May ptxas compute it after the branch that ends its block? Loads from shared memory before
+ * no store or barrier too. */
+static bool is_sinkable(const pl_ir_block *b, const pl_insn *i)
+{
+    if (pl_insn_pure(i)) return true;
+    if (!pl_ifc_is_near_load(i) || pl_ifc_is_global_load(i) || i < b->code.at ||
+        i >= b->code.at + b->code.n)
+        return false;
+    for (const pl_insn *j = i + 1; j < b->code.at + b->code.n; j++)
+        if (pl_insn_effects(j) &
+            (PL_EF_STORE | PL_EF_ATOMIC | PL_EF_BARRIER | PL_EF_CONVERGE | PL_EF_FENCE))
+            return false;
+    return true;
+}
+
+/* How often the block writes the register. */
+static uint32_t writes_of(const pl_ir_block *b, uint32_t row)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < b->code.n; k++) n += pl_ifc_result_of(&b->code.at[k]) == row;
+    return n;
+}
+
+/* One of the instructions before it that compute such a register. */
+static void sink_write(sink_count *s, pl_insn *i, bool in_body)
+{
+    const bool pl_ifc_is_shared_copy = pl_insn_is_copy(i),
+               number =
+                   pl_ifc_is_shared_copy && pl_ir_constant_value(s->a->x, i->op[1], &(uint64_t){0});
+    s->n += pl_ifc_is_shared_copy
+                ? number && !in_body
+                : pl_insn_cost(s->a->x, i) != 0; /* of the result of the body: enough() */
+    s->depth++;
+    pl_ifc_sink_reads(s, i);
+    s->depth--;
+}
+
+/* A register that the block before it and the body write: what the former computes is read by the
+ * latter, and by what is after both. */
+static void sink_kept(sink_count *s, uint32_t row)
+{
+    pl_ir *x = s->a->x;
+    pl_ir_block *head = &x->blocks.at[s->head];
+    for (size_t k = head->code.n; k-- > 0;) {
+        pl_insn *i = &head->code.at[k];
+        if (pl_ifc_result_of(i) != row) {
+            if (pl_ir_reads(x, i, row)) return;
+            continue;
+        }
+        if (!is_sinkable(head, i)) return;
+        sink_write(s, i, true);
+        if (i->guard == PL_PT) return;
+    }
+}
+
+/* A register that the block before it writes several times, or it and the block after: what guards
+ * leave of it as it was. */
+static void sink_changing(sink_count *s, uint32_t row, uint32_t known)
+{
+    pl_ir *x = s->a->x;
+    pl_ir_block *head = &x->blocks.at[s->head];
+    uint32_t self = 0; /* reads by what writes it */
+    for (size_t k = 0; k < head->code.n; k++) {
+        if (pl_ifc_result_of(&head->code.at[k]) != row) continue;
+        if (!is_sinkable(head, &head->code.at[k])) return;
+        self += pl_ir_reads(x, &head->code.at[k], row);
+    }
+    if (writes_of(head, row) + writes_of(&x->blocks.at[s->join], row) != x->regs[row].ndefs ||
+        x->regs[row].nuses != known + self)
+        return;
+    for (size_t k = 0; k < head->code.n; k++)
+        if (pl_ifc_result_of(&head->code.at[k]) == row) sink_write(s, &head->code.at[k], false);
+}
+
+static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    enum { STEPS = 8 };
+    sink_count *s = ctx;
+    const pl_ir *x = s->a->x;
+    const uint32_t word = pl_ifc_word_of(s->a, row, use);
+    (void)rows;
+    if ((use & PL_USE_PRED) || *row >= x->nregs_described) return;
+    if (word && s->words &&
+        (s->a->word[*row] <= s->a->nparams ||
+         x->blocks.at[x->regs[*row].def_block].loop ==
+             x->blocks.at[s->join].loop)) /* special registers are not read in loops again */
+        pl_ifc_request_load(s->a, word, s->depth > 0);
+    if (word) return;
+    const pl_ir_reg *r = &x->regs[*row];
+    uint64_t *known = &s->a->reads[*row];
+    *known = *known >> 32 == s->a->query ? *known + 1 : (uint64_t)s->a->query << 32 | 1;
+    if (r->kind == PL_REG_VIRTUAL && r->ndefs > 1 && s->depth <= STEPS) {
+        if (writes_of(&x->blocks.at[s->body], *row) == 0)
+            sink_changing(s, *row, (uint32_t)*known);
+        else if ((uint32_t)*known == 1)
+            sink_kept(s, *row);
+    }
+    if (r->kind != PL_REG_VIRTUAL || r->ndefs != 1 || r->nuses != (uint32_t)*known ||
+        r->def_block == PL_IR_NONE || r->def_block == s->body ||
+        pl_ir_dominates(x, s->join, r->def_block) ||
+        x->blocks.at[r->def_block].loop != x->blocks.at[s->join].loop ||
+        r->def_index >= x->blocks.at[r->def_block].code.n || s->depth > STEPS)
+        return;
+    pl_insn *i = &x->blocks.at[r->def_block].code.at[r->def_index];
+    if (i->op[0] != *row || i->guard != PL_PT || !is_sinkable(&x->blocks.at[s->head], i)) return;
+    s->n += pl_insn_cost(x, i) && i->latency_class != C_mov;
+    s->depth++;
+    pl_ifc_sink_reads(s, i);
+    s->depth--;
+}
+
+/* What the body reads beside the addresses that it loads from. */
+void pl_ifc_sink_body(sink_count *s)
+{
+    enum { MOST_READ = 64 };
+    if_convert *a = s->a;
+    pl_ir_block *body = &a->x->blocks.at[s->body];
+    bool address[MOST_READ];
+    if (body->code.n > MOST_READ) return;
+    a->query++;
+    for (size_t k = body->code.n; k-- > 0;) {
+        pl_insn *i = &body->code.at[k];
+        address[k] = pl_ifc_is_global_load(i) || feeds_marked(a, i);
+        if (pl_ifc_is_global_load(i)) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
+    }
+    pl_ifc_begin_query(a);
+    for (size_t k = 0; k < body->code.n; k++)
+        if (!address[k]) pl_ifc_sink_reads(s, &body->code.at[k]);
+}
+
+/* Where the block goes on, if in one place only. */
+uint32_t pl_ifc_only_successor(const pl_ir *x, uint32_t b)
+{
+    const pl_insn *jump = pl_ir_branch(x, b);
+    if (!jump) return x->blocks.at[b].fallthrough;
+    return jump->guard == PL_PT && pl_forms[jump->form].noperands == 1 ? jump->target : PL_IR_NONE;
+}

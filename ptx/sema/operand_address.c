@@ -1,0 +1,133 @@
+/* operand_address.c - addresses in brackets. */
+#include "ptx/sema/operand_parts.h"
+
+#include <string.h>
+
+/* [base + offset] in tensor memory: a 32-bit register */
+bool pl_opnd_tensor_address(pl_attempt *a, const pl_node *n, pl_operand_draft *o)
+{
+    pl_parse *p = a->p;
+    o->kind = PL_O_ADDR;
+    o->at = n->at;
+    if (n->kind != PL_N_NAME || n->not_ || n->minus || n->sel)
+        return n->kind == PL_N_WRONG ? false
+                                     : pl_opnd_kind_error(a, n, "a register inside the brackets");
+    const pl_binding *b = pl_opnd_resolve(a, n);
+    if (!b) return false;
+    if (b->kind != PL_B_REG || b->reg->vec || pl_word_bits[b->reg->type] != 32 ||
+        pl_word_kind[b->reg->type] == 'f') {
+        if (a->report)
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      "a 32-bit register with an address in tensor memory");
+        return false;
+    }
+    o->imm = n->value;
+    o->reg = b->reg;
+    return true;
+}
+
+/* A 32-bit register with an address of global memory: what it held was cut off. ptxas 13.0 takes
+ * the module for one of 32-bit addresses then, and refuses it as a whole. */
+static bool cuts_address(const pl_attempt *a, const pl_reg *r)
+{
+    pl_word space;
+    if (a->p->ast->address_size != 64 || pl_word_bits[r->type] != 32 ||
+        !pl_opnd_space_of(a, &space))
+        return false;
+    switch (a->opcode->mnem) {
+    case M_mbarrier: return space == W_none;
+    case M_ld:
+    case M_ldu:
+    case M_st:
+    case M_atom:
+    case M_red:
+    case M_prefetch:
+    case M_prefetchu:
+    case M_discard:
+    case M_applypriority:
+    case M_multimem:
+        return (space == W_none || space == W_global) && !pl_opnd_chosen(a, W_async, W_async) &&
+               !pl_opnd_chosen(a, W_bulk, W_bulk) && !pl_opnd_chosen(a, W_tensormap, W_tensormap);
+    default: return false;
+    }
+}
+
+/* Registers with addresses may be narrow, and are extended; not where ptxas 13.0 computes with
+ * them. */
+static int least_address(const pl_attempt *a)
+{
+    pl_word space;
+    switch (a->opcode->mnem) {
+    case M_wmma:
+    case M_tensormap: return 32;
+    case M_ldmatrix:
+    case M_stmatrix: return pl_opnd_space_of(a, &space) && space ? 0 : 32;
+    case M_multimem:
+        return pl_opnd_chosen(a, W_red, W_red) && !pl_opnd_chosen(a, W_async, W_async) ? 64 : 0;
+    default: return 0;
+    }
+}
+
+/* [base + offset] */
+bool pl_opnd_address(pl_attempt *a, pl_word own, const pl_node *n, pl_operand_draft *o)
+{
+    pl_parse *p = a->p;
+    pl_word space;
+    o->kind = PL_O_ADDR;
+    o->at = n->at;
+    if (n->kind == PL_N_WRONG) return false;
+    if (n->kind == PL_N_INT) {
+        o->imm = n->value;
+        if (own == W_b64 && (!pl_opnd_space_of(a, &space) || space == W_local)) return true;
+        if (a->report)
+            pl_report(p->diags, PL_E0227, n->at)->help = "put the address into a register";
+        return false;
+    }
+    if (n->kind != PL_N_NAME || n->not_ || n->minus)
+        return pl_opnd_kind_error(a, n, "a register or a variable inside the brackets");
+    const pl_binding *b = pl_opnd_resolve(a, n);
+    if (!b || !pl_opnd_offset(a, n, b, &o->imm)) return false;
+    if (b->kind == PL_B_VAR) {
+        o->var = b->var;
+        if (b->var->type == W_texref || b->var->type == W_samplerref || b->var->type == W_surfref) {
+            if (a->report)
+                pl_report(p->diags, PL_E0206, n->at, n->sym->name, "texture, sampler or surface",
+                          "a register or a variable");
+            return false;
+        }
+        if (!pl_opnd_in_space(a, n, b->var, own)) return false;
+        if (a->form->effects & PL_EF_STORE && b->var->space == PL_SP_PARAM &&
+            b->var->role == PL_VAR_INPUT) {
+            if (a->report) pl_report(p->diags, PL_E0233, n->at, b->var->name, "an input parameter");
+            return false;
+        }
+        if (a->form->effects & PL_EF_LOAD && b->var->space == PL_SP_PARAM &&
+            b->var->role == PL_VAR_RESULT) {
+            if (a->report) pl_report(p->diags, PL_E0239, n->at, b->var->name);
+            return false;
+        }
+        return true;
+    }
+    if (b->kind != PL_B_REG) {
+        if (a->report)
+            pl_report(p->diags, PL_E0206, n->at, n->sym->name, pl_bind_noun(b),
+                      "a register or a variable");
+        return false;
+    }
+    char kind = pl_word_kind[b->reg->type];
+    if (kind == 'p' || kind == 'f' || pl_word_bits[b->reg->type] > 64 || b->reg->vec || n->sel ||
+        pl_word_bits[b->reg->type] < least_address(a)) {
+        if (a->report)
+            pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type]);
+        return false;
+    }
+    if (cuts_address(a, b->reg)) {
+        if (a->report)
+            pl_report(p->diags, PL_E0228, n->at, b->reg->name, pl_word_text[b->reg->type])->help =
+                "addresses of global memory and generic ones have 64 bits (.address_size 64): use "
+                "a .b64 register";
+        return false;
+    }
+    o->reg = b->reg;
+    return true;
+}
