@@ -239,3 +239,27 @@ void pl_liveness_go_to_end(pl_liveness *f, uint32_t block)
     f->changed.n = 0;
     pl_live_spans_go_to(&f->sets, block, turn, f);
 }
+
+static void end_def(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_liveness *f = ctx;
+    uint32_t k = pl_liveness_value_of(f, *row, use);
+    if (k-- && pl_liveness_defines(f, k, rows, use)) pl_liveness_set(f, k, false);
+}
+
+static void begin_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+{
+    pl_liveness *f = ctx;
+    uint32_t k = pl_liveness_value_of(f, *row, use);
+    if (k-- && !pl_liveness_defines(f, k, rows, use)) pl_liveness_set(f, k, true);
+}
+
+void pl_liveness_step_defs(pl_liveness *f, pl_insn *i)
+{
+    pl_insn_writes_here(f->x->p, i, end_def, f);
+}
+
+void pl_liveness_step_uses(pl_liveness *f, pl_insn *i)
+{
+    pl_insn_uses_here(f->x->p, i, begin_use, f);
+}

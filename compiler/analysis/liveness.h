@@ -134,6 +134,12 @@ static inline void pl_liveness_set(pl_liveness *f, uint32_t k, bool live)
     }
 }
 
+/* A step backwards over an instruction that pl_liveness_visit has named: what it defines is not
+ * live before it; */
+void pl_liveness_step_defs(pl_liveness *f, pl_insn *i);
+/* then what it reads, or writes in part, is. */
+void pl_liveness_step_uses(pl_liveness *f, pl_insn *i);
+
 /* Marks every value that is live here. */
 static inline void pl_liveness_mark(pl_liveness *f)
 {

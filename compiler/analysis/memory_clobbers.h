@@ -25,12 +25,12 @@ static inline void pl_clobbers_add(pl_memory_clobbers *s, const pl_insn *i)
         s->everything |= poll || (e & ~(uint32_t)(PL_EF_LOAD | PL_EF_CONVERGE | PL_EF_BRANCH));
 }
 
-static inline bool pl_far_load(const pl_insn *i)
+/* True for a load from global or shared memory that may be done earlier. */
+static inline bool pl_insn_is_hoistable_load(const pl_insn *i)
 {
-    const uint8_t space = i->sel[PL_M_SPACE];
     return pl_insn_mnem(i) == M_ld && pl_insn_effects(i) == PL_EF_LOAD &&
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL) &&
-           (space == PL_SP_GLOBAL || space == PL_SP_SHARED || space == PL_SP_GENERIC);
+           pl_insn_loads(i, PL_SPACES_GLOBAL | 1 << PL_SP_SHARED);
 }
 
 /* Nor, out of a loop, a meeting of lanes. */

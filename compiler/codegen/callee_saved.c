@@ -19,29 +19,6 @@ typedef struct callee_saved {
     size_t words;
 } callee_saved;
 
-/* A call of a function that keeps to the convention. */
-static bool uses_abi(const pl_ir *x, const pl_insn *i)
-{
-    if (i->form == PL_IR_DEAD || !(pl_insn_effects(i) & PL_EF_CALL)) return false;
-    uint32_t callee = x->p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || x->p->funcs.at[callee].abi_calls ||
-           x->p->funcs.at[callee].system;
-}
-
-static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    callee_saved *p = ctx;
-    uint32_t k = pl_liveness_value_of(&p->f, *row, use);
-    if (k-- && pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, false);
-}
-
-static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    callee_saved *p = ctx;
-    uint32_t k = pl_liveness_value_of(&p->f, *row, use);
-    if (k-- && !pl_liveness_defines(&p->f, k, rows, use)) pl_liveness_set(&p->f, k, true);
-}
-
 static void scan_block(callee_saved *p)
 {
     pl_ir *x = p->x;
@@ -50,10 +27,10 @@ static void scan_block(callee_saved *p)
         pl_liveness_go_to_end(&p->f, b);
         for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&p->f, b, at);
-            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], step_back_write, p);
-            if (uses_abi(x, i)) pl_liveness_mark(&p->f);
+            pl_liveness_step_defs(&p->f, &x->blocks.at[b].code.at[at]);
+            if (pl_call_uses_abi(x->p, i)) pl_liveness_mark(&p->f);
             p->max_regs = p->f.reg_pressure > p->max_regs ? p->f.reg_pressure : p->max_regs;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], step_back_read, p);
+            pl_liveness_step_uses(&p->f, &x->blocks.at[b].code.at[at]);
         }
     }
 }
@@ -107,7 +84,7 @@ static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
     uint32_t across = 0;
     for (size_t at = b->code.n; at-- > 0;) {
         if (b->code.at[at].guard == PL_PT) pl_insn_writes_here(p->x->p, &b->code.at[at], clear, p);
-        const uint32_t n = uses_abi(p->x, &b->code.at[at]) ? size_of_set(p) : 0;
+        const uint32_t n = pl_call_uses_abi(p->x->p, &b->code.at[at]) ? size_of_set(p) : 0;
         across = n > across ? n : across;
         pl_insn_reads_here(p->x->p, &b->code.at[at], note_pressure, p);
     }
@@ -145,7 +122,7 @@ bool pl_pass_count_callee_saved(pl_ir *x)
     uint32_t predicates = 0;
     for (size_t b = 0; b < x->blocks.n && x->f->entry; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n && !any; k++)
-            any = uses_abi(x, &x->blocks.at[b].code.at[k]);
+            any = pl_call_uses_abi(x->p, &x->blocks.at[b].code.at[k]);
     x->f->callee_saved_used = 0;
     if (!any) return true;
     pl_ir_sweep(x);

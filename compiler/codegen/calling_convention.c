@@ -60,34 +60,12 @@ static bool clobbers(const pl_ir *x, const pl_insn *i)
     return is_call(i) || (x->f->abi_calls && pl_insn_mnem(i) == M__slow);
 }
 
-/* A call of a function that keeps to the convention. */
-static bool uses_abi(const pl_program *p, const pl_insn *i)
-{
-    uint32_t callee = p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || !p->funcs.at[callee].name ||
-           p->funcs.at[callee].system;
-}
-
 /* An argument, a result or a formal parameter that travels in a register. */
 static bool is_forwarded(const pl_insn *i)
 {
     return i->form != PL_IR_DEAD && i->latency_class == C_free &&
            (pl_insn_mnem(i) == M_ld || pl_insn_mnem(i) == M_st) &&
            i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->sel[PL_M_COUNT] == 1;
-}
-
-static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    call_lowering *c = ctx;
-    uint32_t k = pl_liveness_value_of(&c->f, *row, use);
-    if (k-- && pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, false);
-}
-
-static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    call_lowering *c = ctx;
-    uint32_t k = pl_liveness_value_of(&c->f, *row, use);
-    if (k-- && !pl_liveness_defines(&c->f, k, rows, use)) pl_liveness_set(&c->f, k, true);
 }
 
 /* Finds what lives across calls: it is marked then. Where the weight of everything else is none,
@@ -101,11 +79,11 @@ static void scan_block(call_lowering *c)
         pl_liveness_go_to_end(&c->f, b);
         for (uint32_t at = (uint32_t)x->blocks.at[b].code.n; at-- > 0;) {
             const pl_insn *i = pl_liveness_visit(&c->f, b, at);
-            pl_insn_writes_here(x->p, &x->blocks.at[b].code.at[at], step_back_write, c);
+            pl_liveness_step_defs(&c->f, &x->blocks.at[b].code.at[at]);
             if (clobbers(x, i)) pl_liveness_mark(&c->f);
             c->max_live_across =
                 c->f.reg_pressure > c->max_live_across ? c->f.reg_pressure : c->max_live_across;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[at], step_back_read, c);
+            pl_liveness_step_uses(&c->f, &x->blocks.at[b].code.at[at]);
         }
     }
 }
@@ -198,7 +176,7 @@ static void note_invariant_argument(call_lowering *c)
     for (uint32_t j = 0; j < x->nrpo; j++) {
         const pl_ir_block *b = &x->blocks.at[x->rpo[j]];
         for (size_t at = 0; at < b->code.n; at++) {
-            if (!is_call(&b->code.at[at]) || uses_abi(x->p, &b->code.at[at])) continue;
+            if (!is_call(&b->code.at[at]) || pl_call_uses_abi(x->p, &b->code.at[at])) continue;
             uint32_t callee = x->p->calls.at[b->code.at[at].target].callee;
             for (size_t k = at; k-- > 0 && !is_call(&b->code.at[k]);) {
                 int n = argument(x->p, &b->code.at[at], &b->code.at[k]);
@@ -241,7 +219,7 @@ static bool call_site(call_lowering *c, uint32_t b, size_t at)
 {
     pl_ir *x = c->x;
     pl_insn call = x->blocks.at[b].code.at[at];
-    bool linked = uses_abi(x->p, &call);
+    bool linked = pl_call_uses_abi(x->p, &call);
     for (size_t k = at; k-- > 0 && !is_call(&x->blocks.at[b].code.at[k]);) {
         int n = argument(x->p, &call, &x->blocks.at[b].code.at[k]);
         if (n >= 0 && needs_copy(c, &x->blocks.at[b].code.at[k], &call, n, linked) &&

@@ -7,6 +7,7 @@
  * one row: rows are private to a lane, so per-thread liveness is enough. */
 #include "compiler/codegen/register_allocation.h"
 
+#include "isa/program/insn_query.h"
 #include "isa/program/resource_usage.h"
 
 #include <string.h>
@@ -26,14 +27,6 @@
 enum { TEMPORARIES = 16 };
 
 /* Registers that functions save and kernels do not keep anything in: the return address. */
-
-/* A call of a function that keeps to the calling convention. */
-static bool is_linked(const pl_program *p, const pl_insn *i)
-{
-    if (!(pl_forms[i->form].effects & PL_EF_CALL)) return false;
-    uint32_t callee = p->calls.at[i->target].callee;
-    return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
-}
 
 /* The fewest registers of a function that saves so many for its callers: R2, R16 to R31, and then
  * four of each eight; callees may change the others. */
@@ -721,7 +714,7 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     bool calls = false;
     uint32_t saved = 0;
     for (uint32_t k = 0; k < f->count; k++) {
-        calls = calls || is_linked(p, &p->code.at[f->first + k]);
+        calls = calls || pl_call_uses_abi(p, &p->code.at[f->first + k]);
         saved += pl_insn_mnem(&p->code.at[f->first + k]) == M__save;
     }
     f->registers = needed(&l) + p->tuning->registers.beyond_named;

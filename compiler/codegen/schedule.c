@@ -269,7 +269,7 @@ static bool schedule_region(sched *l, int text)
 /* ---- the pass ---- */
 
 /* Registers that a kernel may take without need: all of its limit where it names one, in registers
- * or in blocks an SM (.minnctapersm); as many as BLOCKS of one warp have where its blocks are no
+ * or in blocks an SM (.minnctapersm); registers.one_warp where its blocks are no
  * larger. Kernels of 100 loads with all such limits, ptxas 13.0 for sm_90, 2026-11. */
 static int free_register_limit(const sched *l, const pl_prog_func *f, int limit)
 {

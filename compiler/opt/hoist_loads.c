@@ -186,7 +186,7 @@ static void scan_join(hoist *h, uint32_t arm)
         pl_insn *i = &x->blocks.at[h->join].code.at[at];
         if (i->form == PL_IR_DEAD) continue;
         if (fits_registers(i)) return;
-        const bool load = pl_far_load(i),
+        const bool load = pl_insn_is_hoistable_load(i),
                    can = (load ? !pl_clobbers_load(&h->clobbers, i) : pl_insn_pure(i)) &&
                          is_hoistable(h, i);
         if (load && can && h->cost <= x->p->tuning->hoist_loads.address_insns) {
@@ -209,7 +209,7 @@ static void scan_join(hoist *h, uint32_t arm)
 bool pl_pass_hoist_loads(pl_ir *x)
 {
     bool any = false;
-    if (!pl_ir_any(x, pl_far_load)) return true;
+    if (!pl_ir_any(x, pl_insn_is_hoistable_load)) return true;
     pl_ir_sweep(x);
     if (!pl_ir_graph(x)) return false;
     hoist h = {.x = x};

@@ -56,15 +56,12 @@ bool pl_ifc_can_guard(const pl_insn *i, bool together, bool joined, bool all)
 
 bool pl_ifc_is_global_load(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & PL_EF_LOAD) &&
-           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+    return pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
 bool pl_ifc_is_near_load(const pl_insn *i)
 {
-    return pl_ifc_is_global_load(i) ||
-           ((pl_insn_effects(i) & PL_EF_LOAD) &&
-            (i->sel[PL_M_SPACE] == PL_SP_SHARED || i->sel[PL_M_SPACE] == PL_SP_LOCAL));
+    return pl_insn_loads(i, PL_SPACES_GLOBAL | PL_SPACES_NEAR);
 }
 
 bool pl_ifc_is_plain_store(const pl_insn *i, bool shared)

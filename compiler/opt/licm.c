@@ -147,7 +147,7 @@ static bool calls(const pl_insn *i)
 /* Loads too, from the first block, if nothing in the loop may write what they read. */
 static bool is_hoistable(licm *l, uint32_t b, pl_insn *i)
 {
-    const bool load = pl_far_load(i);
+    const bool load = pl_insn_is_hoistable_load(i);
     l->unsafe =
         i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
         (load ? b != l->header || l->effects->lanes_exit || pl_clobbers_load(&l->effects->stored, i)
@@ -162,8 +162,7 @@ static bool is_hoistable(licm *l, uint32_t b, pl_insn *i)
 /* Does the block wait for it? */
 static bool is_global_load(const pl_insn *i)
 {
-    return pl_insn_effects(i) == PL_EF_LOAD &&
-           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+    return pl_insn_effects(i) == PL_EF_LOAD && pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
 static void check_feeds_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -224,7 +223,7 @@ static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
                              .is_constant = l->is_constant,
                              .is_load = is_global_load(i),
                              .pointer = pl_insn_mnem(i) == M_mad && l->nregs == 2,
-                             .after_guard = pl_far_load(i)};
+                             .after_guard = pl_insn_is_hoistable_load(i)};
         pl_insn_reads_here(x->p, i, note_read, l);
         pl_insn_writes_here(x->p, i, note_write, l);
     }

@@ -60,7 +60,7 @@ static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool is_invariant(licm_loads *l, pl_insn *i)
 {
-    l->unsafe = i->guard != PL_PT || !pl_far_load(i);
+    l->unsafe = i->guard != PL_PT || !pl_insn_is_hoistable_load(i);
     if (!l->unsafe) pl_insn_reads_here(l->x->p, i, check_read, l);
     return !l->unsafe;
 }
@@ -187,7 +187,7 @@ static bool hoist_one_level(pl_ir *x)
 
 bool pl_pass_licm_loads(pl_ir *x)
 {
-    if (!pl_ir_any(x, pl_far_load)) return true;
+    if (!pl_ir_any(x, pl_insn_is_hoistable_load)) return true;
     while (hoist_one_level(x)) {
     }
     return pl_ir_ok(x);

@@ -83,8 +83,7 @@ static uint32_t insn_count(const pl_insn *i)
 
 static bool is_global_load(const pl_insn *i)
 {
-    return (pl_insn_effects(i) & PL_EF_LOAD) && (i->flags & PL_IF_MEM) &&
-           (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC);
+    return (i->flags & PL_IF_MEM) && pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
 /* A variable that is written in a loop and before it takes part in every iteration as an
@@ -404,21 +403,6 @@ static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void step_back_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    pl_liveness *f = &((placement *)ctx)->liveness;
-    uint32_t k = pl_liveness_value_of(f, *row, use);
-    if (k) pl_liveness_set(f, k - 1, !pl_liveness_defines(f, k - 1, rows, use));
-}
-
-static void step_back_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    pl_liveness *f = &((placement *)ctx)->liveness;
-    uint32_t k = pl_liveness_value_of(f, *row, use);
-    (void)rows;
-    if (k) pl_liveness_set(f, k - 1, true);
-}
-
 /* Marks what lives where registers are scarce, not counting what this pass is about. */
 static bool find_high_pressure(placement *p)
 {
@@ -442,8 +426,8 @@ static bool find_high_pressure(placement *p)
         for (uint32_t k = (uint32_t)x->blocks.at[b].code.n; k-- > 0;) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             pl_liveness_visit(f, b, k);
-            pl_insn_writes_here(x->p, i, step_back_write, p);
-            pl_insn_reads_here(x->p, i, step_back_read, p);
+            pl_liveness_step_defs(f, i);
+            pl_liveness_step_uses(f, i);
             most = f->reg_pressure > most ? f->reg_pressure : most;
             if (f->reg_pressure > x->p->tuning->place_constant_loads.crowded_regs) {
                 pl_liveness_mark(f);

@@ -8,7 +8,7 @@
  *       a0;  @p1 mov v, a1;  ...
  *     st.local.u32 [a + 4 i], v     ->   the same compares;  @p0 mov a0, v;  @p1 mov a1, v;  ...
  *
- * It does so where that costs no more than 0.93 of what the function costs anyhow, each
+ * It does so where that costs no more than sroa.max_percent of what the function costs anyhow, each
  * instruction times 16 for each loop around it; an access costs as many as there are places for
  * it: those of the array which the offset may reach, of which it is known what it is a multiple
  * of. That holds for an address known elsewhere too, if it is also one of several that a pointer

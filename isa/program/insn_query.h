@@ -27,6 +27,26 @@ static inline bool pl_insn_is_table(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
 }
 
+/* A call of a function that keeps to the calling convention. */
+static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
+{
+    if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
+    const uint32_t callee = p->calls.at[i->target].callee;
+    return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
+}
+
+/* Sets of state spaces: what is as far away as global memory, and what is near. */
+enum {
+    PL_SPACES_GLOBAL = 1 << PL_SP_GLOBAL | 1 << PL_SP_GENERIC,
+    PL_SPACES_NEAR = 1 << PL_SP_SHARED | 1 << PL_SP_LOCAL
+};
+
+/* True for a load, whatever else it does, from one of these state spaces. */
+static inline bool pl_insn_loads(const pl_insn *i, unsigned spaces)
+{
+    return (pl_insn_effects(i) & PL_EF_LOAD) && (spaces >> i->sel[PL_M_SPACE] & 1);
+}
+
 /* Does it say how to round? */
 static inline bool pl_insn_has_rounding(const pl_insn *i)
 {
