@@ -26,10 +26,16 @@ static void put_insn(pl_arena *a, pl_ir_text *t, const pl_program *p, const pl_p
     char buf[INSN_BYTES];
     pl_disasm_insn(p, f, i, label, buf, sizeof buf);
     const uint32_t line = i->line < p->lines.n ? p->lines.at[i->line].ptx_line : 0;
+    const uint16_t class = pl_forms[i->form].latency_class(i->mods);
     if (line)
-        put(a, t, "%-*s ; line %u\n", TEXT_COLUMN, buf, line);
+        put(a, t, "%-*s ; line %u", TEXT_COLUMN, buf, line);
     else
-        put(a, t, "%s\n", buf);
+        put(a, t, "%s", buf);
+    if (i->latency_class != class) put(a, t, ", class %s", pl_class_text[i->latency_class]);
+    if (i->flags & PL_IF_SYNC_POINT) put(a, t, ", sync point");
+    if (i->flags & PL_IF_UNIFORM_REG) put(a, t, ", uniform");
+    if (i->flags & PL_IF_NARROW64) put(a, t, ", one register");
+    put(a, t, "\n");
 }
 
 static pl_ir_text finish(pl_arena *a, pl_ir_text *t)
