@@ -27,6 +27,8 @@ libptxloom_la_SOURCES += \
 	compiler/codegen/calling_convention.c \
 	compiler/codegen/copy_coalesce.c \
 	compiler/codegen/aggregate_atomics.c \
+	compiler/codegen/find_reconvergence.c \
+	compiler/codegen/find_reconvergence.h \
 	compiler/codegen/insert_reconvergence.c \
 	compiler/codegen/reconvergence.h \
 	compiler/codegen/warp_sync.c \

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "isa/program/cfg.h"
+#include "compiler/codegen/find_reconvergence.h"
 #include "compiler/ir/ir_print.h"
 #include "compiler/ir/ir_verify.h"
 #include "compiler/codegen/register_allocation.h"
@@ -115,7 +115,7 @@ static void mark_calls(pl_program *p, const pl_prog_func *f)
 static pl_status find_reconvergence(run *r)
 {
     mark_calls(r->p, r->f);
-    pl_status st = pl_cfg_reconverge(r->p, r->f, r->work);
+    pl_status st = pl_find_reconvergence(r->p, r->f, r->work);
     pl_arena_reset(r->work);
     return st;
 }

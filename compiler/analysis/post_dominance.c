@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "isa/program/dominance.h"
+
 bool pl_ir_loop_contains(const pl_ir *x, uint32_t b, uint32_t header)
 {
     uint32_t loop = x->blocks.at[b].loop;
@@ -48,33 +50,32 @@ static void number_from(pl_post_dominance *e, const pl_ir *x, uint32_t end, uint
     }
 }
 
-/* The nearest block that is on the way to the end from both. */
-static uint32_t common(const pl_post_dominance *e, uint32_t a, uint32_t b)
+typedef struct reversed {
+    const pl_post_dominance *e;
+    const pl_ir *x;
+    uint32_t header;
+} reversed;
+
+/* Successors; of a block that has none, or back to the header, the end. */
+static uint32_t successor(const void *graph, uint32_t block, uint32_t k)
 {
-    while (a != b) {
-        while (e->rpo_index[a] < e->rpo_index[b]) a = e->ipdom[a];
-        while (e->rpo_index[b] < e->rpo_index[a]) b = e->ipdom[b];
-    }
-    return a;
+    const reversed *g = graph;
+    const uint32_t edges = pl_ir_successors(g->x, block);
+    if (k >= (edges ? edges : 1)) return PL_IR_NONE;
+    const uint32_t to = edges ? pl_ir_successor(g->x, block, k) : g->e->n;
+    return to == g->header ? g->e->n : to;
 }
 
 static void solve(pl_post_dominance *e, pl_ir *x, uint32_t header)
 {
     e->rpo_index[e->n] = e->nrpo;
     e->ipdom[e->n] = e->n;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t j = e->nrpo; j-- > 0;) {
-            uint32_t b = e->rpo[j], best = PL_IR_NONE, edges = pl_ir_successors(x, b);
-            for (uint32_t s = 0; s < (edges ? edges : 1); s++) {
-                uint32_t q = edges ? pl_ir_successor(x, b, s) : e->n;
-                if (q == header) q = e->n;
-                if (e->ipdom[q] != PL_IR_NONE) best = best == PL_IR_NONE ? q : common(e, q, best);
-            }
-            changed |= best != e->ipdom[b];
-            e->ipdom[b] = best;
-        }
-    }
+    pl_dominance_solve(&(pl_dominance){.idom = e->ipdom,
+                                       .order = e->rpo_index,
+                                       .postorder = e->rpo,
+                                       .n = e->nrpo,
+                                       .edge = successor,
+                                       .graph = &(reversed){e, x, header}});
 }
 
 bool pl_post_dominance_find(pl_post_dominance *to, pl_ir *x)

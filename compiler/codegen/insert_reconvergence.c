@@ -339,7 +339,7 @@ static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
 }
 
 /* Branches name the innermost place where their lanes reconverge, and places the next one outwards:
- * until the order of blocks is known (isa/program/cfg.c), by their blocks plus one. */
+ * until the order of blocks is known (find_reconvergence.c), by their blocks plus one. */
 static bool number_sync_points(pl_ir *x, sync_points *m)
 {
     uint32_t *stamp = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1),

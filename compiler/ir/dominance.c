@@ -1,6 +1,7 @@
 /* dominance.c - the graph of blocks: reverse postorder, dominators (Cooper, Harvey and Kennedy),
  * loops. */
 #include "compiler/ir/ir_internal.h"
+#include "isa/program/dominance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,33 +31,29 @@ static void postorder(pl_ir *x, uint32_t *stack, uint32_t *edge)
     for (uint32_t k = 0; k < x->nrpo; k++) x->blocks.at[x->rpo[k]].rpo_index = k;
 }
 
-static void dominators(pl_ir *x)
+static uint32_t predecessor(const void *graph, uint32_t block, uint32_t k)
 {
-    bool changed = true;
-    x->blocks.at[0].idom = 0;
-    while (changed) {
-        changed = false;
-        for (uint32_t j = 1; j < x->nrpo; j++) {
-            pl_ir_block *b = &x->blocks.at[x->rpo[j]];
-            uint32_t best = PL_IR_NONE;
-            for (uint32_t e = 0; e < b->npreds; e++) {
-                uint32_t q = x->predecessors[b->first_pred + e];
-                if (x->blocks.at[q].idom == PL_IR_NONE) continue;
-                if (best == PL_IR_NONE) {
-                    best = q;
-                    continue;
-                }
-                while (q != best) {
-                    while (x->blocks.at[q].rpo_index > x->blocks.at[best].rpo_index)
-                        q = x->blocks.at[q].idom;
-                    while (x->blocks.at[best].rpo_index > x->blocks.at[q].rpo_index)
-                        best = x->blocks.at[best].idom;
-                }
-            }
-            changed |= b->idom != best;
-            b->idom = best;
-        }
+    const pl_ir *x = graph;
+    const pl_ir_block *b = &x->blocks.at[block];
+    return k < b->npreds ? x->predecessors[b->first_pred + k] : PL_IR_NONE;
+}
+
+/* idom and order: room for all blocks; postorder: for those that are reached. */
+static void dominators(pl_ir *x, uint32_t *idom, uint32_t *order, uint32_t *postorder)
+{
+    memset(idom, 0xff, x->blocks.n * sizeof *idom);
+    idom[0] = 0;
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        order[x->rpo[j]] = x->nrpo - 1 - j;
+        if (j) postorder[x->nrpo - 1 - j] = x->rpo[j];
     }
+    pl_dominance_solve(&(pl_dominance){.idom = idom,
+                                       .order = order,
+                                       .postorder = postorder,
+                                       .n = x->nrpo - 1,
+                                       .edge = predecessor,
+                                       .graph = x});
+    for (uint32_t j = 0; j < x->nrpo; j++) x->blocks.at[x->rpo[j]].idom = idom[x->rpo[j]];
 }
 
 /* A block's subtree of the dominator tree follows it in the walk; `next` is, by block, the first
@@ -207,7 +204,7 @@ bool pl_ir_graph(pl_ir *x)
             pl_ir_block *b = &x->blocks.at[pl_ir_successor(x, x->rpo[j], s)];
             x->predecessors[b->first_pred + b->npreds++] = x->rpo[j];
         }
-    dominators(x);
+    dominators(x, x->edge, x->stack, x->stack + n); /* each reached block takes an edge */
     number_tree(x, x->stack);
     loops(x, x->stack, x->edge);
     return true;

@@ -1,4 +1,4 @@
-/* cfg.h - control flow of a machine program: basic blocks, and where diverged lanes reconverge. */
+/* cfg.h - control flow of a machine program: basic blocks. */
 #ifndef PL_ISA_PROGRAM_CFG_H
 #define PL_ISA_PROGRAM_CFG_H
 
@@ -10,8 +10,6 @@ typedef struct pl_cfg_block {
     uint32_t succ[2], nsucc;
     const uint32_t *table; /* brx.idx: further successors as code indices */
     uint32_t ntable;
-    uint32_t
-        order; /* number in postorder of the reversed graph; UINT32_MAX: does not reach the exit */
     uint32_t ipdom; /* block number of the immediate post-dominator; UINT32_MAX: none */
 } pl_cfg_block;
 
@@ -29,10 +27,5 @@ typedef struct pl_cfg {
 pl_status pl_cfg_make(const pl_program *p, const pl_prog_func *f, pl_arena *a, pl_cfg *g);
 uint32_t pl_cfg_successor_count(const pl_cfg_block *b);
 uint32_t pl_cfg_successor(const pl_cfg *g, const pl_cfg_block *b, uint32_t k);
-
-/* Fills reconv of every branch that may part a warp with the start of its immediate post-dominator,
- * and marks the reconvergence points (PL_IF_SYNC_POINT) of function f. scratch is used for
- * temporary memory. */
-pl_status pl_cfg_reconverge(pl_program *p, const pl_prog_func *f, pl_arena *scratch);
 
 #endif

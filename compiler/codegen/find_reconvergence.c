@@ -1,0 +1,139 @@
+/* find_reconvergence.c - where the lanes of a warp that diverge at a branch reconverge.
+ *
+ * That is the immediate post-dominator of the branch: the first block that every path from it to
+ * the end of the function passes. Reconvergence points of loops that lanes leave early are none;
+ * insert_reconvergence.c has numbered them. */
+#include "compiler/codegen/find_reconvergence.h"
+
+#include <string.h>
+
+#include "isa/program/cfg.h"
+#include "isa/program/dominance.h"
+#include "isa/program/insn_query.h"
+
+/* ret, exit, trap: the end of a path */
+static bool is_end(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_EXIT) ||
+           ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
+}
+
+/* Where lanes of a loop meet that others may leave meanwhile is not a post-dominator:
+ * compiler/codegen/insert_reconvergence.c has given such places names. By name; a place says itself
+ * where those meet that do not come to it. */
+static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *a)
+{
+    const uint32_t end = f->first + f->count;
+    uint32_t most = 0;
+    for (uint32_t pc = f->first; pc < end; pc++)
+        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm > most)
+            most = (uint32_t)p->code.at[pc].imm;
+    uint32_t *named = pl_arena_array(a, uint32_t, (size_t)most + 1);
+    if (!named) return NULL;
+    memset(named, 0xff, ((size_t)most + 1) * sizeof *named);
+    for (uint32_t pc = f->first; pc < end; pc++)
+        if (pl_forms[p->code.at[pc].form].mnem == M__bsync && p->code.at[pc].imm)
+            named[p->code.at[pc].imm] = pl_reconvergence_pc(p, pc, end);
+    for (uint32_t pc = f->first; pc < end; pc++) {
+        pl_insn *i = &p->code.at[pc];
+        if (pl_forms[i->form].mnem != M__bsync || !i->imm) continue;
+        if (i->target && i->target <= most && named[i->target] != UINT32_MAX) {
+            i->reconv = named[i->target];
+            p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
+        }
+        i->imm = 0;
+        i->target = 0;
+    }
+    return named;
+}
+
+/* Groups of lanes that name each other meet at the next BSYNC, if there is one before the next
+ * jump. */
+static void groups_meet(pl_program *p, const pl_prog_func *f)
+{
+    const uint32_t end = f->first + f->count;
+    uint32_t meet = UINT32_MAX;
+    for (uint32_t pc = end; pc-- > f->first;) {
+        pl_insn *i = &p->code.at[pc];
+        if (pl_insn_is_jump(i) || is_end(i) || (pl_insn_effects(i) & PL_EF_CALL))
+            meet = UINT32_MAX;
+        else if (pl_forms[i->form].mnem == M__bsync)
+            meet = pl_reconvergence_pc(p, pc, end);
+        else if (pl_forms[i->form].mnem == M__groups && meet != UINT32_MAX) {
+            i->reconv = meet;
+            p->code.at[meet].flags |= PL_IF_SYNC_POINT;
+        }
+    }
+}
+
+static uint32_t successor(const void *graph, uint32_t block, uint32_t k)
+{
+    const pl_cfg *g = graph;
+    return k < pl_cfg_successor_count(&g->b[block]) ? pl_cfg_successor(g, &g->b[block], k)
+                                                    : UINT32_MAX;
+}
+
+/* The virtual block after all ends is the root. False: out of memory. */
+static bool find_post_dominators(pl_cfg *g, pl_arena *a)
+{
+    /* postorder of the reversed graph from the virtual exit, with an explicit stack */
+    uint32_t *order = pl_arena_array(a, uint32_t, g->n + 1),
+             *stack = pl_arena_array(a, uint32_t, g->n + 1);
+    uint32_t *edge = pl_arena_array(a, uint32_t, g->n + 1), depth = 0, n = 0;
+    uint32_t *seen = pl_arena_array(a, uint32_t, g->n + 1),
+             *ipdom = pl_arena_array(a, uint32_t, g->n + 1);
+    if (!pl_arena_ok(a)) return false;
+    for (uint32_t k = 0; k <= g->n; k++) {
+        seen[k] = UINT32_MAX;
+        ipdom[k] = UINT32_MAX;
+        edge[k] = g->pred_start[k];
+    }
+    stack[depth++] = g->n;
+    seen[g->n] = 0; /* seen; real numbers follow */
+    while (depth) {
+        uint32_t k = stack[depth - 1];
+        if (edge[k] < g->pred_start[k + 1]) {
+            uint32_t q = g->pred[edge[k]++];
+            if (seen[q] == UINT32_MAX) {
+                seen[q] = 0;
+                stack[depth++] = q;
+            }
+        } else {
+            seen[k] = n;
+            order[n++] = k;
+            depth--;
+        }
+    }
+    ipdom[g->n] = g->n;
+    pl_dominance_solve(&(pl_dominance){.idom = ipdom,
+                                       .order = seen,
+                                       .postorder = order,
+                                       .n = n - 1, /* the root is the last */
+                                       .edge = successor,
+                                       .graph = g});
+    for (uint32_t k = 0; k <= g->n; k++) g->b[k].ipdom = ipdom[k];
+    return true;
+}
+
+pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *a)
+{
+    pl_cfg g;
+    pl_status st = pl_cfg_make(p, f, a, &g);
+    if (st != PL_OK || !f->count) return st;
+    if (!find_post_dominators(&g, a)) return PL_NOMEM;
+    uint32_t *named = meeting_places(p, f, a);
+    if (!named) return PL_NOMEM;
+    for (uint32_t k = 0; k < g.n; k++) {
+        pl_insn *i = &p->code.at[g.b[k].end - 1];
+        if (!pl_insn_is_jump(i) || (i->guard == PL_PT && !pl_insn_is_table(i))) continue;
+        uint32_t m = g.b[k].ipdom;
+        i->reconv = m == UINT32_MAX || m == g.n
+                        ? UINT32_MAX
+                        : pl_reconvergence_pc(p, g.b[m].first, f->first + f->count);
+        if (i->imm) i->reconv = named[i->imm];
+        i->imm = 0;
+        if (i->reconv != UINT32_MAX) p->code.at[i->reconv].flags |= PL_IF_SYNC_POINT;
+    }
+    groups_meet(p, f);
+    return PL_OK;
+}
