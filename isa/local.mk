@@ -49,7 +49,7 @@ libptxloom_la_SOURCES += \
 	isa/program/cfg.c isa/program/cfg.h \
 	isa/program/disasm.c \
 	isa/program/dominance.c isa/program/dominance.h \
-	isa/program/insn.h isa/program/insn_query.h \
+	isa/program/insn.h isa/program/insn_build.c isa/program/insn_build.h isa/program/insn_query.h \
 	isa/program/operand_plan.h \
 	isa/program/operands.c isa/program/operands.h \
 	isa/program/program.h \

@@ -15,6 +15,7 @@
 
 #include "base/status.h"
 #include "isa/program/operands.h"
+#include "isa/program/insn_build.h"
 #include "isa/program/insn_query.h"
 #include "isa/program/program.h"
 
@@ -310,8 +311,5 @@ static inline uint32_t pl_ir_data_row(const pl_ir *x, const pl_insn *i, unsigned
 {
     return i->sel[PL_M_COUNT] == 1 ? i->op[operand] : x->p->pool.at[i->extra_ops + k];
 }
-
-/* Makes *i an instruction of this mnemonic with exactly these words; false: the table has none. */
-bool pl_insn_make(pl_insn *i, uint16_t mnem, unsigned noperands, const pl_word *words, unsigned n);
 
 #endif

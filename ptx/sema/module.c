@@ -1,8 +1,7 @@
 /* module.c - the entry of the PTX front end, and the directives that hold for a whole module.
  *
  * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in
- * place), runs the grammar and reports what only the end of the file can show. .version and .target
- * decide what everything else may use: pl_module_needs is the one place that compares. PTX ISA 9.0,
+ * place), runs the grammar and reports what only the end of the file can show. PTX ISA 9.0,
  * sections 11.1 and 13 (release notes). */
 #include "ptx/internal.h"
 #include "base/guard.h"
@@ -186,16 +185,6 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     p->ast->sm = 90;
     p->ast->sm_suffix = 'a';
     pl_stmt_target(p);
-    return false;
-}
-
-bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target)
-{
-    if (p->ast->ptx >= ptx && pl_target_has(p->ast->sm, p->ast->sm_suffix, target)) return true;
-    pl_diag *d = pl_report(p->diags, PL_E0230, at, what, ptx / 10, ptx % 10,
-                           pl_target_text(p->arena, target));
-    d->help = pl_arena_printf(p->arena, "this module has .version %u.%u and .target %s",
-                              p->ast->ptx / 10u, p->ast->ptx % 10u, p->ast->target);
     return false;
 }
 

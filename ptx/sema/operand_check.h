@@ -35,7 +35,7 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_d
 bool pl_video_part(pl_attempt *a, const pl_ospec *s, const pl_node *n, pl_operand_draft *o);
 bool pl_video_negates(const pl_attempt *a, const pl_ospec *s);
 bool pl_video_signs_agree(const pl_attempt *a);
-/* "add.rn.f32", as written */
+/* message_text.c: "add.rn.f32", as written */
 const char *pl_full_name(pl_parse *p, const pl_sym *opcode);
 /* "0 to 15", "16" */
 const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high);

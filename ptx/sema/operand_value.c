@@ -55,20 +55,6 @@ static bool untyped_only(pl_word t)
 
 /* ---- reports ---- */
 
-/* "add.rn.f32", as written */
-const char *pl_full_name(pl_parse *p, const pl_sym *opcode)
-{
-    const char *name = opcode->name;
-    for (unsigned k = 0; k < p->nwords; k++)
-        name = pl_arena_printf(p->arena, "%s.%.*s", name, (int)p->word[k].len, p->word[k].text);
-    return name;
-}
-
-const char *pl_syntax_help(pl_parse *p, const pl_form *f)
-{
-    return pl_arena_printf(p->arena, "the form is: %s", f->syntax);
-}
-
 const char *pl_opnd_written(const pl_parse *p, const pl_node *n)
 {
     switch ((pl_node_kind)n->kind) {
@@ -94,14 +80,6 @@ bool pl_opnd_kind_instead(pl_attempt *a, const pl_node *n, const char *wanted, c
 bool pl_opnd_kind_error(pl_attempt *a, const pl_node *n, const char *wanted)
 {
     return pl_opnd_kind_instead(a, n, wanted, pl_opnd_written(a->p, n));
-}
-
-const char *pl_range_text(pl_arena *arena, int64_t low, int64_t high)
-{
-    return low == high ? pl_arena_printf(arena, "%lld", (long long)low)
-           : high == INT64_MAX
-               ? pl_arena_printf(arena, "%lld or more", (long long)low)
-               : pl_arena_printf(arena, "%lld to %lld", (long long)low, (long long)high);
 }
 
 /* ---- single operands ---- */
