@@ -15,7 +15,7 @@
 #include "base/sort.h"
 
 /* Registers looked at; the stack pointer's. */
-enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, SPREAD = 30, LONGEST_VECTOR = 32 };
+enum { MOST = 1024, STACK = 1, NONE = UINT32_MAX, BANKS = 2, LONGEST_VECTOR = 32 };
 
 /* Registers are looked at a word at a time, positions FAN at a time. */
 enum {
@@ -26,12 +26,7 @@ enum {
     LEVELS = 11,
     AT_TOP = 16
 };
-static_assert((int)SPREAD <= (int)WORD && (int)LONGEST_VECTOR <= (int)WORD,
-              "a search for another register, a vector do not leave a word or two");
-
-/* Threads get registers in units of 8, of which values of the first have OVER
- * (register_allocation.c adds two). */
-enum { UNIT = 8, OVER = 6 };
+static_assert((int)LONGEST_VECTOR <= (int)WORD, "a vector does not leave a word or two");
 
 typedef struct interval {
     uint32_t from, to;
@@ -60,6 +55,7 @@ typedef struct bank_conflict {
 } bank_conflict;
 
 struct pl_linear_scan {
+    pl_register_counts of;
     pl_arena *a;
     interval_set *v;
     uint32_t n;
@@ -87,11 +83,13 @@ struct pl_linear_scan {
     size_t words;    /* of a plane */
 };
 
-pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values)
+pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values, const pl_register_counts *of)
 {
     pl_linear_scan *c = pl_arena_new(a, pl_linear_scan);
     c->a = a;
     c->n = values;
+    c->of = *of;
+    if (c->of.spread > WORD) c->of.spread = WORD; /* a search for another register */
     c->v = pl_arena_array(a, interval_set, values + 1);
     if (!c->v || !pl_arena_ok(a)) return NULL;
     for (uint32_t k = 0; k < values; k++)
@@ -492,8 +490,8 @@ static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_ke
     c->heeding = true;
     for (unsigned k = 0; k < sizeof orders; k++) {
         const uint32_t n = list_starts(c, order, orders[k], key, copy),
-                       max = scan_in_order(c, order, n, SPREAD, SPREAD);
-        both += max <= SPREAD ? max : SPREAD + 1;
+                       max = scan_in_order(c, order, n, c->of.spread, c->of.spread);
+        both += max <= c->of.spread ? max : c->of.spread + 1;
     }
     c->heeding = false;
     return both / 2;
@@ -513,13 +511,16 @@ uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
     const bool tails = thorough && c->tails_of.n;
     if (tails) {
         uint32_t max = allocate_respecting_tails(c, order, key, copy);
-        if (max <= SPREAD) return max;
+        if (max <= c->of.spread) return max;
     }
     uint32_t n = list_starts(c, order, FIRST_BORN, key, copy),
-             max = scan_in_order(c, order, n, SPREAD, MOST);
-    if (max <= SPREAD) return tails ? SPREAD : max;
-    const uint32_t min = min_registers(c), enough = min > SPREAD ? min : SPREAD;
-    const uint32_t unit = enough > SPREAD ? (min - OVER + UNIT - 1) / UNIT * UNIT + OVER : SPREAD;
+             max = scan_in_order(c, order, n, c->of.spread, MOST);
+    if (max <= c->of.spread) return tails ? c->of.spread : max;
+    const uint32_t min = min_registers(c), enough = min > c->of.spread ? min : c->of.spread;
+    const uint32_t unit =
+        enough > c->of.spread
+            ? (min - c->of.first + c->of.unit - 1) / c->of.unit * c->of.unit + c->of.first
+            : c->of.spread;
     const uint32_t other = max > enough ? scan_in_order(c, order, n, 0, max - 1) : max;
     max = other < max ? other : max;
     return thorough && unit < max ? unit : max;

@@ -13,8 +13,16 @@
 
 typedef struct pl_linear_scan pl_linear_scan;
 
+/* How a thread gets registers. */
+typedef struct pl_register_counts {
+    uint32_t
+        spread;    /* so many may be used without need, since an SM holds all its warps with them */
+    uint32_t unit; /* they come in units, of which values have in the first */
+    uint32_t first; /* so many */
+} pl_register_counts;
+
 /* `values` is how many there are. NULL: out of memory. */
-pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values);
+pl_linear_scan *pl_linear_scan_new(pl_arena *a, uint32_t values, const pl_register_counts *of);
 void pl_linear_scan_value(pl_linear_scan *c, uint32_t value, uint32_t rows);
 /* It is written by an instruction of this line of the text. */
 void pl_linear_scan_written(pl_linear_scan *c, uint32_t value, uint32_t line);

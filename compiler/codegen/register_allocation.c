@@ -681,7 +681,11 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     l.pred_def = pl_arena_array(a, uint32_t, f->preds + 1);
     find_cycles(&l);
     l.last_use = pl_arena_array(a, uint32_t, l.n + 1);
-    l.scan = pl_linear_scan_new(a, l.n + TEMPORARIES);
+    const struct pl_tuning_registers *t = &p->tuning->registers;
+    const pl_register_counts of = {.spread = (uint32_t)t->full_occupancy - t->beyond_named,
+                                   .unit = t->unit,
+                                   .first = t->unit - t->beyond_named};
+    l.scan = pl_linear_scan_new(a, l.n + TEMPORARIES, &of);
     if (!pl_arena_ok(a)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {

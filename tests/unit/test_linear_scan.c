@@ -18,7 +18,7 @@ static bench open_with(uint32_t values)
 {
     bench b = {.a = pl_arena_open()};
     ck_assert_ptr_nonnull(b.a);
-    b.c = pl_linear_scan_new(b.a, values);
+    b.c = pl_linear_scan_new(b.a, values, &(pl_register_counts){30, 8, 6});
     ck_assert_ptr_nonnull(b.c);
     return b;
 }
