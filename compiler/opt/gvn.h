@@ -50,15 +50,6 @@ static inline bool pl_gvn_is_copy(const pl_insn *i)
            pl_mod(f, i->mods, G_ss) == W_global; /* those are generic addresses */
 }
 
-typedef struct known_constant {
-    pl_ir *x;
-    uint32_t *constant,
-        *block; /* by row: the number that it holds, and the block, plus one, where that is known */
-    uint32_t now;
-    bool copy; /* special registers are copied only */
-    bool any;
-} known_constant;
-
 /* gvn.c */
 /* The row that holds this number, with all that is known of rows; where memory is short, just any.
  */

@@ -4,6 +4,15 @@
 
 #include <string.h>
 
+typedef struct known_constant {
+    pl_ir *x;
+    uint32_t *constant,
+        *block; /* by row: the number that it holds, and the block, plus one, where that is known */
+    uint32_t now;
+    bool copy; /* special registers are copied only */
+    bool any;
+} known_constant;
+
 /* ---- numbers in variables ---- */
 
 static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
