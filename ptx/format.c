@@ -263,7 +263,7 @@ static bool space_between(const statement *s, const token *a, const token *b, bo
     return true;
 }
 
-/* Does the parenthesis that opens at t hold a comma? */
+/* True if the parenthesis that opens at t holds a comma. */
 static bool several_inside(const token *t)
 {
     unsigned nesting = 0;

@@ -28,10 +28,9 @@ typedef struct pl_live_value {
     uint32_t global_index; /* number among those that may live from block to block; UINT32_MAX: it
                         lives in one */
     uint32_t live_since;   /* `marks` when it became live */
-    uint32_t alias_of;     /* value in whose registers it is: itself, unless pl_liveness_alias says
-                              otherwise */
+    uint32_t alias_of;     /* value whose registers this one shares; itself if none */
     uint32_t live_refs;    /* values that are live in its registers */
-    uint8_t state;         /* PL_FLOW_* */
+    uint8_t state;         /* PL_LIVENESS_* */
     bool precolored;       /* parameter or result of the function */
     bool is_pred;          /* a predicate: its weight is one of those, no register */
     bool was_live_at_mark; /* it was live when pl_liveness_mark was called, and has ceased to be */
@@ -88,7 +87,7 @@ static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, u
     return i;
 }
 
-/* Does this access start value k anew, whatever its register held? */
+/* True if this access defines value k anew, whatever its register held. */
 static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigned rows,
                                        unsigned use)
 {

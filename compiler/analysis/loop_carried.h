@@ -48,7 +48,7 @@ static inline bool pl_partial_def_same_lanes(const pl_partial_def *w, const pl_i
            set < w->since;
 }
 
-/* Are they the others? */
+/* True if they are the others. */
 static inline bool pl_partial_def_other_lanes(const pl_partial_def *w, const pl_insn *i,
                                               uint32_t set)
 {

@@ -100,7 +100,7 @@ static bool count_callee_saved(call_lowering *c)
     return true;
 }
 
-/* Does it live across a call of this function? */
+/* True if it is live across a call of this function. */
 static bool callee_saved_regs(const call_lowering *c, uint32_t value)
 {
     return pl_liveness_was_live_at_mark(&c->f, value);
@@ -191,7 +191,7 @@ static void note_invariant_argument(call_lowering *c)
     }
 }
 
-/* Does the register that passes this argument have to be another one than the value's own? */
+/* True if the register that passes this argument cannot be the value's own. */
 static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *call, int number,
                        bool linked)
 {

@@ -18,10 +18,10 @@ static bool is_end(const pl_insn *i)
            ((pl_insn_effects(i) & PL_EF_BRANCH) && !pl_forms[i->form].noperands);
 }
 
-/* Where lanes of a loop meet that others may leave meanwhile is not a post-dominator:
- * compiler/codegen/insert_reconvergence.c has given such places names. By name; a place says itself
- * where those meet that do not come to it. */
-static uint32_t *meeting_places(pl_program *p, const pl_prog_func *f, pl_arena *a)
+/* Reconvergence points of loops with early exits are not post-dominators. insert_reconvergence
+ * numbered them; this table maps the number to a pc. Lanes that bypass a point go to its `target`.
+ */
+static uint32_t *numbered_points(pl_program *p, const pl_prog_func *f, pl_arena *a)
 {
     const uint32_t end = f->first + f->count;
     uint32_t most = 0;
@@ -121,7 +121,7 @@ pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *
     pl_status st = pl_cfg_make(p, f, a, &g);
     if (st != PL_OK || !f->count) return st;
     if (!find_post_dominators(&g, a)) return PL_NOMEM;
-    uint32_t *named = meeting_places(p, f, a);
+    uint32_t *named = numbered_points(p, f, a);
     if (!named) return PL_NOMEM;
     for (uint32_t k = 0; k < g.n; k++) {
         pl_insn *i = &p->code.at[g.b[k].end - 1];

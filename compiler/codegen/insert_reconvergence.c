@@ -107,7 +107,7 @@ static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t 
     }
 }
 
-/* Does the block look at memory, `others`: that others see? */
+/* True if the block accesses memory; `others`: memory that others see. */
 static bool uses_memory(const pl_ir_block *b, bool others)
 {
     for (size_t k = 0; k < b->code.n; k++)

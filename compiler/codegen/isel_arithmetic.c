@@ -256,7 +256,7 @@ void pl_isel_shift_round(combiner *c, pl_insn *i)
     *i = r;
 }
 
-/* Does a sum add a constant or another one? */
+/* True if a sum adds a constant or another sum. */
 static bool counts(const combiner *c, const pl_insn *sum)
 {
     for (unsigned k = 1; k <= 2 && pl_insn_mnem(sum) == M_add; k++)

@@ -17,7 +17,7 @@ typedef struct combiner {
     bool changed;
 } combiner;
 
-/* Does the row still hold what it held when the writer of `def` ran? */
+/* True if the row still holds what it held when the writer of `def` ran. */
 static inline bool pl_isel_stable(const combiner *c, uint32_t row, const pl_ir_reg *def)
 {
     if (row == UINT32_MAX || c->x->regs[row].ndefs == 1) return true;
@@ -94,7 +94,7 @@ void pl_isel_test_bits(const combiner *c, pl_insn *i);
 void pl_isel_unscaled(const combiner *c, pl_insn *i);
 /* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
 void pl_isel_is_round_trip(const combiner *c, pl_insn *i);
-/* Does a field stand at whole bytes? */
+/* True if a field stands at whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width);
 /* A byte or half of a word becomes a float: I2F takes it out of the word by itself; I2FP, which is
  * quicker, cannot. */

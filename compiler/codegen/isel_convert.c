@@ -36,7 +36,7 @@ void pl_isel_is_round_trip(const combiner *c, pl_insn *i)
         w->latency_class = C_cvt_rnd;
 }
 
-/* Does a field stand at whole bytes? */
+/* True if a field stands at whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width)
 {
     return place % 8 == 0 && (width == 8 || width == 16) && place + width <= 32;

@@ -213,7 +213,7 @@ static bool is_global(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
 }
 
-/* Is there an atomic operation at a constant after a parameter? Which operand is its place? */
+/* The address operand of an atomic operation at a constant offset from a parameter. */
 static bool is_after(const pl_ir *x, const pl_insn *i, unsigned *operand)
 {
     *operand = is_atom(i) ? 1 : 0;

@@ -39,7 +39,7 @@ static bool scale(mufu_lowering *s, size_t at, uint32_t to, uint32_t from, uint3
     return true;
 }
 
-/* Is this the last that anybody wants of the value? */
+/* True if this is the last read of the value. */
 static bool dies(const mufu_lowering *s, uint32_t row)
 {
     const pl_ir *x = s->x;

@@ -20,7 +20,7 @@ bool pl_reconv_precede_copies(pl_ir *x);
 /* Do some lanes leave the function in this block, or take the slow path of a division, while others
  * go on? */
 bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b);
-/* Does this branch send lanes of a warp different ways? */
+/* True if lanes of a warp may take different edges of this branch. */
 bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b);
 bool pl_reconv_begin(pl_ir *x, pl_divergence *v);
 /* reached_apart with what it asks for. NULL: out of memory. */

@@ -10,7 +10,7 @@ static uint64_t rank_of(const ready_insn *c, uint32_t when, uint32_t cycle)
     return (uint64_t)(when <= cycle ? 0 : when) << 32 | (UINT32_MAX - c->priority);
 }
 
-/* Is it a load that ptxas would not ask for yet, with `room` registers left? */
+/* True for a load that ptxas would not issue yet, with `room` registers left. */
 static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, int room)
 {
     if (!(n->is_global_load || n->is_shared_load) || n->reg_delta_now <= 0 ||
@@ -25,7 +25,7 @@ static inline bool exceeds_loads_in_flight(const sched *l, const sched_node *n, 
                                                        : l->t->schedule.shared_loads_in_flight);
 }
 
-/* Is there a predicate for what it finds? */
+/* True if there is a predicate for its result. */
 static inline bool has_predicate(const sched *l, const ready_insn *c)
 {
     return !l->limit_preds || l->node[c->at].pred_delta_now <= 0 ||

@@ -39,7 +39,7 @@ static size_t occupancy_step_above(const sched *l, int text)
     return k;
 }
 
-/* Are there several loads of 16 bytes in the region? */
+/* True if the region has several loads of 16 bytes. */
 static bool has_wide_loads(const sched *l)
 {
     enum { BYTES = 16, SEVERAL = 2 };
@@ -196,7 +196,7 @@ static void note_pressure(sched *l, int max)
     if (!l->measure_only && max > l->max_pressure) l->max_pressure = max;
 }
 
-/* Is what the region needs no more than is taken anyway? */
+/* True if the region needs no more registers than are taken anyway. */
 static bool fits_without_reordering(const sched *l, int text)
 {
     const int have = l->max_needed > l->full_regs ? l->max_needed : l->full_regs;

@@ -162,7 +162,7 @@ static inline void pl_sched_note_write(void *ctx, uint32_t *row, unsigned count,
                               pl_liveness_defines(&l->f, value - 1, count, how)};
 }
 
-/* Does it take one of the last predicates? */
+/* True if it takes one of the last predicates. */
 static inline bool pl_sched_takes_predicate(const sched *l, const sched_node *n)
 {
     return l->limit_preds && n->pred_delta_now > 0 &&

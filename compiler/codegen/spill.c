@@ -23,9 +23,9 @@
 /* Distances in instructions: a loop's end lies LOOP_END away; NEVER is no use at all. */
 enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
 
-/* A function keeps its registers, however many, where more values are live at the start of its
- * blocks, one with the other, than this times its instructions, and this many: the time for what
- * follows is that of the number of them. Or where sets of them need so many bits. */
+/* Spilling is skipped where the liveness sets would be too large: where the live-ins of all blocks
+ * are more than MOST_LIVE * instructions + MOST_LIVE_MORE, or the sets take more than MOST_CELLS
+ * bits. */
 enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
 
 /* Registers that no value can have: the stack pointer and two that every thread has beyond the
@@ -818,7 +818,7 @@ static bool share_slots(spiller *s)
 
 /* ---- the pass ---- */
 
-/* Does it bring its value from where it can be had again at any time? */
+/* True if its value can be loaded again at any time. */
 static bool is_rematerializable(const pl_ir *x, const pl_insn *i)
 {
     uint64_t number;

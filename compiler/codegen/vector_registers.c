@@ -11,9 +11,10 @@
  * registers. Copies are used again by the same block; what stays the same in all iterations of a
  * loop is not copied there.
  *
- * Blocks are visited in reverse postorder. A tuple is a bench with seats, a value that has one
- * keeps it; each seat remembers who sits there. Values that live in one block are known to leave
- * their seat, variables and those that other blocks read never do. */
+ * Blocks are visited in reverse postorder. A tuple is a run of consecutive registers. An element
+ * that is assigned to a slot stays there; each slot records its current element. Values that live
+ * in one block leave their slot after their last read; variables and those that other blocks read
+ * never do. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 

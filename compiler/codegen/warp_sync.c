@@ -48,7 +48,7 @@ static uint8_t *after_indirect_calls(pl_ir *x)
 
 /* ---- lanes that may be diverged ---- */
 
-/* Does a way of the branch lead to the end of the kernel, and nothing else? */
+/* True if an edge of the branch leads to the end of the kernel and nothing else. */
 static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
 {
     for (uint32_t s = 0; x->f->entry && s < pl_ir_successors(x, b); s++) {
@@ -60,7 +60,7 @@ static bool lets_lanes_exit(const pl_ir *x, uint32_t b)
     return false;
 }
 
-/* Does this branch send lanes of a warp different ways? */
+/* True if lanes of a warp may take different edges of this branch. */
 bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);
@@ -282,7 +282,7 @@ void pl_reconv_clear_sync_points(pl_ir *x)
     pl_ir_sweep(x);
 }
 
-/* Does the block leave its loop as soon as memory says so? */
+/* True if the block leaves its loop as soon as memory says so. */
 static bool is_polling(pl_ir *x, const pl_divergence *polled, uint32_t b)
 {
     const pl_insn *i = pl_ir_branch(x, b);

@@ -120,13 +120,13 @@ pl_status pl_ir_close(pl_ir *x, uint32_t *fixed);
 bool pl_ir_graph(pl_ir *x);
 /* Reads and writes of every row. */
 bool pl_ir_count(pl_ir *x);
-/* Said by a pass at its end: since it called pl_ir_count no instruction has changed, moved or gone.
- * The next call need not count again. */
+/* Preserves all use counts and positions. For the end of a pass that changed nothing since
+ * pl_ir_count. */
 static inline void pl_ir_preserve_all(pl_ir *x)
 {
     x->uses_valid = true;
 }
-/* The same when instructions have moved, or come and gone, and the counts are right. */
+/* Preserves use counts only: instructions have moved, or come and gone. */
 static inline void pl_ir_preserve_counts(pl_ir *x)
 {
     x->uses_valid = x->defs_stale = true;
@@ -158,7 +158,7 @@ void pl_ir_sweep(pl_ir *x);
 /* How often the instruction reads the register whose first row this is. */
 uint32_t pl_ir_reads(const pl_ir *x, pl_insn *i, uint32_t row);
 
-/* Is a on every path to b? */
+/* True if a is on every path to b. */
 static inline bool pl_ir_dominates(const pl_ir *x, uint32_t a, uint32_t b)
 {
     return x->blocks.at[b].dom_pre - x->blocks.at[a].dom_pre < x->blocks.at[a].dom_size;
@@ -176,7 +176,7 @@ static inline pl_insn *pl_ir_writer(const pl_ir *x, uint32_t row)
  */
 bool pl_ir_available_at(const pl_ir *x, uint32_t row, uint32_t block);
 bool pl_ir_pred_available_at(const pl_ir *x, uint32_t pred, uint32_t block);
-/* Has the register one value, which it may get in another place as well? */
+/* True if the register has one value, which it may get elsewhere as well. */
 static inline bool pl_ir_is_value(const pl_ir *x, uint32_t row, bool pred)
 {
     const pl_ir_reg *r = &(pred ? x->preds : x->regs)[row];
@@ -194,7 +194,7 @@ uint32_t pl_ir_constant(pl_ir *x, uint64_t bits, unsigned width);
 uint32_t pl_ir_frame(pl_ir *x);
 /* The row that holds a special register of 32 bits without components. */
 uint32_t pl_ir_sreg(pl_ir *x, pl_word sreg);
-/* Is the row a plain constant? */
+/* True if the row is a plain constant. */
 static inline bool pl_ir_constant_value(const pl_ir *x, uint32_t row, uint64_t *bits)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return false;
@@ -266,7 +266,7 @@ static inline uint32_t pl_ir_successor(const pl_ir *x, uint32_t block, uint32_t 
     return pl_insn_is_table(i) ? x->p->pool.at[i->extra_ops + k] : i->target;
 }
 
-/* Does the block belong to the loop with this header, or to one inside of it? */
+/* True if the block belongs to the loop with this header or to one inside it. */
 static inline bool pl_ir_in_loop(const pl_ir *x, uint32_t block, uint32_t header)
 {
     uint32_t loop = x->blocks.at[block].loop;
@@ -286,13 +286,13 @@ static inline uint32_t pl_ir_outside_loops(const pl_ir *x, uint32_t block)
     return block;
 }
 
-/* May a block be executed several times in one call of the function? */
+/* True if the block may be executed several times in one call of the function. */
 static inline bool pl_ir_in_cycle(const pl_ir *x, uint32_t block)
 {
     return x->blocks.at[block].loop != PL_IR_NONE || x->irreducible;
 }
 
-/* Does it go on outside of the loop that it stands in, on some way? */
+/* True if some edge of the block leaves its innermost loop. */
 static inline bool pl_ir_leaves_loop(const pl_ir *x, uint32_t block)
 {
     const pl_ir_block *b = &x->blocks.at[block];

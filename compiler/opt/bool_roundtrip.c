@@ -21,7 +21,7 @@ static bool compares(const pl_insn *i)
            pl_type_kind(pl_insn_type(i)) != 'f';
 }
 
-/* May it be a condition in other words? */
+/* True if it may be a condition in other words. */
 static bool implies_again(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -110,7 +110,7 @@ static uint32_t read_by(const pl_insn *i, unsigned k)
                : PL_IR_NONE;
 }
 
-/* Is the predicate's only write on each way to this place? */
+/* True if the predicate's only write is on every path to this place. */
 static bool written_before(const pl_ir *x, uint32_t p, uint32_t block, size_t at)
 {
     const pl_ir_reg *r = &x->preds[p];

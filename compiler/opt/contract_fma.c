@@ -145,7 +145,7 @@ static pl_word plain_type(const pl_insn *i)
     return found;
 }
 
-/* Is the last step of an approximate quotient or reciprocal a multiplication? */
+/* True if the last step of an approximate quotient or reciprocal is a multiplication. */
 static bool ends_in_product(const pl_insn *i)
 {
     switch (pl_forms[i->form].mnem) {
@@ -204,7 +204,7 @@ static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
     return !w.hit;
 }
 
-/* Does code after it belong to another block of the machine? */
+/* True if code after it belongs to another block of the machine. */
 static bool ends_block(const pl_insn *i)
 {
     const uint32_t effects = pl_forms[i->form].effects;
@@ -379,7 +379,8 @@ static void find_products(contraction *o)
     }
 }
 
-/* Is there a sum of a product whose register, or a factor's, holds something else elsewhere? */
+/* True if there is a sum of a product whose register, or a factor's, holds something else
+ * elsewhere. */
 static bool reuses(contraction *o)
 {
     for (uint32_t at = o->f->first; at < o->f->first + o->f->count; at++) {

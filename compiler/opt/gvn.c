@@ -231,7 +231,7 @@ bool pl_gvn_same(const pl_ir *x, const pl_insn *a, const pl_insn *b)
     return true;
 }
 
-/* Does w write every part of a word that i wants? */
+/* True if w writes every part of a word that i reads. */
 static bool has_parts(const pl_ir *x, const pl_insn *w, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];

@@ -62,7 +62,7 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Does somebody mind if it is written in the head? */
+/* Sets .unsafe if writing it in the header changes what another instruction reads. */
 static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;
@@ -74,7 +74,7 @@ static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Is it there at the branch, or what does it cost there? */
+/* Whether an operand is available at the branch, and else what computing it there costs. */
 static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     hoist *h = ctx;

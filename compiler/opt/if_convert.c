@@ -39,9 +39,9 @@ static uint32_t next_body(const pl_ir *x, uint32_t block)
     return n <= x->p->tuning->if_convert.max_insns_loading ? body : PL_IR_NONE;
 }
 
-/* While the body waits for memory (far), or is at work: how many instructions of the block after
- * it, and of the body of the branch that ends that one, need not wait too? Those that will belong
- * to that block when all is guarded count. Another load from memory is enough by itself. */
+/* Number of instructions after the join that can overlap the body while it waits for memory (far)
+ * or is at work: in the join, or in the body of the branch that ends it. Another load from memory
+ * is enough by itself. */
 static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, uint32_t to, bool far)
 {
     enum { MOST_BLOCKS = 16 };

@@ -79,7 +79,7 @@ bool pl_ifc_can_guard(const pl_insn *i, bool together, bool joined, bool all);
 bool pl_ifc_is_global_load(const pl_insn *i);
 bool pl_ifc_is_near_load(const pl_insn *i);
 bool pl_ifc_is_plain_store(const pl_insn *i, bool shared);
-/* Does the block need the place of one? */
+/* True if the block needs the address of one. */
 bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block);
 /* What a body has to do for such places itself (S2R, MOV, LEA): nothing if they are known before it
  * of it. */
@@ -91,7 +91,8 @@ uint32_t pl_ifc_word_of(const if_convert *a, const uint32_t *row, unsigned use);
 bool pl_ifc_find_constant_loads(if_convert *a);
 /* Another question: nothing is wanted yet, no number counted. */
 void pl_ifc_begin_query(if_convert *a);
-/* Does the instruction need a number in a register that none before it in this question needs? */
+/* True if the instruction needs a constant in a register that none before it in this query needs.
+ */
 bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i);
 /* Something that is asked about reads a word; moved: it stands before that so far. */
 void pl_ifc_request_load(if_convert *a, uint32_t word, bool moved);
@@ -114,8 +115,8 @@ bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i);
  * a load of the body. One under a guard may be needed by the branch, and barriers may follow. */
 bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_ir_block *body,
                                bool guarded);
-/* Does the block before it load something under a guard, and nothing so that the body needs, or
- * shared memory before it? */
+/* True if `head` has a predicated global load that neither the body nor a shared store before it
+ * depends on. */
 bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head,
                                           const pl_ir_block *body);
 /* The register that the instruction writes first; PL_IR_NONE. */

@@ -100,7 +100,7 @@ static bool has_constant_address(const pl_insn *i)
     return direct;
 }
 
-/* Does the block need the place of one? */
+/* True if the block needs the address of one. */
 bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block)
 {
     shared_base_use p = {x, false};
@@ -218,7 +218,8 @@ void pl_ifc_begin_query(if_convert *a)
     a->requested.n = 0;
 }
 
-/* Does the instruction need a number in a register that none before it in this question needs? */
+/* True if the instruction needs a constant in a register that none before it in this query needs.
+ */
 bool pl_ifc_needs_constant(if_convert *a, const pl_insn *i)
 {
     const uint32_t number = pl_insn_constant_in_register(a->x, i);

@@ -61,8 +61,8 @@ bool pl_ifc_has_load_in_flight(if_convert *a, const pl_ir_block *head, const pl_
     return false;
 }
 
-/* Does the block before it load something under a guard, and nothing so that the body needs, or
- * shared memory before it? */
+/* True if `head` has a predicated global load that neither the body nor a shared store before it
+ * depends on. */
 bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head,
                                           const pl_ir_block *body)
 {

@@ -128,7 +128,7 @@ static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         (use & PL_USE_PRED ? l->of_pred : l->of_row)[*row + k] = (uint32_t)l->found.n;
 }
 
-/* Does somebody else read it? */
+/* Notes whether another instruction reads it. */
 static void check_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     licm *l = ctx;
@@ -159,7 +159,7 @@ static bool is_hoistable(licm *l, uint32_t b, pl_insn *i)
     return !l->unsafe;
 }
 
-/* Does the block wait for it? */
+/* True if the block waits for it. */
 static bool is_global_load(const pl_insn *i)
 {
     return pl_insn_effects(i) == PL_EF_LOAD && pl_insn_loads(i, PL_SPACES_GLOBAL);

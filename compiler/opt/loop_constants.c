@@ -74,7 +74,7 @@ static bool reads_only_known(iteration_constants *k, const pl_insn *i)
     return k->all;
 }
 
-/* Is this known in each iteration? */
+/* True if the result is known in each iteration. */
 static bool mark_if_known(iteration_constants *k, const pl_insn *i)
 {
     pl_insn copy = *i;
@@ -102,7 +102,7 @@ static void test_constant(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
 }
 
-/* Is a constant computed here? */
+/* True if a constant is computed here. */
 static bool computes_constant(pl_ir *x, const pl_insn *i)
 {
     iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};

@@ -18,7 +18,7 @@
  * written out if `is_fully_unrolled` says so; else the body may cost loop_unroll.max_cost_partial,
  * with what is saved, and loop_unroll.max_copies_cost by cost is how many copies there may be. */
 
-/* Is its end not the only way out of the loop? */
+/* True if the loop has other exits than its end. */
 bool pl_unroll_has_several_exits(const counted_loop *c)
 {
     return c->has_other_exits || c->other_condition != PL_IR_NONE;
@@ -88,7 +88,7 @@ static pl_word comparison(const pl_insn *i, bool other)
     return W_none;
 }
 
-/* Does the row grow by this instruction alone, in each iteration? */
+/* True if only this instruction changes the row, by a constant in each iteration. */
 bool pl_unroll_is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block, const pl_insn *i,
                                  uint64_t *step)
 {
@@ -145,7 +145,7 @@ static bool find_members(pl_ir *x, counted_loop *c)
     return c->member[c->members - 1] == c->latch;
 }
 
-/* Does this instruction of the last block give a counter its next value? */
+/* True if this instruction of the last block gives a counter its next value. */
 static bool is_counter_step(pl_ir *x, counted_loop *c, uint32_t at)
 {
     const pl_insn *i = &x->blocks.at[c->latch].code.at[at];

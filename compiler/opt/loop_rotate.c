@@ -18,7 +18,7 @@ typedef struct loop_rotation {
     uint32_t *row_reads, *pred_reads; /* by the test */
 } loop_rotation;
 
-/* Is there a test at the end already? */
+/* True if the loop tests at its end already. */
 static bool is_bottom_tested(const pl_ir *x, uint32_t header)
 {
     const pl_ir_block *b = &x->blocks.at[header];

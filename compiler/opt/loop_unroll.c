@@ -19,9 +19,9 @@
  * their own where the original wrote a value that it also reads; a counter becomes counter plus
  * number, which later passes fold into addresses.
  *
- * A body of several blocks is copied block by block. What only some iterations write keeps its name
- * where an iteration that has not written it may read it. One that has another way out than its
- * end, or that goes on only while something else holds as well, is written out wholly or left. */
+ * A body of several blocks is copied block by block. Registers written under a condition and live
+ * around the back edge are not renamed. Loops with extra exits or a conjunctive exit test are fully
+ * unrolled or not at all. */
 #include "compiler/opt/loop_unroll.h"
 
 #include <string.h>

@@ -70,7 +70,7 @@ typedef struct iteration_constants {
 } iteration_constants;
 
 /* loop_info.c */
-/* Is its end not the only way out of the loop? */
+/* True if the loop has other exits than its end. */
 bool pl_unroll_has_several_exits(const counted_loop *c);
 uint64_t pl_unroll_truncate(uint64_t v, unsigned bits);
 int64_t pl_unroll_sign_extend(uint64_t v, unsigned bits);
@@ -80,7 +80,7 @@ unsigned pl_unroll_writes_in(pl_ir *x, const counted_loop *c, uint32_t row);
 bool pl_unroll_adds_number(const pl_ir *x, const pl_insn *i, uint64_t *step);
 /* v = v + number */
 bool pl_unroll_is_increment(const pl_ir *x, const pl_insn *i, uint64_t *step);
-/* Does the row grow by this instruction alone, in each iteration? */
+/* True if only this instruction changes the row, by a constant in each iteration. */
 bool pl_unroll_is_only_increment(pl_ir *x, const counted_loop *c, uint32_t block, const pl_insn *i,
                                  uint64_t *step);
 bool pl_unroll_analyze_loop(pl_ir *x, uint32_t block, counted_loop *c);
@@ -89,7 +89,7 @@ bool pl_unroll_analyze_loop(pl_ir *x, uint32_t block, counted_loop *c);
 /* What a body may not hold: what leaves it, and what ptxas does not copy: what is done by a
  * subroutine, for one. */
 bool pl_unroll_copyable(const pl_insn *i);
-/* Is it the sign of an integer that only a sum after it in the block reads? */
+/* True for the sign of an integer that only a later sum of the block reads. */
 bool pl_unroll_is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t k);
 /* Does it load 16 bits that become a word? The register is one of 32 bits if what comes after it
  * in the block reads it as such. */

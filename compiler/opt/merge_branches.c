@@ -35,7 +35,7 @@ static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k] = 0;
 }
 
-/* Is all that is written read here only? */
+/* True if all results are read here only. */
 static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     readers *r = ctx;

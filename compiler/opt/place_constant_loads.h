@@ -66,8 +66,8 @@ typedef struct placement {
         size_t n, cap;
     } requests;
     loop_shape *loop_shapes;   /* by block: of the headers of loops */
-    uint32_t *available_since; /* by block: what is fetched before this block has been given up
-                        on some path to it */
+    uint32_t *available_since; /* by block: the latest block B such that loads placed above B are
+                        not available here on every path */
     uint32_t *seen;            /* by row and by fetch: the last loop that touched it, plus one */
     uint32_t block;
     pl_liveness liveness;    /* as long as nothing has changed */

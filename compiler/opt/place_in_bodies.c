@@ -78,7 +78,7 @@ static uint32_t load_block_of(const predicated_bodies *g, const load_state *k)
     return k == window_known(g) ? g->window_block : g->load_block;
 }
 
-/* Has it been fetched for all lanes before this block? */
+/* True if it has been loaded for all lanes before this block. */
 static bool is_loaded_before(const predicated_bodies *g, load_state *k)
 {
     const pl_ir *x = g->p->x;
@@ -196,7 +196,7 @@ static void window_in_body(predicated_bodies *g, bool address)
     i->flags |= g->i->flags & PL_IF_GUARD_NEG;
 }
 
-/* Has its uniform register been given up in a loop since? */
+/* True if its uniform register has been given up in a loop since. */
 static bool was_evicted(const predicated_bodies *g, const load_state *k)
 {
     const pl_ir_block *b = g->p->x->blocks.at;

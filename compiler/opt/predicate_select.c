@@ -144,7 +144,7 @@ static bool has_single_use(const pl_ir *x, const reading *n, uint32_t block, siz
            k->last <= at;
 }
 
-/* Are both loads, and the second one after the first? */
+/* True if both are loads, the second one after the first. */
 static bool two_loads(pl_ir *x, uint32_t block, size_t at, uint32_t a, uint32_t b)
 {
     const pl_insn *first = computed(x, block, at, a), *second = computed(x, block, at, b);

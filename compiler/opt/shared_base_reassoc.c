@@ -18,7 +18,7 @@ typedef struct base_reassoc {
         start; /* row that holds the start of the block's memory, PL_IR_NONE: not looked for yet */
 } base_reassoc;
 
-/* Is the row the address of a variable? */
+/* True if the row is the address of a variable. */
 static const pl_frame_init *variable(const pl_ir *x, uint32_t row)
 {
     if (row >= x->f->rows || x->kind.at[row] != PL_REG_PRESET) return NULL;

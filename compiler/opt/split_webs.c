@@ -305,7 +305,7 @@ static uint32_t written(const webs *w, uint32_t index, uint32_t block)
     return is_accessed(w, index, block) ? w->accesses.at[w->accessed[block]].last : PL_IR_NONE;
 }
 
-/* Is the variable needed at the start of the block? */
+/* True if the variable is live at the start of the block. */
 static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
 {
     if (is_accessed(w, index, block)) return w->accesses.at[w->accessed[block]].reads_first;

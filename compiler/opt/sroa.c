@@ -260,7 +260,7 @@ static index_range index_range_of(const sroa *a, const pl_insn *i, unsigned addr
     return r;
 }
 
-/* Is the product part of a sum? */
+/* True if the product is part of a sum. */
 static bool feeds_sum(const pl_ir *x, const pl_insn *i)
 {
     uint64_t by;
@@ -295,7 +295,7 @@ static bool is_visible_constant(const sroa *a, uint32_t row, uint32_t block)
     return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->regs[row].def_block == block;
 }
 
-/* Is there room for all words beside what is live from block to block? */
+/* True if all words find registers beside what is live from block to block. */
 static bool fits_registers(sroa *a, uint32_t registers)
 {
     pl_ir *x = a->x;
@@ -309,7 +309,7 @@ static bool fits_registers(sroa *a, uint32_t registers)
     return max + a->bytes / WORD <= registers;
 }
 
-/* Is it worth it? */
+/* True if registers for the arrays pay off. */
 static bool is_profitable(sroa *a)
 {
     const pl_ir *x = a->x;
@@ -534,7 +534,7 @@ static void copy_guard(pl_insn *i, const pl_insn *of)
     i->flags |= of->flags & PL_IF_GUARD_NEG;
 }
 
-/* Is the offset this number, and the access to be done at all? */
+/* A predicate: the offset is this constant, and the access is to be done. */
 static uint32_t asked(sroa *a, uint32_t block, size_t at, const pl_insn *access, uint32_t offset,
                       int64_t is)
 {

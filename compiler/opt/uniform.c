@@ -55,7 +55,7 @@ typedef struct uniform_analysis {
                      a value that others read */
 } uniform_analysis;
 
-/* Does the 32-bit operand k, or the 64-bit one, fit a uniform register? */
+/* True if the 32-bit operand k, or the 64-bit one, may be a uniform register. */
 static bool accepts_uniform(const pl_insn *i, unsigned k)
 {
     const pl_form *f = &pl_forms[i->form];

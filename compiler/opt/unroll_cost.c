@@ -18,7 +18,7 @@ bool pl_unroll_copyable(const pl_insn *i)
            !(i->flags & PL_IF_NOUNROLL);
 }
 
-/* Is the address a parameter of the kernel as it is? */
+/* True if the address is a parameter of the kernel as it is. */
 static bool at_parameter(const pl_ir *x, const pl_insn *i)
 {
     const uint32_t row = i->op[(pl_insn_effects(i) & PL_EF_STORE) ? 0 : 1];
@@ -61,7 +61,7 @@ static bool is_free_modifier(const pl_insn *i)
            (m == M_not && type == W_pred);
 }
 
-/* Is it the lower half of a register, read as it stands? */
+/* True for the lower half of a register, read as it stands. */
 static bool is_free_truncation(const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -92,7 +92,7 @@ static uint32_t count_extensions(const pl_ir *x, const pl_insn *i)
     return n;
 }
 
-/* Is it the sign of an integer that only a sum after it in the block reads? */
+/* True for the sign of an integer that only a later sum of the block reads. */
 bool pl_unroll_is_folded_extension(const pl_ir *x, const pl_ir_block *b, size_t k)
 {
     const pl_insn *i = &b->code.at[k];

@@ -47,7 +47,7 @@ static inline bool pl_insn_loads(const pl_insn *i, unsigned spaces)
     return (pl_insn_effects(i) & PL_EF_LOAD) && (spaces >> i->sel[PL_M_SPACE] & 1);
 }
 
-/* Does it say how to round? */
+/* True if it says how to round. */
 static inline bool pl_insn_has_rounding(const pl_insn *i)
 {
     return pl_insn_has(i, W_rn) || pl_insn_has(i, W_rz) || pl_insn_has(i, W_rm) ||

@@ -229,7 +229,7 @@ size_t pl_disasm(const pl_program *p, uint32_t pc, char *buf, size_t size);
 size_t pl_disasm_insn(const pl_program *p, const pl_prog_func *fn, const pl_insn *i,
                       const char *label, char *buf, size_t size);
 
-/* Does the instruction have this modifier? */
+/* True if the instruction has this modifier. */
 static inline bool pl_insn_has(const pl_insn *i, pl_word w)
 {
     unsigned n = i->form == PL_IR_DEAD ? 0 : pl_forms[i->form].nslots;
@@ -238,7 +238,7 @@ static inline bool pl_insn_has(const pl_insn *i, pl_word w)
     return false;
 }
 
-/* Is its operation one that REDUX does over the lanes of a warp? */
+/* True if REDUX does its operation over the lanes of a warp. */
 static inline bool pl_insn_is_warp_aggregable(const pl_insn *i)
 {
     return pl_insn_has(i, W_add) || pl_insn_has(i, W_min) || pl_insn_has(i, W_max) ||

@@ -11,7 +11,7 @@ enum { PL_CALLED_BY_ADDRESS = 2 };
  * that were all seen, and share registers with their callers as suits both. */
 void pl_find_linked(const pl_ast *ast, pl_arena *scratch, uint8_t *linked);
 
-/* May lanes diverge in one whose address is taken? */
+/* True if lanes may diverge in one whose address is taken. */
 bool pl_linked_part(const pl_ast *ast, const uint8_t *linked);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "ptx/ast.h"
 
-/* Is this a function that the driver gives to every program, so that no module defines it? */
+/* True for a function that the driver gives to every program, so that no module defines it. */
 typedef bool pl_provided_fn(const char *name);
 
 /* Joins n >= 1 modules: every .extern name finds its definition, of weak and common ones a single

@@ -133,7 +133,7 @@ static bool is_formal(const pl_func *f, const pl_var *v)
     return false;
 }
 
-/* Does the variable live in the frame's local memory? */
+/* True if the variable is in the frame's local memory. */
 static bool in_frame(const lower *c, const pl_var *v)
 {
     return v->space == PL_SP_LOCAL ||

@@ -42,7 +42,7 @@ static double decimal(pl_parse *p, const char *text, size_t n)
     return strtod(copy, NULL);
 }
 
-/* Does the number have a digit other than 0 in front of its exponent? */
+/* True if the number has a digit other than 0 before its exponent. */
 static bool has_digits(const char *text, size_t n)
 {
     for (size_t k = 0; k < n && (text[k] | 32) != 'e'; k++)

@@ -6,7 +6,7 @@ static bool known_group(const char *name)
     return find(&groups, name) >= 0;
 }
 
-/* Is the name at [b, e) tested for presence (not compared with == or !=)? */
+/* True if the name at [b, e) is tested for presence (not compared with == or !=). */
 static bool flag_position(const char *text, const char *b, const char *e)
 {
     while (isspace((unsigned char)*e)) e++;
