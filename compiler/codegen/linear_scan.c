@@ -6,7 +6,7 @@
  * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
  * register and the parts of a vector stand after each other, from a multiple of their number; so a
  * function may need more registers than live at once. R1 is the stack pointer. Other orders than
- * that of the scan take part too: see with_tails. */
+ * that of the scan take part too: see allocate_respecting_tails. */
 #include "compiler/codegen/linear_scan.h"
 
 #include <assert.h>

@@ -8,7 +8,7 @@
  *
  * Where all lanes name one address, ptxas lets one lane do what the warp wants
  * (compiler/codegen/insert_reconvergence.c). A place at a constant after a parameter is made a
- * register (add_up). */
+ * register (add_offsets). */
 #include <string.h>
 
 #include "compiler/passes.h"

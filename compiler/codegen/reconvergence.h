@@ -23,7 +23,7 @@ bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b);
 /* True if lanes of a warp may take different edges of this branch. */
 bool pl_reconv_may_diverge(pl_ir *x, const pl_divergence *v, const uint8_t *pointers, uint32_t b);
 bool pl_reconv_begin(pl_ir *x, pl_divergence *v);
-/* reached_apart with what it asks for. NULL: out of memory. */
+/* mark_divergent_blocks with what it asks for. NULL: out of memory. */
 const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
                                                pl_post_dominance *e, const uint8_t **pointers,
                                                bool left);

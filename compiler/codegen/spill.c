@@ -67,7 +67,7 @@ typedef struct spiller {
     uint32_t words;     /* of a set of the values that live from block to block, by f.v[].across */
     uint64_t *in, *out; /* by block: those that are live at its start, at its end */
     uint32_t *next_use_in;    /* distance of the next use from the start of a block, for each value
-                            that is    live there: far_at */
+                            that is    live there: next_use_at */
     by_distance *ranked;      /* room for the values of one block */
     uint32_t *rank;           /* by word of the sets `in`: how many such values stand before it */
     value_list *entry, *exit; /* by block: values in registers */

@@ -106,7 +106,7 @@ bool pl_reconv_begin(pl_ir *x, pl_divergence *v)
     return pl_ir_graph(x) && pl_ir_uses(x) && pl_divergence_find(v, x);
 }
 
-/* reached_apart with what it asks for. NULL: out of memory. */
+/* mark_divergent_blocks with what it asks for. NULL: out of memory. */
 const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
                                                pl_post_dominance *e, const uint8_t **pointers,
                                                bool left)

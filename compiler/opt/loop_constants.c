@@ -42,7 +42,7 @@ static void test_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
         k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
 }
 
-/* Values, and variables of which find_variables has said that they are known. */
+/* Values, and variables of which find_induction_variables has said that they are known. */
 static void test_written_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     iteration_constants *k = ctx;
