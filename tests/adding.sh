@@ -124,6 +124,24 @@ verdict $? "a class takes a row of classes.isa and a form that names it"
 diff "$builddir/isa/classes.md" "$srcdir/isa/table/classes.md" >"$scratch/said"
 verdict $? "isa/table/classes.md is what isagen writes (make classes-doc)"
 
+# A pass: the blocks of doc/assembler.md, with the line in a copy of the list of passes.
+name="the page's pass has its prototype from its line in passes.def, and compiles"
+instruction_page=$page
+page=$srcdir/doc/assembler.md
+mkdir "$scratch/compiler"
+block pass >"$scratch/pass.c"
+block passes >"$scratch/line"
+{ sed '/^#undef/d' "$srcdir/compiler/passes.def"; cat "$scratch/line"; grep '^#undef' "$srcdir/compiler/passes.def"; } >"$scratch/compiler/passes.def"
+page=$instruction_page
+if [ -z "$compiler" ]; then
+    tests=$((tests + 1))
+    echo "ok $tests - $name # SKIP no C compiler"
+else
+    "$compiler" -std=c17 -D_XOPEN_SOURCE=700 -Werror=missing-prototypes -Wmissing-prototypes -fsyntax-only -I"$scratch" -I"$builddir" \
+        -I"$srcdir" "$scratch/pass.c" >"$scratch/said" 2>&1 && grep -q pl_pass_drop_yields "$scratch/pass.c" && grep -q drop_yields "$scratch/line"
+    verdict $? "$name"
+fi
+
 block ptx | sed 's/^ *avg\.\([us]32\) \(%r.\), \(%r.\), \(%r.\);$/{ .reg .b32 %o, %x; or.b32 %o, \3, \4; xor.b32 %x, \3, \4; shr.\1 %x, %x, 1; sub.\1 \2, %o, %x; }/' \
     >"$scratch/avg.ptx"
 [ "$(grep -c '^{ .reg' "$scratch/avg.ptx")" -eq 2 ] && "$builddir/tests/ptxcheck" "$scratch/avg.ptx" >"$scratch/said" 2>&1
