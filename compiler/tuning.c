@@ -57,7 +57,7 @@ static bool change_values(pl_arena *a, pl_diags *d, pl_conf *c, const char *chan
         const size_t n = strcspn(changes, ",");
         const char *equal = memchr(changes, '=', n);
         pl_conf_entry *e = equal ? entry_of(c, changes, (size_t)(equal - changes)) : NULL;
-        if (!e) {
+        if (!e || equal + 1 == changes + n) {
             const char *what = pl_arena_strndup(a, changes, n);
             pl_report(d, PL_E0019, no_place, what ? what : "?");
             return false;

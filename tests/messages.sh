@@ -285,6 +285,9 @@ END
 says 2 as one.ptx --tune schedule.leed=3 <<'END'
 error: 'schedule.leed=3' changes nothing of the compile target [E0019]
 END
+says 2 as one.ptx --tune schedule.windows= <<'END'
+error: 'schedule.windows=' changes nothing of the compile target [E0017]
+END
 
 # --- launches
 
