@@ -286,7 +286,7 @@ says 2 as one.ptx --tune schedule.leed=3 <<'END'
 error: 'schedule.leed=3' changes nothing of the compile target [E0019]
 END
 says 2 as one.ptx --tune schedule.windows= <<'END'
-error: 'schedule.windows=' changes nothing of the compile target [E0017]
+error: 'schedule.windows=' changes nothing of the compile target [E0019]
 END
 
 # --- launches
