@@ -528,6 +528,17 @@ static const pl_conf_key async_keys[] = {
     KEY(pl_async_config, tensor, "tensor", U32, CY, 0, 10000,
         "further cycles of a tensor copy, for its descriptor"),
 };
+static const pl_conf_key device_keys[] = {
+    OPTIONAL(pl_device_config, name, "name", PL_CONF_TEXT, "", 0, 0,
+             "name of the device, as programs see it"),
+    OPTIONAL(pl_device_config, memory, "memory", U64, "B", 0, 0, "global memory"),
+    OPTIONAL(pl_device_config, memory_clock, "memory_clock", F64, "MHz", 0, 100000,
+             "clock of the memory, as programs see it"),
+    OPTIONAL(pl_device_config, bus_width, "bus_width", U32, "", 0, 65536,
+             "bits of the memory bus, as programs see it"),
+    OPTIONAL(pl_device_config, copy_engines, "copy_engines", U32, "", 0, 16,
+             "units that copy between host and device beside kernels"),
+};
 static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, start, "start", U32, CY, 0, 1000000,
         "cycles from the launch until the first block can be placed"),
@@ -619,6 +630,7 @@ static const struct section {
     SECTION("driver", driver_keys, driver),
     SECTION("async", async_keys, async),
     SECTION("launch", launch_keys, launch),
+    SECTION("device", device_keys, device),
 };
 #define NSECTIONS (sizeof sections / sizeof *sections)
 

@@ -173,6 +173,14 @@ typedef struct pl_launch_config {
     double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_told;
 } pl_launch_config;
 
+/* What a program is told about the device, and the times of what happens outside of kernels. */
+typedef struct pl_device_config {
+    const char *name;
+    uint64_t memory;
+    double memory_clock;
+    uint32_t bus_width, copy_engines;
+} pl_device_config;
+
 typedef struct pl_machine {
     const char *name, *title, *base, *like;
     const pl_conf *conf; /* the file's own lines, for whoever shows values with their origin */
@@ -189,6 +197,7 @@ typedef struct pl_machine {
     pl_driver_config driver;
     pl_async_config async;
     pl_launch_config launch;
+    pl_device_config device;
     pl_op_cost op[PL_OP_COUNT];
     pl_price *price; /* by pl_class, C_count entries */
     pl_price sreg;   /* a move from a special register, which the hardware has to fetch */

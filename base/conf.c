@@ -346,6 +346,16 @@ static bool bad_value(pl_conf *c, const pl_conf_entry *e, const char *expected)
     return false;
 }
 
+bool pl_conf_value(const pl_conf_entry *e, const char *unit, double *out)
+{
+    number n;
+    double scale;
+    if (!parse_number((span){e->value, strlen(e->value)}, &n)) return false;
+    if (!unit_scale(e->unit, unit, &scale)) return false;
+    *out = n.real * scale;
+    return true;
+}
+
 /* One number in the key's unit, or a diagnostic. */
 static bool convert(pl_conf *c, const pl_conf_entry *e, const pl_conf_key *k, span word,
                     number *out)

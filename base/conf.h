@@ -114,6 +114,9 @@ pl_status pl_conf_read(pl_arena *arena, pl_diags *diags, const char *name, const
 bool pl_conf_has_section(const pl_conf *c, const char *section);
 /* The entry or NULL. Does not mark it as used. */
 const pl_conf_entry *pl_conf_find(const pl_conf *c, const char *section, const char *key);
+/* The value of an entry in that unit ("" for a plain number). False: it is no number, or its unit
+ * is of another dimension. */
+bool pl_conf_value(const pl_conf_entry *e, const char *unit, double *out);
 /* Lines of `from` whose keys the file lacks become lines of it. */
 void pl_conf_complete(pl_conf *c, const pl_conf *from);
 /* Stores the n keys of `section` into *out; reports missing keys, bad values, units and ranges.

@@ -18,6 +18,7 @@ enum {
 
 /* argv[0] is the command's name. */
 int cmd_run(int argc, char **argv);
+int cmd_exec(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_as(int argc, char **argv);
 int cmd_dis(int argc, char **argv);

@@ -7,5 +7,5 @@ ptxloom_SOURCES = cli/main.c cli/cli.h cli/options.c cli/output.c cli/stop.c cli
 	cli/query_out.c cli/query_out.h cli/terminal.c cli/terminal.h
 ptxloom_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEDIT_CFLAGS)
 ptxloom_LDADD = libptxloom.la $(SQLITE_LIBS) $(LIBEDIT_LIBS)
-ptxloom_SOURCES += cli/cmd_as.c cli/cmd_occupancy.c cli/cmd_litmus.c
+ptxloom_SOURCES += cli/cmd_exec.c cli/cmd_as.c cli/cmd_occupancy.c cli/cmd_litmus.c
 unit_tests += tests/cli/test_cli

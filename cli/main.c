@@ -10,6 +10,8 @@ static const struct {
 } command[] = {
     {"run", cmd_run, "run K.ptx ... -g GRID -b BLOCK [ARG ...] | CASE.json ...",
      "run a kernel and report its results and cost"},
+    {"exec", cmd_exec, "exec [OPTION ...] [--] PROGRAM [ARGUMENT ...]",
+     "run a CUDA program without a GPU"},
     {"check", cmd_check, "check K.ptx ...", "report every error in PTX files"},
     {"as", cmd_as, "as K.ptx ... [-o K.plo] [-v]",
      "assemble and link, and report the resources of every kernel"},

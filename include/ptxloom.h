@@ -45,6 +45,13 @@ typedef uint64_t pl_ptr; /* address in the emulated GPU's memory */
 pl_status pl_gpu_open(pl_gpu **out, const char *machine);
 void pl_gpu_close(pl_gpu *gpu);
 const char *pl_gpu_name(const pl_gpu *gpu);
+/* A number of the machine's description: ("sm.count", ""), ("shared.per_sm", "B"). False: the
+ * machine has no such key, or no number of this unit's dimension there. */
+bool pl_gpu_value(const pl_gpu *gpu, const char *key, const char *unit, double *value);
+/* A text there: "machine.title". NULL: the machine has no such key. */
+const char *pl_gpu_text(const pl_gpu *gpu, const char *key);
+/* Bytes of the heap that malloc in kernels takes from (8 MiB). PL_INVALID: kernels have used it. */
+pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes);
 
 /* How many blocks an SM holds, and what each resource alone would allow. */
 typedef struct pl_occupancy_info {
@@ -165,6 +172,15 @@ typedef struct pl_load_options {
  * diagnostics. */
 pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t bytes,
                          const pl_load_options *options, pl_module **out);
+/* A text in memory. */
+typedef struct pl_input {
+    const char *name; /* in messages */
+    const char *text;
+    size_t bytes;
+} pl_input;
+/* The same from several texts, which are linked. */
+pl_status pl_module_load_texts(pl_gpu *gpu, const pl_input *in, size_t n,
+                               const pl_load_options *options, pl_module **out);
 /* The same from files, which are linked; one of them may instead be an object (pl_module_save),
  * alone. */
 pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
@@ -256,6 +272,14 @@ pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr 
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p);
 pl_status pl_copy_to_device(pl_gpu *gpu, pl_ptr to, const void *from, uint64_t bytes);
 pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes);
+/* One address space for host and GPU, as CUDA programs see it: before anything is allocated.
+ * Addresses that the library gives out begin at `base`, where the caller keeps room; managed
+ * variables of modules have the addresses of the host memory that they lie in. */
+void pl_gpu_unify(pl_gpu *gpu, pl_ptr base);
+/* Makes [address, address + bytes) of the GPU's memory mean the host's memory at `host`, which
+ * stays the caller's; 64 bytes behind its end can be read. `name` (or NULL) lives as long as that.
+ * Ends with pl_free_device. PL_INVALID: a part of it is taken. */
+pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host, const char *name);
 /* Host view of device memory, valid until it is freed; NULL when out of bounds. */
 void *pl_device_view(pl_gpu *gpu, pl_ptr p, uint64_t bytes);
 
@@ -580,6 +604,11 @@ pl_status pl_trace_diff(pl_gpu *gpu, struct sqlite3 *a, int64_t launch_a, struct
                         void (*line)(void *ctx, const char *text, const pl_line_cost *a,
                                      const pl_line_cost *b),
                         void *ctx);
+
+/* ---- CUDA's numbers ---- */
+/* The name of a cudaError_t, and its description in *text (which may be NULL); NULL: there is no
+ * such error, and *text stays. */
+const char *pl_cuda_error(int number, const char **text);
 
 /* ---- the instruction table and explanations ---- */
 /* Text about an instruction, diagnostic, machine key or metric, in the gpu's memory; NULL when

@@ -17,10 +17,23 @@ pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address)
     if (st == PL_OK && gpu->memory.n == 0) {
         /* Addresses start again, so that equal launches see equal ones wherever they stand in a
          * series. */
+        const uint64_t base = gpu->memory.base;
         pl_memory_free(&gpu->memory);
         pl_memory_init(&gpu->memory);
+        if (base) pl_memory_start(&gpu->memory, base);
     }
     return st;
+}
+
+void pl_gpu_unify(pl_gpu *gpu, pl_ptr base)
+{
+    gpu->unified = true;
+    pl_memory_start(&gpu->memory, base);
+}
+
+pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host, const char *name)
+{
+    return pl_memory_map(&gpu->memory, address, bytes ? bytes : 1, host, name);
 }
 
 pl_status pl_free_device(pl_gpu *gpu, pl_ptr p)

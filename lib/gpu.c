@@ -62,6 +62,36 @@ const char *pl_gpu_name(const pl_gpu *gpu)
     return gpu->machine ? gpu->machine->name : NULL;
 }
 
+static const pl_conf_entry *entry_of(const pl_gpu *gpu, const char *key)
+{
+    char section[64];
+    const char *dot = strchr(key, '.');
+    if (!gpu->machine || !dot || (size_t)(dot - key) >= sizeof section) return NULL;
+    memcpy(section, key, (size_t)(dot - key));
+    section[dot - key] = '\0';
+    return pl_conf_find(gpu->machine->conf, section, dot + 1);
+}
+
+const char *pl_gpu_text(const pl_gpu *gpu, const char *key)
+{
+    const pl_conf_entry *e = entry_of(gpu, key);
+    return e ? e->value : NULL;
+}
+
+pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes)
+{
+    pl_heap *h = &gpu->system.heap;
+    if (h->base && h->size != bytes) return PL_INVALID;
+    h->size = bytes;
+    return PL_OK;
+}
+
+bool pl_gpu_value(const pl_gpu *gpu, const char *key, const char *unit, double *value)
+{
+    const pl_conf_entry *e = entry_of(gpu, key);
+    return e && pl_conf_value(e, unit, value);
+}
+
 size_t pl_gpu_diag_count(const pl_gpu *gpu)
 {
     return gpu->diags.list.n + (gpu->no_memory[0] != '\0');

@@ -29,6 +29,7 @@ struct pl_gpu {
     pl_stock stock;         /* what launches leave for each other */
     pl_arena *printed;      /* what pl_gpu_printed returned last */
     uint64_t launches;
+    bool unified;             /* pl_gpu_unify */
     const volatile int *stop; /* pl_gpu_stop_flag, or NULL; not owned */
 };
 

@@ -112,7 +112,9 @@ pl_status pl_module_place_variables(pl_module *m)
     for (size_t i = 0; i < p->vars.n && good; i++) {
         pl_prog_var *v = &p->vars.at[i];
         if (v->space != PL_SP_GLOBAL) continue;
-        v->address = pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
+        v->address = m->gpu->unified && v->managed
+                         ? pl_memory_alloc_shared(&m->gpu->memory, v->size ? v->size : 1, v->name)
+                         : pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
         good = v->address != 0;
     }
     if (!good) return no_room(m);

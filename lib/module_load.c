@@ -256,6 +256,19 @@ pl_status pl_module_load(pl_gpu *gpu, const char *name, const char *text, size_t
     return load(gpu, &in, 1, options, out);
 }
 
+pl_status pl_module_load_texts(pl_gpu *gpu, const pl_input *in, size_t n,
+                               const pl_load_options *options, pl_module **out)
+{
+    *out = NULL;
+    input *copy = calloc(n ? n : 1, sizeof *copy);
+    if (!copy) return pl_gpu_no_memory(gpu, "while loading a module");
+    for (size_t k = 0; k < n; k++)
+        copy[k] = (input){.name = in[k].name, .text = in[k].text, .bytes = in[k].bytes};
+    const pl_status st = load(gpu, copy, n, options, out);
+    free(copy);
+    return st;
+}
+
 pl_status pl_module_load_files(pl_gpu *gpu, const char *const *path, size_t n,
                                const pl_load_options *options, pl_module **out)
 {

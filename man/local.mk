@@ -1,5 +1,5 @@
 # man: hand-written pages go to dist_man_MANS; pages that the build generates to nodist_man_MANS and CLEANFILES.
-dist_man_MANS += man/ptxloom.1 man/ptxloom-arch.5 man/ptxloom-litmus.5
+dist_man_MANS += man/ptxloom.1 man/ptxloom-exec.1 man/ptxloom-arch.5 man/ptxloom-litmus.5
 
 # The reference pages say what `ptxloom explain` says.
 nodist_man_MANS = man/ptxloom-isa.7 man/ptxloom-diag.7

@@ -195,6 +195,9 @@ END
 says 2 as one.ptx -v=3 <<'END'
 error: '3' is no value for -v: it takes no value [E0005]
 END
+says 2 exec ./no-such-program <<'END'
+error: cannot run './no-such-program': No such file or directory [E0030]
+END
 says 2 runn <<'END'
 error: unknown command 'runn' [E0006]
   help: did you mean 'run'?

@@ -307,8 +307,9 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
 {
     pl_system *s = &gpu->system;
     uint64_t unused;
-    pl_status st = region(gpu, pl_system_uses_heap(p), PL_HEAP_DEFAULT, "device heap",
-                          &s->heap.base, &s->heap.size);
+    pl_status st =
+        region(gpu, pl_system_uses_heap(p), s->heap.size ? s->heap.size : PL_HEAP_DEFAULT,
+               "device heap", &s->heap.base, &s->heap.size);
     if (st == PL_OK && s->heap.base && !s->heap.valid) {
         if (!pl_heap_watch(&s->heap)) return pl_gpu_no_memory(gpu, "device heap");
         pl_memory_restrict(&gpu->memory, s->heap.base, s->heap.valid);

@@ -13,6 +13,11 @@ void pl_memory_init(pl_memory *m)
     m->next = PL_GLOBAL_BASE;
 }
 
+void pl_memory_start(pl_memory *m, uint64_t base)
+{
+    m->base = m->next = base;
+}
+
 enum {
     SLACK =
         64, /* bytes more than asked for: lane loops may read a whole vector at the last element */
@@ -20,17 +25,22 @@ enum {
                          nothing before */
 };
 
-static uint8_t *zeroed(uint64_t size)
+static uint8_t *mapping(uint64_t size)
 {
-    if (size < MAPPED) return calloc(1, (size_t)size + SLACK);
     void *bytes = mmap(NULL, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+static uint8_t *zeroed(uint64_t size)
+{
+    return size < MAPPED ? calloc(1, (size_t)size + SLACK) : mapping(size);
+}
+
 static void give_back(const pl_alloc *a)
 {
-    if (a->size < MAPPED)
+    if (a->foreign) return;
+    if (a->size < MAPPED && !a->mapped)
         free(a->bytes);
     else
         munmap(a->bytes, (size_t)a->size + SLACK);
@@ -48,24 +58,6 @@ uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name)
     return pl_memory_alloc_gap(m, size, PL_GAP, name);
 }
 
-uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name)
-{
-    if (m->n == m->cap) {
-        size_t cap = m->cap ? 2 * m->cap : 16;
-        pl_alloc *a = realloc(m->alloc, cap * sizeof *a);
-        if (!a) return 0;
-        m->alloc = a;
-        m->cap = cap;
-    }
-    if (size > (uint64_t)1 << 44) return 0;
-    uint8_t *bytes = zeroed(size);
-    if (!bytes) return 0;
-    uint64_t address = m->next;
-    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
-    m->alloc[m->n++] = (pl_alloc){.address = address, .size = size, .bytes = bytes, .name = name};
-    return address;
-}
-
 static size_t position(const pl_memory *m, uint64_t address)
 {
     size_t lo = 0, hi = m->n; /* first allocation that starts after the address */
@@ -77,6 +69,67 @@ static size_t position(const pl_memory *m, uint64_t address)
             hi = mid;
     }
     return lo;
+}
+
+/* Keeps the order by addresses. */
+static bool insert(pl_memory *m, const pl_alloc *a)
+{
+    if (m->n == m->cap) {
+        size_t cap = m->cap ? 2 * m->cap : 16;
+        pl_alloc *more = realloc(m->alloc, cap * sizeof *more);
+        if (!more) return false;
+        m->alloc = more;
+        m->cap = cap;
+    }
+    const size_t k = position(m, a->address);
+    memmove(&m->alloc[k + 1], &m->alloc[k], (m->n - k) * sizeof *m->alloc);
+    m->alloc[k] = *a;
+    m->n++;
+    return true;
+}
+
+uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name)
+{
+    if (size > (uint64_t)1 << 44) return 0;
+    uint8_t *bytes = zeroed(size);
+    if (!bytes) return 0;
+    const pl_alloc a = {.address = m->next, .size = size, .bytes = bytes, .name = name};
+    if (!insert(m, &a)) {
+        give_back(&a);
+        return 0;
+    }
+    m->next += (size + gap + 511) / 512 * 512; /* a gap, so that overruns hit nothing */
+    return a.address;
+}
+
+uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name)
+{
+    uint8_t *bytes = mapping(size);
+    if (!bytes) return 0;
+    const pl_alloc a = {.address = (uintptr_t)bytes,
+                        .size = size,
+                        .bytes = bytes,
+                        .name = name,
+                        .written = true,
+                        .mapped = true};
+    if (insert(m, &a)) return a.address;
+    give_back(&a);
+    return 0;
+}
+
+pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *bytes,
+                        const char *name)
+{
+    const size_t k = position(m, address);
+    if (k && address - m->alloc[k - 1].address < m->alloc[k - 1].size) return PL_INVALID;
+    if (k < m->n && m->alloc[k].address - address < size) return PL_INVALID;
+    const pl_alloc a = {.address = address,
+                        .size = size,
+                        .bytes = bytes,
+                        .name = name,
+                        .written = true,
+                        .foreign = true};
+    return insert(m, &a) ? PL_OK : PL_NOMEM;
 }
 
 pl_status pl_memory_release(pl_memory *m, uint64_t address)

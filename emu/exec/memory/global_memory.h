@@ -36,6 +36,8 @@ typedef struct pl_alloc {
     uint32_t element;     /* bytes of an element, 0 without a type */
     bool constant;        /* a constant bank */
     bool written;         /* by the host, so that the system has given its pages */
+    bool foreign;         /* `bytes` belong to somebody else */
+    bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
     const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
                              on; NULL: all. Not owned */
 } pl_alloc;
@@ -53,7 +55,7 @@ enum { PL_FREED = 32 }; /* the latest ones are remembered */
 typedef struct pl_memory {
     pl_alloc *alloc; /* sorted by address */
     size_t n, cap;
-    uint64_t next;
+    uint64_t base, next; /* of addresses; base 0: PL_GLOBAL_BASE */
     pl_freed freed[PL_FREED];
     size_t nfreed; /* ever */
 } pl_memory;
@@ -62,6 +64,14 @@ void pl_memory_init(pl_memory *m);
 void pl_memory_free(pl_memory *m);
 /* A zeroed allocation at the next 512-byte aligned address, followed by a gap. 0: out of memory. */
 uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
+/* The same with the address that the bytes have on the host. */
+uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name);
+/* Where the addresses of an empty memory begin. */
+void pl_memory_start(pl_memory *m, uint64_t base);
+/* Makes [address, address + size) mean the bytes of somebody else. PL_INVALID: a part of it is
+ * taken; PL_NOMEM. */
+pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *bytes,
+                        const char *name);
 /* The same with a gap of at least so many bytes behind it. */
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);

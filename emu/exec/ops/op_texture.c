@@ -40,8 +40,7 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
                                pl_object_kind kind)
 {
     uint64_t handle = pl_row64(w, i->op[k])[lane];
-    const uint8_t *variable =
-        handle >= PL_GLOBAL_BASE ? pl_memory_at(w->grid->memory, handle, 8) : NULL;
+    const uint8_t *variable = handle > UINT32_MAX ? pl_memory_at(w->grid->memory, handle, 8) : NULL;
     if (variable) memcpy(&handle, variable, 8);
     const pl_object *o = pl_object_find(w->grid->objects, handle);
     if (w->fx) {
@@ -415,7 +414,7 @@ void exec_istypep(pl_warp *w, const pl_insn *i, int what)
     for (unsigned l = 0; l < PL_LANES; l++) {
         uint64_t handle = pl_row64(w, i->op[1])[l];
         const uint8_t *variable =
-            handle >= PL_GLOBAL_BASE ? pl_memory_at(w->grid->memory, handle, 8) : NULL;
+            handle > UINT32_MAX ? pl_memory_at(w->grid->memory, handle, 8) : NULL;
         if (variable) memcpy(&handle, variable, 8);
         const pl_object *o = pl_object_find(w->grid->objects, handle);
         r |= (uint32_t)(o && o->kind == (what == W_surfref ? PL_OBJECT_SURFACE : PL_OBJECT_TEXTURE))

@@ -1,0 +1,148 @@
+/* cmd_exec.c - `ptxloom exec`: starts a CUDA program with the CUDA library of ptxloom in place of
+ * NVIDIA's.
+ *
+ * The library reads the options from $PTXLOOM_OPTIONS; this process becomes the program, so that
+ * its standard streams, signals and exit status are its own. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const cli_option option[] = {
+#define EXEC_OPTION(id, name, letter, takes, help) {name, letter, takes, help},
+#include "include/exec_options.def"
+#undef EXEC_OPTION
+};
+enum { OPTIONS = sizeof option / sizeof *option };
+
+static const char usage[] =
+    "ptxloom exec [OPTION ...] [--] PROGRAM [ARGUMENT ...]\n\n"
+    "PROGRAM was built by nvcc, with the runtime linked in or -cudart shared, and holds PTX.\n";
+
+enum { LIBRARY_FOLDER = 4096 };
+
+/* The folder of the CUDA library: beside this program when it was not installed. */
+static bool library_folder(char to[LIBRARY_FOLDER])
+{
+    static const char name[] = "/libcudart.so.13";
+    const ssize_t n = readlink("/proc/self/exe", to, LIBRARY_FOLDER - 64);
+    if (n > 0) {
+        to[n] = '\0';
+        char *slash = strrchr(to, '/');
+        if (slash) {
+            strcpy(slash, "/cudart");
+            char *end = slash + strlen(slash);
+            strcpy(end, name);
+            const bool there = access(to, R_OK) == 0;
+            *end = '\0';
+            if (there) return true;
+        }
+    }
+    snprintf(to, LIBRARY_FOLDER, "%s", PL_CUDART_DIR);
+    char path[LIBRARY_FOLDER + sizeof name];
+    snprintf(path, sizeof path, "%s%s", to, name);
+    return access(path, R_OK) == 0;
+}
+
+/* Puts text in front of a list in the environment. */
+static bool prepend(const char *variable, const char *text, char separator)
+{
+    const char *old = getenv(variable);
+    if (!old || !*old) return setenv(variable, text, 1) == 0;
+    const size_t n = strlen(text) + strlen(old) + 2;
+    char *all = malloc(n);
+    if (!all) return false;
+    snprintf(all, n, "%s%c%s", text, separator, old);
+    const bool good = setenv(variable, all, 1) == 0;
+    free(all);
+    return good;
+}
+
+/* Adds a word to the options; a blank or a backslash in it gets a backslash in front. */
+static char *add_word(char *to, const char *word)
+{
+    for (; *word; word++) {
+        if (*word == ' ' || *word == '\\') *to++ = '\\';
+        *to++ = *word;
+    }
+    *to = '\0';
+    return to;
+}
+
+static char *add_option(char *to, const cli_option *o, const char *value)
+{
+    *to++ = ' ';
+    to = add_word(to, "--");
+    to = add_word(to, o->name);
+    if (!value) return to;
+    *to++ = ' ';
+    return add_word(to, value);
+}
+
+static int start(pl_gpu *gpu, const char *options, char **program)
+{
+    char folder[LIBRARY_FOLDER], library[LIBRARY_FOLDER + 32];
+    if (!library_folder(folder)) {
+        pl_gpu_report(gpu, "E0030", program[0], "the CUDA library of ptxloom is missing", NULL,
+                      "it was left out when ptxloom was configured, or is not installed");
+        return CLI_SYSTEM;
+    }
+    snprintf(library, sizeof library, "%s/libptxloom_cuda.so", folder);
+    if (!prepend("LD_PRELOAD", library, ':') || !prepend("LD_LIBRARY_PATH", folder, ':') ||
+        setenv("PTXLOOM_OPTIONS", options, 1) != 0)
+        return cli_no_memory();
+    execvp(program[0], program);
+    const int why = errno;
+    pl_gpu_report(gpu, "E0030", program[0], strerror(why), NULL, NULL);
+    return why == ENOENT || why == EACCES || why == ENOEXEC || why == ENOTDIR ? CLI_INPUT
+                                                                              : CLI_SYSTEM;
+}
+
+/* The options as one text; *first: where the program stands in argv. CLI_OK, CLI_INPUT, CLI_HELP.
+ */
+static int gather(cli_args *a, char *to, int *first)
+{
+    for (;;) {
+        const int k = cli_next(a, option, OPTIONS);
+        if (k == CLI_HELP) return CLI_HELP;
+        if (k == CLI_BAD) return CLI_INPUT;
+        if (k == CLI_OPERAND) {
+            *first = a->at - 1;
+            return CLI_OK;
+        }
+        if (k == CLI_END) {
+            pl_gpu_report(a->gpu, "E0007", "exec", "a program", NULL, NULL);
+            return CLI_INPUT;
+        }
+        to = add_option(to, &option[k], option[k].takes ? a->value : NULL);
+    }
+}
+
+int cmd_exec(int argc, char **argv)
+{
+    pl_gpu *gpu;
+    size_t room = 16;
+    const char *given = getenv("PTXLOOM_OPTIONS");
+    int first = 0;
+    if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
+    for (int k = 1; k < argc; k++) room += 2 * strlen(argv[k]) + 32;
+    if (given) room += strlen(given) + 1;
+    char *options = malloc(room);
+    int status = options ? CLI_OK : cli_no_memory();
+    cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
+    if (options) {
+        strcpy(options, given ? given : "");
+        status = gather(&a, options + strlen(options), &first);
+    }
+    if (status == CLI_HELP) {
+        cli_help(usage, option, OPTIONS);
+        status = CLI_OK;
+    } else if (status == CLI_OK) {
+        status = start(gpu, options, argv + first);
+    }
+    cli_messages(gpu, 0);
+    free(options);
+    pl_gpu_close(gpu);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* abi.h - types of the CUDA runtime's binary interface: sizes, offsets and numbers as programs have
+ * them compiled in (CUDA 13.0, x86-64 and aarch64 Linux).
+ *
+ * Own declarations, so that the build needs no toolkit. Handles are pointers that nobody but this
+ * library looks behind. */
+#ifndef PL_CUDART_ABI_H
+#define PL_CUDART_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* cudaError_t, as far as this library returns them by name. The numbers of CUresult are the same
+ * from 100 on. */
+enum {
+    CU_OK = 0,
+    CU_INVALID_VALUE = 1,
+    CU_MEMORY_ALLOCATION = 2,
+    CU_INITIALIZATION = 3,
+    CU_UNLOADING = 4,
+    CU_INVALID_CONFIGURATION = 9,
+    CU_INVALID_PITCH = 12,
+    CU_INVALID_SYMBOL = 13,
+    CU_INVALID_CHANNEL = 20,
+    CU_INVALID_DIRECTION = 21,
+    CU_INSUFFICIENT_DRIVER = 35,
+    CU_MISSING_CONFIGURATION = 52,
+    CU_INVALID_FUNCTION = 98,
+    CU_NO_DEVICE = 100,
+    CU_INVALID_DEVICE = 101,
+    CU_INVALID_IMAGE = 200,
+    CU_NO_IMAGE = 209,
+    CU_UNSUPPORTED_LIMIT = 215,
+    CU_PEER_UNSUPPORTED = 217,
+    CU_INVALID_PTX = 218,
+    CU_UNSUPPORTED_PTX = 222,
+    CU_FILE_NOT_FOUND = 301,
+    CU_INVALID_HANDLE = 400,
+    CU_NOT_FOUND = 500,
+    CU_NOT_READY = 600,
+    CU_ILLEGAL_ADDRESS = 700,
+    CU_OUT_OF_RESOURCES = 701,
+    CU_LAUNCH_TIMEOUT = 702,
+    CU_PEER_NOT_ENABLED = 705,
+    CU_ALREADY_REGISTERED = 712,
+    CU_NOT_REGISTERED = 713,
+    CU_LAUNCH_FAILURE = 719,
+    CU_COOPERATIVE_TOO_LARGE = 720,
+    CU_NOT_PERMITTED = 800,
+    CU_NOT_SUPPORTED = 801,
+    CU_UNKNOWN = 999
+};
+
+/* cudaMemcpyKind */
+enum { COPY_H2H, COPY_H2D, COPY_D2H, COPY_D2D, COPY_DEFAULT };
+
+/* cudaMemoryType */
+enum { MEMORY_UNREGISTERED, MEMORY_HOST, MEMORY_DEVICE, MEMORY_MANAGED };
+
+typedef struct dim3 {
+    unsigned x, y, z;
+} dim3;
+
+typedef struct cuda_extent {
+    size_t width, height, depth;
+} cuda_extent;
+
+typedef struct cuda_pos {
+    size_t x, y, z;
+} cuda_pos;
+
+typedef struct cuda_pitched {
+    void *ptr;
+    size_t pitch, xsize, ysize;
+} cuda_pitched;
+
+typedef struct cuda_channel {
+    int x, y, z, w, kind;
+} cuda_channel;
+
+typedef struct cuda_pointer_attributes {
+    int type, device;
+    void *device_pointer, *host_pointer;
+    long reserved[8];
+} cuda_pointer_attributes;
+
+typedef struct cuda_func_attributes {
+    size_t shared, constant, local;
+    int max_threads, registers, ptx_version, binary_version, cache_mode, max_dynamic_shared,
+        carveout, cluster_must_be_set, cluster_width, cluster_height, cluster_depth, cluster_policy,
+        nonportable_cluster;
+    int reserved[16];
+} cuda_func_attributes;
+
+typedef struct cuda_copy3d {
+    struct cuda_array *from_array;
+    cuda_pos from_pos;
+    cuda_pitched from;
+    struct cuda_array *to_array;
+    cuda_pos to_pos;
+    cuda_pitched to;
+    cuda_extent extent;
+    int kind;
+} cuda_copy3d;
+
+/* cudaLaunchAttribute: 64 bytes, of which the value begins at the eighth. */
+typedef struct cuda_launch_attribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        int number;
+        unsigned cluster[3];
+    } value;
+} cuda_launch_attribute;
+
+enum {
+    ATTRIBUTE_ACCESS_POLICY = 1,
+    ATTRIBUTE_COOPERATIVE = 2,
+    ATTRIBUTE_CLUSTER = 4,
+    ATTRIBUTE_SERIALIZATION = 6,
+    ATTRIBUTE_PRIORITY = 8
+};
+
+typedef struct cuda_launch_config {
+    dim3 grid, block;
+    size_t shared;
+    struct cuda_stream *stream;
+    cuda_launch_attribute *attribute;
+    unsigned attributes;
+} cuda_launch_config;
+
+/* What __cudaRegisterFatBinary is given. */
+typedef struct cuda_fatbin_wrapper {
+    uint32_t magic, version;
+    const void *data;
+    const void *const *linked; /* version 2: containers, NULL behind the last */
+} cuda_fatbin_wrapper;
+
+typedef struct cuda_prop_13 {
+    char name[256];
+    unsigned char uuid[16];
+    char luid[8];
+    unsigned luid_mask;
+    size_t memory, shared_block;
+    int registers_block, warp;
+    size_t pitch;
+    int threads_block, threads_dim[3], grid[3];
+    size_t constant;
+    int major, minor;
+    size_t texture_align, texture_pitch_align;
+    int sms, integrated, map_host, tex1d, tex1d_mip, tex2d[2], tex2d_mip[2], tex2d_linear[3],
+        tex2d_gather[2], tex3d[3], tex3d_alt[3], cube, tex1d_layered[2], tex2d_layered[3],
+        cube_layered[2], surf1d, surf2d[2], surf3d[3], surf1d_layered[2], surf2d_layered[3],
+        surf_cube, surf_cube_layered[2];
+    size_t surface_align;
+    int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, async_engines, unified,
+        bus_width, l2, l2_persisting, threads_sm, stream_priorities, global_l1, local_l1;
+    size_t shared_sm;
+    int registers_sm, managed, multi_gpu_board, multi_gpu_group, host_atomics, pageable,
+        concurrent_managed, preemption, host_pointer_registered, cooperative;
+    size_t shared_optin;
+    int pageable_host_tables, direct_managed, blocks_sm, policy_window;
+    size_t shared_reserved;
+    int host_register, sparse_arrays, host_register_read_only, timeline_semaphores, pools, rdma;
+    unsigned rdma_flush;
+    int rdma_order;
+    unsigned pool_handles;
+    int deferred_arrays, ipc_event, cluster, unified_functions, numa_config, numa_id, mps,
+        host_numa_id;
+    unsigned pci_device_id, pci_subsystem_id;
+    int host_numa_ipc, reserved[56];
+} cuda_prop_13;
+
+_Static_assert(sizeof(cuda_prop_13) == 1008, "layout of CUDA 13");
+_Static_assert(sizeof(cuda_func_attributes) == 144, "layout of CUDA 13");
+_Static_assert(sizeof(cuda_pointer_attributes) == 88, "layout of CUDA 13");
+_Static_assert(sizeof(cuda_copy3d) == 160, "layout of CUDA 13");
+
+#endif

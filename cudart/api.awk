@@ -1,0 +1,112 @@
+# api.awk - makes what follows from cudart/api.def; -v what=code|header|map|doc says which.
+function fail(text) { printf "api.def:%d: %s\n", NR, text > "/dev/stderr"; failed = 1; exit 1 }
+
+# The names of the arguments, for the call.
+function names(args, n, part, k, out, word) {
+    if (args == "void" || args == "") return ""
+    n = split(args, part, ",")
+    out = ""
+    for (k = 1; k <= n; k++) {
+        word = part[k]
+        sub(/^.*[ *]/, "", word)
+        out = out (k > 1 ? ", " : "") word
+    }
+    return out
+}
+
+# Entry point `from`, exported as `name` in these versions.
+function export(name, from, versions, n, v, k, bits) {
+    n = split(versions, v, ",")
+    bits = 0
+    for (k = 1; k <= n; k++) {
+        bits += v[k] == "13" ? 4 : v[k] == "12" ? 2 : 1
+        globals[v[k]] = globals[v[k]] " " name ";"
+        if (what != "code") continue
+        printf "__typeof__(%s) %s_v%s __attribute__((alias(\"%s\"), visibility(\"default\")));\n", from, from, v[k], from
+        printf "__asm__(\".symver %s_v%s, %s%s%s\");\n", from, v[k], name, v[k] == "13" ? "@@" : "@", node[v[k]]
+    }
+    table = table sprintf("    {\"%s\", %d, (void *)(uintptr_t)%s},\n", name, bits, from)
+}
+
+function wrapper(variant, name, full, from) {
+    full = name (variant == "" ? "" : "_" variant)
+    from = "rt_" full suffix
+    if (what == "code") {
+        printf "\n%s %s(%s)\n{\n", result, from, kind == "refuse" ? "void" : args
+        if (kind == "refuse")
+            printf "    return cuda_refused(\"%s\", \"%s\");\n", full, note
+        else if (entry == "raw")
+            printf "    %spl_%s(%s);\n", result == "void" ? "" : "return ", implementation, names(args)
+        else {
+            printf "    int error = cuda_enter(\"%s\", %s, %s);\n", full, entry == "query" ? "CUDA_QUERY" : "CUDA_WORK", variant == "" ? "false" : "true"
+            printf "    if (!error) error = pl_%s(%s);\n", implementation, names(args)
+            print entry == "driver" ? "    return cuda_leave_driver(error);" : "    return cuda_leave(error);"
+        }
+        print "}"
+    }
+    export(full, from, versions)
+}
+
+BEGIN {
+    node["13"] = "libcudart.so.13"; node["12"] = "libcudart.so.12"; node["11"] = "libcudart.so.11.0"
+    if (what == "code") print "/* Made from cudart/api.def. */\n#include \"cudart/state.h\"\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
+    if (what == "header") print "/* Made from cudart/api.def. */\ntypedef void cuda_host_fn(void *arg);\ntypedef void cuda_callback_fn(void *stream, int status, void *arg);\n"
+}
+BEGIN {
+    if (what == "doc") {
+        print "# CUDA calls in ptxloom, one by one\n"
+        print "Every entry point of the runtime of CUDA 13, and those of the driver that are there. *Exact*: as the documentation of CUDA says, as far as a program can tell"
+        print "from results; times are modelled. *Approximate*: with the difference that stands beside it. *Refused*: the call answers"
+        print "`cudaErrorNotSupported`, and the first time a sentence on standard error says so. Calls with a `_ptsz` or `_ptds` twin"
+        print "have it here, too. This page is made from `cudart/api.def`; [cuda-programs.md](cuda-programs.md) tells how to run programs."
+    }
+}
+/^#/ || /^ *$/ { next }
+/^== / {
+    if (what == "doc") printf "\n## %s\n\n| entry point | how | |\n| --- | --- | --- |\n", substr($0, 4)
+    next
+}
+{
+    line = $0
+    note = ""
+    if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
+    kind = $1; entry = $2; variant = $3
+    if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
+    if (entry != "raw" && entry != "query" && entry != "work" && entry != "driver") fail("the second word is raw, query, work or driver")
+    if (kind != "exact" && note == "") fail("approx and refuse need a note")
+    open = index(line, "(")
+    if (!open || substr(line, length(line)) != ")") fail("no signature")
+    args = substr(line, open + 1, length(line) - open - 1)
+    head = substr(line, 1, open - 1)
+    sub(/^[a-z]+ +[a-z]+ +[a-z-]+ +/, "", head)
+    name = head
+    sub(/^.* /, "", name)
+    result = substr(head, 1, length(head) - length(name) - 1)
+    versions = entry == "driver" ? "13" : "11,12,13"
+    suffix = ""
+    implementation = ""
+    if ((at = index(name, "=")) > 0) {
+        implementation = substr(name, at + 1)
+        name = substr(name, 1, at - 1)
+    }
+    if ((at = index(name, "@")) > 0) {
+        versions = substr(name, at + 1)
+        name = substr(name, 1, at - 1)
+        suffix = versions ~ /13/ ? "" : versions ~ /12/ ? "_12" : "_11"
+    }
+    if (seen[name suffix]++) fail(name " stands there twice")
+    count[kind]++
+    if (implementation == "") implementation = name suffix; 
+    if (what == "header" && kind != "refuse" && implementation == name suffix) printf "%s pl_%s%s(%s);\n", result, name, suffix, args
+    if (what == "doc") printf "| `%s`%s | %s | %s |\n", name, versions == "11,12,13" || entry == "driver" ? "" : " (" versions ")", kind == "approx" ? "approximate" : kind == "refuse" ? "refused" : "exact", note
+    wrapper("", name)
+    if (variant != "-") wrapper(variant, name)
+}
+END {
+    if (failed) exit 1
+    if (what == "map")
+        for (k = 11; k <= 13; k++)
+            printf "%s {\n    global:%s\n%s};\n", node[k ""], globals[k ""], k == 13 ? "    local: *;\n" : ""
+    if (what == "code")
+        printf "\nconst cuda_entry_point cuda_entry_points[] = {\n%s};\nconst size_t cuda_entry_point_count = sizeof cuda_entry_points / sizeof *cuda_entry_points;\n", table
+}

@@ -1,0 +1,351 @@
+/* array.c - arrays, textures and surfaces. */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLAG_LAYERED = 1,
+    FLAG_SURFACE = 2,
+    FLAG_CUBEMAP = 4,
+    FLAG_GATHER = 8,
+    FLAGS = 15,
+    RESOURCE_ARRAY = 0,
+    RESOURCE_MIPMAPPED = 1,
+    RESOURCE_LINEAR = 2,
+    RESOURCE_PITCH = 3,
+    MOST_1D = 131072,
+    MOST_2D = 65536,
+    MOST_3D = 16384,
+    MOST_LAYERS = 2048
+};
+
+typedef struct resource_desc {
+    int type, pad;
+    union {
+        cuda_array *array;
+        struct {
+            void *p;
+            cuda_channel channel;
+            size_t bytes;
+        } linear;
+        struct {
+            void *p;
+            cuda_channel channel;
+            size_t width, height, pitch;
+        } pitch;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} resource_desc;
+_Static_assert(sizeof(resource_desc) == 144, "layout of CUDA 13");
+
+typedef struct texture_desc {
+    int address[3], filter, read, srgb;
+    float border[4];
+    int normalized;
+    unsigned anisotropy;
+    int mip_filter;
+    float lod_bias, lod_min, lod_max;
+    int no_trilinear, seamless;
+} texture_desc;
+_Static_assert(sizeof(texture_desc) == 72, "layout of CUDA 13");
+
+/* What a texture or surface was made of, for the queries. */
+typedef struct object {
+    resource_desc resource;
+    texture_desc texture;
+    uint64_t handle;
+} object;
+
+static cuda_table objects; /* by handle */
+
+/* ---------------------------------------------------------------- arrays */
+
+/* 0: no channels that the hardware knows. */
+static int format_of(const cuda_channel *c, pl_texel_format *f)
+{
+    const int bits[4] = {c->x, c->y, c->z, c->w};
+    int n = 0;
+    while (n < 4 && bits[n]) n++;
+    for (int k = 0; k < 4; k++)
+        if (bits[k] != (k < n ? bits[0] : 0)) return CU_INVALID_CHANNEL;
+    if (n == 0 || n == 3 || (bits[0] != 8 && bits[0] != 16 && bits[0] != 32) || c->kind < 0 ||
+        c->kind > 2 || (c->kind == 2 && bits[0] == 8))
+        return CU_INVALID_CHANNEL;
+    *f = (pl_texel_format){(uint8_t)n, (uint8_t)bits[0], (uint8_t)c->kind};
+    return CU_OK;
+}
+
+static uint32_t at_level(uint32_t size, uint32_t level)
+{
+    return size >> level ? size >> level : 1;
+}
+
+void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t *depth)
+{
+    const pl_array_desc *d = &a->desc;
+    const uint32_t layers = d->depth ? d->depth : 1;
+    *width = at_level(d->width, a->level);
+    *height = d->height ? at_level(d->height, a->level) : 1;
+    *depth = d->layered || d->cubemap ? layers : at_level(layers, a->level);
+}
+
+uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice)
+{
+    size_t width, height, depth;
+    cuda_array_size(a, &width, &height, &depth);
+    *pitch = width * a->desc.format.channels * a->desc.format.bits / 8;
+    *slice = *pitch * height;
+    return pl_array_view(cuda.gpu, a->handle, a->level);
+}
+
+static int check_extent(cuda_extent e, unsigned flags)
+{
+    const bool layered = flags & FLAG_LAYERED, cube = flags & FLAG_CUBEMAP;
+    if (!e.width || flags & ~(unsigned)FLAGS) return CU_INVALID_VALUE;
+    if (e.width > MOST_1D || (e.height && (e.width > MOST_1D || e.height > MOST_2D)))
+        return CU_INVALID_VALUE;
+    if (cube && (e.width != e.height || e.depth % 6 || (!layered && e.depth != 6)))
+        return CU_INVALID_VALUE;
+    if (layered && (!e.depth || e.depth > MOST_LAYERS)) return CU_INVALID_VALUE;
+    if (e.depth && !layered && !cube &&
+        (!e.height || e.width > MOST_3D || e.height > MOST_3D || e.depth > MOST_3D))
+        return CU_INVALID_VALUE;
+    return CU_OK;
+}
+
+static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent e, unsigned levels,
+                      unsigned flags)
+{
+    if (!out || !channel) return CU_INVALID_VALUE;
+    cuda_array a = {.channel = *channel, .flags = flags};
+    int error = format_of(channel, &a.desc.format);
+    if (!error) error = check_extent(e, flags);
+    if (error) return error;
+    a.desc.width = (uint32_t)e.width;
+    a.desc.height = (uint32_t)e.height;
+    a.desc.depth = (uint32_t)e.depth;
+    a.desc.levels = levels;
+    a.desc.layered = (flags & FLAG_LAYERED) != 0;
+    a.desc.cubemap = (flags & FLAG_CUBEMAP) != 0;
+    const pl_status st = pl_array_create(cuda.gpu, &a.desc, "array", &a.handle);
+    if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
+    *out = malloc(sizeof a);
+    if (!*out) {
+        pl_resource_free(cuda.gpu, a.handle);
+        return CU_MEMORY_ALLOCATION;
+    }
+    **out = a;
+    return CU_OK;
+}
+
+int pl_cudaMallocArray(cuda_array **out, const cuda_channel *channel, size_t width, size_t height,
+                       unsigned flags)
+{
+    return make_array(out, channel, (cuda_extent){width, height, 0}, 1, flags);
+}
+
+int pl_cudaMalloc3DArray(cuda_array **out, const cuda_channel *channel, cuda_extent e,
+                         unsigned flags)
+{
+    return make_array(out, channel, e, 1, flags);
+}
+
+int pl_cudaMallocMipmappedArray(cuda_array **out, const cuda_channel *channel, cuda_extent e,
+                                unsigned levels, unsigned flags)
+{
+    size_t most = e.width > e.height ? e.width : e.height;
+    unsigned all = 1;
+    if (!(flags & FLAG_LAYERED) && e.depth > most) most = e.depth;
+    while (most >>= 1) all++;
+    return make_array(out, channel, e, levels < all ? levels : all, flags);
+}
+
+int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned level)
+{
+    if (!out || !whole || level >= (whole->desc.levels ? whole->desc.levels : 1))
+        return CU_INVALID_VALUE;
+    *out = malloc(sizeof **out);
+    if (!*out) return CU_MEMORY_ALLOCATION;
+    **out = *whole;
+    (*out)->level = level;
+    (*out)->whole = whole;
+    return CU_OK;
+}
+
+int pl_cudaFreeArray(cuda_array *a)
+{
+    if (!a) return CU_OK;
+    if (!a->whole) pl_resource_free(cuda.gpu, a->handle);
+    free(a);
+    return CU_OK;
+}
+
+int pl_cudaFreeMipmappedArray(cuda_array *a)
+{
+    return pl_cudaFreeArray(a);
+}
+
+int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *flags, cuda_array *a)
+{
+    if (!a) return CU_INVALID_HANDLE;
+    if (channel) *channel = a->channel;
+    if (extent)
+        *extent =
+            (cuda_extent){at_level(a->desc.width, a->level),
+                          a->desc.height ? at_level(a->desc.height, a->level) : 0, a->desc.depth};
+    if (flags) *flags = a->flags;
+    return CU_OK;
+}
+
+int pl_cudaGetChannelDesc(cuda_channel *channel, const cuda_array *a)
+{
+    if (!channel || !a) return CU_INVALID_VALUE;
+    *channel = a->channel;
+    return CU_OK;
+}
+
+cuda_channel pl_cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (cuda_channel){x, y, z, w, kind};
+}
+
+/* ---------------------------------------------------------------- textures */
+
+static pl_sampler_desc sampler_of(const texture_desc *t)
+{
+    pl_sampler_desc s = {.linear = t->filter == 1,
+                         .mip_linear = t->mip_filter == 1,
+                         .normalized = t->normalized != 0,
+                         .to_float = t->read == 1,
+                         .srgb = t->srgb != 0,
+                         .seamless = t->seamless != 0,
+                         .anisotropy = t->anisotropy,
+                         .lod_bias = t->lod_bias,
+                         .lod_min = t->lod_min,
+                         .lod_max = t->lod_max};
+    for (int k = 0; k < 3; k++) s.address[k] = (uint8_t)t->address[k];
+    memcpy(s.border, t->border, sizeof s.border);
+    return s;
+}
+
+static int describe(const resource_desc *r, pl_texture_desc *d)
+{
+    switch (r->type) {
+    case RESOURCE_ARRAY:
+    case RESOURCE_MIPMAPPED:
+        if (!r->u.array) return CU_INVALID_VALUE;
+        d->source = PL_TEXTURE_ARRAY;
+        d->array = r->u.array->handle;
+        return CU_OK;
+    case RESOURCE_LINEAR:
+        d->source = PL_TEXTURE_LINEAR;
+        d->address = (uintptr_t)r->u.linear.p;
+        d->bytes = r->u.linear.bytes;
+        return format_of(&r->u.linear.channel, &d->format);
+    case RESOURCE_PITCH:
+        d->source = PL_TEXTURE_PITCH;
+        d->address = (uintptr_t)r->u.pitch.p;
+        d->width = (uint32_t)r->u.pitch.width;
+        d->height = (uint32_t)r->u.pitch.height;
+        d->pitch = (uint32_t)r->u.pitch.pitch;
+        return format_of(&r->u.pitch.channel, &d->format);
+    default: return CU_INVALID_VALUE;
+    }
+}
+
+static int remember(uint64_t handle, const resource_desc *r, const texture_desc *t)
+{
+    object *o = malloc(sizeof *o);
+    if (!o || !cuda_table_put(&objects, (void *)(uintptr_t)handle, o)) {
+        free(o);
+        pl_resource_free(cuda.gpu, handle);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *o = (object){.resource = *r, .handle = handle};
+    if (t) o->texture = *t;
+    return CU_OK;
+}
+
+int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
+                               const void *view)
+{
+    const resource_desc *r = resource;
+    const texture_desc *t = texture;
+    const char *why = NULL;
+    uint64_t handle;
+    (void)view;
+    if (!out || !r || !t) return CU_INVALID_VALUE;
+    pl_texture_desc d = {.sampler = sampler_of(t)};
+    int error = describe(r, &d);
+    if (error) return error;
+    if (pl_texture_create(cuda.gpu, &d, &handle, &why) != PL_OK) {
+        error = cuda_error_number(why);
+        return error ? error : CU_INVALID_VALUE;
+    }
+    error = remember(handle, r, t);
+    if (!error) *out = handle;
+    return error;
+}
+
+static int destroy(unsigned long long handle)
+{
+    object *o = handle ? cuda_table_get(&objects, (void *)(uintptr_t)handle) : NULL;
+    if (!o) return CU_OK;
+    cuda_table_remove(&objects, (void *)(uintptr_t)handle);
+    free(o);
+    pl_resource_free(cuda.gpu, handle);
+    return CU_OK;
+}
+
+int pl_cudaDestroyTextureObject(unsigned long long handle)
+{
+    return destroy(handle);
+}
+
+int pl_cudaDestroySurfaceObject(unsigned long long handle)
+{
+    return destroy(handle);
+}
+
+int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
+{
+    const resource_desc *r = resource;
+    const char *why = NULL;
+    uint64_t handle;
+    if (!out || !r || r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
+    const cuda_array *a = r->u.array;
+    if (pl_surface_create(cuda.gpu, a->handle, a->level, &handle, &why) != PL_OK) {
+        const int error = cuda_error_number(why);
+        return error ? error : CU_INVALID_VALUE;
+    }
+    const int error = remember(handle, r, NULL);
+    if (!error) *out = handle;
+    return error;
+}
+
+static const object *object_of(unsigned long long handle)
+{
+    return handle ? cuda_table_get(&objects, (void *)(uintptr_t)handle) : NULL;
+}
+
+int pl_cudaGetTextureObjectResourceDesc(void *out, unsigned long long handle)
+{
+    const object *o = object_of(handle);
+    if (!out || !o) return CU_INVALID_VALUE;
+    memcpy(out, &o->resource, sizeof o->resource);
+    return CU_OK;
+}
+
+int pl_cudaGetTextureObjectTextureDesc(void *out, unsigned long long handle)
+{
+    const object *o = object_of(handle);
+    if (!out || !o) return CU_INVALID_VALUE;
+    memcpy(out, &o->texture, sizeof o->texture);
+    return CU_OK;
+}
+
+int pl_cudaGetSurfaceObjectResourceDesc(void *out, unsigned long long handle)
+{
+    return pl_cudaGetTextureObjectResourceDesc(out, handle);
+}

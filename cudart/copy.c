@@ -1,0 +1,457 @@
+/* copy.c - copies and sets of every kind: each call becomes a box of bytes, rows and slices with
+ * two sides, which are memory or parts of arrays. */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- doing it */
+
+/* Memory that a side covers, from its first byte to its last. */
+static size_t extent_of(const cuda_side *s, const cuda_copy *c)
+{
+    return (c->depth - 1) * s->slice + (c->height - 1) * s->pitch + c->width;
+}
+
+/* First byte on the host, pitch and slice of a side; NULL: a part of it is not there. */
+static uint8_t *side(const cuda_side *s, const cuda_copy *c, size_t *pitch, size_t *slice,
+                     bool *device)
+{
+    *pitch = s->pitch;
+    *slice = s->slice;
+    if (!s->array) return cuda_bytes(s->p, extent_of(s, c), device);
+    size_t width, height, depth;
+    uint8_t *bytes = cuda_array_bytes(s->array, pitch, slice);
+    cuda_array_size(s->array, &width, &height, &depth);
+    *device = true;
+    if (!bytes || s->x > *pitch || c->width > *pitch - s->x || s->y > height ||
+        c->height > height - s->y || s->z > depth || c->depth > depth - s->z)
+        return NULL;
+    return bytes + s->z * *slice + s->y * *pitch + s->x;
+}
+
+static bool nothing(const cuda_copy *c)
+{
+    return !c->width || !c->height || !c->depth;
+}
+
+int cuda_check_copy(const cuda_copy *c)
+{
+    size_t pitch, slice;
+    bool to, from;
+    if (c->kind < COPY_H2H || c->kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
+    if (nothing(c)) return CU_OK;
+    if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
+    if (!side(&c->to, c, &pitch, &slice, &to) || !side(&c->from, c, &pitch, &slice, &from))
+        return CU_INVALID_VALUE;
+    if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
+    if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
+    return CU_OK;
+}
+
+static int copy_now(const cuda_copy *c)
+{
+    size_t to_pitch, to_slice, from_pitch, from_slice;
+    bool device;
+    if (nothing(c)) return CU_OK;
+    uint8_t *to = side(&c->to, c, &to_pitch, &to_slice, &device);
+    const uint8_t *from = side(&c->from, c, &from_pitch, &from_slice, &device);
+    if (!to || !from) return CU_INVALID_VALUE;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch,
+                    c->width);
+    return CU_OK;
+}
+
+static uint8_t *set_bytes(const cuda_set *s)
+{
+    bool device;
+    uint8_t *p = cuda_bytes(
+        s->p, (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element,
+        &device);
+    return device ? p : NULL;
+}
+
+int cuda_check_set(const cuda_set *s)
+{
+    if (!s->width || !s->height || !s->depth) return CU_OK;
+    return s->p && set_bytes(s) ? CU_OK : CU_INVALID_VALUE;
+}
+
+static int set_now(const cuda_set *s)
+{
+    if (!s->width || !s->height || !s->depth) return CU_OK;
+    uint8_t *p = set_bytes(s);
+    if (!p) return CU_INVALID_VALUE;
+    for (size_t z = 0; z < s->depth; z++)
+        for (size_t y = 0; y < s->height; y++) {
+            uint8_t *row = p + z * s->slice + y * s->pitch;
+            if (s->element == 1)
+                memset(row, (int)(s->value & 0xff), s->width);
+            else
+                for (size_t x = 0; x < s->width; x++)
+                    memcpy(row + x * s->element, &s->value, s->element);
+        }
+    return CU_OK;
+}
+
+static int run_host_function(const cuda_op *op)
+{
+    /* It may wait for other threads, which may call this library. */
+    pthread_mutex_unlock(&cuda.lock);
+    op->u.host.fn(op->u.host.arg);
+    pthread_mutex_lock(&cuda.lock);
+    return CU_OK;
+}
+
+int cuda_execute(cuda_stream *s, const cuda_op *op)
+{
+    switch (op->kind) {
+    case OP_KERNEL: return cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
+    case OP_COPY: return copy_now(&op->u.copy);
+    case OP_SET: return set_now(&op->u.set);
+    case OP_HOST: return run_host_function(op);
+    case OP_RECORD:
+        op->u.event->recorded = true;
+        op->u.event->time = s->ready > cuda.now ? s->ready : cuda.now;
+        return CU_OK;
+    default: return CU_OK;
+    }
+}
+
+int cuda_submit(cuda_stream *s, cuda_op *op)
+{
+    if (s->capture) return cuda_capture_op(s, op);
+    const int error = cuda_execute(s, op);
+    if (op->kind == OP_KERNEL) free(op->u.kernel.params);
+    return error;
+}
+
+/* ---------------------------------------------------------------- calls */
+
+static int submit_copy(const cuda_copy *c, void *stream, bool wait)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    int error = cuda_check_copy(c);
+    cuda_op op = {.kind = OP_COPY, .u.copy = *c};
+    if (!error && wait && s->capture) return cuda_capture_broken(s);
+    if (!error) error = cuda_submit(s, &op);
+    if (wait) {
+        cuda_wait(s);
+        cuda_flush();
+    }
+    return error;
+}
+
+static cuda_copy line(void *to, const void *from, size_t bytes, int kind)
+{
+    return (cuda_copy){.to = {.p = to},
+                       .from = {.p = (void *)(uintptr_t)from},
+                       .width = bytes,
+                       .height = 1,
+                       .depth = 1,
+                       .kind = kind};
+}
+
+int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+    const cuda_copy c = line(to, from, bytes, kind);
+    return submit_copy(&c, NULL, true);
+}
+
+int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
+{
+    const cuda_copy c = line(to, from, bytes, kind);
+    return submit_copy(&c, stream, false);
+}
+
+int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    if (to_device || from_device) return CU_INVALID_DEVICE;
+    return pl_cudaMemcpy(to, from, bytes, COPY_DEFAULT);
+}
+
+int pl_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                           void *stream)
+{
+    if (to_device || from_device) return CU_INVALID_DEVICE;
+    return pl_cudaMemcpyAsync(to, from, bytes, COPY_DEFAULT, stream);
+}
+
+static int copy2d(const cuda_copy *c, void *stream, bool wait)
+{
+    if ((!c->to.array && c->width > c->to.pitch) || (!c->from.array && c->width > c->from.pitch))
+        return CU_INVALID_PITCH;
+    return submit_copy(c, stream, wait);
+}
+
+static cuda_copy box(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                     size_t height, int kind)
+{
+    return (cuda_copy){.to = {.p = to, .pitch = to_pitch},
+                       .from = {.p = (void *)(uintptr_t)from, .pitch = from_pitch},
+                       .width = width,
+                       .height = height,
+                       .depth = 1,
+                       .kind = kind};
+}
+
+int pl_cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                    size_t height, int kind)
+{
+    const cuda_copy c = box(to, to_pitch, from, from_pitch, width, height, kind);
+    return copy2d(&c, NULL, true);
+}
+
+int pl_cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, int kind, void *stream)
+{
+    const cuda_copy c = box(to, to_pitch, from, from_pitch, width, height, kind);
+    return copy2d(&c, stream, false);
+}
+
+int pl_cudaMemcpy2DToArrayAsync(cuda_array *to, size_t x, size_t y, const void *from, size_t pitch,
+                                size_t width, size_t height, int kind, void *stream)
+{
+    cuda_copy c = box(NULL, 0, from, pitch, width, height, kind);
+    c.to = (cuda_side){.array = to, .x = x, .y = y};
+    return to ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
+}
+
+int pl_cudaMemcpy2DToArray(cuda_array *to, size_t x, size_t y, const void *from, size_t pitch,
+                           size_t width, size_t height, int kind)
+{
+    return pl_cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, NULL);
+}
+
+int pl_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cuda_array *from, size_t x, size_t y,
+                                  size_t width, size_t height, int kind, void *stream)
+{
+    cuda_copy c = box(to, pitch, NULL, 0, width, height, kind);
+    c.from = (cuda_side){.array = from, .x = x, .y = y};
+    return from ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
+}
+
+int pl_cudaMemcpy2DFromArray(void *to, size_t pitch, cuda_array *from, size_t x, size_t y,
+                             size_t width, size_t height, int kind)
+{
+    cuda_wait(NULL);
+    cuda_flush();
+    return pl_cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, NULL);
+}
+
+int pl_cudaMemcpy2DArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *from, size_t fx,
+                                size_t fy, size_t width, size_t height, int kind)
+{
+    const cuda_copy c = {.to = {.array = to, .x = tx, .y = ty},
+                         .from = {.array = from, .x = fx, .y = fy},
+                         .width = width,
+                         .height = height,
+                         .depth = 1,
+                         .kind = kind};
+    return to && from ? submit_copy(&c, NULL, true) : CU_INVALID_HANDLE;
+}
+
+/* A run of bytes that goes on from row to row of an array: a head, whole rows, a tail. */
+static int array_run(cuda_array *a, size_t x, size_t y, void *memory, size_t bytes, int kind,
+                     bool to_array, void *stream)
+{
+    size_t pitch, slice;
+    if (!a) return CU_INVALID_HANDLE;
+    if (!cuda_array_bytes(a, &pitch, &slice)) return CU_INVALID_VALUE;
+    uint8_t *p = memory;
+    while (bytes) {
+        size_t width = x < pitch ? pitch - x : 0, height = 1;
+        if (bytes < width) width = bytes;
+        if (x == 0 && width == pitch) height = bytes / pitch;
+        if (!width) return CU_INVALID_VALUE;
+        const cuda_side in_array = {.array = a, .x = x, .y = y},
+                        in_memory = {.p = p, .pitch = width};
+        const cuda_copy c = {.to = to_array ? in_array : in_memory,
+                             .from = to_array ? in_memory : in_array,
+                             .width = width,
+                             .height = height,
+                             .depth = 1,
+                             .kind = kind};
+        const int error = submit_copy(&c, stream, false);
+        if (error) return error;
+        bytes -= width * height;
+        p += width * height;
+        x = 0;
+        y += height;
+    }
+    return CU_OK;
+}
+
+int pl_cudaMemcpyToArrayAsync(cuda_array *to, size_t x, size_t y, const void *from, size_t bytes,
+                              int kind, void *stream)
+{
+    return array_run(to, x, y, (void *)(uintptr_t)from, bytes, kind, true, stream);
+}
+
+int pl_cudaMemcpyToArray(cuda_array *to, size_t x, size_t y, const void *from, size_t bytes,
+                         int kind)
+{
+    return pl_cudaMemcpyToArrayAsync(to, x, y, from, bytes, kind, NULL);
+}
+
+int pl_cudaMemcpyFromArrayAsync(void *to, cuda_array *from, size_t x, size_t y, size_t bytes,
+                                int kind, void *stream)
+{
+    return array_run(from, x, y, to, bytes, kind, false, stream);
+}
+
+int pl_cudaMemcpyFromArray(void *to, cuda_array *from, size_t x, size_t y, size_t bytes, int kind)
+{
+    return pl_cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL);
+}
+
+/* ---- 3D ---- */
+
+/* Positions and widths count texels where an array takes part. */
+int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
+{
+    const cuda_array *a = p->from_array ? p->from_array : p->to_array;
+    const size_t texel =
+        a ? (size_t)(a->channel.x + a->channel.y + a->channel.z + a->channel.w) / 8 : 1;
+    if ((p->from_array && p->from.ptr) || (p->to_array && p->to.ptr) ||
+        (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr))
+        return CU_INVALID_VALUE;
+    *c = (cuda_copy){.width = p->extent.width * texel,
+                     .height = p->extent.height,
+                     .depth = p->extent.depth,
+                     .kind = p->kind};
+    if (p->from_array)
+        c->from = (cuda_side){.array = p->from_array,
+                              .x = p->from_pos.x * texel,
+                              .y = p->from_pos.y,
+                              .z = p->from_pos.z};
+    else
+        c->from = (cuda_side){.p = (uint8_t *)p->from.ptr + p->from_pos.x +
+                                   p->from.pitch * (p->from_pos.y + p->from.ysize * p->from_pos.z),
+                              .pitch = p->from.pitch,
+                              .slice = p->from.pitch * p->from.ysize};
+    if (p->to_array)
+        c->to = (cuda_side){
+            .array = p->to_array, .x = p->to_pos.x * texel, .y = p->to_pos.y, .z = p->to_pos.z};
+    else
+        c->to = (cuda_side){.p = (uint8_t *)p->to.ptr + p->to_pos.x +
+                                 p->to.pitch * (p->to_pos.y + p->to.ysize * p->to_pos.z),
+                            .pitch = p->to.pitch,
+                            .slice = p->to.pitch * p->to.ysize};
+    if ((!c->from.array && c->width > c->from.pitch) || (!c->to.array && c->width > c->to.pitch))
+        return CU_INVALID_PITCH;
+    return CU_OK;
+}
+
+int pl_cudaMemcpy3D(const cuda_copy3d *p)
+{
+    cuda_copy c;
+    const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    return error ? error : submit_copy(&c, NULL, true);
+}
+
+int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
+{
+    cuda_copy c;
+    const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    return error ? error : submit_copy(&c, stream, false);
+}
+
+/* ---- symbols ---- */
+
+static int symbol_copy(const void *symbol, void *memory, size_t bytes, size_t offset, int kind,
+                       bool to_symbol, void *stream, bool wait)
+{
+    uint64_t address, size;
+    const int error = cuda_variable_of(symbol, &address, &size);
+    if (error) return error;
+    if (offset > size || bytes > size - offset) return CU_INVALID_VALUE;
+    if (kind == (to_symbol ? COPY_D2H : COPY_H2D) || kind == COPY_H2H) return CU_INVALID_DIRECTION;
+    void *at = (void *)(uintptr_t)(address + offset);
+    const cuda_copy c = to_symbol ? line(at, memory, bytes, kind) : line(memory, at, bytes, kind);
+    return submit_copy(&c, stream, wait);
+}
+
+int pl_cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                          int kind)
+{
+    return symbol_copy(symbol, (void *)(uintptr_t)from, bytes, offset, kind, true, NULL, true);
+}
+
+int pl_cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               int kind, void *stream)
+{
+    return symbol_copy(symbol, (void *)(uintptr_t)from, bytes, offset, kind, true, stream, false);
+}
+
+int pl_cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind)
+{
+    return symbol_copy(symbol, to, bytes, offset, kind, false, NULL, true);
+}
+
+int pl_cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 int kind, void *stream)
+{
+    return symbol_copy(symbol, to, bytes, offset, kind, false, stream, false);
+}
+
+/* ---- sets ---- */
+
+static int submit_set(const cuda_set *c, void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    const int error = cuda_check_set(c);
+    cuda_op op = {.kind = OP_SET, .u.set = *c};
+    return error ? error : cuda_submit(s, &op);
+}
+
+int pl_cudaMemsetAsync(void *p, int value, size_t bytes, void *stream)
+{
+    const cuda_set s = {
+        .p = p, .width = bytes, .height = 1, .depth = 1, .value = (unsigned)value, .element = 1};
+    return submit_set(&s, stream);
+}
+
+int pl_cudaMemset(void *p, int value, size_t bytes)
+{
+    return pl_cudaMemsetAsync(p, value, bytes, NULL);
+}
+
+int pl_cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height,
+                         void *stream)
+{
+    const cuda_set s = {.p = p,
+                        .pitch = pitch,
+                        .width = width,
+                        .height = height,
+                        .depth = 1,
+                        .value = (unsigned)value,
+                        .element = 1};
+    return width > pitch && height > 1 ? CU_INVALID_VALUE : submit_set(&s, stream);
+}
+
+int pl_cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
+{
+    return pl_cudaMemset2DAsync(p, pitch, value, width, height, NULL);
+}
+
+int pl_cudaMemset3DAsync(cuda_pitched to, int value, cuda_extent extent, void *stream)
+{
+    const cuda_set s = {.p = to.ptr,
+                        .pitch = to.pitch,
+                        .slice = to.pitch * to.ysize,
+                        .width = extent.width,
+                        .height = extent.height,
+                        .depth = extent.depth,
+                        .value = (unsigned)value,
+                        .element = 1};
+    return extent.width > to.pitch ? CU_INVALID_VALUE : submit_set(&s, stream);
+}
+
+int pl_cudaMemset3D(cuda_pitched to, int value, cuda_extent extent)
+{
+    return pl_cudaMemset3DAsync(to, value, extent, NULL);
+}

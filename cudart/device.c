@@ -1,0 +1,364 @@
+/* device.c - what a program can ask about the device: attributes and properties.
+ *
+ * Attributes by number are the one source; the properties are made of them. What the machine's
+ * description says comes from there, the rest is what the H200 answers (driver 580.159.04, 2026-11,
+ * probes host.device). */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { ATTRIBUTES = 148, VERSION = 13000 };
+
+static const int recorded[ATTRIBUTES] = {
+    [1] = 1024,     [2] = 1024,   [3] = 1024,       [4] = 64,          [6] = 65535,
+    [7] = 65535,    [8] = 49152,  [9] = 65536,      [10] = 32,         [11] = 2147483647,
+    [14] = 512,     [15] = 1,     [19] = 1,         [21] = 131072,     [22] = 131072,
+    [23] = 65536,   [24] = 16384, [25] = 16384,     [26] = 16384,      [27] = 32768,
+    [28] = 32768,   [29] = 2048,  [30] = 512,       [31] = 1,          [32] = 1,
+    [41] = 1,       [42] = 32768, [43] = 2048,      [44] = 1,          [45] = 32768,
+    [46] = 32768,   [47] = 8192,  [48] = 8192,      [49] = 32768,      [51] = 32,
+    [52] = 32768,   [53] = 32768, [54] = 2046,      [55] = 32768,      [56] = 131072,
+    [57] = 65536,   [58] = 16384, [59] = 16384,     [60] = 16384,      [61] = 32768,
+    [62] = 2048,    [63] = 32768, [64] = 32768,     [65] = 2048,       [66] = 32768,
+    [67] = 32768,   [68] = 2046,  [69] = 268435456, [70] = 131072,     [71] = 65000,
+    [72] = 2097120, [73] = 32768, [74] = 32768,     [77] = 32768,      [78] = 1,
+    [79] = 1,       [80] = 1,     [83] = 1,         [87] = 2,          [89] = 1,
+    [90] = 1,       [91] = 1,     [95] = 1,         [96] = 1,          [99] = 1,
+    [102] = 1,      [103] = 1,    [107] = 1,        [109] = 134217728, [110] = 1,
+    [112] = 1,      [113] = 1,    [114] = 1,        [115] = 1,         [116] = 1,
+    [117] = 1,      [118] = 100,  [119] = 9,        [120] = 1,         [121] = 1,
+    [122] = 1,      [123] = 1,    [124] = 1,        [125] = 1,         [126] = 4,
+    [127] = 1,      [128] = 1,    [129] = 1,        [131] = -1,        [141] = 1,
+    [142] = 1,      [144] = 1,    [145] = 1,
+};
+
+/* From the machine's description: the number of the attribute, the key, its unit, and a factor. */
+static const struct {
+    int attribute;
+    const char *key, *unit;
+    double factor;
+} described[] = {
+    {5, "launch.grid_x", "", 1},
+    {12, "sm.registers", "", 1},
+    {13, "machine.clock", "MHz", 1e3},
+    {16, "sm.count", "", 1},
+    {36, "device.memory_clock", "MHz", 1e3},
+    {37, "device.bus_width", "", 1},
+    {38, "l2.size", "B", 1},
+    {39, "sm.threads", "", 1},
+    {40, "device.copy_engines", "", 1},
+    {81, "shared.per_sm", "B", 1},
+    {82, "sm.registers", "", 1},
+    {97, "shared.per_block", "B", 1},
+    {106, "sm.blocks", "", 1},
+    {111, "shared.reserved", "B", 1},
+};
+
+static bool attribute(int k, int *value)
+{
+    double v;
+    if (k < 1 || k >= ATTRIBUTES) return false;
+    *value = recorded[k];
+    for (size_t i = 0; i < sizeof described / sizeof *described; i++)
+        if (described[i].attribute == k &&
+            pl_gpu_value(cuda.gpu, described[i].key, described[i].unit, &v))
+            *value = (int)(v * described[i].factor);
+    if (k == 75) *value = (int)cuda_capability() / 10;
+    if (k == 76) *value = (int)cuda_capability() % 10;
+    if (k == 108 && pl_gpu_value(cuda.gpu, "l2.size", "B", &v)) /* five eighths of the L2 */
+        *value = cuda_capability() >= 80 ? (int)(v * 5 / 8) : 0;
+    return true;
+}
+
+static int number(int k)
+{
+    int value = 0;
+    attribute(k, &value);
+    return value;
+}
+
+int pl_cudaDeviceGetAttribute(int *value, int k, int device)
+{
+    if (device != 0) return CU_INVALID_DEVICE;
+    return value && attribute(k, value) ? CU_OK : CU_INVALID_VALUE;
+}
+
+const char *cuda_device_name(void)
+{
+    const char *name = pl_gpu_text(cuda.gpu, "device.name");
+    if (!name) name = pl_gpu_text(cuda.gpu, "machine.title");
+    return name ? name : pl_gpu_name(cuda.gpu);
+}
+
+int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
+{
+    if (!p) return CU_INVALID_VALUE;
+    if (device != 0) return CU_INVALID_DEVICE;
+    *p = (cuda_prop_13){.memory = cuda_device_bytes(),
+                        .shared_block = (size_t)number(8),
+                        .registers_block = number(12),
+                        .warp = number(10),
+                        .pitch = (size_t)number(11),
+                        .threads_block = number(1),
+                        .threads_dim = {number(2), number(3), number(4)},
+                        .grid = {number(5), number(6), number(7)},
+                        .constant = (size_t)number(9),
+                        .major = number(75),
+                        .minor = number(76),
+                        .texture_align = (size_t)number(14),
+                        .texture_pitch_align = (size_t)number(51),
+                        .sms = number(16),
+                        .map_host = number(19),
+                        .tex1d = number(21),
+                        .tex1d_mip = number(77),
+                        .tex2d = {number(22), number(23)},
+                        .tex2d_mip = {number(73), number(74)},
+                        .tex2d_linear = {number(70), number(71), number(72)},
+                        .tex2d_gather = {number(45), number(46)},
+                        .tex3d = {number(24), number(25), number(26)},
+                        .tex3d_alt = {number(47), number(48), number(49)},
+                        .cube = number(52),
+                        .tex1d_layered = {number(42), number(43)},
+                        .tex2d_layered = {number(27), number(28), number(29)},
+                        .cube_layered = {number(53), number(54)},
+                        .surf1d = number(55),
+                        .surf2d = {number(56), number(57)},
+                        .surf3d = {number(58), number(59), number(60)},
+                        .surf1d_layered = {number(61), number(62)},
+                        .surf2d_layered = {number(63), number(64), number(65)},
+                        .surf_cube = number(66),
+                        .surf_cube_layered = {number(67), number(68)},
+                        .surface_align = (size_t)number(30),
+                        .concurrent_kernels = number(31),
+                        .ecc = number(32),
+                        .async_engines = number(40),
+                        .unified = number(41),
+                        .bus_width = number(37),
+                        .l2 = number(38),
+                        .l2_persisting = number(108),
+                        .threads_sm = number(39),
+                        .stream_priorities = number(78),
+                        .global_l1 = number(79),
+                        .local_l1 = number(80),
+                        .shared_sm = (size_t)number(81),
+                        .registers_sm = number(82),
+                        .managed = number(83),
+                        .host_atomics = number(86),
+                        .pageable = number(88),
+                        .concurrent_managed = number(89),
+                        .preemption = number(90),
+                        .host_pointer_registered = number(91),
+                        .cooperative = number(95),
+                        .shared_optin = (size_t)number(97),
+                        .blocks_sm = number(106),
+                        .policy_window = number(109),
+                        .shared_reserved = (size_t)number(111),
+                        .host_register = number(99),
+                        .host_register_read_only = number(113),
+                        .timeline_semaphores = number(114),
+                        .pools = number(115),
+                        .rdma = number(116),
+                        .rdma_flush = (unsigned)number(117),
+                        .rdma_order = number(118),
+                        .pool_handles = (unsigned)number(119),
+                        .deferred_arrays = number(121),
+                        .ipc_event = number(122),
+                        .cluster = number(120),
+                        .unified_functions = number(123),
+                        .host_numa_id = -1};
+    snprintf(p->name, sizeof p->name, "%s", cuda_device_name());
+    snprintf((char *)p->uuid, sizeof p->uuid, "ptxloom-%s", pl_gpu_name(cuda.gpu));
+    return CU_OK;
+}
+
+int pl_cudaGetDeviceCount(int *count)
+{
+    if (!count) return CU_INVALID_VALUE;
+    *count = 1;
+    return CU_OK;
+}
+
+int pl_cudaGetDevice(int *device)
+{
+    if (!device) return CU_INVALID_VALUE;
+    *device = cuda_self.device;
+    return CU_OK;
+}
+
+int pl_cudaSetDevice(int device)
+{
+    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
+{
+    (void)device_flags, (void)flags;
+    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cudaChooseDevice(int *device, const void *wanted)
+{
+    if (!device || !wanted) return CU_INVALID_VALUE;
+    *device = 0;
+    return CU_OK;
+}
+
+int pl_cudaSetValidDevices(const int *device, int n)
+{
+    for (int k = 0; k < n; k++)
+        if (!device || device[k] != 0) return CU_INVALID_DEVICE;
+    return CU_OK;
+}
+
+static unsigned device_flags = 8; /* memory of the host is mapped */
+
+int pl_cudaSetDeviceFlags(unsigned flags)
+{
+    if (flags & ~0xffu) return CU_INVALID_VALUE;
+    device_flags = flags | 8;
+    return CU_OK;
+}
+
+int pl_cudaGetDeviceFlags(unsigned *flags)
+{
+    if (!flags) return CU_INVALID_VALUE;
+    *flags = device_flags;
+    return CU_OK;
+}
+
+int pl_cudaDriverGetVersion(int *version)
+{
+    if (!version) return CU_INVALID_VALUE;
+    *version = VERSION;
+    return CU_OK;
+}
+
+int pl_cudaRuntimeGetVersion(int *version)
+{
+    return pl_cudaDriverGetVersion(version);
+}
+
+int pl_cudaRuntimeGetVersion_12(int *version)
+{
+    if (!version) return CU_INVALID_VALUE;
+    *version = 12080;
+    return CU_OK;
+}
+
+int pl_cudaRuntimeGetVersion_11(int *version)
+{
+    if (!version) return CU_INVALID_VALUE;
+    *version = 11080;
+    return CU_OK;
+}
+
+int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
+{
+    if (!text || size < 1) return CU_INVALID_VALUE;
+    if (device != 0) return CU_INVALID_DEVICE;
+    snprintf(text, (size_t)size, "0000:01:00.0");
+    return CU_OK;
+}
+
+int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
+{
+    if (!device || !text) return CU_INVALID_VALUE;
+    *device = 0;
+    return strstr(text, "01:00.0") ? CU_OK : CU_INVALID_DEVICE;
+}
+
+/* ---- caches and banks: programs may ask for a split, the model decides it by itself ---- */
+
+static int cache_config;
+
+int pl_cudaDeviceSetCacheConfig(int config)
+{
+    if (config < 0 || config > 3) return CU_INVALID_VALUE;
+    cache_config = config;
+    return CU_OK;
+}
+
+int pl_cudaDeviceGetCacheConfig(int *config)
+{
+    if (!config) return CU_INVALID_VALUE;
+    *config = cache_config;
+    return CU_OK;
+}
+
+int pl_cudaDeviceSetSharedMemConfig(int config)
+{
+    return config < 0 || config > 2 ? CU_INVALID_VALUE : CU_OK;
+}
+
+int pl_cudaDeviceGetSharedMemConfig(int *config)
+{
+    if (!config) return CU_INVALID_VALUE;
+    *config = 1; /* banks of four bytes */
+    return CU_OK;
+}
+
+/* ---- limits ---- */
+
+enum { LIMITS = 12 };
+static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};
+
+int pl_cudaDeviceGetLimit(size_t *value, int limit)
+{
+    if (!value || limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
+    if (limit == 3) return CU_UNSUPPORTED_LIMIT;
+    *value = cuda.limit[limit] ? cuda.limit[limit] : limits[limit];
+    return CU_OK;
+}
+
+int pl_cudaDeviceSetLimit(int limit, size_t value)
+{
+    if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
+    if (limit == 3) return CU_UNSUPPORTED_LIMIT;
+    if (limit == 0 && value > 512 << 10) return CU_INVALID_VALUE;
+    if (limit == 2 && pl_gpu_heap(cuda.gpu, value) != PL_OK) return CU_INVALID_VALUE;
+    cuda.limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
+    return CU_OK;
+}
+
+/* ---- peers: there is one device ---- */
+
+int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (!can) return CU_INVALID_VALUE;
+    *can = 0;
+    return device == 0 && peer == 0 ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    if (flags) return CU_INVALID_VALUE;
+    return peer == 0 ? CU_PEER_UNSUPPORTED : CU_INVALID_DEVICE;
+}
+
+int pl_cudaDeviceDisablePeerAccess(int peer)
+{
+    return peer == 0 ? CU_PEER_NOT_ENABLED : CU_INVALID_DEVICE;
+}
+
+int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
+{
+    if (!value || k < 1 || k > 4) return CU_INVALID_VALUE;
+    *value = 0;
+    (void)from, (void)to;
+    return CU_INVALID_DEVICE; /* a device is no peer of itself */
+}
+
+int pl_cudaCtxResetPersistingL2Cache(void)
+{
+    return CU_OK;
+}
+
+int pl_cudaProfilerStart(void)
+{
+    return CU_OK;
+}
+
+int pl_cudaProfilerStop(void)
+{
+    return CU_OK;
+}

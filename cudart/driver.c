@@ -1,0 +1,777 @@
+/* driver.c - the CUDA driver API over the same context as the runtime: most calls are those of the
+ * runtime under another name.
+ *
+ * There is one device and one context, which is always current; contexts that a program makes are
+ * names for it. */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DRIVER_NOT_FOUND = 500,
+    DRIVER_INVALID_HANDLE = 400,
+    BUFFER_POINTER = 1, /* of `extra` of a launch */
+    BUFFER_SIZE = 2,
+    LOG_BUFFER = 5, /* CUjit_option */
+    LOG_SIZE = 6,
+    MEMORY_OF_HOST = 1, /* CUmemorytype */
+    MEMORY_OF_ARRAY = 3,
+    WRAPPER_MAGIC = 0x466243B1
+};
+
+/* Numbers of the runtime that the driver does not have. */
+int cuda_driver_error(int error)
+{
+    switch (error) {
+    case CU_INVALID_FUNCTION: return DRIVER_INVALID_HANDLE;
+    case CU_INVALID_CONFIGURATION:
+    case CU_INVALID_PITCH:
+    case CU_INVALID_SYMBOL:
+    case CU_INVALID_CHANNEL:
+    case CU_INVALID_DIRECTION:
+    case 26:
+    case 27: return CU_INVALID_VALUE;
+    default: return error;
+    }
+}
+
+/* ---------------------------------------------------------------- device and context */
+
+static char context; /* its address is the handle */
+
+int pl_cuInit(unsigned flags)
+{
+    return flags ? CU_INVALID_VALUE : CU_OK;
+}
+
+int pl_cuDeviceGet(int *device, int ordinal)
+{
+    if (!device) return CU_INVALID_VALUE;
+    *device = 0;
+    return ordinal == 0 ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cuDeviceGetName(char *name, int room, int device)
+{
+    if (!name || room < 1) return CU_INVALID_VALUE;
+    if (device) return CU_INVALID_DEVICE;
+    snprintf(name, (size_t)room, "%s", cuda_device_name());
+    return CU_OK;
+}
+
+int pl_cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    if (!bytes) return CU_INVALID_VALUE;
+    *bytes = cuda_device_bytes();
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+int pl_cuDeviceGetUuid_v2(void *uuid, int device)
+{
+    cuda_prop_13 p;
+    if (!uuid) return CU_INVALID_VALUE;
+    const int error = pl_cudaGetDeviceProperties(&p, device);
+    if (!error) memcpy(uuid, p.uuid, sizeof p.uuid);
+    return error;
+}
+
+int pl_cuDeviceComputeCapability(int *major, int *minor, int device)
+{
+    if (!major || !minor) return CU_INVALID_VALUE;
+    *major = (int)cuda_capability() / 10;
+    *minor = (int)cuda_capability() % 10;
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
+{
+    (void)flags;
+    if (!out) return CU_INVALID_VALUE;
+    *out = &context;
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+int pl_cuCtxCreate_v3(void **out, void *affinity, int n, unsigned flags, int device)
+{
+    (void)affinity, (void)n;
+    return pl_cuCtxCreate_v2(out, flags, device);
+}
+
+int pl_cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
+{
+    (void)params;
+    return pl_cuCtxCreate_v2(out, flags, device);
+}
+
+int pl_cuCtxDestroy_v2(void *c)
+{
+    return c == &context ? CU_OK : 201;
+}
+
+int pl_cuCtxSetCurrent(void *c)
+{
+    return !c || c == &context ? CU_OK : 201;
+}
+
+int pl_cuCtxPushCurrent_v2(void *c)
+{
+    return pl_cuCtxDestroy_v2(c);
+}
+
+int pl_cuCtxGetCurrent(void **out)
+{
+    if (!out) return CU_INVALID_VALUE;
+    *out = &context;
+    return CU_OK;
+}
+
+int pl_cuCtxPopCurrent_v2(void **out)
+{
+    if (out) *out = &context;
+    return CU_OK;
+}
+
+int pl_cuCtxGetDevice(int *device)
+{
+    return pl_cuDeviceGet(device, 0);
+}
+
+int pl_cuCtxGetFlags(unsigned *flags)
+{
+    if (!flags) return CU_INVALID_VALUE;
+    *flags = 0;
+    return CU_OK;
+}
+
+int pl_cuCtxGetApiVersion(void *c, unsigned *version)
+{
+    (void)c;
+    if (!version) return CU_INVALID_VALUE;
+    *version = 3020;
+    return CU_OK;
+}
+
+int pl_cuDevicePrimaryCtxRetain(void **out, int device)
+{
+    return pl_cuCtxCreate_v2(out, 0, device);
+}
+
+int pl_cuDevicePrimaryCtxRelease_v2(int device)
+{
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
+{
+    (void)flags;
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
+{
+    if (!flags || !active) return CU_INVALID_VALUE;
+    *flags = 0;
+    *active = 1;
+    return device ? CU_INVALID_DEVICE : CU_OK;
+}
+
+/* ---------------------------------------------------------------- modules */
+
+/* What a module is made of: a fat binary, or PTX. Machine code is refused. */
+static int module_of(const void *image, cuda_module **out)
+{
+    uint32_t magic;
+    if (!image || !out) return CU_INVALID_VALUE;
+    memcpy(&magic, image, sizeof magic);
+    cuda_module *m = calloc(1, sizeof *m);
+    if (!m) return CU_MEMORY_ALLOCATION;
+    m->name = "a module of the program";
+    m->linked = m->container;
+    if (magic == WRAPPER_MAGIC) {
+        m->container[0] = ((const cuda_fatbin_wrapper *)image)->data;
+    } else if (cuda_is_fatbin(image)) {
+        m->container[0] = image;
+    } else if (memcmp(image, "\177ELF", 4) == 0) {
+        cuda_say("the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
+        free(m);
+        return CU_NO_IMAGE;
+    } else {
+        m->text = calloc(1, sizeof *m->text);
+        if (m->text) m->text[0] = strdup(image);
+        m->ntexts = 1;
+        if (!m->text || !m->text[0]) {
+            free(m->text);
+            free(m);
+            return CU_MEMORY_ALLOCATION;
+        }
+    }
+    *out = m;
+    return CU_OK;
+}
+
+static int load(cuda_module **out, const void *image, char *log, size_t room)
+{
+    cuda_module *m;
+    if (log && room) *log = '\0';
+    int error = module_of(image, &m);
+    if (error) return error;
+    m->log = log;
+    m->log_room = room;
+    error = cuda_module_load(m);
+    if (error)
+        cuda_module_free(m);
+    else
+        *out = m;
+    return error;
+}
+
+int pl_cuModuleLoadData(cuda_module **out, const void *image)
+{
+    return load(out, image, NULL, 0);
+}
+
+int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,
+                          void **value)
+{
+    char *log = NULL;
+    size_t room = 0;
+    for (unsigned k = 0; k < n; k++) {
+        if (option[k] == LOG_BUFFER) log = value[k];
+        if (option[k] == LOG_SIZE) room = (size_t)(uintptr_t)value[k];
+    }
+    return load(out, image, log, room);
+}
+
+int pl_cuModuleLoadFatBinary(cuda_module **out, const void *image)
+{
+    return load(out, image, NULL, 0);
+}
+
+static char *read_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    char *bytes = NULL;
+    long n = -1;
+    if (!f) return NULL;
+    if (fseek(f, 0, SEEK_END) == 0 && (n = ftell(f)) >= 0 && fseek(f, 0, SEEK_SET) == 0)
+        bytes = malloc((size_t)n + 4);
+    if (bytes) {
+        const size_t got = fread(bytes, 1, (size_t)n, f);
+        memset(bytes + got, 0, 4);
+    }
+    fclose(f);
+    return bytes;
+}
+
+int pl_cuModuleLoad(cuda_module **out, const char *path)
+{
+    char *bytes = path ? read_file(path) : NULL;
+    if (!bytes) return path ? CU_FILE_NOT_FOUND : CU_INVALID_VALUE;
+    const int error = load(out, bytes, NULL, 0);
+    free(bytes);
+    return error;
+}
+
+int pl_cuModuleUnload(cuda_module *m)
+{
+    if (!m) return CU_INVALID_VALUE;
+    cuda_module_free(m);
+    return CU_OK;
+}
+
+int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name)
+{
+    if (!out || !m || !name) return CU_INVALID_VALUE;
+    *out = cuda_module_function(m, name);
+    return *out ? cuda_function_ready(*out) : DRIVER_NOT_FOUND;
+}
+
+int pl_cuModuleGetFunctionCount(unsigned *n, cuda_module *m)
+{
+    if (!n || !m) return CU_INVALID_VALUE;
+    *n = (unsigned)pl_module_kernel_count(m->loaded);
+    return CU_OK;
+}
+
+int pl_cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, cuda_module *m, const char *name)
+{
+    pl_ptr at;
+    uint64_t size;
+    if (!m || !name) return CU_INVALID_VALUE;
+    if (pl_module_symbol(m->loaded, name, &at, &size) != PL_OK) return DRIVER_NOT_FOUND;
+    if (address) *address = at;
+    if (bytes) *bytes = size;
+    return CU_OK;
+}
+
+int pl_cuModuleGetLoadingMode(int *mode)
+{
+    if (!mode) return CU_INVALID_VALUE;
+    *mode = 2; /* lazy */
+    return CU_OK;
+}
+
+/* ---- libraries: modules by another name ---- */
+
+int pl_cudaLibraryLoadData(cuda_module **out, const void *code, int *option, void **value,
+                           unsigned n, void *library_option, void **library_value,
+                           unsigned library_n)
+{
+    (void)library_option, (void)library_value, (void)library_n;
+    return pl_cuModuleLoadDataEx(out, code, n, option, value);
+}
+
+int pl_cudaLibraryLoadFromFile(cuda_module **out, const char *path, int *option, void **value,
+                               unsigned n, void *library_option, void **library_value,
+                               unsigned library_n)
+{
+    (void)option, (void)value, (void)n;
+    (void)library_option, (void)library_value, (void)library_n;
+    return pl_cuModuleLoad(out, path);
+}
+
+int pl_cudaLibraryUnload(cuda_module *m)
+{
+    return pl_cuModuleUnload(m);
+}
+
+int pl_cudaLibraryGetKernel(cuda_function **out, cuda_module *m, const char *name)
+{
+    return pl_cuModuleGetFunction(out, m, name);
+}
+
+int pl_cudaLibraryGetKernelCount(unsigned *n, cuda_module *m)
+{
+    return pl_cuModuleGetFunctionCount(n, m);
+}
+
+int pl_cudaLibraryEnumerateKernels(cuda_function **out, unsigned n, cuda_module *m)
+{
+    if (!out || !m) return CU_INVALID_VALUE;
+    for (unsigned k = 0; k < n; k++) {
+        const char *name = pl_module_kernel_name(m->loaded, k);
+        if (!name) return CU_INVALID_VALUE;
+        out[k] = cuda_module_function(m, name);
+    }
+    return CU_OK;
+}
+
+int pl_cudaLibraryGetGlobal(void **p, size_t *bytes, cuda_module *m, const char *name)
+{
+    uint64_t address;
+    const int error = pl_cuModuleGetGlobal_v2(&address, bytes, m, name);
+    if (!error && p) *p = (void *)(uintptr_t)address;
+    return error;
+}
+
+int pl_cudaLibraryGetManaged(void **p, size_t *bytes, cuda_module *m, const char *name)
+{
+    return pl_cudaLibraryGetGlobal(p, bytes, m, name);
+}
+
+int pl_cuLibraryGetModule(cuda_module **out, cuda_module *m)
+{
+    if (!out || !m) return CU_INVALID_VALUE;
+    *out = m;
+    return CU_OK;
+}
+
+int pl_cuKernelGetFunction(cuda_function **out, cuda_function *f)
+{
+    if (!out || !f) return CU_INVALID_VALUE;
+    *out = f;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- kernels */
+
+int pl_cuFuncGetAttribute(int *value, int attribute, cuda_function *f)
+{
+    cuda_func_attributes a;
+    if (!value) return CU_INVALID_VALUE;
+    const int error = pl_cudaFuncGetAttributes(&a, f);
+    if (error) return error;
+    const int values[] = {
+        a.max_threads,        (int)a.shared,   (int)a.constant,       (int)a.local,
+        a.registers,          a.ptx_version,   a.binary_version,      a.cache_mode,
+        a.max_dynamic_shared, a.carveout,      a.cluster_must_be_set, a.cluster_width,
+        a.cluster_height,     a.cluster_depth, a.nonportable_cluster, a.cluster_policy};
+    if (attribute < 0 || attribute >= (int)(sizeof values / sizeof *values))
+        return CU_INVALID_VALUE;
+    *value = values[attribute];
+    return CU_OK;
+}
+
+int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int device)
+{
+    return device ? CU_INVALID_DEVICE : pl_cuFuncGetAttribute(value, attribute, f);
+}
+
+int pl_cuKernelSetAttribute(int attribute, int value, cuda_function *f, int device)
+{
+    return device ? CU_INVALID_DEVICE : pl_cudaFuncSetAttribute(f, attribute, value);
+}
+
+int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
+{
+    return pl_cudaFuncSetAttribute(f, attribute, value);
+}
+
+/* A parameter block that the program has made. */
+static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
+{
+    const void *block = NULL;
+    size_t bytes = 0;
+    for (; *extra; extra += 2) {
+        const uintptr_t what = (uintptr_t)extra[0];
+        if (what == BUFFER_POINTER) block = extra[1];
+        if (what == BUFFER_SIZE) memcpy(&bytes, extra[1], sizeof bytes);
+    }
+    cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .l = *l}};
+    const size_t room = f->info.param_bytes;
+    op.u.kernel.params = calloc(1, room ? room : 1);
+    if (!op.u.kernel.params) return CU_MEMORY_ALLOCATION;
+    if (block) memcpy(op.u.kernel.params, block, bytes < room ? bytes : room);
+    return cuda_submit(s, &op);
+}
+
+int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                      unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
+                      void **extra)
+{
+    const cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return DRIVER_INVALID_HANDLE;
+    if (!params && extra) {
+        const int error = cuda_function_of(f, &f);
+        return error ? error : launch_block(f, &l, extra, s);
+    }
+    return pl_cudaLaunchKernel(f, l.grid, l.block, params, shared, stream);
+}
+
+int pl_cuLaunchCooperativeKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz,
+                                 unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                 void *stream, void **params)
+{
+    return pl_cudaLaunchCooperativeKernel(f, (dim3){gx, gy, gz}, (dim3){bx, by, bz}, params, shared,
+                                          stream);
+}
+
+/* CUlaunchConfig has shared memory in 32 bits where the runtime has 64. */
+int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, void **extra)
+{
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream;
+        cuda_launch_attribute *attribute;
+        unsigned attributes;
+    } c;
+    if (!config || extra) return CU_INVALID_VALUE;
+    memcpy(&c, config, sizeof c);
+    const cuda_launch_config same = {.grid = {c.grid[0], c.grid[1], c.grid[2]},
+                                     .block = {c.block[0], c.block[1], c.block[2]},
+                                     .shared = c.shared,
+                                     .stream = c.stream,
+                                     .attribute = c.attribute,
+                                     .attributes = c.attributes};
+    return pl_cudaLaunchKernelExC(&same, f, params);
+}
+
+/* ---------------------------------------------------------------- memory */
+
+#define POINTER(address) ((void *)(uintptr_t)(address))
+
+int pl_cuMemAlloc_v2(uint64_t *out, size_t bytes)
+{
+    if (!out || !bytes) return CU_INVALID_VALUE;
+    return cuda_alloc_device(bytes, false, out);
+}
+
+int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
+                          unsigned element)
+{
+    void *p = NULL;
+    if (!out || !pitch || (element != 4 && element != 8 && element != 16)) return CU_INVALID_VALUE;
+    const int error = pl_cudaMallocPitch(&p, pitch, width, height);
+    *out = (uintptr_t)p;
+    return error;
+}
+
+int pl_cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
+{
+    void *p = NULL;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pl_cudaMallocManaged(&p, bytes, flags);
+    *out = (uintptr_t)p;
+    return error;
+}
+
+int pl_cuMemFree_v2(uint64_t address)
+{
+    return pl_cudaFree(POINTER(address));
+}
+
+int pl_cuMemHostGetDevicePointer_v2(uint64_t *out, void *p, unsigned flags)
+{
+    void *device = NULL;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pl_cudaHostGetDevicePointer(&device, p, flags);
+    *out = (uintptr_t)device;
+    return error;
+}
+
+int pl_cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
+{
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (!a) return DRIVER_NOT_FOUND;
+    if (base) *base = a->address;
+    if (bytes) *bytes = a->size;
+    return CU_OK;
+}
+
+int pl_cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), from, bytes, COPY_H2D);
+}
+
+int pl_cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(to, POINTER(from), bytes, COPY_D2H);
+}
+
+int pl_cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_D2D);
+}
+
+int pl_cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_DEFAULT);
+}
+
+int pl_cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), from, bytes, COPY_H2D, stream);
+}
+
+int pl_cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(to, POINTER(from), bytes, COPY_D2H, stream);
+}
+
+int pl_cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_D2D, stream);
+}
+
+int pl_cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_DEFAULT, stream);
+}
+
+/* CUDA_MEMCPY2D */
+typedef struct copy_2d {
+    size_t from_x, from_y;
+    unsigned from_type;
+    const void *from_host;
+    uint64_t from_device;
+    cuda_array *from_array;
+    size_t from_pitch, to_x, to_y;
+    unsigned to_type;
+    void *to_host;
+    uint64_t to_device;
+    cuda_array *to_array;
+    size_t to_pitch, width, height;
+} copy_2d;
+
+static cuda_side side_2d(unsigned type, const void *host, uint64_t device, cuda_array *array,
+                         size_t pitch, size_t x, size_t y)
+{
+    if (type == MEMORY_OF_ARRAY) return (cuda_side){.array = array, .x = x, .y = y};
+    const uint64_t base = type == MEMORY_OF_HOST ? (uintptr_t)host : device;
+    return (cuda_side){.p = POINTER(base + y * pitch + x), .pitch = pitch};
+}
+
+int pl_cuMemcpy2DAsync_v2(const void *params, void *stream)
+{
+    const copy_2d *p = params;
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!p) return CU_INVALID_VALUE;
+    if (!s) return DRIVER_INVALID_HANDLE;
+    cuda_op op = {.kind = OP_COPY,
+                  .u.copy = {.from = side_2d(p->from_type, p->from_host, p->from_device,
+                                             p->from_array, p->from_pitch, p->from_x, p->from_y),
+                             .to = side_2d(p->to_type, p->to_host, p->to_device, p->to_array,
+                                           p->to_pitch, p->to_x, p->to_y),
+                             .width = p->width,
+                             .height = p->height,
+                             .depth = 1,
+                             .kind = COPY_DEFAULT}};
+    const int error = cuda_check_copy(&op.u.copy);
+    return error ? error : cuda_submit(s, &op);
+}
+
+int pl_cuMemcpy2D_v2(const void *params)
+{
+    const int error = pl_cuMemcpy2DAsync_v2(params, NULL);
+    cuda_wait(NULL);
+    cuda_flush();
+    return error;
+}
+
+int pl_cuMemcpy2DUnaligned_v2(const void *params)
+{
+    return pl_cuMemcpy2D_v2(params);
+}
+
+static int set_in(uint64_t to, size_t pitch, unsigned value, unsigned element, size_t width,
+                  size_t height, void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return DRIVER_INVALID_HANDLE;
+    cuda_op op = {.kind = OP_SET,
+                  .u.set = {.p = POINTER(to),
+                            .pitch = pitch,
+                            .width = width,
+                            .height = height,
+                            .depth = 1,
+                            .value = value,
+                            .element = element}};
+    const int error = cuda_check_set(&op.u.set);
+    return error ? error : cuda_submit(s, &op);
+}
+
+int pl_cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 1, n, 1, stream);
+}
+
+int pl_cuMemsetD16Async(uint64_t to, unsigned short value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 2, n, 1, stream);
+}
+
+int pl_cuMemsetD32Async(uint64_t to, unsigned value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 4, n, 1, stream);
+}
+
+int pl_cuMemsetD8_v2(uint64_t to, unsigned char value, size_t n)
+{
+    return set_in(to, 0, value, 1, n, 1, NULL);
+}
+
+int pl_cuMemsetD16_v2(uint64_t to, unsigned short value, size_t n)
+{
+    return set_in(to, 0, value, 2, n, 1, NULL);
+}
+
+int pl_cuMemsetD32_v2(uint64_t to, unsigned value, size_t n)
+{
+    return set_in(to, 0, value, 4, n, 1, NULL);
+}
+
+int pl_cuMemsetD2D8_v2(uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height)
+{
+    return set_in(to, pitch, value, 1, width, height, NULL);
+}
+
+int pl_cuMemsetD2D32_v2(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height)
+{
+    return set_in(to, pitch, value, 4, width, height, NULL);
+}
+
+int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
+{
+    cuda_pointer_attributes a;
+    if (!out) return CU_INVALID_VALUE;
+    pl_cudaPointerGetAttributes(&a, POINTER(address));
+    if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
+    const cuda_alloc *r = cuda_alloc_find(address);
+    switch (attribute) {
+    case 1: return pl_cuCtxGetCurrent(out);
+    case 2: *(unsigned *)out = a.type == MEMORY_HOST ? 1 : 2; return CU_OK;
+    case 3: *(uint64_t *)out = address; return CU_OK;
+    case 4: *(void **)out = a.host_pointer; return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
+    case 8: *(int *)out = a.type == MEMORY_MANAGED; return CU_OK;
+    case 9: *(int *)out = 0; return CU_OK;
+    case 11: *(uint64_t *)out = r ? r->address : address; return CU_OK;
+    case 12: *(size_t *)out = r ? r->size : 0; return CU_OK;
+    default: return CU_NOT_SUPPORTED;
+    }
+}
+
+int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
+                              const uint64_t *dim, const uint64_t *stride, const uint32_t *box,
+                              const uint32_t *element_stride, int interleave, int swizzle,
+                              int promotion, int fill)
+{
+    if (!map || !dim || !box || !element_stride || rank < 1 || rank > PL_TENSOR_DIMS ||
+        (rank > 1 && !stride))
+        return CU_INVALID_VALUE;
+    pl_tensor_desc d = {.mode = PL_TENSOR_TILED,
+                        .type = type,
+                        .rank = rank,
+                        .address = (uintptr_t)address,
+                        .interleave = interleave,
+                        .swizzle = swizzle,
+                        .l2_promotion = promotion,
+                        .fill = fill};
+    memcpy(d.dim, dim, rank * sizeof *dim);
+    if (rank > 1) memcpy(d.stride, stride, (rank - 1) * sizeof *stride);
+    memcpy(d.box, box, rank * sizeof *box);
+    memcpy(d.element_stride, element_stride, rank * sizeof *element_stride);
+    return pl_tensor_map(&d, map, NULL) == PL_OK ? CU_OK : CU_INVALID_VALUE;
+}
+
+/* ---------------------------------------------------------------- errors and entry points */
+
+int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
+{
+    return pl_cudaEventElapsedTime(ms, from, to);
+}
+
+/* A later version of a call has a suffix; the latest one is meant. */
+static void *entry_point(const char *name, bool per_thread)
+{
+    static const char *const suffix[] = {"_v4", "_v3", "_v2", ""};
+    char full[128];
+    for (int pass = per_thread ? 0 : 1; pass < 2; pass++)
+        for (size_t k = 0; k < sizeof suffix / sizeof *suffix; k++) {
+            snprintf(full, sizeof full, "%s%s%s", name, suffix[k], pass ? "" : "_ptsz");
+            for (size_t i = 0; i < cuda_entry_point_count; i++)
+                if (strcmp(cuda_entry_points[i].name, full) == 0)
+                    return cuda_entry_points[i].address;
+        }
+    return NULL;
+}
+
+int pl_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
+{
+    (void)version;
+    if (!name || !out) return CU_INVALID_VALUE;
+    *out = entry_point(name, (flags & 2) != 0);
+    if (status) *status = *out ? 0 : 1;
+    return *out || status ? CU_OK : DRIVER_NOT_FOUND;
+}
+
+int pl_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags)
+{
+    return pl_cuGetProcAddress_v2(name, out, version, flags, NULL);
+}
+
+int pl_cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status)
+{
+    if (!name || !out) return CU_INVALID_VALUE;
+    *out = entry_point(name, (flags & 2) != 0);
+    if (status) *status = *out ? 0 : 1;
+    return CU_OK;
+}
+
+int pl_cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
+                                        unsigned long long flags, int *status)
+{
+    (void)version;
+    return pl_cudaGetDriverEntryPoint(name, out, flags, status);
+}

@@ -1,0 +1,182 @@
+/* fatbin.c - fat binaries: containers of entries, each PTX or machine code for one target, plain or
+ * compressed.
+ *
+ * The container has a header of 16 bytes, then entries, each with a header that says its own length
+ * and that of the padded payload. PTX is compressed as one zstd frame or one raw LZ4 block. */
+#include "cudart/state.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CONTAINER_MAGIC = (int)0xBA55ED50,
+    KIND_PTX = 1,
+    KIND_CODE = 2,
+    FLAG_LZ4 = 0x2000,
+    FLAG_ZSTD = 0x8000,
+    FLAG_EXACT = 0x100000,  /* sm_90a */
+    FLAG_FAMILY = 0x200000, /* sm_100f */
+    MOST_TEXT = 1 << 30
+};
+
+typedef struct entry {
+    uint16_t kind, version;
+    uint32_t header;
+    uint64_t padded;
+    uint32_t compressed, options;
+    uint16_t minor, major;
+    uint32_t arch, name, name_length;
+    uint64_t flags, unused, size;
+} entry;
+_Static_assert(sizeof(entry) == 64, "layout of a fat binary");
+
+bool cuda_is_fatbin(const void *data)
+{
+    uint32_t magic;
+    memcpy(&magic, data, sizeof magic);
+    return magic == (uint32_t)CONTAINER_MAGIC;
+}
+
+/* ---------------------------------------------------------------- compression */
+
+/* A length that goes on in bytes of 255. False: the input ends. */
+static bool extended(const uint8_t **in, const uint8_t *end, size_t *length)
+{
+    uint8_t b = 255;
+    while (b == 255) {
+        if (*in == end) return false;
+        b = *(*in)++;
+        *length += b;
+    }
+    return true;
+}
+
+/* One LZ4 block; true when it makes exactly `size` bytes. */
+static bool lz4(const uint8_t *in, size_t n, uint8_t *to, size_t size)
+{
+    const uint8_t *end = in + n;
+    size_t at = 0;
+    while (in < end) {
+        const uint8_t token = *in++;
+        size_t literals = token >> 4, match = token & 15;
+        if (literals == 15 && !extended(&in, end, &literals)) return false;
+        if (literals > (size_t)(end - in) || literals > size - at) return false;
+        memcpy(to + at, in, literals);
+        at += literals;
+        in += literals;
+        if (in == end) break; /* the last sequence has no match */
+        if (end - in < 2) return false;
+        const size_t back = in[0] | (size_t)in[1] << 8;
+        in += 2;
+        if (match == 15 && !extended(&in, end, &match)) return false;
+        match += 4;
+        if (back == 0 || back > at || match > size - at) return false;
+        for (size_t k = 0; k < match; k++, at++) to[at] = to[at - back]; /* they may overlap */
+    }
+    return at == size;
+}
+
+typedef size_t zstd_decompress(void *to, size_t room, const void *from, size_t n);
+
+/* libzstd is looked for when a program needs it: dpkg depends on it, so Debian and Ubuntu have it.
+ */
+static bool zstd(const uint8_t *in, size_t n, uint8_t *to, size_t size)
+{
+    static zstd_decompress *decompress;
+    if (!decompress) {
+        void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+        void *symbol = library ? dlsym(library, "ZSTD_decompress") : NULL;
+        if (!symbol) {
+            cuda_say("the program's kernels are compressed with zstd, and libzstd.so.1 is missing: "
+                     "install the package 'libzstd1', or build with nvcc's option --no-compress");
+            return false;
+        }
+        memcpy(&decompress, &symbol, sizeof decompress);
+    }
+    return decompress(to, size, in, n) == size;
+}
+
+static int unpack(const entry *e, const uint8_t *payload, char **text, size_t *bytes)
+{
+    const bool packed = (e->flags & (FLAG_LZ4 | FLAG_ZSTD)) != 0;
+    const uint64_t size = packed ? e->size : e->padded;
+    if (size > MOST_TEXT || e->compressed > e->padded) return CU_INVALID_IMAGE;
+    uint8_t *to = malloc((size_t)size + 1);
+    if (!to) return CU_MEMORY_ALLOCATION;
+    bool good = true;
+    if (!packed)
+        memcpy(to, payload, (size_t)size);
+    else if (e->flags & FLAG_ZSTD)
+        good = zstd(payload, e->compressed, to, (size_t)size);
+    else
+        good = lz4(payload, e->compressed, to, (size_t)size);
+    if (!good) {
+        free(to);
+        return CU_INVALID_IMAGE;
+    }
+    to[size] = 0;
+    *text = (char *)to;
+    *bytes = strlen(*text); /* the text ends with a NUL, then there is padding */
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- the choice */
+
+/* Can the machine take PTX of this target? */
+static bool takes(unsigned capability, const entry *e)
+{
+    if (e->flags & FLAG_EXACT) return e->arch == capability;
+    if (e->flags & FLAG_FAMILY) return e->arch / 10 == capability / 10 && e->arch <= capability;
+    return e->arch <= capability;
+}
+
+/* Of two targets with one number the one with more features goes first. */
+static unsigned rank(const entry *e)
+{
+    const unsigned features = e->flags & FLAG_EXACT ? 2 : e->flags & FLAG_FAMILY ? 1 : 0;
+    return e->arch * 4 + features;
+}
+
+static void note_code(char code[128], const entry *e)
+{
+    const size_t n = strlen(code);
+    snprintf(code + n, 128 - n, "%s%s%u%s", n ? ", " : "",
+             e->kind == KIND_CODE ? "machine code for sm_" : "PTX for sm_", e->arch,
+             e->flags & FLAG_EXACT    ? "a"
+             : e->flags & FLAG_FAMILY ? "f"
+                                      : "");
+}
+
+int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
+                    char code[128])
+{
+    const uint8_t *at = container, *end, *payload = NULL;
+    entry best = {0};
+    uint16_t header;
+    uint64_t size;
+    *text = NULL;
+    code[0] = '\0';
+    if (!cuda_is_fatbin(container)) return CU_INVALID_IMAGE;
+    memcpy(&header, at + 6, sizeof header);
+    memcpy(&size, at + 8, sizeof size);
+    at += header;
+    end = at + size;
+    while ((size_t)(end - at) >= sizeof(entry)) {
+        entry e;
+        memcpy(&e, at, sizeof e);
+        if (e.header < sizeof e || e.header > (size_t)(end - at) ||
+            e.padded > (size_t)(end - at) - e.header)
+            return CU_INVALID_IMAGE;
+        if (e.kind == KIND_PTX && takes(capability, &e)) {
+            if (!payload || rank(&e) > rank(&best)) {
+                best = e;
+                payload = at + e.header;
+            }
+        } else if (e.kind == KIND_PTX || e.kind == KIND_CODE) {
+            note_code(code, &e);
+        }
+        at += e.header + e.padded;
+    }
+    return payload ? unpack(&best, payload, text, bytes) : CU_NO_IMAGE;
+}

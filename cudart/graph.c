@@ -1,0 +1,960 @@
+/* graph.c - graphs: nodes with dependencies, made one by one or by capturing streams; an executable
+ * graph is a copy of one.
+ *
+ * A launch executes the nodes in an order that their dependencies allow. */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cuda_node {
+    cuda_op op;
+    struct cuda_graph *graph;       /* that it belongs to */
+    const struct cuda_node *origin; /* it is a copy of this one; NULL: of none */
+    struct cuda_node **before;      /* what it depends on; owned */
+    size_t nbefore, cap_before;
+    unsigned mark; /* of a walk: 1 under way, 2 done */
+    bool disabled;
+} cuda_node;
+
+typedef struct cuda_graph {
+    cuda_node **node; /* in the order of their making; owned */
+    size_t n, cap;
+    bool exec;
+} cuda_graph;
+
+/* Streams that capture into one graph. */
+typedef struct cuda_capture {
+    cuda_graph *graph;
+    cuda_stream *origin;
+    uint64_t id;
+    bool invalid;
+} cuda_capture;
+
+typedef struct kernel_params {
+    const void *function;
+    dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+} kernel_params;
+
+typedef struct memset_params {
+    void *p;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} memset_params;
+
+typedef struct host_params {
+    cuda_host_fn *fn;
+    void *arg;
+} host_params;
+
+enum {
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_MERGE = 902,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURE_ISOLATION = 905,
+    UPDATE_FAILURE = 910,
+    UPDATE_ERROR = 1,
+    UPDATE_TOPOLOGY = 2,
+    UPDATE_TYPE = 3,
+    UPDATE_FUNCTION = 4
+};
+
+static cuda_table graphs; /* graphs and executable graphs by handle */
+
+/* ---------------------------------------------------------------- lists of nodes */
+
+static bool append(cuda_node ***list, size_t *n, size_t *cap, cuda_node *x)
+{
+    if (*n == *cap) {
+        const size_t more = *cap ? 2 * *cap : 4;
+        cuda_node **p = realloc(*list, more * sizeof **list);
+        if (!p) return false;
+        *list = p;
+        *cap = more;
+    }
+    (*list)[(*n)++] = x;
+    return true;
+}
+
+static bool depends_directly(const cuda_node *x, const cuda_node *on)
+{
+    for (size_t k = 0; k < x->nbefore; k++)
+        if (x->before[k] == on) return true;
+    return false;
+}
+
+static bool is_leaf(const cuda_graph *g, const cuda_node *x)
+{
+    for (size_t k = 0; k < g->n; k++)
+        if (depends_directly(g->node[k], x)) return false;
+    return true;
+}
+
+static cuda_graph *graph_of(const void *handle)
+{
+    cuda_graph *g = handle ? cuda_table_get(&graphs, handle) : NULL;
+    return g && !g->exec ? g : NULL;
+}
+
+static cuda_graph *exec_of(const void *handle)
+{
+    cuda_graph *g = handle ? cuda_table_get(&graphs, handle) : NULL;
+    return g && g->exec ? g : NULL;
+}
+
+static cuda_graph *new_graph(void)
+{
+    cuda_graph *g = calloc(1, sizeof *g);
+    if (!g || cuda_table_put(&graphs, g, g)) return g;
+    free(g);
+    return NULL;
+}
+
+static void free_graph(cuda_graph *g);
+
+static void drop_op(cuda_op *op)
+{
+    if (op->kind == OP_KERNEL) free(op->u.kernel.params);
+    if (op->kind == OP_GRAPH) free_graph(op->u.graph);
+}
+
+static void free_graph(cuda_graph *g)
+{
+    if (!g) return;
+    for (size_t k = 0; k < g->n; k++) {
+        drop_op(&g->node[k]->op);
+        free(g->node[k]->before);
+        free(g->node[k]);
+    }
+    cuda_table_remove(&graphs, g);
+    free(g->node);
+    free(g);
+}
+
+/* Takes what the op owns over, also when it fails. */
+static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, size_t nbefore,
+                    cuda_node **out)
+{
+    cuda_node *x = calloc(1, sizeof *x);
+    cuda_op owned = *op;
+    bool good = x && append(&g->node, &g->n, &g->cap, x);
+    if (!good) {
+        drop_op(&owned);
+        free(x);
+        return CU_MEMORY_ALLOCATION;
+    }
+    x->op = owned;
+    x->graph = g;
+    for (size_t k = 0; good && k < nbefore; k++)
+        good = append(&x->before, &x->nbefore, &x->cap_before, before[k]);
+    if (out) *out = x;
+    return good ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+static cuda_graph *copy_graph(const cuda_graph *from);
+
+static int copy_op(cuda_op *op)
+{
+    if (op->kind == OP_KERNEL) {
+        const uint32_t n = op->u.kernel.f->info.param_bytes;
+        uint8_t *params = malloc(n ? n : 1);
+        if (!params) return CU_MEMORY_ALLOCATION;
+        memcpy(params, op->u.kernel.params, n);
+        op->u.kernel.params = params;
+    }
+    if (op->kind == OP_GRAPH) op->u.graph = copy_graph(op->u.graph);
+    return op->kind == OP_GRAPH && !op->u.graph ? CU_MEMORY_ALLOCATION : CU_OK;
+}
+
+static cuda_node *counterpart(const cuda_graph *copy, const cuda_node *of)
+{
+    for (size_t k = 0; k < copy->n; k++)
+        if (copy->node[k]->origin == of) return copy->node[k];
+    return NULL;
+}
+
+static cuda_graph *copy_graph(const cuda_graph *from)
+{
+    cuda_graph *g = new_graph();
+    bool good = g != NULL;
+    for (size_t k = 0; good && k < from->n; k++) {
+        cuda_op op = from->node[k]->op;
+        good = copy_op(&op) == CU_OK && add_node(g, &op, NULL, 0, NULL) == CU_OK;
+        if (good) g->node[k]->origin = from->node[k];
+        if (good) g->node[k]->disabled = from->node[k]->disabled;
+    }
+    for (size_t k = 0; good && k < from->n; k++) {
+        cuda_node *x = g->node[k];
+        for (size_t i = 0; good && i < from->node[k]->nbefore; i++)
+            good = append(&x->before, &x->nbefore, &x->cap_before,
+                          counterpart(g, from->node[k]->before[i]));
+    }
+    if (good) return g;
+    free_graph(g);
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- order and execution */
+
+/* Puts a node behind all that it depends on. False: they depend on each other. */
+static bool visit(cuda_node *x, cuda_node **order, size_t *n)
+{
+    if (x->mark == 2) return true;
+    if (x->mark == 1) return false;
+    x->mark = 1;
+    for (size_t k = 0; k < x->nbefore; k++)
+        if (!visit(x->before[k], order, n)) return false;
+    x->mark = 2;
+    order[(*n)++] = x;
+    return true;
+}
+
+static cuda_node **order_of(cuda_graph *g)
+{
+    cuda_node **order = malloc((g->n ? g->n : 1) * sizeof *order);
+    size_t n = 0;
+    bool good = order != NULL;
+    for (size_t k = 0; k < g->n; k++) g->node[k]->mark = 0;
+    for (size_t k = 0; good && k < g->n; k++) good = visit(g->node[k], order, &n);
+    if (good) return order;
+    free(order);
+    return NULL;
+}
+
+static int run_graph(cuda_stream *s, cuda_graph *g)
+{
+    cuda_node **order = order_of(g);
+    int error = order ? CU_OK : CU_INVALID_VALUE;
+    for (size_t k = 0; !error && !cuda.sticky && k < g->n; k++) {
+        const cuda_op *op = &order[k]->op;
+        if (order[k]->disabled) continue;
+        error = op->kind == OP_GRAPH ? run_graph(s, op->u.graph) : cuda_execute(s, op);
+    }
+    free(order);
+    return error;
+}
+
+/* ---------------------------------------------------------------- making graphs */
+
+int pl_cudaGraphCreate(void **out, unsigned flags)
+{
+    if (!out || flags) return CU_INVALID_VALUE;
+    *out = new_graph();
+    return *out ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+int pl_cudaGraphDestroy(void *handle)
+{
+    cuda_graph *g = graph_of(handle);
+    if (!g) return CU_INVALID_VALUE;
+    free_graph(g);
+    return CU_OK;
+}
+
+int pl_cudaGraphClone(void **out, void *handle)
+{
+    const cuda_graph *g = graph_of(handle);
+    if (!out || !g) return CU_INVALID_VALUE;
+    *out = copy_graph(g);
+    return *out ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+static int add(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op)
+{
+    cuda_graph *g = graph_of(graph);
+    cuda_node *x = NULL;
+    cuda_op owned = *op;
+    if (!out || !g || (nbefore && !before)) {
+        drop_op(&owned);
+        return CU_INVALID_VALUE;
+    }
+    const int error = add_node(g, op, (cuda_node *const *)(const void *)before, nbefore, &x);
+    *out = x;
+    return error;
+}
+
+static int kernel_op(const kernel_params *p, cuda_op *op)
+{
+    if (!p) return CU_INVALID_VALUE;
+    if (p->extra) return CU_NOT_SUPPORTED;
+    *op = (cuda_op){.kind = OP_KERNEL,
+                    .u.kernel.l = {.grid = p->grid, .block = p->block, .shared = p->shared}};
+    const int error = cuda_function_of(p->function, &op->u.kernel.f);
+    return error ? error : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
+}
+
+int pl_cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,
+                              const void *params)
+{
+    cuda_op op;
+    const int error = kernel_op(params, &op);
+    return error ? error : add(out, graph, before, nbefore, &op);
+}
+
+static int add_copy(void **out, void *graph, void *const *before, size_t nbefore,
+                    const cuda_copy *c)
+{
+    const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
+    const int error = cuda_check_copy(c);
+    return error ? error : add(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
+                              const cuda_copy3d *p)
+{
+    cuda_copy c;
+    const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    return error ? error : add_copy(out, graph, before, nbefore, &c);
+}
+
+static cuda_copy line(void *to, const void *from, size_t bytes, int kind)
+{
+    return (cuda_copy){.to = {.p = to},
+                       .from = {.p = (void *)(uintptr_t)from},
+                       .width = bytes,
+                       .height = 1,
+                       .depth = 1,
+                       .kind = kind};
+}
+
+int pl_cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *before, size_t nbefore,
+                                void *to, const void *from, size_t bytes, int kind)
+{
+    const cuda_copy c = line(to, from, bytes, kind);
+    return add_copy(out, graph, before, nbefore, &c);
+}
+
+static int at_symbol(const void *symbol, size_t bytes, size_t offset, void **p)
+{
+    uint64_t address, size;
+    const int error = cuda_variable_of(symbol, &address, &size);
+    if (error) return error;
+    if (offset > size || bytes > size - offset) return CU_INVALID_VALUE;
+    *p = (void *)(uintptr_t)(address + offset);
+    return CU_OK;
+}
+
+int pl_cudaGraphAddMemcpyNodeToSymbol(void **out, void *graph, void *const *before, size_t nbefore,
+                                      const void *symbol, const void *from, size_t bytes,
+                                      size_t offset, int kind)
+{
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    if (error) return error;
+    return pl_cudaGraphAddMemcpyNode1D(out, graph, before, nbefore, p, from, bytes, kind);
+}
+
+int pl_cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *before,
+                                        size_t nbefore, void *to, const void *symbol, size_t bytes,
+                                        size_t offset, int kind)
+{
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    if (error) return error;
+    return pl_cudaGraphAddMemcpyNode1D(out, graph, before, nbefore, to, p, bytes, kind);
+}
+
+static int set_op(const memset_params *p, cuda_op *op)
+{
+    if (!p || (p->element != 1 && p->element != 2 && p->element != 4)) return CU_INVALID_VALUE;
+    *op = (cuda_op){.kind = OP_SET,
+                    .u.set = {.p = p->p,
+                              .pitch = p->pitch,
+                              .width = p->width,
+                              .height = p->height,
+                              .depth = 1,
+                              .value = p->value,
+                              .element = p->element}};
+    return cuda_check_set(&op->u.set);
+}
+
+int pl_cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
+                              const void *params)
+{
+    cuda_op op;
+    const int error = set_op(params, &op);
+    return error ? error : add(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddHostNode(void **out, void *graph, void *const *before, size_t nbefore,
+                            const void *params)
+{
+    const host_params *p = params;
+    if (!p || !p->fn) return CU_INVALID_VALUE;
+    const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
+    return add(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore)
+{
+    const cuda_op op = {.kind = OP_EMPTY};
+    return add(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, size_t nbefore,
+                                  void *child)
+{
+    const cuda_graph *c = graph_of(child);
+    cuda_op op = {.kind = OP_GRAPH};
+    if (!c) return CU_INVALID_VALUE;
+    op.u.graph = copy_graph(c);
+    return op.u.graph ? add(out, graph, before, nbefore, &op) : CU_MEMORY_ALLOCATION;
+}
+
+static int add_event(cuda_op_kind kind, void **out, void *graph, void *const *before,
+                     size_t nbefore, void *event)
+{
+    cuda_op op = {.kind = kind};
+    op.u.event = event ? cuda_table_get(&cuda.events, event) : NULL;
+    return op.u.event ? add(out, graph, before, nbefore, &op) : CU_INVALID_HANDLE;
+}
+
+int pl_cudaGraphAddEventRecordNode(void **out, void *graph, void *const *before, size_t nbefore,
+                                   void *event)
+{
+    return add_event(OP_RECORD, out, graph, before, nbefore, event);
+}
+
+int pl_cudaGraphAddEventWaitNode(void **out, void *graph, void *const *before, size_t nbefore,
+                                 void *event)
+{
+    return add_event(OP_WAIT, out, graph, before, nbefore, event);
+}
+
+int pl_cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *data,
+                                size_t n)
+{
+    (void)data;
+    if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < n; k++) {
+        cuda_node *x = to[k], *on = from[k];
+        if (!x || !on || x == on || depends_directly(x, on)) return CU_INVALID_VALUE;
+        if (!append(&x->before, &x->nbefore, &x->cap_before, on)) return CU_MEMORY_ALLOCATION;
+    }
+    return CU_OK;
+}
+
+int pl_cudaGraphAddDependencies_12(void *graph, void *const *from, void *const *to, size_t n)
+{
+    return pl_cudaGraphAddDependencies(graph, from, to, NULL, n);
+}
+
+static void remove_dependency(cuda_node *x, const cuda_node *on)
+{
+    for (size_t k = 0; k < x->nbefore; k++)
+        if (x->before[k] == on) x->before[k--] = x->before[--x->nbefore];
+}
+
+int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to,
+                                   const void *data, size_t n)
+{
+    (void)data;
+    if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < n; k++) remove_dependency(to[k], from[k]);
+    return CU_OK;
+}
+
+int pl_cudaGraphDestroyNode(void *node)
+{
+    cuda_node *x = node;
+    if (!x) return CU_INVALID_VALUE;
+    cuda_graph *g = x->graph;
+    for (size_t k = 0; k < g->n; k++) {
+        if (g->node[k] != x) remove_dependency(g->node[k], x);
+        if (g->node[k] != x) continue;
+        memmove(&g->node[k], &g->node[k + 1], (g->n - k - 1) * sizeof *g->node);
+        g->n--;
+        k--;
+    }
+    drop_op(&x->op);
+    free(x->before);
+    free(x);
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- looking at graphs */
+
+int pl_cudaGraphNodeGetType(void *node, int *type)
+{
+    if (!node || !type) return CU_INVALID_VALUE;
+    *type = (int)((const cuda_node *)node)->op.kind;
+    return CU_OK;
+}
+
+/* Nodes of a list that `wanted` accepts, into an array with room for *n; *n: how many there are. */
+static int list_nodes(const cuda_graph *g, bool roots, void **out, size_t *n)
+{
+    size_t found = 0;
+    if (!g || !n) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < g->n; k++) {
+        if (roots && g->node[k]->nbefore) continue;
+        if (out && found < *n) out[found] = g->node[k];
+        found++;
+    }
+    for (size_t k = found; out && k < *n; k++) out[k] = NULL;
+    *n = found;
+    return CU_OK;
+}
+
+int pl_cudaGraphGetNodes(void *graph, void **out, size_t *n)
+{
+    return list_nodes(graph_of(graph), false, out, n);
+}
+
+int pl_cudaGraphGetRootNodes(void *graph, void **out, size_t *n)
+{
+    return list_nodes(graph_of(graph), true, out, n);
+}
+
+int pl_cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t *n)
+{
+    const cuda_graph *g = graph_of(graph);
+    size_t found = 0;
+    (void)data;
+    if (!g || !n) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < g->n; k++)
+        for (size_t i = 0; i < g->node[k]->nbefore; i++, found++)
+            if (from && to && found < *n) {
+                from[found] = g->node[k]->before[i];
+                to[found] = g->node[k];
+            }
+    *n = found;
+    return CU_OK;
+}
+
+int pl_cudaGraphGetEdges_12(void *graph, void **from, void **to, size_t *n)
+{
+    return pl_cudaGraphGetEdges(graph, from, to, NULL, n);
+}
+
+int pl_cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *n)
+{
+    const cuda_node *x = node;
+    (void)data;
+    if (!x || !n) return CU_INVALID_VALUE;
+    for (size_t k = 0; out && k < *n && k < x->nbefore; k++) out[k] = x->before[k];
+    *n = x->nbefore;
+    return CU_OK;
+}
+
+int pl_cudaGraphNodeFindInClone(void **out, void *node, void *clone)
+{
+    const cuda_graph *g = graph_of(clone);
+    if (!out || !node || !g) return CU_INVALID_VALUE;
+    *out = counterpart(g, node);
+    return *out ? CU_OK : CU_INVALID_VALUE;
+}
+
+int pl_cudaGraphChildGraphNodeGetGraph(void *node, void **out)
+{
+    const cuda_node *x = node;
+    if (!x || !out || x->op.kind != OP_GRAPH) return CU_INVALID_VALUE;
+    *out = x->op.u.graph;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- changing nodes */
+
+static int replace(cuda_node *x, const cuda_op *op, int error)
+{
+    if (error) return error;
+    cuda_op owned = *op;
+    if (!x || x->op.kind != op->kind) {
+        drop_op(&owned);
+        return CU_INVALID_VALUE;
+    }
+    drop_op(&x->op);
+    x->op = owned;
+    return CU_OK;
+}
+
+int pl_cudaGraphKernelNodeSetParams(void *node, const void *params)
+{
+    cuda_op op;
+    const int error = kernel_op(params, &op);
+    return replace(node, &op, error);
+}
+
+int pl_cudaGraphMemsetNodeSetParams(void *node, const void *params)
+{
+    cuda_op op;
+    const int error = set_op(params, &op);
+    return replace(node, &op, error);
+}
+
+int pl_cudaGraphHostNodeSetParams(void *node, const void *params)
+{
+    const host_params *p = params;
+    if (!p || !p->fn) return CU_INVALID_VALUE;
+    const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
+    return replace(node, &op, CU_OK);
+}
+
+int pl_cudaGraphMemcpyNodeSetParams(void *node, const cuda_copy3d *p)
+{
+    cuda_op op = {.kind = OP_COPY};
+    int error = p ? cuda_convert3d(p, &op.u.copy) : CU_INVALID_VALUE;
+    if (!error) error = cuda_check_copy(&op.u.copy);
+    return replace(node, &op, error);
+}
+
+int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, size_t bytes,
+                                      int kind)
+{
+    const cuda_op op = {.kind = OP_COPY, .u.copy = line(to, from, bytes, kind)};
+    return replace(node, &op, cuda_check_copy(&op.u.copy));
+}
+
+/* The node of an executable graph that a node of its source became. */
+static cuda_node *in_exec(void *exec, void *node)
+{
+    const cuda_graph *g = exec_of(exec);
+    return g && node ? counterpart(g, node) : NULL;
+}
+
+int pl_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
+{
+    return pl_cudaGraphKernelNodeSetParams(in_exec(exec, node), params);
+}
+
+int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params)
+{
+    return pl_cudaGraphMemsetNodeSetParams(in_exec(exec, node), params);
+}
+
+int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params)
+{
+    return pl_cudaGraphHostNodeSetParams(in_exec(exec, node), params);
+}
+
+int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *p)
+{
+    return pl_cudaGraphMemcpyNodeSetParams(in_exec(exec, node), p);
+}
+
+int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
+                                          size_t bytes, int kind)
+{
+    return pl_cudaGraphMemcpyNodeSetParams1D(in_exec(exec, node), to, from, bytes, kind);
+}
+
+int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
+{
+    cuda_node *x = in_exec(exec, node);
+    if (!x) return CU_INVALID_VALUE;
+    x->disabled = !enabled;
+    return CU_OK;
+}
+
+int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
+{
+    const cuda_node *x = in_exec(exec, node);
+    if (!x || !enabled) return CU_INVALID_VALUE;
+    *enabled = !x->disabled;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- executable graphs */
+
+int pl_cudaGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags)
+{
+    cuda_graph *g = graph_of(graph);
+    (void)flags;
+    if (!out || !g) return CU_INVALID_VALUE;
+    cuda_node **order = order_of(g);
+    if (!order) return CU_INVALID_VALUE; /* a cycle */
+    free(order);
+    cuda_graph *exec = copy_graph(g);
+    if (!exec) return CU_MEMORY_ALLOCATION;
+    exec->exec = true;
+    *out = exec;
+    return CU_OK;
+}
+
+int pl_cudaGraphInstantiate(void **out, void *graph, unsigned long long flags)
+{
+    return pl_cudaGraphInstantiateWithFlags(out, graph, flags);
+}
+
+int pl_cudaGraphInstantiate_11(void **out, void *graph, void **node, char *log, size_t room)
+{
+    if (node) *node = NULL;
+    if (log && room) *log = '\0';
+    return pl_cudaGraphInstantiateWithFlags(out, graph, 0);
+}
+
+int pl_cudaGraphExecDestroy(void *handle)
+{
+    cuda_graph *g = exec_of(handle);
+    if (!g) return CU_INVALID_VALUE;
+    free_graph(g);
+    return CU_OK;
+}
+
+int pl_cudaGraphLaunch(void *handle, void *stream)
+{
+    cuda_graph *g = exec_of(handle);
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!g) return CU_INVALID_VALUE;
+    return s ? run_graph(s, g) : CU_INVALID_HANDLE;
+}
+
+int pl_cudaGraphUpload(void *handle, void *stream)
+{
+    return !exec_of(handle) ? CU_INVALID_VALUE : cuda_stream_of(stream) ? CU_OK : CU_INVALID_HANDLE;
+}
+
+/* Why the executable graph cannot take the nodes of the other graph; 0: it can. */
+static int differs(const cuda_graph *exec, const cuda_graph *g)
+{
+    if (exec->n != g->n) return UPDATE_TOPOLOGY;
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_node *a = exec->node[k], *b = g->node[k];
+        if (a->op.kind != b->op.kind) return UPDATE_TYPE;
+        if (a->nbefore != b->nbefore) return UPDATE_TOPOLOGY;
+        for (size_t i = 0; i < a->nbefore; i++) {
+            size_t x = 0, y = 0;
+            while (exec->node[x] != a->before[i]) x++;
+            while (g->node[y] != b->before[i]) y++;
+            if (x != y) return UPDATE_TOPOLOGY;
+        }
+        if (a->op.kind == OP_GRAPH) {
+            const int why = differs(a->op.u.graph, b->op.u.graph);
+            if (why) return why;
+        }
+    }
+    return 0;
+}
+
+static int update(cuda_graph *exec, const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        cuda_op op = g->node[k]->op;
+        if (copy_op(&op) != CU_OK) return CU_MEMORY_ALLOCATION;
+        drop_op(&exec->node[k]->op);
+        exec->node[k]->op = op;
+        exec->node[k]->origin = g->node[k];
+    }
+    return CU_OK;
+}
+
+int pl_cudaGraphExecUpdate_11(void *handle, void *graph, void **node, int *result)
+{
+    cuda_graph *exec = exec_of(handle);
+    const cuda_graph *g = graph_of(graph);
+    if (!exec || !g || !result) return CU_INVALID_VALUE;
+    if (node) *node = NULL;
+    *result = differs(exec, g);
+    return *result ? UPDATE_FAILURE : update(exec, g);
+}
+
+int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
+{
+    struct {
+        int result;
+        void *node, *from;
+    } *out = info;
+    if (!out) return CU_INVALID_VALUE;
+    out->from = NULL;
+    return pl_cudaGraphExecUpdate_11(handle, graph, &out->node, &out->result);
+}
+
+/* ---------------------------------------------------------------- capture */
+
+/* The nodes on which the next one of the stream depends. */
+typedef struct cuda_tail {
+    cuda_node **node;
+    size_t n, cap;
+} cuda_tail;
+
+static cuda_table tails; /* by stream and by event: cuda_tail */
+
+static cuda_tail *tail_of(const void *key)
+{
+    cuda_tail *t = cuda_table_get(&tails, key);
+    if (t) return t;
+    t = calloc(1, sizeof *t);
+    if (t && cuda_table_put(&tails, key, t)) return t;
+    free(t);
+    return NULL;
+}
+
+static void drop_tail(const void *key)
+{
+    cuda_tail *t = cuda_table_get(&tails, key);
+    if (!t) return;
+    cuda_table_remove(&tails, key);
+    free(t->node);
+    free(t);
+}
+
+static bool join(cuda_tail *to, const cuda_tail *from)
+{
+    for (size_t k = 0; k < from->n; k++) {
+        size_t i = 0;
+        while (i < to->n && to->node[i] != from->node[k]) i++;
+        if (i == to->n && !append(&to->node, &to->n, &to->cap, from->node[k])) return false;
+    }
+    return true;
+}
+
+int cuda_capture_op(cuda_stream *s, const cuda_op *op)
+{
+    cuda_node *x = NULL;
+    cuda_tail *t = tail_of(s);
+    cuda_op owned = *op;
+    if (s->capture->invalid || !t) {
+        drop_op(&owned);
+        return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
+    }
+    const int error = add_node(s->capture->graph, op, t->node, t->n, &x);
+    t->n = 0;
+    return error ? error : append(&t->node, &t->n, &t->cap, x) ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+int cuda_capture_record(cuda_stream *s, cuda_event *e)
+{
+    drop_tail(e);
+    cuda_tail *t = tail_of(e);
+    const cuda_tail *from = tail_of(s);
+    if (!t || !from || !join(t, from)) return CU_MEMORY_ALLOCATION;
+    e->capture = s->capture;
+    return CU_OK;
+}
+
+int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
+{
+    if (s->capture && s->capture != e->capture)
+        return e->capture ? CAPTURE_MERGE : CAPTURE_ISOLATION;
+    if (!s->capture) drop_tail(s);
+    s->capture = e->capture;
+    cuda_tail *t = tail_of(s);
+    const cuda_tail *from = tail_of(e);
+    return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+int cuda_capture_broken(cuda_stream *s)
+{
+    if (s->capture->invalid) return CAPTURE_INVALIDATED;
+    s->capture->invalid = true;
+    return CAPTURE_UNSUPPORTED;
+}
+
+int pl_cudaStreamBeginCapture(void *stream, int mode)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
+    if (s == &cuda.legacy) return CAPTURE_UNSUPPORTED;
+    if (s->capture) return 401; /* cudaErrorIllegalState */
+    cuda_capture *c = calloc(1, sizeof *c);
+    if (!c) return CU_MEMORY_ALLOCATION;
+    *c = (cuda_capture){.graph = new_graph(), .origin = s, .id = ++cuda.ids};
+    if (!c->graph) {
+        free(c);
+        return CU_MEMORY_ALLOCATION;
+    }
+    drop_tail(s);
+    s->capture = c;
+    return CU_OK;
+}
+
+/* Every node without successors must lead to the stream in which the capture began. */
+static bool all_joined(const cuda_capture *c)
+{
+    const cuda_tail *t = tail_of(c->origin);
+    for (size_t k = 0; k < c->graph->n; k++) {
+        size_t i = 0;
+        if (!is_leaf(c->graph, c->graph->node[k])) continue;
+        while (i < t->n && t->node[i] != c->graph->node[k]) i++;
+        if (i == t->n) return false;
+    }
+    return true;
+}
+
+static void end_capture(cuda_capture *c)
+{
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (!s || s->capture != c) continue;
+        s->capture = NULL;
+        drop_tail(s);
+    }
+    for (size_t k = 0; k < cuda.events.cap; k++) {
+        const struct cuda_slot *slot = &cuda.events.slot[k];
+        cuda_event *e = slot->key ? cuda_table_get(&cuda.events, (void *)slot->key) : NULL;
+        if (!e || e->capture != c) continue;
+        e->capture = NULL;
+        drop_tail(e);
+    }
+    free(c);
+}
+
+int pl_cudaStreamEndCapture(void *stream, void **graph)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!graph) return CU_INVALID_VALUE;
+    *graph = NULL;
+    if (!s->capture) return 401;
+    cuda_capture *c = s->capture;
+    int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
+    if (!error && c->origin != s) return CAPTURE_UNMATCHED;
+    if (!error && !all_joined(c)) error = CAPTURE_UNJOINED;
+    if (error)
+        free_graph(c->graph);
+    else
+        *graph = c->graph;
+    end_capture(c);
+    return error;
+}
+
+int pl_cudaStreamIsCapturing(void *stream, int *status)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!status) return CU_INVALID_VALUE;
+    *status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id, void **graph,
+                                void ***dependencies, void **data, size_t *n)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    const int error = pl_cudaStreamIsCapturing(stream, status);
+    if (error || !s->capture) return error;
+    const cuda_tail *t = tail_of(s);
+    if (id) *id = s->capture->id;
+    if (graph) *graph = s->capture->graph;
+    if (dependencies) *dependencies = t ? (void **)t->node : NULL;
+    if (data) *data = NULL;
+    if (n) *n = t ? t->n : 0;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetCaptureInfo_12(void *stream, int *status, unsigned long long *id)
+{
+    return pl_cudaStreamGetCaptureInfo(stream, status, id, NULL, NULL, NULL, NULL);
+}
+
+int pl_cudaStreamGetCaptureInfo_v2_12(void *stream, int *status, unsigned long long *id,
+                                      void **graph, void ***dependencies, size_t *n)
+{
+    return pl_cudaStreamGetCaptureInfo(stream, status, id, graph, dependencies, NULL, n);
+}
+
+int pl_cudaThreadExchangeStreamCaptureMode(int *mode)
+{
+    static _Thread_local int current;
+    if (!mode || *mode < 0 || *mode > 2) return CU_INVALID_VALUE;
+    const int old = current;
+    current = *mode;
+    *mode = old;
+    return CU_OK;
+}

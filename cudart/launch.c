@@ -1,0 +1,298 @@
+/* launch.c - kernel launches: configuration, arguments, the launch itself, and what a failed one
+ * leaves behind. */
+#include "cudart/state.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SHARED_DEFAULT = 48 << 10, /* dynamic shared memory without an attribute */
+    MOST_THREADS = 1024,
+    MOST_PORTABLE = 8 /* blocks of a cluster */
+};
+
+/* ---------------------------------------------------------------- arguments */
+
+int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
+{
+    const uint32_t bytes = f->info.param_bytes;
+    if (f->info.nparams && !args) return CU_INVALID_VALUE;
+    *params = calloc(1, bytes ? bytes : 1);
+    if (!*params) return CU_MEMORY_ALLOCATION;
+    for (uint32_t k = 0; k < f->info.nparams; k++)
+        memcpy(*params + f->param[k].offset, args[k], f->param[k].size);
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- --summary */
+
+typedef struct cuda_row {
+    const char *name;
+    uint64_t calls, cycles, instructions;
+    double seconds;
+} cuda_row;
+
+static void count(const char *name, const pl_result *r)
+{
+    cuda_row *row = cuda.row;
+    size_t k = 0;
+    while (k < cuda.nrows && strcmp(row[k].name, name) != 0) k++;
+    if (k == cuda.cap_rows) {
+        const size_t cap = cuda.cap_rows ? 2 * cuda.cap_rows : 16;
+        row = realloc(row, cap * sizeof *row);
+        if (!row) return;
+        cuda.row = row;
+        cuda.cap_rows = cap;
+    }
+    if (k == cuda.nrows) {
+        char *copy = strdup(name);
+        if (!copy) return;
+        row[cuda.nrows++] = (cuda_row){.name = copy};
+    }
+    row[k].calls++;
+    row[k].cycles += r->cycles;
+    row[k].instructions += r->inst_executed;
+    row[k].seconds += r->wall_seconds;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const cuda_row *x = a, *y = b;
+    if (x->cycles != y->cycles) return x->cycles < y->cycles ? 1 : -1;
+    return x->instructions < y->instructions ? 1 : x->instructions > y->instructions ? -1 : 0;
+}
+
+void cuda_summary(void)
+{
+    fflush(stdout);
+    qsort(cuda.row, cuda.nrows, sizeof *cuda.row, longest_first);
+    fprintf(stderr, "\n%10s %16s %16s %10s  %s\n", "launches", "cycles", "instructions", "emulated",
+            "kernel");
+    for (size_t k = 0; k < cuda.nrows; k++) {
+        const cuda_row *r = &cuda.row[k];
+        fprintf(stderr, "%10" PRIu64 " %16" PRIu64 " %16" PRIu64 " %8.2f s  %s\n", r->calls,
+                r->cycles, r->instructions, r->seconds, r->name);
+    }
+}
+
+/* ---------------------------------------------------------------- the launch */
+
+static bool has_zero(dim3 d)
+{
+    return !d.x || !d.y || !d.z;
+}
+
+static uint64_t blocks_of(const cuda_launch *l)
+{
+    return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+}
+
+static double value(const char *key, const char *unit)
+{
+    double v = 0;
+    pl_gpu_value(cuda.gpu, key, unit, &v);
+    return v;
+}
+
+/* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
+static int check(const cuda_function *f, const cuda_launch *l)
+{
+    const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    const uint64_t cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
+    const int64_t most = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared
+                                                    : SHARED_DEFAULT - (int)f->info.static_shared;
+    if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MOST_THREADS ||
+        l->block.y > MOST_THREADS || l->block.z > 64 || threads > MOST_THREADS ||
+        l->grid.x > INT32_MAX || l->grid.y > UINT16_MAX || l->grid.z > UINT16_MAX)
+        return CU_INVALID_VALUE;
+    if ((int64_t)l->shared > (most > 0 ? most : 0)) return CU_INVALID_VALUE;
+    const uint32_t *max = f->info.maxntid;
+    if (max[0] && threads > (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1))
+        return CU_INVALID_VALUE;
+    if (cluster && (cluster > 2 * MOST_PORTABLE || l->grid.x % l->cluster[0] ||
+                    l->grid.y % l->cluster[1] || l->grid.z % l->cluster[2]))
+        return 912;
+    pl_occupancy_info o;
+    if (pl_gpu_occupancy(cuda.gpu, (uint32_t)threads, f->info.registers,
+                         f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
+        return CU_INVALID_VALUE;
+    if (!o.blocks) return CU_OUT_OF_RESOURCES;
+    if (l->cooperative && blocks_of(l) > (uint64_t)(o.blocks * value("sm.count", "")))
+        return CU_COOPERATIVE_TOO_LARGE;
+    return CU_OK;
+}
+
+static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const void *params)
+{
+    const cuda_options *o = &cuda.options;
+    return (pl_launch){.kernel = f->name,
+                       .grid = {l->grid.x, l->grid.y, l->grid.z},
+                       .block = {l->block.x, l->block.y, l->block.z},
+                       .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+                       .dynamic_shared = (uint32_t)l->shared,
+                       .stack = (uint32_t)cuda.limit[0],
+                       .params = params,
+                       .param_bytes = f->info.param_bytes,
+                       .mode = o->mode,
+                       .threads = (int)o->threads,
+                       .cooperative = l->cooperative,
+                       .max_cycles = o->max_cycles,
+                       .max_instructions = o->max_instructions};
+}
+
+/* What the context is after a launch that did not end well. */
+static int error_of(const pl_result *r)
+{
+    const int number = cuda_error_number(r->error);
+    switch (r->status) {
+    case PL_FAULT: return number ? number : CU_LAUNCH_FAILURE;
+    case PL_INTERRUPTED: return CU_LAUNCH_TIMEOUT;
+    case PL_NOMEM: return CU_MEMORY_ALLOCATION;
+    case PL_UNSUPPORTED: return CU_NOT_SUPPORTED;
+    default: return CU_INVALID_CONFIGURATION;
+    }
+}
+
+/* ---- --timeout: a thread raises the stop flag when a launch takes too long ---- */
+
+static volatile int stop; /* pl_launch.cancel */
+static double deadline;   /* of the running launch in seconds; 0: there is none */
+static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void set_deadline(double at)
+{
+    pthread_mutex_lock(&clock_lock);
+    deadline = at;
+    stop = 0;
+    pthread_mutex_unlock(&clock_lock);
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec nap = {.tv_nsec = 50000000};
+    for (;;) {
+        nanosleep(&nap, NULL);
+        pthread_mutex_lock(&clock_lock);
+        if (deadline > 0 && seconds() > deadline) stop = 2;
+        pthread_mutex_unlock(&clock_lock);
+    }
+    return unused;
+}
+
+static void begin_watch(pl_launch *l)
+{
+    static bool watching;
+    pthread_t thread;
+    if (!cuda.options.timeout) return;
+    if (!watching && pthread_create(&thread, NULL, watch, NULL) == 0) {
+        pthread_detach(thread);
+        watching = true;
+    }
+    l->cancel = &stop;
+    set_deadline(seconds() + (double)cuda.options.timeout);
+}
+
+int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
+{
+    int error = check(f, l);
+    if (error) return error;
+    pl_module *m = f->module->loaded;
+    pl_launch launch = launch_of(f, l, params);
+    pl_result r;
+    if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, f->name);
+    begin_watch(&launch);
+    pl_launch_kernel(cuda.gpu, m, &launch, &r);
+    if (launch.cancel) set_deadline(0);
+    if (cuda.trace && pl_trace_end(cuda.trace, &r) != PL_OK) {
+        pl_trace_close(cuda.trace, false);
+        cuda.trace = NULL;
+    }
+    if (cuda.options.summary) count(f->name, &r);
+    cuda_timeline(s, (double)r.cycles / value("machine.clock", "MHz") * 1e3);
+    if (r.status == PL_OK) {
+        pl_gpu_diag_clear(cuda.gpu);
+        return CU_OK;
+    }
+    cuda_flush();
+    cuda_messages();
+    error = error_of(&r);
+    if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
+    cuda_fail(error); /* the program learns it from a later call */
+    return CU_OK;
+}
+
+static int launch(const void *function, const cuda_launch *l, void *const *args, void *stream)
+{
+    cuda_function *f;
+    cuda_op op = {.kind = OP_KERNEL, .u.kernel.l = *l};
+    int error = cuda_function_of(function, &f);
+    if (error) return error;
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    op.u.kernel.f = f;
+    error = cuda_gather(f, args, &op.u.kernel.params);
+    return error ? error : cuda_submit(s, &op);
+}
+
+/* ---------------------------------------------------------------- the calls */
+
+unsigned pl___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream)
+{
+    enum { ROOM = sizeof cuda_self.configuration / sizeof *cuda_self.configuration };
+    if (cuda_self.depth == ROOM) return CU_MISSING_CONFIGURATION;
+    cuda_self.configuration[cuda_self.depth++] =
+        (struct cuda_configuration){grid, block, shared, stream};
+    return 0;
+}
+
+int pl___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream)
+{
+    if (!cuda_self.depth) return CU_MISSING_CONFIGURATION;
+    const struct cuda_configuration *c = &cuda_self.configuration[--cuda_self.depth];
+    *grid = c->grid;
+    *block = c->block;
+    *shared = c->shared;
+    memcpy(stream, &c->stream, sizeof c->stream);
+    return CU_OK;
+}
+
+int pl_cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
+                        void *stream)
+{
+    const cuda_launch l = {.grid = grid, .block = block, .shared = shared};
+    return launch(function, &l, args, stream);
+}
+
+int pl___cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **args, size_t shared,
+                          void *stream)
+{
+    return pl_cudaLaunchKernel(kernel, grid, block, args, shared, stream);
+}
+
+int pl_cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
+                                   size_t shared, void *stream)
+{
+    const cuda_launch l = {.grid = grid, .block = block, .shared = shared, .cooperative = true};
+    return launch(function, &l, args, stream);
+}
+
+int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args)
+{
+    if (!c) return CU_INVALID_VALUE;
+    cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
+    for (unsigned k = 0; k < c->attributes; k++) {
+        const cuda_launch_attribute *a = &c->attribute[k];
+        if (a->id == ATTRIBUTE_COOPERATIVE) l.cooperative = a->value.number != 0;
+        if (a->id == ATTRIBUTE_CLUSTER) memcpy(l.cluster, a->value.cluster, sizeof l.cluster);
+    }
+    return launch(function, &l, args, c->stream);
+}

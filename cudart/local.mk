@@ -1,0 +1,52 @@
+# cudart: the CUDA runtime for programs that nvcc made. Uses include/ptxloom.h only.
+# To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
+# The library is a shared object of its own, which programs load in place of NVIDIA's; libtool builds only static ones here,
+# so that it is linked as a program is, by a rule of its own.
+libptxloom_la_SOURCES += lib/cuda_error.c
+if PL_CUDART
+cudartdir = $(pkglibdir)
+cudart_PROGRAMS = cudart/libptxloom_cuda.so
+cudart_sources = cudart/state.h cudart/abi.h cudart/runtime.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/module.c \
+	cudart/memory.c cudart/copy.c cudart/stream.c cudart/launch.c cudart/device.c cudart/kernel.c cudart/array.c cudart/graph.c cudart/pool.c cudart/attribute.c cudart/driver.c cudart/patch.c
+cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
+nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c
+cudart_libptxloom_cuda_so_CFLAGS = $(AM_CFLAGS) -fPIC -fvisibility=hidden
+cudart_libptxloom_cuda_so_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,-z,now \
+	-Wl,--version-script=cudart/gen_versions.map $(LDFLAGS) -o $@
+cudart_libptxloom_cuda_so_LDADD = .libs/libptxloom.a $(SQLITE_LIBS) $(JANSSON_LIBS) $(LIBS) -ldl
+cudart_libptxloom_cuda_so_DEPENDENCIES = libptxloom.la cudart/gen_versions.map
+cudart_names = libcudart.so libcudart.so.13 libcudart.so.12 libcudart.so.11.0 libcuda.so libcuda.so.1
+
+cudart_generate = $(AM_V_GEN)$(MKDIR_P) cudart && $(AWK) -f $(srcdir)/cudart/api.awk -v what
+cudart/gen_api.h: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
+	$(cudart_generate)=header $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
+cudart/gen_api.c: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
+	$(cudart_generate)=code $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
+cudart/gen_versions.map: $(srcdir)/cudart/api.def $(srcdir)/cudart/api.awk
+	$(cudart_generate)=map $(srcdir)/cudart/api.def >$@.tmp && mv $@.tmp $@
+BUILT_SOURCES += cudart/gen_api.h
+CLEANFILES += cudart/gen_api.h cudart/gen_api.c cudart/gen_versions.map
+
+# Programs look for the library by these names.
+all-local: cudart/names
+cudart/names: cudart/libptxloom_cuda.so
+	$(AM_V_GEN)for n in $(cudart_names); do ln -sf libptxloom_cuda.so cudart/$$n || exit 1; done; touch $@
+CLEANFILES += cudart/names cudart/libcudart.so cudart/libcudart.so.13 cudart/libcudart.so.12 cudart/libcudart.so.11.0 cudart/libcuda.so cudart/libcuda.so.1
+cuda-api-update:
+	$(AWK) -v what=doc -f $(srcdir)/cudart/api.awk $(srcdir)/cudart/api.def >$(srcdir)/doc/cuda-api.md
+# A program as nvcc makes one, linked to the library.
+check_PROGRAMS += tests/cudart/app
+tests_cudart_app_SOURCES = tests/cudart/app.c tests/cudart/app.h
+tests_cudart_app_LDADD = cudart/libptxloom_cuda.so
+tests_cudart_app_DEPENDENCIES = cudart/names
+tests_cudart_app_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@
+install-exec-hook:
+	for n in $(cudart_names); do ln -sf libptxloom_cuda.so $(DESTDIR)$(cudartdir)/$$n || exit 1; done
+uninstall-hook:
+	for n in $(cudart_names); do rm -f $(DESTDIR)$(cudartdir)/$$n; done
+endif
+EXTRA_DIST += cudart/api.def cudart/api.awk cudart/driver_errors.def
+noinst_HEADERS += include/exec_options.def
+dist_doc_DATA += doc/cuda-programs.md doc/cuda-api.md
+TESTS += tests/cudart/programs.sh
+EXTRA_DIST += tests/cudart/programs.sh

@@ -1,0 +1,402 @@
+/* memory.c - allocations: device, pinned, registered and managed memory.
+ *
+ * Host and GPU have one address space. Device memory has addresses of a window that is reserved and
+ * closed to the host, so that a host access to it fails as on a machine with a GPU; its bytes lie
+ * elsewhere. Pinned and managed memory has the address that it has on the host. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    GRAIN = 512,         /* of addresses of small allocations */
+    BIG = 1 << 20,       /* from this size on: */
+    BIG_GRAIN = 2 << 20, /* their grain */
+    SLACK = 64,          /* readable bytes behind every allocation (pl_map_device) */
+    PITCH = 512          /* of cudaMallocPitch */
+};
+
+typedef struct cuda_hole {
+    uint64_t address, size;
+} cuda_hole;
+
+static uint64_t page(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t round_up(uint64_t n, uint64_t grain)
+{
+    return (n + grain - 1) / grain * grain;
+}
+
+/* ---------------------------------------------------------------- addresses */
+
+/* Half of the window is for what the library allocates itself. */
+void cuda_window_open(void)
+{
+    static const uint64_t wanted =
+        UINT64_C(0x7c0000000000); /* far from where Linux puts libraries */
+    uint64_t size = UINT64_C(1) << 40;
+    void *p = MAP_FAILED;
+    for (; size >= UINT64_C(1) << 32; size >>= 2) {
+        p = mmap((void *)(uintptr_t)wanted, size, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (p != MAP_FAILED) break;
+    }
+    cuda.window = p == MAP_FAILED ? wanted : (uintptr_t)p;
+    cuda.window_end = cuda.window + size;
+    cuda.next = cuda.window + size / 2;
+    pl_gpu_unify(cuda.gpu, cuda.window);
+}
+
+static bool in_window(uint64_t address)
+{
+    return address - cuda.window < cuda.window_end - cuda.window;
+}
+
+/* Addresses that were given back are used again for allocations of the same size. */
+static uint64_t take_addresses(uint64_t size)
+{
+    for (size_t k = cuda.nholes; k-- > 0;)
+        if (cuda.hole[k].size == size) {
+            const uint64_t address = cuda.hole[k].address;
+            cuda.hole[k] = cuda.hole[--cuda.nholes];
+            return address;
+        }
+    const uint64_t grain = size >= BIG ? BIG_GRAIN : GRAIN, at = round_up(cuda.next, grain);
+    if (size > cuda.window_end - at) return 0;
+    cuda.next = at + size + GRAIN; /* so that overruns hit nothing */
+    return at;
+}
+
+static void give_addresses(uint64_t address, uint64_t size)
+{
+    if (cuda.nholes == cuda.cap_holes) {
+        const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
+        cuda_hole *more = realloc(cuda.hole, cap * sizeof *more);
+        if (!more) return; /* they are not used again */
+        cuda.hole = more;
+        cuda.cap_holes = cap;
+    }
+    cuda.hole[cuda.nholes++] = (cuda_hole){address, size};
+}
+
+/* ---------------------------------------------------------------- the list */
+
+/* The first allocation that starts behind the address. */
+static size_t position(uint64_t address)
+{
+    size_t lo = 0, hi = cuda.alloc.n;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        if (cuda.alloc.at[mid].address <= address)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const cuda_alloc *cuda_alloc_find(uint64_t address)
+{
+    const size_t k = position(address);
+    const cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
+    return a && address - a->address < a->size ? a : NULL;
+}
+
+static bool keep(const cuda_alloc *a)
+{
+    if (cuda.alloc.n == cuda.alloc.cap) {
+        const size_t cap = cuda.alloc.cap ? 2 * cuda.alloc.cap : 64;
+        cuda_alloc *more = realloc(cuda.alloc.at, cap * sizeof *more);
+        if (!more) return false;
+        cuda.alloc.at = more;
+        cuda.alloc.cap = cap;
+    }
+    const size_t k = position(a->address);
+    memmove(&cuda.alloc.at[k + 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof *a);
+    cuda.alloc.at[k] = *a;
+    cuda.alloc.n++;
+    return true;
+}
+
+static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
+
+static int publish(const cuda_alloc *a)
+{
+    const pl_status st = pl_map_device(cuda.gpu, a->address, a->size, a->bytes, names[a->type]);
+    if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
+    if (keep(a)) return CU_OK;
+    pl_free_device(cuda.gpu, a->address);
+    return CU_MEMORY_ALLOCATION;
+}
+
+uint64_t cuda_device_bytes(void)
+{
+    double bytes = 0;
+    return pl_gpu_value(cuda.gpu, "device.memory", "B", &bytes) ? (uint64_t)bytes
+                                                                : UINT64_C(16) << 30;
+}
+
+static uint8_t *pages(uint64_t room)
+{
+    void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                   -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out)
+{
+    *out = 0;
+    if (size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - size)
+        return CU_MEMORY_ALLOCATION;
+    const uint64_t taken = round_up(size, GRAIN);
+    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .pooled = pooled};
+    a.address = take_addresses(taken);
+    if (!a.address) return CU_MEMORY_ALLOCATION;
+    if (size < BIG) {
+        a.bytes = calloc(1, size + SLACK);
+    } else {
+        a.room = round_up(size + SLACK, page());
+        a.bytes = pages(a.room);
+    }
+    const int error = a.bytes ? publish(&a) : CU_MEMORY_ALLOCATION;
+    if (error && a.room)
+        munmap(a.bytes, a.room);
+    else if (error)
+        free(a.bytes);
+    if (error) give_addresses(a.address, taken);
+    if (error) return error;
+    cuda.used += size;
+    *out = a.address;
+    return CU_OK;
+}
+
+/* Memory of the host that the GPU reaches at the same address. */
+static int alloc_host(uint64_t size, int type, unsigned flags, void **out)
+{
+    cuda_alloc a = {.size = size, .type = type, .flags = flags};
+    a.room = round_up(size + SLACK, page());
+    a.bytes = pages(a.room);
+    if (!a.bytes) return CU_MEMORY_ALLOCATION;
+    a.address = (uintptr_t)a.bytes;
+    const int error = publish(&a);
+    if (error) munmap(a.bytes, a.room);
+    if (!error) *out = a.bytes;
+    return error;
+}
+
+/* The allocation must begin there and be of one of the types (a set of bits). */
+int cuda_release(uint64_t address, unsigned types)
+{
+    const size_t k = position(address);
+    if (!k || cuda.alloc.at[k - 1].address != address) return CU_INVALID_VALUE;
+    const cuda_alloc a = cuda.alloc.at[k - 1];
+    if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
+    pl_free_device(cuda.gpu, address);
+    memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
+    cuda.alloc.n--;
+    if (a.type == MEMORY_DEVICE) {
+        give_addresses(a.address, round_up(a.size, GRAIN));
+        cuda.used -= a.size;
+    }
+    if (a.room)
+        munmap(a.bytes, a.room);
+    else if (!a.registered)
+        free(a.bytes);
+    return CU_OK;
+}
+
+uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
+{
+    const uint64_t address = (uintptr_t)p;
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (device) *device = a != NULL;
+    if (a) {
+        if (bytes <= a->size - (address - a->address)) return a->bytes + (address - a->address);
+        return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
+    }
+    uint8_t *view = pl_device_view(cuda.gpu, address, bytes); /* variables of modules */
+    if (view && device) *device = true;
+    if (view || in_window(address)) return view;
+    return (uint8_t *)(uintptr_t)p;
+}
+
+/* ---------------------------------------------------------------- the calls */
+
+int pl_cudaMalloc(void **p, size_t size)
+{
+    uint64_t address;
+    if (!p) return CU_INVALID_VALUE;
+    *p = NULL;
+    if (!size) return CU_OK;
+    const int error = cuda_alloc_device(size, false, &address);
+    if (!error) *p = (void *)(uintptr_t)address;
+    return error;
+}
+
+int pl_cudaFree(void *p)
+{
+    cuda_wait(NULL);
+    cuda_flush();
+    if (!p) return CU_OK;
+    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED);
+}
+
+int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
+{
+    if (!p || !pitch) return CU_INVALID_VALUE;
+    *pitch = round_up(width, PITCH);
+    if (height && *pitch > SIZE_MAX / height) return CU_MEMORY_ALLOCATION;
+    return pl_cudaMalloc(p, *pitch * height);
+}
+
+int pl_cudaMalloc3D(cuda_pitched *out, cuda_extent extent)
+{
+    if (!out) return CU_INVALID_VALUE;
+    const size_t pitch = round_up(extent.width, PITCH);
+    const size_t rows = extent.height * extent.depth;
+    if ((extent.depth && rows / extent.depth != extent.height) || (rows && pitch > SIZE_MAX / rows))
+        return CU_MEMORY_ALLOCATION;
+    *out = (cuda_pitched){.pitch = pitch, .xsize = extent.width, .ysize = extent.height};
+    return pl_cudaMalloc(&out->ptr, pitch * rows);
+}
+
+int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
+{
+    if (!p || flags > 7) return CU_INVALID_VALUE;
+    *p = NULL;
+    return size ? alloc_host(size, MEMORY_HOST, flags, p) : CU_OK;
+}
+
+int pl_cudaMallocHost(void **p, size_t size)
+{
+    return pl_cudaHostAlloc(p, size, 0);
+}
+
+int pl_cudaFreeHost(void *p)
+{
+    if (!p) return CU_OK;
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!a || a->registered) return CU_INVALID_VALUE;
+    return cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
+}
+
+int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
+{
+    if (!p || !size || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
+    if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
+    return alloc_host(size, MEMORY_MANAGED, flags, p);
+}
+
+int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
+{
+    if (!p || !size || flags > 15) return CU_INVALID_VALUE;
+    const cuda_alloc a = {.address = (uintptr_t)p,
+                          .size = size,
+                          .bytes = p,
+                          .type = MEMORY_HOST,
+                          .flags = flags,
+                          .registered = true};
+    return publish(&a);
+}
+
+int pl_cudaHostUnregister(void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!p) return CU_INVALID_VALUE;
+    if (!a || !a->registered || a->address != (uintptr_t)p) return CU_NOT_REGISTERED;
+    return cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
+}
+
+int pl_cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)host);
+    if (!device || flags || !a || a->type == MEMORY_DEVICE) return CU_INVALID_VALUE;
+    *device = host;
+    return CU_OK;
+}
+
+int pl_cudaHostGetFlags(unsigned *flags, void *host)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)host);
+    if (!flags || !a || a->type != MEMORY_HOST) return CU_INVALID_VALUE;
+    *flags = a->flags | 2; /* everything is mapped */
+    return CU_OK;
+}
+
+int pl_cudaMemGetInfo(size_t *unused, size_t *total)
+{
+    if (unused) *unused = cuda_device_bytes() - cuda.used;
+    if (total) *total = cuda_device_bytes();
+    return CU_OK;
+}
+
+int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
+{
+    if (!out) return CU_INVALID_VALUE;
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    *out = (cuda_pointer_attributes){.device = -2, .host_pointer = (void *)(uintptr_t)p};
+    if (!a && !(p && pl_device_view(cuda.gpu, (uintptr_t)p, 1))) return CU_OK;
+    out->type = a ? a->type : in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
+    out->device = 0;
+    out->device_pointer = (void *)(uintptr_t)p;
+    out->host_pointer = out->type == MEMORY_DEVICE ? NULL : (void *)(uintptr_t)p;
+    return CU_OK;
+}
+
+/* ---- memory that moves between host and device: here it never does ---- */
+
+static bool managed(const void *p, size_t bytes)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!a || a->type != MEMORY_MANAGED)
+        return p && pl_device_view(cuda.gpu, (uintptr_t)p, bytes) && !in_window((uintptr_t)p);
+    return bytes <= a->size - ((uintptr_t)p - a->address);
+}
+
+int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
+                            void *stream)
+{
+    (void)location;
+    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    return flags == 0 && managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
+}
+
+int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *stream)
+{
+    (void)device;
+    return pl_cudaMemPrefetchAsync(p, bytes, 0, 0, stream);
+}
+
+int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
+{
+    (void)location;
+    return advice >= 1 && advice <= 6 && managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
+}
+
+int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
+{
+    (void)device;
+    return pl_cudaMemAdvise(p, bytes, advice, 0);
+}
+
+/* ---------------------------------------------------------------- the end of all */
+
+/* What the context had is gone; a context that failed does not come back in this process. */
+int pl_cudaDeviceReset(void)
+{
+    cuda_wait(NULL);
+    cuda_flush();
+    for (size_t k = cuda.alloc.n; k-- > 0;) {
+        const cuda_alloc *a = &cuda.alloc.at[k];
+        cuda_release(a->address, 1u << a->type);
+    }
+    for (cuda_module *m = cuda.modules; m; m = m->next)
+        if (m->loaded) cuda_module_reset(m);
+    if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */
+    return CU_OK;
+}

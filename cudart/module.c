@@ -1,0 +1,346 @@
+/* module.c - registered modules: what the program's constructors announce, and the loading of it
+ * when it is needed.
+ *
+ * A module is loaded by the first call that asks for one of its kernels or variables. */
+#define _GNU_SOURCE /* program_invocation_short_name */
+#include "cudart/state.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- registration */
+
+/* Registration happens before main and takes no context. */
+static void lock(void)
+{
+    pthread_mutex_lock(&cuda.lock);
+}
+
+static void unlock(void)
+{
+    pthread_mutex_unlock(&cuda.lock);
+}
+
+static void out_of_memory(void)
+{
+    cuda_say("out of memory while the program registers its kernels");
+    abort();
+}
+
+static void *zeroed(size_t n)
+{
+    void *p = calloc(1, n);
+    if (!p) out_of_memory();
+    return p;
+}
+
+/* Room for one more element of an array. */
+static void *one_more(void *array, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap) return array;
+    *cap = *cap ? 2 * *cap : 8;
+    array = realloc(array, *cap * size);
+    if (!array) out_of_memory();
+    return array;
+}
+
+void **pl___cudaRegisterFatBinary(void *data)
+{
+    const cuda_fatbin_wrapper *w = data;
+    cuda_module *m = zeroed(sizeof *m);
+    m->name = program_invocation_short_name;
+    if (w->version == 2 && w->linked) {
+        m->linked = w->linked;
+    } else {
+        m->container[0] = w->data;
+        m->linked = m->container;
+    }
+    lock();
+    m->next = cuda.modules;
+    cuda.modules = m;
+    unlock();
+    return (void **)m;
+}
+
+void pl___cudaRegisterFatBinaryEnd(void **handle)
+{
+    (void)handle;
+}
+
+static cuda_function *add_function(cuda_module *m, const void *host, const char *name)
+{
+    cuda_function *f = zeroed(sizeof *f);
+    *f = (cuda_function){
+        .module = m, .host = host, .name = name, .max_dynamic_shared = -1, .carveout = -1};
+    m->function = one_more(m->function, m->nfunctions, &m->cap_functions, sizeof *m->function);
+    m->function[m->nfunctions++] = f;
+    if ((host && !cuda_table_put(&cuda.functions, host, f)) ||
+        !cuda_table_put(&cuda.functions, f, f))
+        out_of_memory();
+    return f;
+}
+
+void pl___cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name,
+                               int threads, void *tid, void *bid, void *block, void *grid,
+                               int *warp)
+{
+    (void)device_stub, (void)threads, (void)tid, (void)bid, (void)block, (void)grid, (void)warp;
+    lock();
+    add_function((cuda_module *)handle, stub, name);
+    unlock();
+}
+
+static void add_variable(cuda_module *m, const void *host, const char *name, size_t size,
+                         bool constant, bool managed)
+{
+    lock();
+    m->variable = one_more(m->variable, m->nvariables, &m->cap_variables, sizeof *m->variable);
+    m->variable[m->nvariables++] = (cuda_variable){
+        .host = host, .name = name, .size = size, .constant = constant, .managed = managed};
+    if (!cuda_table_put(&cuda.variables, host, m)) out_of_memory();
+    unlock();
+}
+
+void pl___cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
+                          size_t size, int constant, int global)
+{
+    (void)device, (void)external, (void)global;
+    add_variable((cuda_module *)handle, host, name, size, constant != 0, false);
+}
+
+void pl___cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                                 int external, size_t size, int constant, int global)
+{
+    (void)device, (void)external, (void)global;
+    add_variable((cuda_module *)handle, host, name, size, constant != 0, true);
+}
+
+/* It may be in the list of modules or not. */
+void cuda_module_free(cuda_module *m)
+{
+    for (cuda_module **at = &cuda.modules; *at; at = &(*at)->next)
+        if (*at == m) {
+            *at = m->next;
+            break;
+        }
+    for (size_t k = 0; k < m->nfunctions; k++) {
+        cuda_function *f = m->function[k];
+        if (f->host) cuda_table_remove(&cuda.functions, f->host);
+        cuda_table_remove(&cuda.functions, f);
+        free(f->param);
+        free(f);
+    }
+    for (size_t k = 0; k < m->nvariables; k++)
+        cuda_table_remove(&cuda.variables, m->variable[k].host);
+    if (m->loaded && !cuda.trace) pl_module_close(m->loaded); /* a trace asks modules for texts */
+    for (size_t k = 0; k < m->ntexts; k++) free(m->text[k]);
+    free(m->text);
+    free(m->function);
+    free(m->variable);
+    free(m);
+}
+
+void pl___cudaUnregisterFatBinary(void **handle)
+{
+    lock();
+    if (cuda.gpu) cuda_flush();
+    cuda_module_free((cuda_module *)handle);
+    unlock();
+}
+
+char pl___cudaInitModule(void **handle)
+{
+    lock();
+    const bool good = cuda_start() == CU_OK && cuda_module_load((cuda_module *)handle) == CU_OK;
+    unlock();
+    return good;
+}
+
+/* ---------------------------------------------------------------- loading */
+
+unsigned cuda_capability(void)
+{
+    double capability = 0;
+    pl_gpu_value(cuda.gpu, "machine.capability", "", &capability);
+    return (unsigned)capability;
+}
+
+static void say_no_image(const cuda_module *m, const char *code)
+{
+    const unsigned capability = cuda_capability();
+    cuda_say("%s: no PTX that a GPU of compute capability %u.%u takes: it holds %s. Build with "
+             "nvcc's option -gencode arch=compute_%u,code=compute_%u",
+             m->name, capability / 10, capability % 10, *code ? code : "none at all", capability,
+             capability);
+}
+
+/* Managed variables are host memory, to which the program's pointers must lead. */
+static void place_managed(cuda_module *m)
+{
+    for (size_t k = 0; k < m->nvariables; k++) {
+        const cuda_variable *v = &m->variable[k];
+        pl_ptr address;
+        uint64_t bytes;
+        if (!v->managed || pl_module_symbol(m->loaded, v->name, &address, &bytes) != PL_OK)
+            continue;
+        void *p = (void *)(uintptr_t)address;
+        memcpy((void *)(uintptr_t)v->host, &p, sizeof p);
+    }
+}
+
+/* The PTX of every container; those with none for this machine are left out, as they are when the
+ * toolkit's own device library is linked in. */
+static int gather_texts(cuda_module *m)
+{
+    size_t n = 0, found = 0;
+    char code[128] = "";
+    while (m->linked[n]) n++;
+    m->text = calloc(n ? n : 1, sizeof *m->text);
+    if (!m->text) return CU_MEMORY_ALLOCATION;
+    for (size_t k = 0; k < n; k++) {
+        size_t bytes;
+        char one[128];
+        const int error =
+            cuda_fatbin_ptx(m->linked[k], cuda_capability(), &m->text[found], &bytes, one);
+        if (error == CU_NO_IMAGE && *one && !*code) memcpy(code, one, sizeof code);
+        if (error == CU_NO_IMAGE) continue;
+        if (error) return error;
+        found++;
+    }
+    m->ntexts = found;
+    if (found) return CU_OK;
+    if (m->nfunctions || m->nvariables) say_no_image(m, code);
+    return CU_NO_IMAGE;
+}
+
+static void log_messages(cuda_module *m)
+{
+    size_t at = 0;
+    for (size_t k = 0; k < pl_gpu_diag_count(cuda.gpu) && at < m->log_room; k++)
+        at += (size_t)snprintf(m->log + at, m->log_room - at, "%s",
+                               pl_gpu_diag(cuda.gpu, k, false).rendered);
+    pl_gpu_diag_clear(cuda.gpu);
+}
+
+/* An error of ours in PTX is that of a driver which cannot compile it. */
+static int load_texts(cuda_module *m)
+{
+    const pl_load_options options = {.opt_level = cuda.options.opt_level};
+    pl_input *in = calloc(m->ntexts, sizeof *in);
+    if (!in) return CU_MEMORY_ALLOCATION;
+    for (size_t k = 0; k < m->ntexts; k++)
+        in[k] = (pl_input){m->name, m->text[k], strlen(m->text[k])};
+    const pl_status st = pl_module_load_texts(cuda.gpu, in, m->ntexts, &options, &m->loaded);
+    free(in);
+    if (m->log)
+        log_messages(m);
+    else
+        cuda_messages();
+    return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_PTX;
+}
+
+int cuda_module_load(cuda_module *m)
+{
+    if (m->tried) return m->error;
+    m->tried = true;
+    m->error = m->ntexts ? CU_OK : gather_texts(m);
+    if (!m->error) m->error = load_texts(m);
+    if (!m->error) place_managed(m);
+    return m->error;
+}
+
+void cuda_module_reset(cuda_module *m)
+{
+    if (pl_module_reset(m->loaded) == PL_OK) place_managed(m);
+}
+
+int cuda_function_ready(cuda_function *f)
+{
+    if (f->ready) return CU_OK;
+    const int error = cuda_module_load(f->module);
+    if (error) return error;
+    if (pl_module_kernel(f->module->loaded, f->name, &f->info) != PL_OK) return CU_INVALID_FUNCTION;
+    f->param = calloc(f->info.nparams ? f->info.nparams : 1, sizeof *f->param);
+    if (!f->param) return CU_MEMORY_ALLOCATION;
+    for (uint32_t k = 0; k < f->info.nparams; k++)
+        f->param[k] = pl_module_param(f->module->loaded, f->name, k);
+    f->ready = true;
+    return CU_OK;
+}
+
+int cuda_function_of(const void *key, cuda_function **out)
+{
+    *out = key ? cuda_table_get(&cuda.functions, key) : NULL;
+    if (!*out) return CU_INVALID_FUNCTION;
+    return cuda_function_ready(*out);
+}
+
+cuda_function *cuda_module_function(cuda_module *m, const char *name)
+{
+    pl_kernel_info info;
+    for (size_t k = 0; k < m->nfunctions; k++)
+        if (strcmp(m->function[k]->name, name) == 0) return m->function[k];
+    if (!m->loaded || pl_module_kernel(m->loaded, name, &info) != PL_OK) return NULL;
+    return add_function(m, NULL, info.name);
+}
+
+int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
+{
+    cuda_module *m = host ? cuda_table_get(&cuda.variables, host) : NULL;
+    if (!m) return CU_INVALID_SYMBOL;
+    const int error = cuda_module_load(m);
+    if (error) return error;
+    for (size_t k = 0; k < m->nvariables; k++) {
+        const cuda_variable *v = &m->variable[k];
+        if (v->host != host) continue;
+        return pl_module_symbol(m->loaded, v->name, address, bytes) == PL_OK ? CU_OK
+                                                                             : CU_INVALID_SYMBOL;
+    }
+    return CU_INVALID_SYMBOL;
+}
+
+int pl_cudaGetSymbolAddress(void **address, const void *symbol)
+{
+    uint64_t a, n;
+    if (!address) return CU_INVALID_VALUE;
+    const int error = cuda_variable_of(symbol, &a, &n);
+    if (!error) *address = (void *)(uintptr_t)a;
+    return error;
+}
+
+int pl_cudaGetSymbolSize(size_t *size, const void *symbol)
+{
+    uint64_t a, n;
+    if (!size) return CU_INVALID_VALUE;
+    const int error = cuda_variable_of(symbol, &a, &n);
+    if (!error) *size = n;
+    return error;
+}
+
+int pl___cudaGetKernel(void **kernel, const void *stub)
+{
+    cuda_function *f = cuda_table_get(&cuda.functions, stub);
+    *kernel = f;
+    return f ? CU_OK : CU_INVALID_FUNCTION;
+}
+
+int pl_cudaGetKernel(void **kernel, const void *stub)
+{
+    return kernel ? pl___cudaGetKernel(kernel, stub) : CU_INVALID_VALUE;
+}
+
+int pl_cudaGetFuncBySymbol(void **function, const void *symbol)
+{
+    return function ? pl___cudaGetKernel(function, symbol) : CU_INVALID_VALUE;
+}
+
+void pl___cudaRegisterHostVar(void **handle, const char *name, char *host, size_t size)
+{
+    (void)handle, (void)name, (void)host, (void)size; /* host memory needs no announcement here */
+}
+
+void pl___cudaRegisterUnifiedTable(void **handle, void *table)
+{
+    (void)handle, (void)table;
+}

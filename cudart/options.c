@@ -1,0 +1,161 @@
+/* options.c - reads $PTXLOOM_OPTIONS, which `ptxloom exec` sets from its own options.
+ *
+ * Words are separated by blanks; a blank inside of a word is written \ and a blank, as \\ is a
+ * backslash. */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define EXEC_OPTION(id, name, letter, takes, help) O_##id,
+#include "include/exec_options.def"
+#undef EXEC_OPTION
+    O_COUNT
+};
+
+static const struct {
+    const char *name;
+    char letter;
+    const char *takes;
+} option[O_COUNT] = {
+#define EXEC_OPTION(id, name, letter, takes, help) {name, letter, takes},
+#include "include/exec_options.def"
+#undef EXEC_OPTION
+};
+
+/* The next word, cut out of the text; NULL at its end. */
+static char *next_word(char **rest)
+{
+    char *from = *rest, *word, *to;
+    while (*from == ' ') from++;
+    if (!*from) return NULL;
+    for (word = to = from; *from && *from != ' ';) {
+        if (*from == '\\' && from[1]) from++;
+        *to++ = *from++;
+    }
+    *rest = *from ? from + 1 : from;
+    *to = '\0';
+    return word;
+}
+
+static bool number(const char *text, uint64_t lo, uint64_t hi, uint64_t *out)
+{
+    char *end;
+    *out = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && *out >= lo && *out <= hi;
+}
+
+static bool size(const char *text, uint64_t *out)
+{
+    char *end;
+    const uint64_t n = strtoull(text, &end, 10);
+    static const char units[] = "KMGT";
+    if (*text < '0' || *text > '9') return false;
+    const char *unit = *end ? strchr(units, *end) : &units[1];
+    if (!unit || (*end && end[1])) return false;
+    const unsigned shift = 10 * (unsigned)(unit - units + 1);
+    *out = n << shift;
+    return *out >> shift == n;
+}
+
+static bool one_of(const char *text, const char *const *words, int n, int *out)
+{
+    for (int k = 0; k < n; k++)
+        if (strcmp(text, words[k]) == 0) {
+            *out = k;
+            return true;
+        }
+    return false;
+}
+
+static bool set(cuda_options *o, int id, const char *value)
+{
+    static const char *const modes[] = {"timing", "functional"},
+                             *const formats[] = {"rows", "packed"},
+                             *const levels[] = {"summary", "inst", "mem"},
+                             *const opts[] = {"0", "2"};
+    int k = 0;
+    bool good = true;
+    switch (id) {
+    case O_ARCH: o->arch = value; break;
+    case O_MODE:
+        good = one_of(value, modes, 2, &k);
+        o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
+        break;
+    case O_OPT:
+        good = one_of(value, opts, 2, &k);
+        o->opt_level = 2 * k;
+        break;
+    case O_TRACE: o->trace = value; break;
+    case O_TRACE_LEVEL:
+        good = one_of(value, levels, 3, &k);
+        o->trace_level = (pl_trace_level)k;
+        break;
+    case O_TRACE_FORMAT:
+        good = one_of(value, formats, 2, &k);
+        o->packed = k == 1;
+        break;
+    case O_TRACE_KERNEL: o->filter.kernel = value; break;
+    case O_TRACE_LIMIT: good = size(value, &o->trace_limit); break;
+    case O_THREADS: good = number(value, 1, 256, &o->threads); break;
+    case O_TIMEOUT: good = number(value, 1, 1u << 30, &o->timeout); break;
+    case O_MAX_CYCLES: good = number(value, 1, UINT64_MAX, &o->max_cycles); break;
+    case O_MAX_INSTRUCTIONS: good = number(value, 1, UINT64_MAX, &o->max_instructions); break;
+    case O_SUMMARY: o->summary = true; break;
+    case O_API_LOG: o->log = true; break;
+    default: break;
+    }
+    if (!good)
+        cuda_say("'%s' is no value for --%s: it is %s", value, option[id].name, option[id].takes);
+    return good;
+}
+
+/* The option that a word names: --NAME, --NAME=VALUE, -X, -XVALUE. *value: what is behind it in the
+ * word, or NULL. -1: none. */
+static int find(const char *word, const char **value)
+{
+    *value = NULL;
+    for (int k = 0; k < O_COUNT; k++) {
+        const size_t n = strlen(option[k].name);
+        if (word[0] == '-' && word[1] == '-' && strncmp(word + 2, option[k].name, n) == 0 &&
+            (word[n + 2] == '\0' || word[n + 2] == '=')) {
+            if (word[n + 2]) *value = word + n + 3;
+            return k;
+        }
+        if (option[k].letter && word[0] == '-' && word[1] == option[k].letter) {
+            if (word[2]) *value = word + 2;
+            return k;
+        }
+    }
+    return -1;
+}
+
+bool cuda_read_options(cuda_options *o)
+{
+    const char *given = getenv("PTXLOOM_OPTIONS");
+    static char *text; /* the options point into it for as long as the process lives */
+    char *word;
+    *o = (cuda_options){.arch = "h200",
+                        .mode = PL_MODE_FUNCTIONAL,
+                        .opt_level = 2,
+                        .threads = 1,
+                        .trace_level = PL_TRACE_SUMMARY};
+    if (!given) return true;
+    char *rest = text = strdup(given);
+    if (!rest) return false;
+    while ((word = next_word(&rest)) != NULL) {
+        const char *value;
+        const int id = find(word, &value);
+        if (id < 0) {
+            cuda_say("unknown option '%s' in PTXLOOM_OPTIONS; `ptxloom exec --help` lists them",
+                     word);
+            return false;
+        }
+        if (option[id].takes && !value && !(value = next_word(&rest))) {
+            cuda_say("option '%s' needs a value", word);
+            return false;
+        }
+        if (!set(o, id, value)) return false;
+    }
+    return true;
+}

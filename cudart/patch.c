@@ -1,0 +1,250 @@
+/* patch.c - programs with the runtime linked in, which is nvcc's default: their own cuda...
+ * functions are found by the symbol tables of their files, and the first instruction of each
+ * becomes a jump to ours, before the program's constructors run.
+ *
+ * Only x86-64. A jump of five bytes reaches a table of far jumps that lies near the program. */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "cudart/state.h"
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    NEAR = 5, /* bytes of a near jump */
+    FAR = 14  /* bytes of a far one */
+};
+
+/* A file of the program as it is on the disk. */
+typedef struct image {
+    const uint8_t *bytes;
+    size_t size;
+    const Elf64_Sym *symbol;
+    size_t nsymbols;
+    const char *names;
+    size_t names_size;
+} image;
+
+static bool inside(const image *i, uint64_t at, uint64_t n)
+{
+    return at <= i->size && n <= i->size - at;
+}
+
+static bool open_image(const char *path, image *i)
+{
+    struct stat st;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    *i = (image){0};
+    if (fd < 0) return false;
+    if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr)) {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p != MAP_FAILED) *i = (image){.bytes = p, .size = (size_t)st.st_size};
+    }
+    close(fd);
+    return i->bytes && memcmp(i->bytes, ELFMAG, SELFMAG) == 0 && i->bytes[EI_CLASS] == ELFCLASS64;
+}
+
+static void close_image(image *i)
+{
+    if (i->bytes) munmap((void *)(uintptr_t)i->bytes, i->size);
+}
+
+/* The full symbol table, which strip removes. */
+static bool find_symbols(image *i)
+{
+    const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i->bytes;
+    if (e->e_shentsize != sizeof(Elf64_Shdr) ||
+        !inside(i, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
+        return false;
+    const Elf64_Shdr *s = (const Elf64_Shdr *)(const void *)(i->bytes + e->e_shoff);
+    for (size_t k = 0; k < e->e_shnum; k++) {
+        if (s[k].sh_type != SHT_SYMTAB || s[k].sh_link >= e->e_shnum) continue;
+        const Elf64_Shdr *names = &s[s[k].sh_link];
+        if (!inside(i, s[k].sh_offset, s[k].sh_size) ||
+            !inside(i, names->sh_offset, names->sh_size) || names->sh_size == 0)
+            return false;
+        i->symbol = (const Elf64_Sym *)(const void *)(i->bytes + s[k].sh_offset);
+        i->nsymbols = s[k].sh_size / sizeof(Elf64_Sym);
+        i->names = (const char *)i->bytes + names->sh_offset;
+        i->names_size = names->sh_size;
+        return i->names[i->names_size - 1] == '\0';
+    }
+    return false;
+}
+
+static const char *name_of(const image *i, const Elf64_Sym *s)
+{
+    return s->st_name < i->names_size ? i->names + s->st_name : "";
+}
+
+static const Elf64_Sym *find_symbol(const image *i, const char *name)
+{
+    for (size_t k = 0; k < i->nsymbols; k++) {
+        const Elf64_Sym *s = &i->symbol[k];
+        if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+            strcmp(name_of(i, s), name) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static int by_name(const void *key, const void *entry)
+{
+    return strcmp(key, (*(const cuda_entry_point *const *)entry)->name);
+}
+
+static int sort_by_name(const void *a, const void *b)
+{
+    return strcmp((*(const cuda_entry_point *const *)a)->name,
+                  (*(const cuda_entry_point *const *)b)->name);
+}
+
+/* The entry points of one version of the runtime, by name. */
+static const cuda_entry_point **entry_points(unsigned version, size_t *n)
+{
+    const cuda_entry_point **e = malloc(cuda_entry_point_count * sizeof *e);
+    *n = 0;
+    for (size_t k = 0; e && k < cuda_entry_point_count; k++)
+        if (cuda_entry_points[k].versions & version) e[(*n)++] = &cuda_entry_points[k];
+    if (e) qsort(e, *n, sizeof *e, sort_by_name);
+    return e;
+}
+
+/* Functions that came and went tell the version. */
+static unsigned version_of(const image *i)
+{
+    if (find_symbol(i, "cudaBindTexture")) return 1;
+    return find_symbol(i, "cudaGetDeviceProperties_v2") ? 2 : 4;
+}
+
+/* Memory within reach of a near jump from the program. */
+static uint8_t *near_pages(uint64_t base, uint64_t end, size_t size)
+{
+    const uint64_t step = 1 << 20, reach = UINT64_C(1) << 30;
+    const size_t rounded = (size + 4095) / 4096 * 4096;
+    for (uint64_t k = 0; k < reach / step; k++) {
+        for (int below = 0; below < 2; below++) {
+            const uint64_t away = (k + 1) * step;
+            if (below && base < away + step) continue;
+            const uint64_t at = (below ? base - away : end + away - step) / 4096 * 4096 + 4096;
+            void *p = mmap((void *)(uintptr_t)at, rounded, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            if (p == (void *)(uintptr_t)at) return p;
+            if (p != MAP_FAILED) munmap(p, rounded);
+        }
+    }
+    return NULL;
+}
+
+static void far_jump(uint8_t *at, const void *to)
+{
+    static const uint8_t jump[6] = {0xff, 0x25}; /* jmp *0(%rip) */
+    memcpy(at, jump, sizeof jump);
+    memcpy(at + sizeof jump, &to, sizeof to);
+}
+
+static void near_jump(uint8_t *at, const uint8_t *to)
+{
+    const int32_t distance = (int32_t)(to - (at + NEAR));
+    at[0] = 0xe9;
+    memcpy(at + 1, &distance, sizeof distance);
+}
+
+/* The pages of the program's code from its first segment to its last. */
+typedef struct span {
+    uint64_t base, first, end; /* difference of addresses and symbol values; of the code */
+} span;
+
+static bool protect(const span *s, int protection)
+{
+    const uint64_t from = s->first / 4096 * 4096;
+    return mprotect((void *)(uintptr_t)from, s->end - from, protection) == 0;
+}
+
+static bool redirect(const image *i, const span *s)
+{
+    size_t n, used = 0;
+    const cuda_entry_point **e = entry_points(version_of(i), &n);
+    uint8_t *table = e ? near_pages(s->first, s->end, n * FAR) : NULL;
+    bool good = table && protect(s, PROT_READ | PROT_WRITE | PROT_EXEC);
+    for (size_t k = 0; good && k < i->nsymbols; k++) {
+        const Elf64_Sym *symbol = &i->symbol[k];
+        const uint64_t at = s->base + symbol->st_value;
+        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF) continue;
+        if (at < s->first || s->end - at < NEAR) continue;
+        const cuda_entry_point *const *found =
+            bsearch(name_of(i, symbol), e, n, sizeof *e, by_name);
+        if (!found || used == n) continue;
+        far_jump(table + used * FAR, (*found)->address);
+        near_jump((uint8_t *)(uintptr_t)at, table + used * FAR);
+        used++;
+    }
+    if (good) good = protect(s, PROT_READ | PROT_EXEC);
+    if (table) mprotect(table, n * FAR, PROT_READ | PROT_EXEC);
+    free(e);
+    return good;
+}
+
+static bool contains(const image *i, const char *text)
+{
+    return memmem(i->bytes, i->size, text, strlen(text)) != NULL;
+}
+
+static span code_of(const struct dl_phdr_info *o)
+{
+    span s = {.base = o->dlpi_addr, .first = UINT64_MAX};
+    for (int k = 0; k < o->dlpi_phnum; k++) {
+        const Elf64_Phdr *p = &o->dlpi_phdr[k];
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
+        const uint64_t at = s.base + p->p_vaddr;
+        if (at < s.first) s.first = at;
+        if (at + p->p_memsz > s.end) s.end = at + p->p_memsz;
+    }
+    return s;
+}
+
+static const char relink[] =
+    "%s has NVIDIA's runtime linked in and no symbol table, so that its calls cannot be "
+    "redirected. Link it again without -s (and do not strip it), or with nvcc's option -cudart "
+    "shared";
+
+static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
+{
+    (void)size;
+    image i;
+    const bool first = *(int *)program == 0;
+    const char *path = first ? "/proc/self/exe" : o->dlpi_name;
+    *(int *)program = 1;
+    if (!*path) return 0;
+    if (open_image(path, &i) && i.size > 0) {
+        const bool symbols = find_symbols(&i);
+        if (symbols && find_symbol(&i, "__cudaRegisterFatBinary") &&
+            find_symbol(&i, "cudaMalloc")) {
+            const span s = code_of(o);
+            if (!redirect(&i, &s))
+                cuda_say("the calls of %s cannot be redirected: %s", path, strerror(errno));
+        } else if (!symbols && first && contains(&i, "libcuda.so.1") &&
+                   contains(&i, "cuGetProcAddress") && contains(&i, "cudaErrorInvalidValue")) {
+            cuda_say(relink, program_invocation_name);
+            _exit(2);
+        }
+    }
+    close_image(&i);
+    return 0;
+}
+
+/* Constructors of libraries run before those of the program. */
+__attribute__((constructor)) static void patch(void)
+{
+#ifdef __x86_64__
+    int program = 0;
+    if (getenv("PTXLOOM_OPTIONS")) dl_iterate_phdr(patch_object, &program);
+#else
+    (void)patch_object;
+#endif
+}

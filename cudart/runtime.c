@@ -1,0 +1,197 @@
+/* runtime.c - the context of the process: it is opened by the first call that needs it, every call
+ * enters and leaves here, and it ends with the process. */
+#include "cudart/state.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+cuda_state cuda = {.lock = PTHREAD_MUTEX_INITIALIZER};
+_Thread_local cuda_thread cuda_self;
+
+void cuda_say(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fflush(stdout);
+    fprintf(stderr, "ptxloom: %s\n", text);
+}
+
+void cuda_messages(void)
+{
+    const size_t n = pl_gpu_diag_count(cuda.gpu);
+    if (n) fflush(stdout);
+    for (size_t k = 0; k < n; k++)
+        fputs(pl_gpu_diag(cuda.gpu, k, isatty(STDERR_FILENO) && !getenv("NO_COLOR")).rendered,
+              stderr);
+    pl_gpu_diag_clear(cuda.gpu);
+}
+
+void cuda_flush(void)
+{
+    size_t n;
+    const char *text = pl_gpu_printed_bytes(cuda.gpu, &n);
+    if (!text) return;
+    fwrite(text, 1, n, stdout);
+    fflush(stdout);
+}
+
+void cuda_fail(int error)
+{
+    if (!cuda.sticky) cuda.sticky = error;
+}
+
+static const struct {
+    int number;
+    const char *name, *text;
+} driver_error[] = {
+#define DRIVER_ERROR(number, name, text) {number, name, text},
+#include "cudart/driver_errors.def"
+#undef DRIVER_ERROR
+};
+enum { DRIVER_ERRORS = sizeof driver_error / sizeof *driver_error };
+
+int cuda_error_number(const char *name)
+{
+    for (int k = 0; name && k < DRIVER_ERRORS; k++)
+        if (strcmp(driver_error[k].name, name) == 0) return driver_error[k].number;
+    for (int k = 1; name && k < 1000; k++) {
+        const char *one = pl_cuda_error(k, NULL);
+        if (one && strcmp(one, name) == 0) return k;
+    }
+    return 0;
+}
+
+/* ---------------------------------------------------------------- begin and end */
+
+static int open_trace(void)
+{
+    const cuda_options *o = &cuda.options;
+    const pl_trace_options t = {.level = o->trace_level,
+                                .command = "ptxloom exec",
+                                .max_bytes = o->trace_limit,
+                                .filter = o->filter,
+                                .packed = o->packed};
+    if (!o->trace || pl_trace_open(cuda.gpu, o->trace, &t, &cuda.trace) == PL_OK) return CU_OK;
+    cuda_messages();
+    cuda.trace = NULL;
+    return CU_OK; /* the program runs all the same */
+}
+
+int cuda_start(void)
+{
+    if (cuda.tried) return cuda.start_error;
+    cuda.tried = true;
+    cuda.start_error = CU_INITIALIZATION;
+    if (!cuda_read_options(&cuda.options)) return cuda.start_error;
+    const pl_status st = pl_gpu_open(&cuda.gpu, cuda.options.arch);
+    if (st != PL_OK) {
+        if (cuda.gpu) cuda_messages();
+        cuda.start_error = CU_NO_DEVICE;
+        return cuda.start_error;
+    }
+    cuda_window_open();
+    return cuda.start_error = open_trace();
+}
+
+/* Behind the program's own exit functions. */
+__attribute__((destructor)) static void end(void)
+{
+    if (!cuda.gpu || pthread_mutex_trylock(&cuda.lock) != 0) return;
+    if (cuda.options.summary) cuda_summary();
+    if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
+    cuda.trace = NULL;
+    pthread_mutex_unlock(&cuda.lock);
+}
+
+/* ---------------------------------------------------------------- calls */
+
+int cuda_enter(const char *name, cuda_entry how, bool per_thread)
+{
+    pthread_mutex_lock(&cuda.lock);
+    cuda_self.per_thread = per_thread;
+    cuda_self.call = name;
+    const int error = cuda_start();
+    return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
+}
+
+int cuda_leave(int error)
+{
+    if (error && error != CU_NOT_READY) cuda_self.last = error;
+    if (cuda.options.log)
+        cuda_say("%s -> %s", cuda_self.call, error ? pl_cudaGetErrorName(error) : "0");
+    pthread_mutex_unlock(&cuda.lock);
+    return error;
+}
+
+int cuda_leave_driver(int error)
+{
+    if (cuda.options.log)
+        cuda_say("%s -> %s", cuda_self.call, error ? pl_cudaGetErrorName(error) : "0");
+    pthread_mutex_unlock(&cuda.lock);
+    return cuda_driver_error(error);
+}
+
+int cuda_refused(const char *name, const char *why)
+{
+    static cuda_table said;
+    pthread_mutex_lock(&cuda.lock);
+    if (!cuda_table_get(&said, name)) {
+        cuda_table_put(&said, name, &said);
+        cuda_say("%s is not supported: %s", name, why);
+    }
+    cuda_self.call = name;
+    return cuda_leave(CU_NOT_SUPPORTED);
+}
+
+/* ---------------------------------------------------------------- errors */
+
+int pl_cudaGetLastError(void)
+{
+    const int error = cuda_self.last;
+    cuda_self.last = CU_OK;
+    return error;
+}
+
+int pl_cudaPeekAtLastError(void)
+{
+    return cuda_self.last;
+}
+
+const char *pl_cudaGetErrorName(int error)
+{
+    const char *name = pl_cuda_error(error, NULL);
+    return name ? name : "unrecognized error code";
+}
+
+const char *pl_cudaGetErrorString(int error)
+{
+    const char *text = "unrecognized error code";
+    pl_cuda_error(error, &text);
+    return text;
+}
+
+static int driver_text(int error, bool name, const char **out)
+{
+    if (!out) return CU_INVALID_VALUE;
+    *out = NULL;
+    for (int k = 0; k < DRIVER_ERRORS; k++)
+        if (driver_error[k].number == error)
+            *out = name ? driver_error[k].name : driver_error[k].text;
+    return *out ? CU_OK : CU_INVALID_VALUE;
+}
+
+int pl_cuGetErrorName(int error, const char **name)
+{
+    return driver_text(error, true, name);
+}
+
+int pl_cuGetErrorString(int error, const char **text)
+{
+    return driver_text(error, false, text);
+}

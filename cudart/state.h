@@ -1,0 +1,348 @@
+/* state.h - what the files of cudart/ share: the one context of the process, and how a call enters
+ * and leaves it.
+ *
+ * Every entry point of api.def takes the lock, does its work and gives the lock back; kernels run
+ * under it. What belongs to a host thread is thread-local and needs none. */
+#ifndef PL_CUDART_STATE_H
+#define PL_CUDART_STATE_H
+
+#include "cudart/abi.h"
+#include "include/ptxloom.h"
+#include <pthread.h>
+
+/* ---- options ---- */
+
+typedef struct cuda_options {
+    const char *arch, *trace, *metrics;
+    pl_mode mode;
+    bool mode_given, summary, packed, log;
+    int opt_level;
+    pl_trace_level trace_level;
+    uint64_t threads, timeout, trace_limit, max_cycles, max_instructions;
+    pl_trace_filter filter;
+} cuda_options;
+
+/* Reads $PTXLOOM_OPTIONS. False: a message is on standard error. */
+bool cuda_read_options(cuda_options *o);
+
+/* ---- tables ---- */
+
+/* Keys are addresses other than 0. */
+typedef struct cuda_table {
+    struct cuda_slot {
+        uintptr_t key;
+        void *value;
+    } * slot;
+    size_t n, cap; /* of used slots, deleted ones among them; a power of two */
+} cuda_table;
+void *cuda_table_get(const cuda_table *t, const void *key);
+bool cuda_table_put(cuda_table *t, const void *key, void *value);
+void cuda_table_remove(cuda_table *t, const void *key);
+
+/* ---- modules ---- */
+
+typedef struct cuda_module cuda_module;
+
+/* A kernel of a module, or a name registered for one that is not loaded yet. */
+typedef struct cuda_function {
+    cuda_module *module;
+    const void *host; /* address of its stub, or NULL */
+    const char *name;
+    bool ready; /* what follows has been read from the module */
+    pl_kernel_info info;
+    pl_kernel_param *param; /* info.nparams; owned */
+    int max_dynamic_shared; /* attribute; -1: not set */
+    int carveout;
+} cuda_function;
+
+typedef struct cuda_variable {
+    const void *host; /* shadow variable; of a managed one the pointer to it */
+    const char *name;
+    size_t size;
+    bool constant, managed;
+} cuda_variable;
+
+/* Registered with the program, or loaded from data by it. */
+struct cuda_module {
+    cuda_module *next;
+    const char *name;          /* in messages; owned */
+    const void *const *linked; /* containers, NULL behind the last; or NULL: */
+    const void *container[2];  /* the only one */
+    pl_module *loaded;         /* NULL: not yet, or `error` says why not */
+    char **text;               /* PTX that it was made of; owned */
+    size_t ntexts;
+    int error;
+    bool tried;
+    char *log; /* takes messages of the load; NULL: standard error does */
+    size_t log_room;
+    cuda_variable *variable;
+    size_t nvariables, cap_variables;
+    cuda_function **function;
+    size_t nfunctions, cap_functions;
+};
+
+/* ---- memory ---- */
+
+typedef struct cuda_alloc {
+    uint64_t address, size; /* as the GPU sees it */
+    uint8_t *bytes;         /* on the host */
+    uint64_t room;          /* bytes of the mapping */
+    int type;               /* MEMORY_... */
+    unsigned flags;         /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
+    bool registered;        /* belongs to the program */
+    bool pooled;            /* by cudaMallocAsync */
+} cuda_alloc;
+
+/* ---- streams and events ---- */
+
+typedef struct cuda_stream {
+    uint64_t id;
+    unsigned flags;
+    int priority;
+    double ready; /* ns: when all that was put into it has ended, on the application's clock */
+    struct cuda_capture *capture;
+} cuda_stream;
+
+typedef struct cuda_event {
+    unsigned flags;
+    bool recorded;
+    double time;                  /* ns */
+    struct cuda_capture *capture; /* in which it was recorded last; or NULL */
+} cuda_event;
+
+/* ---- the process ---- */
+
+typedef struct cuda_state {
+    pthread_mutex_t lock;
+    cuda_options options;
+    pl_gpu *gpu;
+    bool tried;      /* to open it */
+    int start_error; /* why that failed */
+    int sticky;      /* error of the context that every call reports from now on */
+    uint64_t window, window_end, next; /* device addresses: reserved, and the next free one */
+    cuda_module *modules;
+    cuda_table functions; /* by stub and by handle: cuda_function */
+    cuda_table variables; /* by shadow variable: cuda_module */
+    cuda_table streams, events;
+    cuda_stream legacy;
+    struct {
+        cuda_alloc *at; /* by address */
+        size_t n, cap;
+    } alloc;
+    struct cuda_hole *hole; /* addresses that were given back */
+    size_t nholes, cap_holes;
+    uint64_t used; /* bytes of device memory */
+    uint64_t ids;
+    double now; /* ns: the application's clock as the host sees it */
+    double kernels_ready;
+    pl_trace *trace;
+    uint64_t limit[16];
+    struct cuda_row *row; /* of --summary */
+    size_t nrows, cap_rows;
+} cuda_state;
+
+extern cuda_state cuda;
+
+/* A host thread. */
+typedef struct cuda_thread {
+    int last; /* error of the latest call that failed */
+    int device;
+    const char *call; /* the running call, for --api-log */
+    bool per_thread;  /* the running call is of the variant whose default stream is the thread's */
+    cuda_stream *stream;
+    unsigned depth; /* of the stack of launch configurations */
+    struct cuda_configuration {
+        dim3 grid, block;
+        size_t shared;
+        void *stream;
+    } configuration[16];
+} cuda_thread;
+
+extern _Thread_local cuda_thread cuda_self;
+
+/* How a call may enter. */
+typedef enum cuda_entry {
+    CUDA_QUERY, /* it does not report the sticky error */
+    CUDA_WORK
+} cuda_entry;
+
+/* Takes the lock and starts the context if it is the first call. Not 0: the error to return. */
+int cuda_enter(const char *name, cuda_entry how, bool per_thread);
+/* Gives back the lock, remembers an error for cudaGetLastError; returns it. */
+int cuda_leave(int error);
+/* The same for calls of the driver, whose errors nobody remembers. */
+int cuda_leave_driver(int error);
+int cuda_driver_error(int error);
+/* For a call that this library does not do: a sentence on standard error the first time. */
+int cuda_refused(const char *name, const char *why);
+/* Without the lock: opens the GPU once. */
+int cuda_start(void);
+
+/* A line on standard error: "ptxloom: ...". */
+void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Prints the diagnostics of the gpu and clears them. */
+void cuda_messages(void);
+/* Text that kernels have printed goes to standard output. */
+void cuda_flush(void);
+/* The context fails from now on. */
+void cuda_fail(int error);
+/* The number of a CUDA error by name, cudaError... or CUDA_ERROR_...; 0: NULL or unknown. */
+int cuda_error_number(const char *name);
+
+/* ---- fatbin.c ---- */
+
+/* The PTX of a container that suits the machine best, from malloc, with a NUL behind it.
+ * CU_NO_IMAGE: there is none; *code then says what is there instead ("sm_90"), or is empty. */
+int cuda_fatbin_ptx(const void *container, unsigned capability, char **text, size_t *bytes,
+                    char code[128]);
+bool cuda_is_fatbin(const void *data);
+
+/* ---- module.c ---- */
+unsigned cuda_capability(void);
+const char *cuda_device_name(void);
+/* The kernel of that name of a loaded module; NULL: there is none. */
+cuda_function *cuda_module_function(cuda_module *m, const char *name);
+void cuda_module_free(cuda_module *m);
+int cuda_module_load(cuda_module *m);
+/* Its variables are as they were when it was loaded. */
+void cuda_module_reset(cuda_module *m);
+int cuda_function_of(const void *key, cuda_function **out);
+/* Address and size of a registered variable. */
+int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
+int cuda_function_ready(cuda_function *f);
+
+/* ---- memory.c ---- */
+const cuda_alloc *cuda_alloc_find(uint64_t address);
+/* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
+ * part of them is not there. *device (may be NULL): the GPU can reach them. */
+uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
+void cuda_window_open(void);
+
+int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out);
+int cuda_release(uint64_t address, unsigned types);
+uint64_t cuda_device_bytes(void);
+
+/* ---- operations: what is put into streams and graphs ---- */
+
+/* Memory, or a part of an array. */
+typedef struct cuda_side {
+    void *p; /* memory: its first byte */
+    size_t pitch, slice;
+    struct cuda_array *array; /* or NULL */
+    size_t x, y, z;           /* in an array: bytes, rows, slices */
+} cuda_side;
+
+typedef struct cuda_copy {
+    cuda_side to, from;
+    size_t width, height, depth; /* bytes, rows, slices */
+    int kind;                    /* COPY_... */
+} cuda_copy;
+
+typedef struct cuda_set {
+    void *p;
+    size_t pitch, slice, width, height, depth; /* width: in elements */
+    unsigned value, element;                   /* bytes of an element */
+} cuda_set;
+
+typedef struct cuda_launch {
+    dim3 grid, block;
+    unsigned cluster[3];
+    size_t shared;
+    bool cooperative, dependent;
+} cuda_launch;
+
+typedef enum cuda_op_kind {
+    OP_KERNEL,
+    OP_COPY,
+    OP_SET,
+    OP_HOST,
+    OP_GRAPH,
+    OP_EMPTY,
+    OP_WAIT,
+    OP_RECORD,
+    OP_SIGNAL_SEMAPHORE,
+    OP_WAIT_SEMAPHORE,
+    OP_ALLOC,
+    OP_FREE
+} cuda_op_kind; /* the numbers of cudaGraphNodeType */
+
+typedef struct cuda_op {
+    cuda_op_kind kind;
+    union {
+        struct {
+            cuda_function *f;
+            cuda_launch l;
+            uint8_t *params; /* owned by whoever holds the op */
+        } kernel;
+        cuda_copy copy;
+        cuda_set set;
+        struct {
+            void (*fn)(void *);
+            void *arg;
+        } host;
+        struct cuda_graph *graph;
+        cuda_event *event;
+        struct {
+            uint64_t address, size;
+        } memory;
+    } u;
+} cuda_op;
+
+/* Does it now, or makes it a node of the graph that the stream captures. Takes op->u.kernel.params
+ * over. */
+int cuda_submit(cuda_stream *s, cuda_op *op);
+/* Does it now. */
+int cuda_execute(cuda_stream *s, const cuda_op *op);
+/* Can it be done? The error to return otherwise. */
+int cuda_check_copy(const cuda_copy *c);
+int cuda_check_set(const cuda_set *c);
+int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
+
+/* ---- graph.c: what a stream does while it captures ---- */
+/* The op becomes a node; takes what it owns over. */
+int cuda_capture_op(cuda_stream *s, const cuda_op *op);
+int cuda_capture_record(cuda_stream *s, cuda_event *e);
+int cuda_capture_wait(cuda_stream *s, const cuda_event *e);
+/* A call that a capturing stream does not allow: the capture is invalid from now on. */
+int cuda_capture_broken(cuda_stream *s);
+
+/* ---- stream.c ---- */
+/* The stream behind a handle; NULL: there is none. */
+cuda_stream *cuda_stream_of(const void *handle);
+/* Something of that many ns is put into a stream; returns when it begins. */
+double cuda_timeline(cuda_stream *s, double ns);
+/* The host waits for a stream, or for all (NULL). */
+void cuda_wait(cuda_stream *s);
+
+/* ---- launch.c ---- */
+/* params: the parameter block of the kernel. */
+int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
+/* Gathers the arguments into a parameter block from malloc. */
+int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params);
+void cuda_summary(void);
+
+/* ---- array.c ---- */
+typedef struct cuda_array {
+    uint64_t handle; /* of the library */
+    pl_array_desc desc;
+    cuda_channel channel;
+    unsigned flags, level;
+    struct cuda_array *whole; /* a level of this one; or NULL */
+} cuda_array;
+/* Its bytes on the host, and those of a row and of a slice. */
+uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice);
+/* Rows and slices; of a one-dimensional array one. */
+void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t *depth);
+
+/* ---- patch.c ---- */
+typedef struct cuda_entry_point {
+    const char *name;
+    unsigned versions; /* bits: 1 CUDA 11, 2 CUDA 12, 4 CUDA 13 */
+    void *address;
+} cuda_entry_point;
+extern const cuda_entry_point cuda_entry_points[];
+extern const size_t cuda_entry_point_count;
+
+#include "cudart/gen_api.h"
+
+#endif

@@ -1,0 +1,276 @@
+/* stream.c - streams and events on the application's clock.
+ *
+ * What is put into a stream is executed at once, in the order of the calls; the clock says when it
+ * would have run. Nothing is ever pending for a query. */
+#include "cudart/state.h"
+#include <stdlib.h>
+
+enum {
+    LEGACY = 1, /* handles with a meaning of their own */
+    PER_THREAD = 2,
+    NON_BLOCKING = 1,
+    LEAST_PRIORITY = 0,
+    GREATEST_PRIORITY = -5,
+    EVENT_FLAGS = 7,
+    EVENT_NO_TIMING = 2
+};
+
+static cuda_stream *new_stream(unsigned flags, int priority)
+{
+    cuda_stream *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    *s = (cuda_stream){.id = ++cuda.ids, .flags = flags, .priority = priority};
+    if (cuda_table_put(&cuda.streams, s, s)) return s;
+    free(s);
+    return NULL;
+}
+
+cuda_stream *cuda_stream_of(const void *handle)
+{
+    const uintptr_t h = (uintptr_t)handle;
+    if (h == LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda.legacy;
+    if (h > PER_THREAD) return cuda_table_get(&cuda.streams, handle);
+    if (!cuda_self.stream) cuda_self.stream = new_stream(0, 0);
+    return cuda_self.stream;
+}
+
+static bool blocking(const cuda_stream *s)
+{
+    return !(s->flags & NON_BLOCKING);
+}
+
+/* The latest of all blocking streams, which the legacy stream waits for. */
+static double all_ready(bool every)
+{
+    double t = cuda.legacy.ready;
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (s && (every || blocking(s)) && s->ready > t) t = s->ready;
+    }
+    return t;
+}
+
+double cuda_timeline(cuda_stream *s, double ns)
+{
+    double at = cuda.now > s->ready ? cuda.now : s->ready;
+    const double barrier = s == &cuda.legacy ? all_ready(false)
+                           : blocking(s)     ? cuda.legacy.ready
+                                             : 0;
+    if (barrier > at) at = barrier;
+    s->ready = at + ns;
+    return at;
+}
+
+void cuda_wait(cuda_stream *s)
+{
+    const double ready = s && s != &cuda.legacy ? s->ready : all_ready(!s);
+    if (ready > cuda.now) cuda.now = ready;
+}
+
+/* ---------------------------------------------------------------- streams */
+
+int pl_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    if (!stream || flags > NON_BLOCKING) return CU_INVALID_VALUE;
+    if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
+    if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
+    *stream = new_stream(flags, priority);
+    return *stream ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+int pl_cudaStreamCreateWithFlags(void **stream, unsigned flags)
+{
+    return pl_cudaStreamCreateWithPriority(stream, flags, 0);
+}
+
+int pl_cudaStreamCreate(void **stream)
+{
+    return pl_cudaStreamCreateWithPriority(stream, 0, 0);
+}
+
+int pl_cudaStreamDestroy(void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s || (uintptr_t)stream <= PER_THREAD) return CU_INVALID_HANDLE;
+    if (s->ready > cuda.legacy.ready && blocking(s)) cuda.legacy.ready = s->ready;
+    cuda_table_remove(&cuda.streams, s);
+    free(s);
+    return CU_OK;
+}
+
+int pl_cudaStreamSynchronize(void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (s->capture) return cuda_capture_broken(s);
+    cuda_wait(s);
+    cuda_flush();
+    return CU_OK;
+}
+
+int pl_cudaStreamQuery(void *stream)
+{
+    return pl_cudaStreamSynchronize(stream);
+}
+
+int pl_cudaDeviceSynchronize(void)
+{
+    cuda_wait(NULL);
+    cuda_flush();
+    return cuda.sticky;
+}
+
+int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
+    if (!s || !e) return CU_INVALID_HANDLE;
+    if (flags > 1) return CU_INVALID_VALUE;
+    if (e->capture || (s->capture && e->recorded)) return cuda_capture_wait(s, e);
+    if (e->recorded && e->time > s->ready) s->ready = e->time;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetFlags(void *stream, unsigned *flags)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!flags) return CU_INVALID_VALUE;
+    *flags = s->flags;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetPriority(void *stream, int *priority)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!priority) return CU_INVALID_VALUE;
+    *priority = s->priority;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetId(void *stream, unsigned long long *id)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!id) return CU_INVALID_VALUE;
+    *id = s->id;
+    return CU_OK;
+}
+
+int pl_cudaStreamGetDevice(void *stream, int *device)
+{
+    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    if (!device) return CU_INVALID_VALUE;
+    *device = 0;
+    return CU_OK;
+}
+
+int pl_cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least) *least = LEAST_PRIORITY;
+    if (greatest) *greatest = GREATEST_PRIORITY;
+    return CU_OK;
+}
+
+int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned flags)
+{
+    (void)p, (void)bytes, (void)flags;
+    return cuda_stream_of(stream) ? CU_OK : CU_INVALID_HANDLE;
+}
+
+int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!fn) return CU_INVALID_VALUE;
+    cuda_op op = {.kind = OP_HOST, .u.host = {fn, arg}};
+    return cuda_submit(s, &op);
+}
+
+int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsigned flags)
+{
+    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    if (!fn || flags) return CU_INVALID_VALUE;
+    if (cuda_stream_of(stream)->capture) return cuda_capture_broken(cuda_stream_of(stream));
+    pthread_mutex_unlock(&cuda.lock);
+    fn(stream, CU_OK, arg);
+    pthread_mutex_lock(&cuda.lock);
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- events */
+
+static cuda_event *event_of(const void *handle)
+{
+    return handle ? cuda_table_get(&cuda.events, handle) : NULL;
+}
+
+int pl_cudaEventCreateWithFlags(void **event, unsigned flags)
+{
+    if (!event || flags > EVENT_FLAGS) return CU_INVALID_VALUE;
+    cuda_event *e = calloc(1, sizeof *e);
+    if (!e || !cuda_table_put(&cuda.events, e, e)) {
+        free(e);
+        return CU_MEMORY_ALLOCATION;
+    }
+    e->flags = flags;
+    *event = e;
+    return CU_OK;
+}
+
+int pl_cudaEventCreate(void **event)
+{
+    return pl_cudaEventCreateWithFlags(event, 0);
+}
+
+int pl_cudaEventDestroy(void *event)
+{
+    cuda_event *e = event_of(event);
+    if (!e) return CU_INVALID_HANDLE;
+    cuda_table_remove(&cuda.events, e);
+    free(e);
+    return CU_OK;
+}
+
+int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
+{
+    cuda_event *e = event_of(event);
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!e || !s) return CU_INVALID_HANDLE;
+    if (flags > 1) return CU_INVALID_VALUE;
+    if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a node of its own */
+    cuda_op op = {.kind = OP_RECORD, .u.event = e};
+    return cuda_submit(s, &op);
+}
+
+int pl_cudaEventRecord(void *event, void *stream)
+{
+    return pl_cudaEventRecordWithFlags(event, stream, 0);
+}
+
+int pl_cudaEventSynchronize(void *event)
+{
+    const cuda_event *e = event_of(event);
+    if (!e) return CU_INVALID_HANDLE;
+    if (e->capture) return 907; /* cudaErrorCapturedEvent */
+    if (e->recorded && e->time > cuda.now) cuda.now = e->time;
+    cuda_flush();
+    return CU_OK;
+}
+
+int pl_cudaEventQuery(void *event)
+{
+    return pl_cudaEventSynchronize(event);
+}
+
+int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
+{
+    const cuda_event *a = event_of(from), *b = event_of(to);
+    if (!ms) return CU_INVALID_VALUE;
+    if (!a || !b || !a->recorded || !b->recorded || (a->flags | b->flags) & EVENT_NO_TIMING)
+        return CU_INVALID_HANDLE;
+    *ms = (float)((b->time - a->time) * 1e-6);
+    return CU_OK;
+}

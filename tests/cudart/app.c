@@ -1,0 +1,478 @@
+/* app.c - a CUDA program: `app TEST` runs one of the tests below and says "good". How its PTX is
+ * packed, $APP_FATBIN says: plain, lz4 or code (machine code only). */
+#include "tests/cudart/app.h"
+#include <pthread.h>
+
+const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1];
+char shadow_total[8], shadow_factor[16];
+int *managed_number;
+
+static const char ptx[] =
+    ".version 8.0\n.target sm_%u\n.address_size 64\n"
+    ".visible .global .align 4 .u32 total;\n"
+    ".visible .const .align 4 .f32 factor[4];\n"
+    ".visible .global .attribute(.managed) .align 4 .u32 number = 7;\n"
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    ".global .align 1 .b8 text[7] = {98, 108, 111, 99, 107, 10, 0};\n"
+    ".visible .entry add(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 n)\n"
+    "{ .reg .pred p; .reg .b32 r<6>; .reg .f32 f<4>; .reg .b64 d<8>;\n"
+    "  ld.param.u64 d1, [a]; ld.param.u64 d2, [b]; ld.param.u64 d3, [c]; ld.param.u32 r1, [n];\n"
+    "  mov.u32 r2, %%ctaid.x; mov.u32 r3, %%ntid.x; mov.u32 r4, %%tid.x; mad.lo.u32 r5, r2, r3, "
+    "r4;\n"
+    "  setp.ge.u32 p, r5, r1; @p bra done;\n"
+    "  mul.wide.u32 d4, r5, 4; add.u64 d5, d1, d4; add.u64 d6, d2, d4; add.u64 d7, d3, d4;\n"
+    "  ld.global.f32 f1, [d5]; ld.global.f32 f2, [d6]; add.f32 f3, f1, f2; st.global.f32 [d7], "
+    "f3;\n"
+    "done: ret; }\n"
+    ".visible .entry count(.param .u64 out)\n"
+    "{ .reg .b32 r<6>; .reg .f32 f<2>; .reg .b64 d<8>;\n"
+    "  mov.u32 r1, %%tid.x; mov.u64 d1, total; atom.global.add.u32 r2, [d1], 1;\n"
+    "  and.b32 r3, r1, 3; mul.wide.u32 d2, r3, 4; mov.u64 d3, factor; add.u64 d3, d3, d2;\n"
+    "  ld.const.f32 f1, [d3]; ld.param.u64 d4, [out]; mul.wide.u32 d5, r1, 4; add.u64 d4, d4, d5;\n"
+    "  st.global.f32 [d4], f1; mov.u64 d6, number; atom.global.add.u32 r4, [d6], 1; ret; }\n"
+    ".visible .entry store(.param .u64 to, .param .u32 value)\n"
+    "{ .reg .b32 r<2>; .reg .b64 d<2>;\n"
+    "  ld.param.u64 d1, [to]; ld.param.u32 r1, [value]; st.u32 [d1], r1; ret; }\n"
+    ".visible .entry say()\n"
+    "{ .reg .b64 d<3>; .reg .b32 r<2>; mov.u64 d1, text; cvta.global.u64 d2, d1; mov.u64 d1, 0;\n"
+    "  { .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], d2; st.param.b64 [a], d1;\n"
+    "    call.uni (v), vprintf, (f, a); ld.param.b32 r1, [v]; } ret; }\n"
+    ".visible .entry spin()\n"
+    "{ again: bra again; }\n";
+
+/* ---------------------------------------------------------------- what nvcc adds */
+
+static unsigned char container[65536];
+static size_t filled;
+
+static void put(const void *bytes, size_t n)
+{
+    memcpy(container + filled, bytes, n);
+    filled += n;
+}
+
+static void put_number(uint64_t v, size_t n)
+{
+    put(&v, n);
+}
+
+/* One entry: a header of 64 bytes, and the payload. */
+static void put_entry(unsigned kind, unsigned arch, uint64_t flags, const void *payload, size_t n,
+                      size_t unpacked)
+{
+    const size_t padded = (n + 7) / 8 * 8;
+    put_number(kind, 2), put_number(0x101, 2), put_number(64, 4), put_number(padded, 8);
+    put_number(unpacked ? n : 0, 4), put_number(0, 4), put_number(0, 2), put_number(8, 2);
+    put_number(arch, 4), put_number(0, 8), put_number(flags | 1, 8), put_number(0, 8);
+    put_number(unpacked, 8);
+    put(payload, n);
+    put_number(0, padded - n);
+}
+
+/* An LZ4 block of literals, but for one match: the last bytes must be literals. */
+static size_t lz4(const char *text, size_t n, unsigned char *to)
+{
+    size_t at = 0, left = n;
+    to[at++] = 0xf0;
+    for (left -= 15; left >= 255; left -= 255) to[at++] = 255;
+    to[at++] = (unsigned char)left;
+    memcpy(to + at, text, n);
+    return at + n;
+}
+
+static void put_ptx(unsigned arch, bool packed)
+{
+    static char text[16384];
+    static unsigned char block[16384];
+    const size_t n = (size_t)snprintf(text, sizeof text, ptx, arch) + 1;
+    if (packed)
+        put_entry(1, arch, 0x2000, block, lz4(text, n, block), n);
+    else
+        put_entry(1, arch, 0, text, n, 0);
+}
+
+/* Machine code comes first; of the PTX that for sm_90 is the best; that for sm_100 is too new. */
+static void fill(const char *how)
+{
+    put_number(0xBA55ED50, 4), put_number(1, 2), put_number(16, 2), put_number(0, 8);
+    put_entry(2, 90, 0, "\177ELF of a kind", 14, 0);
+    if (strcmp(how, "code") != 0) {
+        put_entry(1, 75, 0, "no PTX", 7, 0);
+        put_ptx(90, strcmp(how, "lz4") == 0);
+        put_entry(1, 100, 0, "no PTX", 7, 0);
+    }
+    const uint64_t size = filled - 16;
+    memcpy(container + 8, &size, sizeof size);
+}
+
+static cuda_fatbin_wrapper wrapper = {0x466243B1, 1, container, NULL};
+static void **handle;
+
+static void unregister(void)
+{
+    __cudaUnregisterFatBinary(handle);
+}
+
+static void kernel(const char *stub, const char *name)
+{
+    __cudaRegisterFunction(handle, stub, (char *)(uintptr_t)name, name, -1, NULL, NULL, NULL, NULL,
+                           NULL);
+}
+
+__attribute__((constructor)) static void register_all(void)
+{
+    const char *how = getenv("APP_FATBIN");
+    fill(how ? how : "plain");
+    handle = __cudaRegisterFatBinary(&wrapper);
+    kernel(stub_add, "add");
+    kernel(stub_count, "count");
+    kernel(stub_store, "store");
+    kernel(stub_say, "say");
+    kernel(stub_spin, "spin");
+    __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
+    __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
+    __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
+    __cudaRegisterFatBinaryEnd(handle);
+    atexit(unregister);
+}
+
+/* ---------------------------------------------------------------- tests */
+
+enum { N = 1000 };
+
+static void add_vectors(void *stream)
+{
+    float a[N], b[N], c[N];
+    void *d[3];
+    unsigned n = N;
+    for (int k = 0; k < N; k++) a[k] = (float)k, b[k] = 2 * (float)k;
+    for (int k = 0; k < 3; k++) EXPECT(cudaMalloc(&d[k], sizeof a), 0);
+    EXPECT(cudaMemcpyAsync(d[0], a, sizeof a, COPY_H2D, stream), 0);
+    EXPECT(cudaMemcpyAsync(d[1], b, sizeof b, COPY_DEFAULT, stream), 0);
+    void *args[] = {&d[0], &d[1], &d[2], &n};
+    EXPECT(cudaLaunchKernel(stub_add, shape(4), shape(256), args, 0, stream), 0);
+    EXPECT(cudaMemcpyAsync(c, d[2], sizeof c, COPY_D2H, stream), 0);
+    EXPECT(cudaStreamSynchronize(stream), 0);
+    for (int k = 0; k < N; k++) EXPECT(c[k], 3 * k);
+    for (int k = 0; k < 3; k++) EXPECT(cudaFree(d[k]), 0);
+}
+
+static void vectors(void)
+{
+    add_vectors(NULL);
+}
+
+static void symbols(void)
+{
+    const float factor[4] = {1.5f, 2.5f, 3.5f, 4.5f};
+    float out[32];
+    int total = -1;
+    void *d;
+    EXPECT(__cudaInitModule(handle) != 0, 1);
+    EXPECT(*managed_number, 7);
+    EXPECT(cudaMalloc(&d, sizeof out), 0);
+    EXPECT(cudaMemcpyToSymbol(shadow_factor, factor, sizeof factor, 0, COPY_H2D), 0);
+    EXPECT(cudaMemcpyToSymbol(shadow_factor, factor, 16, 4, COPY_H2D), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpyToSymbol(out, factor, 4, 0, COPY_H2D), CU_INVALID_SYMBOL);
+    void *args[] = {&d};
+    EXPECT(cudaLaunchKernel(stub_count, shape(2), shape(32), args, 0, NULL), 0);
+    EXPECT(cudaMemcpy(out, d, sizeof out, COPY_D2H), 0);
+    for (int k = 0; k < 32; k++) EXPECT(out[k] * 2, factor[k & 3] * 2);
+    EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
+    EXPECT(total, 64);
+    EXPECT(*managed_number, 71);
+}
+
+static int store_at(void *p, unsigned value)
+{
+    void *args[] = {&p, &value};
+    return cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, NULL);
+}
+
+static void memory(void)
+{
+    unsigned *pinned, *managed, rows[3][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}},
+                                back[12];
+    void *d;
+    size_t pitch;
+    cuda_pointer_attributes a;
+    EXPECT(cudaHostAlloc((void **)&pinned, 64, 0), 0);
+    EXPECT(cudaMallocManaged((void **)&managed, 64, 1), 0);
+    EXPECT(store_at(pinned + 3, 33), 0);
+    EXPECT(store_at(managed + 4, 44), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(pinned[3], 33);
+    EXPECT(managed[4], 44);
+    EXPECT(cudaPointerGetAttributes(&a, pinned + 1), 0);
+    EXPECT(a.type, MEMORY_HOST);
+    EXPECT(cudaPointerGetAttributes(&a, managed), 0);
+    EXPECT(a.type, MEMORY_MANAGED);
+    EXPECT(cudaPointerGetAttributes(&a, back), 0);
+    EXPECT(a.type, MEMORY_UNREGISTERED);
+    EXPECT(cudaMallocPitch(&d, &pitch, 16, 3), 0);
+    EXPECT(pitch, 512);
+    EXPECT(cudaMemcpy2D(d, pitch, rows, 16, 16, 3, COPY_H2D), 0);
+    EXPECT(cudaMemset2D((char *)d + 4, pitch, 0xff, 8, 2), 0);
+    EXPECT(cudaMemcpy2D(back, 16, d, pitch, 16, 3, COPY_D2H), 0);
+    EXPECT(back[4], 5);
+    EXPECT(back[5], 0xffffffffu);
+    EXPECT(back[7], 8);
+    EXPECT(back[9], 10);
+    EXPECT(cudaMemcpy2D(d, 8, rows, 16, 16, 3, COPY_H2D), CU_INVALID_PITCH);
+    EXPECT(cudaFree((char *)d + 1), CU_INVALID_VALUE);
+    EXPECT(cudaFree(d), 0);
+    EXPECT(cudaFree(d), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc(&d, (size_t)1 << 40), CU_MEMORY_ALLOCATION);
+    EXPECT(cudaMalloc(&d, 0), 0);
+    EXPECT(d == NULL, 1);
+    EXPECT(cudaFreeHost(pinned), 0);
+    EXPECT(cudaFreeHost(back), CU_INVALID_VALUE);
+    EXPECT(cudaFree(managed), 0);
+    EXPECT(cudaFree(NULL), 0);
+}
+
+static void errors(void)
+{
+    void *d;
+    cudaGetLastError();
+    EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(2048), NULL, 0, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaPeekAtLastError(), CU_INVALID_VALUE);
+    EXPECT(cudaGetLastError(), CU_INVALID_VALUE);
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cudaLaunchKernel(shadow_total, shape(1), shape(1), NULL, 0, NULL), CU_INVALID_FUNCTION);
+    EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
+    EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
+    cudaGetLastError();
+    EXPECT(store_at((void *)16, 1), 0);
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);
+    EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
+}
+
+/* Only the device can reach device memory. */
+static void closed(void)
+{
+    volatile int *d;
+    EXPECT(cudaMalloc((void **)(uintptr_t)&d, 4), 0);
+    printf("%d\n", *d);
+}
+
+static void printing(void)
+{
+    printf("host\n");
+    EXPECT(cudaLaunchKernel(stub_say, shape(2), shape(1), NULL, 0, NULL), 0);
+    printf("launched\n");
+    EXPECT(cudaDeviceSynchronize(), 0);
+    printf("host again\n");
+}
+
+static void in_host_function(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void streams(void)
+{
+    void *s, *from, *to;
+    int calls = 0;
+    float ms = -1;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaEventCreate(&from), 0);
+    EXPECT(cudaEventCreate(&to), 0);
+    EXPECT(cudaEventElapsedTime(&ms, from, to), CU_INVALID_HANDLE);
+    EXPECT(cudaEventRecord(from, s), 0);
+    add_vectors(s);
+    EXPECT(cudaLaunchHostFunc(s, in_host_function, &calls), 0);
+    EXPECT(cudaEventRecord(to, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(calls, 1);
+    EXPECT(cudaEventElapsedTime(&ms, from, to), 0);
+    EXPECT(ms >= 0, 1);
+    EXPECT(cudaStreamDestroy(s), 0);
+    EXPECT(cudaStreamSynchronize(s), CU_INVALID_HANDLE);
+}
+
+/* Two streams that part and meet again, captured; then launched twice. */
+static void capture(void)
+{
+    void *a, *b, *parts, *meets, *graph, *exec, *stray;
+    unsigned *p, *q, one = 1, two = 2;
+    size_t n = 0;
+    int status;
+    EXPECT(cudaHostAlloc((void **)&p, 64, 0), 0);
+    q = p + 1;
+    EXPECT(cudaStreamCreate(&a), 0);
+    EXPECT(cudaStreamCreate(&b), 0);
+    EXPECT(cudaEventCreate(&parts), 0);
+    EXPECT(cudaEventCreate(&meets), 0);
+    EXPECT(cudaStreamBeginCapture(NULL, 0), 900);
+    EXPECT(cudaStreamBeginCapture(a, 0), 0);
+    void *first[] = {&p, &one}, *second[] = {&q, &two};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), first, 0, a), 0);
+    EXPECT(cudaEventRecord(parts, a), 0);
+    EXPECT(cudaStreamWaitEvent(b, parts, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), second, 0, b), 0);
+    EXPECT(cudaStreamIsCapturing(b, &status), 0);
+    EXPECT(status, 1);
+    EXPECT(cudaEventRecord(meets, b), 0);
+    EXPECT(cudaStreamEndCapture(b, &graph), 903);
+    EXPECT(cudaStreamWaitEvent(a, meets, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), first, 0, a), 0);
+    EXPECT(cudaStreamEndCapture(a, &graph), 0);
+    EXPECT(p[0] + p[1], 0); /* nothing has run */
+    EXPECT(cudaGraphGetNodes(graph, NULL, &n), 0);
+    EXPECT(n, 3);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphDestroy(graph), 0);
+    for (int k = 0; k < 2; k++) {
+        p[0] = p[1] = 0;
+        EXPECT(cudaGraphLaunch(exec, a), 0);
+        EXPECT(cudaStreamSynchronize(a), 0);
+        EXPECT(p[0] + 16 * p[1], 1 + 16 * 2);
+    }
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(cudaGraphLaunch(exec, a), CU_INVALID_VALUE);
+    EXPECT(cudaStreamBeginCapture(a, 0), 0);
+    EXPECT(cudaStreamSynchronize(a), 900);
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), first, 0, a), 901);
+    EXPECT(cudaStreamEndCapture(a, &stray), 901);
+    EXPECT(stray == NULL, 1);
+    EXPECT(cudaStreamSynchronize(a), 0);
+    EXPECT(cudaStreamBeginCapture(a, 0), 0);
+    EXPECT(cudaEventRecord(parts, a), 0);
+    EXPECT(cudaStreamWaitEvent(b, parts, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), second, 0, b), 0);
+    EXPECT(cudaStreamEndCapture(a, &stray), 904);
+}
+
+/* store, then a copy, then a host function; the parameters of the first one are changed. */
+static void graph(void)
+{
+    struct {
+        const void *function;
+        dim3 grid, block;
+        unsigned shared;
+        void **args, **extra;
+    } kernel_params = {.function = stub_store, .grid = shape(1), .block = shape(1)};
+    struct {
+        void (*fn)(void *);
+        void *arg;
+    } host_params = {in_host_function, NULL};
+    unsigned value = 11, copied = 0;
+    int calls = 0;
+    size_t n = 0;
+    void *d, *g, *exec, *node[3];
+    EXPECT(cudaMallocAsync(&d, 4, NULL), 0);
+    void *args[] = {&d, &value};
+    kernel_params.args = args;
+    host_params.arg = &calls;
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphAddHostNode(&node[2], g, NULL, 0, &host_params), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[1], g, NULL, 0, &copied, d, 4, COPY_D2H), 0);
+    EXPECT(cudaGraphAddKernelNode(&node[0], g, NULL, 0, &kernel_params), 0);
+    EXPECT(cudaGraphAddDependencies(g, node, node + 1, NULL, 2), 0);
+    EXPECT(cudaGraphGetEdges(g, NULL, NULL, NULL, &n), 0);
+    EXPECT(n, 2);
+    value = 12; /* the node keeps what it was given */
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(copied + 16 * (unsigned)calls, 11 + 16);
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node[0], &kernel_params), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(copied + 16 * (unsigned)calls, 12 + 32);
+    EXPECT(cudaGraphAddDependencies(g, node + 2, node, NULL, 1), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_INVALID_VALUE); /* a cycle */
+    EXPECT(cudaFreeAsync(d, NULL), 0);
+    EXPECT(cudaFreeAsync(d, NULL), CU_INVALID_VALUE);
+}
+
+static void pool(void)
+{
+    void *d, *p;
+    uint64_t used = 1;
+    EXPECT(cudaDeviceGetDefaultMemPool(&p, 0), 0);
+    EXPECT(cudaMallocAsync(&d, 1000, NULL), 0);
+    EXPECT(cudaMemPoolGetAttribute(p, 7, &used), 0);
+    EXPECT(used, 1000);
+    EXPECT(cudaFreeAsync(d, NULL), 0);
+    EXPECT(cudaMemPoolGetAttribute(p, 7, &used), 0);
+    EXPECT(used, 0);
+    EXPECT(cudaMemPoolGetAttribute(p, 8, &used), 0);
+    EXPECT(used, 1000);
+}
+
+/* Variables have their first values again; pointers from before mean nothing. */
+static void reset(void)
+{
+    int total = 5;
+    void *d;
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaMemcpyToSymbol(shadow_total, &total, 4, 0, COPY_H2D), 0);
+    EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
+    EXPECT(total, 0);
+    EXPECT(cudaFree(d), CU_INVALID_VALUE);
+}
+
+static void *in_thread(void *arg)
+{
+    (void)arg;
+    for (int k = 0; k < 20; k++) add_vectors((void *)(uintptr_t)2);
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t t[4];
+    for (int k = 0; k < 4; k++) EXPECT(pthread_create(&t[k], NULL, in_thread, NULL), 0);
+    for (int k = 0; k < 4; k++) EXPECT(pthread_join(t[k], NULL), 0);
+}
+
+static void spin(void)
+{
+    EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(1), NULL, 0, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 702);
+}
+
+static void no_image(void)
+{
+    void *d;
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(1), NULL, 0, NULL), CU_NO_IMAGE);
+}
+
+static void device(void)
+{
+    cuda_prop_13 p;
+    int n = 0;
+    EXPECT(cudaGetDeviceCount(&n), 0);
+    EXPECT(n, 1);
+    EXPECT(cudaGetDeviceProperties(&p, 0), 0);
+    EXPECT(cudaGetDeviceProperties(&p, 1), CU_INVALID_DEVICE);
+    printf("%s, %d.%d, %d SMs, %zu bytes\n", p.name, p.major, p.minor, p.sms, p.memory);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} test[] = {
+    {"vectors", vectors}, {"symbols", symbols},   {"memory", memory},   {"errors", errors},
+    {"closed", closed},   {"printing", printing}, {"streams", streams}, {"threads", threads},
+    {"capture", capture}, {"graph", graph},       {"pool", pool},       {"reset", reset},
+    {"spin", spin},       {"no_image", no_image}, {"device", device},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t k = 0; argc == 2 && k < sizeof test / sizeof *test; k++) {
+        if (strcmp(test[k].name, argv[1]) != 0) continue;
+        test[k].run();
+        printf("good\n");
+        return 5;
+    }
+    printf("app TEST\n");
+    return 1;
+}

@@ -1,0 +1,103 @@
+/* app.h - a CUDA program as nvcc makes one, made by hand: what the compiler adds is here, so that
+ * the tests need no toolkit. */
+#ifndef PL_TESTS_CUDART_APP_H
+#define PL_TESTS_CUDART_APP_H
+
+#include "cudart/abi.h"
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The entry points, as the program links to them. */
+void **__cudaRegisterFatBinary(void *data);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaUnregisterFatBinary(void **handle);
+void __cudaRegisterFunction(void **handle, const char *stub, char *device_stub, const char *name,
+                            int threads, void *tid, void *bid, void *block, void *grid, int *warp);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int external,
+                       size_t size, int constant, int global);
+void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
+                              int external, size_t size, int constant, int global);
+char __cudaInitModule(void **handle);
+int cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
+                     void *stream);
+int cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
+                                size_t shared, void *stream);
+int cudaMalloc(void **p, size_t size);
+int cudaFree(void *p);
+int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
+int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
+int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind);
+int cudaMemset(void *p, int value, size_t bytes);
+int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
+int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                 size_t height, int kind);
+int cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height);
+int cudaMallocManaged(void **p, size_t size, unsigned flags);
+int cudaHostAlloc(void **p, size_t size, unsigned flags);
+int cudaFreeHost(void *p);
+int cudaDeviceSynchronize(void);
+int cudaGetLastError(void);
+int cudaPeekAtLastError(void);
+int cudaGetDeviceCount(int *count);
+int cudaGetDeviceProperties(cuda_prop_13 *p, int device);
+int cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p);
+int cudaStreamCreate(void **stream);
+int cudaStreamDestroy(void *stream);
+int cudaStreamSynchronize(void *stream);
+int cudaEventCreate(void **event);
+int cudaEventRecord(void *event, void *stream);
+int cudaEventElapsedTime(float *ms, void *from, void *to);
+int cudaLaunchHostFunc(void *stream, void (*fn)(void *), void *arg);
+int cudaGraphicsMapResources(int n, void *resources, void *stream);
+const char *cudaGetErrorName(int error);
+int cudaStreamWaitEvent(void *stream, void *event, unsigned flags);
+int cudaStreamBeginCapture(void *stream, int mode);
+int cudaStreamEndCapture(void *stream, void **graph);
+int cudaStreamIsCapturing(void *stream, int *status);
+int cudaGraphCreate(void **out, unsigned flags);
+int cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const void *params);
+int cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *before, size_t nbefore, void *to,
+                             const void *from, size_t bytes, int kind);
+int cudaGraphAddHostNode(void **out, void *graph, void *const *before, size_t nbefore,
+                         const void *params);
+int cudaGraphAddDependencies(void *graph, void *const *from, void *const *to, const void *data,
+                             size_t n);
+int cudaGraphGetNodes(void *graph, void **out, size_t *n);
+int cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t *n);
+int cudaGraphInstantiate(void **out, void *graph, unsigned long long flags);
+int cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params);
+int cudaGraphLaunch(void *exec, void *stream);
+int cudaGraphExecDestroy(void *exec);
+int cudaGraphDestroy(void *graph);
+int cudaMallocAsync(void **out, size_t bytes, void *stream);
+int cudaFreeAsync(void *p, void *stream);
+int cudaDeviceGetDefaultMemPool(void **out, int device);
+int cudaMemPoolGetAttribute(void *pool, int attribute, void *value);
+int cudaDeviceReset(void);
+
+/* The kernels of app.c: their stubs. */
+extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[];
+/* Host shadows of the variables. */
+extern char shadow_total[8], shadow_factor[16];
+extern int *managed_number;
+
+/* Ends the program with a message unless the call returns what is expected. */
+#define EXPECT(call, expected)                                                                     \
+    do {                                                                                           \
+        const long long got = (long long)(call), want = (long long)(expected);                     \
+        if (got != want) {                                                                         \
+            printf("%s:%d: %s is %lld, not %lld\n", __FILE__, __LINE__, #call, got, want);         \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static inline dim3 shape(unsigned x)
+{
+    return (dim3){x, 1, 1};
+}
+
+#endif

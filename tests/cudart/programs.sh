@@ -1,0 +1,86 @@
+#!/bin/sh
+# programs.sh - CUDA programs under `ptxloom exec`: tests/cudart/app, which is made by hand as nvcc makes programs, and, where nvcc is,
+# a program that it builds with both kinds of runtime.
+srcdir=${srcdir:-.}
+build=$PWD
+. "$srcdir/tests/scratch.sh"
+[ -x "$build/tests/cudart/app" ] || { echo "1..0 # SKIP this build has no CUDA runtime"; exit 0; }
+
+# runs WHAT STATUS OUTPUT ERRORS COMMAND...: ERRORS is a pattern for grep, or "" for none at all
+runs() {
+    n=$((n + 1))
+    what=$1 status=$2 output=$3 errors=$4
+    shift 4
+    "$@" >out 2>err
+    got=$?
+    if [ -z "$errors" ]; then test ! -s err; else grep -q -- "$errors" err; fi
+    told=$?
+    if [ $told -eq 0 ] && [ $got -eq "$status" ] && [ "$(cat out)" = "$output" ]; then
+        echo "ok $n - $what"
+    else
+        echo "not ok $n - $what"
+        echo "# status $got, expected $status"
+        sed 's/^/# out: /' out
+        sed 's/^/# err: /' err
+    fi
+}
+app() { "$loom" exec "$build/tests/cudart/app" "$@"; }
+with() { options=$1; shift; "$loom" exec $options "$build/tests/cudart/app" "$@"; }
+
+n=1
+awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md says what api.def says" ||
+    echo "not ok 1 - doc/cuda-api.md is not what api.def says: make cuda-api-update"
+
+for t in vectors symbols memory streams threads capture graph pool reset; do runs "$t" 5 good "" app $t; done
+runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
+runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
+runs "errors" 5 good "kernel 'store' failed" app errors
+n=$((n + 1))
+[ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - a refusal is told once" || echo "not ok $n - a refusal is told once"
+runs "machine code only" 5 good "code=compute_90" env APP_FATBIN=code "$loom" exec "$build/tests/cudart/app" no_image
+runs "device memory is closed to the host" 139 "" "" sh -c '"$@" 2>/dev/null' - "$loom" exec "$build/tests/cudart/app" closed
+runs "kernels print when the host waits" 5 "host
+launched
+block
+block
+host again
+good" "" app printing
+runs "a kernel without end" 5 good "stopped by the limit of 100000 instructions" with "--max-instructions 100000" spin
+runs "the time limit" 5 good "stopped by the time limit" with "--timeout 1" spin
+runs "device" 5 "NVIDIA H200, 9.0, 132 SMs, 150109880320 bytes
+good" "" app device
+runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
+good" "" with "--arch a100" device
+runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
+good" "" env PTXLOOM_OPTIONS="--arch toy" "$loom" exec "$build/tests/cudart/app" device
+runs "an unknown machine" 1 "$build/tests/cudart/app.c" "x200" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --arch x200 "$build/tests/cudart/app" device
+runs "a program without CUDA" 7 "a b" "" "$loom" exec -- sh -c 'echo "$0 $1"; exit 7' a b
+runs "a trace" 5 good "" with "--trace t.db" vectors
+runs "what the trace holds" 0 add "" sh -c '"$1" query t.db --csv "SELECT entry FROM kernel" | tail -n +2' - "$loom"
+runs "summary" 5 good " 1 .* add$" with --summary vectors
+
+if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
+    cat >k.cu <<'END'
+#include <cstdio>
+__device__ int total; __constant__ int scale; __managed__ int number = 3;
+__global__ void k(int *p, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] = i * scale; atomicAdd(&total, 1); if (!i) number++; }
+int main()
+{
+    int *p, h[100], s = 3, t;
+    cudaMalloc(&p, sizeof h); cudaMemcpyToSymbol(scale, &s, 4);
+    k<<<4, 32>>>(p, 100);
+    printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+    cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost); cudaMemcpyFromSymbol(&t, total, 4);
+    printf("%d %d %d\n", h[99], t, number);
+}
+END
+    for flags in "-cudart shared" "" "-arch=sm_90 --compress-mode=speed" "-rdc=true -arch=sm_90"; do
+        nvcc $flags -o k k.cu >log 2>&1 || { sed 's/^/# /' log; continue; }
+        runs "nvcc $flags" 0 "no error
+297 128 4" "" "$loom" exec ./k
+    done
+    nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
+    printf '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); puts(cudaGetErrorString(cudaGetLastError())); }\n' >code.cu
+    nvcc -gencode arch=compute_90,code=sm_90 -o k code.cu && runs "nvcc, machine code only" 0 "no kernel image is available for execution on the device" "code=compute_90" "$loom" exec ./k
+fi
+echo "1..$n"
