@@ -179,6 +179,8 @@ typedef struct pl_device_config {
     uint64_t memory;
     double memory_clock;
     uint32_t bus_width, copy_engines;
+    double launch, event, pinned_start, pinned_rate, pageable_start, pageable_rate, copy_start,
+        copy_rate, set_start, set_rate;
 } pl_device_config;
 
 typedef struct pl_machine {

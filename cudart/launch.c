@@ -217,7 +217,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         cuda.trace = NULL;
     }
     if (cuda.options.summary) count(f->name, &r);
-    cuda_timeline(s, (double)r.cycles / value("machine.clock", "MHz") * 1e3);
+    cuda_clock_kernel(s, l, &r);
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda.gpu);
         return CU_OK;

@@ -134,7 +134,6 @@ typedef struct cuda_state {
     uint64_t used; /* bytes of device memory */
     uint64_t ids;
     double now; /* ns: the application's clock as the host sees it */
-    double kernels_ready;
     pl_trace *trace;
     uint64_t limit[16];
     struct cuda_row *row; /* of --summary */
@@ -309,10 +308,17 @@ int cuda_capture_broken(cuda_stream *s);
 /* ---- stream.c ---- */
 /* The stream behind a handle; NULL: there is none. */
 cuda_stream *cuda_stream_of(const void *handle);
-/* Something of that many ns is put into a stream; returns when it begins. */
-double cuda_timeline(cuda_stream *s, double ns);
+/* Something of that many ns is put into a stream; returns when it begins. *unit: when the unit that
+ * it needs is free, on which it is kept then; or NULL. */
+double cuda_timeline(cuda_stream *s, double ns, double *unit);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
+
+/* ---- clock.c: what happens in a stream takes its time ---- */
+void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
+void cuda_clock_set(cuda_stream *s, const cuda_set *x);
+void cuda_clock_event(cuda_stream *s);
+void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const pl_result *r);
 
 /* ---- launch.c ---- */
 /* params: the parameter block of the kernel. */

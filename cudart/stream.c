@@ -51,14 +51,16 @@ static double all_ready(bool every)
     return t;
 }
 
-double cuda_timeline(cuda_stream *s, double ns)
+double cuda_timeline(cuda_stream *s, double ns, double *unit)
 {
     double at = cuda.now > s->ready ? cuda.now : s->ready;
     const double barrier = s == &cuda.legacy ? all_ready(false)
                            : blocking(s)     ? cuda.legacy.ready
                                              : 0;
     if (barrier > at) at = barrier;
+    if (unit && *unit > at) at = *unit;
     s->ready = at + ns;
+    if (unit) *unit = s->ready;
     return at;
 }
 

@@ -417,6 +417,33 @@ static void reset(void)
     EXPECT(cudaFree(d), CU_INVALID_VALUE);
 }
 
+/* The application's clock, on the machine with round numbers: 1 us for an event and for the start
+ * of a copy, 1 GB/s from pinned memory; two streams copy one after the other. */
+static void clock_(void)
+{
+    enum { BYTES = 1000000 };
+    void *d, *pinned, *s[2], *e[3];
+    float ms;
+    EXPECT(cudaMalloc(&d, 2 * BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, 2 * BYTES, 0), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&s[k]), 0);
+    for (int k = 0; k < 3; k++) EXPECT(cudaEventCreate(&e[k]), 0);
+    EXPECT(cudaEventRecord(e[0], s[0]), 0);
+    EXPECT(cudaEventRecord(e[1], s[0]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    EXPECT(ms * 1e6f + 0.5f, 1000);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaEventRecord(e[0], s[0]), 0);
+    EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s[0]), 0);
+    EXPECT(cudaEventRecord(e[1], s[0]), 0);
+    EXPECT(cudaMemcpyAsync((char *)d + BYTES, pinned, BYTES, COPY_H2D, s[1]), 0);
+    EXPECT(cudaEventRecord(e[2], s[1]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[2]), 0);
+    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1 + 1000 + 1);
+}
+
 static void *in_thread(void *arg)
 {
     (void)arg;
@@ -459,10 +486,10 @@ static const struct {
     const char *name;
     void (*run)(void);
 } test[] = {
-    {"vectors", vectors}, {"symbols", symbols},   {"memory", memory},   {"errors", errors},
-    {"closed", closed},   {"printing", printing}, {"streams", streams}, {"threads", threads},
-    {"capture", capture}, {"graph", graph},       {"pool", pool},       {"reset", reset},
-    {"spin", spin},       {"no_image", no_image}, {"device", device},
+    {"vectors", vectors}, {"symbols", symbols},   {"memory", memory},     {"errors", errors},
+    {"closed", closed},   {"printing", printing}, {"streams", streams},   {"threads", threads},
+    {"capture", capture}, {"graph", graph},       {"pool", pool},         {"clock", clock_},
+    {"reset", reset},     {"spin", spin},         {"no_image", no_image}, {"device", device},
 };
 
 int main(int argc, char **argv)

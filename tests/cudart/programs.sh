@@ -51,6 +51,7 @@ runs "device" 5 "NVIDIA H200, 9.0, 132 SMs, 150109880320 bytes
 good" "" app device
 runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
+runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
 good" "" env PTXLOOM_OPTIONS="--arch toy" "$loom" exec "$build/tests/cudart/app" device
 runs "an unknown machine" 1 "$build/tests/cudart/app.c" "x200" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --arch x200 "$build/tests/cudart/app" device
