@@ -24,6 +24,8 @@ enum option_id {
     O_FORCE,
     O_TRACE,
     O_TRACE_LEVEL,
+    O_SOURCE_DIR,
+    O_NO_SOURCE,
     O_TRACE_FORMAT,
     O_TRACE_KERNEL,
     O_TRACE_SM,
@@ -72,6 +74,9 @@ static const cli_option option[O_COUNT] = {
     [O_FORCE] = CLI_FORCE,
     [O_TRACE_LEVEL] = {"trace-level", 0, "summary|inst|mem",
                        "statistics; and every instruction; and every memory access (inst)"},
+    [O_SOURCE_DIR] = {"source-dir", 0, "DIR",
+                      "read CUDA source from this folder, too, not only from that of the PTX"},
+    [O_NO_SOURCE] = {"no-source", 0, NULL, "keep no CUDA source in the trace"},
     [O_TRACE_FORMAT] = {"trace-format", 0, "rows|packed",
                         "events as ordinary rows, or packed: a tenth of the size (rows)"},
     [O_TRACE_KERNEL] = {"trace-kernel", 0, "NAME",
@@ -146,8 +151,9 @@ typedef struct options {
     pl_mode mode;
     pl_trace_level trace_level;
     pl_trace_filter filter;
-    const char **operand;
-    size_t noperands;
+    const char **operand, **source_dir;
+    size_t noperands, nsource_dirs;
+    bool no_source;
 } options;
 
 /* What goes on across the cases. */
@@ -260,6 +266,8 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &o->passes);
     case O_FORCE: o->force = true; return true;
     case O_TRACE: o->trace = a->value; return true;
+    case O_SOURCE_DIR: o->source_dir[o->nsource_dirs++] = a->value; return true;
+    case O_NO_SOURCE: o->no_source = true; return true;
     case O_TRACE_LEVEL: return read_level(a, o);
     case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
     case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
@@ -592,7 +600,10 @@ static pl_status open_trace(session *s)
                                 .max_bytes = s->o->trace_limit,
                                 .filter = s->o->filter,
                                 .packed = s->o->packed,
-                                .force = s->o->force};
+                                .force = s->o->force,
+                                .no_source = s->o->no_source,
+                                .source_dir = s->o->source_dir,
+                                .nsource_dirs = s->o->nsource_dirs};
     const pl_trace_options memory = {.level = PL_TRACE_SUMMARY};
     const pl_metric *none;
     size_t n;
@@ -663,8 +674,10 @@ int cmd_run(int argc, char **argv)
     if (pl_gpu_open(&early, NULL) != PL_OK) return CLI_SYSTEM;
     char *command = join(argc, argv);
     o.operand = calloc((size_t)argc, sizeof *o.operand);
-    if (!o.operand || !command) {
+    o.source_dir = calloc((size_t)argc, sizeof *o.source_dir);
+    if (!o.operand || !o.source_dir || !command) {
         free(o.operand);
+        free(o.source_dir);
         free(command);
         pl_gpu_close(early);
         return CLI_SYSTEM;
@@ -694,6 +707,7 @@ int cmd_run(int argc, char **argv)
         pl_gpu_close(s.gpu);
     }
     free(o.operand);
+    free(o.source_dir);
     free(command);
     return status;
 }

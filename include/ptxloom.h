@@ -539,6 +539,10 @@ typedef struct pl_trace_options {
     pl_trace_filter filter;
     bool packed; /* events as packed columns: a tenth of the size, read through a virtual table */
     bool force;  /* replace what is there, whatever it is; else only a trace */
+    bool no_source;                /* keep no text of CUDA source files */
+    const char *const *source_dir; /* besides the folders of the modules, these may be read for it.
+                                      They outlive the trace */
+    size_t nsource_dirs;
 } pl_trace_options;
 /* Opens PATH.part; pl_trace_close(keep = true) finishes it and renames it to PATH. A process that
  * dies leaves no PATH. */

@@ -85,6 +85,9 @@ static pl_status open_db(pl_trace *t, const char *path, const pl_trace_options *
     const pl_tracedb_options d = {.level = (pl_tracedb_level)o->level,
                                   .max_bytes = o->max_bytes,
                                   .filter = filter,
+                                  .source_dir = o->source_dir,
+                                  .nsource_dirs = o->nsource_dirs,
+                                  .no_source = o->no_source,
                                   .force = o->force,
                                   .packed = o->packed,
                                   .version = PTXLOOM_VERSION,
@@ -164,7 +167,13 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
 {
     const pl_prog_func *f = pl_module_entry(m, l->kernel);
     if (!f) return NULL;
-    pl_tracedb_kernel k = {.name = case_name,
+    PL_GUARD(return NULL)
+    const char **path = pl_arena_array(t->gpu->messages, const char *, m->source.n + 1);
+    for (size_t i = 0; i < m->source.n; i++) path[i] = m->source.at[i].name;
+    path[m->source.n] = m->name; /* of an object */
+    pl_tracedb_kernel k = {.path = path,
+                           .npaths = m->source.n + 1,
+                           .name = case_name,
                            .entry = f->name,
                            .timing = l->mode == PL_MODE_TIMING,
                            .static_shared = f->static_shared,

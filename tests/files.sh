@@ -130,4 +130,47 @@ test_that "a long name"
 test_that "no part of a file is left"
 saxpy 0 'out:f32[128]=iota' --trace part.db && cp notes part.db.part && saxpy 2 'out:f32[128]=iota' --trace part.db && cmp -s notes part.db.part
 test_that "a file with the name of an unfinished trace is left alone"
+
+# --- whose source gets into a trace: that beside the PTX, and what the user allows
+
+mkdir own other
+cat >own/k.ptx <<'PTX'
+.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "SOURCE"
+.visible .entry k() {
+.loc 1 2 1
+bar.sync 0;
+ret;
+}
+PTX
+printf 'first\nmarked line of the source\n' >other/k.cu
+trace_of() # SOURCE OPTIONS...: what .file names; is its text in the trace?
+{
+    sed "s|SOURCE|$1|" own/k.ptx >own/named.ptx
+    shift
+    status 0 run own/named.ptx -g 1 -b 32 --arch toy --trace own.db "$@" && grep -q 'marked line' own.db
+}
+! trace_of "$PWD/other/k.cu"
+test_that "a source in another folder is not read"
+! trace_of ../other/k.cu
+test_that "nor by a relative path"
+trace_of "$PWD/other/k.cu" --source-dir other
+test_that "--source-dir allows its folder"
+trace_of /elsewhere/k.cu --source-dir nothing --source-dir other
+test_that "and finds a source there by its name"
+ln -s ../other/k.cu own/k.cu
+! trace_of k.cu
+test_that "a link that leads out of the folder is not followed"
+rm own/k.cu
+cp other/k.cu own/
+trace_of k.cu
+test_that "a source beside the PTX is read"
+trace_of /elsewhere/k.cu
+test_that "also when it was compiled in another folder"
+! trace_of k.cu --no-source
+test_that "--no-source keeps its text out"
+"$loom" query own.db "SELECT name FROM source WHERE language = 'cuda'" >out && grep -q k.cu out
+test_that "but not its name"
 echo "1..$n"

@@ -1,4 +1,5 @@
-/* linear.c - assembling takes time and memory in proportion to the function, whatever its shape.
+/* linear.c - assembling takes time and memory in proportion to the function, whatever its shape,
+ * and reading a launch file in proportion to that.
  *
  * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at
  * -O2. What is compared is the number of instructions that the processor executed, which does not
@@ -192,21 +193,64 @@ static void loads_in_loops(unsigned n)
     tail();
 }
 
+/* Each instruction may branch to one that is far away. */
+static void scattered_labels(unsigned n)
+{
+    head(1);
+    for (unsigned k = 0; k < n; k++) line("L%u: @%%p0 bra L%u;", k, k * 7919 % n);
+    tail();
+}
+
+/* A kernel with as many parameters, and the launch file with their arguments. */
+static void parameters(unsigned n)
+{
+    line(".visible .entry k(.param .u32 p0");
+    for (unsigned k = 1; k < n; k++) line(", .param .u32 p%u", k);
+    line(") { ret; }");
+}
+
+static void arguments(unsigned n)
+{
+    line("\"grid\": 1, \"block\": 1, \"args\": [{\"scalar\": \"u32\", \"value\": 0}");
+    for (unsigned k = 1; k < n; k++) line(", {\"scalar\": \"u32\", \"value\": %u}", k);
+    line("]");
+}
+
+/* Many launches, each with an argument. */
+static void one_parameter(unsigned n)
+{
+    (void)n;
+    parameters(1);
+}
+
+static void launches(unsigned n)
+{
+    line("\"grid\": 1, \"block\": 1, \"args\": [{\"scalar\": \"u32\", \"value\": 0}], \"then\": [");
+    for (unsigned k = 1; k < n; k++)
+        line("%s{\"grid\": 1, \"block\": 1, \"args\": [{\"scalar\": \"u32\", \"value\": %u}]}",
+             k > 1 ? ", " : "", k);
+    line("]");
+}
+
 static const struct {
     const char *name;
     void (*make)(unsigned n);
     unsigned n;
-} shapes[] = {{"short branches", branches, 2000},
-              {"one long block", straight, 2000},
-              {"many blocks in a loop", blocks_in_a_loop, 1500},
-              {"branches in branches", nested_branches, 1000},
-              {"a switch", cases, 2000},
-              {"many values at once", values_at_once, 1500},
-              {"many calls", calls, 2000},
-              {"many functions", functions, 2000},
-              {"values through undefined ways", undefined_ways, 1000},
-              {"copies in both arms", diamonds, 1500},
-              {"loads in loops", loads_in_loops, 1500}};
+    void (*launch)(unsigned n); /* the keys of a launch file, which is run; NULL: assembled alone */
+} shapes[] = {{"short branches", branches, 2000, NULL},
+              {"one long block", straight, 2000, NULL},
+              {"many blocks in a loop", blocks_in_a_loop, 1500, NULL},
+              {"branches in branches", nested_branches, 1000, NULL},
+              {"a switch", cases, 2000, NULL},
+              {"many values at once", values_at_once, 1500, NULL},
+              {"many calls", calls, 2000, NULL},
+              {"many functions", functions, 2000, NULL},
+              {"values through undefined ways", undefined_ways, 1000, NULL},
+              {"copies in both arms", diamonds, 1500, NULL},
+              {"loads in loops", loads_in_loops, 1500, NULL},
+              {"scattered labels", scattered_labels, 4000, NULL},
+              {"many arguments", parameters, 2000, arguments},
+              {"many launches", one_parameter, 2000, launches}};
 
 /* ---- runs ---- */
 
@@ -232,7 +276,8 @@ static int open_counter(void)
 #endif
 }
 
-static cost assemble(const char *path)
+/* Assembles PTX, or runs a launch file. */
+static cost assemble(const char *path, bool run)
 {
     struct rusage u;
     int status = 0, counter = open_counter();
@@ -240,7 +285,10 @@ static cost assemble(const char *path)
     if (child == 0) {
         int null = open("/dev/null", O_WRONLY);
         if (null >= 0) dup2(null, 1);
-        execlp(loom_path(), loom_path(), "as", "-O2", "-j", "1", path, (char *)NULL);
+        if (run)
+            execlp(loom_path(), loom_path(), "run", "--mode", "functional", path, (char *)NULL);
+        else
+            execlp(loom_path(), loom_path(), "as", "-O2", "-j", "1", path, (char *)NULL);
         _exit(127);
     }
     if (child < 0 || wait4(child, &status, 0, &u) != child) exit(EXIT_FAILURE);
@@ -263,9 +311,19 @@ static cost measure(const char *folder, size_t shape, unsigned n)
     line(".version 9.0\n.target sm_90a\n.address_size 64");
     shapes[shape].make(n);
     fclose(out);
-    cost least = assemble(path);
+    const bool run = shapes[shape].launch != NULL;
+    if (run) {
+        snprintf(path, sizeof path, "%s/%u.json", folder, n);
+        out = fopen(path, "w");
+        if (!out) exit(EXIT_FAILURE);
+        line("{\"ptx\": \"%u.ptx\",", n);
+        shapes[shape].launch(n);
+        line("}");
+        fclose(out);
+    }
+    cost least = assemble(path, run);
     for (unsigned k = 1; k < RUNS && !least.counted; k++) {
-        cost c = assemble(path);
+        cost c = assemble(path, run);
         least.work = c.work < least.work ? c.work : least.work;
     }
     return least;

@@ -2,8 +2,10 @@
  * and the forms these are of.
  *
  * A module is named by its content, so a kernel launched a thousand times has its listing once.
- * CUDA lines are known through .loc; their text is read from the file when it is still there, as
- * named or beside the working folder, and is NULL otherwise. */
+ * CUDA lines are known through .loc. Their text is read from the file that .file names when that is
+ * in or below the folder of the PTX, or one that the user allows, or when a file of that name is
+ * there; else it is NULL. A PTX file from somewhere else must not bring other files into a trace.
+ */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "isa/table/form.h"
@@ -29,6 +31,7 @@ typedef struct known_module {
 
 typedef struct statements {
     sqlite3_stmt *source, *line, *form, *insn;
+    const pl_tracedb_kernel *kernel; /* whose module is written */
 } statements;
 
 static bool no_memory(pl_tracedb *t)
@@ -96,15 +99,48 @@ static void read_text(pl_tracedb *t, source_file *f, const char *path)
     fclose(in);
 }
 
+/* Reads the file if it is in the folder or below it, wherever links lead. */
+static void read_within(pl_tracedb *t, source_file *f, const char *folder, const char *path)
+{
+    char *real = realpath(path, NULL), *base = realpath(folder, NULL);
+    const size_t n = base ? strlen(base) : 0;
+    if (real && base && strncmp(real, base, n) == 0 &&
+        (real[n] == '/' || (n && base[n - 1] == '/')))
+        read_text(t, f, real);
+    free(real);
+    free(base);
+}
+
+/* Looks for a source in a folder: as it is named, and by its name alone. */
+static void look_in(pl_tracedb *t, source_file *f, const char *folder, size_t n, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = n ? pl_arena_strndup(t->arena, folder, n) : "/";
+    read_within(t, f, base, *path == '/' ? path : pl_arena_printf(t->arena, "%s/%s", base, path));
+    if (!f->line && slash) read_within(t, f, base, pl_arena_printf(t->arena, "%s%s", base, slash));
+}
+
+static void read_source(pl_tracedb *t, const pl_tracedb_kernel *k, source_file *f, const char *path)
+{
+    if (t->no_source) return;
+    for (size_t i = 0; i < k->npaths && !f->line; i++) {
+        const char *slash = strrchr(k->path[i], '/');
+        if (slash)
+            look_in(t, f, k->path[i], (size_t)(slash - k->path[i]), path);
+        else
+            look_in(t, f, ".", 1, path);
+    }
+    for (size_t i = 0; i < t->nsource_dirs && !f->line; i++)
+        look_in(t, f, t->source_dir[i], strlen(t->source_dir[i]), path);
+}
+
 /* The source that .loc names, and in it the line, adding what is new. */
 static source_file *cuda_line(pl_tracedb *t, statements *s, const char *path, uint32_t line)
 {
     source_file *f = pl_map_get(&t->sources, path, strlen(path));
     if (!f) {
         f = add_source(t, s, path, "cuda");
-        read_text(t, f, path);
-        const char *name = strrchr(path, '/');
-        if (!f->line && name) read_text(t, f, name + 1);
+        read_source(t, s->kernel, f, path);
         pl_map_put(&t->sources, pl_arena_strdup(t->arena, path), strlen(path), f);
     }
     char key[48];
@@ -180,6 +216,7 @@ static bool add_module(pl_tracedb *t, statements *s, const pl_tracedb_kernel *k,
                        known_module *known)
 {
     PL_GUARD(return no_memory(t))
+    s->kernel = k;
     const char *name = k->module ? k->module : "";
     source_file *ptx = add_source(t, s, name, "ptx");
     if (k->text) cut(t, ptx, k->text, k->text_bytes);

@@ -61,6 +61,10 @@ typedef struct pl_tracedb_mistake {
 
 typedef struct pl_tracedb_options {
     pl_tracedb_level level;
+    const char *const *source_dir; /* folders that CUDA source may be read from, besides those of
+                                      the modules */
+    size_t nsource_dirs;
+    bool no_source;     /* none is read */
     bool force;         /* replace what is there, whatever it is */
     bool packed;        /* inst and mem as packed columns behind virtual tables */
     uint64_t max_bytes; /* 0: no limit; beyond it inst and mem rows are counted (kernel.dropped)
@@ -105,6 +109,8 @@ typedef struct pl_tracedb_kernel {
     /* The module. Equal name, text and opt_level mean the same module: its source and listing are
      * written once. */
     const char *module;
+    const char *const *path; /* its files: CUDA source is looked for beside them */
+    size_t npaths;
     const char *text; /* PTX, or NULL */
     size_t text_bytes;
     const char *target; /* "sm_90a", or NULL */

@@ -117,7 +117,10 @@ typedef struct pl_tracedb_grid {
 struct pl_tracedb {
     sqlite3 *db;
     char *path, *part;
-    bool force; /* path is replaced whatever it is */
+    bool force;                    /* path is replaced whatever it is */
+    const char *const *source_dir; /* not owned */
+    size_t nsource_dirs;
+    bool no_source;
     pl_tracedb_level level;
     uint64_t max_bytes, size_check; /* rows between two looks at the size of the file */
     pl_tracedb_choice filter;

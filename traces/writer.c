@@ -281,6 +281,9 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     t->level = o->level;
     t->packed = o->packed;
     t->force = o->force;
+    t->source_dir = o->source_dir;
+    t->nsource_dirs = o->nsource_dirs;
+    t->no_source = o->no_source;
     /* Pages of 64 KiB suit millions of appended rows; with them a summary, a packed trace or one
      * that may not grow, some forty small tables, would be 3 MB instead of 0.2. */
     bool small =

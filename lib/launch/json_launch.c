@@ -49,53 +49,71 @@ static const char *skip_value(const char *p)
     return p;
 }
 
-/* The text of the value at a place, or of its key. */
-static const char *find(const pl_lf_reader *r, const pl_lf_place *at, bool key, size_t *length)
+/* Past the comma behind an element, if there is one. */
+static const char *next_element(const char *p)
 {
-    const char *p;
-    if (!at) {
-        p = skip_space(r->text);
-    } else {
-        size_t unused;
-        const char *from = skip_space(find(r, at->up, false, &unused));
-        p = *from ? skip_space(from + 1) : from;
-        for (size_t i = 0; *p && *p != '}' && *p != ']'; i++) {
-            if (!at->key) {
-                if (i == at->index) break;
-            } else {
-                const char *name = p, *after = skip_value(p),
-                           *value = skip_space(skip_space(after) + 1);
-                size_t n = strlen(at->key);
-                if ((size_t)(after - name) == n + 2 && memcmp(name + 1, at->key, n) == 0) {
-                    p = key ? name : value;
-                    break;
-                }
-                p = value;
-            }
-            p = skip_space(skip_value(p));
-            if (*p == ',') p = skip_space(p + 1);
-        }
+    p = skip_space(p);
+    return *p == ',' ? skip_space(p + 1) : p;
+}
+
+/* The key of an object, from p on; NULL: it is not there. */
+static const char *key_from(const char *p, const char *key)
+{
+    const size_t n = strlen(key);
+    while (*p && *p != '}') {
+        const char *after = skip_value(p);
+        if ((size_t)(after - p) == n + 2 && memcmp(p + 1, key, n) == 0) return p;
+        p = next_element(skip_value(skip_space(skip_space(after) + 1)));
     }
-    *length = (size_t)(skip_value(p) - p);
-    return p;
+    return NULL;
+}
+
+/* Where the value at a place begins, or its key. */
+static const char *find(const pl_lf_reader *r, const pl_lf_place *at, bool key)
+{
+    if (!at) return skip_space(r->text);
+    unsigned depth = 0;
+    for (const pl_lf_place *up = at->up; up; up = up->up) depth++;
+    const char *from = find(r, at->up, false), *first = *from ? skip_space(from + 1) : from;
+    __typeof__(r->memo->level[0]) *known = &r->memo->level[depth % 4];
+    const bool same = known->from == from;
+    const char *p = same && (at->key || known->index <= at->index) ? known->at : first;
+    size_t index = p == first ? 0 : known->index;
+    if (at->key) {
+        const char *found = key_from(p, at->key);
+        if (!found) found = key_from(first, at->key);
+        if (!found) return first;
+        p = found;
+    } else {
+        for (; index < at->index && *p && *p != ']'; index++) p = next_element(skip_value(p));
+    }
+    known->from = from;
+    known->at = p;
+    known->index = index;
+    return at->key && !key ? skip_space(skip_space(skip_value(p)) + 1) : p;
 }
 
 pl_loc pl_lf_locate(const pl_lf_reader *r, const pl_lf_place *at, bool key)
 {
-    size_t length;
-    const char *p = find(r, at, key, &length);
+    const char *p = find(r, at, key);
+    pl_lf_memo *m = r->memo;
     pl_case_more *own = r->c->more;
-    pl_loc loc = {.line = 1, .column = 1};
+    if (!m->counted || m->counted > p) {
+        m->counted = r->text;
+        m->line = m->column = 1;
+    }
+    for (; m->counted < p; m->counted++) {
+        m->column++;
+        if (*m->counted == '\n') {
+            m->line++;
+            m->column = 1;
+        }
+    }
+    pl_loc loc = {.line = m->line, .column = m->column};
     loc.file =
         r->alone ? pl_case_arg_at(r->c, r->c->nargs - 1).file
                  : pl_gpu_source(r->gpu, own->path, own->text, own->bytes, &own->file, &own->epoch);
-    for (const char *q = r->text; q < p; q++) {
-        loc.column++;
-        if (*q == '\n') {
-            loc.line++;
-            loc.column = 1;
-        }
-    }
+    const size_t length = (size_t)(skip_value(p) - p);
     const char *newline = memchr(p, '\n', length);
     loc.length = (uint32_t)(newline ? (size_t)(newline - p) : length);
     return loc;
@@ -224,9 +242,9 @@ bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_nu
         *out = (pl_number){PL_NUM_INT, d < 0, (uint64_t)fabs(d), d};
     } else {
         /* Integers of more than 53 bits: the digits decide, not the double. */
-        size_t length;
-        const char *text = find(r, at, false, &length);
-        if (!pl_number_parse(text, length, out)) *out = (pl_number){PL_NUM_REAL, false, 0, d};
+        const char *text = find(r, at, false);
+        if (!pl_number_parse(text, (size_t)(skip_value(text) - text), out))
+            *out = (pl_number){PL_NUM_REAL, false, 0, d};
     }
     return true;
 }
@@ -599,8 +617,13 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
 {
     pl_case_more *own = c->more;
     const char *copy = pl_arena_strdup(own->arena, text);
-    const pl_lf_reader r = {
-        .c = c, .gpu = own->gpu, .text = copy, .end = copy + strlen(copy), .alone = true};
+    pl_lf_memo memo = {.counted = NULL};
+    const pl_lf_reader r = {.c = c,
+                            .gpu = own->gpu,
+                            .text = copy,
+                            .end = copy + strlen(copy),
+                            .alone = true,
+                            .memo = &memo};
     json_error_t error;
     pl_status st;
     json_t *v = parse_json(copy, strlen(copy), &error, &st);
@@ -821,7 +844,9 @@ static pl_status read_case(pl_case *c, const char *path, const char *text, size_
     own->path = pl_arena_strdup(own->arena, path);
     own->text = pl_arena_strndup(own->arena, text, bytes);
     own->bytes = bytes;
-    const pl_lf_reader r = {.c = c, .gpu = own->gpu, .text = own->text, .end = own->text + bytes};
+    pl_lf_memo memo = {.counted = NULL};
+    const pl_lf_reader r = {
+        .c = c, .gpu = own->gpu, .text = own->text, .end = own->text + bytes, .memo = &memo};
     return parse(&r);
 }
 

@@ -15,11 +15,23 @@ typedef struct pl_lf_place {
     size_t index;
 } pl_lf_place;
 
+/* Where the latest places were found: the next ones are mostly behind them, so that all places of a
+ * file together take one walk over it. */
+typedef struct pl_lf_memo {
+    struct {
+        const char *from, *at; /* a list or an object, and an element or a key of it */
+        size_t index;
+    } level[4];          /* by depth, modulo 4 */
+    const char *counted; /* lines are counted up to here */
+    uint32_t line, column;
+} pl_lf_memo;
+
 typedef struct pl_lf_reader {
     pl_case *c;
     pl_gpu *gpu;
     const char *text, *end;
     bool alone; /* the text is one argument of the command line */
+    pl_lf_memo *memo;
 } pl_lf_reader;
 
 /* Where a value, or its key, stands in the text. */

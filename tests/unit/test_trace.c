@@ -165,11 +165,16 @@ static pl_status write_launch(pl_tracedb *t, sums *s, uint32_t rounds, bool stuc
     static const pl_counter counter[] = {{"sm", "sm__cycles_active.sum", "cycles", 500},
                                          {"dram", "dram__sectors_read.sum", "sectors", 1000},
                                          {"dram", "homemade", "things", 7}};
+    char beside[112]; /* the PTX, in the folder of the CUDA source */
+    snprintf(beside, sizeof beside, "%s/k.ptx", folder);
+    const char *const file = beside;
     pl_tracedb_kernel k = {.entry = "k",
                            .timing = true,
                            .grid = {BLOCKS, 1, 1},
                            .block = {WARPS * PL_LANES, 1, 1},
                            .module = "k.ptx",
+                           .path = &file,
+                           .npaths = 1,
                            .text = ptx,
                            .text_bytes = sizeof ptx - 1,
                            .target = "sm_90",
