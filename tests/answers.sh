@@ -118,7 +118,7 @@ prints 0 '"values": [0.1, 0.1, 0.1]' $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --pr
 prints 0 '"values": ["nan", "inf"]' $saxpy 'f32[128]=[nan'"$(printf ',inf%.0s' $(seq 127))"']' 'out:f32[128]=0' --print 2 --json
 status 0 $saxpy 'f32[128]=0' 'out:f32[128]=0.1' --json && ! grep -q '"values"' out
 test_that "--json without --print has checksums alone"
-says 2 "'some' is no value for --print" $saxpy 'f32[128]' 'f32[128]' --print some
+says 2 "'some' is not a value for --print" $saxpy 'f32[128]' 'f32[128]' --print some
 says 2 "'y.txt' has an unknown type: outputs are .npy or .bin files [E0018]" $saxpy 'f32[128]' 'out=y.txt:f32[128]'
 [ ! -e y.txt ]
 test_that "nothing is written under that name"

@@ -190,10 +190,10 @@ says 2 run one.ptx --arch <<'END'
 error: option '--arch' needs a value [E0004]
 END
 says 2 as one.ptx -O7 <<'END'
-error: '7' is no value for -O: it is 0 or 2 [E0005]
+error: '7' is not a value for -O: it is 0 or 2 [E0005]
 END
 says 2 as one.ptx -v=3 <<'END'
-error: '3' is no value for -v: it takes no value [E0005]
+error: '3' is not a value for -v: it takes no value [E0005]
 END
 says 2 exec ./no-such-program <<'END'
 error: cannot run './no-such-program': No such file or directory [E0030]
@@ -207,15 +207,15 @@ error: 'ptxloom as' needs a PTX file [E0007]
   help: ptxloom as kernel.ptx -v
 END
 says 2 explain addd <<'END'
-error: nothing is known about 'addd' [E0008]
+error: unknown topic 'addd' [E0008]
   help: did you mean 'add'?
 END
 says 2 explain sm__warps_act <<'END'
-error: nothing is known about 'sm__warps_act' [E0008]
+error: unknown topic 'sm__warps_act' [E0008]
   help: metrics that begin so: sm__warps_active.avg.pct_of_peak_sustained_active, sm__warps_active.sum.pct_of_peak_sustained_active, sm__warps_active.max.pct_of_peak_sustained_active, sm__warps_active.min.pct_of_peak_sustained_active
 END
 says 2 explain hot_line <<'END'
-error: nothing is known about 'hot_line' [E0008]
+error: unknown topic 'hot_line' [E0008]
   help: did you mean 'hot_lines'?
 END
 says 2 run a.json 3 <<'END'
@@ -223,7 +223,7 @@ error: '3' cannot be used with launch files [E0010]
   help: arguments are given with a PTX file, or inside launch files
 END
 says 2 run one.ptx --check memory <<'END'
-error: 'memory' is no value for --check: it is a list of mem, race, sync or all [E0005]
+error: 'memory' is not a value for --check: it is a list of mem, race, sync or all [E0005]
 END
 says 2 run one.ptx --check race,init <<'END'
 error: '--check init' is not available in this version of ptxloom [E0011]
@@ -451,7 +451,7 @@ grep -o "^warning: the trace 'l.db' reached its size limit of 100 KiB: [0-9]* ev
 "$loom" run one.ptx -g 1 -b 32 u32:1 'u32[64]' --trace a.db >/dev/null
 "$loom" run two.ptx -k a -g 1 -b 32 --trace b.db >/dev/null
 says 0 query b.db strides <<'END'
-warning: query 'strides' looks at rows that a trace of level mem has, and this one has level inst [W0710]
+warning: query 'strides' needs rows of a trace of level mem, and this one has level inst [W0710]
 END
 cp a.db later.db
 printf '\000\000\000\143' | dd of=later.db bs=1 seek=60 conv=notrunc 2>/dev/null
@@ -612,7 +612,7 @@ many.ptx:8:9: error: '%r3' is not declared [E0302]
 1 more error; `ptxloom check --max-errors 0` shows all
 END
 says 2 check many.ptx --max-errors -1 <<'END'
-error: '-1' is no value for --max-errors: a whole number, 0 to 4294967295 [E0005]
+error: '-1' is not a value for --max-errors: a whole number, 0 to 4294967295 [E0005]
 END
 
 # --- machine files

@@ -262,7 +262,7 @@ for format in rows packed; do
     ok "$format: also where it is small" $? "$(wc -c f.db) $(ask f.db 'SELECT count(*) FROM inst')"
 done
 "$loom" run "$matmul" --trace f.db --trace-sm 1-3 >f.txt 2>f.err
-equal 'a wrong filter is wrong input' '2 1' "$? $(grep -c "'1-3' is no value for --trace-sm" f.err)"
+equal 'a wrong filter is wrong input' '2 1' "$? $(grep -c "'1-3' is not a value for --trace-sm" f.err)"
 
 equal 'foreign keys of filtered and limited traces hold' 0 "$(ask f.db 'SELECT count(*) FROM pragma_foreign_key_check')"
 

@@ -181,7 +181,7 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
     ck_assert_int_eq(loom("run", k, "-g", NULL), 2);
     expect(err, "option '-g' needs a value");
     ck_assert_int_eq(loom("run", k, "-g", "0", "-b", "1", NULL), 2);
-    expect(err, "'0' is no value for -g");
+    expect(err, "'0' is not a value for -g");
     ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--mode=fast", NULL), 2);
     expect(err, "it is timing or functional");
     ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--check=init", NULL), 2);
