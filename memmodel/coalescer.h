@@ -14,20 +14,23 @@
 
 enum { PL_COALESCE_LANES = 32, PL_COALESCE_LINES = 2 * PL_COALESCE_LANES };
 
+/* A line, and what lanes do to it. */
+typedef struct pl_coalesced_line {
+    uint64_t line;
+    uint8_t mask;   /* sectors */
+    uint8_t lanes;  /* lanes that touch it */
+    uint8_t depth;  /* most lanes with one and the same address */
+    uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors
+                       together */
+    uint8_t chain;  /* the same for each sector, added up */
+    uint8_t words;  /* different addresses */
+} pl_coalesced_line;
+
 typedef struct pl_lines {
     uint32_t n;       /* distinct lines, in the order of the first lane that touches them */
     uint32_t sectors; /* distinct sectors in all */
     uint32_t unique;  /* distinct addresses among the lanes */
-    struct {
-        uint64_t line;
-        uint8_t mask;   /* sectors */
-        uint8_t lanes;  /* lanes that touch it */
-        uint8_t depth;  /* most lanes with one and the same address */
-        uint8_t places; /* atomics: which of the eight words of a sector they touch, all sectors
-                           together */
-        uint8_t chain;  /* the same for each sector, added up */
-        uint8_t words;  /* different addresses */
-    } at[PL_COALESCE_LINES];
+    pl_coalesced_line at[PL_COALESCE_LINES];
 } pl_lines;
 
 /* Lines of `line` bytes with sectors of `sector` bytes that the lanes in `mask` touch with `size`

@@ -94,19 +94,43 @@ static uint64_t input_slot(const pl_sm *s, uint64_t now)
     return left > now ? left : now;
 }
 
-/* queued: it comes from the queue; NULL: the warp issues it now. */
-void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
-                          uint32_t pc, uint64_t now, uint64_t seq, const pl_lsu_entry *queued)
+/* An access on its way through the unit. */
+typedef struct global_access {
+    pl_sm *s;
+    pl_subcore *c;
+    pl_sm_warp *t;
+    const pl_decoded_insn *d;
+    const pl_lsu_entry *queued; /* it comes from the queue; NULL: the warp issues it now */
+    uint64_t now, seq, issued;
+    uint64_t start, ready; /* when its tags are looked up, when its data are there */
+    uint64_t hits;         /* sectors; the hardware counts what is on its way as present */
+    pl_l1_policy policy;
+    pl_mem_rank rank;
+    uint32_t pc;
+    uint32_t sectors; /* of atomics: one for each turn, as many as the busiest address of the sector
+                         needs */
+    uint32_t bytes;   /* that lanes ask for */
+    uint32_t tags, passes, turns; /* cycles of the tags, of the banks, the most of both */
+    uint32_t slot;                /* in flight, PL_NO_TOKEN: nothing comes back */
+    uint32_t fills;               /* that it waits for */
+    bool local, atomic, store, load;
+    bool answered;   /* the L2 returns a value: an atomic */
+    bool to_shared;  /* a copy into shared memory that leaves nothing in the L1 */
+    bool invalidate; /* a load that goes past the L1, which loses the sectors */
+    bool pending;    /* data come from the L2 */
+    uint32_t request[PL_COALESCE_LINES]; /* by line: MSHR, and sectors that it asks for */
+    uint8_t ask[PL_COALESCE_LINES];
+} global_access;
+
+/* Lines and sectors that the lanes' addresses are. */
+static inline void coalesce_access(global_access *x)
 {
+    pl_sm *s = x->s;
     const pl_l1_config *m = &s->m->l1;
     const pl_effect *fx = &s->fx;
-    const uint64_t issued = queued ? queued->issued : now;
-    bool is_local = fx->space == PL_SP_LOCAL || fx->space == PL_SP_PARAM;
-    bool atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION,
-         store = fx->kind == PL_AC_STORE;
-    if (is_local)
-        local_lines(s, t);
-    else if (atomic)
+    if (x->local)
+        local_lines(s, x->t);
+    else if (x->atomic)
         pl_coalesce_atomic(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line,
                            (uint32_t)m->sector);
     else
@@ -115,239 +139,354 @@ void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler
      * lets one lane add the sum (vote, population count, one atomic; seen in machine code for sm_70
      * to sm_120). */
-    if (atomic && d->uniform && s->lines.unique == 1)
+    if (x->atomic && x->d->uniform && s->lines.unique == 1)
         s->lines.at[0].depth = s->lines.at[0].chain = 1;
-    const bool load = !atomic && !store, past = fx->bypass_l1 || d->passes_l1,
-               kept = d->texture || (d->read_only && m->read_only),
-               none = load && !is_local && m->global == PL_L1_BYPASS && !kept;
-    const pl_l1_policy way = past || none ? PL_L1_TAG_BYPASS : (pl_l1_policy)d->l1_policy;
-    const pl_mem_rank rank = is_local ? PL_RANK_NORMAL : (pl_mem_rank)d->rank[0];
-    if (load && !is_local && m->global == PL_L1_LINES && way != PL_L1_TAG_BYPASS) whole_lines(s);
+}
+
+/* What it does to the tags of the L1. */
+static inline void choose_policy(global_access *x)
+{
+    const pl_l1_config *m = &x->s->m->l1;
+    const pl_decoded_insn *d = x->d;
+    const bool bypass = x->s->fx.bypass_l1 || d->passes_l1,
+               cached = d->texture || (d->read_only && m->read_only),
+               none = x->load && !x->local && m->global == PL_L1_BYPASS && !cached;
+    x->invalidate = bypass && !none;
+    x->policy = bypass || none ? PL_L1_TAG_BYPASS : (pl_l1_policy)d->l1_policy;
+    x->rank = x->local ? PL_RANK_NORMAL : (pl_mem_rank)d->rank[0];
+    if (x->load && !x->local && m->global == PL_L1_LINES && x->policy != PL_L1_TAG_BYPASS)
+        whole_lines(x->s);
+}
+
+/* Passes through the banks, which are those of shared memory. */
+static inline void count_passes(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_effect *fx = &s->fx;
+    const pl_shared_config *banks = &s->m->shared;
     const pl_lines *lines = &s->lines;
-    uint32_t sectors = lines->sectors; /* of atomics: one for each turn, as many as the busiest
-                                          address of the sector needs */
-    for (uint32_t k = 0; atomic && k < lines->n; k++)
-        sectors += lines->at[k].chain - pl_sector_count(lines->at[k].mask);
-    uint32_t bytes = pl_count_lanes(fx->mask) * fx->size,
-             passes = (bytes + m->width - 1) / m->width, extra;
-    const uint32_t tags = pl_lsu_tag_cycles(s);
-    /* the data lie in the banks that shared memory has */
-    if (d->texture)
-        passes = 1; /* its units have banks of their own */
-    else if (!is_local && !atomic)
-        passes = pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks, s->m->shared.bank,
-                                s->m->shared.rows, !store, &extra);
-    else if (atomic && passes < lines->n)
-        passes = lines->n; /* words of local memory lie in the bank of their lane */
-    if (d->kind == PL_KIND_COPY && !d->passes_l1)
-        s->stat.exchanges += passes; /* it goes to shared memory by way of the L1 */
+    uint32_t extra;
+    x->sectors = lines->sectors;
+    for (uint32_t k = 0; x->atomic && k < lines->n; k++)
+        x->sectors += lines->at[k].chain - pl_sector_count(lines->at[k].mask);
+    x->bytes = pl_count_lanes(fx->mask) * fx->size;
+    x->passes = (x->bytes + s->m->l1.width - 1) / s->m->l1.width;
+    x->tags = pl_lsu_tag_cycles(s);
+    if (x->d->texture)
+        x->passes = 1; /* its units have banks of their own */
+    else if (!x->local && !x->atomic)
+        x->passes = pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks, banks->bank,
+                                   banks->rows, !x->store, &extra);
+    else if (x->atomic && x->passes < lines->n)
+        x->passes = lines->n; /* words of local memory lie in the bank of their lane */
+    if (x->d->kind == PL_KIND_COPY && !x->d->passes_l1)
+        s->stat.exchanges += x->passes; /* it goes to shared memory by way of the L1 */
     /* What is asked for below is lines, as for loads; how many sectors they are for is another
      * matter. */
-    const bool copied = d->kind == PL_KIND_COPY && d->passes_l1;
-    if (copied) sectors = fx->slots;
-    uint64_t hits_before =
-        s->l1.hits + s->l1.merges; /* the hardware counts what is on its way as present */
-    uint32_t slot = PL_NO_TOKEN, fills = 0, request[PL_COALESCE_LINES];
-    uint8_t ask[PL_COALESCE_LINES];
-    bool pending = false;
-    if (load) {
-        slot = queued ? queued->token : pl_lsu_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
-        for (uint32_t k = 0; k < lines->n; k++) {
-            if (past && !none)
-                pl_l1_invalidate_sectors(&s->l1, lines->at[k].line, lines->at[k].mask);
-            fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, slot, way, rank,
-                                &request[k], &ask[k]);
-        }
-        pending = fills > 0;
-        uint32_t asked = 0;
-        for (uint32_t k = 0; k < lines->n; k++) asked += ask[k] != 0;
-        /* misses are written as they come, two at a time unless their banks collide
-         * (l1tex__data_pipe_lsu_wavefronts.sum of gather_idx: 16 for 33 sectors; of
-         * transpose_naive_col: 32 for 32 sectors of one bank) */
-        if (passes < (asked + 1) / 2) passes = (asked + 1) / 2;
-    }
-    uint32_t turns = passes > tags ? passes : tags;
-    uint64_t start =
-        pl_port_enter(&s->unit[PL_UNIT_LSU].port, now, pl_lsu_cost(s, store ? turns : tags));
-    pl_lsu_replay(s, c, turns, now);
-    if (!pending) { /* a load that misses passes the banks when its data have come */
-        uint64_t held = store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
-        uint64_t data = pl_port_enter(&s->data, start,
-                                      (uint64_t)passes * s->m->shared.pass * PL_SUBCYCLES + held);
-        if (data > start && !store)
-            start = data; /* what is stored waits in front of the banks, in nobody's way */
-        uint64_t link = pl_port_enter(&c->link, start,
-                                      (uint64_t)pl_lsu_link_passes(fx, passes) *
-                                          s->m->shared.link_pass * PL_SUBCYCLES);
-        if (link > start) start = link;
-    }
-    if (!queued) {
-        uint64_t in = input_slot(s, now);
-        pl_lg_queue_push(s, c, in);
-        pl_lsu_read_registers(s, t, d, in, PL_SB_LONG);
-    }
-    s->lsu_input[s->lsu_input_at++ % m->input] = start;
-    uint64_t further = 0;
-    if (d->texture) start = pl_texture_unit_enter(s, c, d, start, &further);
-    uint64_t ready =
-        start + m->latency + further + (uint64_t)(passes - 1) * m->pass_latency + tags - 1;
-    const bool answered = pl_lsu_is_answered(fx, d);
-    if (store || (atomic && !answered)) {
-        for (uint32_t k = 0; k < lines->n; k++) {
-            pl_mem_req r = {.time = start +
-                                    (is_local ? m->local_hold
-                                     : store  ? m->hold
-                                              : m->miss) +
-                                    k,
-                            .line = lines->at[k].line,
-                            .token = PL_NO_TOKEN,
-                            .op = store ? PL_MEM_WRITE : PL_MEM_REDUCE,
-                            .client = PL_CL_STORE,
-                            .sectors = lines->at[k].mask,
-                            .bytes = (uint8_t)line_payload(s, d, k),
-                            .alu = d->alu,
-                            .depth = lines->at[k].chain,
-                            .turns = lines->at[k].depth};
-            if (atomic) r.more = line_more(s, k), r.places = lines->at[k].places;
-            r.rank = pl_lsu_l2_rank(d, fx, r.line);
-            /* Loads find what a store has written even if it was part of a sector only
-             * (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit of nussinov_wavefront,
-             * distance_columns: all but those read first); that they ask for other bytes of it is
-             * not looked at. */
-            const bool place = is_local || (store && m->allocate == PL_L1_ALL);
-            if (!store || (m->allocate == PL_L1_EVICT && !is_local))
-                pl_l1_invalidate_sectors(&s->l1, r.line, store ? UINT8_MAX : r.sectors);
-            bool there = pl_l1_store(&s->l1, r.line, r.sectors,
-                                     place ? (pl_l1_policy)d->l1_policy : PL_L1_TAG_BYPASS, rank);
-            if (store && there)
-                *(is_local ? &s->stat.local_store_hits : &s->stat.store_hits) +=
-                    pl_sector_count(r.sectors);
-            const uint32_t lanes = is_local ? s->lanes_of[k] : 0;
-            if (store && pl_store_buffer_merge(s, &r, start, lanes)) continue;
-            if (!store) pl_sm_request(s, r);
-            s->requests_out++;
-            t->last_request = ++s->requests;
-            t->stores_sent_at = pl_port_pass(&s->store_port, start, pl_up_cost(&s->xbar_cost, &r));
-            if (is_local && r.time < t->stores_sent_at)
-                r.time =
-                    t->stores_sent_at; /* others can join it while it waits for the way to the L2 */
-            if (store)
-                pl_store_buffer_insert(
-                    s, &r, lanes, !is_local && fx->size < 4 && m->part_places ? m->part_places : 1);
-        }
-        if (!store) s->stat.l1_write_sectors += sectors;
-    } else if (answered) {
-        slot = queued ? queued->token : pl_lsu_inflight_new(s, t, pc, now, seq, PL_SB_LONG);
-        s->inflight.at[slot].remaining = lines->n;
-        const bool apart = lines->n > 1 &&
-                           2 * pl_bank_passes(fx->mask, fx->addr, fx->size, s->m->shared.banks,
-                                              s->m->shared.bank, s->m->shared.rows, true, &extra) <=
-                               lines->n;
-        for (uint32_t k = 0; k < lines->n; k++) {
-            pl_mem_req r = {.time = start + m->miss + k,
-                            .line = lines->at[k].line,
-                            .token = slot,
-                            .op = PL_MEM_ATOMIC,
-                            .client = PL_CL_ATOMIC,
-                            .sectors = lines->at[k].mask,
-                            .bytes = (uint8_t)line_payload(s, d, k),
-                            .alu = d->alu,
-                            .depth = lines->at[k].chain,
-                            .turns = lines->at[k].depth};
-            r.more = line_more(s, k), r.places = lines->at[k].places;
-            r.apart = apart;
-            r.rank = pl_lsu_l2_rank(d, fx, r.line);
-            pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
-            pl_sm_request(s, r);
-            s->requests_out++;
-            s->requests++;
-        }
-        s->stat.l1_write_sectors += sectors;
-        s->stat.l1_read_sectors += sectors;
-        pending = true;
-        if (!queued) pl_scoreboard_result_later(t, d, &s->inflight.at[slot]);
-    } else {
-        for (uint32_t k = 0; k < lines->n; k++) {
-            if (!ask[k]) continue;
-            pl_mem_req r = {.time = start + m->miss + k / m->tags,
-                            .line = lines->at[k].line,
-                            .token = request[k],
-                            .op = PL_MEM_READ,
-                            .client = PL_CL_L1,
-                            .sectors = ask[k],
-                            .rank = pl_lsu_l2_rank(d, fx, lines->at[k].line),
-                            .around = d->prefetch_sectors};
-            pl_sm_request(s, r);
-            s->stat.l1_read_sectors += copied ? 0 : pl_sector_count(ask[k]);
-        }
-        s->stat.l1_read_sectors += copied ? fx->moves : 0;
-        if (d->kind == PL_KIND_COPY) {
-            if (!queued) pl_lsu_start_copy(s, t, slot);
-            ready += s->m->async.copy;
-        }
-        s->inflight.at[slot].remaining = fills + 1;
-        if (pending)
-            s->inflight.at[slot].passes =
-                (uint8_t)(s->m->issue.replay
-                              ? fills
-                              : passes); /* replayed: for the lines that were missing */
-        if (queued) {
-            /* its scoreboard waits for the token already */
-        } else if (pending) {
-            pl_scoreboard_result_later(t, d, &s->inflight.at[slot]);
-        } else {
-            pl_scoreboard_result(t, d, ready, PL_SB_LONG);
-        }
-        pl_lsu_part_done(s, slot, ready);
-    }
+    if (x->to_shared) x->sectors = fx->slots;
+}
 
-    const uint32_t
-        turns_back = pending ? tags : 1,
-        backs =
-            turns_back > d->nwrite
-                ? turns_back
-                : d->nwrite; /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
-    uint64_t hits = s->l1.hits + s->l1.merges - hits_before;
-    pl_pc_stat *st = pl_sm_pc_stat(s, pc);
+/* A load looks its sectors up; what is missing takes MSHRs. */
+static inline void lookup_l1(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_lines *lines = &s->lines;
+    uint32_t asked = 0;
+    x->slot = x->queued ? x->queued->token
+                        : pl_lsu_inflight_new(s, x->t, x->pc, x->now, x->seq, PL_SB_LONG);
+    for (uint32_t k = 0; k < lines->n; k++) {
+        if (x->invalidate) pl_l1_invalidate_sectors(&s->l1, lines->at[k].line, lines->at[k].mask);
+        x->fills += pl_l1_load(&s->l1, lines->at[k].line, lines->at[k].mask, x->slot, x->policy,
+                               x->rank, &x->request[k], &x->ask[k]);
+        asked += x->ask[k] != 0;
+    }
+    x->pending = x->fills > 0;
+    /* misses are written as they come, two at a time unless their banks collide
+     * (l1tex__data_pipe_lsu_wavefronts.sum of gather_idx: 16 for 33 sectors; of
+     * transpose_naive_col: 32 for 32 sectors of one bank) */
+    if (x->passes < (asked + 1) / 2) x->passes = (asked + 1) / 2;
+}
+
+/* The access passes the address unit, the banks and the link. A load that misses passes the banks
+ * when its data have come. */
+static inline void pass_banks(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_l1_config *m = &s->m->l1;
+    const pl_shared_config *banks = &s->m->shared;
+    x->turns = x->passes > x->tags ? x->passes : x->tags;
+    x->start = pl_port_enter(&s->unit[PL_UNIT_LSU].port, x->now,
+                             pl_lsu_cost(s, x->store ? x->turns : x->tags));
+    pl_lsu_replay(s, x->c, x->turns, x->now);
+    if (x->pending) return;
+    const uint64_t held = x->store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
+    const uint64_t data =
+        pl_port_enter(&s->data, x->start, (uint64_t)x->passes * banks->pass * PL_SUBCYCLES + held);
+    /* what is stored waits in front of the banks, in nobody's way */
+    if (data > x->start && !x->store) x->start = data;
+    const uint64_t link = pl_port_enter(&x->c->link, x->start,
+                                        (uint64_t)pl_lsu_link_passes(&s->fx, x->passes) *
+                                            banks->link_pass * PL_SUBCYCLES);
+    if (link > x->start) x->start = link;
+}
+
+/* It leaves its queue and the input of the L1. */
+static inline void leave_queue(global_access *x)
+{
+    pl_sm *s = x->s;
+    if (!x->queued) {
+        const uint64_t in = input_slot(s, x->now);
+        pl_lg_queue_push(s, x->c, in);
+        pl_lsu_read_registers(s, x->t, x->d, in, PL_SB_LONG);
+    }
+    s->lsu_input[s->lsu_input_at++ % s->m->l1.input] = x->start;
+}
+
+/* A request to the L2 for line k of a store, a reduction or an atomic. */
+static inline pl_mem_req request_of(const global_access *x, uint32_t k)
+{
+    const pl_coalesced_line *line = &x->s->lines.at[k];
+    pl_mem_req r = {.line = line->line,
+                    .token = PL_NO_TOKEN,
+                    .client = PL_CL_STORE,
+                    .sectors = line->mask,
+                    .bytes = (uint8_t)line_payload(x->s, x->d, k),
+                    .alu = x->d->alu,
+                    .depth = line->chain,
+                    .turns = line->depth,
+                    .rank = pl_lsu_l2_rank(x->d, &x->s->fx, line->line)};
+    if (x->atomic) {
+        r.more = line_more(x->s, k);
+        r.places = line->places;
+    }
+    return r;
+}
+
+/* The request is on its way: when the warp's stores have left the SM. */
+static inline void count_sent(global_access *x, const pl_mem_req *r)
+{
+    pl_sm *s = x->s;
+    s->requests_out++;
+    x->t->last_request = ++s->requests;
+    x->t->stores_sent_at = pl_port_pass(&s->store_port, x->start, pl_up_cost(&s->xbar_cost, r));
+}
+
+/* A store goes to the store buffer. Loads find what a store has written even if it was part of a
+ * sector only (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit of nussinov_wavefront,
+ * distance_columns: all but those read first); that they ask for other bytes of it is not looked
+ * at. */
+static inline void send_stores(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_l1_config *m = &s->m->l1;
+    const bool place = x->local || m->allocate == PL_L1_ALL;
+    const uint32_t entries = !x->local && s->fx.size < 4 && m->part_places ? m->part_places : 1;
+    for (uint32_t k = 0; k < s->lines.n; k++) {
+        const uint32_t lanes = x->local ? s->lanes_of[k] : 0;
+        pl_mem_req r = request_of(x, k);
+        r.op = PL_MEM_WRITE;
+        r.time = x->start + (x->local ? m->local_hold : m->hold) + k;
+        if (m->allocate == PL_L1_EVICT && !x->local)
+            pl_l1_invalidate_sectors(&s->l1, r.line, UINT8_MAX);
+        if (pl_l1_store(&s->l1, r.line, r.sectors,
+                        place ? (pl_l1_policy)x->d->l1_policy : PL_L1_TAG_BYPASS, x->rank))
+            *(x->local ? &s->stat.local_store_hits : &s->stat.store_hits) +=
+                pl_sector_count(r.sectors);
+        if (pl_store_buffer_merge(s, &r, x->start, lanes)) continue;
+        count_sent(x, &r);
+        /* others can join it while it waits for the way to the L2 */
+        if (x->local && r.time < x->t->stores_sent_at) r.time = x->t->stores_sent_at;
+        pl_store_buffer_insert(s, &r, lanes, entries);
+    }
+}
+
+static inline void send_reductions(global_access *x)
+{
+    pl_sm *s = x->s;
+    for (uint32_t k = 0; k < s->lines.n; k++) {
+        pl_mem_req r = request_of(x, k);
+        r.op = PL_MEM_REDUCE;
+        r.time = x->start + (x->local ? s->m->l1.local_hold : s->m->l1.miss) + k;
+        pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
+        pl_l1_store(&s->l1, r.line, r.sectors,
+                    x->local ? (pl_l1_policy)x->d->l1_policy : PL_L1_TAG_BYPASS, x->rank);
+        pl_sm_request(s, r);
+        count_sent(x, &r);
+    }
+    s->stat.l1_write_sectors += x->sectors;
+}
+
+static inline void send_atomics(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_effect *fx = &s->fx;
+    const pl_shared_config *banks = &s->m->shared;
+    const uint32_t n = s->lines.n;
+    uint32_t extra;
+    x->slot = x->queued ? x->queued->token
+                        : pl_lsu_inflight_new(s, x->t, x->pc, x->now, x->seq, PL_SB_LONG);
+    s->inflight.at[x->slot].remaining = n;
+    const bool apart = n > 1 && 2 * pl_bank_passes(fx->mask, fx->addr, fx->size, banks->banks,
+                                                   banks->bank, banks->rows, true, &extra) <=
+                                    n;
+    for (uint32_t k = 0; k < n; k++) {
+        pl_mem_req r = request_of(x, k);
+        r.op = PL_MEM_ATOMIC;
+        r.client = PL_CL_ATOMIC;
+        r.token = x->slot;
+        r.time = x->start + s->m->l1.miss + k;
+        r.apart = apart;
+        pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
+        pl_sm_request(s, r);
+        s->requests_out++;
+        s->requests++;
+    }
+    s->stat.l1_write_sectors += x->sectors;
+    s->stat.l1_read_sectors += x->sectors;
+    x->pending = true;
+    if (!x->queued) pl_scoreboard_result_later(x->t, x->d, &s->inflight.at[x->slot]);
+}
+
+/* What a load lacks is asked for; its scoreboard gets the cycle of its data, or waits for them. */
+static inline void send_misses(global_access *x)
+{
+    pl_sm *s = x->s;
+    const pl_l1_config *m = &s->m->l1;
+    pl_inflight *k = &s->inflight.at[x->slot];
+    for (uint32_t l = 0; l < s->lines.n; l++) {
+        if (!x->ask[l]) continue;
+        pl_mem_req r = {.time = x->start + m->miss + l / m->tags,
+                        .line = s->lines.at[l].line,
+                        .token = x->request[l],
+                        .op = PL_MEM_READ,
+                        .client = PL_CL_L1,
+                        .sectors = x->ask[l],
+                        .rank = pl_lsu_l2_rank(x->d, &s->fx, s->lines.at[l].line),
+                        .around = x->d->prefetch_sectors};
+        pl_sm_request(s, r);
+        s->stat.l1_read_sectors += x->to_shared ? 0 : pl_sector_count(x->ask[l]);
+    }
+    s->stat.l1_read_sectors += x->to_shared ? s->fx.moves : 0;
+    if (x->d->kind == PL_KIND_COPY) {
+        if (!x->queued) pl_lsu_start_copy(s, x->t, x->slot);
+        x->ready += s->m->async.copy;
+    }
+    k->remaining = x->fills + 1;
+    /* replayed: for the lines that were missing */
+    if (x->pending) k->passes = (uint8_t)(s->m->issue.replay ? x->fills : x->passes);
+    if (x->queued) {
+        /* its scoreboard waits for the token already */
+    } else if (x->pending) {
+        pl_scoreboard_result_later(x->t, x->d, k);
+    } else {
+        pl_scoreboard_result(x->t, x->d, x->ready, PL_SB_LONG);
+    }
+    pl_lsu_part_done(s, x->slot, x->ready);
+}
+
+static inline void count_local(const global_access *x, uint32_t writebacks)
+{
+    pl_sm_stat *sum = &x->s->stat;
+    const uint32_t words = (x->s->fx.size + 3u) / 4; /* a request each: their lines differ */
+    if (x->store) {
+        sum->local_stores += words;
+        sum->local_store_sectors += x->s->lines.sectors;
+        return;
+    }
+    sum->local_loads += words;
+    sum->local_load_sectors += x->s->lines.sectors;
+    sum->local_load_hits += x->hits;
+    pl_lsu_count_writebacks(x->s, x->d, writebacks);
+}
+
+static inline void count_global(const global_access *x, uint32_t writebacks)
+{
+    pl_sm_stat *sum = &x->s->stat;
+    if (x->answered) {
+        sum->atomics++;
+        sum->atomic_sectors += x->sectors;
+    } else if (x->atomic) {
+        sum->reds++;
+        sum->red_sectors += x->sectors;
+    } else if (x->store) {
+        sum->stores++;
+        sum->store_sectors += x->s->lines.sectors;
+        sum->store_bytes += x->bytes;
+    } else {
+        sum->loads++;
+        sum->copies += x->d->kind == PL_KIND_COPY;
+        sum->load_sectors += x->sectors;
+        sum->load_hits += x->hits;
+        sum->load_bytes += x->bytes;
+        pl_lsu_count_writebacks(x->s, x->d, writebacks);
+    }
+}
+
+static inline void count_access(const global_access *x)
+{
+    /* copy_strided_32: eight for 32 lines; saxpy4: four for 128 bits */
+    const uint32_t turns = x->pending ? x->tags : 1,
+                   writebacks = turns > x->d->nwrite ? turns : x->d->nwrite;
+    pl_pc_stat *st = pl_sm_pc_stat(x->s, x->pc);
     if (st) {
         st->requests++;
-        st->sectors += sectors;
-        st->wavefronts += turns;
-        st->l1_hits += hits;
-        if (!pending && !store && !atomic) st->latency += ready - issued;
+        st->sectors += x->sectors;
+        st->wavefronts += x->turns;
+        st->l1_hits += x->hits;
+        if (!x->pending && x->load) st->latency += x->ready - x->issued;
     }
-    if (is_local) {
-        const uint32_t words = (fx->size + 3u) / 4; /* a request each: their lines differ */
-        if (store) {
-            s->stat.local_stores += words;
-            s->stat.local_store_sectors += lines->sectors;
-        } else {
-            s->stat.local_loads += words;
-            s->stat.local_load_sectors += lines->sectors;
-            s->stat.local_load_hits += hits;
-            pl_lsu_count_writebacks(s, d, backs);
-        }
-    } else if (d->texture) {
-        /* counted with the texture units, of which there are no counters here */
-    } else if (answered) {
-        s->stat.atomics++;
-        s->stat.atomic_sectors += sectors;
-    } else if (atomic) {
-        s->stat.reds++;
-        s->stat.red_sectors += sectors;
-    } else if (store) {
-        s->stat.stores++;
-        s->stat.store_sectors += lines->sectors;
-        s->stat.store_bytes += bytes;
-    } else {
-        s->stat.loads++;
-        s->stat.copies += d->kind == PL_KIND_COPY;
-        s->stat.load_sectors += sectors;
-        s->stat.load_hits += hits;
-        s->stat.load_bytes += bytes;
-        pl_lsu_count_writebacks(s, d, backs);
-    }
-    pl_lsu_emit(s, t, pc, issued, seq, sectors, turns,
-                pending || store || atomic ? PL_LV_L2 : PL_LV_L1, pending ? 0 : ready - issued,
-                slot);
+    if (x->local)
+        count_local(x, writebacks);
+    else if (!x->d->texture) /* those are counted with the texture units, which have no counters */
+        count_global(x, writebacks);
+}
+
+void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
+                          uint32_t pc, uint64_t now, uint64_t seq, const pl_lsu_entry *queued)
+{
+    const pl_effect *fx = &s->fx;
+    const pl_l1_config *m = &s->m->l1;
+    global_access x;
+    x.s = s;
+    x.c = c;
+    x.t = t;
+    x.d = d;
+    x.queued = queued;
+    x.pc = pc;
+    x.now = now;
+    x.seq = seq;
+    x.issued = queued ? queued->issued : now;
+    x.local = fx->space == PL_SP_LOCAL || fx->space == PL_SP_PARAM;
+    x.atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
+    x.store = fx->kind == PL_AC_STORE;
+    x.load = !x.atomic && !x.store;
+    x.answered = pl_lsu_is_answered(fx, d);
+    x.to_shared = d->kind == PL_KIND_COPY && d->passes_l1;
+    x.slot = PL_NO_TOKEN;
+    x.fills = 0;
+    x.pending = false;
+    coalesce_access(&x);
+    choose_policy(&x);
+    count_passes(&x);
+    const uint64_t hits = s->l1.hits + s->l1.merges;
+    if (x.load) lookup_l1(&x);
+    pass_banks(&x);
+    leave_queue(&x);
+    uint64_t further = 0;
+    if (d->texture) x.start = pl_texture_unit_enter(s, c, d, x.start, &further);
+    x.ready =
+        x.start + m->latency + further + (uint64_t)(x.passes - 1) * m->pass_latency + x.tags - 1;
+    if (x.store)
+        send_stores(&x);
+    else if (x.answered)
+        send_atomics(&x);
+    else if (x.atomic)
+        send_reductions(&x);
+    else
+        send_misses(&x);
+    x.hits = s->l1.hits + s->l1.merges - hits;
+    count_access(&x);
+    pl_lsu_emit(s, t, pc, x.issued, seq, x.sectors, x.turns,
+                x.pending || !x.load ? PL_LV_L2 : PL_LV_L1, x.pending ? 0 : x.ready - x.issued,
+                x.slot);
 }
