@@ -194,110 +194,157 @@ static void complete_sectors(pl_memsys *m, const pl_mem_req *r, const pl_cache_l
     m->stat.fills += fetched;
 }
 
-void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
+/* A request in the slice where it is. */
+typedef struct l2_access {
+    pl_memsys *m;
+    pl_l2_txn *x;
+    uint32_t i; /* of the transaction */
+    uint32_t n; /* sectors */
+    uint32_t owner;
+    uint64_t now, out; /* when it has come, when it leaves the slice */
+    uint8_t sectors;
+    bool owned;   /* the slice may change the line */
+    bool partial; /* a write that fills its sectors only in part */
+} l2_access;
+
+/* How long the request holds the slice. */
+static inline uint64_t slice_cost(const l2_access *a)
 {
-    pl_l2_txn *x = &m->rec[i];
-    const pl_mem_req *r = &x->r;
-    pl_cache *l2 = &m->l2[x->slice];
-    uint8_t sectors = wanted(x);
-    uint32_t n = pl_sector_count(sectors), owner = pl_owner_of(m, r->line);
-    bool owned = m->c->partitions < 2 || x->at_home || pl_side_of(m, r->node) == owner;
-    bool partial = r->op == PL_MEM_WRITE && r->bytes * 4u < n * m->c->sector_bytes;
-    uint64_t cost = (uint64_t)m->sector_cost * n;
+    const pl_memsys *m = a->m;
+    uint64_t cost = (uint64_t)m->sector_cost * a->n;
     if (cost < m->request_cost) cost = m->request_cost;
-    if (r->op == PL_MEM_WRITE && owned) {
-        uint64_t write = partial ? m->partial_cost + (uint64_t)m->partial_next * (n - 1)
-                                 : (uint64_t)m->write_cost * n;
-        if (partial && m->c->dram.check)
-            write *= 2; /* read, changed and written: check bits are those of whole sectors */
-        if (cost < write) cost = write;
+    if (a->x->r.op != PL_MEM_WRITE || !a->owned) return cost;
+    uint64_t write = a->partial ? m->partial_cost + (uint64_t)m->partial_next * (a->n - 1)
+                                : (uint64_t)m->write_cost * a->n;
+    /* read, changed and written: check bits are those of whole sectors */
+    if (a->partial && m->c->dram.check) write *= 2;
+    return cost < write ? write : cost;
+}
+
+/* A read of a line that has been written lately leaves the slice later. */
+static inline void wait_for_write(l2_access *a)
+{
+    pl_memsys *m = a->m;
+    const pl_mem_req *r = &a->x->r;
+    pl_written_line *w = &m->written[(size_t)a->x->slice * PL_RECENT_WRITES +
+                                     (r->line >> m->line_shift) % PL_RECENT_WRITES];
+    if (r->op == PL_MEM_WRITE)
+        *w = (pl_written_line){r->line, a->now + m->c->written};
+    else if (w->line == r->line && w->until > a->out)
+        a->out = w->until;
+}
+
+/* Only the owner changes a line: the request goes on to it. Sectors that are written whole can be
+ * read here, too (policy.tsv.xz: st_full). */
+static inline void pass_to_owner(l2_access *a)
+{
+    pl_memsys *m = a->m;
+    pl_l2_txn *x = a->x;
+    pl_cache *l2 = &m->l2[x->slice];
+    count_hits(m, x, a->now, a->n, 0);
+    const uint32_t copy =
+        x->r.op == PL_MEM_WRITE && !a->partial ? find_or_allocate(m, x, a->now, false) : PL_NO_TXN;
+    if (copy != PL_NO_TXN) l2->line[copy].valid |= a->sectors & (uint8_t)~l2->line[copy].pending;
+    x->fetch = x->r.op == PL_MEM_READ ? a->sectors : 0;
+    x->line = PL_NO_TXN;
+    forward_to_home(m, a->i, a->out);
+}
+
+static inline void write_line(l2_access *a, uint32_t k)
+{
+    pl_memsys *m = a->m;
+    pl_l2_txn *x = a->x;
+    if (k != PL_NO_TXN) {
+        pl_cache_line *line = &m->l2[x->slice].line[k];
+        count_hits(m, x, a->now, a->n, 0);
+        if (a->partial && m->c->dram.check) complete_sectors(m, &x->r, line, a->out);
+        /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local)
+         */
+        if (!a->partial || m->c->dram.check) line->valid |= a->sectors;
+        line->dirty |= a->sectors;
     }
-    uint64_t out = pl_port_pass(&m->slice[x->slice], now, cost);
-    if (m->written) {
-        pl_written_line *w = &m->written[(size_t)x->slice * PL_RECENT_WRITES +
-                                         (r->line >> m->line_shift) % PL_RECENT_WRITES];
-        if (r->op == PL_MEM_WRITE)
-            *w = (pl_written_line){r->line, now + m->c->written};
-        else if (w->line == r->line && w->until > out)
-            out = w->until;
-    }
-    if (r->op >= PL_MEM_DEMOTE) {
-        apply_cache_op(m, i);
+    /* nobody waits for its way through the slice */
+    const uint64_t taken = a->out - m->slice[x->slice].latency;
+    if (taken > m->stat.last_effect) m->stat.last_effect = taken;
+    pl_crossbar_answer(m, a->i, a->out + (x->at_home ? m->c->far_latency : 0));
+}
+
+/* What is missing comes from memory, or from the home slice. */
+static inline void fetch(l2_access *a)
+{
+    if (!a->owned) {
+        forward_to_home(a->m, a->i, a->out);
         return;
     }
-    count_request(m, x, n);
-    const bool whole = r->op == PL_MEM_WRITE && !partial;
-    if (!owned && (r->op != PL_MEM_READ || r->home)) { /* only the owner changes a line */
-        count_hits(m, x, now, n, 0);
-        const uint32_t copy = whole ? find_or_allocate(m, x, now, false)
-                                    : PL_NO_TXN; /* sectors that are written whole can be read
-                                       here, too (policy.tsv.xz: st_full) */
-        if (copy != PL_NO_TXN) l2->line[copy].valid |= sectors & (uint8_t)~l2->line[copy].pending;
-        x->fetch = r->op == PL_MEM_READ ? sectors : 0;
-        x->line = PL_NO_TXN;
-        forward_to_home(m, i, out);
-        return;
-    }
-    uint32_t k = find_or_allocate(m, x, now, owned);
-    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->at_home))
-        invalidate_copy(m, r->line, owner);
-    if (r->op == PL_MEM_WRITE) {
-        if (k != PL_NO_TXN) {
-            pl_cache_line *line = &l2->line[k];
-            count_hits(m, x, now, n, 0);
-            if (partial && m->c->dram.check) complete_sectors(m, r, line, out);
-            if (!partial || m->c->dram.check)
-                line->valid |= sectors; /* what is there in part is fetched before it is read
-                                           (dram__sectors_read of alloca_local) */
-            line->dirty |= sectors;
-        }
-        const uint64_t taken =
-            out - m->slice[x->slice].latency; /* nobody waits for its way through the slice */
-        if (taken > m->stat.last_effect) m->stat.last_effect = taken;
-        pl_crossbar_answer(m, i, out + (x->at_home ? m->c->far_latency : 0));
-        return;
-    }
-    if (k == PL_NO_TXN) { /* every way waits for a fill: go past the cache */
-        count_hits(m, x, now, 0, n);
-        x->line = PL_NO_TXN;
-        x->fetch = sectors;
-        if (!owned) {
-            forward_to_home(m, i, out);
-            return;
-        }
-        x->stage = PL_TXN_AT_DRAM;
-        pl_wheel_schedule(m, i, out);
-        return;
-    }
-    pl_cache_line *line = &l2->line[k];
-    if (r->held) line->valid |= sectors & (uint8_t)~line->pending;
-    uint8_t missing = sectors & (uint8_t)~line->valid;
-    uint8_t ask = missing & (uint8_t)~line->pending;
-    x->fetch = ask ? fetch_mask(m, r, ask) & (uint8_t) ~(line->valid | line->pending) : 0;
+    a->x->stage = PL_TXN_AT_DRAM;
+    pl_wheel_schedule(a->m, a->i, a->out);
+}
+
+/* A read, or an atomic, of line k. */
+static inline void read_line(l2_access *a, uint32_t k)
+{
+    pl_memsys *m = a->m;
+    pl_l2_txn *x = a->x;
+    pl_cache_line *line = &m->l2[x->slice].line[k];
+    if (x->r.held) line->valid |= a->sectors & (uint8_t)~line->pending;
+    const uint8_t missing = a->sectors & (uint8_t)~line->valid;
+    const uint8_t ask = missing & (uint8_t)~line->pending;
+    x->fetch = ask ? fetch_mask(m, &x->r, ask) & (uint8_t) ~(line->valid | line->pending) : 0;
     /* all that is fetched counts as missed (lts__t_sectors_lookup_miss.sum of copy_strided_32: two
      * sectors for each that is read) */
-    count_hits(m, x, now, n - pl_sector_count(ask), pl_sector_count(x->fetch));
+    count_hits(m, x, a->now, a->n - pl_sector_count(ask), pl_sector_count(x->fetch));
     x->line = k;
     if (!missing) {
         x->stage = PL_TXN_FILLED;
-        pl_wheel_schedule(m, i, out);
+        pl_wheel_schedule(m, a->i, a->out);
         return;
     }
     x->level = PL_LV_DRAM;
     if (!ask) { /* someone else fetches all that is missing */
         x->next = line->waiters;
-        line->waiters = i;
+        line->waiters = a->i;
         x->stage = PL_TXN_FILLED;
         return;
     }
     line->pending |= x->fetch;
-    fetch_next(m, x, out);
-    if (!owned) {
-        forward_to_home(m, i, out);
+    fetch_next(m, x, a->out);
+    fetch(a);
+}
+
+void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
+{
+    pl_l2_txn *x = &m->rec[i];
+    const pl_mem_req *r = &x->r;
+    l2_access a = {.m = m, .x = x, .i = i, .now = now, .sectors = wanted(x)};
+    a.n = pl_sector_count(a.sectors);
+    a.owner = pl_owner_of(m, r->line);
+    a.owned = m->c->partitions < 2 || x->at_home || pl_side_of(m, r->node) == a.owner;
+    a.partial = r->op == PL_MEM_WRITE && r->bytes * 4u < a.n * m->c->sector_bytes;
+    a.out = pl_port_pass(&m->slice[x->slice], now, slice_cost(&a));
+    if (m->written) wait_for_write(&a);
+    if (r->op >= PL_MEM_DEMOTE) {
+        apply_cache_op(m, i);
         return;
     }
-    x->stage = PL_TXN_AT_DRAM;
-    pl_wheel_schedule(m, i, out);
+    count_request(m, x, a.n);
+    if (!a.owned && (r->op != PL_MEM_READ || r->home)) {
+        pass_to_owner(&a);
+        return;
+    }
+    const uint32_t k = find_or_allocate(m, x, now, a.owned);
+    const bool whole = r->op == PL_MEM_WRITE && !a.partial;
+    if (r->op != PL_MEM_READ && m->c->partitions > 1 && !(whole && x->at_home))
+        invalidate_copy(m, r->line, a.owner);
+    if (r->op == PL_MEM_WRITE) {
+        write_line(&a, k);
+    } else if (k == PL_NO_TXN) { /* every way waits for a fill: go past the cache */
+        count_hits(m, x, now, 0, a.n);
+        x->line = PL_NO_TXN;
+        x->fetch = a.sectors;
+        fetch(&a);
+    } else {
+        read_line(&a, k);
+    }
 }
 
 /* Data, or the right to compute on it, is in the slice. */
