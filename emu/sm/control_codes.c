@@ -475,125 +475,199 @@ static bool is_left(const control *x, uint32_t b, const pl_decoded_insn *last)
     return left;
 }
 
+/* Where the walk through a block is. */
+typedef struct walk {
+    control *x;
+    uint32_t b;            /* the block */
+    bool give;             /* scoreboards, too */
+    pl_decoded_insn *last; /* instruction that issued last */
+    uint32_t now, next;    /* cycle of the last issue; first cycle behind it */
+    uint32_t stamp;
+    uint32_t products;     /* producers whose results come late */
+    uint32_t slot[128], n; /* what the instruction reads, or writes */
+} walk;
+
+/* What an instruction has to wait for. */
+typedef struct dependences {
+    uint32_t t;      /* cycle */
+    uint8_t wait;    /* scoreboards */
+    uint32_t newest; /* late product of what it reads */
+    /* of an instruction that costs nothing: the operand that is there last, which its result is */
+    const pl_price *price;
+    uint32_t product;
+    uint8_t side;
+} dependences;
+
+/* True if it issues nothing. */
+static bool is_free(const pl_decoded_insn *d)
+{
+    return !d->price->issues || d->division_path;
+}
+
+static dependences reads_ready(walk *v, const pl_decoded_insn *d)
+{
+    const control *x = v->x;
+    const bool free = is_free(d);
+    dependences a = {.t = free ? 0 : v->next};
+    v->n = slots_of(x, d, 0, v->slot);
+    for (uint32_t k = 0; k < v->n; k++) {
+        const entry *e = &x->row[v->slot[k]];
+        if (e->epoch != x->epoch) continue;
+        uint32_t ready = e->ready;
+        const bool guard = d->guarded && k + 1 == v->n;
+        if (!free && ready)
+            ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
+        a.wait |= open_of(x, e);
+        if (e->price && e->product > a.newest) a.newest = e->product;
+        if (ready < a.t) continue;
+        a.t = ready;
+        if (!free) continue;
+        a.side = e->side;
+        a.price = e->price;
+        a.product = e->product;
+    }
+    return a;
+}
+
+/* Scoreboards beyond those of what it reads. An older result must not come behind the newer one;
+ * two of variable latency keep their order. */
+static uint8_t writes_wait(const walk *v, const pl_decoded_insn *d)
+{
+    const control *x = v->x;
+    const pl_decoded_insn *last = v->last;
+    uint8_t wait = 0;
+    for (uint32_t k = 0; k < v->n; k++) {
+        const entry *e = &x->row[v->slot[k]];
+        if (e->epoch != x->epoch) continue;
+        wait |= unread_of(x, e);
+        if (!variable(d)) wait |= open_of(x, e);
+    }
+    if (last && last->acquires && last->write_barrier != PL_SB_NONE)
+        wait |= (uint8_t)(1u << last->write_barrier);
+    if (d->waits_all) wait |= (1u << PL_SCOREBOARDS) - 1;
+    return wait;
+}
+
+/* True if the instruction waits for a scoreboard of the one that issued last. */
+static bool follows_last(const pl_decoded_insn *last, uint8_t wait)
+{
+    return last && ((last->write_barrier != PL_SB_NONE && wait >> last->write_barrier & 1) ||
+                    (last->read_barrier != PL_SB_NONE && wait >> last->read_barrier & 1));
+}
+
+/* The instruction issues: stall count of the one before, and its own. */
+static void issue_insn(walk *v, pl_decoded_insn *d, dependences *a, uint32_t pc)
+{
+    control *x = v->x;
+    d->interlock = a->newest && v->products - a->newest < PL_PRODUCTS
+                       ? (uint8_t)(v->products - a->newest + 1)
+                       : 0;
+    v->products += pl_decoded_is_late(d);
+    a->wait |= writes_wait(v, d);
+    if (d->drains_pipe && drained(x) > a->t) a->t = drained(x);
+    uint32_t t = take_units(x, d, a->t);
+    if (follows_last(v->last, a->wait) && t < v->now + AFTER_VARIABLE) t = v->now + AFTER_VARIABLE;
+    if (v->last)
+        v->last->stall = stall_of(t - v->now);
+    else
+        x->end[v->b].lead = t;
+    for (unsigned k = 0; k < PL_SB_COUNT; k++)
+        if (a->wait >> k & 1) x->cleared[k] = v->stamp;
+    for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
+        if (a->wait >> k & 1) x->have.until[k] = 0;
+    d->wait_mask = a->wait;
+    if (v->give) give_scoreboards(x, pc);
+    v->last = d;
+    v->now = t;
+    v->next = t + (d->kind == PL_KIND_BRANCH ? x->m->issue.branch : d->price->issues);
+    d->stall = stall_of(v->next - t);
+}
+
+/* The result of an instruction that issues. */
+static void note_result(const walk *v, entry *e, const pl_decoded_insn *d)
+{
+    const control *x = v->x;
+    const pl_price *p = d->price;
+    /* where its guard is false, that is what is read */
+    const uint8_t before = d->guarded ? open_of(x, e) : 0;
+    const bool slower = pl_decoded_is_late(d);
+    e->stamp = v->stamp;
+    e->matrix = p->npipes && p->pipe[0].pipe == PL_PIPE_TENSOR;
+    e->readers = 0;
+    if (d->write_barrier != PL_SB_NONE) {
+        e->ready = 0;
+        e->mask = (uint8_t)(before | 1u << d->write_barrier);
+        e->side = 0;
+        e->price = NULL;
+        e->high = false;
+        return;
+    }
+    e->ready = v->now + latency_of(x, d);
+    e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
+    e->side = d->pipe_side;
+    e->price = slower ? p : NULL;
+    e->product = slower ? v->products : 0;
+    e->high = d->kind == PL_KIND_MATH && p->issues == 2 && p->npipes &&
+              p->pipe[0].pipe == PL_PIPE_ALU && v->n == 2;
+}
+
+/* The result of one that does not is there when its operands are. */
+static void note_free_result(const walk *v, entry *e, const pl_decoded_insn *d,
+                             const dependences *a)
+{
+    e->stamp = v->stamp;
+    e->matrix = false;
+    e->price = a->price;
+    e->product = a->product;
+    e->ready = a->t;
+    e->mask = (uint8_t)(a->wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
+    e->side = a->side;
+    e->high = false;
+}
+
+/* Registers that it reads are not written before its read barrier is over. */
+static void note_reads(walk *v, const pl_decoded_insn *d)
+{
+    control *x = v->x;
+    v->n = slots_of(x, d, 0, v->slot);
+    for (uint32_t k = 0; k + d->guarded < v->n; k++) {
+        entry *e = at_slot(x, v->slot[k]);
+        if (!unread_of(x, e)) e->readers = 0;
+        e->readers |= (uint8_t)(1u << d->read_barrier);
+        e->read = v->stamp;
+    }
+}
+
 /* Works out stall counts and waits of block b, `give`: and its scoreboards. True: something
  * changed. */
-static bool go_through(control *x, uint32_t b, bool give)
+static bool assign_block(control *x, uint32_t b, bool give)
 {
     const pl_cfg_block *block = &x->g.b[b];
-    pl_decoded_insn *last = NULL;
-    uint32_t slot[128], now = 0, next = 0, stamp = 0,
-                        products = 0; /* cycle of the last issue; first cycle behind it; producers
-                                         whose results come late */
+    walk v = {.x = x, .b = b, .give = give};
     begin_block(x, b);
     x->end[b].lead = 0;
     for (uint32_t pc = block->first; pc < block->end; pc++) {
         pl_decoded_insn *d = &x->dec->at[pc];
-        const bool free = !d->price->issues || d->division_path;
+        const bool free = is_free(d);
         if (give) d->write_barrier = d->read_barrier = PL_SB_NONE;
-        uint32_t t = free ? 0 : next, n = slots_of(x, d, 0, slot);
-        uint8_t wait = 0, side = 0;
-        const pl_price *price = NULL;
-        uint32_t product = 0, newest = 0; /* of what is copied; of what is read */
-        stamp++;
-        for (uint32_t k = 0; k < n; k++) {
-            const entry *e = &x->row[slot[k]];
-            if (e->epoch != x->epoch) continue;
-            uint32_t ready = e->ready;
-            const bool guard = d->guarded && k + 1 == n;
-            if (!free && ready)
-                ready += guard ? open_of(x, e) ? 0 : x->m->issue.guard_latency : further(x, e, d);
-            wait |= open_of(x, e);
-            if (e->price && e->product > newest) newest = e->product;
-            const bool latest = ready >= t;
-            if (latest) t = ready;
-            if (free && latest) {
-                side = e->side;
-                price = e->price;
-                product = e->product;
-            }
-        }
-        n = slots_of(x, d, 1, slot);
-        const bool slower = !free && pl_decoded_is_late(d);
-        if (!free) {
-            d->interlock =
-                newest && products - newest < PL_PRODUCTS ? (uint8_t)(products - newest + 1) : 0;
-            products += slower;
-            /* an older result must not come behind the newer one; two of variable latency keep
-             * their order */
-            for (uint32_t k = 0; k < n; k++) {
-                const entry *e = &x->row[slot[k]];
-                if (e->epoch != x->epoch) continue;
-                wait |= unread_of(x, e);
-                if (!variable(d)) wait |= open_of(x, e);
-            }
-            if (last && last->acquires && last->write_barrier != PL_SB_NONE)
-                wait |= (uint8_t)(1u << last->write_barrier);
-            if (d->waits_all) wait |= (1u << PL_SCOREBOARDS) - 1;
-            if (d->drains_pipe && drained(x) > t) t = drained(x);
-            t = take_units(x, d, t);
-            const bool follows =
-                last && ((last->write_barrier != PL_SB_NONE && wait >> last->write_barrier & 1) ||
-                         (last->read_barrier != PL_SB_NONE && wait >> last->read_barrier & 1));
-            if (follows && t < now + AFTER_VARIABLE) t = now + AFTER_VARIABLE;
-            if (last)
-                last->stall = stall_of(t - now);
+        v.stamp++;
+        dependences a = reads_ready(&v, d);
+        v.n = slots_of(x, d, 1, v.slot);
+        if (!free) issue_insn(&v, d, &a, pc);
+        for (uint32_t k = 0; k < v.n; k++) {
+            entry *e = at_slot(x, v.slot[k]);
+            if (free)
+                note_free_result(&v, e, d, &a);
             else
-                x->end[b].lead = t;
-            for (unsigned k = 0; k < PL_SB_COUNT; k++)
-                if (wait >> k & 1) x->cleared[k] = stamp;
-            for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
-                if (wait >> k & 1) x->have.until[k] = 0;
-            d->wait_mask = wait;
-            if (give) give_scoreboards(x, pc);
-            last = d;
-            now = t;
-            next = t + (d->kind == PL_KIND_BRANCH ? x->m->issue.branch : d->price->issues);
-            d->stall = stall_of(next - t);
+                note_result(&v, e, d);
         }
-        for (uint32_t k = 0; k < n; k++) {
-            entry *e = at_slot(x, slot[k]);
-            const uint8_t before =
-                d->guarded ? open_of(x, e) : 0; /* where its guard is false, that is what is read */
-            e->stamp = stamp;
-            e->matrix = !free && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
-            if (!free) e->readers = 0;
-            if (free) {
-                e->price = price;
-                e->product = product;
-                e->ready = t;
-                e->mask = (uint8_t)(wait | (d->bank ? 1u << PL_SB_BANK_WAIT : 0));
-                e->side = side;
-                e->high = false;
-            } else if (d->write_barrier != PL_SB_NONE) {
-                e->ready = 0;
-                e->mask = (uint8_t)(before | 1u << d->write_barrier);
-                e->side = 0;
-                e->price = NULL;
-                e->high = false;
-            } else {
-                e->ready = now + latency_of(x, d);
-                e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
-                e->side = d->pipe_side;
-                e->price = slower ? d->price : NULL;
-                e->product = slower ? products : 0;
-                e->high = d->kind == PL_KIND_MATH && d->price->issues == 2 && d->price->npipes &&
-                          d->price->pipe[0].pipe == PL_PIPE_ALU && n == 2;
-            }
-        }
-        if (free || d->read_barrier == PL_SB_NONE) continue;
-        n = slots_of(x, d, 0, slot);
-        for (uint32_t k = 0; k + d->guarded < n; k++) {
-            entry *e = at_slot(x, slot[k]);
-            if (!unread_of(x, e)) e->readers = 0;
-            e->readers |= (uint8_t)(1u << d->read_barrier);
-            e->read = stamp;
-        }
+        if (!free && d->read_barrier != PL_SB_NONE) note_reads(&v, d);
     }
-    if (last && is_left(x, b, last) && drained(x) > next) {
-        next = drained(x);
-        last->stall = stall_of(next - now);
+    if (v.last && is_left(x, b, v.last) && drained(x) > v.next) {
+        v.next = drained(x);
+        v.last->stall = stall_of(v.next - v.now);
     }
-    return end_block(x, b, next);
+    return end_block(x, b, v.next);
 }
 
 /* Behind its last instruction a block waits for what the first ones of the next blocks need. */
@@ -669,7 +743,7 @@ static bool control_function(control *x, const pl_program *p, const pl_prog_func
     bool changed = true;
     for (unsigned round = 0; changed && round < GIVING + ROUNDS; round++) {
         changed = round < GIVING;
-        for (uint32_t b = 0; b < x->g.n; b++) changed |= go_through(x, b, round < GIVING);
+        for (uint32_t b = 0; b < x->g.n; b++) changed |= assign_block(x, b, round < GIVING);
     }
     join_blocks(x);
     fill_waits(x);
