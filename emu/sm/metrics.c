@@ -171,256 +171,343 @@ bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, con
     return true;
 }
 
-void pl_counters(pl_timing_result *out, const pl_totals *all)
+/* Sums of the launch, from which all metrics come. */
+typedef struct metrics {
+    pl_timing_result *out;
+    const pl_totals *all;
+    const pl_machine *m;
+    pl_sm_stat t;
+    extremes issue, eligible, sub, resident, tensor;
+    uint64_t most, least; /* cycles that an SM was active */
+    uint64_t issue_active, eligible_sum, sub_cycles, cycles;
+    double sms, active, sub_active; /* SMs; their active cycles, and those of their sub-cores */
+    double sub_average;             /* cycles in which an average sub-core had a warp of its own */
+    double sector;                  /* bytes */
+} metrics;
+
+static void add_up(metrics *x)
 {
-    const pl_machine *m = all->m;
-    const uint64_t cycles = all->cycles;
-    pl_sm_stat t = {0};
-    uint64_t most = 0, least = UINT64_MAX, issue_active = 0, eligible_sum = 0, sub_cycles = 0;
-    extremes issue = none, eligible = none, sub = none, resident = none, tensor = none;
+    const pl_machine *m = x->m;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        const pl_sm_stat *own = &all->sm[k];
-        sum_up(&t, own);
-        if (own->cycles_active > most) most = own->cycles_active;
-        if (own->cycles_active < least) least = own->cycles_active;
+        const pl_sm_stat *own = &x->all->sm[k];
+        sum_up(&x->t, own);
+        if (own->cycles_active > x->most) x->most = own->cycles_active;
+        if (own->cycles_active < x->least) x->least = own->cycles_active;
         for (uint32_t q = 0; q < m->sm.subcores; q++) {
-            const struct pl_sub_total *c = &all->sub[k * m->sm.subcores + q];
-            issue_active += c->issues;
-            eligible_sum += c->eligible;
-            sub_cycles += c->active;
-            widen(&issue, c->issues);
-            widen(&eligible, c->eligible);
-            widen(&sub, c->active);
+            const struct pl_sub_total *c = &x->all->sub[k * m->sm.subcores + q];
+            x->issue_active += c->issues;
+            x->eligible_sum += c->eligible;
+            x->sub_cycles += c->active;
+            widen(&x->issue, c->issues);
+            widen(&x->eligible, c->eligible);
+            widen(&x->sub, c->active);
         }
-        widen(&resident, own->warp_cycles);
-        widen(&tensor, own->tensor_cycles);
+        widen(&x->resident, own->warp_cycles);
+        widen(&x->tensor, own->tensor_cycles);
     }
-    out->inst_executed = t.inst;
-    out->thread_inst_executed = t.thread_inst;
-    out->sm_active = most;
-    out->cycles = cycles;
-    out->occupancy = all->occupancy;
-    out->ncounters = 0;
-    const pl_memsys_stat *x = &all->mem;
-    const uint32_t *grid = all->grid, *block = all->block;
-    double sms = m->sm.count, active = (double)t.cycles_active,
-           sub_active = active * m->sm.subcores;
-    double schedulers = sms * m->sm.subcores,
-           sub_average = (double)sub_cycles / schedulers; /* cycles with a warp of its own */
-    double ns = (double)cycles * 1000.0 / m->clock_mhz, sector = (double)m->l1.sector;
+    x->sms = m->sm.count;
+    x->active = (double)x->t.cycles_active;
+    x->sub_active = x->active * m->sm.subcores;
+    x->sub_average = (double)x->sub_cycles / (x->sms * m->sm.subcores);
+    x->sector = (double)m->l1.sector;
+}
 
-    add(out, "launch", "launch__grid_size", "block", (double)grid[0] * grid[1] * grid[2]);
-    add(out, "launch", "launch__block_size", "thread", (double)block[0] * block[1] * block[2]);
-    add(out, "launch", "launch__occupancy_limit_warps", "block", out->occupancy.by_warps);
-    add(out, "launch", "launch__occupancy_limit_blocks", "block", out->occupancy.by_blocks);
-    add(out, "launch", "launch__occupancy_limit_registers", "block", out->occupancy.by_registers);
-    const pl_occupancy *o = &out->occupancy; /* the limit as Nsight Compute states it: of the
+static void add_launch(const metrics *x)
+{
+    const uint32_t *grid = x->all->grid, *block = x->all->block;
+    add(x->out, "launch", "launch__grid_size", "block", (double)grid[0] * grid[1] * grid[2]);
+    add(x->out, "launch", "launch__block_size", "thread", (double)block[0] * block[1] * block[2]);
+    add(x->out, "launch", "launch__occupancy_limit_warps", "block", x->out->occupancy.by_warps);
+    add(x->out, "launch", "launch__occupancy_limit_blocks", "block", x->out->occupancy.by_blocks);
+    add(x->out, "launch", "launch__occupancy_limit_registers", "block",
+        x->out->occupancy.by_registers);
+    const pl_occupancy *o = &x->out->occupancy; /* the limit as Nsight Compute states it: of the
                                                 setting, not of the storage */
-    add(out, "launch", "launch__occupancy_limit_shared_mem", "block",
+    add(x->out, "launch", "launch__occupancy_limit_shared_mem", "block",
         o->shared_per_block ? (double)(o->carveout / o->shared_per_block) : o->by_shared);
-    add(out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
-    uint32_t groups = m->mem.groups,
+    add(x->out, "launch", "launch__occupancy_limit_barriers", "block", o->by_barriers);
+    uint32_t groups = x->m->mem.groups,
              clusters = 0; /* that are resident at once: all blocks of one lie in a group of SMs */
-    for (uint32_t k = 0; all->cluster && k < groups; k++)
-        clusters +=
-            ((k + 1) * m->sm.count / groups - k * m->sm.count / groups) * o->blocks / all->cluster;
-    add(out, "launch", "launch__cluster_max_active", "cluster", clusters);
-    add(out, "launch", "launch__barrier_count", "", all->barriers);
-    add(out, "launch", "launch__shared_mem_config_size", "B", (double)out->occupancy.carveout);
-    add(out, "launch", "launch__waves_per_multiprocessor", "",
-        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], sms * o->blocks)) /
+    for (uint32_t k = 0; x->all->cluster && k < groups; k++)
+        clusters += ((k + 1) * x->m->sm.count / groups - k * x->m->sm.count / groups) * o->blocks /
+                    x->all->cluster;
+    add(x->out, "launch", "launch__cluster_max_active", "cluster", clusters);
+    add(x->out, "launch", "launch__barrier_count", "", x->all->barriers);
+    add(x->out, "launch", "launch__shared_mem_config_size", "B",
+        (double)x->out->occupancy.carveout);
+    add(x->out, "launch", "launch__waves_per_multiprocessor", "",
+        rint(100 * ratio((double)grid[0] * grid[1] * grid[2], x->sms * o->blocks)) /
             100); /* as reported: two decimals */
-    add(out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)cycles);
-    add(out, "launch", "gpu__time_duration.sum", "ns", ns);
+    add(x->out, "launch", "gpc__cycles_elapsed.max", "cycle", (double)x->cycles);
+    add(x->out, "launch", "gpu__time_duration.sum", "ns",
+        (double)x->cycles * 1000.0 / x->m->clock_mhz);
+}
 
-    add(out, "sm", "sm__cycles_active.avg", "cycle", active / sms);
-    add(out, "sm", "sm__cycles_active.max", "cycle", (double)most);
-    add(out, "sm", "sm__cycles_active.min", "cycle", (double)least);
-    add(out, "sm", "sm__cycles_active.sum", "cycle", active);
-    add(out, "sm", "sm__ctas_launched.sum", "block", (double)t.blocks);
-    add(out, "sm", "smsp__warps_launched.sum", "warp", (double)t.warps);
-    add(out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
-        100 * ratio((double)t.warp_cycles, active * m->sm.warps));
-    add(out, "sm", "smsp__inst_executed.sum", "inst", (double)t.inst);
-    add(out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)t.thread_inst);
-    add(out, "sm", "smsp__thread_inst_executed_pred_on.sum", "inst", (double)t.thread_on);
-    add(out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "",
-        ratio((double)t.thread_inst, (double)t.inst));
-    add(out, "sm", "smsp__issue_active.sum", "cycle", (double)issue_active);
-    add(out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%",
-        100 * ratio((double)issue_active, (double)sub_cycles));
-    add(out, "sm", "smsp__cycles_active.sum", "cycle", (double)sub_cycles);
-    add(out, "sm", "smsp__cycles_active.avg", "cycle", sub_average);
-    add(out, "sm", "smsp__cycles_active.max", "cycle", (double)sub.most);
-    add(out, "sm", "smsp__cycles_active.min", "cycle", (double)sub.least);
-    add(out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp",
-        ratio((double)eligible_sum, (double)sub_cycles));
-    add(out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp",
-        ratio((double)eligible.most, sub_average));
-    add(out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp",
-        ratio((double)eligible.least, sub_average));
+static void add_sm_cycles(const metrics *x)
+{
+    add(x->out, "sm", "sm__cycles_active.avg", "cycle", x->active / x->sms);
+    add(x->out, "sm", "sm__cycles_active.max", "cycle", (double)x->most);
+    add(x->out, "sm", "sm__cycles_active.min", "cycle", (double)x->least);
+    add(x->out, "sm", "sm__cycles_active.sum", "cycle", x->active);
+    add(x->out, "sm", "sm__ctas_launched.sum", "block", (double)x->t.blocks);
+    add(x->out, "sm", "smsp__warps_launched.sum", "warp", (double)x->t.warps);
+    add(x->out, "sm", "sm__warps_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)x->t.warp_cycles, x->active * x->m->sm.warps));
+    add(x->out, "sm", "smsp__inst_executed.sum", "inst", (double)x->t.inst);
+    add(x->out, "sm", "smsp__thread_inst_executed.sum", "inst", (double)x->t.thread_inst);
+    add(x->out, "sm", "smsp__thread_inst_executed_pred_on.sum", "inst", (double)x->t.thread_on);
+    add(x->out, "sm", "smsp__thread_inst_executed_per_inst_executed.ratio", "",
+        ratio((double)x->t.thread_inst, (double)x->t.inst));
+    add(x->out, "sm", "smsp__issue_active.sum", "cycle", (double)x->issue_active);
+    add(x->out, "sm", "smsp__issue_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)x->issue_active, (double)x->sub_cycles));
+    add(x->out, "sm", "smsp__cycles_active.sum", "cycle", (double)x->sub_cycles);
+    add(x->out, "sm", "smsp__cycles_active.avg", "cycle", x->sub_average);
+    add(x->out, "sm", "smsp__cycles_active.max", "cycle", (double)x->sub.most);
+    add(x->out, "sm", "smsp__cycles_active.min", "cycle", (double)x->sub.least);
+    add(x->out, "sm", "smsp__warps_eligible.avg.per_cycle_active", "warp",
+        ratio((double)x->eligible_sum, (double)x->sub_cycles));
+    add(x->out, "sm", "smsp__warps_eligible.max.per_cycle_active", "warp",
+        ratio((double)x->eligible.most, x->sub_average));
+    add(x->out, "sm", "smsp__warps_eligible.min.per_cycle_active", "warp",
+        ratio((double)x->eligible.least, x->sub_average));
+}
+
+/* The least and the most of a unit. */
+static void add_sm_ranges(const metrics *x)
+{
     const struct {
         const char *least, *most;
         const extremes *of;
         double peak; /* of one unit, while an average one was active: so the recorded launches
                         divide */
     } range[] = {{"smsp__issue_active.min.pct_of_peak_sustained_active",
-                  "smsp__issue_active.max.pct_of_peak_sustained_active", &issue, sub_average},
+                  "smsp__issue_active.max.pct_of_peak_sustained_active", &x->issue, x->sub_average},
                  {"sm__warps_active.min.pct_of_peak_sustained_active",
-                  "sm__warps_active.max.pct_of_peak_sustained_active", &resident,
-                  active / sms * m->sm.warps},
+                  "sm__warps_active.max.pct_of_peak_sustained_active", &x->resident,
+                  x->active / x->sms * x->m->sm.warps},
                  {"sm__pipe_tensor_cycles_active.min.pct_of_peak_sustained_active",
-                  "sm__pipe_tensor_cycles_active.max.pct_of_peak_sustained_active", &tensor,
-                  active / sms * m->sm.subcores}};
+                  "sm__pipe_tensor_cycles_active.max.pct_of_peak_sustained_active", &x->tensor,
+                  x->active / x->sms * x->m->sm.subcores}};
     for (size_t k = 0; k < sizeof range / sizeof *range; k++) {
-        add(out, "sm", range[k].least, "%", 100 * ratio((double)range[k].of->least, range[k].peak));
-        add(out, "sm", range[k].most, "%", 100 * ratio((double)range[k].of->most, range[k].peak));
+        add(x->out, "sm", range[k].least, "%",
+            100 * ratio((double)range[k].of->least, range[k].peak));
+        add(x->out, "sm", range[k].most, "%",
+            100 * ratio((double)range[k].of->most, range[k].peak));
     }
-    add(out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle",
-        ratio((double)t.inst, active));
-    add(out, "sm", "smsp__inst_executed_op_branch.sum", "inst", (double)t.branches);
-    add(out, "sm", "smsp__sass_branch_targets.sum", "", (double)t.targets);
-    add(out, "sm", "smsp__sass_branch_targets_threads_divergent.sum", "", (double)t.divergent);
-    add(out, "sm", "smsp__sass_branch_targets_threads_uniform.sum", "",
-        (double)(t.targets - (t.divergent < t.targets ? t.divergent : t.targets)));
-    const uint64_t *unit = t.pipe_inst, f32 = unit[PL_PIPE_FMA] + unit[PL_PIPE_HALF];
+}
+
+static void add_branches(const metrics *x)
+{
+    add(x->out, "sm", "sm__inst_executed.avg.per_cycle_active", "inst/cycle",
+        ratio((double)x->t.inst, x->active));
+    add(x->out, "sm", "smsp__inst_executed_op_branch.sum", "inst", (double)x->t.branches);
+    add(x->out, "sm", "smsp__sass_branch_targets.sum", "", (double)x->t.targets);
+    add(x->out, "sm", "smsp__sass_branch_targets_threads_divergent.sum", "",
+        (double)x->t.divergent);
+    add(x->out, "sm", "smsp__sass_branch_targets_threads_uniform.sum", "",
+        (double)(x->t.targets - (x->t.divergent < x->t.targets ? x->t.divergent : x->t.targets)));
+}
+
+static void add_pipes(const metrics *x)
+{
+    const uint64_t *unit = x->t.pipe_inst, f32 = unit[PL_PIPE_FMA] + unit[PL_PIPE_HALF];
     const struct {
         const char *name;
         uint64_t n;
     } pipes[] = {
         {"smsp__inst_executed_pipe_alu.sum", unit[PL_PIPE_ALU]},
         {"smsp__inst_executed_pipe_fma.sum", f32},
-        {"smsp__inst_executed_pipe_fmaheavy.sum", f32 - t.lite},
-        {"smsp__inst_executed_pipe_fmalite.sum", t.lite},
+        {"smsp__inst_executed_pipe_fmaheavy.sum", f32 - x->t.lite},
+        {"smsp__inst_executed_pipe_fmalite.sum", x->t.lite},
         {"smsp__inst_executed_pipe_fma_type_fp16.sum", unit[PL_PIPE_HALF]},
         {"smsp__inst_executed_pipe_fp64.sum", unit[PL_PIPE_FP64]},
         {"smsp__inst_executed_pipe_xu.sum", unit[PL_PIPE_XU]},
-        {"smsp__inst_executed_pipe_lsu.sum", unit[PL_PIPE_LSU] + t.lsu},
+        {"smsp__inst_executed_pipe_lsu.sum", unit[PL_PIPE_LSU] + x->t.lsu},
         {"smsp__inst_executed_pipe_tensor.sum", unit[PL_PIPE_TENSOR]},
-        {"smsp__inst_executed_pipe_adu.sum", t.adu},
-        {"smsp__inst_executed_pipe_cbu.sum", t.cbu},
+        {"smsp__inst_executed_pipe_adu.sum", x->t.adu},
+        {"smsp__inst_executed_pipe_cbu.sum", x->t.cbu},
     };
     for (size_t k = 0; k < sizeof pipes / sizeof *pipes; k++)
-        add(out, "sm", pipes[k].name, "inst", (double)pipes[k].n);
-    add(out, "sm", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%",
-        100 * ratio((double)t.tensor_cycles, sub_active));
+        add(x->out, "sm", pipes[k].name, "inst", (double)pipes[k].n);
+    add(x->out, "sm", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", "%",
+        100 * ratio((double)x->t.tensor_cycles, x->sub_active));
+}
+
+static void add_stalls(const metrics *x)
+{
     static const char *const stall_names[] = {
 #define X(name, word, text) "smsp__average_warps_issue_stalled_" word "_per_issue_active.ratio",
         PL_STALLS(X)
 #undef X
     };
     for (unsigned k = 1; k < PL_STALL_COUNT; k++)
-        add(out, "sm", stall_names[k], "", ratio((double)t.stall[k], (double)issue_active));
+        add(x->out, "sm", stall_names[k], "",
+            ratio((double)x->t.stall[k], (double)x->issue_active));
+}
 
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request", (double)t.loads);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request", (double)t.stores);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request",
-        (double)t.atomics);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "request", (double)t.reds);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request",
-        (double)t.local_loads);
-    add(out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request",
-        (double)t.local_stores);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector",
-        (double)t.load_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector",
-        (double)t.store_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector",
-        (double)t.atomic_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector",
-        (double)t.red_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector",
-        (double)t.load_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sector",
-        (double)(t.load_sectors - t.load_hits));
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector",
-        (double)t.local_load_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector",
-        (double)t.local_store_sectors);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector",
-        (double)t.local_load_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum", "sector",
-        (double)t.store_hits);
-    add(out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sector",
-        (double)t.local_store_hits);
-    add(out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
-        100 * ratio((double)(t.load_hits + t.local_load_hits),
-                    (double)(t.load_sectors + t.local_load_sectors)));
+static void add_l1_requests(const metrics *x)
+{
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request",
+        (double)x->t.loads);
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "request",
+        (double)x->t.stores);
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", "request",
+        (double)x->t.atomics);
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum", "request",
+        (double)x->t.reds);
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", "request",
+        (double)x->t.local_loads);
+    add(x->out, "l1", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", "request",
+        (double)x->t.local_stores);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector",
+        (double)x->t.load_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "sector",
+        (double)x->t.store_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "sector",
+        (double)x->t.atomic_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum", "sector",
+        (double)x->t.red_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", "sector",
+        (double)x->t.load_hits);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum", "sector",
+        (double)(x->t.load_sectors - x->t.load_hits));
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", "sector",
+        (double)x->t.local_load_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", "sector",
+        (double)x->t.local_store_sectors);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_ld_lookup_hit.sum", "sector",
+        (double)x->t.local_load_hits);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_global_op_st_lookup_hit.sum", "sector",
+        (double)x->t.store_hits);
+    add(x->out, "l1", "l1tex__t_sectors_pipe_lsu_mem_local_op_st_lookup_hit.sum", "sector",
+        (double)x->t.local_store_hits);
+    add(x->out, "l1", "l1tex__t_sector_hit_rate.pct", "%",
+        100 * ratio((double)(x->t.load_hits + x->t.local_load_hits),
+                    (double)(x->t.load_sectors + x->t.local_load_sectors)));
+}
+
+static void add_l1_data(const metrics *x)
+{
     /* shuffles, special registers that differ by lane, fences and one pass of each barrier go the
      * same way */
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
-        (double)(t.shared_passes + t.exchanges + t.barriers + t.wgmma_halves / 2));
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "",
-        (double)t.shared_load_passes);
-    add(out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "",
-        (double)t.shared_store_passes);
-    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "", (double)t.conflicts);
-    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "",
-        (double)t.load_conflicts);
-    add(out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "",
-        (double)t.store_conflicts);
-    add(out, "l1", "l1tex__lsu_writeback_active.sum", "cycle", (double)t.writebacks);
-    add(out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector", (double)t.l1_read_sectors);
-    add(out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector", (double)t.l1_write_sectors);
-    add(out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst", (double)t.shared_loads);
-    add(out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst",
-        (double)(t.loads - t.copies));
-    add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%",
-        100 * ratio((double)t.load_bytes, (double)t.load_sectors * sector));
-    add(out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "%",
-        100 * ratio((double)t.store_bytes, (double)t.store_sectors * sector));
-    add(out, "l1", "idc__requests.sum", "request", (double)t.const_requests);
-    add(out, "l1", "idc__requests_lookup_miss.sum", "request", (double)t.const_misses);
-    add(out, "l1", "sm__icc_requests.sum", "request", (double)t.code_requests);
-    add(out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)t.code_misses);
+    add(x->out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "",
+        (double)(x->t.shared_passes + x->t.exchanges + x->t.barriers + x->t.wgmma_halves / 2));
+    add(x->out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "",
+        (double)x->t.shared_load_passes);
+    add(x->out, "l1", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "",
+        (double)x->t.shared_store_passes);
+    add(x->out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "",
+        (double)x->t.conflicts);
+    add(x->out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "",
+        (double)x->t.load_conflicts);
+    add(x->out, "l1", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "",
+        (double)x->t.store_conflicts);
+    add(x->out, "l1", "l1tex__lsu_writeback_active.sum", "cycle", (double)x->t.writebacks);
+    add(x->out, "l1", "l1tex__m_xbar2l1tex_read_sectors.sum", "sector",
+        (double)x->t.l1_read_sectors);
+    add(x->out, "l1", "l1tex__m_l1tex2xbar_write_sectors.sum", "sector",
+        (double)x->t.l1_write_sectors);
+    add(x->out, "l1", "smsp__sass_inst_executed_op_shared_ld.sum", "inst",
+        (double)x->t.shared_loads);
+    add(x->out, "l1", "smsp__sass_inst_executed_op_global_ld.sum", "inst",
+        (double)(x->t.loads - x->t.copies));
+    add(x->out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", "%",
+        100 * ratio((double)x->t.load_bytes, (double)x->t.load_sectors * x->sector));
+    add(x->out, "l1", "smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", "%",
+        100 * ratio((double)x->t.store_bytes, (double)x->t.store_sectors * x->sector));
+    add(x->out, "l1", "idc__requests.sum", "request", (double)x->t.const_requests);
+    add(x->out, "l1", "idc__requests_lookup_miss.sum", "request", (double)x->t.const_misses);
+    add(x->out, "l1", "sm__icc_requests.sum", "request", (double)x->t.code_requests);
+    add(x->out, "l1", "sm__icc_requests_lookup_miss.sum", "request", (double)x->t.code_misses);
+}
 
+static void add_l2(const metrics *x)
+{
+    const pl_memsys_stat *mem = &x->all->mem;
     /* Of the launches themselves: requests of no kind that has a name, and code, which each GPC
      * reads once and which misses in both halves. The more slices an SM has used, the more of them
-     * it has something to tell, in both halves: at most all. */
-    const double code = (double)(all->code_read * m->launch.code_reads),
-                 misses = 2 * (double)all->code_read;
-    const double launches = (double)all->grids,
-                 reads = (double)x->read_sectors + code + m->launch.l2_reads * launches;
+     * it has something to tell, in both halves: at x->most all. */
+    const double code = (double)(x->all->code_read * x->m->launch.code_reads),
+                 misses = 2 * (double)x->all->code_read;
+    const double launches = (double)x->all->grids,
+                 reads = (double)mem->read_sectors + code + x->m->launch.l2_reads * launches;
     /* Which half owns a line is not known: a store goes on to another half as often as there are
      * others. */
-    const double near = (double)(x->write_sectors - x->far_writes),
-                 others = rint(near * (1 - 1.0 / m->mem.partitions));
-    const double writes = near + others + m->launch.l2_writes * launches;
-    const double named = reads + writes + (double)(x->atomic_sectors + x->reduce_sectors),
-                 far = (double)(x->far_sectors - x->far_writes) + others + rint(code / 3);
-    const double pairs = (double)m->sm.count * m->mem.slices * launches;
-    double told = m->launch.l2_told * (named - far);
+    const double near = (double)(mem->write_sectors - mem->far_writes),
+                 others = rint(near * (1 - 1.0 / x->m->mem.partitions));
+    const double writes = near + others + x->m->launch.l2_writes * launches;
+    const double named = reads + writes + (double)(mem->atomic_sectors + mem->reduce_sectors),
+                 far = (double)(mem->far_sectors - mem->far_writes) + others + rint(code / 3);
+    const double pairs = (double)x->m->sm.count * x->m->mem.slices * launches;
+    double told = x->m->launch.l2_told * (named - far);
     if (told > 2 * pairs) told = 2 * pairs;
     told = 2 * rint(told / 2);
-    const double own = m->launch.l2_requests * launches, looked_up = own + told / 2;
-    const double found = (double)x->hit_sectors + looked_up + (code > misses ? code - misses : 0),
-                 missed = (double)x->miss_sectors + misses;
-    add(out, "l2", "lts__t_requests.sum", "request",
-        (double)x->requests + looked_up + rint(code / (double)(m->l1.line / m->l1.sector)));
-    add(out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
-    add(out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
-    add(out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)x->atomic_sectors);
-    add(out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)x->reduce_sectors);
-    add(out, "l2", "lts__t_sectors.sum", "sector", named + own + told);
-    add(out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)x->data_requests);
-    add(out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)x->data_sectors);
-    add(out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", (double)x->data_hits);
-    add(out, "l2", "ptxloom__l2_sectors_other.sum", "sector",
-        named + own + told - (double)x->data_sectors);
-    add(out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
-    add(out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
-    add(out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", found);
-    add(out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", missed);
-    add(out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio(found, found + missed));
-    add(out, "l2", "lts__d_sectors_fill_device.sum", "sector", (double)(x->fills + all->code_read));
+    const double own = x->m->launch.l2_requests * launches, looked_up = own + told / 2;
+    const double found = (double)mem->hit_sectors + looked_up + (code > misses ? code - misses : 0),
+                 missed = (double)mem->miss_sectors + misses;
+    add(x->out, "l2", "lts__t_requests.sum", "request",
+        (double)mem->requests + looked_up + rint(code / (double)(x->m->l1.line / x->m->l1.sector)));
+    add(x->out, "l2", "lts__t_sectors_op_read.sum", "sector", reads);
+    add(x->out, "l2", "lts__t_sectors_op_write.sum", "sector", writes);
+    add(x->out, "l2", "lts__t_sectors_op_atom.sum", "sector", (double)mem->atomic_sectors);
+    add(x->out, "l2", "lts__t_sectors_op_red.sum", "sector", (double)mem->reduce_sectors);
+    add(x->out, "l2", "lts__t_sectors.sum", "sector", named + own + told);
+    add(x->out, "l2", "lts__t_requests_srcunit_tex.sum", "request", (double)mem->data_requests);
+    add(x->out, "l2", "lts__t_sectors_srcunit_tex.sum", "sector", (double)mem->data_sectors);
+    add(x->out, "l2", "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector",
+        (double)mem->data_hits);
+    add(x->out, "l2", "ptxloom__l2_sectors_other.sum", "sector",
+        named + own + told - (double)mem->data_sectors);
+    add(x->out, "l2", "lts__t_sectors_srcunit_ltcfabric.sum", "sector", far + told / 2);
+    add(x->out, "l2", "lts__t_sectors_srcnode_gpc.sum", "sector", named - far + told / 2);
+    add(x->out, "l2", "lts__t_sectors_lookup_hit.sum", "sector", found);
+    add(x->out, "l2", "lts__t_sectors_lookup_miss.sum", "sector", missed);
+    add(x->out, "l2", "lts__t_sector_hit_rate.pct", "%", 100 * ratio(found, found + missed));
+    add(x->out, "l2", "lts__d_sectors_fill_device.sum", "sector",
+        (double)(mem->fills + x->all->code_read));
+}
 
-    const double dram_read = (double)(all->dram_read + all->code_read);
-    add(out, "dram", "dram__sectors_read.sum", "sector", dram_read);
-    add(out, "dram", "ptxloom__dram_sectors_code.sum", "sector", (double)all->code_read);
-    add(out, "dram", "dram__sectors_write.sum", "sector", (double)all->dram_written);
-    add(out, "dram", "dram__bytes_read.sum", "B", dram_read * sector);
-    add(out, "dram", "dram__bytes_write.sum", "B", (double)all->dram_written * sector);
-    add(out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
-        100 * ratio((dram_read + (double)all->dram_written) * sector,
-                    m->mem.dram.bytes_per_cycle * (double)cycles));
+static void add_dram(const metrics *x)
+{
+    const double dram_read = (double)(x->all->dram_read + x->all->code_read);
+    add(x->out, "dram", "dram__sectors_read.sum", "sector", dram_read);
+    add(x->out, "dram", "ptxloom__dram_sectors_code.sum", "sector", (double)x->all->code_read);
+    add(x->out, "dram", "dram__sectors_write.sum", "sector", (double)x->all->dram_written);
+    add(x->out, "dram", "dram__bytes_read.sum", "B", dram_read * x->sector);
+    add(x->out, "dram", "dram__bytes_write.sum", "B", (double)x->all->dram_written * x->sector);
+    add(x->out, "dram", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "%",
+        100 * ratio((dram_read + (double)x->all->dram_written) * x->sector,
+                    x->m->mem.dram.bytes_per_cycle * (double)x->cycles));
+}
+
+void pl_counters(pl_timing_result *out, const pl_totals *all)
+{
+    metrics x = {.out = out,
+                 .all = all,
+                 .m = all->m,
+                 .issue = none,
+                 .eligible = none,
+                 .sub = none,
+                 .resident = none,
+                 .tensor = none,
+                 .least = UINT64_MAX,
+                 .cycles = all->cycles};
+    add_up(&x);
+    out->inst_executed = x.t.inst;
+    out->thread_inst_executed = x.t.thread_inst;
+    out->sm_active = x.most;
+    out->cycles = x.cycles;
+    out->occupancy = all->occupancy;
+    out->ncounters = 0;
+    add_launch(&x);
+    add_sm_cycles(&x);
+    add_sm_ranges(&x);
+    add_branches(&x);
+    add_pipes(&x);
+    add_stalls(&x);
+    add_l1_requests(&x);
+    add_l1_data(&x);
+    add_l2(&x);
+    add_dram(&x);
 }
