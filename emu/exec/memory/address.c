@@ -190,90 +190,66 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t b
                 &(pl_alloc){.address = last->address, .size = last->size, .name = last->name});
 }
 
-void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
-                     const char *what)
+enum { ACCESS_TEXT = 120 }; /* bytes of the words for an access */
+
+static const char *const space_names[] = {
+    [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant",  [PL_SP_GLOBAL] = "global",
+    [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "parameter", [PL_SP_SHARED] = "shared",
+    [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
+
+/* An address in shared memory, `at`, that the block does not have. */
+static void outside_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at, uint64_t bytes,
+                           const char *what)
 {
-    static const char *const names[] = {
-        [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant",  [PL_SP_GLOBAL] = "global",
-        [PL_SP_LOCAL] = "local",     [PL_SP_PARAM] = "parameter", [PL_SP_SHARED] = "shared",
-        [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
-    pl_space real = space;
-    uint64_t at = address;
-    uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
-    const pl_alloc *constants = p && real == PL_SP_GLOBAL ? constants_at(w, address) : NULL;
-    if (p && address % bytes) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
-                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", which is not a multiple of %" PRIu64,
-                 what, bytes, names[real], at, bytes);
-        return;
-    }
-    if (real == PL_SP_SHARED) {
-        const pl_cta *c = w->cta;
-        uint64_t rank = at / PL_SHARED_SLICE;
-        if (rank != c->cluster_rank && (!c->cluster || rank >= c->cluster->size))
-            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
-                     " of the cluster, which has %" PRIu32,
-                     what, bytes, at, rank, c->cluster ? c->cluster->size : 1);
-        else if (rank != c->cluster_rank && !c->cluster->cta[rank])
-            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
-                     " of the cluster, which has not started",
-                     what, bytes, at, rank);
-        else if (rank != c->cluster_rank &&
-                 !c->cluster->cta[rank]->live) /* recorded: exec.groups */
-            pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
-                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
-                     " of the cluster, which has ended",
-                     what, bytes, at, rank);
-        else
-            pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                     "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64
-                     "; the block has %" PRIu32 " bytes from 0x%" PRIx64,
-                     what, bytes, at, c->shared_end - c->shared_start,
-                     (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
-        return;
-    }
-    if (real == PL_SP_PARAM && p) {
+    const pl_cta *c = w->cta;
+    uint64_t rank = at / PL_SHARED_SLICE;
+    if (rank != c->cluster_rank && (!c->cluster || rank >= c->cluster->size))
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 " of the cluster, which has %" PRIu32,
+                 what, bytes, at, rank, c->cluster ? c->cluster->size : 1);
+    else if (rank != c->cluster_rank && !c->cluster->cta[rank])
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 " of the cluster, which has not started",
+                 what, bytes, at, rank);
+    else if (rank != c->cluster_rank && !c->cluster->cta[rank]->live) /* recorded: exec.groups */
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
+                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 " of the cluster, which has ended",
+                 what, bytes, at, rank);
+    else
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
-                 "; parameters of a kernel cannot be written",
-                 what, bytes, at);
-        return;
-    }
-    if (constants) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", constant address 0x%" PRIx64
-                 "; constants cannot be written",
-                 what, bytes, address, address - constants->address);
-        return;
-    }
-    if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32
-                 " bytes",
-                 what, bytes, names[real], at,
-                 real == PL_SP_LOCAL ? "the stack of the thread has"
-                                     : "the kernel's parameters have",
-                 real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
-        return;
-    }
-    char access[120];
-    if (space == PL_SP_CONST) {
-        snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64,
-                 what, bytes, address);
-        outside_bank(w, lane, address, bytes, access);
-        return;
-    }
+                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 "; the block has %" PRIu32
+                 " bytes from 0x%" PRIx64,
+                 what, bytes, at, c->shared_end - c->shared_start,
+                 (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
+}
+
+/* Local memory, or the kernel's parameters, are smaller. */
+static void outside_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
+                          uint64_t bytes, const char *what)
+{
+    pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+             "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32
+             " bytes",
+             what, bytes, space_names[real], at,
+             real == PL_SP_LOCAL ? "the stack of the thread has" : "the kernel's parameters have",
+             real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
+}
+
+/* An address near the windows of shared and local memory. False: it is not. */
+static bool in_window(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                      const char *what)
+{
     if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS ||
                                    address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
                  "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which lies in the window of %s memory",
-                 what, bytes, names[space], address,
+                 what, bytes, space_names[space], address,
                  address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
-        return;
+        return true;
     }
     const uint64_t beyond = address - (PL_LOCAL_WINDOW - WINDOW_REACH);
     if (beyond < 2 * WINDOW_REACH) {
@@ -284,8 +260,16 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
                  "the stack of the thread has %" PRIu32,
                  what, bytes, address, distance,
                  before ? "before the start of" : "from the start of", pl_local_top(w));
-        return;
+        return true;
     }
+    return false;
+}
+
+/* An address in global memory at which nothing is, or not so much. */
+static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
+                           const char *what)
+{
+    char access[ACCESS_TEXT];
     if (address < NULL_PAGE) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", a null pointer", what, bytes, address);
@@ -315,4 +299,50 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
         return;
     }
     outside(w, lane, access, address, bytes, a);
+}
+
+/* Memory that is there and cannot be written: parameters and constants. False: it is neither. */
+static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
+                         uint64_t bytes, const char *what)
+{
+    const pl_alloc *constants = real == PL_SP_GLOBAL ? constants_at(w, address) : NULL;
+    if (real == PL_SP_PARAM) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
+                 "; parameters of a kernel cannot be written",
+                 what, bytes, at);
+    } else if (constants) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", constant address 0x%" PRIx64
+                 "; constants cannot be written",
+                 what, bytes, address, address - constants->address);
+    }
+    return real == PL_SP_PARAM || constants;
+}
+
+void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                     const char *what)
+{
+    pl_space real = space;
+    uint64_t at = address;
+    const uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
+    if (p && address % bytes) {
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
+                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", which is not a multiple of %" PRIu64,
+                 what, bytes, space_names[real], at, bytes);
+    } else if (real == PL_SP_SHARED) {
+        outside_shared(w, lane, address, at, bytes, what);
+    } else if (p && is_read_only(w, lane, real, address, at, bytes, what)) {
+        /* said */
+    } else if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
+        outside_frame(w, lane, real, address, at, bytes, what);
+    } else if (space == PL_SP_CONST) {
+        char access[ACCESS_TEXT];
+        snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64,
+                 what, bytes, address);
+        outside_bank(w, lane, address, bytes, access);
+    } else if (!in_window(w, lane, space, address, bytes, what)) {
+        outside_global(w, lane, address, bytes, what);
+    }
 }
