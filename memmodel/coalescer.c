@@ -11,7 +11,7 @@ static inline uint64_t quotient(uint64_t n, uint32_t d)
     return d & (d - 1) ? n / d : n >> __builtin_ctz(d);
 }
 
-static void add(pl_lines *out, uint64_t line, uint8_t mask)
+static inline void add(pl_lines *out, uint64_t line, uint8_t mask)
 {
     /* neighbouring lanes mostly share a line, so look backwards */
     for (uint32_t i = out->n; i-- > 0;) {
@@ -27,17 +27,32 @@ static void add(pl_lines *out, uint64_t line, uint8_t mask)
     out->n++;
 }
 
+/* The sectors of a line from one byte to another. */
+static inline uint8_t sectors_of(uint64_t from, uint64_t to, uint32_t sector, bool power)
+{
+    const unsigned shift = (unsigned)__builtin_ctz(sector),
+                   low = (unsigned)(power ? from >> shift : from / sector),
+                   high = (unsigned)(power ? to >> shift : to / sector);
+    return (uint8_t)((2u << high) - (1u << low));
+}
+
 void pl_coalesce(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                  uint32_t line, uint32_t sector)
 {
+    const bool power = !(sector & (sector - 1));
+    const uint64_t beyond = (size ? size : 1) - 1;
     out->n = out->sectors = out->unique = 0;
     for (uint32_t m = mask; m; m &= m - 1) {
-        uint64_t first = address[__builtin_ctz(m)], last = first + (size ? size : 1) - 1;
-        for (uint64_t l = first & ~(uint64_t)(line - 1); l <= last; l += line) {
-            uint64_t from = first > l ? first - l : 0,
-                     to = last - l < line - 1 ? last - l : line - 1;
-            unsigned low = (unsigned)quotient(from, sector), high = (unsigned)quotient(to, sector);
-            add(out, l, (uint8_t)((2u << high) - (1u << low)));
+        const uint64_t first = address[__builtin_ctz(m)], last = first + beyond;
+        uint64_t l = first & ~(uint64_t)(line - 1);
+        if (last - l < line) { /* nearly always */
+            add(out, l, sectors_of(first - l, last - l, sector, power));
+            continue;
+        }
+        for (; l <= last; l += line) {
+            const uint64_t from = first > l ? first - l : 0,
+                           to = last - l < line - 1 ? last - l : line - 1;
+            add(out, l, sectors_of(from, to, sector, power));
         }
     }
     for (uint32_t i = 0; i < out->n; i++) out->sectors += pl_sector_count(out->at[i].mask);
