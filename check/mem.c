@@ -75,10 +75,10 @@ uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x)
         const uint32_t before = left & ((1u << k->bad) - 1);
         if (in_turn) done |= before;
         left &= ~(1u << k->bad) & ~(in_turn ? before : 0);
-        pl_warp_widen(w, left);
+        pl_warp_set_exec_mask(w, left);
     }
     k->skipping = false;
-    pl_warp_widen(w, all);
+    pl_warp_set_exec_mask(w, all);
     return pl_failed(w->grid) ? 0 : done;
 }
 

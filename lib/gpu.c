@@ -49,7 +49,7 @@ void pl_gpu_close(pl_gpu *gpu)
     pl_objects_free(&gpu->objects);
     pl_memory_free(&gpu->memory);
     pl_system_close(&gpu->system);
-    pl_stock_close(&gpu->stock);
+    pl_launch_cache_close(&gpu->stock);
     pl_arena_close(gpu->printed);
     pl_arena_close(gpu->messages);
     pl_arena_close(gpu->explanations);

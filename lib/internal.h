@@ -26,7 +26,7 @@ struct pl_gpu {
     pl_objects objects;     /* arrays, textures and surfaces */
     pl_arena *explanations; /* texts of pl_explain */
     pl_system system;       /* device heap, printed text, launches from the device */
-    pl_stock stock;         /* what launches leave for each other */
+    pl_launch_cache stock;  /* what launches leave for each other */
     pl_arena *printed;      /* what pl_gpu_printed returned last */
     uint64_t launches;
     bool unified;             /* pl_gpu_unify */

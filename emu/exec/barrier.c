@@ -3,7 +3,7 @@
 #include "emu/exec/hooks.h"
 
 /* The result of bar.red for the lanes of a released split: those whose guard is true. */
-static void deliver(pl_warp *w, pl_split *s, const pl_barrier *b)
+static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
 {
     const pl_insn *i = &w->code[s->pc - 1];
     const pl_form *f = &pl_forms[i->form];
@@ -40,9 +40,9 @@ static void release(pl_cta *c, uint32_t id)
     for (uint32_t n = 0; n < c->nwarps; n++) {
         pl_warp *w = &c->warp[n];
         w->arrived &= (uint16_t) ~(1u << id);
-        if (w->nsplits > 1) pl_warp_meet(w, (uint8_t)id);
+        if (w->nsplits > 1) pl_warp_reconverge(w, (uint8_t)id);
         for (unsigned k = 0; k < w->nsplits; k++) {
-            pl_split *s = &w->split[k];
+            pl_simt_split *s = &w->split[k];
             if (s->wait == PL_SPLIT_BARRIER && s->barrier == id && !(s->mask & w->came[id])) {
                 deliver(w, s, &b);
                 s->wait = PL_SPLIT_READY;
@@ -163,7 +163,7 @@ static void doubt(pl_warp *w, const char *what)
 void pl_cluster_arrive(pl_warp *w)
 {
     pl_cluster *k = w->cta->cluster;
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     if (s->cluster_arrived) {
         doubt(w, "barrier.cluster.arrive twice without a wait between, the second has no effect");
         return;
@@ -184,7 +184,7 @@ void pl_cluster_arrive(pl_warp *w)
 
 void pl_cluster_wait(pl_warp *w)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     if (!s->cluster_arrived) {
         doubt(w, "barrier.cluster.wait without an arrive before, it does not wait");
         return;

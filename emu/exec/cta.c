@@ -34,7 +34,7 @@ typedef struct pl_exec_pool {
 /* Several threads may say so for their blocks at once. */
 static void let_go(pl_cta *c)
 {
-    if (!c->let_go) __atomic_fetch_add(&c->grid->let_go, 1, __ATOMIC_RELAXED);
+    if (!c->let_go) __atomic_fetch_add(&c->grid->early_launched, 1, __ATOMIC_RELAXED);
     c->let_go = true;
 }
 
@@ -53,7 +53,8 @@ void pl_grid_wait(pl_warp *w)
 pl_grid *pl_grid_startable(pl_grid *head)
 {
     for (pl_grid *g = head; g; g = g->next) {
-        if (g->before && g->before->let_go + g->before->cancelled < pl_grid_blocks(g->before))
+        if (g->before &&
+            g->before->early_launched + g->before->cancelled < pl_grid_blocks(g->before))
             return NULL;
         if (g->next_block < pl_grid_blocks(g)) return g;
     }
@@ -112,7 +113,7 @@ static layout layout_of(const pl_cta *c)
     const size_t first = l.bytes;
     l.file = add_part(&l.bytes, halves * l.rows * PL_LANES * sizeof(uint32_t));
     l.preds = add_part(&l.bytes, halves * l.npreds * sizeof(uint32_t));
-    l.calls = add_part(&l.bytes, CALLS * sizeof(pl_callnode));
+    l.calls = add_part(&l.bytes, CALLS * sizeof(pl_call_frame));
     l.local = add_part(&l.bytes, (size_t)c->grid->width * f->frame_bytes);
     l.each = l.bytes - first;
     l.bytes = first + c->nwarps * l.each;
@@ -154,7 +155,7 @@ static pl_cta *make_cta(pl_grid *g)
     c->shared_first = p->system_shared ? 0 : c->shared_start;
     c->shared_end = c->shared_start + p->shared_bytes;
     c->storage = pl_arena_alloc_aligned(p->storage, layout_of(c).bytes, LINE);
-    c->parted = pl_arena_array(p->sparse, pl_parted, p->nwarps);
+    c->parted = pl_arena_array(p->sparse, pl_split_storage, p->nwarps);
     p->cta[p->n++] = c;
     return pl_arena_ok(p->storage) && pl_arena_ok(p->sparse) ? c : NULL;
 }
@@ -176,7 +177,7 @@ static void fill_cta(pl_cta *c)
         w->file = (uint32_t *)(void *)(at + l.file);
         w->predfile = (uint32_t *)(void *)(at + l.preds);
         w->ncalls = CALLS;
-        w->call = (pl_callnode *)(void *)(at + l.calls);
+        w->call = (pl_call_frame *)(void *)(at + l.calls);
         w->local_bytes = frame_bytes;
         w->local = frame_bytes ? at + l.local : NULL;
         w->split = w->few_splits;
@@ -232,28 +233,28 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->state = PL_WARP_READY;
     w->half = 0;
     w->carry = 0;
-    memset(w->put_by, 0, sizeof w->put_by);
+    memset(w->carry_of, 0, sizeof w->carry_of);
     w->polls = w->spins = 0;
-    w->yield = w->stop = w->wrote = w->timed = w->patient = false;
-    w->nlooked = 0;
+    w->yield = w->stop = w->wrote = w->timed = w->was_timed = false;
+    w->npoll_addresses = 0;
     w->advances = w->pause_at = 0;
-    w->idle = 0;
+    w->spin_pauses = 0;
     w->hit = NULL;
     w->fx = NULL;
     memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* of the block before */
     w->conv_used = 1;
-    w->births = 0;
+    w->splits_made = 0;
     memset(w->came, 0, sizeof w->came);
     w->arrived = 0;
     for (uint32_t k = 0; k < w->ncalls; k++) w->call[k].used = false;
-    w->call[0] = (pl_callnode){
+    w->call[0] = (pl_call_frame){
         .func = (uint32_t)(f - g->program->funcs.at),
         .local_top = f->frame_bytes,
         .aside = f->frame_bytes > f->local_bytes ? f->frame_bytes - f->local_bytes : 0,
         .used = true};
     w->nsplits = 1;
     w->current = 0;
-    w->split[0] = (pl_split){.pc = f->first, .mask = w->lanes};
+    w->split[0] = (pl_simt_split){.pc = f->first, .mask = w->lanes};
     w->active = w->lanes;
     w->pc = f->first;
     w->regs = w->file;
@@ -416,7 +417,7 @@ void pl_cta_end(pl_cta *c)
 
 /* ---- what launches leave for each other ---- */
 
-pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind)
+pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind)
 {
     pl_arena *a = *kept;
     *kept = NULL;
@@ -428,7 +429,7 @@ pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind)
     return a;
 }
 
-void pl_stock_put(pl_arena **kept, pl_arena *a)
+void pl_launch_cache_put(pl_arena **kept, pl_arena *a)
 {
     if (!*kept && a && pl_arena_ok(a))
         *kept = a;
@@ -436,7 +437,7 @@ void pl_stock_put(pl_arena **kept, pl_arena *a)
         pl_arena_close(a);
 }
 
-void pl_stock_close(pl_stock *s)
+void pl_launch_cache_close(pl_launch_cache *s)
 {
     pl_arena_close(s->blocks);
     pl_arena_close(s->rest);
@@ -444,7 +445,7 @@ void pl_stock_close(pl_stock *s)
     pl_arena_close(s->large);
     pl_arena_close(s->sparse);
     pl_team_close(s->team);
-    *s = (pl_stock){0};
+    *s = (pl_launch_cache){0};
 }
 
 /* ---- grids ---- */
@@ -475,9 +476,9 @@ pl_status pl_grid_open(pl_grid *g)
     p->shared_bytes = f->static_shared + g->dynamic_shared;
     p->system_shared = asks_for_system_shared(g->program);
     p->image = aligned_alloc(64, ((size_t)f->rows + 2) / 2 * 2 * PL_LANES * 4);
-    pl_stock none = {0}, *stock = g->stock ? g->stock : &none;
-    p->storage = pl_stock_take(&stock->blocks, PL_STOCK_ANY);
-    p->sparse = pl_stock_take(&stock->rest, PL_STOCK_SPARSE);
+    pl_launch_cache none = {0}, *stock = g->stock ? g->stock : &none;
+    p->storage = pl_launch_cache_take(&stock->blocks, PL_STOCK_ANY);
+    p->sparse = pl_launch_cache_take(&stock->rest, PL_STOCK_SPARSE);
     if (!p->image || !p->storage || !p->sparse) {
         pl_grid_close(g);
         return PL_NOMEM;
@@ -499,7 +500,7 @@ pl_status pl_grid_open(pl_grid *g)
     g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
     g->ran = g->grown = 0;
-    g->executed = g->lane_executed = g->blocks_done = g->let_go = 0;
+    g->executed = g->lane_executed = g->blocks_done = g->early_launched = 0;
     return PL_OK;
 }
 
@@ -545,10 +546,10 @@ void pl_grid_close(pl_grid *g)
     free(p->idle);
     free(p->cluster);
     free(p->image);
-    pl_stock none = {0}, *stock = g->stock ? g->stock : &none;
-    pl_stock_put(&stock->blocks, p->storage);
-    pl_stock_put(&stock->rest, p->sparse);
-    pl_stock_close(&none);
+    pl_launch_cache none = {0}, *stock = g->stock ? g->stock : &none;
+    pl_launch_cache_put(&stock->blocks, p->storage);
+    pl_launch_cache_put(&stock->rest, p->sparse);
+    pl_launch_cache_close(&none);
     free(p);
     g->pool = NULL;
 }

@@ -28,18 +28,18 @@ typedef struct pl_cluster {
 typedef struct pl_cta {
     struct pl_grid *grid;
     uint32_t id[3], linear;
-    uint32_t nwarps, done;   /* done: warps finished */
-    uint32_t nthreads, live; /* live: threads not exited */
-    pl_warp *warp;           /* nwarps */
-    uint8_t *shared;         /* from offset 0: the system's part comes first */
-    uint8_t *storage;        /* of the pool: warps with their registers, shared memory */
-    pl_parted *parted;       /* of the pool: for each warp */
-    bool filled;             /* the storage has been divided */
-    uint32_t shared_start;   /* offset of the first byte of the kernel's own */
-    uint32_t shared_first;   /* of the first that it may use: the system's part too if the program
-                                asks where that lies */
-    uint32_t shared_end;     /* offset behind the last */
-    uint64_t shared_base;    /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
+    uint32_t nwarps, done;    /* done: warps finished */
+    uint32_t nthreads, live;  /* live: threads not exited */
+    pl_warp *warp;            /* nwarps */
+    uint8_t *shared;          /* from offset 0: the system's part comes first */
+    uint8_t *storage;         /* of the pool: warps with their registers, shared memory */
+    pl_split_storage *parted; /* of the pool: for each warp */
+    bool filled;              /* the storage has been divided */
+    uint32_t shared_start;    /* offset of the first byte of the kernel's own */
+    uint32_t shared_first;    /* of the first that it may use: the system's part too if the program
+                                 asks where that lies */
+    uint32_t shared_end;      /* offset behind the last */
+    uint64_t shared_base;     /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
     pl_cluster *cluster;      /* NULL without clusters: then the block is one of its own, as far as

@@ -39,9 +39,10 @@ typedef struct hang {
 
 /* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who
  * look at memory stand where they look. */
-static uint32_t place(const pl_warp *w, const pl_split *s)
+static uint32_t place(const pl_warp *w, const pl_simt_split *s)
 {
-    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->look) return s->look - 1;
+    if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->poll_pc)
+        return s->poll_pc - 1;
     if (s->wait == PL_SPLIT_READY && s == &w->split[w->current]) return w->pc;
     return s->wait == PL_SPLIT_BARRIER || s->wait == PL_SPLIT_SLEEP ||
                    s->wait == PL_SPLIT_CLUSTER || s->wait == PL_SPLIT_GRID
@@ -90,14 +91,14 @@ static pl_lanes lanes_left(const pl_warp *w)
 }
 
 /* The first lane of a split, and its half. */
-static unsigned first_lane(pl_warp *w, const pl_split *s)
+static unsigned first_lane(pl_warp *w, const pl_simt_split *s)
 {
     pl_warp_half(w, (uint32_t)s->mask == 0);
     return (unsigned)__builtin_ctz(pl_of_half(w, s->mask) | 1u << (PL_LANES - 1));
 }
 
 /* Operand k of the instruction at pc, as the first lane of the split has it. */
-static uint32_t operand_of(pl_warp *w, const pl_split *s, uint32_t pc, unsigned k)
+static uint32_t operand_of(pl_warp *w, const pl_simt_split *s, uint32_t pc, unsigned k)
 {
     const unsigned lane = first_lane(w, s);
     const uint32_t row = w->code[pc].op[k];
@@ -105,7 +106,7 @@ static uint32_t operand_of(pl_warp *w, const pl_split *s, uint32_t pc, unsigned 
 }
 
 /* Which barrier a split waits at, or, before an aligned instruction, is about to. */
-static uint32_t barrier_of(pl_warp *w, const pl_split *s)
+static uint32_t barrier_of(pl_warp *w, const pl_simt_split *s)
 {
     return s->wait == PL_SPLIT_BARRIER
                ? s->barrier
@@ -114,9 +115,10 @@ static uint32_t barrier_of(pl_warp *w, const pl_split *s)
 }
 
 /* Does the split look at the barrier that cooperative groups keep for the grid? */
-static bool looks_at_grid(const pl_grid *g, const pl_split *s)
+static bool looks_at_grid(const pl_grid *g, const pl_simt_split *s)
 {
-    const pl_alloc *a = g->workspace && s->look ? pl_memory_find(g->memory, s->look_at) : NULL;
+    const pl_alloc *a =
+        g->workspace && s->poll_pc ? pl_memory_find(g->memory, s->poll_address) : NULL;
     return a && a->address == g->workspace;
 }
 
@@ -140,15 +142,15 @@ static void missing_blocks(hang *h, const pl_grid *g)
         put(&h->t, ", and %llu blocks do not run", (unsigned long long)(pl_grid_blocks(g) - h->n));
 }
 
-static void mbarrier_state(text *t, pl_warp *w, const pl_split *s, const pl_insn *i)
+static void mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl_insn *i)
 {
     pl_space real;
     uint64_t in;
     const unsigned lane = first_lane(w, s);
     const uint8_t *p =
         pl_resolve(w, lane, i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC,
-                   s->look_at, 8, &real, &in);
-    put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->look_at);
+                   s->poll_address, 8, &real, &in);
+    put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->poll_address);
     if (!p) return;
     const pl_mbar b = pl_mbar_read(p);
     put(t, ", whose phase %d lacks %u of %u arrivals", b.phase, b.pending, b.expected);
@@ -156,9 +158,9 @@ static void mbarrier_state(text *t, pl_warp *w, const pl_split *s, const pl_insn
 }
 
 /* Lanes that look at memory again and again: for what. */
-static void looking(hang *h, pl_warp *w, const pl_split *s)
+static void looking(hang *h, pl_warp *w, const pl_simt_split *s)
 {
-    const pl_insn *i = &w->code[s->look - 1];
+    const pl_insn *i = &w->code[s->poll_pc - 1];
     const pl_grid *g = w->grid;
     if (pl_forms[i->form].mnem == M_mbarrier) {
         mbarrier_state(&h->t, w, s, i);
@@ -170,8 +172,8 @@ static void looking(hang *h, pl_warp *w, const pl_split *s)
         return;
     }
     pl_space real = (pl_space)i->sel[PL_M_SPACE];
-    uint64_t in = s->look_at;
-    pl_resolve(w, first_lane(w, s), real, s->look_at, 1, &real, &in);
+    uint64_t in = s->poll_address;
+    pl_resolve(w, first_lane(w, s), real, s->poll_address, 1, &real, &in);
     const pl_alloc *a = real == PL_SP_GLOBAL ? pl_memory_find(g->memory, in) : NULL;
     put(&h->t, "spin, looking at %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global",
         in);
@@ -179,7 +181,7 @@ static void looking(hang *h, pl_warp *w, const pl_split *s)
     put(&h->t, ", which nobody writes");
 }
 
-static void at_barrier(text *t, pl_warp *w, const pl_split *s)
+static void at_barrier(text *t, pl_warp *w, const pl_simt_split *s)
 {
     const pl_cta *c = w->cta;
     const pl_barrier *b = &c->barrier[s->barrier];
@@ -191,7 +193,7 @@ static void at_barrier(text *t, pl_warp *w, const pl_split *s)
 }
 
 /* What a group of lanes waits for. */
-static void reason(hang *h, pl_warp *w, const pl_split *s)
+static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
     const pl_cta *c = w->cta;
@@ -231,7 +233,7 @@ static void reason(hang *h, pl_warp *w, const pl_split *s)
         if (w->grid->simt_stack && s != &w->split[w->current])
             put(t, "wait until the lanes that parted last have come to where they meet (with "
                    "--simt its they would go on)");
-        else if (s->look)
+        else if (s->poll_pc)
             looking(h, w, s);
         else
             put(t, s->wait == PL_SPLIT_SLEEP ? "sleep" : "run");
@@ -242,7 +244,7 @@ static void reason(hang *h, pl_warp *w, const pl_split *s)
 /* ---- who is missing ---- */
 
 /* What lanes do that others wait for, in few words. */
-static void doing(hang *h, pl_warp *w, const pl_split *s)
+static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
 {
     text *t = &h->t;
     put(t, " (");
@@ -254,9 +256,9 @@ static void doing(hang *h, pl_warp *w, const pl_split *s)
         put(t, ": waits at the cluster barrier");
     else if (s->wait == PL_SPLIT_WARP_SYNC || s->wait == PL_SPLIT_CONVERGE)
         put(t, ": waits for lanes of its warp");
-    else if (s->look)
-        put(t, pl_forms[w->code[s->look - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier"
-                                                                      : ": spins");
+    else if (s->poll_pc)
+        put(t, pl_forms[w->code[s->poll_pc - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier"
+                                                                         : ": spins");
     put(t, ")");
 }
 
@@ -287,7 +289,7 @@ static void ended(hang *h, pl_cta *c, uint32_t threads)
 }
 
 /* Who has not come to the barrier that split s waits at. */
-static void missing_warps(hang *h, pl_cta *c, const pl_split *s)
+static void missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
 {
     const pl_barrier *b = &c->barrier[s->barrier];
     uint32_t shown = 0, absent = 0, came = b->arrived;
@@ -335,14 +337,14 @@ static void missing_in_cluster(hang *h, pl_cta *c)
 /* ---- the report ---- */
 
 /* Do the lanes of warp w that are left all stand as split s of warp v does? */
-static bool same(const pl_warp *w, const pl_warp *v, const pl_split *s)
+static bool same(const pl_warp *w, const pl_warp *v, const pl_simt_split *s)
 {
     return w->nsplits == 1 && w->split[0].wait == s->wait && w->split[0].pc == s->pc &&
-           w->split[0].barrier == s->barrier && w->split[0].look == s->look &&
-           w->split[0].look_at == s->look_at && v->nsplits == 1;
+           w->split[0].barrier == s->barrier && w->split[0].poll_pc == s->poll_pc &&
+           w->split[0].poll_address == s->poll_address && v->nsplits == 1;
 }
 
-static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
+static void block(hang *h, pl_cta *c, pl_warp **first, const pl_simt_split **at)
 {
     uint32_t groups = 0;
     text *t = &h->t;
@@ -351,7 +353,7 @@ static void block(hang *h, pl_cta *c, pl_warp **first, const pl_split **at)
         if (w->state == PL_WARP_DONE) continue;
         uint32_t last = k;
         for (unsigned m = 0; m < w->nsplits; m++) {
-            const pl_split *s = &w->split[m];
+            const pl_simt_split *s = &w->split[m];
             if (!*first) {
                 *first = w;
                 *at = s;
@@ -396,7 +398,7 @@ static void sort_splits(pl_warp *w)
         for (unsigned m = k; m > 0 && (w->split[m].mask & (0ull - w->split[m].mask)) <
                                           (w->split[m - 1].mask & (0ull - w->split[m - 1].mask));
              m--) {
-            const pl_split s = w->split[m];
+            const pl_simt_split s = w->split[m];
             w->split[m] = w->split[m - 1];
             w->split[m - 1] = s;
         }
@@ -410,7 +412,7 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
         "deadlock: nothing can run any more",
         "hang: nothing happens but looking at memory that nobody changes"};
     pl_warp *first = NULL;
-    const pl_split *at = NULL;
+    const pl_simt_split *at = NULL;
     char space[sizeof g->fault.text];
     hang h = {.t = {.at = space, .cap = sizeof space}, .live = live, .n = n};
     if (n) qsort(live, n, sizeof *live, by_number);

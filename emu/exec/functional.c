@@ -104,7 +104,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 /* The next number of a random schedule (splitmix64). */
 static uint64_t draw(pl_grid *g)
 {
-    uint64_t z = g->draw += 0x9e3779b97f4a7c15ull;
+    uint64_t z = g->rng += 0x9e3779b97f4a7c15ull;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ z >> 27) * 0x94d049bb133111ebull;
     return z ^ z >> 31;
@@ -120,13 +120,13 @@ static uint64_t turn(pl_cta *c, bool *paused)
     *paused = true;
     for (uint32_t n = 0; n < c->nwarps; n++) {
         uint32_t k = first + n < c->nwarps ? first + n : first + n - c->nwarps;
-        uint64_t limit = g->random ? 1 + draw(g) % (g->turn ? g->turn : RANDOM_TURN) : TURN;
+        uint64_t limit = g->random ? 1 + draw(g) % (g->max_turn ? g->max_turn : RANDOM_TURN) : TURN;
         pl_warp *w = &c->warp[k];
         if (w->state == PL_WARP_DONE) continue;
         if (w->state == PL_WARP_SLEEP) w->clock += TURN;
         uint64_t before = w->executed;
         if (g->random && w->nsplits > 1) pl_warp_shuffle(w, draw(g));
-        pl_warp_state s = g->sink || g->turn ? run_traced(w, limit) : pl_warp_run(w, limit);
+        pl_warp_state s = g->sink || g->max_turn ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
         if (s == PL_WARP_DONE) c->done++;
         if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
@@ -247,7 +247,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             break;
         }
         bool patient = false;
-        for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].patient;
+        for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].was_timed;
         looking = paused && left == before && g->advances == advances
                       ? looking + (patient ? 1 : PL_IDLE_STEP)
                       : 0;

@@ -61,8 +61,8 @@ typedef struct pl_grid {
         capability; /* compute capability of the machine times ten: the tensor cores' arithmetic */
     uint32_t shared_reserved; /* bytes that the system keeps at the start of every block's shared
                                  memory */
-    struct pl_stock *stock;   /* where memory comes from and goes to, or NULL; not owned */
-    struct pl_system *system; /* printf, heap, launches from the device; not owned */
+    struct pl_launch_cache *stock; /* where memory comes from and goes to, or NULL; not owned */
+    struct pl_system *system;      /* printf, heap, launches from the device; not owned */
     uint64_t driver_free; /* cycle until which warps that asked before hold what the driver does for
                              one after the other */
     uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
@@ -74,15 +74,15 @@ typedef struct pl_grid {
     bool modelled;      /* timing mode: a model says how long things take */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
-    uint64_t draw;        /* state of the generator */
+    uint64_t rng;         /* state of the generator */
     uint64_t next_block;  /* blocks that have started or were cancelled, in the order of starting */
-    uint32_t turn;        /* random: most instructions of a turn, 0: default */
+    uint32_t max_turn;    /* random: most instructions of a turn, 0: default */
     struct pl_weak *weak; /* weak consistency, or NULL; not owned */
     const struct pl_hooks *hooks;  /* of a checker, or NULL; not owned */
     struct pl_grid *head;          /* of the row; the grid itself when it runs alone */
     struct pl_grid *before, *next; /* its neighbours in the row, or NULL */
     uint64_t first_block;          /* blocks of grids of the launch that were made before */
-    uint64_t let_go;               /* blocks that the next grid need not wait for any more */
+    uint64_t early_launched;       /* blocks that the next grid need not wait for any more */
     bool complete;                 /* it and all before it have ended */
     /* results */
     pl_fault_info failed; /* an assertion: the launch runs on and fails at its end */
@@ -104,20 +104,24 @@ typedef struct pl_grid {
 
 /* What a launch leaves for later ones: memory whose pages the system has given already, and host
  * threads. Their contents are no one's, each is NULL at first and while somebody uses it. */
-typedef struct pl_stock {
+typedef struct pl_launch_cache {
     pl_arena *blocks, *rest;          /* of blocks (cta.c) */
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
     struct pl_team *team;             /* its threads, */
     uint32_t threads;                 /* of which so many were wanted */
-} pl_stock;
+} pl_launch_cache;
 
 /* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as
  * pl_arena_open_sparse makes it. */
-typedef enum pl_stock_kind { PL_STOCK_ZEROED, PL_STOCK_ANY, PL_STOCK_SPARSE } pl_stock_kind;
+typedef enum pl_launch_cache_kind {
+    PL_STOCK_ZEROED,
+    PL_STOCK_ANY,
+    PL_STOCK_SPARSE
+} pl_launch_cache_kind;
 /* The arena that is kept there, or a new one; NULL: out of memory. */
-pl_arena *pl_stock_take(pl_arena **kept, pl_stock_kind kind);
-void pl_stock_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
-void pl_stock_close(pl_stock *s);
+pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind);
+void pl_launch_cache_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
+void pl_launch_cache_close(pl_launch_cache *s);
 
 /* Has the launch failed? Threads ask while another one says so. */
 static inline bool pl_failed(const pl_grid *g)

@@ -33,15 +33,15 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
     if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) move_out(w);
-    w->split[w->nsplits] = (pl_split){.pc = pc,
-                                      .mask = mask,
-                                      .frame = frame,
-                                      .call = call,
-                                      .cluster_arrived = w->split[w->current].cluster_arrived,
-                                      .cluster_phase = w->split[w->current].cluster_phase,
-                                      .barriers = w->split[w->current].barriers,
-                                      .regained = w->split[w->current].regained,
-                                      .born = ++w->births};
+    w->split[w->nsplits] = (pl_simt_split){.pc = pc,
+                                           .mask = mask,
+                                           .frame = frame,
+                                           .call = call,
+                                           .cluster_arrived = w->split[w->current].cluster_arrived,
+                                           .cluster_phase = w->split[w->current].cluster_phase,
+                                           .barriers = w->split[w->current].barriers,
+                                           .restored_barriers = w->split[w->current].restored_barriers,
+                                           .age = ++w->splits_made};
     return w->nsplits++;
 }
 
@@ -58,7 +58,7 @@ static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t pa
     for (uint16_t k = 1; k < PL_MAX_FRAMES; k++) {
         if (k == PL_FEW_FRAMES && w->conv == w->few_convs) move_out(w);
         if (!w->conv[k].used) {
-            w->conv[k] = (pl_conv){
+            w->conv[k] = (pl_reconv_frame){
                 .pc = pc, .members = members, .parent = parent, .call = call, .used = true};
             if (k >= w->conv_used) w->conv_used = (uint16_t)(k + 1);
             return k;
@@ -70,10 +70,10 @@ static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t pa
 /* All members have arrived: the waiting splits become one. */
 static void merge_frame(pl_warp *w, uint16_t f)
 {
-    pl_conv *c = &w->conv[f];
+    pl_reconv_frame *c = &w->conv[f];
     unsigned keep = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[k];
+        pl_simt_split *s = &w->split[k];
         if (s->frame != f || s->wait != PL_SPLIT_CONVERGE) continue;
         if (keep == PL_MAX_SPLITS) {
             keep = k;
@@ -95,7 +95,7 @@ static void merge_frame(pl_warp *w, uint16_t f)
 static void settle_frames(pl_warp *w)
 {
     for (uint16_t f = 1; f < w->conv_used; f++) {
-        pl_conv *c = &w->conv[f];
+        pl_reconv_frame *c = &w->conv[f];
         if (!c->used) continue;
         if (!c->members) {
             for (unsigned k = 0; k < w->nsplits; k++)
@@ -117,7 +117,7 @@ static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t cal
 
 /* Nobody waits any more for these lanes of a split at the meeting points from its own out to the
  * one that is its own now. */
-static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
+static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
 {
     for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
         w->conv[f].members &= ~lanes;
@@ -130,7 +130,7 @@ static void withdraw(pl_warp *w, pl_split *s, pl_lanes lanes, uint16_t to)
  * nobody waits for it there any more. */
 static void leave_frames(pl_warp *w, uint16_t to)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     withdraw(w, s, w->active, to);
     pl_split_save(w);
     settle_frames(w);
@@ -141,7 +141,7 @@ bool pl_split_release_waiting(pl_warp *w)
 {
     bool any = false;
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[k];
+        pl_simt_split *s = &w->split[k];
         if (s->wait != PL_SPLIT_CONVERGE) continue;
         withdraw(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
@@ -160,14 +160,14 @@ static bool release_from_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;
     for (unsigned k = 0; k < w->nsplits; k++) {
-        const pl_split *s = &w->split[k];
+        const pl_simt_split *s = &w->split[k];
         if (s->wait == PL_SPLIT_READY && !s->yielded) return false;
         yielded |= s->yielded ? s->mask : 0;
     }
     if (!yielded) return false;
     bool any = false;
     for (uint16_t f = 1; f < w->conv_used; f++) {
-        pl_conv *c = &w->conv[f];
+        pl_reconv_frame *c = &w->conv[f];
         if (!c->used || !c->arrived || c->members & ~c->arrived & ~yielded) continue;
         const pl_lanes rest = c->members & ~c->arrived;
         merge_frame(w, f);
@@ -196,9 +196,10 @@ void pl_split_gather(pl_warp *w)
 {
     if (!w->pc || pl_forms[w->code[w->pc - 1].form].mnem != M__yield) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *s = &w->split[w->current], *o = &w->split[k];
+        pl_simt_split *s = &w->split[w->current], *o = &w->split[k];
         if (k == w->current || o->wait != PL_SPLIT_READY || o->pc != s->pc || o->call != s->call ||
-            o->synced != s->synced || o->barriers != s->barriers || o->regained != s->regained ||
+            o->synced != s->synced || o->barriers != s->barriers ||
+            o->restored_barriers != s->restored_barriers ||
             o->cluster_arrived != s->cluster_arrived || o->cluster_phase != s->cluster_phase)
             continue;
         if (encloses(w, o->frame, s->frame))
@@ -220,7 +221,7 @@ void pl_warp_yield(pl_warp *w)
     pl_split_save(w);
     w->split[w->current].yielded = true;
     release_from_yielded(w);
-    w->way = true;
+    w->make_way = true;
 }
 
 /* The current split stands at pc: if this is the meeting point of its frame it waits or merges.
@@ -228,14 +229,14 @@ void pl_warp_yield(pl_warp *w)
 bool pl_split_converge(pl_warp *w)
 {
     for (;;) {
-        pl_split *s = &w->split[w->current];
+        pl_simt_split *s = &w->split[w->current];
         uint16_t f = frame_at(w, s->frame, w->pc, s->call);
         if (!f) return true;
         if (f != s->frame) {
             leave_frames(w, f);
             continue;
         }
-        pl_conv *c = &w->conv[f];
+        pl_reconv_frame *c = &w->conv[f];
         c->arrived |= w->active;
         if (c->arrived == c->members && c->members == w->active) { /* nobody else was waiting */
             s->frame = c->parent;
@@ -284,7 +285,7 @@ static uint16_t join(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv,
                         bool there_first)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
     if (reconv == UINT32_MAX &&
@@ -300,7 +301,7 @@ static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, 
     w->active = s->mask = here;
     w->next = here_pc;
     add_split(w, other, other_pc, frame, call);
-    w->split[w->current].born = ++w->births; /* the lanes that go on now are on top */
+    w->split[w->current].age = ++w->splits_made; /* the lanes that go on now are on top */
 }
 
 /* Has who goes on at `from` come to where all meet? The lanes that have further to go run first
@@ -310,7 +311,7 @@ static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
     return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
 }
 
-void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
+void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv)
 {
     split_lanes(w, there, to, from, reconv, at_end(w, from, reconv));
 }
@@ -349,14 +350,14 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 
 void pl_warp_wait(pl_warp *w, uint8_t kind)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     s->wait = kind;
     s->pc = w->next;
     s->mask = w->active;
     w->stop = true;
 }
 
-void pl_warp_doubt(pl_warp *w, uint32_t mask)
+void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
 {
     pl_grid *g = w->grid->head;
     uint32_t left_out = w->exec & ~mask;
@@ -373,7 +374,7 @@ void pl_warp_doubt(pl_warp *w, uint32_t mask)
 static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wait, uint8_t barrier,
                          pl_lanes ours)
 {
-    const pl_split *s = &w->split[k], *o = &w->split[with];
+    const pl_simt_split *s = &w->split[k], *o = &w->split[with];
     return k != with && s->wait == wait && (wait != PL_SPLIT_BARRIER || s->barrier == barrier) &&
            s->pc == o->pc && s->call == o->call && s->cluster_arrived == o->cluster_arrived &&
            s->cluster_phase == o->cluster_phase && s->mask & ours;
@@ -389,7 +390,7 @@ static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_l
             for (any = true; !encloses(w, frame, w->split[k].frame);) frame = w->conv[frame].parent;
     if (!any) return;
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *o = &w->split[k];
+        pl_simt_split *o = &w->split[k];
         if (k != keep && !waits_beside(w, k, keep, wait, barrier, ours)) continue;
         withdraw(w, o, o->mask, frame);
     }
@@ -403,7 +404,7 @@ static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_l
     settle_frames(w);
 }
 
-void pl_warp_meet(pl_warp *w, uint8_t barrier)
+void pl_warp_reconverge(pl_warp *w, uint8_t barrier)
 {
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait == PL_SPLIT_BARRIER && w->split[k].barrier == barrier)
@@ -412,7 +413,7 @@ void pl_warp_meet(pl_warp *w, uint8_t barrier)
 
 bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     uint32_t pc = w->pc;
     const pl_lanes mask = pl_from_half(w, member_mask & pl_alive(w)),
                    ours = pl_from_half(w, UINT32_MAX);
@@ -422,7 +423,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
     }
     if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
                                   instruction as a split */
-        pl_warp_part(w, w->all, pc, pc + 1, UINT32_MAX);
+        pl_warp_diverge(w, w->all, pc, pc + 1, UINT32_MAX);
         return false;
     }
     pl_lanes here = w->active;
@@ -438,7 +439,7 @@ bool pl_warp_sync(pl_warp *w, uint32_t member_mask)
      * elsewhere) just go on */
     unite(w, w->current, PL_SPLIT_WARP_SYNC, 0, ours);
     for (unsigned k = 0; k < w->nsplits; k++) {
-        pl_split *o = &w->split[k];
+        pl_simt_split *o = &w->split[k];
         if (k == w->current || o->wait != PL_SPLIT_WARP_SYNC ||
             !(o->mask & ours)) /* lanes of another half wait for their own */
             continue;
@@ -485,14 +486,14 @@ bool pl_bar_gathered(pl_warp *w, const pl_insn *i)
 {
     if (pl_bar_is_aligned(i)) return gather_all(w);
     if (w->all == w->active) return true;
-    pl_warp_part(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
+    pl_warp_diverge(w, w->all, w->pc, w->pc + 1, UINT32_MAX); /* lanes whose guard is false go on */
     return false;
 }
 
 /* What __match_any_sync or a labelled partition of cooperative groups returns serves as mask: every
  * group of lanes has its own. Where all groups are complete they execute one after the other in
  * place, else they part. */
-bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
+bool pl_warp_split_by_mask(pl_warp *w, const pl_insn *i, unsigned k)
 {
     const uint32_t *row = w->regs + (size_t)i->op[k] * PL_LANES, all = w->exec,
                    first = row[__builtin_ctz(all)], alive = pl_alive(w);
@@ -508,7 +509,7 @@ bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k)
     if (!complete) {
         w->split[w->current].synced =
             false; /* some may have come together, others that stand here still wait for theirs */
-        pl_warp_part(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
+        pl_warp_diverge(w, pl_from_half(w, group[0]), w->pc, w->pc, UINT32_MAX);
         return true;
     }
     for (uint32_t g = 0; g < n; g++) {

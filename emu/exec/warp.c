@@ -20,17 +20,17 @@ enum {
     SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
 };
 
-void pl_warp_widen(pl_warp *w, uint32_t exec)
+void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec)
 {
     pl_warp_set_exec(w, exec);
 }
 
-uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s)
+uint32_t *pl_warp_frame(const pl_warp *w, const pl_simt_split *s)
 {
     return w->file + ((size_t)w->half * w->file_rows + w->call[s->call].row) * PL_LANES;
 }
 
-uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s)
+uint32_t *pl_warp_preds(const pl_warp *w, const pl_simt_split *s)
 {
     return w->predfile + (size_t)w->half * w->pred_rows + w->call[s->call].pred;
 }
@@ -38,14 +38,14 @@ uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s)
 void pl_warp_half(pl_warp *w, unsigned h)
 {
     if (h == w->half) return;
-    w->put_by[w->half] = w->carry;
+    w->carry_of[w->half] = w->carry;
     w->half = (uint8_t)h;
-    w->carry = w->put_by[h];
+    w->carry = w->carry_of[h];
     w->regs = pl_warp_frame(w, &w->split[w->current]);
     w->pred = pl_warp_preds(w, &w->split[w->current]);
 }
 
-pl_callnode *pl_warp_node(pl_warp *w)
+pl_call_frame *pl_warp_node(pl_warp *w)
 {
     return &w->call[w->split[w->current].call];
 }
@@ -53,13 +53,13 @@ pl_callnode *pl_warp_node(pl_warp *w)
 /* Makes split k the current one. */
 static void enter(pl_warp *w, unsigned k)
 {
-    pl_split *s = &w->split[k];
+    pl_simt_split *s = &w->split[k];
     w->current = (uint8_t)k;
     w->active = s->mask;
     w->pc = s->pc;
     w->regs = pl_warp_frame(w, s);
     w->pred = pl_warp_preds(w, s);
-    s->ran = 0;
+    s->executed = 0;
     s->yielded = false;
     w->stop = false;
 }
@@ -89,7 +89,7 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     uint16_t spare = 0;
     *row = *pred = 0;
     for (uint32_t k = 0; k < w->ncalls; k++) {
-        const pl_callnode *c = &w->call[k];
+        const pl_call_frame *c = &w->call[k];
         if (k && !c->used) {
             spare = spare ? spare : (uint16_t)k;
             continue;
@@ -100,7 +100,7 @@ static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
     }
     if (spare) return spare;
     uint32_t n = w->ncalls * 2;
-    pl_callnode *c = n <= 65536 ? calloc(n, sizeof *c) : NULL;
+    pl_call_frame *c = n <= 65536 ? calloc(n, sizeof *c) : NULL;
     if (!c) return 0;
     memcpy(c, w->call, w->ncalls * sizeof *c);
     replace(w, PL_GROWN_CALL, w->call);
@@ -188,7 +188,7 @@ static bool grow_files(pl_warp *w, uint32_t rows, uint32_t preds)
 }
 
 /* Fills the constant and special rows of a frame for the executing lanes of the half. */
-static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *node)
+static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_call_frame *node)
 {
     uint32_t *rows = w->file + ((size_t)w->half * w->file_rows + node->row) * PL_LANES;
     uint32_t *preds = w->predfile + (size_t)w->half * w->pred_rows + node->pred;
@@ -222,7 +222,7 @@ static void init_frame(pl_warp *w, const pl_prog_func *f, const pl_callnode *nod
 
 /* Copies arguments or results between two frames for the given lanes of the half. */
 static void copy_moves(pl_warp *w, const pl_call_move *from, const pl_call_move *to, uint32_t n,
-                       const pl_callnode *a, const pl_callnode *b, uint32_t lanes)
+                       const pl_call_frame *a, const pl_call_frame *b, uint32_t lanes)
 {
     uint32_t *file = w->file + (size_t)w->half * w->file_rows * PL_LANES,
              *preds = w->predfile + (size_t)w->half * w->pred_rows;
@@ -266,11 +266,11 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
         return;
     }
     uint16_t n = new_node(w, &row, &pred);
-    pl_callnode node = {.ret_pc = w->pc + 1,
-                        .site = (uint32_t)(i - w->code),
-                        .func = callee,
-                        .parent = parent,
-                        .used = true};
+    pl_call_frame node = {.ret_pc = w->pc + 1,
+                          .site = (uint32_t)(i - w->code),
+                          .func = callee,
+                          .parent = parent,
+                          .used = true};
     node.row = (row + 1u) & ~1u;
     node.pred = pred;
     node.local = (w->call[parent].local_top + 15u) & ~15u;
@@ -301,13 +301,13 @@ void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_c
 
 void pl_warp_return(pl_warp *w, pl_lanes lanes)
 {
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     uint16_t n = s->call;
     if (!n) {
         pl_warp_exit(w, lanes);
         return;
     }
-    const pl_callnode node = w->call[n];
+    const pl_call_frame node = w->call[n];
     const pl_insn *site = &w->code[node.site];
     const pl_prog_call *c = &w->program->calls.at[site->target];
     const pl_prog_func *f = &w->program->funcs.at[node.func];
@@ -318,7 +318,7 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
     }
     pl_warp_half(w, 0);
     if (lanes != w->active) { /* the others go on in the function */
-        pl_warp_part(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
+        pl_warp_diverge(w, lanes, node.ret_pc, w->pc + 1, UINT32_MAX);
         w->split[w->nsplits - 1].call = node.parent;
         return;
     }
@@ -330,7 +330,7 @@ void pl_warp_return(pl_warp *w, pl_lanes lanes)
 
 /* ---- choosing a split ---- */
 
-static bool awake(const pl_warp *w, pl_split *s)
+static bool awake(const pl_warp *w, pl_simt_split *s)
 {
     if (s->wait == PL_SPLIT_SLEEP && s->wake <= w->clock) s->wait = PL_SPLIT_READY;
     if (s->wait == PL_SPLIT_CLUSTER && pl_cluster_phase(w->cta) > s->cluster_phase) {
@@ -349,7 +349,7 @@ static bool choose_top(pl_warp *w)
     unsigned top = PL_MAX_SPLITS;
     for (unsigned k = 0; k < w->nsplits; k++)
         if (w->split[k].wait != PL_SPLIT_CONVERGE &&
-            (top == PL_MAX_SPLITS || w->split[k].born > w->split[top].born))
+            (top == PL_MAX_SPLITS || w->split[k].age > w->split[top].age))
             top = k;
     if (top == PL_MAX_SPLITS || !awake(w, &w->split[top])) return false;
     enter(w, top);
@@ -363,7 +363,7 @@ static bool choose(pl_warp *w)
     for (int pass = 0; pass < 2; pass++) {
         for (unsigned n = 0; n < 2u * w->nsplits; n++) {
             unsigned k = (w->current + n) % w->nsplits;
-            pl_split *s = &w->split[k];
+            pl_simt_split *s = &w->split[k];
             if ((n >= w->nsplits || !s->yielded) && awake(w, s)) {
                 enter(w, k);
                 pl_split_gather(w);
@@ -441,15 +441,15 @@ void pl_warp_shuffle(pl_warp *w, uint64_t number)
         for (uint64_t n = number % w->nsplits; n > 0; n--) rotate(w);
 }
 
-void pl_warp_look(pl_warp *w, uint64_t address)
+void pl_warp_note_poll(pl_warp *w, uint64_t address)
 {
-    const unsigned n = sizeof w->looked / sizeof *w->looked;
+    const unsigned n = sizeof w->poll_addresses / sizeof *w->poll_addresses;
     w->polls++;
-    w->split[w->current].look = w->pc + 1;
-    w->split[w->current].look_at = address;
+    w->split[w->current].poll_pc = w->pc + 1;
+    w->split[w->current].poll_address = address;
     for (unsigned k = 0; k < n; k++)
-        if (w->looked[k] == address) return;
-    w->looked[w->nlooked++ % n] = address;
+        if (w->poll_addresses[k] == address) return;
+    w->poll_addresses[w->npoll_addresses++ % n] = address;
     w->wrote = true; /* it walks through memory: as good a sign of life */
 }
 
@@ -458,9 +458,9 @@ static void note_pause(pl_warp *w)
 {
     const pl_grid *g = w->grid->head;
     if (w->wrote || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
-    if (w->advances != g->advances) w->idle = 0;
-    w->idle += w->timed ? 1 : PL_IDLE_STEP;
-    w->patient = w->timed;
+    if (w->advances != g->advances) w->spin_pauses = 0;
+    w->spin_pauses += w->timed ? 1 : PL_IDLE_STEP;
+    w->was_timed = w->timed;
     w->wrote = w->timed = false;
     w->advances = g->advances;
     w->pause_at = w->executed;
@@ -474,8 +474,8 @@ static bool after_control(pl_warp *w)
     if (pl_failed(w->grid) || !w->nsplits) return false;
     if (w->stop) return false;
     w->pc = w->next;
-    if (w->way) {
-        w->way = false;
+    if (w->make_way) {
+        w->make_way = false;
         rotate(w);
         w->split[w->current].yielded = false;
     }
@@ -489,7 +489,7 @@ static bool after_control(pl_warp *w)
         }
         return true;
     }
-    if (w->nsplits > 1 && !w->grid->simt_stack && ++w->split[w->current].ran > SPLIT_QUANTUM)
+    if (w->nsplits > 1 && !w->grid->simt_stack && ++w->split[w->current].executed > SPLIT_QUANTUM)
         rotate(w);
     return false;
 }

@@ -75,7 +75,7 @@ typedef struct pl_effect {
 } pl_effect;
 
 /* A lane group that runs together. */
-typedef struct pl_split {
+typedef struct pl_simt_split {
     pl_lanes mask;
     uint32_t pc;
     uint16_t frame;  /* convergence frame it will rejoin, 0: none */
@@ -88,16 +88,16 @@ typedef struct pl_split {
     bool cluster_arrived; /* has arrived at the cluster barrier and may wait for phase
                              `cluster_phase` */
     uint64_t cluster_phase;
-    uint32_t ran; /* instructions since it was last chosen */
-    uint32_t
-        look; /* behind the instruction that last looked at memory others may change, 0: none has */
-    uint64_t look_at;  /* its address, of the first lane */
-    uint32_t born;     /* --simt stack: the youngest goes first */
-    uint64_t wake;     /* clock when a sleeping split goes on */
-    uint32_t barriers; /* BSSY without their BSYNC so far */
-    uint64_t regained; /* by the number of the BSSY, of the latest 64: a call has saved and given
-                          back its barrier */
-} pl_split;
+    uint32_t executed; /* instructions since it was last chosen */
+    uint32_t poll_pc;  /* behind the instruction that last looked at memory others may change, 0:
+                          none has */
+    uint64_t poll_address;      /* its address, of the first lane */
+    uint32_t age;               /* --simt stack: the youngest goes first */
+    uint64_t wake;              /* clock when a sleeping split goes on */
+    uint32_t barriers;          /* BSSY without their BSYNC so far */
+    uint64_t restored_barriers; /* by the number of the BSSY, of the latest 64: a call has saved and
+                          given back its barrier */
+} pl_simt_split;
 
 enum {
     PL_SPLIT_READY,
@@ -113,25 +113,25 @@ enum {
 };
 
 /* A place where parted lanes meet: created at a divergent branch. */
-typedef struct pl_conv {
+typedef struct pl_reconv_frame {
     pl_lanes members; /* lanes still expected, arrived ones included */
     pl_lanes arrived;
     uint32_t pc;     /* reconvergence point */
     uint16_t parent; /* frame of the split that parted */
     uint16_t call;
     bool used;
-} pl_conv;
+} pl_reconv_frame;
 
 /* Room for all splits and frames that a warp can have. */
-typedef struct pl_parted {
-    pl_split split[PL_MAX_SPLITS];
-    pl_conv conv[PL_MAX_FRAMES];
-} pl_parted;
+typedef struct pl_split_storage {
+    pl_simt_split split[PL_MAX_SPLITS];
+    pl_reconv_frame conv[PL_MAX_FRAMES];
+} pl_split_storage;
 
 enum { PL_GROWN_FILE = 1, PL_GROWN_PREDS = 2, PL_GROWN_CALL = 4, PL_GROWN_LOCAL = 8 };
 
 /* An active call of some lanes. */
-typedef struct pl_callnode {
+typedef struct pl_call_frame {
     uint32_t ret_pc, site; /* call instruction */
     uint32_t func;
     uint32_t row, pred; /* start of the callee's register frame */
@@ -141,7 +141,7 @@ typedef struct pl_callnode {
                            registers there */
     uint16_t parent;
     bool used;
-} pl_callnode;
+} pl_call_frame;
 
 struct pl_cta;
 struct pl_grid;
@@ -178,25 +178,25 @@ typedef struct pl_warp {
     uint8_t state;   /* pl_warp_state */
     uint8_t current; /* index of the current split */
     uint8_t nsplits;
-    bool stop;       /* the run loop must look at the splits again */
-    pl_split *split; /* few_splits, or those of `parted` from when they were too few */
-    pl_conv *conv;   /* the same */
-    pl_split few_splits[PL_FEW_SPLITS];
-    pl_conv few_convs[PL_FEW_FRAMES];
-    struct pl_parted *parted; /* untouched memory until it is needed */
-    pl_callnode *call;        /* call[0] is the kernel */
+    bool stop;             /* the run loop must look at the splits again */
+    pl_simt_split *split;  /* few_splits, or those of `parted` from when they were too few */
+    pl_reconv_frame *conv; /* the same */
+    pl_simt_split few_splits[PL_FEW_SPLITS];
+    pl_reconv_frame few_convs[PL_FEW_FRAMES];
+    struct pl_split_storage *parted; /* untouched memory until it is needed */
+    pl_call_frame *call;             /* call[0] is the kernel */
     uint32_t ncalls;
     uint8_t
         grown; /* PL_GROWN_*: what is no longer part of the block's storage, but freed by itself */
-    uint32_t carry;                 /* condition-code carry flag, one bit a lane */
-    uint32_t put_by[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
+    uint32_t carry;                   /* condition-code carry flag, one bit a lane */
+    uint32_t carry_of[PL_MAX_HALVES]; /* carry of the halves whose turn it is not */
     uint64_t executed,
         lane_executed; /* instructions, thread instructions (as issued by the program) */
     uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last chosen: how
                        a spin loop shows */
     uint32_t spins; /* pauses for polling since lanes last met */
     bool yield;     /* the current split asked to let others run */
-    bool way;       /* the current split makes way for one that is ready */
+    bool make_way;  /* the current split makes way for one that is ready */
     bool paused; /* the last step ended in a pause for polling: other warps should get their turn */
     bool wrote;  /* has written to memory since the last pause */
     struct {
@@ -207,17 +207,17 @@ typedef struct pl_warp {
     uint8_t values;    /* that the lanes brought to the last comparison of all with all, each one
                           looked up by itself; whoever counts time takes it away */
     bool timed;        /* has read a clock since the last pause: the loop may end with the time */
-    bool patient;      /* had done so at the last pause */
+    bool was_timed;    /* had done so at the last pause */
     uint32_t ended_at; /* instruction that ended the last of its lanes that have */
-    uint8_t nlooked;
-    uint64_t looked[4]; /* addresses polled last: those who poll others are getting on */
-    uint64_t advances;  /* grid->advances at the last pause */
-    uint64_t pause_at;  /* instructions executed until then */
-    uint32_t idle; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a clock is
-                      read in between */
-    const pl_alloc *hit;              /* allocation of the last global access */
-    uint16_t conv_used;               /* highest conv index in use + 1 */
-    uint32_t births;                  /* splits ever made */
+    uint8_t npoll_addresses;
+    uint64_t poll_addresses[4]; /* addresses polled last: those who poll others are getting on */
+    uint64_t advances;          /* grid->advances at the last pause */
+    uint64_t pause_at;          /* instructions executed until then */
+    uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a
+                      clock is read in between */
+    const pl_alloc *hit;  /* allocation of the last global access */
+    uint16_t conv_used;   /* highest conv index in use + 1 */
+    uint32_t splits_made; /* splits ever made */
     pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not
                                          arrived */
     uint16_t arrived; /* by barrier, a bit each: it has arrived there, and the barrier has not been
@@ -291,18 +291,18 @@ const pl_insn *pl_warp_peek(pl_warp *w);
 pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
 /* The lanes of the half that execute, for an instruction that is executed at another time than its
  * own. */
-void pl_warp_widen(pl_warp *w, uint32_t exec);
+void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec);
 /* It is the turn of half h. A warp whose instruction is done stands at half 0. */
 void pl_warp_half(pl_warp *w, unsigned h);
 /* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at
  * `reconv`. */
-void pl_warp_part(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
+void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
 
 /* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31
  * lanes on either side, H200, 2026-11). */
 void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv);
 /* The warp looks at memory that others may change, at the first lane's address. */
-void pl_warp_look(pl_warp *w, uint64_t address);
+void pl_warp_note_poll(pl_warp *w, uint64_t address);
 /* Another split that is ready goes on next, chosen by a number. */
 void pl_warp_shuffle(pl_warp *w, uint64_t number);
 /* The given lanes of the current split end. */
@@ -312,28 +312,28 @@ void pl_warp_wait(pl_warp *w, uint8_t kind);
 
 /* Lanes that wait at this barrier of the block in the same place go on together (machine code for
  * sm_90 has WARPSYNC in front of it). */
-void pl_warp_meet(pl_warp *w, uint8_t barrier);
+void pl_warp_reconverge(pl_warp *w, uint8_t barrier);
 
 /* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that
  * have made way. */
 void pl_warp_yield(pl_warp *w);
 /* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they
  * get. Masks of _sync instructions name lanes of the half. */
-void pl_warp_doubt(pl_warp *w, uint32_t mask);
+void pl_warp_note_undefined(pl_warp *w, uint32_t mask);
 /* A _sync instruction: true when all lanes of the mask are here and it may execute now; else the
  * split waits or parts. */
 bool pl_warp_sync(pl_warp *w, uint32_t mask);
 /* A _sync instruction whose mask is operand k: true when the lanes came with different masks, and
  * each group has executed it by itself or will. */
-bool pl_warp_groups(pl_warp *w, const pl_insn *i, unsigned k);
+bool pl_warp_split_by_mask(pl_warp *w, const pl_insn *i, unsigned k);
 /* Enters a function with the executing lanes (all of the current split) / leaves it. */
 void pl_warp_call(pl_warp *w, const pl_insn *i, uint32_t callee, const pl_prog_call *c);
 void pl_warp_return(pl_warp *w, pl_lanes lanes);
 /* Register and predicate rows of a split's frame, of the half whose turn it is. */
-uint32_t *pl_warp_frame(const pl_warp *w, const pl_split *s);
-uint32_t *pl_warp_preds(const pl_warp *w, const pl_split *s);
+uint32_t *pl_warp_frame(const pl_warp *w, const pl_simt_split *s);
+uint32_t *pl_warp_preds(const pl_warp *w, const pl_simt_split *s);
 /* Frame size, start of the local frame and its end for the current split. */
-pl_callnode *pl_warp_node(pl_warp *w);
+pl_call_frame *pl_warp_node(pl_warp *w);
 /* The end of what the lanes of the current split have of local memory: frames, spills, alloca. */
 static inline uint32_t pl_local_top(const pl_warp *w)
 {

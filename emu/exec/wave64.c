@@ -64,20 +64,20 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
     for (unsigned h = 0; h < halves && mask_row != UINT32_MAX && (uint32_t)all && all >> PL_LANES;
          h++) {
         pl_warp_half(w, h);
-        pl_warp_widen(w, pl_of_half(w, all));
+        pl_warp_set_exec_mask(w, pl_of_half(w, all));
         if (gathered(w, mask_row)) continue;
         /* one half has to wait: each goes its own way, so that nobody waits for lanes that its mask
          * does not name */
         pl_warp_half(w, 0);
         w->next = w->pc;
-        pl_warp_part(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);
+        pl_warp_diverge(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);
         return;
     }
     for (unsigned h = 0; h < halves; h++) {
         pl_warp_half(w, h);
         const uint32_t exec = pl_of_half(w, all);
         if (!exec) continue;
-        pl_warp_widen(w, exec);
+        pl_warp_set_exec_mask(w, exec);
         w->fx = fx ? fx + h : NULL;
         i->exec(w, i);
         if (common || w->stop) break;

@@ -190,7 +190,7 @@ static bool spins_for_nothing(const pl_gpu_model *x)
             for (uint32_t n = 0; c && n < c->nwarps; n++) {
                 const pl_warp *w = &c->warp[n];
                 if (w->state == PL_WARP_DONE || w->state == PL_WARP_BARRIER) continue;
-                if (w->idle < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances)
+                if (w->spin_pauses < PL_IDLE_HANG || w->wrote || w->advances != x->g->advances)
                     return false;
                 any = true;
             }
@@ -310,13 +310,13 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
     const pl_machine *m = totals->m;
     memset(out, 0, sizeof *out);
-    pl_stock *stock = g->stock, none = {0};
+    pl_launch_cache *stock = g->stock, none = {0};
     if (!stock) stock = &none;
     pl_gpu_model x = {.g = g,
                       .m = m,
-                      .arena = pl_stock_take(&stock->small, PL_STOCK_ZEROED),
-                      .large = pl_stock_take(&stock->large, PL_STOCK_ANY),
-                      .sparse = pl_stock_take(&stock->sparse, PL_STOCK_SPARSE)};
+                      .arena = pl_launch_cache_take(&stock->small, PL_STOCK_ZEROED),
+                      .large = pl_launch_cache_take(&stock->large, PL_STOCK_ANY),
+                      .sparse = pl_launch_cache_take(&stock->sparse, PL_STOCK_SPARSE)};
     pl_status st = x.arena && x.large && x.sparse ? open_gpu(&x) : PL_NOMEM;
     const bool opened = st == PL_OK;
     if (st == PL_OK) st = pl_window_open_team(&x);
@@ -330,11 +330,11 @@ pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
     if (opened) {
         g->cycles = finish(&x, st == PL_OK);
         if (!pl_totals_add(totals, g, &x.part[0].occupancy, x.sm, x.mem, g->cycles)) st = PL_NOMEM;
-        pl_counters(out, totals);
+        pl_metrics_of(out, totals);
     }
-    pl_stock_put(&stock->small, x.arena);
-    pl_stock_put(&stock->large, x.large);
-    pl_stock_put(&stock->sparse, x.sparse);
-    pl_stock_close(&none);
+    pl_launch_cache_put(&stock->small, x.arena);
+    pl_launch_cache_put(&stock->large, x.large);
+    pl_launch_cache_put(&stock->sparse, x.sparse);
+    pl_launch_cache_close(&none);
     return st;
 }

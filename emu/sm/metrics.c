@@ -481,7 +481,7 @@ static void add_dram(const metrics *x)
                     x->m->mem.dram.bytes_per_cycle * (double)x->cycles));
 }
 
-void pl_counters(pl_timing_result *out, const pl_totals *all)
+void pl_metrics_of(pl_timing_result *out, const pl_totals *all)
 {
     metrics x = {.out = out,
                  .all = all,

@@ -183,7 +183,7 @@ static void in_order(pl_cta *c)
 /* So many threads: those of the stock, or others. */
 static bool take_team(pl_gpu_model *x, uint32_t n)
 {
-    pl_stock *s = x->g->stock;
+    pl_launch_cache *s = x->g->stock;
     if (s && s->team && s->threads == n) {
         x->team = s->team;
         s->team = NULL;
@@ -196,7 +196,7 @@ static bool take_team(pl_gpu_model *x, uint32_t n)
 
 void pl_window_put_team(pl_gpu_model *x)
 {
-    pl_stock *s = x->g->stock;
+    pl_launch_cache *s = x->g->stock;
     if (!s || !x->team) {
         pl_team_close(x->team);
         return;

@@ -655,8 +655,8 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .async_mode = async_mode_of(first),
                  .simt_stack = first->simt_stack,
                  .random = first->random,
-                 .draw = first->seed,
-                 .turn = first->turn,
+                 .rng = first->seed,
+                 .max_turn = first->turn,
                  .stock = &gpu->stock,
                  .system = &gpu->system,
                  .workspace = l->cooperative ? gpu->system.workspace : 0};

@@ -20,7 +20,7 @@ static pl_history *fresh(void)
 /* Writes one byte as a new version, the newest unless place says otherwise. */
 static uint64_t write_byte(pl_history *h, unsigned at, uint8_t value, int place)
 {
-    pl_grain *g = pl_grain_hold(h, memory + at / 16 * 16);
+    pl_location *g = pl_grain_hold(h, memory + at / 16 * 16);
     pl_version *v = pl_grain_insert(h, g, place < 0 ? g->n : (unsigned)place);
     v->mask = (uint16_t)(1u << at % 16);
     v->bytes[at % 16] = value;
@@ -50,9 +50,9 @@ END_TEST
 START_TEST(a_view_holds_what_it_was_given)
 {
     pl_history *h = fresh();
-    pl_view a = {0}, b = {0};
+    pl_memory_view a = {0}, b = {0};
     uint64_t one = write_byte(h, 0, 1, -1), two = write_byte(h, 1, 2, -1);
-    const pl_grain *g = pl_grain_find(h, memory);
+    const pl_location *g = pl_grain_find(h, memory);
     pl_view_add(h, &a, one);
     ck_assert(pl_view_has(h, &a, one) && !pl_view_has(h, &a, two));
     ck_assert_uint_eq(pl_grain_floor(h, g, &a, 1), 1);
@@ -60,7 +60,7 @@ START_TEST(a_view_holds_what_it_was_given)
     pl_view_add(h, &b, two);
     pl_view_join(h, &b, &a);
     ck_assert_uint_eq(pl_grain_floor(h, g, &b, 3), 2);
-    pl_view f = pl_view_of(h, &b, PL_FENCED);
+    pl_memory_view f = pl_view_of(h, &b, PL_FENCED);
     ck_assert(!pl_view_has(h, &f, one));
     pl_view_fence(h, &b, PL_FENCED);
     f = pl_view_of(h, &b, PL_FENCED);
@@ -81,7 +81,7 @@ END_TEST
 START_TEST(old_versions_become_memory_for_all)
 {
     pl_history *h = fresh();
-    pl_view v = {0};
+    pl_memory_view v = {0};
     uint64_t first = write_byte(h, 0, 7, -1);
     pl_view_add(h, &v, first);
     for (unsigned n = 0; n < PL_WINDOW; n++) write_byte(h, 16 + 16 * n, 1, -1);
@@ -127,7 +127,7 @@ START_TEST(no_version_leaves_before_an_older_one)
                    flag = write_byte(h, FLAGS + 4, 1,
                                      0); /* below the first one, of another location */
     while (h->next <= first + PL_WINDOW) write_byte(h, OTHERS + 16 * others++, 1, -1);
-    const pl_grain *flags = pl_grain_find(h, memory + FLAGS);
+    const pl_location *flags = pl_grain_find(h, memory + FLAGS);
     ck_assert_ptr_nonnull(flags);
     ck_assert_uint_eq(flags->n, 1); /* the first has left alone */
     ck_assert_uint_eq(h->version[flags->version[0]].number, flag);
@@ -135,7 +135,7 @@ START_TEST(no_version_leaves_before_an_older_one)
     while (h->next < box + PL_WINDOW - PL_HELD) write_byte(h, OTHERS + 16 * others++, 1, -1);
     ck_assert_ptr_nonnull(pl_grain_find(h, memory + BOX));
     write_byte(h, OTHERS + 16 * others++, 1, -1);
-    pl_grain *g = pl_grain_hold(h, memory + FLAGS);
+    pl_location *g = pl_grain_hold(h, memory + FLAGS);
     ck_assert_uint_eq(g->n, 0);
     ck_assert_ptr_null(pl_grain_find(h, memory + BOX));
     pl_grain_release(h, g);

@@ -551,7 +551,7 @@ static void fill(const pl_tensor_op *op, pl_tensor_operand which, pl_tensor_type
     for (int i = 0; i < pl_tensor_regs(op, which); i++)
         for (int l = 0; l < LANES; l++)
             for (int j = 0; j < slots; j++) {
-                const pl_tensor_cell at = pl_tensor_where(op, which, l, i, j);
+                const pl_fragment_coord at = pl_fragment_coord_of(op, which, l, i, j);
                 const uint64_t x = encode(t, value[at.row][at.col]);
                 if (t == PL_TT_F64)
                     memcpy(&r->word[i][2 * l], &x, sizeof x);
@@ -583,7 +583,7 @@ START_TEST(maps_multiply_as_matrices)
         for (int r = 0; r < pl_tensor_regs(&op, PL_TM_D); r++)
             for (int l = 0; l < LANES; l++)
                 for (int j = 0; j < slots; j++) {
-                    const pl_tensor_cell at = pl_tensor_where(&op, PL_TM_D, l, r, j);
+                    const pl_fragment_coord at = pl_fragment_coord_of(&op, PL_TM_D, l, r, j);
                     uint64_t u = op.d == PL_TT_F64
                                      ? 0
                                      : rd.word[r][l] >> (16 * j) & (slots == 2 ? 0xffff : ~0u);
@@ -634,7 +634,7 @@ START_TEST(volta_layouts)
         for (int r = 0; r < pl_tensor_regs(&op, PL_TM_D); r++)
             for (int l = 0; l < LANES; l++)
                 for (int j = 0; j < (d == PL_TT_F16 ? 2 : 1); j++) {
-                    const pl_tensor_cell at = pl_tensor_where(&op, PL_TM_D, l, r, j);
+                    const pl_fragment_coord at = pl_fragment_coord_of(&op, PL_TM_D, l, r, j);
                     int want = c[at.row][at.col];
                     for (int k = 0; k < 4; k++) want += a[at.row][k] * b[k][at.col];
                     ck_assert_int_eq(
@@ -703,7 +703,7 @@ START_TEST(sparse_equals_dense_with_zeros)
                           (const void *const *)rc.row, meta);
             for (int r = 0; r < 4; r++)
                 for (int l = 0; l < LANES; l++) {
-                    const pl_tensor_cell at = pl_tensor_where(&op, PL_TM_D, l, r, 0);
+                    const pl_fragment_coord at = pl_fragment_coord_of(&op, PL_TM_D, l, r, 0);
                     int want = 1;
                     for (int i = 0; i < k; i++) want += dense[at.row][i] * b[i][at.col];
                     ck_assert_msg(decode(acc, rd.word[r][l]) == want,

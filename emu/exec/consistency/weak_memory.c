@@ -71,13 +71,14 @@ typedef struct late_load {
 /* What a warp knows about one location in particular. */
 typedef struct weak_place {
     const uint8_t *at; /* a grain; NULL: unused */
-    pl_view view[PL_LEVELS];
+    pl_memory_view view[PL_LEVELS];
 } weak_place;
 
 typedef struct weak_warp {
-    pl_view view;                /* what it cannot overlook */
-    pl_view released[PL_LEVELS]; /* its view at its last releasing fence that reaches so far */
-    pl_view heard[PL_LEVELS];    /* what the writes that it has read carry */
+    pl_memory_view view; /* what it cannot overlook */
+    pl_memory_view
+        released[PL_LEVELS];         /* its view at its last releasing fence that reaches so far */
+    pl_memory_view heard[PL_LEVELS]; /* what the writes that it has read carry */
     weak_place released_at[PLACES], heard_at[PLACES];
     uint8_t next_released, next_heard;
     late_load late;
@@ -90,7 +91,7 @@ typedef struct weak_warp {
 struct pl_weak_cta {
     uint32_t number, cluster;
     uint32_t phase[PL_NAMED_BARRIERS];
-    pl_view barrier[2 * PL_NAMED_BARRIERS],
+    pl_memory_view barrier[2 * PL_NAMED_BARRIERS],
         sc; /* barriers: of even and odd phases; what older phases had is known to all by then */
     weak_warp warp[];
 };
@@ -99,13 +100,13 @@ struct pl_weak {
     pl_program *program;
     weak_insn *insn; /* by pc */
     uint64_t draw;
-    pl_view sc, cluster_sc[CLUSTERS], cluster_barrier[2 * CLUSTERS], mbarrier[CLUSTERS];
+    pl_memory_view sc, cluster_sc[CLUSTERS], cluster_barrier[2 * CLUSTERS], mbarrier[CLUSTERS];
     pl_history history;
 };
 
 /* The bytes of one grain that an instruction touches. */
 typedef struct piece {
-    pl_grain *grain;
+    pl_location *grain;
     uint8_t *at;
     uint16_t mask, written; /* written: atomics, those that were */
     unsigned place, from;   /* where it writes; atomics: behind the version that is read */
@@ -163,7 +164,7 @@ static bool morally_strong(const pl_warp *w, const weak_insn *x, const pl_versio
  */
 static void after_grid(struct pl_weak *k, const pl_warp *w)
 {
-    pl_view all = {0};
+    pl_memory_view all = {0};
     for (unsigned n = 0; n < PL_WINDOW; n++) {
         const pl_version *v = &k->history.version[n];
         if (v->number && v->cta < w->grid->first_block) pl_view_add(&k->history, &all, v->number);
@@ -200,7 +201,7 @@ static weak_place *find_place(weak_place *table, const uint8_t *at)
 /* The same, made if need be. A new entry drives out another, which then counts for every location:
  * that only orders more. */
 static weak_place *make_place(struct pl_weak *k, weak_place *table, uint8_t *next,
-                              const uint8_t *at, pl_view *every[PL_LEVELS])
+                              const uint8_t *at, pl_memory_view *every[PL_LEVELS])
 {
     weak_place *p = find_place(table, at);
     if (p) return p;
@@ -212,14 +213,14 @@ static weak_place *make_place(struct pl_weak *k, weak_place *table, uint8_t *nex
 }
 
 /* The warp reads a version. */
-static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g,
                     pl_version *v)
 {
     weak_warp *s = state_of(w);
     if (!morally_strong(w, x, v)) return;
     pl_view_add(&k->history, &s->view, v->number);
     if (!v->heirs) return;
-    pl_view *every[PL_LEVELS] = {&s->view, &s->view, &s->view};
+    pl_memory_view *every[PL_LEVELS] = {&s->view, &s->view, &s->view};
     weak_place *p = make_place(k, s->heard_at, &s->next_heard, g->at, every);
     for (unsigned n = 0; n < v->heirs; n++) {
         pl_release *r = &v->release[n];
@@ -233,7 +234,7 @@ static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_
 }
 
 /* The versions that the bytes of `mask` come from below place `end`. */
-static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g,
                           unsigned end, uint16_t mask)
 {
     for (; end > 0 && mask; end--) {
@@ -243,7 +244,7 @@ static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, con
     }
 }
 
-static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g)
+static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g)
 {
     weak_warp *s = state_of(w);
     weak_place *p = find_place(s->heard_at, g->at);
@@ -251,14 +252,14 @@ static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const 
 }
 
 /* What those who acquire from this write learn, by how far away they are. */
-static void release_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_grain *g,
+static void release_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g,
                        pl_release *out)
 {
     struct pl_weak_cta *c = w->cta->weak;
     weak_warp *s = state_of(w);
     *out = (pl_release){.cta = c->number, .cluster = c->cluster};
     if (x->release) { /* and so do later strong writes to the location */
-        pl_view *every[PL_LEVELS] = {&s->released[0], &s->released[1], &s->released[2]};
+        pl_memory_view *every[PL_LEVELS] = {&s->released[0], &s->released[1], &s->released[2]};
         weak_place *p = make_place(k, s->released_at, &s->next_released, g->at, every);
         for (unsigned r = 0; r <= x->level; r++) pl_view_join(&k->history, &p->view[r], &s->view);
     }
@@ -274,7 +275,7 @@ static void fence(pl_warp *w, const weak_insn *x)
     struct pl_weak *k = w->grid->weak;
     struct pl_weak_cta *c = w->cta->weak;
     weak_warp *s = state_of(w);
-    pl_view *sc[PL_LEVELS] = {&c->sc, &k->cluster_sc[c->cluster % CLUSTERS], &k->sc};
+    pl_memory_view *sc[PL_LEVELS] = {&c->sc, &k->cluster_sc[c->cluster % CLUSTERS], &k->sc};
     for (unsigned r = 0; x->acquire && r <= x->level; r++)
         pl_view_join(&k->history, &s->view, &s->heard[r]);
     for (unsigned r = 0; x->sc && r <= x->level; r++) pl_view_join(&k->history, &s->view, sc[r]);
@@ -316,9 +317,9 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
             uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
             unsigned q = 0;
             while (q < n && out[q].at != at) q++;
-            pl_grain *g = q < n  ? out[q].grain
-                          : hold ? pl_grain_hold(&k->history, at)
-                                 : pl_grain_find(&k->history, at);
+            pl_location *g = q < n  ? out[q].grain
+                             : hold ? pl_grain_hold(&k->history, at)
+                                    : pl_grain_find(&k->history, at);
             if (q == n && g) out[n++] = (piece){.grain = g, .at = at};
             if (g) out[q].mask |= mask;
             done += here;
@@ -342,7 +343,7 @@ static void weak_load(pl_warp *w, const pl_insn *i)
 {
     struct pl_weak *k = w->grid->weak;
     const weak_insn *x = about(w, i);
-    pl_view nothing = {0};
+    pl_memory_view nothing = {0};
     piece part[PL_HELD];
     after_barriers(k, w);
     unsigned n = gather(w, i, false, part, NULL);
@@ -460,7 +461,7 @@ static void weak_store(pl_warp *w, const pl_insn *i)
 static void choose_atomic(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p)
 {
     const pl_history *h = &k->history;
-    const pl_grain *g = p->grain;
+    const pl_location *g = p->grain;
     unsigned least = pl_grain_floor(h, g, &state_of(w)->view, p->mask),
              from = draw_place(k, least, g->n), to = from;
     bool back = draw(k, 2);
@@ -601,7 +602,7 @@ static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 {
     const weak_insn *x = about(w, i);
     struct pl_weak *k = w->grid->weak;
-    pl_view *shared = &k->mbarrier[w->cta->weak->cluster % CLUSTERS];
+    pl_memory_view *shared = &k->mbarrier[w->cta->weak->cluster % CLUSTERS];
     after_barriers(k, w);
     if (x->release) pl_view_join(&k->history, shared, &state_of(w)->view);
     x->plain(w, i);
@@ -677,10 +678,10 @@ void pl_weak_map(pl_warp *w, const uint8_t *map, uint8_t out[PL_TENSORMAP_BYTES]
     struct pl_weak *k = w->grid->weak;
     bool old = draw(k, 2); /* the engine has all of a map or nothing */
     after_barriers(k, w);
-    pl_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
+    pl_memory_view mapped = pl_view_of(&k->history, &state_of(w)->view, PL_MAPPED);
     memcpy(out, map, PL_TENSORMAP_BYTES);
     for (unsigned n = 0; old && n < MAP_GRAINS; n++) {
-        const pl_grain *g = pl_grain_find(&k->history, map + n * PL_GRAIN);
+        const pl_location *g = pl_grain_find(&k->history, map + n * PL_GRAIN);
         if (g)
             pl_grain_bytes(&k->history, g, pl_grain_floor(&k->history, g, &mapped, UINT16_MAX),
                            out + n * PL_GRAIN);
@@ -775,9 +776,9 @@ static void settle_late(pl_warp *w)
     w->fx = NULL;
     w->pc = late->pc;
     w->regs = late->regs;
-    pl_warp_widen(w, late->exec);
+    pl_warp_set_exec_mask(w, late->exec);
     weak_load(w, i);
-    pl_warp_widen(w, exec);
+    pl_warp_set_exec_mask(w, exec);
     w->regs = regs;
     w->pc = pc;
     w->fx = fx;
@@ -970,14 +971,14 @@ void pl_weak_end(struct pl_weak_cta *c)
 
 /* What the asynchronous proxy reads there: memory, with older versions that it may not have got
  * beyond. */
-static void read_async(struct pl_weak *k, pl_view *fenced, const uint8_t *from, size_t bytes,
+static void read_async(struct pl_weak *k, pl_memory_view *fenced, const uint8_t *from, size_t bytes,
                        uint8_t *out)
 {
     memcpy(out, from, bytes);
     for (size_t done = 0; done < bytes;) {
         unsigned first = (unsigned)((uintptr_t)(from + done) % PL_GRAIN), here = PL_GRAIN - first;
         here = here < bytes - done ? here : (unsigned)(bytes - done);
-        const pl_grain *g = pl_grain_find(&k->history, from + done - first);
+        const pl_location *g = pl_grain_find(&k->history, from + done - first);
         uint16_t mask = (uint16_t)(((1u << here) - 1u) << first);
         unsigned end = g ? draw_place(k, pl_grain_floor(&k->history, g, fenced, mask), g->n) : 0;
         if (g && end < g->n) {
@@ -1001,7 +1002,7 @@ void pl_weak_source(pl_warp *w, pl_async_op *o)
     size_t bytes = tile ? pl_tma_extent(o->tensor) : o->bytes;
     if ((!tile && !bulk) || !bytes || !(o->own = malloc(bytes))) return;
     after_barriers(k, w);
-    pl_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
+    pl_memory_view fenced = pl_view_of(&k->history, &state_of(w)->view, PL_FENCED);
     read_async(k, &fenced, from, bytes, o->own);
     if (memcmp(o->own, from, bytes) == 0) { /* nothing older: it reads when it lands */
         free(o->own);

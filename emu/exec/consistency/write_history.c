@@ -16,7 +16,7 @@ void pl_history_init(pl_history *h)
 
 /* Forgets the versions that have left the window since the set was last used: their places hold
  * newer ones. */
-static void refresh(const pl_history *h, pl_view *v)
+static void refresh(const pl_history *h, pl_memory_view *v)
 {
     if (h->next - v->upto >= PL_WINDOW) {
         memset(v->has, 0, sizeof v->has);
@@ -31,19 +31,19 @@ static void refresh(const pl_history *h, pl_view *v)
     v->upto = h->next;
 }
 
-bool pl_view_has(const pl_history *h, pl_view *v, uint64_t number)
+bool pl_view_has(const pl_history *h, pl_memory_view *v, uint64_t number)
 {
     refresh(h, v);
     return v->has[PL_SEEN][number % PL_WINDOW / 64] >> number % 64 & 1;
 }
 
-void pl_view_add(const pl_history *h, pl_view *v, uint64_t number)
+void pl_view_add(const pl_history *h, pl_memory_view *v, uint64_t number)
 {
     refresh(h, v);
     v->has[PL_SEEN][number % PL_WINDOW / 64] |= 1ull << number % 64;
 }
 
-void pl_view_join(const pl_history *h, pl_view *to, pl_view *from)
+void pl_view_join(const pl_history *h, pl_memory_view *to, pl_memory_view *from)
 {
     refresh(h, to);
     refresh(h, from);
@@ -51,13 +51,13 @@ void pl_view_join(const pl_history *h, pl_view *to, pl_view *from)
         for (unsigned n = 0; n < PL_VIEW_WORDS; n++) to->has[k][n] |= from->has[k][n];
 }
 
-void pl_view_fence(const pl_history *h, pl_view *v, pl_known what)
+void pl_view_fence(const pl_history *h, pl_memory_view *v, pl_known what)
 {
     refresh(h, v);
     memcpy(v->has[what], v->has[PL_SEEN], sizeof v->has[what]);
 }
 
-void pl_view_map(const pl_history *h, pl_view *v, const uint8_t *at, size_t bytes)
+void pl_view_map(const pl_history *h, pl_memory_view *v, const uint8_t *at, size_t bytes)
 {
     refresh(h, v);
     for (unsigned n = 0; n < PL_WINDOW; n++) {
@@ -69,10 +69,10 @@ void pl_view_map(const pl_history *h, pl_view *v, const uint8_t *at, size_t byte
     }
 }
 
-pl_view pl_view_of(const pl_history *h, pl_view *v, pl_known what)
+pl_memory_view pl_view_of(const pl_history *h, pl_memory_view *v, pl_known what)
 {
     refresh(h, v);
-    pl_view f = {.upto = v->upto};
+    pl_memory_view f = {.upto = v->upto};
     memcpy(f.has[PL_SEEN], v->has[what], sizeof v->has[what]);
     return f;
 }
@@ -85,7 +85,7 @@ static unsigned bucket_of(const uint8_t *at)
     return (unsigned)(x >> 40) % PL_WINDOW;
 }
 
-pl_grain *pl_grain_find(pl_history *h, const uint8_t *at)
+pl_location *pl_grain_find(pl_history *h, const uint8_t *at)
 {
     for (uint16_t k = h->bucket[bucket_of(at)]; k != PL_NO_VERSION; k = h->grain[k].next)
         if (h->grain[k].at == at) return &h->grain[k];
@@ -93,7 +93,7 @@ pl_grain *pl_grain_find(pl_history *h, const uint8_t *at)
 }
 
 /* A grain without versions that nobody is using goes back. */
-static void drop(pl_history *h, pl_grain *g)
+static void drop(pl_history *h, pl_location *g)
 {
     uint16_t self = (uint16_t)(g - h->grain), *link = &h->bucket[bucket_of(g->at)];
     if (g->n || g->held) return;
@@ -114,7 +114,7 @@ static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask
 /* The version at place p becomes what everybody sees, and what lies under its bytes with it. Other
  * versions below it stay: who acquires from one of those, a flag beside this one, must still find
  * what its writer released. */
-static void settle(pl_history *h, pl_grain *g, unsigned p)
+static void settle(pl_history *h, pl_location *g, unsigned p)
 {
     unsigned seen = 0; /* bytes that have come from versions further up */
     for (unsigned k = p + 1; k-- > 0;) {
@@ -135,7 +135,7 @@ static void retire(pl_history *h, uint64_t number)
     for (uint64_t n = h->next > PL_WINDOW ? h->next - PL_WINDOW : 1; n <= number; n++) {
         const uint16_t slot = (uint16_t)(n % PL_WINDOW);
         if (h->version[slot].number != n) continue;
-        pl_grain *g = &h->grain[h->version[slot].grain];
+        pl_location *g = &h->grain[h->version[slot].grain];
         unsigned p = 0;
         while (g->version[p] != slot) p++;
         settle(h, g, p);
@@ -143,9 +143,9 @@ static void retire(pl_history *h, uint64_t number)
     }
 }
 
-pl_grain *pl_grain_hold(pl_history *h, uint8_t *at)
+pl_location *pl_grain_hold(pl_history *h, uint8_t *at)
 {
-    pl_grain *g = pl_grain_find(h, at);
+    pl_location *g = pl_grain_find(h, at);
     if (g) { /* none of its versions may leave before the instruction ends */
         uint64_t last = g->n == PL_GRAIN_VERSIONS ? h->version[g->version[0]].number : 0;
         for (unsigned k = 0; k < g->n; k++) {
@@ -168,13 +168,13 @@ pl_grain *pl_grain_hold(pl_history *h, uint8_t *at)
     return g;
 }
 
-void pl_grain_release(pl_history *h, pl_grain *g)
+void pl_grain_release(pl_history *h, pl_location *g)
 {
     g->held = false;
     drop(h, g);
 }
 
-unsigned pl_grain_floor(const pl_history *h, const pl_grain *g, pl_view *v, uint16_t mask)
+unsigned pl_grain_floor(const pl_history *h, const pl_location *g, pl_memory_view *v, uint16_t mask)
 {
     for (unsigned k = g->n; k > 0; k--) {
         const pl_version *x = &h->version[g->version[k - 1]];
@@ -183,7 +183,7 @@ unsigned pl_grain_floor(const pl_history *h, const pl_grain *g, pl_view *v, uint
     return 0;
 }
 
-void pl_grain_bytes(const pl_history *h, const pl_grain *g, unsigned end, uint8_t out[PL_GRAIN])
+void pl_grain_bytes(const pl_history *h, const pl_location *g, unsigned end, uint8_t out[PL_GRAIN])
 {
     memmove(out, g->base, PL_GRAIN);
     for (unsigned k = 0; k < end; k++) {
@@ -192,7 +192,7 @@ void pl_grain_bytes(const pl_history *h, const pl_grain *g, unsigned end, uint8_
     }
 }
 
-pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place)
+pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
 {
     uint16_t slot = (uint16_t)(h->next % PL_WINDOW);
     pl_version *x = &h->version[slot];
@@ -208,7 +208,7 @@ pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place)
 }
 
 /* Nobody looks below the newest bytes of a grain any more. */
-static void forget(pl_history *h, pl_grain *g)
+static void forget(pl_history *h, pl_location *g)
 {
     while (g->n) settle(h, g, g->n - 1u);
     drop(h, g);
@@ -220,7 +220,7 @@ void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes)
     size_t size = (uintptr_t)from % PL_GRAIN + bytes;
     if (from && size <= 32 * PL_GRAIN) {
         for (size_t k = 0; k < size; k += PL_GRAIN) {
-            pl_grain *g = pl_grain_find(h, first + k);
+            pl_location *g = pl_grain_find(h, first + k);
             if (g) forget(h, g);
         }
         return;

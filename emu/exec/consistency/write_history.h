@@ -42,17 +42,17 @@ enum { PL_LEVEL_CTA, PL_LEVEL_CLUSTER, PL_LEVEL_GPU, PL_LEVELS };
 typedef enum pl_known { PL_SEEN, PL_FENCED, PL_OFFERED, PL_MAPPED, PL_KNOWN } pl_known;
 
 /* A set of versions. */
-typedef struct pl_view {
+typedef struct pl_memory_view {
     uint64_t upto; /* number of the version that was to come next when the set was last brought up
                       to date */
     uint64_t has[PL_KNOWN][PL_VIEW_WORDS];
-} pl_view;
+} pl_memory_view;
 
 /* What somebody who acquires learns from a write: by level, because a release reaches only as far
  * as its scope. */
 typedef struct pl_release {
     uint32_t cta, cluster;
-    pl_view view[PL_LEVELS];
+    pl_memory_view view[PL_LEVELS];
 } pl_release;
 
 typedef struct pl_version {
@@ -68,50 +68,51 @@ typedef struct pl_version {
     pl_release release[PL_HEIRS];
 } pl_version;
 
-typedef struct pl_grain {
+typedef struct pl_location {
     uint8_t *at;   /* host address, NULL: unused */
     uint16_t next; /* of the same bucket */
     uint8_t n;
     bool held;                           /* an instruction is using it */
     uint16_t version[PL_GRAIN_VERSIONS]; /* in coherence order, the newest last */
     uint8_t base[PL_GRAIN];              /* what everybody sees under the versions */
-} pl_grain;
+} pl_location;
 
 typedef struct pl_history {
     uint64_t next;                 /* number of the next version, from 1 */
     pl_version version[PL_WINDOW]; /* number n is at n % PL_WINDOW */
-    pl_grain grain[PL_GRAINS];
+    pl_location grain[PL_GRAINS];
     uint16_t bucket[PL_WINDOW], unused; /* chains through next; PL_NO_VERSION ends them */
 } pl_history;
 
 void pl_history_init(pl_history *h);
 
 /* ---- views ---- */
-bool pl_view_has(const pl_history *h, pl_view *v, uint64_t number);
-void pl_view_add(const pl_history *h, pl_view *v, uint64_t number);
-void pl_view_join(const pl_history *h, pl_view *to, pl_view *from);
+bool pl_view_has(const pl_history *h, pl_memory_view *v, uint64_t number);
+void pl_view_add(const pl_history *h, pl_memory_view *v, uint64_t number);
+void pl_view_join(const pl_history *h, pl_memory_view *to, pl_memory_view *from);
 /* All that has been seen is fenced, or offered. */
-void pl_view_fence(const pl_history *h, pl_view *v, pl_known what);
+void pl_view_fence(const pl_history *h, pl_memory_view *v, pl_known what);
 /* What has been offered, of the bytes at `at`, is mapped. */
-void pl_view_map(const pl_history *h, pl_view *v, const uint8_t *at, size_t bytes);
+void pl_view_map(const pl_history *h, pl_memory_view *v, const uint8_t *at, size_t bytes);
 /* The set of what is fenced, or mapped, as if that alone had been seen. */
-pl_view pl_view_of(const pl_history *h, pl_view *v, pl_known what);
+pl_memory_view pl_view_of(const pl_history *h, pl_memory_view *v, pl_known what);
 
 /* ---- grains and versions ---- */
 /* The grain at an aligned host address, or NULL: nothing is remembered about it. */
-pl_grain *pl_grain_find(pl_history *h, const uint8_t *at);
+pl_location *pl_grain_find(pl_history *h, const uint8_t *at);
 /* The same, held for the instruction that asks; a new one starts with what memory holds. An
  * instruction holds PL_HELD at most, and makes one version of each: the places of the others stay
  * what they are meanwhile. */
-pl_grain *pl_grain_hold(pl_history *h, uint8_t *at);
-void pl_grain_release(pl_history *h, pl_grain *g);
+pl_location *pl_grain_hold(pl_history *h, uint8_t *at);
+void pl_grain_release(pl_history *h, pl_location *g);
 /* Place behind the newest version that the view holds of any of these bytes: 0..n. */
-unsigned pl_grain_floor(const pl_history *h, const pl_grain *g, pl_view *v, uint16_t mask);
+unsigned pl_grain_floor(const pl_history *h, const pl_location *g, pl_memory_view *v,
+                        uint16_t mask);
 /* The bytes below place `end` (the versions 0 .. end - 1). */
-void pl_grain_bytes(const pl_history *h, const pl_grain *g, unsigned end, uint8_t out[PL_GRAIN]);
+void pl_grain_bytes(const pl_history *h, const pl_location *g, unsigned end, uint8_t out[PL_GRAIN]);
 /* A new version at a place of a held grain; the caller fills in who wrote it and what. The oldest
  * version of all may leave. */
-pl_version *pl_grain_insert(pl_history *h, pl_grain *g, unsigned place);
+pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place);
 /* Bytes were written behind the history's back: everybody sees them. from == NULL: anywhere. */
 void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes);
 

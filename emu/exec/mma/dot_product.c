@@ -263,7 +263,7 @@ static bool special_sum(const pl_tensor_num *num, int first, int count, const ui
     return true;
 }
 
-INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_tensor_left *left,
+INLINE static inline void tile_fused(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                      const uint32_t (*b)[N], const uint32_t (*c)[N],
                                      uint32_t (*d)[N])
 {
@@ -366,7 +366,7 @@ INLINE static inline uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
  * the operands into f16, multiplies the two low bytes of every register and then the two high
  * bytes with the f16 unit, starting from zero, and adds C with an ordinary addition. LEFT holds
  * f16 already (pl_tensor_prepare). */
-INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_tensor_left *left,
+INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                           const uint32_t (*b)[N], const uint32_t (*c)[N],
                                           uint32_t (*d)[N])
 {
@@ -388,8 +388,8 @@ INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_ten
 /* m8n8k4 from sm_80 on is a subroutine of ordinary instructions (read in the code that ptxas 13.0
  * makes for sm_90a): for f32 results D = C + fma chain over the four products; for f16 results
  * D = f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
-static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
-                      const uint32_t (*c)[N], uint32_t (*d)[N])
+static void tile_fma4(const pl_tensor_num *num, const pl_mma_left_factor *left,
+                      const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     for (int r = 0; r < left->m; r++) {
         for (int j = 0; j < N; j++) {
@@ -413,7 +413,7 @@ static void tile_fma4(const pl_tensor_num *num, const pl_tensor_left *left, cons
 
 /* ------------------------------------------------------------------ integers and f64 */
 
-INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_left *left,
+INLINE static inline void tile_int(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                    const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     int32_t right[PL_TENSOR_MAX_K][N];
@@ -437,7 +437,7 @@ INLINE static inline void tile_int(const pl_tensor_num *num, const pl_tensor_lef
     }
 }
 
-INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_tensor_left *left,
+INLINE static inline void tile_bits(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                     const uint32_t (*b)[N], const uint32_t (*c)[N],
                                     uint32_t (*d)[N])
 {
@@ -491,7 +491,7 @@ int pl_tensor_bits(pl_tensor_type t)
     return bits[t];
 }
 
-INLINE static inline void prepare(const pl_tensor_num *num, pl_tensor_left *left)
+INLINE static inline void prepare(const pl_tensor_num *num, pl_mma_left_factor *left)
 {
     const int k = left->k;
     if (num->rule == PL_TR_INT) {
@@ -511,7 +511,7 @@ INLINE static inline void prepare(const pl_tensor_num *num, pl_tensor_left *left
     }
 }
 
-INLINE static inline void tile(const pl_tensor_num *num, const pl_tensor_left *left,
+INLINE static inline void tile(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     switch (num->rule) {
@@ -528,12 +528,12 @@ INLINE static inline void tile(const pl_tensor_num *num, const pl_tensor_left *l
 #if defined(__x86_64__) && defined(__GNUC__)
 #define AVX2 __attribute__((target("avx2,bmi,popcnt")))
 
-AVX2 static void prepare_avx2(const pl_tensor_num *num, pl_tensor_left *left)
+AVX2 static void prepare_avx2(const pl_tensor_num *num, pl_mma_left_factor *left)
 {
     prepare(num, left);
 }
 
-AVX2 static void tile_avx2(const pl_tensor_num *num, const pl_tensor_left *left,
+AVX2 static void tile_avx2(const pl_tensor_num *num, const pl_mma_left_factor *left,
                            const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     tile(num, left, b, c, d);
@@ -554,7 +554,7 @@ static bool have_avx2(void)
 }
 #endif
 
-void pl_tensor_prepare(const pl_tensor_num *num, pl_tensor_left *left)
+void pl_tensor_prepare(const pl_tensor_num *num, pl_mma_left_factor *left)
 {
     if (have_avx2())
         prepare_avx2(num, left);
@@ -562,8 +562,8 @@ void pl_tensor_prepare(const pl_tensor_num *num, pl_tensor_left *left)
         prepare(num, left);
 }
 
-void pl_tensor_tile(const pl_tensor_num *num, const pl_tensor_left *left, const uint32_t (*b)[N],
-                    const uint32_t (*c)[N], uint32_t (*d)[N])
+void pl_tensor_tile(const pl_tensor_num *num, const pl_mma_left_factor *left,
+                    const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     if (have_avx2())
         tile_avx2(num, left, b, c, d);

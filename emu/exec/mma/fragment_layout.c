@@ -56,11 +56,11 @@ int pl_tensor_regs(const pl_tensor_op *op, pl_tensor_operand which)
     return quad_regs(which == PL_TM_A ? op->m : op->n, k, t);
 }
 
-static pl_tensor_cell volta_where(const pl_tensor_op *op, pl_tensor_operand which, int lane,
-                                  int reg, int j)
+static pl_fragment_coord volta_where(const pl_tensor_op *op, pl_tensor_operand which, int lane,
+                                     int reg, int j)
 {
     const int upper = lane >= 16 ? 4 : 0, low = lane % 4, i = reg * 2 + j;
-    pl_tensor_cell at;
+    pl_fragment_coord at;
     switch (which) {
     case PL_TM_A:
         at.row = op->a_col ? i + upper : low + upper;
@@ -84,33 +84,33 @@ static pl_tensor_cell volta_where(const pl_tensor_op *op, pl_tensor_operand whic
 
 /* Line (row of A, column of B) and k of a slot in the quad layout; TALL when lines come as two
  * halves of eight. */
-static pl_tensor_cell quad_piece(int lane, int reg, int j, int per, bool tall)
+static pl_fragment_coord quad_piece(int lane, int reg, int j, int per, bool tall)
 {
     const int half = tall ? reg & 1 : 0, piece = tall ? reg >> 1 : reg;
-    return (pl_tensor_cell){lane / 4 + 8 * half, lane % 4 * per + j + 4 * per * piece};
+    return (pl_fragment_coord){lane / 4 + 8 * half, lane % 4 * per + j + 4 * per * piece};
 }
 
-static pl_tensor_cell quad_sum(int lane, int reg, int j, int per)
+static pl_fragment_coord quad_sum(int lane, int reg, int j, int per)
 {
     const int i = reg * per + j;
-    return (pl_tensor_cell){lane / 4 + 8 * (i >> 1), lane % 4 * 2 + (i & 1)};
+    return (pl_fragment_coord){lane / 4 + 8 * (i >> 1), lane % 4 * 2 + (i & 1)};
 }
 
-pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, int lane, int reg,
-                               int j)
+pl_fragment_coord pl_fragment_coord_of(const pl_tensor_op *op, pl_tensor_operand which, int lane,
+                                       int reg, int j)
 {
     const pl_tensor_type t = which == PL_TM_A   ? op->a
                              : which == PL_TM_B ? op->b
                              : which == PL_TM_C ? op->c
                                                 : op->d;
     const int per = per_register(t), k = op->sparse && which == PL_TM_A ? op->k / 2 : op->k;
-    pl_tensor_cell at;
+    pl_fragment_coord at;
     if (volta_layout(op)) return volta_where(op, which, lane, reg, j);
     if (which == PL_TM_C || which == PL_TM_D) {
         const int tile_regs = op->m == 8 && op->n == 8 ? 2 / (per > 1 ? 2 : 1) : 4 / per;
         const int tile = reg / tile_regs;
         at = quad_sum(lane, reg % tile_regs, j, per);
-        if (flipped(op)) return (pl_tensor_cell){at.col, at.row + 16 * tile};
+        if (flipped(op)) return (pl_fragment_coord){at.col, at.row + 16 * tile};
         if (op->m == 32)
             at.row += 16 * tile;
         else
@@ -124,7 +124,7 @@ pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, 
     at = quad_piece(lane, reg % tile_regs, j, per, tall);
     at.row += tile_lines * (reg / tile_regs);
     if (which == PL_TM_A) return at;
-    return (pl_tensor_cell){at.col, at.row};
+    return (pl_fragment_coord){at.col, at.row};
 }
 
 /* ------------------------------------------------------------------ 8x8 matrix moves */

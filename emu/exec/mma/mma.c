@@ -95,7 +95,7 @@ static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
 }
 
 /* Multiplies the element of row ROW of LEFT that is stored at I and belongs to place AT of K. */
-static void scale_left(pl_tensor_left *left, int row, int i, const scales *s, int line, int at,
+static void scale_left(pl_mma_left_factor *left, int row, int i, const scales *s, int line, int at,
                        int k)
 {
     const int c = at * s->count / k;
@@ -216,7 +216,7 @@ static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, 
                        void *const *d, const void *const *a, const void *const *b,
                        const void *const *c)
 {
-    pl_tensor_left left;
+    pl_mma_left_factor left;
     pl_tensor_factors factors;
     pl_tensor_num scaled = *num;
     scales sa, sb;
@@ -284,7 +284,7 @@ static void chosen_rows(const pl_tensor_num *num, int k, int selector, const uin
 
 /* A block scale follows the place along k that an element stands for. SA and SB may be null. */
 static void sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
-                        const pl_tensor_left *left, const scales *sa, const scales *sb,
+                        const pl_mma_left_factor *left, const scales *sa, const scales *sb,
                         const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     const int k = left->k;
@@ -292,7 +292,7 @@ static void sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *
     uint32_t chosen[PL_TENSOR_MAX_K][N];
     pl_tensor_factors factors;
     pl_tensor_num scaled = *num;
-    pl_tensor_left one;
+    pl_mma_left_factor one;
     if (sa) scaled.factors = &factors;
     one.m = 1;
     one.k = k;
@@ -311,7 +311,7 @@ static void sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *
 }
 
 void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
-                           const pl_tensor_left *left, const uint32_t (*b)[N],
+                           const pl_mma_left_factor *left, const uint32_t (*b)[N],
                            const uint32_t (*c)[N], uint32_t (*d)[N])
 {
     sparse_tile(num, selector, meta, left, NULL, NULL, b, c, d);
@@ -321,7 +321,7 @@ static void quad_sparse(const pl_tensor_op *op, const pl_tensor_num *num, void *
                         const void *const *a, const void *const *b, const void *const *c,
                         const uint32_t *meta)
 {
-    pl_tensor_left left;
+    pl_mma_left_factor left;
     scales sa, sb;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
     left.m = op->m;
@@ -348,24 +348,24 @@ static void quad_pairs(const pl_tensor_op *op, const pl_tensor_num *num, void *c
     const int slots_c = op->c == PL_TT_F16 ? 2 : 1, slots_d = op->d == PL_TT_F16 ? 2 : 1;
     uint32_t out[4][8][N];
     for (int q = 0; q < 4; q++) {
-        pl_tensor_left left;
+        pl_mma_left_factor left;
         uint32_t right[4][N], sum[8][N];
         left.m = 8;
         left.k = 4;
         for (int i = 0; i < 8; i++) {
             const int l = 4 * q + i % 4 + (i >= 4 ? 16 : 0);
-            pl_tensor_cell at;
+            pl_fragment_coord at;
             for (int r = 0; r < 2; r++)
                 for (int j = 0; j < 2; j++) {
-                    at = pl_tensor_where(op, PL_TM_A, l, r, j);
+                    at = pl_fragment_coord_of(op, PL_TM_A, l, r, j);
                     left.raw[at.row * 4 + at.col] = ((const uint32_t *)a[r])[l] >> 16 * j & 0xffff;
-                    at = pl_tensor_where(op, PL_TM_B, l, r, j);
+                    at = pl_fragment_coord_of(op, PL_TM_B, l, r, j);
                     right[at.row][at.col] = ((const uint32_t *)b[r])[l] >> 16 * j & 0xffff;
                 }
             for (int r = 0; r < regs_c; r++)
                 for (int j = 0; j < slots_c; j++) {
                     const uint32_t x = ((const uint32_t *)c[r])[l];
-                    at = pl_tensor_where(op, PL_TM_C, l, r, j);
+                    at = pl_fragment_coord_of(op, PL_TM_C, l, r, j);
                     sum[at.row][at.col] = slots_c == 1 ? x : x >> 16 * j & 0xffff;
                 }
         }
@@ -376,7 +376,7 @@ static void quad_pairs(const pl_tensor_op *op, const pl_tensor_num *num, void *c
         for (int r = 0; r < regs_d; r++) {
             uint32_t x = 0;
             for (int j = 0; j < slots_d; j++) {
-                const pl_tensor_cell at = pl_tensor_where(op, PL_TM_D, l, r, j);
+                const pl_fragment_coord at = pl_fragment_coord_of(op, PL_TM_D, l, r, j);
                 x |= out[l / 4 % 4][at.row][at.col] << 16 * j;
             }
             ((uint32_t *)d[r])[l] = x;

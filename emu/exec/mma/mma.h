@@ -101,25 +101,25 @@ typedef struct pl_tensor_num {
 
 /* The left matrix, decoded once and used for many tiles: element = sig * 2^(exp - fraction bits).
  * Integers use sig alone; b1 counts k in words of 32 bits. */
-typedef struct pl_tensor_left {
+typedef struct pl_mma_left_factor {
     int m, k;
     uint32_t raw[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K]; /* row r starts at r * k */
     int32_t sig[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K], exp[PL_TENSOR_MAX_M * PL_TENSOR_MAX_K];
     bool special[PL_TENSOR_MAX_M]; /* the row holds an infinity or a NaN */
-} pl_tensor_left;
+} pl_mma_left_factor;
 
 /* Decode LEFT->raw (m and k set) into the other fields. */
-void pl_tensor_prepare(const pl_tensor_num *num, pl_tensor_left *left);
+void pl_tensor_prepare(const pl_tensor_num *num, pl_mma_left_factor *left);
 
 /* One tile of eight columns: d = left * b + c. Elements are bit patterns, zero-extended. */
-void pl_tensor_tile(const pl_tensor_num *num, const pl_tensor_left *left,
+void pl_tensor_tile(const pl_tensor_num *num, const pl_mma_left_factor *left,
                     const uint32_t (*b)[PL_TENSOR_N], const uint32_t (*c)[PL_TENSOR_N],
                     uint32_t (*d)[PL_TENSOR_N]);
 
 /* The same with a sparse left matrix: LEFT->raw holds the k/2 stored elements of every row, B all k
  * rows. META is the metadata register of the warp. C and D must not overlap. */
 void pl_tensor_sparse_tile(const pl_tensor_num *num, int selector, const uint32_t *meta,
-                           const pl_tensor_left *left, const uint32_t (*b)[PL_TENSOR_N],
+                           const pl_mma_left_factor *left, const uint32_t (*b)[PL_TENSOR_N],
                            const uint32_t (*c)[PL_TENSOR_N], uint32_t (*d)[PL_TENSOR_N]);
 
 /* The same for f64; A is packed. Every product is added with one rounding: PL_RN, PL_RZ ... */
@@ -161,14 +161,14 @@ typedef enum pl_tensor_operand { PL_TM_A, PL_TM_B, PL_TM_C, PL_TM_D } pl_tensor_
 /* Registers of an operand's fragment: 32-bit ones, or 64-bit ones for f64. */
 int pl_tensor_regs(const pl_tensor_op *op, pl_tensor_operand which);
 
-typedef struct pl_tensor_cell {
+typedef struct pl_fragment_coord {
     int row, col; /* of the operand's own matrix: A is m by k, B is k by n, C and D are m by n */
-} pl_tensor_cell;
+} pl_fragment_coord;
 
 /* The element in slot J (counting from the low bits) of register REG of lane LANE. Registers that
  * wmma fills with a copy name the same element as the original. */
-pl_tensor_cell pl_tensor_where(const pl_tensor_op *op, pl_tensor_operand which, int lane, int reg,
-                               int j);
+pl_fragment_coord pl_fragment_coord_of(const pl_tensor_op *op, pl_tensor_operand which, int lane,
+                                       int reg, int j);
 
 /* D = A * B + C. Every argument is an array of register rows; a row is uint32_t[32], or
  * uint64_t[32] for f64. META (mma.sp) is the metadata register. D may overlap C, A or B. */

@@ -150,7 +150,7 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
                       op->negate_b ? 1u << (bits_b - 1) : 0,
                       shared,
                       shared_size};
-    pl_tensor_left left;
+    pl_mma_left_factor left;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
 
     left.m = 16;

@@ -45,7 +45,7 @@ static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_s
         }
     }
     if (i->op[0] != PL_NO_OPERAND) pl_blend128(w, pl_row64(w, i->op[0]), old);
-    pl_record(w, real, PL_AC_ATOMIC, 16, w->exec, addr, PL_MF_NOL1);
+    pl_record_effect(w, real, PL_AC_ATOMIC, 16, w->exec, addr, PL_MF_NOL1);
 }
 
 /* The bytes at an address of the block's shared memory or of the allocation used last: what nearly
@@ -101,7 +101,8 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d,
         uint32_t row = pl_more(w, i, i->op[d] + k);
         if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), old[k]);
     }
-    pl_record(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, size, w->exec, addr, PL_MF_NOL1);
+    pl_record_effect(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, size, w->exec, addr,
+                     PL_MF_NOL1);
 }
 
 static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
@@ -114,7 +115,7 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
     uint64_t addr[PL_LANES], old[PL_LANES] = {0};
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    if (d >= 0) pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
+    if (d >= 0) pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
     if (bytes == 16) {
         atomic128(w, i, op, addr, space);
         return;
@@ -156,7 +157,8 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
             pl_blend32(w, pl_row32(w, i->op[d]), t);
         }
     }
-    pl_record(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, bytes, w->exec, addr, PL_MF_NOL1);
+    pl_record_effect(w, real, d >= 0 ? PL_AC_ATOMIC : PL_AC_REDUCTION, bytes, w->exec, addr,
+                     PL_MF_NOL1);
 }
 
 void exec_atom(pl_warp *w, const pl_insn *i, int op, int type)
@@ -206,5 +208,5 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
         for (unsigned l = 0; l < PL_LANES; l++) t[l] = (uint32_t)done[l];
         pl_blend32(w, pl_row32(w, i->op[0]), t);
     }
-    pl_record(w, real, PL_AC_ATOMIC, bytes, w->exec, addr, PL_MF_NOL1);
+    pl_record_effect(w, real, PL_AC_ATOMIC, bytes, w->exec, addr, PL_MF_NOL1);
 }

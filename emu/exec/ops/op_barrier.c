@@ -65,9 +65,9 @@ void exec_bar_red(pl_warp *w, const pl_insn *i, int op)
 
 void exec_bar_warp(pl_warp *w, const pl_insn *i)
 {
-    if (pl_warp_groups(w, i, 0)) return;
+    if (pl_warp_split_by_mask(w, i, 0)) return;
     uint32_t mask = uniform(w, i->op[0]);
-    pl_warp_doubt(w, mask);
+    pl_warp_note_undefined(w, mask);
     pl_warp_sync(w, mask);
 }
 

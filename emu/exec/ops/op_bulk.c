@@ -110,8 +110,8 @@ static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
                 return;
         }
     }
-    pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, b.to_global ? to : from,
-              i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, b.to_global ? to : from,
+                     i->sel[PL_M_FLAGS]);
 }
 
 void exec_cp_bulk(pl_warp *w, const pl_insn *i, int dst, int src)
@@ -168,7 +168,7 @@ void exec_cp_bulk_prefetch(pl_warp *w, const pl_insn *i)
             return;
         }
     }
-    pl_record(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
+    pl_record_effect(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
 }
 
 void exec_bulk_commit(pl_warp *w, const pl_insn *i)
@@ -217,8 +217,8 @@ static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, 
         }
     }
     for (unsigned l = 0; space == PL_SP_GENERIC && l < PL_LANES; l++) to[l] -= PL_SHARED_WINDOW;
-    pl_record(w, PL_SP_SHARED, kind == PL_ASYNC_COPY ? PL_AC_STORE : PL_AC_REDUCTION, bytes,
-              w->exec, to, i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, PL_SP_SHARED, kind == PL_ASYNC_COPY ? PL_AC_STORE : PL_AC_REDUCTION, bytes,
+                     w->exec, to, i->sel[PL_M_FLAGS]);
 }
 
 void exec_st_async(pl_warp *w, const pl_insn *i)
@@ -279,7 +279,7 @@ void exec_cancel_launch(pl_warp *w, const pl_insn *i, int multicast)
             }
         }
     }
-    pl_record(w, PL_SP_SHARED, PL_AC_STORE, 16, w->exec, to, i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 16, w->exec, to, i->sel[PL_M_FLAGS]);
 }
 
 /* st.bulk: zeros a piece of shared memory. */
@@ -298,5 +298,5 @@ void exec_st_bulk(pl_warp *w, const pl_insn *i)
         }
         memset(p, 0, n);
     }
-    pl_record(w, PL_SP_SHARED, PL_AC_STORE, 8, w->exec, to, i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 8, w->exec, to, i->sel[PL_M_FLAGS]);
 }

@@ -48,7 +48,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     if (w->all != w->active) { /* lanes whose guard is false go on; the others come back to this
                                   instruction as a split */
         count_divergence(w);
-        pl_warp_part(w, w->all, w->pc, w->pc + 1, i->reconv);
+        pl_warp_diverge(w, w->all, w->pc, w->pc + 1, i->reconv);
         return;
     }
     uint32_t first = pl_row32(w, i->op[0])[__builtin_ctz(w->exec)], n = i->nextra;
@@ -64,7 +64,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
         return;
     }
     count_divergence(w);
-    pl_warp_part(
+    pl_warp_diverge(
         w, same, target, w->pc,
         i->reconv); /* one group leaves for its label, the rest stands at this instruction again */
 }
@@ -74,8 +74,8 @@ void exec_call(pl_warp *w, const pl_insn *i)
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
     if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
-        pl_warp_part(w, w->all, w->pc, w->pc + 1,
-                     pl_reconvergence_pc(w->program, w->pc + 1, (uint32_t)w->program->code.n));
+        pl_warp_diverge(w, w->all, w->pc, w->pc + 1,
+                        pl_reconvergence_pc(w->program, w->pc + 1, (uint32_t)w->program->code.n));
         return;
     }
     if (callee == UINT32_MAX) {
@@ -84,7 +84,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
         const pl_lanes same = lanes_with(w, i->op[k], true, first);
         if (same != w->active) { /* one group calls now, the others come back to this instruction */
             count_divergence(w);
-            pl_warp_part(w, w->active & ~same, w->pc, w->pc, i->reconv);
+            pl_warp_diverge(w, w->active & ~same, w->pc, w->pc, i->reconv);
             w->all = same;
         }
         callee = pl_program_func_at(w->program, first);
@@ -141,7 +141,7 @@ void exec_yield(pl_warp *w, const pl_insn *i)
  * knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them
  * came back. */
 
-static uint64_t barrier_of(const pl_split *s, uint32_t further_out)
+static uint64_t barrier_of(const pl_simt_split *s, uint32_t further_out)
 {
     return 1ull << ((s->barriers - further_out) & 63u);
 }
@@ -153,24 +153,24 @@ void exec_groups(pl_warp *w, const pl_insn *i)
     const uint32_t *mask = pl_row32(w, i->op[0]),
                    same = pl_lanes_with(mask, mask[__builtin_ctz(w->exec)], w->exec);
     if (same != w->exec && w->halves == 1)
-        pl_warp_part(w, pl_from_half(w, same), w->pc + 1, w->pc, i->reconv);
+        pl_warp_diverge(w, pl_from_half(w, same), w->pc + 1, w->pc, i->reconv);
 }
 
 void exec_bssy(pl_warp *w, const pl_insn *i)
 {
     (void)i;
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     s->barriers++;
-    s->regained &= ~barrier_of(s, 0);
+    s->restored_barriers &= ~barrier_of(s, 0);
 }
 
 void exec_bsync(pl_warp *w, const pl_insn *i)
 {
     (void)i;
-    pl_split *s = &w->split[w->current];
+    pl_simt_split *s = &w->split[w->current];
     const uint64_t own = barrier_of(s, 0);
-    if (s->barriers && s->regained & own) {
-        s->regained &= ~own;
+    if (s->barriers && s->restored_barriers & own) {
+        s->restored_barriers &= ~own;
         w->next = w->pc;
     } else
         s->barriers -= s->barriers > 0;
@@ -178,6 +178,6 @@ void exec_bsync(pl_warp *w, const pl_insn *i)
 
 void exec_regain(pl_warp *w, const pl_insn *i)
 {
-    pl_split *s = &w->split[w->current];
-    if (s->barriers > i->op[0]) s->regained |= barrier_of(s, i->op[0]);
+    pl_simt_split *s = &w->split[w->current];
+    if (s->barriers > i->op[0]) s->restored_barriers |= barrier_of(s, i->op[0]);
 }

@@ -75,7 +75,7 @@ static void copy(pl_warp *w, const pl_insn *i, uint32_t ignored)
                                         .bytes = n,
                                         .fill = size - n});
     }
-    pl_record(w, PL_SP_GLOBAL, PL_AC_ASYNC, size, w->exec, from, flags);
+    pl_record_effect(w, PL_SP_GLOBAL, PL_AC_ASYNC, size, w->exec, from, flags);
     if (w->fx) count_slots(w->fx, w->exec, from, to);
 }
 
@@ -119,7 +119,7 @@ static uint8_t *object(pl_warp *w, unsigned lane, const pl_insn *i, const uint64
 static void addresses(pl_warp *w, const pl_insn *i, unsigned a, uint64_t *addr)
 {
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    pl_record(w, PL_SP_SHARED, PL_AC_ATOMIC, 8, w->exec, addr, 0);
+    pl_record_effect(w, PL_SP_SHARED, PL_AC_ATOMIC, 8, w->exec, addr, 0);
 }
 
 void exec_mbarrier_init(pl_warp *w, const pl_insn *i)
@@ -203,7 +203,7 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     uint64_t addr[PL_LANES];
     uint32_t done = 0;
     pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
-    pl_record(w, PL_SP_SHARED, PL_AC_LOAD, 8, w->exec, addr, 0);
+    pl_record_effect(w, PL_SP_SHARED, PL_AC_LOAD, 8, w->exec, addr, 0);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
@@ -219,7 +219,7 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     }
     pl_pred_write(w, i->op[0], done);
     if ((done & w->exec) != w->exec) {
-        pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
+        pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
         w->yield |= how == W_try_wait;
     } else
         ++*w->cta->advances;

@@ -125,7 +125,7 @@ static void load_slow(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *ad
     }
     for (unsigned k = 0; k < count; k++)
         put(w, data_row(w, i, 0, count, k), v[k], flags & PL_MF_WIDE);
-    pl_record(w, real, PL_AC_LOAD, bytes * count, w->exec, addr, flags);
+    pl_record_effect(w, real, PL_AC_LOAD, bytes * count, w->exec, addr, flags);
 }
 
 static void load128(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr)
@@ -145,7 +145,7 @@ static void load128(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr
         memcpy(&v[PL_LANES + l], p + 8, 8);
     }
     if (i->op[0] != PL_NO_OPERAND) pl_blend128(w, pl_row64(w, i->op[0]), v);
-    pl_record(w, real, PL_AC_LOAD, 16, w->exec, addr, i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, real, PL_AC_LOAD, 16, w->exec, addr, i->sel[PL_M_FLAGS]);
 }
 
 /* `ld.param.u64` of a 32-bit parameter, or `[n+400]`: the assembler takes them, as ptxas does. */
@@ -179,7 +179,7 @@ void exec_ld(pl_warp *w, const pl_insn *i)
     }
     uint64_t addr[PL_LANES];
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
-    if (flags & PL_MF_POLL) pl_warp_look(w, addr[__builtin_ctz(w->exec)]);
+    if (flags & PL_MF_POLL) pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
     if (log2 == 4) {
         load128(w, i, space, addr);
         return;
@@ -223,8 +223,8 @@ void exec_ld(pl_warp *w, const pl_insn *i)
         }
     }
     if (w->fx)
-        pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_LOAD, bytes * count,
-                  w->exec, addr, flags);
+        pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_LOAD,
+                         bytes * count, w->exec, addr, flags);
 }
 
 void exec_st(pl_warp *w, const pl_insn *i)
@@ -248,8 +248,8 @@ void exec_st(pl_warp *w, const pl_insn *i)
                 }
         }
         if (w->fx)
-            pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes * count,
-                      w->exec, addr, flags);
+            pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE,
+                             bytes * count, w->exec, addr, flags);
         return;
     }
     uint64_t size = (uint64_t)bytes * count;
@@ -262,8 +262,8 @@ void exec_st(pl_warp *w, const pl_insn *i)
             }
         }
         if (w->fx)
-            pl_record(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes * count,
-                      w->exec, addr, flags);
+            pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE,
+                             bytes * count, w->exec, addr, flags);
         return;
     }
     for (unsigned l = 0; l < PL_LANES; l++) {
@@ -286,7 +286,7 @@ void exec_st(pl_warp *w, const pl_insn *i)
                 memcpy(p + (size_t)k * bytes, &pl_row32(w, row)[l], bytes);
         }
     }
-    pl_record(w, real, PL_AC_STORE, (unsigned)size, w->exec, addr, flags);
+    pl_record_effect(w, real, PL_AC_STORE, (unsigned)size, w->exec, addr, flags);
 }
 
 /* ---- address conversion ---- */
@@ -405,7 +405,7 @@ void exec_prefetch(pl_warp *w, const pl_insn *i)
     uint64_t addr[PL_LANES];
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     if (i->sel[PL_M_SPACE] == PL_SP_GLOBAL || i->sel[PL_M_SPACE] == PL_SP_GENERIC)
-        pl_record(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
+        pl_record_effect(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
 }
 
 /* ---- local memory that is allocated while running ---- */
@@ -445,6 +445,6 @@ void exec_stackrestore(pl_warp *w, const pl_insn *i)
     unsigned l = (unsigned)__builtin_ctz(w->exec);
     bool wide = pl_mod(&pl_forms[i->form], i->mods, G_type) == W_u64;
     uint64_t v = wide ? pl_row64(w, i->op[0])[l] : pl_row32(w, i->op[0])[l];
-    pl_callnode *n = pl_warp_node(w);
+    pl_call_frame *n = pl_warp_node(w);
     if (v >= n->local && v <= n->local_top) n->local_top = (uint32_t)v;
 }

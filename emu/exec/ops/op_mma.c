@@ -282,7 +282,7 @@ static bool open_area(pl_warp *w, const pl_insn *i, const pl_tensor_op *op, pl_t
 
 /* The element's bytes for one lane; NULL after a fault. Elements below a byte come as the 32-bit
  * word that holds them. */
-static uint8_t *element(pl_warp *w, const area *m, unsigned lane, pl_tensor_cell at,
+static uint8_t *element(pl_warp *w, const area *m, unsigned lane, pl_fragment_coord at,
                         const char *what)
 {
     const uint64_t row = (uint64_t)at.row, col = (uint64_t)at.col;
@@ -312,8 +312,8 @@ static void record_area(pl_warp *w, const area *m, pl_access_kind kind)
     uint64_t addr[PL_LANES];
     for (unsigned l = 0; l < PL_LANES; l++)
         addr[l] = m->address[l] + l * share / line * step + l * share % line;
-    pl_record(w, m->space == PL_SP_GENERIC ? PL_SP_GLOBAL : m->space, kind, (unsigned)share,
-              w->exec, addr, 0);
+    pl_record_effect(w, m->space == PL_SP_GENERIC ? PL_SP_GLOBAL : m->space, kind, (unsigned)share,
+                     w->exec, addr, 0);
 }
 
 static pl_tensor_op wmma_op(const pl_warp *w, int shape_word, pl_tensor_type ab, pl_tensor_type cd)
@@ -354,7 +354,7 @@ void exec_wmma_load(pl_warp *w, const pl_insn *i, int which_word, int layout, in
             if (!(w->exec >> l & 1u)) continue;
             for (int j = 0; j < slots; j++) {
                 const uint8_t *p =
-                    element(w, &m, l, pl_tensor_where(&op, which, (int)l, r, j), "load");
+                    element(w, &m, l, pl_fragment_coord_of(&op, which, (int)l, r, j), "load");
                 uint64_t x = 0;
                 if (!p) return;
                 memcpy(&x, p, bits < 8 ? 4 : (size_t)bits / 8);
@@ -387,7 +387,7 @@ void exec_wmma_store(pl_warp *w, const pl_insn *i, int layout, int shape_word, i
             const uint64_t x = t == PL_TT_F64 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
             for (int j = 0; j < slots; j++) {
                 uint8_t *p =
-                    element(w, &m, l, pl_tensor_where(&op, PL_TM_D, (int)l, r, j), "store");
+                    element(w, &m, l, pl_fragment_coord_of(&op, PL_TM_D, (int)l, r, j), "store");
                 const uint64_t y = x >> (j * bits);
                 if (!p) return;
                 memcpy(p, &y, (size_t)bits / 8);
@@ -422,7 +422,7 @@ static bool matrix_rows(pl_warp *w, const pl_insn *i, unsigned at, unsigned coun
         }
         addr[l] = in_space;
     }
-    pl_record(w, real, kind, 16, lanes, addr, 0);
+    pl_record_effect(w, real, kind, 16, lanes, addr, 0);
     return true;
 }
 

@@ -143,7 +143,7 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
     }
     if (p != PL_NO_OPERAND) /* all of a texture is resident */
         pl_pred_write(w, i->op[p], UINT32_MAX);
-    pl_record(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
+    pl_record_effect(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
     if (!w->fx) return;
     w->fx->sampled = ctype != W_s32;
     w->fx->gathered = gather >= 0;
@@ -255,7 +255,7 @@ void exec_suld(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
         for (unsigned l = 0; l < PL_LANES; l++) v[l] = (uint32_t)out[k][l];
         pl_blend32(w, pl_row32(w, row), v);
     }
-    pl_record(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
+    pl_record_effect(w, PL_SP_TEX, PL_AC_LOAD, bytes, w->exec, address, 0);
 }
 
 void exec_sust(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
@@ -273,7 +273,7 @@ void exec_sust(pl_warp *w, const pl_insn *i, int geom, int type, int clamp)
             memcpy(p + k * bits / 8, &v, bits / 8);
         }
     }
-    pl_record(w, PL_SP_TEX, PL_AC_STORE, bytes, w->exec, address, 0);
+    pl_record_effect(w, PL_SP_TEX, PL_AC_STORE, bytes, w->exec, address, 0);
 }
 
 /* A 32-bit value as a channel of the surface's format: integers saturate, floats are rounded (PTX
@@ -304,7 +304,7 @@ void exec_sust_formatted(pl_warp *w, const pl_insn *i, int geom, int clamp)
             memcpy(p + k * f.bits / 8u, &v, f.bits / 8u);
         }
     }
-    pl_record(w, PL_SP_TEX, PL_AC_STORE, 4, w->exec, address, 0);
+    pl_record_effect(w, PL_SP_TEX, PL_AC_STORE, 4, w->exec, address, 0);
 }
 
 static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int clamp, bool scaled)
@@ -323,7 +323,7 @@ static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int
         v = pl_atomic_step(op, type, true, old, v, 0);
         memcpy(p, &v, bytes);
     }
-    pl_record(w, PL_SP_TEX, PL_AC_REDUCTION, bytes, w->exec, address, 0);
+    pl_record_effect(w, PL_SP_TEX, PL_AC_REDUCTION, bytes, w->exec, address, 0);
 }
 
 void exec_sured(pl_warp *w, const pl_insn *i, int op, int geom, int type, int clamp)

@@ -162,8 +162,8 @@ static void run(pl_warp *w, const pl_insn *i, int op)
                 return;
         }
     }
-    pl_record(w, PL_SP_GLOBAL, s.prefetch ? PL_AC_PREFETCH : PL_AC_ASYNC, 16, w->exec, address,
-              i->sel[PL_M_FLAGS]);
+    pl_record_effect(w, PL_SP_GLOBAL, s.prefetch ? PL_AC_PREFETCH : PL_AC_ASYNC, 16, w->exec,
+                     address, i->sel[PL_M_FLAGS]);
 }
 
 /* Loads, stores and prefetches, tiled or im2col, of boxes or of four rows. */
@@ -237,5 +237,5 @@ void exec_tensormap_cp_fence(pl_warp *w, const pl_insn *i)
                        PL_TENSORMAP_BYTES, "source of tensormap.cp_fenceproxy")
            : NULL;
     if (from) memcpy(to, from, PL_TENSORMAP_BYTES);
-    pl_record(w, PL_SP_GLOBAL, PL_AC_STORE, 16, 1u << l, address, 0);
+    pl_record_effect(w, PL_SP_GLOBAL, PL_AC_STORE, 16, 1u << l, address, 0);
 }

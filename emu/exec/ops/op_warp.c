@@ -46,7 +46,7 @@ static void change_places(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 static bool called_apart(const pl_warp *w, unsigned k)
 {
-    const pl_split *s = &w->split[w->current], *o = &w->split[k];
+    const pl_simt_split *s = &w->split[w->current], *o = &w->split[k];
     return k != w->current && o->synced && o->pc == w->pc && o->call != s->call &&
            w->call[o->call].func == w->call[s->call].func;
 }
@@ -78,10 +78,10 @@ static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
         return true;
     const uint32_t lent = lend(w, i);
     if (!lent) return true;
-    pl_warp_widen(w, ours | lent);
+    pl_warp_set_exec_mask(w, ours | lent);
     w->split[w->current].synced = false;
     i->exec(w, i);
-    pl_warp_widen(w, ours);
+    pl_warp_set_exec_mask(w, ours);
     lend(w, i);
     for (unsigned k = 0; k < w->nsplits; k++)
         if (called_apart(w, k)) {
@@ -94,7 +94,7 @@ static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
 /* Waits until all lanes of the mask are here. True when they are: the instruction executes. */
 static bool gather(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
-    pl_warp_doubt(w, mask);
+    pl_warp_note_undefined(w, mask);
     mask &= pl_alive(w);
     if (mask & ~w->exec) return pl_warp_sync(w, mask) && execute_for_all(w, i, mask);
     w->split[w->current].synced = false;
@@ -143,7 +143,8 @@ void exec_shfl(pl_warp *w, const pl_insn *i, int mode)
 {
     const pl_form *f = &pl_forms[i->form];
     if (beyond_half(w, i)) return;
-    if (f->noperands == 6 && (pl_warp_groups(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
+    if (f->noperands == 6 &&
+        (pl_warp_split_by_mask(w, i, 5) || !gather(w, i, member_mask(w, i, 5))))
         return;
     const uint32_t *a = pl_row32(w, i->op[2]), *b = pl_row32(w, i->op[3]),
                    *c = pl_row32(w, i->op[4]);
@@ -169,7 +170,7 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    if (pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
         put_all(w, i->op[0], p);
@@ -184,7 +185,7 @@ void exec_match(pl_warp *w, const pl_insn *i, int mode, int type)
     const pl_form *f = &pl_forms[i->form];
     unsigned k = f->noperands - 2u;
     uint32_t mask = member_mask(w, i, k + 1);
-    if (pl_warp_groups(w, i, k + 1) || !gather(w, i, mask)) return;
+    if (pl_warp_split_by_mask(w, i, k + 1) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, v[PL_LANES] = {0};
     uint64_t x[PL_LANES];
     for (unsigned l = 0; l < PL_LANES; l++)
@@ -216,7 +217,7 @@ void exec_activemask(pl_warp *w, const pl_insn *i)
 void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    if (pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask)) return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, r = a[__builtin_ctz(in ? in : w->exec)];
     for (uint32_t m = in & (in - 1); m; m &= m - 1) {
@@ -238,7 +239,7 @@ void exec_redux(pl_warp *w, const pl_insn *i, int op, int type)
 void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    if (pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask)) return;
     const uint32_t *a = pl_row32(w, i->op[1]);
     uint32_t in = mask & w->exec, sign = abs ? PL_F32_MAG : UINT32_MAX,
              r = a[__builtin_ctz(in ? in : w->exec)] & sign;
@@ -254,7 +255,7 @@ void exec_redux_f32(pl_warp *w, const pl_insn *i, int op, int abs, int nan)
 void exec_elect(pl_warp *w, const pl_insn *i)
 {
     uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_groups(w, i, 2) || !gather(w, i, mask)) return;
+    if (pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask)) return;
     uint32_t in = mask & w->exec, lane = (uint32_t)__builtin_ctz(in ? in : w->exec);
     put_all(w, i->op[0], lane);
     pl_pred_write(w, i->op[1], 1u << lane);

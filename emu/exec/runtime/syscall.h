@@ -23,7 +23,7 @@ typedef struct pl_call {
     pl_warp *w;
     const pl_prog_func *f;
     const pl_prog_call *c;
-    const pl_callnode *node; /* of the caller */
+    const pl_call_frame *node; /* of the caller */
 } pl_call;
 
 /* Argument n of a lane of the half whose turn it is; zero where the call has none. */
