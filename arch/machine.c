@@ -29,6 +29,41 @@
 #define F64 PL_CONF_F64
 #define CY  "cycles"
 
+/* Keys that had another name until version 0.2: an error names the new one. */
+static const pl_conf_rename renamed_keys[] = {
+    {"l1", "hold", "store_buffer_hold"},
+    {"l1", "writes", "store_buffer_lines"},
+    {"l1", "part_places", "store_buffer_partial"},
+    {"l1", "misses", "mshr"},
+    {"l1", "fills", "mshr_sectors"},
+    {"l1", "stores", "outstanding_stores"},
+    {"l1", "sent", "exit_drain_limit"},
+    {"l1", "input", "lsu_queue"},
+    {"l1", "kept", "reserved"},
+    {"l1", "last", "evict_last_share"},
+    {"l1", "tag_low", "tag_bank_hash0"},
+    {"l1", "tag_high", "tag_bank_hash1"},
+    {"constant", "mid_size", "l15_size"},
+    {"constant", "mid_line", "l15_line"},
+    {"constant", "mid_ways", "l15_ways"},
+    {"constant", "mid_latency", "l15_latency"},
+    {"constant", "first", "first_use"},
+    {"constant", "first_turn", "first_use_turn"},
+    {"constant", "guarded", "predicated_latency"},
+    {"fetch", "near", "l2_near"},
+    {"fetch", "near_turn", "l2_near_turn"},
+    {"xbar", "up", "sm_to_xbar"},
+    {"xbar", "down", "xbar_to_sm"},
+    {"xbar", "joined", "read_merge"},
+    {"xbar", "spread", "slice_distance"},
+    {"xbar", "far_latency", "partition_latency"},
+    {"xbar", "owner_unit", "partition_interleave"},
+    {"l2", "again", "atomic_line_reuse"},
+    {"launch", "pair", "sms_per_tpc"},
+    {"launch", "ahead", "first_gpc_bias"},
+    {"launch", "l2_told", "l2_reply_overhead"},
+};
+
 static const pl_conf_key machine_keys[] = {
     KEY(pl_machine, title, "title", PL_CONF_TEXT, "", 0, 0, "name of the product"),
     KEY(pl_machine, capability, "capability", U32, "", 20, 200,
@@ -153,9 +188,9 @@ static const pl_conf_key fetch_keys[] = {
     KEY(pl_fetch_config, prefetch, "prefetch", U32, "", 0, 64, "lines fetched ahead of a miss"),
     OPTIONAL(pl_fetch_config, launch, "launch", U64, "B", 0, 1048576,
              "code that the launch brings near to the SMs"),
-    OPTIONAL(pl_fetch_config, near, "near", U32, CY, 0, 1000,
+    OPTIONAL(pl_fetch_config, l2_near, "l2_near", U32, CY, 0, 1000,
              "cycles from a miss until the instruction cache of an SM has such a line"),
-    OPTIONAL(pl_fetch_config, near_turn, "near_turn", F64, CY, 0, 1000,
+    OPTIONAL(pl_fetch_config, l2_near_turn, "l2_near_turn", F64, CY, 0, 1000,
              "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key const_keys[] = {
@@ -171,18 +206,18 @@ static const pl_conf_key const_keys[] = {
         "further cycles of latency for each further pass"),
     KEY(pl_const_config, width, "width", U32, "B", 1, 256,
         "bytes that one pass of an indexed read serves"),
-    KEY(pl_const_config, mid_size, "mid_size", U64, "B", 64, 16777216,
+    KEY(pl_const_config, l15_size, "l15_size", U64, "B", 64, 16777216,
         "second-level constant cache of an SM"),
-    KEY(pl_const_config, mid_line, "mid_line", U64, "B", 32, 4096,
+    KEY(pl_const_config, l15_line, "l15_line", U64, "B", 32, 4096,
         "bytes that it fetches together for an operand of an instruction"),
-    KEY(pl_const_config, mid_ways, "mid_ways", U32, "", 1, 64, "its ways"),
-    KEY(pl_const_config, mid_latency, "mid_latency", U32, CY, 1, 1000,
+    KEY(pl_const_config, l15_ways, "l15_ways", U32, "", 1, 64, "its ways"),
+    KEY(pl_const_config, l15_latency, "l15_latency", U32, CY, 1, 1000,
         "cycles of a load that hits there"),
-    KEY(pl_const_config, guarded, "guarded", U32, CY, 1, 1000,
+    KEY(pl_const_config, predicated_latency, "predicated_latency", U32, CY, 1, 1000,
         "cycles of a parameter fetched under a guard, also when the guard is off"),
-    KEY(pl_const_config, first, "first", U32, CY, 0, 10000,
+    KEY(pl_const_config, first_use, "first_use", U32, CY, 0, 10000,
         "cycles until a sub-core has a line of a kernel's parameters, from its first read of them"),
-    OPTIONAL(pl_const_config, first_turn, "first_turn", F64, CY, 0, 1000,
+    OPTIONAL(pl_const_config, first_use_turn, "first_use_turn", F64, CY, 0, 1000,
              "cycles between two such lines for each SM of the group that has blocks"),
 };
 static const pl_conf_key shared_keys[] = {
@@ -238,42 +273,43 @@ static const pl_conf_key shared_keys[] = {
 static const pl_conf_key l1_keys[] = {
     KEY(pl_l1_config, size, "size", U64, "B", 1024, 4194304,
         "storage of an SM for L1 and shared memory together"),
-    KEY(pl_l1_config, kept, "kept", U64, "B", 0, 1048576, "part of it that is neither"),
+    KEY(pl_l1_config, reserved, "reserved", U64, "B", 0, 1048576, "part of it that is neither"),
     KEY(pl_l1_config, line, "line", U64, "B", 32, 256, "line: one tag"),
     KEY(pl_l1_config, sector, "sector", U64, "B", 16, 128, "sector: smallest part that is fetched"),
     KEY(pl_l1_config, ways, "ways", U32, "", 1, 1024, "ways"),
     KEY(pl_l1_config, latency, "latency", U32, CY, 1, 1000, "cycles of a load that hits"),
     KEY(pl_l1_config, miss, "miss", U32, CY, 1, 1000,
         "cycles from issue until the request of a miss leaves the SM"),
-    KEY(pl_l1_config, hold, "hold", U32, CY, 1, 1000,
+    KEY(pl_l1_config, store_buffer_hold, "store_buffer_hold", U32, CY, 1, 1000,
         "cycles from issue until a store leaves the SM: others to its line join it until then"),
-    OPTIONAL(
-        pl_l1_config, part_places, "part_places", U32, "", 0, 64,
-        "places among `writes` of a line to which bytes or halves are stored; 0: one, as of words"),
+    OPTIONAL(pl_l1_config, store_buffer_partial, "store_buffer_partial", U32, "", 0, 64,
+             "places among `store_buffer_lines` of a line to which bytes or halves are stored; 0: "
+             "one, as of words"),
     KEY(pl_l1_config, local_hold, "local_hold", U32, CY, 1, 1000,
         "the same for a store to local memory"),
     KEY(pl_l1_config, fill, "fill", U32, CY, 1, 1000,
         "cycles from the arrival of data until the waiting warp can use it"),
-    KEY(pl_l1_config, misses, "misses", U32, "", 1, 65536,
+    KEY(pl_l1_config, mshr, "mshr", U32, "", 1, 65536,
         "line requests of an SM that can be under way"),
-    OPTIONAL(pl_l1_config, fills, "fills", U32, "", 0, 65536,
+    OPTIONAL(pl_l1_config, mshr_sectors, "mshr_sectors", U32, "", 0, 65536,
              "sectors on their way to an SM with which another load may begin; 0: any"),
-    KEY(pl_l1_config, stores, "stores", U32, "", 1, 65536,
+    KEY(pl_l1_config, outstanding_stores, "outstanding_stores", U32, "", 1, 65536,
         "store and atomic requests of an SM that can be under way"),
     KEY(pl_l1_config, backlog, "backlog", U32, CY, 0, 65536,
         "cycles of stores and reductions that wait for the SM's way to the L2 before others wait "
         "in front of the tags"),
-    KEY(pl_l1_config, sent, "sent", U32, "", 1, 65536,
+    KEY(pl_l1_config, exit_drain_limit, "exit_drain_limit", U32, "", 1, 65536,
         "of those, how many have left the SM at most: a warp ends when its own have"),
-    KEY(pl_l1_config, input, "input", U32, "", 1, 64,
+    KEY(pl_l1_config, lsu_queue, "lsu_queue", U32, "", 1, 64,
         "accesses in front of the tags that have read their registers"),
-    KEY(pl_l1_config, writes, "writes", U32, "", 1, 64, "lines that wait for further stores"),
+    KEY(pl_l1_config, store_buffer_lines, "store_buffer_lines", U32, "", 1, 64,
+        "lines that wait for further stores"),
     KEY(pl_l1_config, tags, "tags", U32, "", 1, 64,
         "lines of a warp's access that are looked up in a cycle"),
-    OPTIONAL(pl_l1_config, tag_low, "tag_low", U32, "", 0, UINT32_MAX,
+    OPTIONAL(pl_l1_config, tag_bank_hash0, "tag_bank_hash0", U32, "", 0, UINT32_MAX,
              "bits of the number of a line whose parity is the lower bit of the bank that its tag "
              "is in: of four, each looks up one in a cycle; 0: any four"),
-    OPTIONAL(pl_l1_config, tag_high, "tag_high", U32, "", 0, UINT32_MAX,
+    OPTIONAL(pl_l1_config, tag_bank_hash1, "tag_bank_hash1", U32, "", 0, UINT32_MAX,
              "bits of the number of a line whose parity is the upper bit of that bank"),
     OPTIONAL(pl_l1_config, store_pass, "store_pass", F64, CY, 0, 100,
              "cycles that a store holds the banks beyond a cycle for each pass"),
@@ -315,7 +351,7 @@ static const pl_conf_key l1_keys[] = {
     OPTIONAL(pl_l1_config, read_only, "read_only", U32, "", 0, 1,
              "1: where loads of global memory pass, those of what nobody writes (ld.global.nc) do "
              "not (the read-only cache of Kepler)"),
-    OPTIONAL(pl_l1_config, last, "last", F64, "", 0, 1,
+    OPTIONAL(pl_l1_config, evict_last_share, "evict_last_share", F64, "", 0, 1,
              "part of it that lines with the priority evict_last may keep; 0: all"),
 };
 #define MEM(member, name, kind, unit_, lo, hi, text)                                               \
@@ -326,22 +362,22 @@ static const pl_conf_key xbar_keys[] = {
     MEM(coalescers, "coalescers", U32, "", 1, 1024,
         "sets of SMs within which a read joins an equal one that is under way; as many as SMs: "
         "none does"),
-    OPTIONAL(pl_memsys_config, joined, "joined", U32, "", 0, 255,
+    OPTIONAL(pl_memsys_config, joined, "read_merge", U32, "", 0, 255,
              "most SMs that share such a read; 0: all of a set"),
     OPTIONAL(pl_memsys_config, code_joined, "code_joined", U32, "", 0, 255,
              "the same for reads of code and constants"),
     MEM(xbar_latency, "latency", U32, CY, 1, 1000, "cycles through the crossbar, one way"),
-    MEM(far_latency, "far_latency", U32, CY, 0, 1000,
+    MEM(far_latency, "partition_latency", U32, CY, 0, 1000,
         "cycles between the halves of the L2, one way"),
-    MEM(spread, "spread", U32, CY, 0, 1000,
+    MEM(spread, "slice_distance", U32, CY, 0, 1000,
         "further cycles to the slice that is farthest away, there and back"),
     MEM(partitions, "partitions", U32, "", 1, 2, "halves of the L2"),
     MEM(far_atomic_bytes, "far_atomic", F64, "B/cycle", 1, 65536,
         "operands of atomics that go from one half to the other"),
-    MEM(owner_bytes, "owner_unit", U64, "B", 128, 1073741824,
+    MEM(owner_bytes, "partition_interleave", U64, "B", 128, 1073741824,
         "neighbouring addresses that belong to one half together"),
-    MEM(up_bytes, "up", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar"),
-    MEM(down_bytes, "down", F64, "B/cycle", 1, 4096, "width from the crossbar into an SM"),
+    MEM(up_bytes, "sm_to_xbar", F64, "B/cycle", 1, 4096, "width from an SM into the crossbar"),
+    MEM(down_bytes, "xbar_to_sm", F64, "B/cycle", 1, 4096, "width from the crossbar into an SM"),
     MEM(l1_down_bytes, "l1_down", F64, "B/cycle", 1, 4096,
         "width from the crossbar into the L1 of an SM"),
     MEM(partial_packet, "partial_packet", F64, CY, 0, 100,
@@ -400,7 +436,7 @@ static const pl_conf_key l2_keys[] = {
              "0: any"),
     OPTIONAL(pl_memsys_config, l2_fill, "fill", F64, CY, 0, 1000,
              "cycles of a slice for each sector that it is filled with"),
-    MEM(atomic_again, "again", F64, CY, 0, 1000,
+    MEM(atomic_again, "atomic_line_reuse", F64, CY, 0, 1000,
         "cycles from the first operation of an atomic with a result on a line until the next one "
         "can change it"),
     MEM(atomic_same[PL_ALU_INT], "same_int", F64, CY, 0, 1000,
@@ -587,7 +623,7 @@ static const pl_conf_key launch_keys[] = {
              "sectors that the L2 is asked for by a launch besides its code, for counters only"),
     OPTIONAL(pl_launch_config, l2_writes, "l2_writes", U32, "", 0, 1000000,
              "sectors that a launch itself writes to the L2, for counters only"),
-    OPTIONAL(pl_launch_config, l2_told, "l2_told", F64, "", 0, 10,
+    OPTIONAL(pl_launch_config, l2_reply_overhead, "l2_reply_overhead", F64, "", 0, 10,
              "such requests for each sector that the SMs ask the L2 for, two for each SM and slice "
              "at most, for counters only"),
     OPTIONAL(pl_launch_config, code_reads, "code_reads", U32, "", 0, 1000,
@@ -595,10 +631,10 @@ static const pl_conf_key launch_keys[] = {
     OPTIONAL(pl_launch_config, dram_sectors, "dram_sectors", U32, "", 0, 1000000,
              "sectors that a launch reads from memory besides the kernel's code, for counters "
              "only; 0: neither is counted"),
-    OPTIONAL(pl_launch_config, pair, "pair", U32, "", 0, 64,
+    OPTIONAL(pl_launch_config, sms_per_tpc, "sms_per_tpc", U32, "", 0, 64,
              "SMs of a TPC: the last blocks of a grid, fewer than there are SMs, are spread over "
              "groups and TPCs; 0: they go to SMs in the order of their numbers"),
-    OPTIONAL(pl_launch_config, ahead, "ahead", U32, "", 0, 4096,
+    OPTIONAL(pl_launch_config, first_gpc_bias, "first_gpc_bias", U32, "", 0, 4096,
              "SMs of the first group that get a block before others do"),
     KEY(pl_launch_config, grid_x, "grid_x", U32, "", 1, 2147483647, "most blocks of a grid in x"),
 };
@@ -905,7 +941,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
           "a constant line is not longer than a line of the L2")
     CHECK(m->shared.carveouts.n > 0, "shared", "carveouts", "at least one size is needed")
     for (uint32_t i = 0; i < m->shared.carveouts.n; i++)
-        CHECK(m->shared.carveouts.at[i] + m->l1.kept < m->l1.size, "shared", "carveouts",
+        CHECK(m->shared.carveouts.at[i] + m->l1.reserved < m->l1.size, "shared", "carveouts",
               "some storage must remain for the L1")
     CHECK(m->mem.dram.map != PL_MAP_TURNS ||
               (m->mem.slices % m->mem.dram.channels == 0 && m->mem.partitions == 1 &&
@@ -913,8 +949,8 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
           "dram", "map",
           "channels that have addresses in turn have as many slices each, in one half")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
-    CHECK(m->launch.ahead <= m->sm.count / (m->mem.groups ? m->mem.groups : 1), "launch", "ahead",
-          "they belong to the first group")
+    CHECK(m->launch.first_gpc_bias <= m->sm.count / (m->mem.groups ? m->mem.groups : 1), "launch",
+          "first_gpc_bias", "they belong to the first group")
 #undef CHECK
     return ok;
 }
@@ -1013,12 +1049,13 @@ pl_machine *pl_machine_load(pl_arena *a, pl_diags *d, const char *name, const ch
     if (ok && !m->has_sreg) pl_report(d, PL_E0514, (pl_loc){.file = c->file}, "sreg", m->name);
     ok &= m->has_sreg;
     for (unsigned k = 0; k < C_count; k++) ok &= have[k];
+    pl_conf_renamed(c, renamed_keys, sizeof renamed_keys / sizeof *renamed_keys);
     if (!pl_conf_report_unknown(c)) ok = false;
     if (!ok) return NULL;
     if (!m->issue.interval) m->issue.interval = 1;
     m->mem.nodes = m->sm.count;
     m->mem.line_bytes = (uint32_t)m->l1.line;
     m->mem.sector_bytes = (uint32_t)m->l1.sector;
-    m->mem.in_flight = m->sm.count * (m->l1.misses + m->l1.stores + 512);
+    m->mem.in_flight = m->sm.count * (m->l1.mshr + m->l1.outstanding_stores + 512);
     return m;
 }

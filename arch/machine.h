@@ -109,15 +109,16 @@ typedef struct pl_issue_config {
 } pl_issue_config;
 
 typedef struct pl_fetch_config {
-    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch, near;
+    uint32_t instruction, l0_ways, l0_latency, l0_fill, l0_prefetch, l1_ways, prefetch, l2_near;
     uint64_t l0_size, l1_size, line, launch;
-    double near_turn;
+    double l2_near_turn;
 } pl_fetch_config;
 
 typedef struct pl_const_config {
-    uint64_t size, line, mid_size, mid_line;
-    uint32_t ways, latency, pass, pass_latency, width, mid_ways, mid_latency, first, guarded;
-    double first_turn;
+    uint64_t size, line, l15_size, l15_line;
+    uint32_t ways, latency, pass, pass_latency, width, l15_ways, l15_latency, first_use,
+        predicated_latency;
+    double first_use_turn;
 } pl_const_config;
 
 typedef struct pl_shared_config {
@@ -138,16 +139,18 @@ enum { PL_L1_SECTORS, PL_L1_LINES, PL_L1_BYPASS };
 enum { PL_L1_LOADS, PL_L1_ALL, PL_L1_EVICT };
 
 typedef struct pl_l1_config {
-    uint64_t size, kept, line, sector;
-    uint32_t ways, latency, miss, hold, local_hold, fill, misses, fills, stores, backlog, sent,
-        input, writes, part_places, tags, tag_low, tag_high, pass_latency, width, texture, header,
-        texture_lanes, texture_width, texture_result, texture_component;
+    uint64_t size, reserved, line, sector;
+    uint32_t ways, latency, miss, store_buffer_hold, local_hold, fill, mshr, mshr_sectors,
+        outstanding_stores, backlog, exit_drain_limit, lsu_queue, store_buffer_lines,
+        store_buffer_partial, tags, tag_bank_hash0, tag_bank_hash1, pass_latency, width, texture,
+        header, texture_lanes, texture_width, texture_result, texture_component;
     double store_pass;  /* cycles */
     int global;         /* PL_L1_SECTORS ... */
     int allocate;       /* PL_L1_LOADS ... */
     uint32_t read_only; /* 1: loads that are known to read what nobody writes are kept even if
                            global loads pass */
-    double last;        /* part of it that lines with the priority evict_last may keep; 0: all */
+    double
+        evict_last_share; /* part of it that lines with the priority evict_last may keep; 0: all */
 } pl_l1_config;
 
 typedef struct pl_sync_config {
@@ -169,8 +172,8 @@ typedef struct pl_async_config {
 
 typedef struct pl_launch_config {
     uint32_t start, block_start, warp_end, block_end, end, l2_requests, l2_reads, l2_writes,
-        code_reads, dram_sectors, grid_x, pair, ahead;
-    double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_told;
+        code_reads, dram_sectors, grid_x, sms_per_tpc, first_gpc_bias;
+    double warp_interval, warp_each, block_interval, end_each, retire_interval, l2_reply_overhead;
 } pl_launch_config;
 
 /* What a program is told about the device, and the times of what happens outside of kernels. */

@@ -483,6 +483,22 @@ static const char *nearest(const pl_conf_section *s, const char *key)
     return found;
 }
 
+/* The new name of a key; NULL: it has none. */
+static const char *renamed_to(const pl_conf *c, const pl_conf_entry *e)
+{
+    for (size_t k = 0; k < c->nrenamed; k++) {
+        const pl_conf_rename *r = &c->renamed[k];
+        if (strcmp(r->section, e->section) == 0 && strcmp(r->before, e->key) == 0) return r->now;
+    }
+    return NULL;
+}
+
+void pl_conf_renamed(pl_conf *c, const pl_conf_rename *renamed, size_t n)
+{
+    c->renamed = renamed;
+    c->nrenamed = n;
+}
+
 bool pl_conf_report_unknown(pl_conf *c)
 {
     bool ok = true;
@@ -496,8 +512,11 @@ bool pl_conf_report_unknown(pl_conf *c)
         const pl_conf_section *s = find_section(c, e->section);
         if (e->used || !s->keys) continue;
         pl_diag *m = pl_report(c->diags, PL_E0502, e->at, e->key, e->section);
-        const char *known = nearest(s, e->key);
-        if (known) m->help = pl_arena_printf(c->arena, "did you mean '%s'?", known);
+        const char *known = nearest(s, e->key), *now = renamed_to(c, e);
+        if (now)
+            m->help = pl_arena_printf(c->arena, "the key is called '%s' now", now);
+        else if (known)
+            m->help = pl_arena_printf(c->arena, "did you mean '%s'?", known);
         ok = false;
     }
     return ok;

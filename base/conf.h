@@ -92,7 +92,14 @@ typedef struct pl_conf_section {
     size_t nkeys;
 } pl_conf_section;
 
+/* A key that has a new name. */
+typedef struct pl_conf_rename {
+    const char *section, *before, *now;
+} pl_conf_rename;
+
 typedef struct pl_conf {
+    const pl_conf_rename *renamed; /* not owned */
+    size_t nrenamed;
     pl_arena *arena; /* not owned */
     pl_diags *diags; /* not owned */
     uint32_t file;
@@ -122,8 +129,11 @@ void pl_conf_complete(pl_conf *c, const pl_conf *from);
 /* Stores the n keys of `section` into *out; reports missing keys, bad values, units and ranges.
  * False on any error. */
 bool pl_conf_bind(pl_conf *c, const char *section, const pl_conf_key *keys, size_t n, void *out);
+/* pl_conf_report_unknown names the new ones; `renamed` is not owned. */
+void pl_conf_renamed(pl_conf *c, const pl_conf_rename *renamed, size_t n);
+
 /* Reports every section and key that no bind asked for, with the nearest known key of that section
- * as help. */
+ * as help, or the new name of a renamed one. */
 bool pl_conf_report_unknown(pl_conf *c);
 
 #endif

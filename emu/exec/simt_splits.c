@@ -33,15 +33,16 @@ static unsigned add_split(pl_warp *w, pl_lanes mask, uint32_t pc, uint16_t frame
 {
     assert(w->nsplits < PL_MAX_SPLITS); /* every split holds at least one lane */
     if (w->nsplits == PL_FEW_SPLITS && w->split == w->few_splits) move_out(w);
-    w->split[w->nsplits] = (pl_simt_split){.pc = pc,
-                                           .mask = mask,
-                                           .frame = frame,
-                                           .call = call,
-                                           .cluster_arrived = w->split[w->current].cluster_arrived,
-                                           .cluster_phase = w->split[w->current].cluster_phase,
-                                           .barriers = w->split[w->current].barriers,
-                                           .restored_barriers = w->split[w->current].restored_barriers,
-                                           .age = ++w->splits_made};
+    w->split[w->nsplits] =
+        (pl_simt_split){.pc = pc,
+                        .mask = mask,
+                        .frame = frame,
+                        .call = call,
+                        .cluster_arrived = w->split[w->current].cluster_arrived,
+                        .cluster_phase = w->split[w->current].cluster_phase,
+                        .barriers = w->split[w->current].barriers,
+                        .restored_barriers = w->split[w->current].restored_barriers,
+                        .age = ++w->splits_made};
     return w->nsplits++;
 }
 

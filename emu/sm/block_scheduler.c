@@ -5,7 +5,7 @@
 /* The unit that starts the blocks of SM k. */
 static pl_port *starter_of(const pl_gpu_model *x, uint32_t k)
 {
-    return &x->starting[x->m->launch.pair ? k / x->m->launch.pair : 0];
+    return &x->starting[x->m->launch.sms_per_tpc ? k / x->m->launch.sms_per_tpc : 0];
 }
 
 /* When SM k could take a block as far as others go, at `now` or later. */
@@ -27,16 +27,16 @@ static uint64_t ready_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
 static uint32_t first_of(const pl_gpu_model *x, uint32_t g)
 {
     const uint32_t groups = x->m->mem.groups;
-    return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.ahead;
+    return g ? (g * x->m->sm.count + groups - 1) / groups : x->m->launch.first_gpc_bias;
 }
 
 /* Marks the SMs that get one of `left` blocks each: those that go ahead; then the first of a TPC of
  * each GPC, the first of another, and so on; then the second ones. */
 static void mark_chosen(pl_gpu_model *x, uint64_t left)
 {
-    const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.pair;
+    const uint32_t sms = x->m->sm.count, groups = x->m->mem.groups, pair = x->m->launch.sms_per_tpc;
     memset(x->chosen, 0, sms * sizeof *x->chosen);
-    for (uint32_t k = 0; k < x->m->launch.ahead && left; k++, left--) x->chosen[k] = true;
+    for (uint32_t k = 0; k < x->m->launch.first_gpc_bias && left; k++, left--) x->chosen[k] = true;
     for (uint32_t of = 0; of < pair; of++)
         for (uint32_t at = of; at < sms && left; at += pair)
             for (uint32_t g = 0; g < groups && left; g++) {
@@ -52,8 +52,8 @@ static void mark_chosen(pl_gpu_model *x, uint64_t left)
  * the middle one's. */
 static void begin_round(pl_gpu_model *x, uint64_t left)
 {
-    const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.ahead;
-    if (!x->m->launch.pair) return;
+    const uint32_t groups = x->m->mem.groups, ahead = x->m->launch.first_gpc_bias;
+    if (!x->m->launch.sms_per_tpc) return;
     mark_chosen(x, left);
     uint32_t n = 0;
     for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;

@@ -9,8 +9,8 @@ bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_m
 {
     c->tags = pl_arena_array(a, pl_cache, m->sm.count);
     if (!c->tags) return false;
-    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.mid_size,
-                      (uint32_t)m->constant.line, m->constant.mid_ways, false);
+    pl_cache_init_all(c->tags, m->sm.count, a, large, m->constant.l15_size,
+                      (uint32_t)m->constant.line, m->constant.l15_ways, false);
     c->when = pl_arena_array(large, uint64_t, pl_cache_indices(c->tags));
     return pl_arena_ok(a) && pl_arena_ok(large);
 }
@@ -32,7 +32,7 @@ static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
     s->const_l15.line[mid].pending = 1;
     s->const_l15_when[mid] = PL_NEVER;
     pl_sm_request_read_only(s, line, s->m->constant.line, PL_CL_CONST,
-                            now + s->m->constant.mid_latency / 2);
+                            now + s->m->constant.l15_latency / 2);
 }
 
 /* When a line is in a first-level cache of constants; PL_NEVER while it comes from the L2. *fresh:
@@ -47,7 +47,7 @@ static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_
     uint32_t mid = pl_cache_find_or_claim(&s->const_l15, line, &fresh_mid);
     if (mid != PL_NO_LINE && !fresh_mid && s->const_l15_when[mid] != PL_NEVER) {
         uint64_t at = (s->const_l15_when[mid] > now ? s->const_l15_when[mid] : now) +
-                      c->mid_latency - c->latency;
+                      c->l15_latency - c->latency;
         if (k != PL_NO_LINE) {
             when[k] = at;
             first->line[k].pending = 0;
@@ -58,7 +58,7 @@ static uint64_t constant_line(pl_sm *s, pl_cache *first, uint64_t *when, uint64_
         when[k] = PL_NEVER;
         first->line[k].pending = 1;
     }
-    if (mid == PL_NO_LINE) return now + c->mid_latency;
+    if (mid == PL_NO_LINE) return now + c->l15_latency;
     if (fresh_mid) fetch_constants(s, mid, line, now);
     return PL_NEVER;
 }
@@ -70,7 +70,7 @@ uint64_t pl_const_load(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
     uint64_t at = constant_line(s, &s->const_indexed, s->const_when, line, now, &fresh);
     if (fresh) s->stat.const_misses++;
     if (at != PL_NEVER) return at > now ? at : now;
-    if (s->nconst_wait == PL_CONST_WAITS) return now + s->m->constant.mid_latency;
+    if (s->nconst_wait == PL_CONST_WAITS) return now + s->m->constant.l15_latency;
     s->const_wait[s->nconst_wait].line = line;
     s->const_wait[s->nconst_wait].token = token;
     s->nconst_wait++;
@@ -80,11 +80,11 @@ uint64_t pl_const_load(pl_sm *s, uint64_t address, uint32_t token, uint64_t now)
 uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now)
 {
     const uint64_t size = s->m->constant.line, line = address & ~(size - 1),
-                   first = address & ~(s->m->constant.mid_line - 1);
+                   first = address & ~(s->m->constant.l15_line - 1);
     bool fresh;
     uint64_t at = constant_line(s, &s->const_operand, s->operand_when, line, now, &fresh);
     /* what comes from the L2 brings its neighbours with it */
-    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.mid_line;
+    for (uint64_t a = first; fresh && at == PL_NEVER && a < first + s->m->constant.l15_line;
          a += size) {
         uint32_t mid = pl_cache_find_or_claim(&s->const_l15, a, &fresh);
         if (fresh && mid != PL_NO_LINE) fetch_constants(s, mid, a, now);
@@ -108,7 +108,7 @@ void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now)
     for (uint64_t line = first; line < first + s->m->l1.line; line += c->line) {
         uint32_t mid = pl_cache_find(&s->const_l15, line);
         if (mid == PL_NO_LINE || s->const_l15_when[mid] != PL_NEVER) continue;
-        uint64_t at = now + c->mid_latency / 2;
+        uint64_t at = now + c->l15_latency / 2;
         s->const_l15_when[mid] = at;
         s->const_l15.line[mid].pending = 0;
         arrive(&s->const_indexed, s->const_when, line, at);
@@ -142,11 +142,11 @@ uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, 
     pl_scoreboard *sb = &t->sb[PL_SB_BANK_WAIT];
     const uint64_t from = now > sb->ready ? now : sb->ready,
                    loaded = *bank_line(s->loaded_when, s, d);
-    if (!*when && ((loaded && loaded <= now) || !s->m->constant.first)) *when = now;
+    if (!*when && ((loaded && loaded <= now) || !s->m->constant.first_use)) *when = now;
     if (!*when)
-        *when =
-            pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_turn, from) +
-            s->m->constant.first;
+        *when = pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_use_turn,
+                                  from) +
+                s->m->constant.first_use;
     if (*when > sb->ready) sb->ready = *when;
     sb->kind = PL_SB_BANK;
     return *when;
@@ -156,11 +156,12 @@ uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, 
 static uint64_t loaded_constant(pl_sm *s, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(s->loaded_when, s, d);
-    const uint64_t ready = now + (d->guarded ? s->m->constant.guarded : s->m->constant.latency);
+    const uint64_t ready =
+        now + (d->guarded ? s->m->constant.predicated_latency : s->m->constant.latency);
     if (!*when)
-        *when =
-            pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_turn, now) +
-            s->m->constant.mid_latency;
+        *when = pl_sm_shared_port(s, &s->unit[PL_UNIT_CONSTANT].port, s->m->constant.first_use_turn,
+                                  now) +
+                s->m->constant.l15_latency;
     s->stat.const_misses += *when > now;
     return *when > ready ? *when : ready;
 }

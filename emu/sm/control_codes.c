@@ -310,7 +310,8 @@ static uint32_t latency_of(const control *x, const pl_decoded_insn *d)
         return d->division_path || d->price->ends
                    ? d->price->issues
                    : d->price->others; /* others hold the warp until the end */
-    case PL_KIND_PARAM: return d->bank && d->guarded ? x->m->constant.guarded : d->price->latency;
+    case PL_KIND_PARAM:
+        return d->bank && d->guarded ? x->m->constant.predicated_latency : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;
     default: return 1;
     }

@@ -107,7 +107,7 @@ static pl_status build_gpu(pl_gpu_model *x)
     if (st != PL_OK) return st;
     pl_memsys_watch(x->mem, g->sink);
     for (uint32_t k = 0; k < m->sm.count; k++) x->numbers[k] = x->round[k] = k;
-    uint64_t l1 = m->l1.size - m->l1.kept - carveout;
+    uint64_t l1 = m->l1.size - m->l1.reserved - carveout;
     pl_const_l15 constants;
     if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {

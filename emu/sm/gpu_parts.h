@@ -36,8 +36,8 @@ typedef struct pl_gpu_model {
     uint32_t *numbers, *round; /* SMs in the order of their numbers; in that in which blocks come to
                                   them, one each */
     uint32_t *sharers;         /* by group: SMs with blocks */
-    pl_port *starting;         /* by launch.pair of SMs: the unit that starts the warps of blocks */
-    pl_port retiring;          /* the unit that notes the ends of blocks */
+    pl_port *starting; /* by launch.sms_per_tpc of SMs: the unit that starts the warps of blocks */
+    pl_port retiring;  /* the unit that notes the ends of blocks */
     uint64_t last_retired;
     struct {
         uint64_t time, share;

@@ -43,8 +43,8 @@ static uint64_t icache_read(pl_sm *s, uint64_t address, uint64_t now)
     if (fresh) {
         s->stat.code_misses++;
         if (address - PL_FETCH_BASE - s->dec->at[s->g->entry->first].address < s->m->fetch.launch)
-            return *when = pl_sm_shared_port(s, &s->code_port, s->m->fetch.near_turn, now) +
-                           s->m->fetch.near;
+            return *when = pl_sm_shared_port(s, &s->code_port, s->m->fetch.l2_near_turn, now) +
+                           s->m->fetch.l2_near;
         if (!s->icache.lines) s->icache.tags.line[k].pending = 1;
         *when = PL_NEVER;
         pl_sm_request_read_only(s, address, s->m->fetch.line, PL_CL_CODE,

@@ -20,7 +20,8 @@ enum {
 /* There are places for the misses, stores and atomics of an access. */
 static bool has_places(const pl_sm *s)
 {
-    return pl_mshr_available(&s->l1.mshrs) && s->requests_out + PL_L1_BURST <= s->m->l1.stores;
+    return pl_mshr_available(&s->l1.mshrs) &&
+           s->requests_out + PL_L1_BURST <= s->m->l1.outstanding_stores;
 }
 
 /* Cycle from which no more waits for the way to the L2 than may. */
@@ -57,10 +58,10 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
 /* --- accesses that wait for room ---
  *
  * Stores and reductions leave an SM no faster than the L2 takes them, and misses need a place in
- * their table. Until there is room, what warps issue waits in front of the tags: l1.input accesses
- * that have read their registers, and behind them those in the queues of the sub-cores, which take
- * turns (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were
- * issued before it). */
+ * their table. Until there is room, what warps issue waits in front of the tags: l1.lsu_queue
+ * accesses that have read their registers, and behind them those in the queues of the sub-cores,
+ * which take turns (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each
+ * that were issued before it). */
 
 /* When to look again whether the first of those that wait can go on, if no reply comes. */
 uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)
@@ -72,7 +73,7 @@ uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)
 static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq)
 {
-    const uint32_t input = s->m->l1.input, own = s->m->issue.lg_queue;
+    const uint32_t input = s->m->l1.lsu_queue, own = s->m->issue.lg_queue;
     pl_lsu_entry q = {.fx = s->fx,
                       .d = d,
                       .issued = now,
@@ -106,7 +107,7 @@ static void take_next(pl_sm *s, uint64_t now)
     for (uint32_t k = 0; k < s->nsub; k++) {
         pl_subcore *c = &s->sub[(s->queue_turn + k) % s->nsub];
         if (c->nqueue == 0) continue;
-        const pl_lsu_entry *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.input];
+        const pl_lsu_entry *q = &s->queue[(s->queue_at + s->nqueue++) % s->m->l1.lsu_queue];
         s->queue[q - s->queue] = c->queue[c->queue_at];
         c->queue_at = (c->queue_at + 1) % s->m->issue.lg_queue;
         c->nqueue--;
@@ -133,7 +134,7 @@ void pl_lsu_continue(pl_sm *s, uint64_t now)
     s->fx = first->fx;
     pl_lsu_access_global(s, &s->sub[warp % s->nsub], &s->warp[warp], first->d, first->pc, now,
                          first->seq, first);
-    s->queue_at = (s->queue_at + 1) % s->m->l1.input;
+    s->queue_at = (s->queue_at + 1) % s->m->l1.lsu_queue;
     s->nqueue--;
     pl_completion_add(&s->inflight, (pl_completion){.warp = warp, .what = PL_COMPLETED_QUEUED});
     take_next(s, now);

@@ -18,7 +18,8 @@ void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
 uint32_t pl_lsu_tag_cycles(const pl_sm *s)
 {
     const pl_l1_config *m = &s->m->l1;
-    return pl_tag_turns(&s->lines, (uint32_t)m->line, m->tags, m->tag_low, m->tag_high);
+    return pl_tag_turns(&s->lines, (uint32_t)m->line, m->tags, m->tag_bank_hash0,
+                        m->tag_bank_hash1);
 }
 
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its

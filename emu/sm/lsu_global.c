@@ -90,7 +90,7 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
  * its sub-core is free. */
 static uint64_t input_slot(const pl_sm *s, uint64_t now)
 {
-    uint64_t left = s->lsu_input[s->lsu_input_at % s->m->l1.input];
+    uint64_t left = s->lsu_input[s->lsu_input_at % s->m->l1.lsu_queue];
     return left > now ? left : now;
 }
 
@@ -239,7 +239,7 @@ static inline void leave_queue(global_access *x)
         pl_lg_queue_push(s, x->c, in);
         pl_lsu_read_registers(s, x->t, x->d, in, PL_SB_LONG);
     }
-    s->lsu_input[s->lsu_input_at++ % s->m->l1.input] = x->start;
+    s->lsu_input[s->lsu_input_at++ % s->m->l1.lsu_queue] = x->start;
 }
 
 /* A request to the L2 for line k of a store, a reduction or an atomic. */
@@ -280,12 +280,13 @@ static inline void send_stores(global_access *x)
     pl_sm *s = x->s;
     const pl_l1_config *m = &s->m->l1;
     const bool place = x->local || m->allocate == PL_L1_ALL;
-    const uint32_t entries = !x->local && s->fx.size < 4 && m->part_places ? m->part_places : 1;
+    const uint32_t entries =
+        !x->local && s->fx.size < 4 && m->store_buffer_partial ? m->store_buffer_partial : 1;
     for (uint32_t k = 0; k < s->lines.n; k++) {
         const uint32_t lanes = x->local ? s->lanes_of[k] : 0;
         pl_mem_req r = request_of(x, k);
         r.op = PL_MEM_WRITE;
-        r.time = x->start + (x->local ? m->local_hold : m->hold) + k;
+        r.time = x->start + (x->local ? m->local_hold : m->store_buffer_hold) + k;
         if (m->allocate == PL_L1_EVICT && !x->local)
             pl_l1_invalidate_sectors(&s->l1, r.line, UINT8_MAX);
         if (pl_l1_store(&s->l1, r.line, r.sectors,

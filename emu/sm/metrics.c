@@ -440,7 +440,7 @@ static void add_l2(const metrics *x)
     const double named = reads + writes + (double)(mem->atomic_sectors + mem->reduce_sectors),
                  far = (double)(mem->far_sectors - mem->far_writes) + others + rint(code / 3);
     const double pairs = (double)x->m->sm.count * x->m->mem.slices * launches;
-    double told = x->m->launch.l2_told * (named - far);
+    double told = x->m->launch.l2_reply_overhead * (named - far);
     if (told > 2 * pairs) told = 2 * pairs;
     told = 2 * rint(told / 2);
     const double own = x->m->launch.l2_requests * launches, looked_up = own + told / 2;

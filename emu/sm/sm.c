@@ -44,20 +44,20 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, pl_arena *a, pl_arena *large, pl
     s->ncta = m->sm.blocks;
     s->cta = pl_arena_array(a, pl_sm_cta, s->ncta);
     s->placed = pl_arena_alloc(a, s->ncta * sizeof *s->placed);
-    const uint32_t inflight = m->l1.misses * 2 + m->l1.stores + 256;
+    const uint32_t inflight = m->l1.mshr * 2 + m->l1.outstanding_stores + 256;
     pl_inflight_init(&s->inflight, sparse, inflight < 65536 ? inflight : 65536, g->sink);
     s->const_wait = pl_arena_alloc(sparse, PL_CONST_WAITS * sizeof *s->const_wait);
-    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_lsu_entry, m->l1.input);
+    if (m->sm.lanes <= PL_LANES) s->queue = pl_arena_array(sparse, pl_lsu_entry, m->l1.lsu_queue);
     s->queue_next = s->leaves = s->fences = PL_NEVER;
-    s->out.cap = m->l1.misses + m->l1.stores + 2048;
+    s->out.cap = m->l1.mshr + m->l1.outstanding_stores + 2048;
     s->out.at = pl_arena_array(sparse, pl_mem_req, s->out.cap);
     const uint32_t second =
         m->sm.lanes > PL_LANES ? PL_L1_BURST : 0; /* the access of a warp's other half */
     pl_l1_init(&s->l1, a, large, sparse, l1_bytes, (uint32_t)m->l1.line, (uint32_t)m->l1.sector,
-               m->l1.ways, m->l1.misses + second, m->l1.misses * 8 + second);
-    if (m->l1.last > 0) pl_cache_keep_last(&s->l1.tags, m->l1.last);
+               m->l1.ways, m->l1.mshr + second, m->l1.mshr * 8 + second);
+    if (m->l1.evict_last_share > 0) pl_cache_keep_last(&s->l1.tags, m->l1.evict_last_share);
     s->l1.mshrs.burst += second;
-    s->l1.mshrs.max_sectors = m->l1.fills;
+    s->l1.mshrs.max_sectors = m->l1.mshr_sectors;
     s->l1.private_base = PL_LOCAL_BASE;
     s->l1.private_bytes = PL_LOCAL_BYTES;
     pl_icache_init(&s->icache, a, m, m->fetch.l1_size, m->fetch.l1_ways, dec->bytes);

@@ -153,8 +153,8 @@ typedef struct pl_sm {
     bool l2_replied,
         far_l2_replied;  /* since the last fence of gpu scope was issued: the L2, its other half */
     uint64_t fence_end;  /* when that fence is over */
-    pl_lsu_entry *queue; /* ring of l1.input: accesses that wait for room; NULL: those of a warp of
-                         64 lanes do not issue */
+    pl_lsu_entry *queue; /* ring of l1.lsu_queue: accesses that wait for room; NULL: those of a warp
+                         of 64 lanes do not issue */
     uint32_t queue_at, nqueue,
         queue_turn; /* queue_turn: sub-core whose turn it is when there is a place */
     uint64_t

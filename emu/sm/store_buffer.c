@@ -1,7 +1,7 @@
 /* store_buffer.c - stores on their way out of the SM: a write-combining buffer behind the L1.
  *
- * A store stays in the L1 for a moment (l1.hold); another one to the same line that comes to the
- * tags meanwhile joins it, whatever warp sends it, and both stay for a moment more
+ * A store stays in the L1 for a moment (l1.store_buffer_hold); another one to the same line that
+ * comes to the tags meanwhile joins it, whatever warp sends it, and both stay for a moment more
  * (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
  * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2
  * as one (sgemm_reg: a quarter).
@@ -46,7 +46,7 @@ static uint8_t touched(const pl_l1_config *m, uint32_t lanes)
  * words of local memory it writes, else none. */
 bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32_t lanes)
 {
-    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
+    for (uint32_t k = 0; k < s->m->l1.store_buffer_lines; k++) {
         pl_mem_req *w = &s->store_buffer[k];
         if (!w->sectors || w->line != r->line || w->time <= start) continue;
         uint32_t most = (uint32_t)s->m->l1.line / 4, sum = (uint32_t)w->bytes + r->bytes;
@@ -72,7 +72,7 @@ void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint3
 {
     uint32_t at = 0;
     for (uint32_t k = 0; k < places; k++) {
-        at = s->store_buffer_at++ % s->m->l1.writes;
+        at = s->store_buffer_at++ % s->m->l1.store_buffer_lines;
         if (s->store_buffer[at].sectors) drain_entry(s, &s->store_buffer[at]);
     }
     s->store_buffer[at] = *r;
@@ -84,7 +84,7 @@ void pl_store_buffer_drain(pl_sm *s, uint64_t until)
 {
     if (s->store_buffer_until == 0) return;
     uint64_t latest = 0;
-    for (uint32_t k = 0; k < s->m->l1.writes; k++) {
+    for (uint32_t k = 0; k < s->m->l1.store_buffer_lines; k++) {
         pl_mem_req *w = &s->store_buffer[k];
         if (w->sectors && w->time < until) drain_entry(s, w);
         if (w->sectors && w->time > latest) latest = w->time;

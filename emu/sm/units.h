@@ -172,10 +172,11 @@ uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, 
 void pl_const_reply(pl_sm *s, uint64_t line, uint64_t now);
 void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared);
 
-/* The last request of the SM that counts as sent: as many as l1.sent may still be under way. */
+/* The last request of the SM that counts as sent: as many as l1.exit_drain_limit may still be under
+ * way. */
 static inline uint64_t pl_sm_last_sent(const pl_sm *s)
 {
-    return s->requests - s->requests_out + s->m->l1.sent;
+    return s->requests - s->requests_out + s->m->l1.exit_drain_limit;
 }
 
 /* True if what the warp has stored has left the SM. */

@@ -68,6 +68,22 @@ static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm
     }
 }
 
+/* The arbiter: the ready position with the highest priority; UINT32_MAX: none is ready. */
+static inline uint32_t arbitrate(const pl_sm *s, const pl_subcore *c, uint32_t sub, uint64_t now)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t most = 0;
+    for (uint32_t p = 0; p < c->n; p++) {
+        if (c->ready[p] > now) continue;
+        const uint64_t rank = priority(s, c, &s->warp[p * s->nsub + sub], p);
+        if (best == UINT32_MAX || rank > most) {
+            best = p;
+            most = rank;
+        }
+    }
+    return best;
+}
+
 /* One sub-core, one cycle: picks a warp and issues its instruction, or says when to look again.
  * False: it has picked one, and stops. */
 bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
@@ -79,20 +95,8 @@ bool pl_warp_scheduler_cycle(pl_sm *s, pl_subcore *c, uint64_t now)
     bool picked = false;
     uint32_t sub = (uint32_t)(c - s->sub), tries = 0;
     for (;;) {
-        uint32_t best = UINT32_MAX;
-        uint64_t best_age = 0;
-        if (c->ready[c->last] <= now && tries == 0) {
-            best = c->last;
-        } else {
-            for (uint32_t p = 0; p < c->n; p++) {
-                if (c->ready[p] > now) continue;
-                const uint64_t age = priority(s, c, &s->warp[p * s->nsub + sub], p);
-                if (best == UINT32_MAX || age > best_age) {
-                    best = p;
-                    best_age = age;
-                }
-            }
-        }
+        const uint32_t best =
+            c->ready[c->last] <= now && tries == 0 ? c->last : arbitrate(s, c, sub, now);
         if (best == UINT32_MAX) break;
         tries++;
         pl_sm_warp *t = &s->warp[best * s->nsub + sub];

@@ -160,6 +160,26 @@ START_TEST(unknown_key_names_the_nearest_one)
 }
 END_TEST
 
+START_TEST(renamed_key_names_the_new_one)
+{
+    static const pl_conf_rename renamed[] = {{"l1", "delay", "latency"}, {"l2", "delay", "other"}};
+    static const char text[] = "[l1]\ndelay = 3 cycles ; chosen\n";
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    pl_conf *c;
+    l1 v;
+    pl_diags_init(&d, a);
+    ck_assert_int_eq(pl_conf_read(a, &d, "toy.conf", text, sizeof text - 1, &c), PL_OK);
+    pl_conf_bind(c, "l1", keys, NKEYS, &v);
+    size_t missing = d.list.n;
+    pl_conf_renamed(c, renamed, sizeof renamed / sizeof *renamed);
+    ck_assert(!pl_conf_report_unknown(c));
+    ck_assert_uint_eq(d.list.n, missing + 1);
+    ck_assert_str_eq(d.list.at[missing].help, "the key is called 'latency' now");
+    pl_arena_close(a);
+}
+END_TEST
+
 /* Any bytes at all: no crash, and a verdict. */
 START_TEST(any_bytes_are_refused_or_read)
 {
@@ -190,4 +210,5 @@ END_TEST
 
 UNIT_MAIN("conf", values_are_converted_to_the_unit_of_the_key,
           entries_remember_where_they_come_from, every_mistake_has_its_message_and_place,
-          unknown_key_names_the_nearest_one, any_bytes_are_refused_or_read)
+          unknown_key_names_the_nearest_one, renamed_key_names_the_new_one,
+          any_bytes_are_refused_or_read)
