@@ -9,8 +9,7 @@
  *   - The guarded function changes no variable of its own that the statement uses: it is short,
  *     and calls another one that does the work.
  *   - No guard reaches into a job of a team (base/team.h) or into a callback of SQLite:
- *     PL_UNGUARDED in between ends it. Without a guard an
- *     arena returns NULL instead.
+ *     PL_UNGUARDED in between ends it. Without a guard an arena returns NULL instead.
  *
  *     pl_status pl_thing_make(pl_gpu *gpu, thing **out)
  *     {

@@ -1,11 +1,11 @@
 /* dram.h - memory partitions: channels with a data bus each, banks with one open row each.
  *
- * An access to the open row of its bank waits for the column latency only; another row must be
- * closed and opened first, and a bank can open a row once in a row cycle. The bus moves one sector
- * after the other, and what is written in batches, for which it turns round. A controller takes
- * accesses to rows that are open ahead of others. Here none has to wait in a queue for that: the
- * openings of a bank are planned when they are asked for, and an access to a row whose planned time
- * is not over goes with it, whatever came to the bank since. */
+ * An access to the open row of its bank waits for the column latency only. Another row must be
+ * closed and opened first, and a bank can activate a row once in a row cycle. The bus transfers one
+ * sector after the other, and writes in batches, for which it turns around.
+ *
+ * FR-FCFS without a queue: row activations are scheduled on arrival. A later access to a row whose
+ * activation window is still open joins it (a row hit), whatever came to the bank since. */
 #ifndef PL_MEMMODEL_DRAM_H
 #define PL_MEMMODEL_DRAM_H
 

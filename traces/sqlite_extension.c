@@ -1,8 +1,8 @@
 /* sqlite_extension.c - the module ptxloom_trace.so: packed traces in other programs.
  *
- *     sqlite3 run.db                      .load /usr/lib/ptxloom/ptxloom_trace
- *     Python
- *                 connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
+ *     sqlite3: .load /usr/lib/ptxloom/ptxloom_trace
+ *
+ *     Python:  connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
  */
 #include "traces/vtab.h"
 SQLITE_EXTENSION_INIT1

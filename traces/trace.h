@@ -4,15 +4,15 @@
  * a module, a launch and a result.
  *
  *     pl_tracedb_open(&t, "out.db", &options);
- *     pl_tracedb_begin(t, &kernel);              per launch: opens a transaction, writes the
- * listing once per module
+ *     pl_tracedb_begin(t, &kernel);       per launch: begins a transaction
+ *                                         and writes the listing once per module
  *     ... events through pl_tracedb_sink(t) ...
- *     pl_tracedb_end(t, &result);                statistics and counters; commits
- *     pl_tracedb_close(t, true);                 indexes, then PATH.part becomes PATH
+ *     pl_tracedb_end(t, &result);         writes statistics and counters, commits
+ *     pl_tracedb_close(t, true);          makes indexes, renames PATH.part to PATH
  *
  * Everything is written to PATH.part and renamed at the very end, so a process that dies leaves no
- * PATH. The first failure (disk full, ...) is kept: later calls do nothing and return it, so
- * emitters need not look. Tables: schema.sql; pages for users: ptxloom-trace(5). */
+ * PATH. The first failure (disk full, ...) is kept. Later calls do nothing and return it,
+ * so emitters need not check. Tables: schema.sql; pages for users: ptxloom-trace(5). */
 #ifndef PL_TRACES_TRACE_H
 #define PL_TRACES_TRACE_H
 

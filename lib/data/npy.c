@@ -1,7 +1,8 @@
 /* npy.c - headers of .npy files.
  *
- *   \x93 N U M P Y  major minor  length (2 bytes; from format 2.0: 4)  {'descr': '<f4',
- * 'fortran_order': False, 'shape': (3, 4), }
+ *   \x93NUMPY, major, minor, length (2 bytes; from format 2.0: 4), then the dictionary
+ *
+ *   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * The header is a Python dictionary padded with spaces so that the data start at a multiple of 64.
  */

@@ -2,7 +2,8 @@
  *
  *   u32:1024            a number, passed by value
  *   f32[1048576]=iota   a buffer: its elements start as 0, iota, hash:SEED[,LO,HI], [1,2,3],
- * @in.npy or @in.bin out:f32[100]        a buffer of zeros, shown after the launch
+ *                       @in.npy or @in.bin
+ *   out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
  *   out=-:f32[100]      and all of it shown
  *   var=total:u32[1]=0  a variable of the module, behind the arguments; without = it keeps its

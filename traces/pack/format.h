@@ -11,10 +11,9 @@
  *              {rows skipped, high bits} of each exception, the low bits of all rows
  *
  *     offsets  of each row that has a list, for the lanes behind the first one: how far each is
- *              from the lane before;
- *              or (PL_SHAPE_BITS) bits of a lane (1 byte), zero bits left out below (1 byte),
- *                least distance to the
- *              first lane, and in that many bits how far each is beyond it
+ *              from the lane before; or, with PL_SHAPE_BITS: bits of a lane (1 byte),
+ *              low zero bits that are left out (1 byte), least distance to the first
+ *              lane, and for each lane how far it is beyond that
  *
  * Numbers without a size are varints: seven bits a byte, the lowest first, the top bit says that
  * more follow. Predictions look at earlier rows of the block only: the previous one, the latest of
