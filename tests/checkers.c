@@ -3,8 +3,9 @@
  * first, which of the checkers find something.
  *
  * A line of tests/check/cases.tsv is a launch: file, kernel, blocks, threads, dynamic shared
- * memory, arguments, findings. A finding is KIND:LINE, or KIND:LINE:OTHER for two accesses; "-":
- * none. */
+ * memory, arguments, findings, tools of compute-sanitizer that found something on an H100, which
+ * must be found here, too. A finding is KIND:LINE, or KIND:LINE:OTHER for two accesses; "-": none.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,13 +51,13 @@ static void tools_of(const char *findings, char out[TEXT])
 }
 
 typedef struct row {
-    char *file, *kernel, *blocks, *threads, *shared, *args, *findings;
+    char *file, *kernel, *blocks, *threads, *shared, *args, *findings, *sanitizer;
 } row;
 
 static bool read_row(char *line, row *r)
 {
-    char **field[] = {&r->file,   &r->kernel, &r->blocks,  &r->threads,
-                      &r->shared, &r->args,   &r->findings};
+    char **field[] = {&r->file,   &r->kernel, &r->blocks,   &r->threads,
+                      &r->shared, &r->args,   &r->findings, &r->sanitizer};
     line[strcspn(line, "\n")] = '\0';
     for (size_t k = 0; k < sizeof field / sizeof *field; k++) {
         *field[k] = line;
@@ -127,6 +128,10 @@ int main(void)
                                                    : strcmp(found, r.findings) == 0;
             tap(ok, "%s %s", r.kernel, mode_name[mode]);
             if (!ok) tap_note("found %s, expected %s", found, r.findings);
+            if (strcmp(r.sanitizer, "race") == 0 || strcmp(r.sanitizer, "mem") == 0 ||
+                strcmp(r.sanitizer, "sync") == 0)
+                tap(strstr(tools, r.sanitizer) != NULL, "%s %s: compute-sanitizer finds it",
+                    r.kernel, mode_name[mode]);
             pl_gpu_close(gpu);
         }
     }
