@@ -418,6 +418,28 @@ int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
     return pl_cudaFuncSetAttribute(f, attribute, value);
 }
 
+/* The block size with the most threads on a multiprocessor; of several the largest. */
+int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
+                                        cuda_shared_fn *shared_of, size_t shared, int most)
+{
+    enum { STEP = 32, MOST = 1024 };
+    int best = 0, fit = 0;
+    double sms = 0;
+    if (!grid || !block || !f) return CU_INVALID_VALUE;
+    if (most <= 0 || most > MOST) most = MOST;
+    for (int n = most / STEP * STEP; n >= STEP; n -= STEP) {
+        const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &fit, f, n, shared_of ? shared_of(n) : shared);
+        if (error) return error;
+        if (fit * n <= best) continue;
+        best = fit * n;
+        pl_gpu_value(cuda.gpu, "sm.count", "", &sms);
+        *block = n;
+        *grid = fit * (int)sms;
+    }
+    return best ? CU_OK : CU_INVALID_VALUE;
+}
+
 /* A parameter block that the program has made. */
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
