@@ -169,6 +169,8 @@ static void suspected(visit *v, const pl_context *x, pl_touch t, unsigned lane, 
 static bool compare(visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
 {
     const pl_context *x = &v->pool->at[pl_touch_context(t)];
+    if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block)
+        return false; /* scopes reach the own block, whatever orders the two */
     if (before(v, x, t, lane)) return true;
     if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
     if (morally_strong(v, x) && !volatile_only(v, x)) return false;
