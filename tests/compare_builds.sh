@@ -27,6 +27,12 @@ compare() {
 for f in $(find "$top/tests/data" "$top/tests/ptx/exec" "$top/examples" "$top/labs" -name '*.ptx' | sort); do
     compare "$f" "${f#"$top"/}"
 done
+for f in "$top"/tests/data/*/kernels.tar.xz; do
+    mkdir "$work/kernels"
+    xz -dc "$f" | tar xf - -C "$work/kernels"
+    for kernel in "$work"/kernels/*.ptx; do compare "$kernel" "${f#"$top"/}: ${kernel##*/}"; done
+    rm -r "$work/kernels"
+done
 for f in $(find "$top/tests/data" -name '*.ptx.xz' | sort); do
     xz -dc "$f" >"$work/kernel.ptx"
     compare "$work/kernel.ptx" "${f#"$top"/}"

@@ -14,7 +14,7 @@ libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c test
 # The long ones first, so that they overlap with the rest.
 data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/corpus_timing tests/corpus_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
 	tests/docs tests/report tests/looking tests/terminal tests/browser
-data_tests += tests/sync tests/hostile
+data_tests += tests/sync tests/hostile tests/triton
 data_tests += tests/schema tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
 check_PROGRAMS += $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
@@ -30,6 +30,9 @@ tests_suite_wide_LDADD = libpl_harness.la libptxloom.la
 tests_suite_functional_SOURCES = tests/suite.c
 tests_suite_functional_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"'
 tests_suite_functional_LDADD = libpl_harness.la libptxloom.la
+tests_triton_SOURCES = tests/suite.c
+tests_triton_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"triton"' -DMODE='"timing"'
+tests_triton_LDADD = libpl_harness.la libptxloom.la
 tests_corpus_timing_SOURCES = tests/suite.c
 tests_corpus_timing_CPPFLAGS = $(AM_CPPFLAGS) -DFOLDER='"corpus"' -DONE_OF=3 -DMODE='"timing"'
 tests_corpus_timing_LDADD = libpl_harness.la libptxloom.la
@@ -98,11 +101,14 @@ TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.
 corpus = $(srcdir)/tests/data/corpus
-tests/corpus.stamp: $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl $(wildcard $(corpus)/kernels/*)
+triton = $(srcdir)/tests/data/triton
+tests/corpus.stamp: $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl $(corpus)/kernels.tar.xz \
+		$(wildcard $(corpus)/kernels/*.cu) $(triton)/launches.jsonl $(triton)/kernels.tar.xz
 	$(AM_V_GEN)rm -rf tests/corpus && $(MKDIR_P) tests/corpus/cases tests/corpus/kernels && \
-	for f in $(corpus)/kernels/*.ptx.xz; do $(XZ) -dc $$f >tests/corpus/kernels/`basename $$f .xz` || exit 1; done && \
+	for f in $(corpus) $(triton); do $(XZ) -dc $$f/kernels.tar.xz | tar xf - -C tests/corpus/kernels || exit 1; done && \
 	LC_ALL=C $(AWK) -v out=tests/corpus/cases -f $(corpus)/launches.awk $(corpus)/seeds.tsv $(corpus)/launches.jsonl \
-	  $(corpus)/kernels/*.cu tests/corpus/kernels/by_hand.ptx tests/corpus/kernels/assembled.ptx && touch $@
+	  $(triton)/launches.jsonl $(corpus)/kernels/*.cu tests/corpus/kernels/by_hand.ptx tests/corpus/kernels/assembled.ptx && \
+	touch $@
 check_DATA = tests/corpus.stamp
 CLEANFILES += tests/corpus.stamp
 clean-local:

@@ -55,10 +55,10 @@ static json_t *find_case(const json_t *document, const char *name)
     return NULL;
 }
 
-/* The launch file of a case: of the corpus the build makes them. */
+/* The launch file of a case. Those of the corpus and of Triton are made by the build. */
 static char *case_path(const char *folder, const char *name)
 {
-    const bool made = strcmp(folder, "corpus") == 0;
+    const bool made = strcmp(folder, "corpus") == 0 || strcmp(folder, "triton") == 0;
     char relative[256];
     snprintf(relative, sizeof relative, "%s%scases/%s.json", made ? "" : folder, made ? "" : "/",
              name);
