@@ -45,9 +45,9 @@ static void help(void)
     cli_put_wrapped(
         stdout,
         "\n'ptxloom COMMAND --help' lists the options of a command. Manual page: ptxloom(1).\n"
-        "A first run, of a kernel with a number and two pointers as parameters:\n",
+        "A first run, of a kernel with a number and a pointer as parameters:\n",
         width, 0);
-    puts("  ptxloom run K.ptx -g 4 -b 256 u32:1000 'f32[1000]=iota' 'out:f32[1000]'");
+    puts("  ptxloom run K.ptx -g 4 -b 256 u32:1000 'out:f32[1000]'");
 }
 
 static int unknown(const char *name)

@@ -43,12 +43,12 @@ for cc in gcc clang; do
 done
 
 warnings() {
-    for top in "$root" "$build"; do (cd "$top" && find arch base cli compiler emu isa lib litmus memmodel ptx traces -name '*.c' -exec echo "$top/{}" \;); done |
+    for top in "$root" "$build"; do (cd "$top" && find arch base check cli compiler cudart emu isa lib litmus memmodel ptx traces -name '*.c' -exec echo "$top/{}" \;); done |
         sort -u | while read -r source; do
         case $source in */traces/sqlite_extension.c) how=-DPL_LOADABLE ;; *) how= ;; esac
         # shellcheck disable=SC2086 # a word or none
         clang -std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror -DHAVE_CONFIG_H -D_XOPEN_SOURCE=700 \
-            -DPL_ARCH_DIR='""' $how -I"$build" -I"$root" -I"$build/include" -I"$root/include" "$source" 2>&1 || echo "in $source"
+            -DPL_ARCH_DIR='""' -DPL_CUDART_DIR='""' $how -I"$build" -I"$root" -I"$build/include" -I"$root/include" "$source" 2>&1 || echo "in $source"
     done
 }
 

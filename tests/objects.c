@@ -302,7 +302,7 @@ static void damage(const char *ptx)
     if (found) note[8] ^= 2;
     write_file(broken, bytes, n);
     tap(found && refused(broken, "E0612"), "an object of another format is refused");
-    tap(refused(loom_path(), "E0610"), "another program's ELF file is refused");
+    tap(refused(loom_path(), "E0017"), "another program's ELF file is refused");
     const char *const link[] = {loom_path(), "as", ptx, object, NULL};
     run_result r = run_command(link, SECONDS);
     tap(r.status == 2 && strstr(r.err, "E0614"), "an object is not linked again");

@@ -344,7 +344,7 @@ equal 'atomics: no division' 0 "$(advice atomic_same | grep -c ',expensive instr
 
 "$loom" run "$matmul" --trace l.db --trace-level summary >f.txt
 equal 'rows that are missing are said to be' '1 mem summary' "$("$loom" query l.db hot_cache_lines 2>&1 |
-    sed -n "s/.*query 'hot_cache_lines' looks at rows that a trace of level \([a-z]*\) has, and this one has level \([a-z]*\) .*/1 \1 \2/p")"
+    sed -n "s/.*query 'hot_cache_lines' needs rows of a trace of level \([a-z]*\), and this one has level \([a-z]*\) .*/1 \1 \2/p")"
 equal 'and only then' '0 0 1' "$("$loom" query m.db hot_cache_lines 2>&1 | grep -c W0710) $("$loom" query l.db hot_lines 2>&1 |
     grep -c W0710) $("$loom" query l.db slow_warps 2>&1 | grep -c W0710)"
 
