@@ -320,7 +320,7 @@ static void dismiss_all(pl_assembly *x)
 }
 
 /* Heuristics of the passes: those of the options, or the target's. */
-static bool find_tuning(pl_assembly *x)
+static bool read_tuning(pl_assembly *x)
 {
     pl_diags d;
     if (x->o.passes && x->o.passes->tuning) {
@@ -329,6 +329,12 @@ static bool find_tuning(pl_assembly *x)
     }
     pl_diags_init(&d, x->scratch);
     return pl_tuning_read(x->scratch, &d, NULL, &x->tuning) == PL_OK;
+}
+
+static bool find_tuning(pl_assembly *x)
+{
+    PL_GUARD(return false)
+    return read_tuning(x);
 }
 
 pl_assembly *pl_assembly_open(const pl_assemble_options *o)
