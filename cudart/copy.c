@@ -145,7 +145,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
     return error;
 }
 
-static cuda_copy line(void *to, const void *from, size_t bytes, int kind)
+cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind)
 {
     return (cuda_copy){.to = {.p = to},
                        .from = {.p = (void *)(uintptr_t)from},
@@ -157,13 +157,13 @@ static cuda_copy line(void *to, const void *from, size_t bytes, int kind)
 
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
 {
-    const cuda_copy c = line(to, from, bytes, kind);
+    const cuda_copy c = cuda_line(to, from, bytes, kind);
     return submit_copy(&c, NULL, true);
 }
 
 int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream)
 {
-    const cuda_copy c = line(to, from, bytes, kind);
+    const cuda_copy c = cuda_line(to, from, bytes, kind);
     return submit_copy(&c, stream, false);
 }
 
@@ -371,7 +371,8 @@ static int symbol_copy(const void *symbol, void *memory, size_t bytes, size_t of
     if (offset > size || bytes > size - offset) return CU_INVALID_VALUE;
     if (kind == (to_symbol ? COPY_D2H : COPY_H2D) || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     void *at = (void *)(uintptr_t)(address + offset);
-    const cuda_copy c = to_symbol ? line(at, memory, bytes, kind) : line(memory, at, bytes, kind);
+    const cuda_copy c =
+        to_symbol ? cuda_line(at, memory, bytes, kind) : cuda_line(memory, at, bytes, kind);
     return submit_copy(&c, stream, wait);
 }
 

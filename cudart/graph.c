@@ -311,20 +311,10 @@ int pl_cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size
     return error ? error : add_copy(out, graph, before, nbefore, &c);
 }
 
-static cuda_copy line(void *to, const void *from, size_t bytes, int kind)
-{
-    return (cuda_copy){.to = {.p = to},
-                       .from = {.p = (void *)(uintptr_t)from},
-                       .width = bytes,
-                       .height = 1,
-                       .depth = 1,
-                       .kind = kind};
-}
-
 int pl_cudaGraphAddMemcpyNode1D(void **out, void *graph, void *const *before, size_t nbefore,
                                 void *to, const void *from, size_t bytes, int kind)
 {
-    const cuda_copy c = line(to, from, bytes, kind);
+    const cuda_copy c = cuda_line(to, from, bytes, kind);
     return add_copy(out, graph, before, nbefore, &c);
 }
 
@@ -605,7 +595,7 @@ int pl_cudaGraphMemcpyNodeSetParams(void *node, const cuda_copy3d *p)
 int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, size_t bytes,
                                       int kind)
 {
-    const cuda_op op = {.kind = OP_COPY, .u.copy = line(to, from, bytes, kind)};
+    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_line(to, from, bytes, kind)};
     return replace(node, &op, cuda_check_copy(&op.u.copy));
 }
 

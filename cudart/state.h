@@ -293,6 +293,8 @@ int cuda_submit(cuda_stream *s, cuda_op *op);
 /* Does it now. */
 int cuda_execute(cuda_stream *s, const cuda_op *op);
 /* Can it be done? The error to return otherwise. */
+/* The copy of so many bytes in a row. */
+cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind);
 int cuda_check_copy(const cuda_copy *c);
 int cuda_check_set(const cuda_set *c);
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
