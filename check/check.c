@@ -20,13 +20,7 @@ static bool block_starts(const pl_hooks *h, pl_cta *c)
     return b->cluster != NULL;
 }
 
-/* What others may still ask about its shared memory stays until the storage is used again. */
-static void block_ends(const pl_hooks *h, pl_cta *c)
-{
-    (void)h;
-    (void)c;
-}
-
+/* What others may still ask about its shared memory stays until then. */
 static void block_freed(pl_cta *c)
 {
     check_block *b = c->check;
@@ -49,7 +43,6 @@ pl_check *pl_check_open(unsigned tools)
     if (!k) return NULL;
     k->tools = tools;
     k->hooks = (pl_hooks){.block_starts = block_starts,
-                          .block_ends = block_ends,
                           .block_freed = block_freed,
                           .async_starts = async_starts,
                           .faults = pl_mem_fault};

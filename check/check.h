@@ -29,7 +29,6 @@ typedef struct pl_party {
 
 typedef struct pl_check_finding {
     pl_finding_kind kind;
-    bool warning;
     pl_space space;
     uint64_t address;
     uint32_t bytes;

@@ -7,18 +7,6 @@
 
 #include "check/internal.h"
 
-static const struct {
-    bool warning;
-} about_kind[PL_FK_COUNT] = {
-#define ERROR                               false
-#define WARNING                             true
-#define X(name, tool, word, severity, text) [PL_FK_##name] = {severity},
-    PL_FINDING_KINDS(X)
-#undef X
-#undef ERROR
-#undef WARNING
-};
-
 /* A read and a write that nothing orders are one mistake, whichever came first; a read that saw the
  * write tells more. */
 static bool alike(pl_finding_kind found, pl_finding_kind now)
@@ -56,11 +44,8 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
         k->found.cap = cap;
     }
     *fresh = true;
-    k->found.at[k->found.n] = (pl_check_finding){.kind = kind,
-                                                 .warning = about_kind[kind].warning,
-                                                 .by.pc = pc,
-                                                 .other.pc = other,
-                                                 .seed = k->seed};
+    k->found.at[k->found.n] =
+        (pl_check_finding){.kind = kind, .by.pc = pc, .other.pc = other, .seed = k->seed};
     return &k->found.at[k->found.n++];
 }
 
@@ -75,13 +60,10 @@ pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, u
     }
     f->count++;
     if (!fresh) return f;
-    const uint32_t thread = pl_first_thread(w) + lane;
     const pl_grid *g = w->grid;
     f->by.kernel = g->entry->name;
     memcpy(f->by.block, w->cta->id, sizeof f->by.block);
-    f->by.thread[0] = thread % g->block[0];
-    f->by.thread[1] = thread / g->block[0] % g->block[1];
-    f->by.thread[2] = thread / g->block[0] / g->block[1];
+    pl_grid_thread(g, pl_first_thread(w) + lane, f->by.thread);
     snprintf(f->text, sizeof f->text, "%s", text);
     return f;
 }
@@ -90,14 +72,12 @@ void pl_party_place(const pl_check *k, pl_party *p, uint32_t block, unsigned uni
 {
     const pl_grid *g = k->head;
     while (g->next && block >= g->next->first_block) g = g->next;
-    const uint32_t linear = block - (uint32_t)g->first_block, thread = unit * PL_LANES + lane;
+    const uint32_t linear = block - (uint32_t)g->first_block;
     p->kernel = g->entry->name;
     p->block[0] = linear % g->grid[0];
     p->block[1] = linear / g->grid[0] % g->grid[1];
     p->block[2] = linear / g->grid[0] / g->grid[1];
-    p->thread[0] = thread % g->block[0];
-    p->thread[1] = thread / g->block[0] % g->block[1];
-    p->thread[2] = thread / g->block[0] / g->block[1];
+    pl_grid_thread(g, unit * PL_LANES + lane, p->thread);
 }
 
 /* The name that CUDA C++ has for a variable of a function: _ZZ3revPiE4tile is "tile". */

@@ -42,25 +42,18 @@ static const struct {
 };
 
 static const struct {
-    const char *word;
+    const char *name, *word; /* in the table of kinds, and as users write it */
     pl_check_tool tool;
 } tools[] = {
-#define X(name, word) {word, PL_CHECK_##name},
+#define X(name, word) {#name, word, PL_CHECK_##name},
     PL_CHECK_TOOLS(X)
 #undef X
-        {"all", PL_CHECK_ALL}};
+        {"ALL", "all", PL_CHECK_ALL}};
 
 static const char *tool_word(pl_finding_kind kind)
 {
-    static const struct {
-        const char *name, *word;
-    } word[] = {
-#define X(name, word) {#name, word},
-        PL_CHECK_TOOLS(X)
-#undef X
-    };
-    for (size_t n = 0; n < sizeof word / sizeof *word; n++)
-        if (strcmp(word[n].name, kind_info[kind].tool) == 0) return word[n].word;
+    for (size_t n = 0; n < sizeof tools / sizeof *tools; n++)
+        if (strcmp(tools[n].name, kind_info[kind].tool) == 0) return tools[n].word;
     return "deadlock";
 }
 
@@ -189,10 +182,15 @@ static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
     return pl_arena_printf(c->arena, "%s:%u", slash ? slash + 1 : file, line);
 }
 
-static const char *thread(pl_checks *c, const pl_party *p)
+static const char *thread(pl_arena *a, const uint32_t t[3], const uint32_t b[3])
 {
-    return pl_arena_printf(c->arena, "thread %u,%u,%u of block %u,%u,%u", p->thread[0],
-                           p->thread[1], p->thread[2], p->block[0], p->block[1], p->block[2]);
+    return pl_arena_printf(a, "thread %u,%u,%u of block %u,%u,%u", t[0], t[1], t[2], b[0], b[1],
+                           b[2]);
+}
+
+static const char *party(pl_checks *c, const pl_party *p)
+{
+    return thread(c->arena, p->thread, p->block);
 }
 
 /* ---- texts ---- */
@@ -212,11 +210,11 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
     const bool once = f->by.pc == f->other.pc;
     return pl_arena_printf(
         c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; nothing orders the two",
-        tool_word(f->kind), kind_info[f->kind].word, thread(c, &f->by), f->by.verb, f->where,
+        tool_word(f->kind), kind_info[f->kind].word, party(c, &f->by), f->by.verb, f->where,
         space_word(f->space), value(c, &f->by),
         f->other.several
-            ? pl_arena_printf(c->arena, "another lane of the warp of %s", thread(c, &f->other))
-            : thread(c, &f->other),
+            ? pl_arena_printf(c->arena, "another lane of the warp of %s", party(c, &f->other))
+            : party(c, &f->other),
         f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
         value(c, &f->other));
 }
@@ -290,7 +288,7 @@ static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_findi
     out->ended = f->ended;
     out->text = there ? race_text(c, f, there)
                       : pl_arena_printf(c->arena, "%s-%s: %s (%s)", tool_word(f->kind),
-                                        kind_info[f->kind].word, f->text, thread(c, &f->by));
+                                        kind_info[f->kind].word, f->text, party(c, &f->by));
     out->help = there ? race_help(c, f, here, there)
                       : pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
                                         tool_word(f->kind), kind_info[f->kind].word);
@@ -371,9 +369,7 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
     if (f->other_pc == UINT32_MAX || f->other_pc == f->pc) return;
     const uint32_t other = line_of(m->program, f->other_pc);
     d = pl_report(&gpu->diags, PL_N1003, pl_module_place(m, other),
-                  pl_arena_printf(gpu->messages, "thread %u,%u,%u of block %u,%u,%u",
-                                  f->other_thread[0], f->other_thread[1], f->other_thread[2],
-                                  f->other_block[0], f->other_block[1], f->other_block[2]));
+                  thread(gpu->messages, f->other_thread, f->other_block));
     if (pl_cuda_position(m->program, other, where, sizeof where))
         d->source = pl_arena_strdup(gpu->messages, where);
 }

@@ -17,11 +17,8 @@ static void describe(const pl_warp *w, pl_fault_info *f, uint32_t lanes, uint64_
     f->pc = w->pc;
     f->address = address;
     memcpy(f->block, w->cta->id, sizeof f->block);
-    uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0, t = pl_first_thread(w) + lane;
-    uint32_t x = w->grid->block[0], y = w->grid->block[1];
-    f->thread[0] = t % x;
-    f->thread[1] = t / x % y;
-    f->thread[2] = t / x / y;
+    const uint32_t lane = lanes ? (uint32_t)__builtin_ctz(lanes) : 0;
+    pl_grid_thread(w->grid, pl_first_thread(w) + lane, f->thread);
     vsnprintf(f->text, sizeof f->text, fmt, ap);
 }
 

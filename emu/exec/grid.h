@@ -139,6 +139,15 @@ static inline uint64_t pl_grid_blocks(const pl_grid *g)
     return (uint64_t)g->grid[0] * g->grid[1] * g->grid[2];
 }
 
+/* The coordinates of thread number `t` of a block. */
+static inline void pl_grid_thread(const pl_grid *g, uint32_t t, uint32_t thread[3])
+{
+    const uint32_t x = g->block[0], y = g->block[1];
+    thread[0] = t % x;
+    thread[1] = t / x % y;
+    thread[2] = t / x / y;
+}
+
 /* --- blocks and grids (cta.c) --- */
 pl_status pl_grid_open(pl_grid *g);             /* checks the launch, prepares storage */
 uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of its blocks takes;

@@ -53,11 +53,8 @@ static void add_copy(const pl_call *k, unsigned lane, pl_child_copy x, uint64_t 
         pl_call_fail(k, lane, PL_CUDA_INVALID_VALUE);
         return;
     }
-    const uint32_t t = pl_first_thread(w) + lane;
     x.pc = w->pc;
-    x.thread[0] = t % g->block[0];
-    x.thread[1] = t / g->block[0] % g->block[1];
-    x.thread[2] = t / g->block[0] / g->block[1];
+    pl_grid_thread(g, pl_first_thread(w) + lane, x.thread);
     memcpy(x.block, w->cta->id, sizeof x.block);
     const pl_child c = {.func = (uint32_t)(g->entry - g->program->funcs.at),
                         .copies = true,
