@@ -22,7 +22,7 @@ isa_isagen_sources = \
 	isa/table/isagen/check.c isa/table/isagen/classes.c isa/table/isagen/condition.c \
 	isa/table/isagen/main.c isa/table/isagen/read.c isa/table/isagen/read_form.c \
 	isa/table/isagen/text.c isa/table/isagen/write_exec.c isa/table/isagen/write_forms.c
-$(isa_isagen): $(isa_isagen_sources) isa/table/isagen/isagen.h isa/program/insn.h
+$(isa_isagen): $(isa_isagen_sources) isa/table/isagen/isagen.h isa/table/class_kinds.def isa/program/insn.h
 	$(AM_V_CC)$(MKDIR_P) isa && cd $(srcdir) && $(CC_FOR_BUILD) -std=c17 -O1 -g -D_XOPEN_SOURCE=700 -I. \
 		-o "$(abs_top_builddir)/$@" $(isa_isagen_sources)
 
@@ -41,7 +41,7 @@ libptxloom_la_SOURCES += \
 	isa/table/form.c isa/table/form.h \
 	isa/table/form_match.c isa/table/form_match.h \
 	isa/table/operand_counts.c \
-	isa/table/form_examples.def isa/table/mnemonic_examples.def
+	isa/table/class_kinds.def isa/table/form_examples.def isa/table/mnemonic_examples.def
 nodist_libptxloom_la_SOURCES += isa/gen_forms.c
 libptxloom_la_SOURCES += \
 	isa/program/cache_policy.h \

@@ -5,78 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes whose instructions are more than arithmetic. Everything else is PL_KIND_MATH. */
-static const struct {
-    const char *name;
-    pl_kind kind;
-} special[] = {
-    {"ld", PL_KIND_MEMORY},
-    {"st", PL_KIND_MEMORY},
-    {"atom", PL_KIND_MEMORY},
-    {"red", PL_KIND_MEMORY},
-    {"cast", PL_KIND_MEMORY},
-    {"multimem", PL_KIND_MEMORY},
-    {"wmma_load", PL_KIND_MEMORY},
-    {"wmma_load_t", PL_KIND_MEMORY},
-    {"wmma_load_matrix", PL_KIND_MEMORY},
-    {"wmma_load_1", PL_KIND_MEMORY},
-    {"wmma_load_2", PL_KIND_MEMORY},
-    {"wmma_load_8", PL_KIND_MEMORY},
-    {"wmma_store", PL_KIND_MEMORY},
-    {"wmma_store_1", PL_KIND_MEMORY},
-    {"wmma_store_8", PL_KIND_MEMORY},
-    {"st_async", PL_KIND_MEMORY},
-    {"prefetch", PL_KIND_MEMORY},
-    {"tex", PL_KIND_MEMORY},
-    {"surf", PL_KIND_MEMORY},
-    {"ldmatrix", PL_KIND_MATRIX_MEMORY},
-    {"stmatrix", PL_KIND_MATRIX_MEMORY},
-    {"param", PL_KIND_PARAM},
-    {"cp_async", PL_KIND_COPY},
-    {"cp_commit", PL_KIND_COMMIT},
-    {"cp_wait", PL_KIND_COPY_WAIT},
-    {"cp_bulk", PL_KIND_BULK},
-    {"cp_bulk_each", PL_KIND_BULK},
-    {"tma", PL_KIND_BULK},
-    {"tma_each", PL_KIND_BULK},
-    {"mbarrier", PL_KIND_MBARRIER},
-    {"mbarrier_wait", PL_KIND_MBARRIER_WAIT},
-    {"wgmma", PL_KIND_WGMMA},
-    {"wgmma_commit", PL_KIND_WGMMA_COMMIT},
-    {"wgmma_wait", PL_KIND_WGMMA_WAIT},
-    {"barrier", PL_KIND_BARRIER},
-    {"cluster_arrive", PL_KIND_CLUSTER_ARRIVE},
-    {"cluster_wait", PL_KIND_CLUSTER_WAIT},
-    {"fence_cta", PL_KIND_FENCE_CTA},
-    {"fence_gpu", PL_KIND_FENCE_GPU},
-    {"fence_sys", PL_KIND_FENCE_SYS},
-    {"fence_proxy", PL_KIND_FENCE_PROXY},
-    {"fence_view", PL_KIND_FENCE_VIEW},
-    {"branch", PL_KIND_BRANCH},
-    {"call", PL_KIND_BRANCH},
-    {"ret", PL_KIND_BRANCH},
-    {"bsync", PL_KIND_BRANCH},
-    {"bra_div", PL_KIND_BRANCH},
-    {"bra_mask", PL_KIND_BRANCH},
-    {"yield", PL_KIND_BRANCH},
-    {"bmov", PL_KIND_BRANCH},
-    {"sleep", PL_KIND_SLEEP},
-    {"sreg_clock", PL_KIND_CLOCK},
-    {"sreg_clock32", PL_KIND_CLOCK},
-    {"exit", PL_KIND_EXIT},
-};
-
 /* Where the driver keeps the sizes of block and grid and the kernel's parameters in the constant
  * bank, as machine code for sm_90 reads them. */
 enum { BANK_SIZES = 0, BANK_DESCRIPTOR = 0x208, BANK_PARAMETERS = 0x210 };
-
-static pl_kind kind_of(unsigned cls)
-{
-    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
-        if (strcmp(special[i].name, pl_class_text[cls]) == 0) return special[i].kind;
-    }
-    return PL_KIND_MATH;
-}
 
 /* The unit that takes an instruction of this kind. */
 static pl_unit_id unit_of(pl_kind kind, const pl_price *price)
@@ -240,8 +171,8 @@ typedef struct balance {
     size_t end; /* of the stretch */
 } balance;
 
-static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *kind,
-                     const uint8_t *fetched, uint32_t rows, size_t pc)
+static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fetched,
+                     uint32_t rows, size_t pc)
 {
     balance b = {0};
     for (; pc < p->code.n; pc++) {
@@ -257,7 +188,8 @@ static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *ki
                      (either && pl_forms[i->form].mnem == M_shl))
                 b.fma += cycles;
         }
-        if (kind[i->latency_class] == PL_KIND_BRANCH || kind[i->latency_class] == PL_KIND_EXIT)
+        if (pl_classes[i->latency_class].kind == PL_KIND_BRANCH ||
+            pl_classes[i->latency_class].kind == PL_KIND_EXIT)
             break;
     }
     b.end = pc + 1;
@@ -320,17 +252,12 @@ static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t r
  * l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
 static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
-    static const struct {
-        const char *cls;
-        uint8_t n;
-    } others[] = {{"redux", 0}, {"match", 0}, {"gather", 0},    {"bra_mask", 0},   {"leader", 1},
-                  {"rank", 2},  {"quiet", 3}, {"fence_sys", 2}, {"fence_proxy", 2}};
+    const uint8_t of_class = pl_classes[i->latency_class].exchanges;
     const bool fetch = pl_forms[i->form].mnem == M_mov || pl_forms[i->form].mnem == M__s2r;
     if (fetch && pl_forms[i->form].noperands == 2 && i->op[1] < rows &&
         fetched[i->op[1]] == BY_BLOCK)
         return 0;
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        if (strcmp(pl_class_text[i->latency_class], others[k].cls) == 0) return others[k].n;
+    if (of_class != PL_EXCHANGES_BY_PIPES) return of_class;
     for (uint32_t k = 0; k < p->npipes; k++) {
         if (p->pipe[k].pipe == PL_PIPE_MIO || p->pipe[k].pipe == PL_PIPE_ADU) return 1;
     }
@@ -568,7 +495,6 @@ typedef struct decoder {
     pl_decoded *out;
     const pl_program *p;
     const pl_machine *m;
-    uint8_t *kind;    /* pl_kind by class */
     uint32_t rows;    /* most rows of a function */
     uint8_t *fetched; /* by row of the function: what it holds before the program writes it */
     bool *ones;       /* by row: it holds a one */
@@ -585,7 +511,6 @@ static bool open_decoder(decoder *x, pl_arena *a)
     x->rows = 1;
     for (size_t k = 0; k < x->p->funcs.n; k++)
         if (x->p->funcs.at[k].rows > x->rows) x->rows = x->p->funcs.at[k].rows;
-    x->kind = pl_arena_array(a, uint8_t, C_count);
     x->fetched = pl_arena_array(a, uint8_t, x->rows);
     x->ones = pl_arena_array(a, bool, x->rows);
     x->module = (constants){.at = pl_arena_array(a, uint32_t, x->rows),
@@ -593,11 +518,10 @@ static bool open_decoder(decoder *x, pl_arena *a)
                             .rows = x->rows};
     x->lanes = (variance){.varies = pl_arena_array(a, bool, x->rows), .rows = x->rows};
     if (!pl_arena_ok(a)) return false;
-    for (unsigned c = 0; c < C_count; c++) x->kind[c] = (uint8_t)kind_of(c);
     for (size_t pc = 0; pc < x->p->code.n; pc++) {
         const pl_insn *i = &x->p->code.at[pc];
         x->out->late_atomics |=
-            is_bulk_reduction(&pl_forms[i->form], (pl_kind)x->kind[i->latency_class]);
+            is_bulk_reduction(&pl_forms[i->form], (pl_kind)pl_classes[i->latency_class].kind);
     }
     return true;
 }
@@ -618,8 +542,7 @@ static void begin_function(decoder *x, size_t pc)
 /* Space, width and effect of an access to memory. */
 static void decode_memory(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
-    d->texture = strcmp(pl_class_text[i->latency_class], "tex") == 0 ||
-                 strcmp(pl_class_text[i->latency_class], "surf") == 0;
+    d->texture = pl_classes[i->latency_class].texture;
     note_cache(d, i, f);
     d->wants_effect = (i->flags & PL_IF_MEM) != 0 || d->cache_op != PL_UP_NONE || d->texture ||
                       d->kind == PL_KIND_BULK || d->kind == PL_KIND_COPY ||
@@ -672,7 +595,7 @@ static void decode_pipes(decoder *x, pl_decoded_insn *d, const pl_insn *i, const
                          size_t pc)
 {
     const bool either = on_either_pipe(i, x->fetched, x->rows);
-    if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->kind, x->fetched, x->rows, pc);
+    if (pc >= x->pipes.end) x->pipes = weigh(x->p, x->m, x->fetched, x->rows, pc);
     d->on_fma = either &&
                 (f->mnem == M_shl ||
                  x->pipes.fma <
@@ -745,7 +668,7 @@ static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
         d->guarded = true;
     }
     d->price = &x->m->price[i->latency_class];
-    d->kind = x->kind[i->latency_class];
+    d->kind = pl_classes[i->latency_class].kind;
     d->division_path = (uint8_t)pl_division_path_of(i->latency_class);
     note_order(d, i, f);
     decode_memory(d, i, f);

@@ -14,36 +14,6 @@
  * knows. */
 enum { PL_PRODUCTS = 4 };
 
-/* How the issue stage treats an instruction. */
-typedef enum pl_kind {
-    PL_KIND_MATH,          /* result after the price's latency */
-    PL_KIND_MEMORY,        /* the effect decides: load, store, atomic, reduction */
-    PL_KIND_MATRIX_MEMORY, /* ldmatrix, stmatrix */
-    PL_KIND_PARAM,         /* operand from the constant bank */
-    PL_KIND_COPY,          /* cp.async */
-    PL_KIND_COMMIT,
-    PL_KIND_COPY_WAIT,
-    PL_KIND_BULK, /* bulk and tensor copies */
-    PL_KIND_MBARRIER,
-    PL_KIND_MBARRIER_WAIT,
-    PL_KIND_WGMMA,
-    PL_KIND_WGMMA_COMMIT,
-    PL_KIND_WGMMA_WAIT,
-    PL_KIND_BARRIER,
-    PL_KIND_CLUSTER_ARRIVE,
-    PL_KIND_CLUSTER_WAIT,
-    PL_KIND_FENCE_CTA,
-    PL_KIND_FENCE_GPU,
-    PL_KIND_FENCE_SYS,
-    PL_KIND_FENCE_PROXY,
-    PL_KIND_FENCE_VIEW, /* between the proxies of a block's shared memory, or of global memory
-                           within a thread */
-    PL_KIND_BRANCH,
-    PL_KIND_SLEEP,
-    PL_KIND_CLOCK, /* reads the time: not before what stands before it */
-    PL_KIND_EXIT
-} pl_kind;
-
 /* The units of an SM that instructions go to, beside the arithmetic pipes. */
 typedef enum pl_unit_id {
     PL_UNIT_NONE,

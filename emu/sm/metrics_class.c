@@ -1,11 +1,5 @@
 /* metrics_class.c - how Nsight Compute counts what has no unit of arithmetic. */
 #include "emu/sm/decode.h"
-#include <string.h>
-
-static bool is_class(const pl_insn *i, const char *name)
-{
-    return strcmp(pl_class_text[i->latency_class], name) == 0;
-}
 
 /* Control flow. False: it is something else. */
 static bool count_branch(pl_metric_class *out, const pl_insn *i, const pl_decoded_insn *d,
@@ -13,7 +7,7 @@ static bool count_branch(pl_metric_class *out, const pl_insn *i, const pl_decode
 {
     const uint16_t mnem = pl_forms[i->form].mnem;
     if (d->kind == PL_KIND_EXIT || (ends && mnem == M_ret) || mnem == M__bssy || mnem == M__break ||
-        is_class(i, "bsync") || is_class(i, "yield") || is_class(i, "bmov"))
+        pl_classes[i->latency_class].counts_cbu)
         *out = (pl_metric_class){.cbu = 1};
     else if (d->kind == PL_KIND_BRANCH)
         *out = (pl_metric_class){.targets = 1,
@@ -29,8 +23,7 @@ static bool count_branch(pl_metric_class *out, const pl_insn *i, const pl_decode
 /* A class that is several machine instructions with branches among them. */
 static pl_metric_class count_sequence(const pl_insn *i, uint8_t branches)
 {
-    static const char mma[] = "mma_";
-    if (strncmp(pl_class_text[i->latency_class], mma, strlen(mma)) == 0) /* CALL and RET */
+    if (pl_classes[i->latency_class].calls_routine) /* CALL and RET */
         return (pl_metric_class){.targets = branches, .cbu = branches, .adu = branches / 2};
     if (branches == 1) return (pl_metric_class){.targets = 1}; /* the branch over the rare case */
     return (pl_metric_class){.targets = branches / 2, .cbu = branches}; /* BSSY, branch, BSYNC */
@@ -47,7 +40,6 @@ static bool is_uniform_parameter(const pl_insn *i)
 
 pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, bool ends)
 {
-    static const char *const adu[] = {"sreg", "redux", "match", "gather"};
     const uint8_t branches = (uint8_t)d->price->branches;
     pl_metric_class out;
     if (count_branch(&out, i, d, ends)) return out;
@@ -57,7 +49,7 @@ pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, b
         return (pl_metric_class){.adu = 1, .lsu = -1};
     if (branches) return count_sequence(i, branches);
     if (d->kind == PL_KIND_BARRIER) return (pl_metric_class){.adu = 1};
-    if (is_class(i, "param")) {
+    if (d->kind == PL_KIND_PARAM) {
         const bool uniform = is_uniform_parameter(i);
         return (pl_metric_class){.ldc = !uniform, .adu = !uniform};
     }
@@ -69,7 +61,5 @@ pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, b
     if (d->kind == PL_KIND_FENCE_CTA || d->kind == PL_KIND_COMMIT)
         return (pl_metric_class){.lsu = 1};
     if (d->exchange) return (pl_metric_class){.lsu = (int8_t)d->exchange};
-    for (size_t k = 0; k < sizeof adu / sizeof *adu; k++)
-        if (is_class(i, adu[k])) return (pl_metric_class){.adu = 1};
-    return (pl_metric_class){0};
+    return (pl_metric_class){.adu = pl_classes[i->latency_class].counts_adu};
 }

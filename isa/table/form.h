@@ -132,10 +132,17 @@ typedef enum pl_sched_unit {
     PL_SCHED_XU,
     PL_SCHED_NONE
 } pl_sched_unit;
+/* How the issue stage of an SM treats an instruction. */
+typedef enum pl_kind {
+#define KIND(name, about) PL_KIND_##name,
+#include "isa/table/class_kinds.def"
+    PL_KIND_COUNT
+} pl_kind;
+enum { PL_EXCHANGES_BY_PIPES = UINT8_MAX }; /* pl_class_info.exchanges: one, if a pipe does them */
 enum { PL_COST_NEVER = 21 }; /* pl_class_info.convert_cost: more than any body may be */
 
-/* What decisions of the compiler take a latency class for: a row of classes.isa. The columns are
- * explained in isa/table/classes.md. */
+/* What decisions of the compiler and units of the SM take a latency class for: a row of
+ * classes.isa. The columns are explained in isa/table/classes.md. */
 typedef struct pl_class_info {
     uint16_t latency;  /* 0: the fixed latency of the target */
     uint16_t routine;  /* class; C_count: none */
@@ -144,7 +151,9 @@ typedef struct pl_class_info {
     uint8_t unit_cycles, temporaries;
     uint8_t unroll_cost; /* 0: by its operands */
     uint8_t convert_cost, sroa_cost, routine_cost, place_cost;
-    bool region_end, reads_late, no_copy;
+    uint8_t kind;      /* pl_kind */
+    uint8_t exchanges; /* or PL_EXCHANGES_BY_PIPES */
+    bool region_end, reads_late, no_copy, texture, counts_adu, counts_cbu, calls_routine;
 } pl_class_info;
 
 extern const pl_sreg_info pl_sregs[];

@@ -3,7 +3,15 @@
  * the default. */
 #include "isa/table/isagen/isagen.h"
 
-typedef enum column_kind { NUMBER, FLAG, UNIT, CLASS, COST } column_kind;
+typedef enum column_kind { NUMBER, FLAG, UNIT, CLASS, COST, KIND_OF_WORK, EXCHANGES } column_kind;
+
+static const struct {
+    const char *name, *about;
+} kinds[] = {
+#define KIND(name, about) {#name, about},
+#include "isa/table/class_kinds.def"
+};
+enum { NKINDS = sizeof kinds / sizeof *kinds };
 
 static const struct {
     const char *name;
@@ -27,6 +35,15 @@ static const struct {
     {"routine_cost", NUMBER, "0", "sroa: what that adds"},
     {"place_cost", NUMBER, "1", "place_constant_loads: instructions that it is"},
     {"price_as", CLASS, "count", "machines that have no price for it take that of this class"},
+    {"kind", KIND_OF_WORK, "math", "timing: how the issue stage treats it; see below"},
+    {"texture", FLAG, "0", "timing: the texture units take the access"},
+    {"exchanges", EXCHANGES, "by_pipes",
+     "timing: data words of its warp that go through the exchange unit; not given: 1 if its price "
+     "has mio or adu"},
+    {"counts_adu", FLAG, "0", "metrics: Nsight Compute counts it at the address divergence unit"},
+    {"counts_cbu", FLAG, "0", "metrics: Nsight Compute counts it at the convergence barrier unit"},
+    {"calls_routine", FLAG, "0",
+     "metrics: the branches of its price are CALL and RET, not BSSY, BRA, BSYNC"},
     {"compiler_only", FLAG, NULL, "no form names it: passes give it to instructions"},
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
@@ -128,6 +145,13 @@ static class_row *row_find(const char *name)
     return NULL;
 }
 
+static char *lower_case(const char *s)
+{
+    char *out = dup(s);
+    for (char *p = out; *p; p++) *p = (char)tolower((unsigned char)*p);
+    return out;
+}
+
 /* The value of a column as C, or NULL with a message. */
 static char *column_value(const class_row *r, int c)
 {
@@ -147,6 +171,14 @@ static char *column_value(const class_row *r, int c)
     }
     case CLASS:
         if (!strcmp(v, "count") || find(&classes, v) >= 0) return format("C_%s", cname(v));
+        break;
+    case KIND_OF_WORK:
+        for (int k = 0; k < NKINDS; k++)
+            if (!strcmp(v, lower_case(kinds[k].name))) return format("PL_KIND_%s", kinds[k].name);
+        break;
+    case EXCHANGES:
+        if (!strcmp(v, "by_pipes")) return dup("PL_EXCHANGES_BY_PIPES");
+        if (*v && strspn(v, "0123456789") == strlen(v) && strlen(v) < 3) return dup(v);
         break;
     case COST:
         if (!strcmp(v, "never")) return dup("PL_COST_NEVER");
@@ -191,7 +223,12 @@ static void write_columns(FILE *o)
     fprintf(o, "| column | says | default |\n| --- | --- | --- |\n");
     for (int c = 0; c < NCOLUMNS; c++)
         fprintf(o, "| `%s` | %s | %s |\n", columns[c].name, columns[c].about,
-                columns[c].kind == FLAG || columns[c].kind == CLASS ? "-" : columns[c].initial);
+                columns[c].kind == FLAG || columns[c].kind == CLASS || columns[c].kind == EXCHANGES
+                    ? "-"
+                    : columns[c].initial);
+    fprintf(o, "\n| kind | what it is |\n| --- | --- |\n");
+    for (int k = 0; k < NKINDS; k++)
+        fprintf(o, "| `%s` | %s |\n", lower_case(kinds[k].name), kinds[k].about);
 }
 
 static bool same_text(const class_row *a, const class_row *b)
