@@ -86,15 +86,39 @@ static pl_knowledge *merge(const pl_knowledge *a, const pl_known_of *b, uint32_t
     return k;
 }
 
+void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b)
+{
+    if (!*to || !b || *to == b || !same(*to, b)) return;
+    pl_knowledge_drop(*to);
+    *to = pl_knowledge_keep(b);
+}
+
 pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b)
 {
     if (!b || a == b || !b->n) return pl_knowledge_keep(a);
     if (!a || !a->n) return pl_knowledge_keep(b);
+    if (pl_knowledge_covers(a, b)) return pl_knowledge_keep(a);
+    if (pl_knowledge_covers(b, a)) return pl_knowledge_keep(b);
     pl_knowledge *k = merge(a, b->at, b->n);
     pl_knowledge *as = !k || same(k, a) ? a : same(k, b) ? b : NULL;
     if (!as) return k;
     free(k);
     return pl_knowledge_keep(as);
+}
+
+void pl_knowledge_originates(pl_knowledge *a, pl_who who, uint32_t until)
+{
+    if (a && !a->origin.until) a->origin = (pl_known_of){.who = who, .until = until};
+}
+
+bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b)
+{
+    if (!b || a == b) return true;
+    const pl_who who = b->origin.who;
+    const unsigned unit = unit_of(who), lane = lane_of(who);
+    return a && b->origin.until &&
+           pl_knowledge_of(a, block_of(who), unit ? unit - 1 : PL_EVERY,
+                           lane ? lane - 1 : PL_EVERY) >= b->origin.until;
 }
 
 void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b)

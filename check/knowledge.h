@@ -45,6 +45,7 @@ typedef struct pl_known {
 typedef struct pl_knowledge {
     uint32_t refs;
     uint32_t n;
+    pl_known_of origin; /* who knows of this knows all that stands here; until 0: not known */
     pl_known_of
         at[]; /* sorted by who: a block stands before its groups, these before their lanes */
 } pl_knowledge;
@@ -54,10 +55,18 @@ pl_knowledge *pl_knowledge_keep(pl_knowledge *a); /* one more reference */
 void pl_knowledge_drop(pl_knowledge *a);          /* one less; NULL is allowed */
 /* Both together. A new reference, to one of the two if it includes the other. */
 pl_knowledge *pl_knowledge_join(pl_knowledge *a, pl_knowledge *b);
+/* Makes *to the same list as b if both say the same. */
+void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b);
 /* The same as *to = join(*to, b). */
 void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b);
 /* *to learns of all accesses of `who` up to that time. */
 void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until);
+/* `who` knew all of a when it released at that time. Whoever knows of the accesses of `who` up to
+ * then knows a as well, because knowledge is passed on as a whole. NULL is allowed; the first
+ * origin stays. */
+void pl_knowledge_originates(pl_knowledge *a, pl_who who, uint32_t until);
+/* Does a say as much as b? Only true if that is easily seen. */
+bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b);
 /* Up to when it knows the accesses of a lane; lane PL_EVERY: of every lane of the group; group
  * PL_EVERY: of all of the block. */
 enum { PL_EVERY = 255 };

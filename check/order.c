@@ -78,8 +78,14 @@ static void learn(pl_warp *w, check_unit *u, uint32_t lanes, pl_knowledge *k, bo
         u->apart = false;
         u->common = pl_knowledge_keep(k);
     } else {
+        uint32_t more = 0;
+        for (uint32_t m = lanes; m; m &= m - 1)
+            more |= pl_knowledge_covers(knowledge_of(u, (unsigned)__builtin_ctz(m)), k)
+                        ? 0
+                        : m & (0u - m);
+        if (!more) return;
         part(u);
-        for (uint32_t m = lanes; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
+        for (uint32_t m = more; m; m &= m - 1) pl_knowledge_learn(&u->lane[__builtin_ctz(m)], k);
     }
     find_floor(u, block_of(w->cta)->number);
 }
@@ -95,7 +101,7 @@ static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl
 {
     const uint32_t block = block_of(w->cta)->number;
     const unsigned n = unit_index(w);
-    const bool all = !(pl_alive(w) & ~lanes);
+    const bool all = !(pl_alive(w) & ~lanes), alone = !*to;
     pl_knowledge *last = NULL;
     for (uint32_t m = lanes; m; m &= m - 1) {
         pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
@@ -104,10 +110,14 @@ static void take_down(pl_check *k, pl_warp *w, check_unit *u, uint32_t lanes, pl
     }
     if (all) {
         pl_knowledge_add(to, pl_who_unit(block, n), k->time);
+        if (alone) pl_knowledge_originates(*to, pl_who_unit(block, n), k->time);
         return;
     }
     for (uint32_t m = lanes; m; m &= m - 1)
         pl_knowledge_add(to, pl_who_lane(block, n, (unsigned)__builtin_ctz(m)), k->time);
+    if (alone && lanes && !(lanes & (lanes - 1)))
+        pl_knowledge_originates(*to, pl_who_lane(block, n, (unsigned)__builtin_ctz(lanes)),
+                                k->time);
 }
 
 static void set(pl_knowledge **to, pl_knowledge *k)
@@ -163,10 +173,14 @@ static void gather_fences(const pl_warp *w, const check_unit *u, uint32_t lanes,
     }
 }
 
-static void spread_fences(check_unit *u, uint32_t lanes, const fenced *from)
+static void spread_fences(check_unit *u, uint32_t lanes, fenced *from)
 {
     bool any = false;
-    for (unsigned s = 0; s < PL_SCOPES; s++) any |= from->released[s] || from->heard[s];
+    for (unsigned s = 0; s < PL_SCOPES; s++) {
+        any |= from->released[s] || from->heard[s];
+        if (s) pl_knowledge_share(&from->released[s], from->released[s - 1]);
+        if (s) pl_knowledge_share(&from->heard[s], from->heard[s - 1]);
+    }
     if (!any || !lanes || !fence_of(u)) return;
     for (uint32_t m = lanes; m; m &= m - 1) {
         fenced *f = &u->fence[__builtin_ctz(m)];
@@ -209,22 +223,48 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
     pl_warp_half(w, from);
 }
 
-/* Those who wait go on with what all know who came: when they are the whole block, with all that it
- * did until now. */
+/* All threads of the block that have not ended wait at the barrier. */
+static bool whole_block(const pl_cta *c, const check_barrier *b)
+{
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        const pl_warp *w = &c->warp[n];
+        for (unsigned half = 0; half < w->halves; half++) {
+            const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
+            if (left & ~b->waits[n * w->halves + half]) return false;
+        }
+    }
+    return true;
+}
+
+/* They know then what the block did, and what those knew that have ended. */
+static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
+{
+    const check_block *block = block_of(c);
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        const pl_warp *w = &c->warp[n];
+        for (unsigned half = 0; half < w->halves; half++) {
+            const check_unit *u = &block->unit[n * w->halves + half];
+            const pl_knowledge *last = NULL;
+            for (uint32_t m = (uint32_t)(w->exited >> half * PL_LANES); m; m &= m - 1) {
+                pl_knowledge *one = knowledge_of(u, (unsigned)__builtin_ctz(m));
+                if (one != last) pl_knowledge_learn(&b->all, one);
+                last = one;
+            }
+        }
+    }
+    pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
+    pl_knowledge_originates(b->all, pl_who_block(block->number), k->time);
+    for (unsigned s = 0; s < PL_SCOPES; s++)
+        pl_knowledge_originates(b->fence.released[s], pl_who_block(block->number), k->time);
+}
+
+/* Those who wait go on with what all know who came. */
 static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
 {
     pl_check *k = (pl_check *)(uintptr_t)h;
     check_block *block = block_of(c);
     check_barrier *b = &block->barrier[id];
-    bool whole = true;
-    for (uint32_t n = 0; n < c->nwarps && whole; n++) {
-        const pl_warp *w = &c->warp[n];
-        for (unsigned half = 0; half < w->halves; half++) {
-            const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
-            whole &= !(left & ~b->waits[n * w->halves + half]);
-        }
-    }
-    if (whole) pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
+    if (whole_block(c, b)) meet(k, c, b);
     k->time++;
     pl_knowledge *next = NULL; /* of those who came for the next round */
     for (uint32_t n = 0; n < c->nwarps; n++) {
@@ -329,8 +369,12 @@ static void fence(pl_warp *w, const pl_insn *i)
     for (uint32_t m = f ? w->exec : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (x->acquire) learn(w, u, 1u << l, f[l].heard[x->level], false);
+        for (unsigned s = 0; x->acquire && s <= x->level; s++) set(&f[l].heard[s], NULL);
         for (unsigned s = 0; x->release && s <= x->level; s++) {
-            set(&f[l].released[s], pl_knowledge_keep(knowledge_of(u, l)));
+            pl_knowledge *now = knowledge_of(u, l);
+            pl_knowledge_originates(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
+                                    k->time);
+            set(&f[l].released[s], pl_knowledge_keep(now));
             f[l].at[s] = k->time;
         }
     }
@@ -433,12 +477,20 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
         if (x->level != PL_SCOPE_CTA) learn(w, u, 1u << lane, s->everywhere, false);
         return;
     }
+    const pl_knowledge *known = knowledge_of(u, lane);
+    if (pl_knowledge_covers(known, own) && pl_knowledge_covers(known, s->everywhere)) return;
     fenced *f = fence_of(u);
     if (!f) return;
+    pl_knowledge **heard = f[lane].heard;
+    const bool alike = heard[PL_SCOPE_CLUSTER] == heard[PL_SCOPE_GPU];
     for (unsigned r = 0; r < PL_SCOPES; r++) {
-        pl_knowledge_learn(&f[lane].heard[r], own);
+        if (r == PL_SCOPE_GPU && alike) {
+            set(&heard[r], pl_knowledge_keep(heard[PL_SCOPE_CLUSTER]));
+            break;
+        }
+        pl_knowledge_learn(&heard[r], own);
         if (r != PL_SCOPE_CTA && x->level != PL_SCOPE_CTA)
-            pl_knowledge_learn(&f[lane].heard[r], s->everywhere);
+            pl_knowledge_learn(&heard[r], s->everywhere);
     }
 }
 
@@ -451,11 +503,17 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     const uint32_t block = block_of(w->cta)->number;
     pl_knowledge *out[PL_SCOPES] = {NULL};
     bool any = false;
-    for (unsigned r = 0; u->fence && x->flags & PL_ACCESS_STRONG && r <= x->level; r++) {
-        pl_knowledge_learn(&out[r], u->fence[lane].released[r]);
-        if (u->fence[lane].at[r])
-            pl_knowledge_add(&out[r], pl_who_lane(block_of(w->cta)->number, unit_index(w), lane),
-                             u->fence[lane].at[r]);
+    const pl_who self = pl_who_lane(block, unit_index(w), lane);
+    const fenced *f = u->fence ? &u->fence[lane] : NULL;
+    for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r <= x->level; r++) {
+        if (r && f->released[r] == f->released[r - 1] && f->at[r] == f->at[r - 1]) {
+            out[r] = pl_knowledge_keep(out[r - 1]);
+            continue;
+        }
+        out[r] = pl_knowledge_keep(f->released[r]);
+        if (!f->at[r]) continue;
+        pl_knowledge_add(&out[r], self, f->at[r]);
+        pl_knowledge_originates(out[r], self, f->at[r]);
     }
     if (x->release) {
         pl_knowledge *now = NULL;
