@@ -25,6 +25,8 @@ libptxloom_la_SOURCES += \
 	compiler/analysis/post_dominance.h \
 	compiler/codegen/callee_saved.c \
 	compiler/codegen/calling_convention.c \
+	compiler/codegen/control_codes.c \
+	compiler/codegen/control_codes.h \
 	compiler/codegen/copy_coalesce.c \
 	compiler/codegen/aggregate_atomics.c \
 	compiler/codegen/find_reconvergence.c \

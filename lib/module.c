@@ -3,7 +3,7 @@
 #include "isa/program/source_position.h"
 #include "isa/program/resource_usage.h"
 #include "lib/internal.h"
-#include "emu/sm/control_codes.h"
+#include "compiler/codegen/control_codes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,12 +301,12 @@ bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
         m->control = d;
     }
     const pl_decoded_insn *d = &m->control->at[pc];
-    *out = (pl_control_info){.issues = d->division_path ? 0 : d->price->issues + d->nops,
-                             .stall = d->stall,
+    *out = (pl_control_info){.issues = d->division_path ? 0 : d->price->issues + d->code.nops,
+                             .stall = d->code.stall,
                              .scoreboard = -1,
                              .frees = -1};
-    out->waits = d->wait_mask & ((1u << PL_SCOREBOARDS) - 1);
-    if (d->write_barrier != PL_SB_NONE) out->scoreboard = (int8_t)d->write_barrier;
-    if (d->read_barrier != PL_SB_NONE) out->frees = (int8_t)d->read_barrier;
+    out->waits = d->code.wait_mask & ((1u << PL_SCOREBOARDS) - 1);
+    if (d->code.write_barrier != PL_SB_NONE) out->scoreboard = (int8_t)d->code.write_barrier;
+    if (d->code.read_barrier != PL_SB_NONE) out->frees = (int8_t)d->code.read_barrier;
     return true;
 }

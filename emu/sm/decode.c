@@ -1,5 +1,5 @@
 /* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
-#include "emu/sm/control_codes.h"
+#include "emu/sm/decode.h"
 #include "memmodel/l1.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -461,7 +461,7 @@ static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
     const bool acquires = (mbarrier || f->effects & (PL_EF_LOAD | PL_EF_ATOMIC)) &&
                           (pl_insn_has(i, W_acquire) || pl_insn_has(i, W_acq_rel));
     if (d->kind != PL_KIND_MEMORY && !mbarrier) return;
-    d->nops = acquires && (!mbarrier || reaches);
+    d->code.nops = acquires && (!mbarrier || reaches);
     if (!reaches) return;
     if (pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel)) d->releases = mbarrier ? 4 : 3;
     d->acquires = acquires;
@@ -696,11 +696,75 @@ static void layout_code(pl_decoded *out, const pl_program *p, const pl_machine *
         for (size_t pc = fn->first; pc < fn->first + (size_t)fn->count; pc++) {
             out->at[pc].address = address;
             if (!out->at[pc].division_path)
-                address += (out->at[pc].price->issues + out->at[pc].nops) *
+                address += (out->at[pc].price->issues + out->at[pc].code.nops) *
                            m->fetch.instruction; /* subroutines lie elsewhere */
         }
     }
     out->bytes = address;
+}
+
+/* True if the result takes a scoreboard. */
+static bool is_variable(const pl_decoded_insn *d)
+{
+    if (!d->price->issues || d->division_path || !(d->nwrite || d->npwrite)) return false;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_MATRIX_MEMORY:
+    case PL_KIND_MBARRIER:
+    case PL_KIND_MBARRIER_WAIT: return true;
+    case PL_KIND_PARAM: return d->metric.ldc;
+    case PL_KIND_MATH: return d->price->variable;
+    default: return false;
+    }
+}
+
+static pl_queue queue_of(const pl_decoded_insn *d)
+{
+    if (!d->price->issues || d->division_path) return PL_QUEUE_NONE;
+    switch ((pl_kind)d->kind) {
+    case PL_KIND_MEMORY:
+    case PL_KIND_COPY:
+    case PL_KIND_MATRIX_MEMORY: return pl_decoded_is_lg(d) ? PL_QUEUE_LG : PL_QUEUE_MIO;
+    case PL_KIND_MATH: return d->price->variable ? PL_QUEUE_MIO : PL_QUEUE_NONE;
+    default: return PL_QUEUE_NONE;
+    }
+}
+
+static pl_control_insn control_insn(const pl_decoded_insn *d)
+{
+    return (pl_control_insn){.price = d->price,
+                             .rows = d->rows,
+                             .nread = d->nread,
+                             .nwrite = d->nwrite,
+                             .npread = d->npread,
+                             .npwrite = d->npwrite,
+                             .kind = d->kind,
+                             .side = d->pipe_side,
+                             .queue = (uint8_t)queue_of(d),
+                             .free = !d->price->issues || d->division_path,
+                             .variable = is_variable(d),
+                             .late = pl_decoded_is_late(d),
+                             .guarded = d->guarded,
+                             .bank = d->bank,
+                             .on_fma = d->on_fma,
+                             .address_unit = d->addresses,
+                             .acquires = d->acquires,
+                             .waits_all = d->waits_all,
+                             .drains_pipe = d->drains_pipe,
+                             .code = d->code};
+}
+
+/* False: out of memory. */
+static bool add_control_codes(pl_decoded *out, pl_arena *a, const pl_program *p,
+                              const pl_machine *m)
+{
+    const size_t n = p->code.n;
+    pl_control_insn *insn = pl_arena_array(a, pl_control_insn, n + 1);
+    if (!pl_arena_ok(a)) return false;
+    for (size_t pc = 0; pc < n; pc++) insn[pc] = control_insn(&out->at[pc]);
+    if (!pl_pass_assign_control_codes(insn, out->rows, p, m)) return false;
+    for (size_t pc = 0; pc < n; pc++) out->at[pc].code = insn[pc].code;
+    return true;
 }
 
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
@@ -727,7 +791,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
     }
     out->rows = rows.at;
-    if (!pl_control(out, p, m)) return false;
+    if (!add_control_codes(out, a, p, m)) return false;
     layout_code(out, p, m);
     return true;
 }

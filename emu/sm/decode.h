@@ -7,12 +7,9 @@
 #define PL_EMU_SM_DECODE_H
 
 #include "arch/machine.h"
+#include "compiler/codegen/control_codes.h"
 #include "emu/sm/division_slow_path.h"
 #include "isa/program/program.h"
-
-/* The last instructions of a warp with such results (pl_decoded_is_late) that the issue stage
- * knows. */
-enum { PL_PRODUCTS = 4 };
 
 /* The units of an SM that instructions go to, beside the arithmetic pipes. */
 typedef enum pl_unit_id {
@@ -49,10 +46,6 @@ typedef struct pl_metric_class {
                            lane each */
 } pl_metric_class;
 
-/* The arithmetic pipe of an instruction that is one machine instruction: a result takes longer to
- * another one. */
-typedef enum pl_side { PL_SIDE_NONE, PL_SIDE_ALU, PL_SIDE_FMA, PL_SIDE_HALF, PL_SIDE_FP64 } pl_side;
-
 typedef struct pl_decoded_insn {
     const pl_price *price;
     uint32_t rows;    /* first entry in pl_decoded.rows: read rows, written rows, read predicates,
@@ -74,17 +67,11 @@ typedef struct pl_decoded_insn {
     uint8_t reuse_distance; /* distance to the instruction with a price before it; 0: none, or too
                                far */
     uint8_t pipe_side;      /* pl_side */
-    uint8_t wait_mask;      /* scoreboards that must be empty before it issues (control_codes.h) */
-    uint8_t write_barrier;  /* scoreboard that its result ends, or PL_SB_NONE */
-    uint8_t
-        read_barrier; /* scoreboard that it ends when it has read its registers, or PL_SB_NONE */
-    bool waits_all;   /* a call or return: all scoreboards must be empty */
-    uint16_t stall;   /* cycles from its issue to the earliest one of the warp's next instruction */
-    uint8_t nops;  /* further instructions that do nothing for the warp: where its stall count has
-                       no room, and CCTL or NOP behind what acquires */
-    bool indirect; /* a branch, call or return to an address in a register */
-    bool reconverges; /* lanes that parted meet there */
-    bool yields;      /* lets other lanes of the warp run */
+    bool waits_all;         /* a call or return: all scoreboards must be empty */
+    pl_control_code code;   /* what the assembler says of time (control_codes.h) */
+    bool indirect;          /* a branch, call or return to an address in a register */
+    bool reconverges;       /* lanes that parted meet there */
+    bool yields;            /* lets other lanes of the warp run */
     bool drains_pipe; /* a call, or a place where lanes meet: all results of arithmetic must be in
                     their registers */
     bool bank; /* reads a word of the constant bank that the driver fills: kernel parameters, sizes
@@ -121,8 +108,6 @@ typedef struct pl_decoded_insn {
                          special registers that differ by lane */
     uint8_t extra_latency; /* cycles that its result comes later for the operands it has: a shuffle
                        whose lane is in a register */
-    uint8_t interlock; /* it reads what the last wide product of its warp has written (1), the one
-                          before that (2) ...: the hardware makes it wait; 0: none */
     bool tries;     /* mbarrier.try_wait: the hardware holds the warp until the phase has passed */
     bool ordered;   /* may order what different SMs do: atomics, strong accesses to global memory,
                        fences, the driver's functions */

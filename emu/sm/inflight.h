@@ -99,10 +99,10 @@ static inline void pl_completion_add(pl_inflight_table *x, pl_completion c)
 static inline void pl_scoreboard_result_later(pl_sm_warp *t, const pl_decoded_insn *d,
                                               pl_inflight *k)
 {
-    if (d->write_barrier == PL_SB_NONE) return;
-    k->scoreboard = d->write_barrier;
-    t->sb[d->write_barrier].pending++;
-    t->sb[d->write_barrier].kind = k->kind;
+    if (d->code.write_barrier == PL_SB_NONE) return;
+    k->scoreboard = d->code.write_barrier;
+    t->sb[d->code.write_barrier].pending++;
+    t->sb[d->code.write_barrier].kind = k->kind;
 }
 
 #endif

@@ -142,7 +142,7 @@ void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now)
     x.twice = (uint32_t)mask && mask >> PL_LANES; /* both halves of the warp have lanes */
     x.fences = t->released ? d->releases : 0;     /* issued by pl_fence_issue_release */
     x.rounds = d->kind == PL_KIND_BULK && x.lanes ? x.lanes - 1 : 0;
-    x.issues = d->price->issues + d->nops + x.rounds * s->m->async.bulk_lane_issues;
+    x.issues = d->price->issues + d->code.nops + x.rounds * s->m->async.bulk_lane_issues;
     x.now = now;
     x.seq = s->g->sink ? s->g->seq++ : 0;
     t->released = false;

@@ -96,9 +96,9 @@ static void wait_for_room(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     }
     assert(c->nqueue < own && "pl_lsu_accepts was asked before the instruction issued");
     c->queue[(c->queue_at + c->nqueue++) % own] = q;
-    if (d->read_barrier == PL_SB_NONE) return;
-    t->sb[d->read_barrier].pending++;
-    t->sb[d->read_barrier].kind = PL_SB_LONG;
+    if (d->code.read_barrier == PL_SB_NONE) return;
+    t->sb[d->code.read_barrier].pending++;
+    t->sb[d->code.read_barrier].kind = PL_SB_LONG;
 }
 
 /* There is a place in the input: the sub-cores take turns. */
@@ -113,11 +113,11 @@ static void take_next(pl_sm *s, uint64_t now)
         c->nqueue--;
         s->queue_turn = (s->queue_turn + k + 1) % s->nsub;
         s->fx = q->fx;
-        if (q->d->read_barrier != PL_SB_NONE)
+        if (q->d->code.read_barrier != PL_SB_NONE)
             pl_completion_add(&s->inflight, (pl_completion){.ready = pl_lsu_registers_read(s, now),
                                                             .warp = q->warp,
                                                             .what = PL_COMPLETED_READ,
-                                                            .scoreboard = q->d->read_barrier});
+                                                            .scoreboard = q->d->code.read_barrier});
         return;
     }
 }

@@ -123,7 +123,7 @@ void pl_math_pipes_issue(pl_issue_slot *x)
         start = enter(&s->pipe[PL_PIPE_ADU], now, (uint64_t)adu->pass * PL_SUBCYCLES, start);
     x->start = start;
     x->latency = p->latency + second + extra;
-    x->t->stall = now + d->stall + second + (uint64_t)x->rounds * s->m->async.bulk_lane;
+    x->t->stall = now + d->code.stall + second + (uint64_t)x->rounds * s->m->async.bulk_lane;
     if (x->rounds && s->m->async.bulk_lane_issues > BULK_OTHERS)
         s->stat.pipe_inst[PL_PIPE_ALU] +=
             (uint64_t)x->rounds * (s->m->async.bulk_lane_issues - BULK_OTHERS);

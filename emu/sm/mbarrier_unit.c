@@ -4,7 +4,7 @@
 void pl_mbarrier_passed(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
 {
     pl_scoreboard_result(t, d, now + s->m->sync.mbarrier, PL_SB_LONG);
-    if (!s->fx.mask || t->awaited_copy || d->write_barrier == PL_SB_NONE) return;
+    if (!s->fx.mask || t->awaited_copy || d->code.write_barrier == PL_SB_NONE) return;
     uint32_t barrier = pl_shared_offset(s->fx.addr[__builtin_ctz(s->fx.mask)]);
     for (uint32_t k = 0; k < s->inflight.fresh && s->inflight.used;
          k++) { /* the youngest copy that this barrier counts is still under way */
@@ -14,9 +14,9 @@ void pl_mbarrier_passed(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint6
             t->awaited_copy = x->id;
     }
     if (!t->awaited_copy) return;
-    t->awaited_copy_sb = d->write_barrier;
-    t->sb[d->write_barrier].pending++;
-    t->sb[d->write_barrier].kind = PL_SB_LONG;
+    t->awaited_copy_sb = d->code.write_barrier;
+    t->sb[d->code.write_barrier].pending++;
+    t->sb[d->code.write_barrier].kind = PL_SB_LONG;
 }
 
 void pl_mbarrier_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,

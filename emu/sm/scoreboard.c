@@ -47,7 +47,7 @@ static bool results_ready(pl_sm *s, pl_sm_warp *t)
                                      PL_STALL_IMC_MISS};
     t->deps_ready = t->stall;
     t->dep_reason = PL_STALL_WAIT;
-    for (unsigned mask = t->next->wait_mask; mask; mask &= mask - 1) {
+    for (unsigned mask = t->next->code.wait_mask; mask; mask &= mask - 1) {
         const pl_scoreboard *sb = &t->sb[__builtin_ctz(mask)];
         if (sb->pending) {
             t->dep_reason = reason[sb->kind];
@@ -135,8 +135,8 @@ void pl_scoreboard_settle(pl_sm *s, pl_sm_warp *t, uint64_t now)
     uint64_t at = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
     if (at < t->issued + 1) at = t->issued + 1;
     if (d->price->again && at < t->reissue_at) at = t->reissue_at;
-    if (d->interlock && d->interlock <= t->nlate_results) {
-        const uint64_t there = t->late_result[(t->nlate_results - d->interlock) % PL_PRODUCTS];
+    if (d->code.interlock && d->code.interlock <= t->nlate_results) {
+        const uint64_t there = t->late_result[(t->nlate_results - d->code.interlock) % PL_PRODUCTS];
         if (at < there) {
             at = there;
             t->structural_reason = PL_STALL_DISPATCH;

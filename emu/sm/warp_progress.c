@@ -46,7 +46,7 @@ void pl_warp_end(pl_sm *s, pl_sm_warp *t, uint64_t now)
 }
 
 /* An instruction that costs nothing: executed at once; what waits for its results waits for its
- * operands (control_codes.c). */
+ * operands (compiler/codegen/control_codes.c). */
 static void execute_zero_cost(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint32_t pc,
                               uint64_t now)
 {

@@ -4,7 +4,7 @@
 #define PL_EMU_SM_WARP_STATE_H
 
 #include "emu/exec/exec.h"
-#include "emu/sm/control_codes.h"
+#include "compiler/codegen/control_codes.h"
 #include "emu/sm/decode.h"
 
 enum {
@@ -111,16 +111,16 @@ static inline void pl_scoreboard_until(pl_scoreboard *sb, uint64_t ready, uint8_
 static inline void pl_scoreboard_result(pl_sm_warp *t, const pl_decoded_insn *d, uint64_t ready,
                                         uint8_t kind)
 {
-    if (d->write_barrier == PL_SB_NONE) return;
-    pl_scoreboard_until(&t->sb[d->write_barrier], ready, kind);
+    if (d->code.write_barrier == PL_SB_NONE) return;
+    pl_scoreboard_until(&t->sb[d->code.write_barrier], ready, kind);
 }
 
 /* At cycle `at` d has read its registers. */
 static inline void pl_scoreboard_read(pl_sm_warp *t, const pl_decoded_insn *d, uint64_t at,
                                       uint8_t kind)
 {
-    if (d->read_barrier == PL_SB_NONE) return;
-    pl_scoreboard_until(&t->sb[d->read_barrier], at, kind);
+    if (d->code.read_barrier == PL_SB_NONE) return;
+    pl_scoreboard_until(&t->sb[d->code.read_barrier], at, kind);
 }
 
 #endif

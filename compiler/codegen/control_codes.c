@@ -7,14 +7,15 @@
  * second follows what is on its way to each register, from block to block, until nothing changes:
  * that says how many cycles must lie between two neighbours, and which scoreboards a reader waits
  * for. Results of fixed latency are in their registers when a block ends. */
-#include "emu/sm/control_codes.h"
+#include "compiler/codegen/control_codes.h"
 #include "base/guard.h"
 #include "isa/program/cfg.h"
 #include <string.h>
 
-/* Rounds of the second pass at most: what is on its way at the end of a block rarely lasts longer
- * than the next. Issues between an instruction with a scoreboard and the next one if that waits for
- * it. The first scoreboard that results from memory may have (both: machine code for sm_90). */
+/* Iterations of the second pass at most: what is on its way at the end of a block rarely lasts
+ * longer than the next. Issues between an instruction with a scoreboard and the next one if that
+ * waits for it. The first scoreboard that results from memory may have (both: machine code for
+ * sm_90). */
 enum { GIVING = 2, ROUNDS = 4, STALL_MOST = 4095, AFTER_VARIABLE = 2, FIRST_LONG = 2 };
 
 /* What is on its way to a register or a predicate. */
@@ -62,7 +63,8 @@ typedef struct given {
 } given;
 
 typedef struct control {
-    pl_decoded *dec;
+    pl_control_insn *insn;    /* of the program */
+    const uint32_t *row_list; /* of their registers and predicates */
     const pl_machine *m;
     const pl_prog_func *f;
     pl_arena *tmp;
@@ -95,31 +97,17 @@ typedef struct control {
 
 /* --- scoreboards --- */
 
-static bool variable(const pl_decoded_insn *d)
-{
-    if (!d->price->issues || d->division_path || !(d->nwrite || d->npwrite)) return false;
-    switch ((pl_kind)d->kind) {
-    case PL_KIND_MEMORY:
-    case PL_KIND_MATRIX_MEMORY:
-    case PL_KIND_MBARRIER:
-    case PL_KIND_MBARRIER_WAIT: return true;
-    case PL_KIND_PARAM: return d->metric.ldc;
-    case PL_KIND_MATH: return d->price->variable;
-    default: return false;
-    }
-}
-
 /* Registers and predicates of d as slots, read (how = 0) or written (1); the last one read is the
  * guard when d->guarded. */
-static uint32_t slots_of(const control *x, const pl_decoded_insn *d, unsigned how,
+static uint32_t slots_of(const control *x, const pl_control_insn *d, unsigned how,
                          uint32_t out[128])
 {
     uint32_t n = 0;
-    if (!x->dec->rows) return 0; /* a program without registers */
-    const uint32_t *r = x->dec->rows + d->rows + (how ? d->nread : 0);
+    if (!x->row_list) return 0; /* a program without registers */
+    const uint32_t *r = x->row_list + d->rows + (how ? d->nread : 0);
     for (uint32_t k = 0; k < (how ? d->nwrite : d->nread); k++)
         if (r[k] < x->rows) out[n++] = r[k];
-    r = x->dec->rows + d->rows + d->nread + d->nwrite + (how ? d->npread : 0);
+    r = x->row_list + d->rows + d->nread + d->nwrite + (how ? d->npread : 0);
     for (uint32_t k = 0; k < (how ? d->npwrite : d->npread); k++)
         if (x->rows + r[k] < x->slots) out[n++] = x->rows + r[k];
     return n;
@@ -130,7 +118,7 @@ static void find_readers(control *x, const pl_cfg_block *b)
 {
     uint32_t slot[128];
     for (uint32_t pc = b->end; pc-- > b->first;) {
-        const pl_decoded_insn *d = &x->dec->at[pc];
+        const pl_control_insn *d = &x->insn[pc];
         uint32_t first = UINT32_MAX, n = slots_of(x, d, 1, slot);
         for (uint32_t k = 0; k < n; k++)
             if (x->access[slot[k]] < first) first = x->access[slot[k]];
@@ -138,8 +126,8 @@ static void find_readers(control *x, const pl_cfg_block *b)
         const bool free = !d->price->issues;
         for (uint32_t k = 0; k < n;
              k++) /* where its guard is false, what was there before is what is read */
-            if (!d->guarded || !variable(d))
-                x->access[slot[k]] = free || variable(d) ? UINT32_MAX : pc;
+            if (!d->guarded || !d->variable)
+                x->access[slot[k]] = free || d->variable ? UINT32_MAX : pc;
         n = slots_of(x, d, 0, slot);
         /* what costs nothing passes its operands on: its readers are theirs */
         for (uint32_t k = 0; k < n; k++)
@@ -150,26 +138,12 @@ static void find_readers(control *x, const pl_cfg_block *b)
     }
     for (uint32_t pc = b->first; pc < b->end; pc++) {
         for (unsigned how = 0; how < 2; how++)
-            for (uint32_t k = slots_of(x, &x->dec->at[pc], how, slot); k-- > 0;)
+            for (uint32_t k = slots_of(x, &x->insn[pc], how, slot); k-- > 0;)
                 x->access[slot[k]] = UINT32_MAX;
     }
 }
 
 /* --- registers that are read late --- */
-
-/* Which queue it waits in, with its registers unread: of the address unit for global and local
- * memory, of all other exchanges; 0: none. */
-static unsigned queue_of(const pl_decoded_insn *d)
-{
-    if (!d->price->issues || d->division_path) return 0;
-    switch ((pl_kind)d->kind) {
-    case PL_KIND_MEMORY:
-    case PL_KIND_COPY:
-    case PL_KIND_MATRIX_MEMORY: return pl_decoded_is_lg(d) ? 1 : 2;
-    case PL_KIND_MATH: return d->price->variable ? 2 : 0;
-    default: return 0;
-    }
-}
 
 /* Finds for each block the first instruction that may follow its end, and for each slot the last
  * one that writes it. */
@@ -179,9 +153,8 @@ static void find_changes(control *x)
     bool changed = true;
     for (uint32_t k = 0; k < x->slots; k++) x->last_write[k] = 0;
     for (uint32_t pc = x->f->first; pc < x->f->first + x->f->count; pc++) {
-        if (!x->dec->at[pc].price->issues) continue;
-        for (uint32_t n = slots_of(x, &x->dec->at[pc], 1, slot); n-- > 0;)
-            x->last_write[slot[n]] = pc;
+        if (!x->insn[pc].price->issues) continue;
+        for (uint32_t n = slots_of(x, &x->insn[pc], 1, slot); n-- > 0;) x->last_write[slot[n]] = pc;
     }
     for (uint32_t b = 0; b < x->g.n; b++) x->low[b] = UINT32_MAX;
     while (changed) {
@@ -208,8 +181,8 @@ static void find_writers(control *x, uint32_t b)
         sooner[3] = {0, 0,
                      0}; /* by queue: what already waits for a later one of it; 0: nothing does */
     for (uint32_t pc = block->end; pc-- > block->first;) {
-        const pl_decoded_insn *d = &x->dec->at[pc];
-        uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = queue_of(d);
+        const pl_control_insn *d = &x->insn[pc];
+        uint32_t n, *first = &x->rewritten[pc - x->f->first], queue = d->queue;
         *first = 0;
         if (queue) {
             n = slots_of(x, d, 0, slot);
@@ -229,7 +202,7 @@ static void find_writers(control *x, uint32_t b)
         for (uint32_t k = 0; k < n; k++) x->change[slot[k]] = pc;
     }
     for (uint32_t pc = block->first; pc < block->end; pc++)
-        for (uint32_t k = slots_of(x, &x->dec->at[pc], 1, slot); k-- > 0;)
+        for (uint32_t k = slots_of(x, &x->insn[pc], 1, slot); k-- > 0;)
             x->change[slot[k]] = UINT32_MAX;
 }
 
@@ -281,35 +254,34 @@ static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 }
 
 /* Is its result one from memory? */
-static bool from_memory(const pl_decoded_insn *d)
+static bool from_memory(const pl_control_insn *d)
 {
-    return variable(d) && queue_of(d) == 1;
+    return d->variable && d->queue == PL_QUEUE_LG;
 }
 
 /* Gives instruction pc the scoreboards that it needs. */
 static void give_scoreboards(control *x, uint32_t pc)
 {
-    pl_decoded_insn *d = &x->dec->at[pc];
+    pl_control_insn *d = &x->insn[pc];
     const uint32_t end = x->until[pc - x->f->first], rewritten = x->rewritten[pc - x->f->first];
-    d->write_barrier =
-        variable(d)
+    d->code.write_barrier =
+        d->variable
             ? take_scoreboard(&x->have, end, from_memory(d) ? FOR_LONG : FOR_SHORT, PL_SB_NONE)
             : PL_SB_NONE;
-    d->read_barrier = rewritten
-                          ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->write_barrier)
-                          : PL_SB_NONE;
+    d->code.read_barrier =
+        rewritten ? take_scoreboard(&x->have, rewritten, FOR_REGISTERS, d->code.write_barrier)
+                  : PL_SB_NONE;
 }
 
 /* --- stall counts and waits --- */
 
 /* Cycles to the result of an instruction that has no scoreboard. */
-static uint32_t latency_of(const control *x, const pl_decoded_insn *d)
+static uint32_t latency_of(const control *x, const pl_control_insn *d)
 {
     switch ((pl_kind)d->kind) {
     case PL_KIND_MATH:
-        return d->division_path || d->price->ends
-                   ? d->price->issues
-                   : d->price->others; /* others hold the warp until the end */
+        return d->price->ends ? d->price->issues
+                              : d->price->others; /* others hold the warp until the end */
     case PL_KIND_PARAM:
         return d->bank && d->guarded ? x->m->constant.predicated_latency : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;
@@ -374,23 +346,23 @@ static void begin_block(control *x, uint32_t b)
     }
     x->have.memory_end = PL_SCOREBOARDS;
     for (uint32_t pc = x->g.b[b].first; pc < x->g.b[b].end; pc++)
-        if (from_memory(&x->dec->at[pc]) && x->until[pc - x->f->first] == UINT32_MAX)
+        if (from_memory(&x->insn[pc]) && x->until[pc - x->f->first] == UINT32_MAX)
             x->have.memory_end = PL_SCOREBOARDS - 1;
 }
 
 /* Cycles that d waits for e beyond those that lie between two instructions of its producer's pipe.
  */
-static uint32_t further(const control *x, const entry *e, const pl_decoded_insn *d)
+static uint32_t further(const control *x, const entry *e, const pl_control_insn *d)
 {
     const pl_issue_config *m = &x->m->issue;
     bool behind_far = e->side == PL_SIDE_HALF || e->side == PL_SIDE_FP64,
-         far = behind_far || d->pipe_side == PL_SIDE_HALF || d->pipe_side == PL_SIDE_FP64;
-    if (d->addresses || d->price->variable) {
+         far = behind_far || d->side == PL_SIDE_HALF || d->side == PL_SIDE_FP64;
+    if (d->address_unit || d->price->variable) {
         const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
         return behind_far ? 0 : m->queued + half;
     }
     if (e->price && e->price == d->price) return e->price->latency - e->price->others;
-    if (!e->side || !d->pipe_side || e->side == d->pipe_side) return 0;
+    if (!e->side || !d->side || e->side == d->side) return 0;
     return far ? m->far : m->cross;
 }
 
@@ -421,16 +393,17 @@ static bool end_block(control *x, uint32_t b, uint32_t next)
 }
 
 /* The first cycle from `t` at which the units of d take it from this warp; they are taken then. */
-static uint32_t take_units(control *x, const pl_decoded_insn *d, uint32_t t)
+static uint32_t take_units(control *x, const pl_control_insn *d, uint32_t t)
 {
     uint32_t cycles[6] = {0};
     const pl_price *p = d->price;
     for (unsigned turn = 0; turn < 2; turn++)
         for (uint32_t k = 0; k < p->npipes; k++) {
-            uint32_t pipe = pl_decoded_pipe(d, p->pipe[k].pipe);
+            uint32_t pipe =
+                d->on_fma && p->pipe[k].pipe == PL_PIPE_ALU ? PL_PIPE_HEAVY : p->pipe[k].pipe;
             if (turn == 0) {
                 bool apart = pipe == PL_PIPE_MIO || pipe == PL_PIPE_ADU ||
-                             (pipe == PL_PIPE_LSU && d->addresses);
+                             (pipe == PL_PIPE_LSU && d->address_unit);
                 cycles[k] = apart ? x->m->issue.memory
                             : pipe >= PL_PIPE_FIRST_SHARED || d->kind == PL_KIND_WGMMA
                                 ? 0
@@ -466,7 +439,7 @@ static uint32_t drained(const control *x)
 
 /* Does block b end with a branch, or where one leads? What it has begun must be in the registers
  * then, whoever comes next (machine code for sm_90). */
-static bool is_left(const control *x, uint32_t b, const pl_decoded_insn *last)
+static bool is_left(const control *x, uint32_t b, const pl_control_insn *last)
 {
     bool left = last->kind == PL_KIND_BRANCH;
     for (uint32_t k = 0; k < pl_cfg_successor_count(&x->g.b[b]); k++) {
@@ -481,7 +454,7 @@ typedef struct walk {
     control *x;
     uint32_t b;            /* the block */
     bool give;             /* scoreboards, too */
-    pl_decoded_insn *last; /* instruction that issued last */
+    pl_control_insn *last; /* instruction that issued last */
     uint32_t now, next;    /* cycle of the last issue; first cycle behind it */
     uint32_t stamp;
     uint32_t products;     /* producers whose results come late */
@@ -499,16 +472,10 @@ typedef struct dependences {
     uint8_t side;
 } dependences;
 
-/* True if it issues nothing. */
-static bool is_free(const pl_decoded_insn *d)
-{
-    return !d->price->issues || d->division_path;
-}
-
-static dependences reads_ready(walk *v, const pl_decoded_insn *d)
+static dependences reads_ready(walk *v, const pl_control_insn *d)
 {
     const control *x = v->x;
-    const bool free = is_free(d);
+    const bool free = d->free;
     dependences a = {.t = free ? 0 : v->next};
     v->n = slots_of(x, d, 0, v->slot);
     for (uint32_t k = 0; k < v->n; k++) {
@@ -532,72 +499,73 @@ static dependences reads_ready(walk *v, const pl_decoded_insn *d)
 
 /* Scoreboards beyond those of what it reads. An older result must not come behind the newer one;
  * two of variable latency keep their order. */
-static uint8_t writes_wait(const walk *v, const pl_decoded_insn *d)
+static uint8_t writes_wait(const walk *v, const pl_control_insn *d)
 {
     const control *x = v->x;
-    const pl_decoded_insn *last = v->last;
+    const pl_control_insn *last = v->last;
     uint8_t wait = 0;
     for (uint32_t k = 0; k < v->n; k++) {
         const entry *e = &x->row[v->slot[k]];
         if (e->epoch != x->epoch) continue;
         wait |= unread_of(x, e);
-        if (!variable(d)) wait |= open_of(x, e);
+        if (!d->variable) wait |= open_of(x, e);
     }
-    if (last && last->acquires && last->write_barrier != PL_SB_NONE)
-        wait |= (uint8_t)(1u << last->write_barrier);
+    if (last && last->acquires && last->code.write_barrier != PL_SB_NONE)
+        wait |= (uint8_t)(1u << last->code.write_barrier);
     if (d->waits_all) wait |= (1u << PL_SCOREBOARDS) - 1;
     return wait;
 }
 
 /* True if the instruction waits for a scoreboard of the one that issued last. */
-static bool follows_last(const pl_decoded_insn *last, uint8_t wait)
+static bool follows_last(const pl_control_insn *last, uint8_t wait)
 {
-    return last && ((last->write_barrier != PL_SB_NONE && wait >> last->write_barrier & 1) ||
-                    (last->read_barrier != PL_SB_NONE && wait >> last->read_barrier & 1));
+    return last &&
+           ((last->code.write_barrier != PL_SB_NONE && wait >> last->code.write_barrier & 1) ||
+            (last->code.read_barrier != PL_SB_NONE && wait >> last->code.read_barrier & 1));
 }
 
 /* The instruction issues: stall count of the one before, and its own. */
-static void issue_insn(walk *v, pl_decoded_insn *d, dependences *a, uint32_t pc)
+static void issue_insn(walk *v, pl_control_insn *d, dependences *a, uint32_t pc)
 {
     control *x = v->x;
-    d->interlock = a->newest && v->products - a->newest < PL_PRODUCTS
-                       ? (uint8_t)(v->products - a->newest + 1)
-                       : 0;
-    v->products += pl_decoded_is_late(d);
+    d->code.interlock = a->newest && v->products - a->newest < PL_PRODUCTS
+                            ? (uint8_t)(v->products - a->newest + 1)
+                            : 0;
+    v->products += d->late;
     a->wait |= writes_wait(v, d);
     if (d->drains_pipe && drained(x) > a->t) a->t = drained(x);
     uint32_t t = take_units(x, d, a->t);
     if (follows_last(v->last, a->wait) && t < v->now + AFTER_VARIABLE) t = v->now + AFTER_VARIABLE;
     if (v->last)
-        v->last->stall = stall_of(t - v->now);
+        v->last->code.stall = stall_of(t - v->now);
     else
         x->end[v->b].lead = t;
     for (unsigned k = 0; k < PL_SB_COUNT; k++)
         if (a->wait >> k & 1) x->cleared[k] = v->stamp;
     for (unsigned k = 0; k < PL_SCOREBOARDS; k++)
         if (a->wait >> k & 1) x->have.until[k] = 0;
-    d->wait_mask = a->wait;
+    d->code.wait_mask = a->wait;
     if (v->give) give_scoreboards(x, pc);
     v->last = d;
     v->now = t;
     v->next = t + (d->kind == PL_KIND_BRANCH ? x->m->issue.branch : d->price->issues);
-    d->stall = stall_of(v->next - t);
+    d->code.stall = stall_of(v->next - t);
 }
 
 /* The result of an instruction that issues. */
-static void note_result(const walk *v, entry *e, const pl_decoded_insn *d)
+static void note_result(const walk *v, entry *e, const pl_control_insn *d)
 {
     const control *x = v->x;
     const pl_price *p = d->price;
     /* where its guard is false, that is what is read */
     const uint8_t before = d->guarded ? open_of(x, e) : 0;
-    const bool slower = pl_decoded_is_late(d);
+    const bool slower = d->late;
     e->stamp = v->stamp;
     e->matrix = p->npipes && p->pipe[0].pipe == PL_PIPE_TENSOR;
     e->readers = 0;
-    if (d->write_barrier != PL_SB_NONE) {
+    if (d->code.write_barrier != PL_SB_NONE) {
         e->ready = 0;
-        e->mask = (uint8_t)(before | 1u << d->write_barrier);
+        e->mask = (uint8_t)(before | 1u << d->code.write_barrier);
         e->side = 0;
         e->price = NULL;
         e->high = false;
@@ -605,7 +573,7 @@ static void note_result(const walk *v, entry *e, const pl_decoded_insn *d)
     }
     e->ready = v->now + latency_of(x, d);
     e->mask = d->bank ? 1u << PL_SB_BANK_WAIT : 0;
-    e->side = d->pipe_side;
+    e->side = d->side;
     e->price = slower ? p : NULL;
     e->product = slower ? v->products : 0;
     e->high = d->kind == PL_KIND_MATH && p->issues == 2 && p->npipes &&
@@ -613,7 +581,7 @@ static void note_result(const walk *v, entry *e, const pl_decoded_insn *d)
 }
 
 /* The result of one that does not is there when its operands are. */
-static void note_free_result(const walk *v, entry *e, const pl_decoded_insn *d,
+static void note_free_result(const walk *v, entry *e, const pl_control_insn *d,
                              const dependences *a)
 {
     e->stamp = v->stamp;
@@ -627,14 +595,14 @@ static void note_free_result(const walk *v, entry *e, const pl_decoded_insn *d,
 }
 
 /* Registers that it reads are not written before its read barrier is over. */
-static void note_reads(walk *v, const pl_decoded_insn *d)
+static void note_reads(walk *v, const pl_control_insn *d)
 {
     control *x = v->x;
     v->n = slots_of(x, d, 0, v->slot);
     for (uint32_t k = 0; k + d->guarded < v->n; k++) {
         entry *e = at_slot(x, v->slot[k]);
         if (!unread_of(x, e)) e->readers = 0;
-        e->readers |= (uint8_t)(1u << d->read_barrier);
+        e->readers |= (uint8_t)(1u << d->code.read_barrier);
         e->read = v->stamp;
     }
 }
@@ -648,9 +616,9 @@ static bool assign_block(control *x, uint32_t b, bool give)
     begin_block(x, b);
     x->end[b].lead = 0;
     for (uint32_t pc = block->first; pc < block->end; pc++) {
-        pl_decoded_insn *d = &x->dec->at[pc];
-        const bool free = is_free(d);
-        if (give) d->write_barrier = d->read_barrier = PL_SB_NONE;
+        pl_control_insn *d = &x->insn[pc];
+        const bool free = d->free;
+        if (give) d->code.write_barrier = d->code.read_barrier = PL_SB_NONE;
         v.stamp++;
         dependences a = reads_ready(&v, d);
         v.n = slots_of(x, d, 1, v.slot);
@@ -662,11 +630,11 @@ static bool assign_block(control *x, uint32_t b, bool give)
             else
                 note_result(&v, e, d);
         }
-        if (!free && d->read_barrier != PL_SB_NONE) note_reads(&v, d);
+        if (!free && d->code.read_barrier != PL_SB_NONE) note_reads(&v, d);
     }
     if (v.last && is_left(x, b, v.last) && drained(x) > v.next) {
         v.next = drained(x);
-        v.last->stall = stall_of(v.next - v.now);
+        v.last->code.stall = stall_of(v.next - v.now);
     }
     return end_block(x, b, v.next);
 }
@@ -682,9 +650,9 @@ static void join_blocks(control *x)
             if (to < x->g.n && x->end[to].lead > lead) lead = x->end[to].lead;
         }
         for (uint32_t pc = block->end; pc-- > block->first;) {
-            pl_decoded_insn *d = &x->dec->at[pc];
-            if (!d->price->issues || d->division_path) continue;
-            d->stall = stall_of(d->stall + lead);
+            pl_control_insn *d = &x->insn[pc];
+            if (d->free) continue;
+            d->code.stall = stall_of(d->code.stall + lead);
             break;
         }
     }
@@ -697,19 +665,19 @@ static void join_blocks(control *x)
 static void fill_waits(control *x)
 {
     const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;
-    pl_decoded_insn *last = NULL; /* a matrix instruction directly in front */
+    pl_control_insn *last = NULL; /* a matrix instruction directly in front */
     for (uint32_t pc = x->f->first; most && pc < x->f->first + x->f->count; pc++) {
-        pl_decoded_insn *d = &x->dec->at[pc];
-        if (!d->price->issues || d->division_path) continue;
+        pl_control_insn *d = &x->insn[pc];
+        if (d->free) continue;
         const bool matrix =
             d->price->issues == 1 && d->price->npipes && d->price->pipe[0].pipe == PL_PIPE_TENSOR;
         if (last && last->price->pipe[0].cycles >= most)
-            last->nops = matrix;
+            last->code.nops = matrix;
         else if (last) {
-            uint32_t wait = last->stall;
-            if (d->kind == PL_KIND_BRANCH && d->stall > wait) wait = d->stall;
-            if (d->addresses && wait > early) wait -= early;
-            last->nops = (uint8_t)(wait > most ? (wait - 1) / most : 0);
+            uint32_t wait = last->code.stall;
+            if (d->kind == PL_KIND_BRANCH && d->code.stall > wait) wait = d->code.stall;
+            if (d->address_unit && wait > early) wait -= early;
+            last->code.nops = (uint8_t)(wait > most ? (wait - 1) / most : 0);
         }
         last = matrix ? d : NULL;
     }
@@ -761,9 +729,10 @@ static bool control_all(control *x, const pl_program *p)
     return true;
 }
 
-bool pl_control(pl_decoded *dec, const pl_program *p, const pl_machine *m)
+bool pl_pass_assign_control_codes(pl_control_insn *insns, const uint32_t *rows, const pl_program *p,
+                                  const pl_machine *m)
 {
-    control x = {.dec = dec, .m = m, .tmp = pl_arena_open()};
+    control x = {.insn = insns, .row_list = rows, .m = m, .tmp = pl_arena_open()};
     const bool ok = x.tmp && control_all(&x, p);
     pl_arena_close(x.tmp);
     return ok;
