@@ -41,6 +41,7 @@ typedef struct pl_binding {
         struct pl_range *range;
     };
     pl_loc at;
+    pl_func *user; /* at module scope: the function that the register or .local variable is for */
     struct pl_sym *sym;
     struct pl_binding *outer; /* same symbol, enclosing scope */
     struct pl_binding *next;  /* same scope */

@@ -94,12 +94,12 @@ cat >deep.ptx <<'END'
 .address_size 64
 .visible .entry k() { .local .b8 l[524288]; .reg .u64 %p; mov.u64 %p, l; cvta.local.u64 %p, %p; st.volatile.u8 [%p], 1; ret; }
 END
-cat >vote.ptx <<'END'
-.version 6.0
-.target sm_60
+cat >surface.ptx <<'END'
+.version 9.0
+.target sm_90
 .address_size 64
-.visible .entry k() { .reg .pred %p<3>;
-vote.all.pred %p1, %p2;
+.visible .entry k() { .reg .b32 %r<3>; .reg .b64 %rd<3>;
+sured.p.min.1d.b64.trap [%rd1, {%r2}], %rd2;
 ret; }
 END
 
@@ -429,10 +429,10 @@ needs.ptx:4:22: error: the module needs 'elsewhere', which is defined nowhere [E
        |                      ^~~~~~~~~
   help: name the file that defines it as well, and give it .visible there
 END
-says 2 run vote.ptx -g 1 -b 32 <<'END'
-vote.ptx:5:1: error: 'vote' (form 'vote.mode.pred d, a') is known but cannot be executed: vote without .sync has no defined set of lanes here [E0801]
-     5 | vote.all.pred %p1, %p2;
-       | ^~~~~~~~~~~~~
+says 2 run surface.ptx -g 1 -b 32 <<'END'
+surface.ptx:5:1: error: 'sured' (form 'sured.p.op.geom.b64.clamp a, {c}, b') is known but cannot be executed: surfaces with elements of 64 bits have no recorded format [E0801]
+     5 | sured.p.min.1d.b64.trap [%rd1, {%r2}], %rd2;
+       | ^~~~~~~~~~~~~~~~~~~~~~~
 END
 "$loom" dis --asm two.ptx -o two.pla
 sed '0,/^    ret/s//    tcgen05#2.relinquish_alloc_permit.cta_group::1.sync.aligned ; line=4:23\n    ret/' two.pla >unsupported.pla

@@ -297,16 +297,21 @@ static void diagnose(pl_match *r, int mnem, const pl_match_word *words, unsigned
     }
 }
 
-/* Threads of a warp need not run together since sm_70, so the forms that assumed it went away with
- * PTX 6.4. */
+/* Forms that newer modules lack. Threads of a warp need not run together since sm_70, so those that
+ * assumed it went away with PTX 6.4. A sum of a product is rounded as it says since sm_20. */
 static const char *removed(const pl_matcher *m, const pl_form *f, const uint16_t *mods)
 {
-    const char *name = pl_mnems[f->mnem].name;
-    if (m->ptx < 64 || m->sm < 70 || (strcmp(name, "shfl") != 0 && strcmp(name, "vote") != 0))
-        return NULL;
-    for (unsigned s = 0; s < f->nslots; s++)
-        if (!strcmp(pl_word_text[mods[s]], "sync")) return NULL;
-    return "sm_70 and newer need .sync and a mask of the lanes that take part";
+    const char *name = pl_mnems[f->mnem].name, *must_have = NULL;
+    bool single = false;
+    for (unsigned s = 0; s < f->nslots; s++) single |= mods[s] == W_f32;
+    if (m->ptx >= 64 && m->sm >= 70 && (!strcmp(name, "shfl") || !strcmp(name, "vote")))
+        must_have = " sync ";
+    if (m->ptx >= 40 && m->sm >= 20 && !strcmp(name, "mad") && single) must_have = " rn rz rm rp ";
+    for (unsigned s = 0; must_have && s < f->nslots; s++)
+        if (mods[s] && listed(must_have, pl_word_text[mods[s]])) return NULL;
+    return !must_have ? NULL
+           : single   ? "sm_20 and newer need .rn, .rz, .rm or .rp"
+                      : "sm_70 and newer need .sync and a mask of the lanes that take part";
 }
 
 /* 90 of sm_90a. */

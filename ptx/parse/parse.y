@@ -87,6 +87,10 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %type <op> space
 %type <sym> opcode
 
+/* A heading ends where nothing of it follows: ptxas needs no ';' behind a declaration. */
+%precedence BARE
+%precedence T_PRAGMA error
+
 %precedence '?'
 %precedence ':'
 %left T_OROR
@@ -117,6 +121,7 @@ item
     | T_PRAGMA strings ';'
     | T_ALIAS T_NAME ',' T_NAME ';'     { pl_module_alias(p, $2, @2, $4, @4); }
     | linkages variable
+    | register_list
     | function
     | error ';'                         { pl_module_abandon(p); yyerrok; }
     | error '}'                         { pl_module_abandon(p); }
@@ -175,6 +180,7 @@ linkages
 
 function
     : head ';'                          { pl_func_prototype(p, @1); }
+    | head %prec BARE                   { pl_func_prototype(p, @1); }
     | head '{'                          { pl_func_body(p, @2); }
       body '}'                          { pl_func_end(p, @5); }
     | entry error ';'                   { pl_func_abandon(p); yyerrok; }
@@ -202,9 +208,9 @@ func
 
 head
     : entry T_NAME                      { pl_func_name(p, $2, @2); }
-      parameters directives
+      parameters directives %prec BARE
     | func attributes results T_NAME    { pl_func_name(p, $4, @4); }
-      parameters directives
+      parameters directives %prec BARE
     ;
 
 attributes
@@ -280,8 +286,7 @@ body
 statement
     : '{'                               { pl_scope_open(p, @1); }
       body '}'                          { pl_scope_close(p); }
-    | T_REG                             { pl_decl_begin(p, PL_SP_REG, @1); }
-      decl_words registers ';'
+    | register_list
     | linkages variable
     | loc
     | T_PRAGMA strings ';'
@@ -450,6 +455,11 @@ decl_word
     | attribute
     ;
 
+register_list
+    : T_REG                             { pl_decl_begin(p, PL_SP_REG, @1); }
+      decl_words registers ';'
+    ;
+
 registers
     : register
     | registers ',' register
@@ -522,9 +532,14 @@ static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, 
     enum { MOST = 5 };
     yysymbol_kind_t expected[MOST + 1];
     int n = yypcontext_expected_tokens(context, expected, MOST + 1);
+    const char *wanted = "";
+    if (n > MOST && p->func && p->depth == 1 && p->func->prototype_only) {
+        /* behind a heading everything may follow that a module has */
+        n = 0;
+        wanted = "';' or '{'";
+    }
     yysymbol_kind_t token = yypcontext_token(context);
     const pl_loc *at = yypcontext_location(context);
-    const char *wanted = "";
     (void)scanner;
     for (int k = 0; n <= MOST && k < n; k++)
         wanted = pl_arena_printf(p->arena, "%s%s%s", wanted,

@@ -255,9 +255,17 @@ static void declare_bad(pl_parse *p, pl_sym *s, pl_loc at)
     if (s) pl_name_bind(p, s, (pl_binding){.kind = PL_B_BAD, .at = at});
 }
 
+/* Since PTX 3.0 functions have frames, and what belongs to a thread is declared inside them. */
+static bool outside_function(pl_parse *p, const char *noun, const pl_sym *s, pl_loc at)
+{
+    if (p->func || p->ast->ptx < 30) return false;
+    pl_report(p->diags, PL_E0357, at, noun, s->name);
+    return true;
+}
+
 void pl_decl_reg(pl_parse *p, pl_sym *s, pl_loc at)
 {
-    if (!register_type(p, at)) {
+    if (!register_type(p, at) || outside_function(p, "register", s, at)) {
         declare_bad(p, s, at);
         return;
     }
@@ -270,7 +278,7 @@ void pl_decl_range(pl_parse *p, pl_sym *s, const pl_number *count, pl_loc at, pl
     if (count->bits > UINT32_MAX)
         pl_report(p->diags, PL_E0316, count_at, (int)count->len, count->text,
                   "the number of registers");
-    if (!register_type(p, at)) {
+    if (!register_type(p, at) || outside_function(p, "registers", s, at)) {
         p->doubtful = true;
         return;
     }
@@ -390,10 +398,12 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
 {
     pl_decl *d = &p->decl;
     p->init.var = NULL;
-    if (!p->func && d->space == PL_SP_LOCAL && !d->bad) {
-        pl_report(p->diags, PL_E0357, at, s->name);
-        d->bad = true;
+    p->init.bad = false;
+    if (p->func && p->func->entry && d->space == PL_SP_PARAM && p->ast->ptx < 14) {
+        pl_decl_param(p, s, at); /* kernels have parameter lists since PTX 1.4 */
+        return;
     }
+    if (d->space == PL_SP_LOCAL && !d->bad) d->bad = outside_function(p, ".local variable", s, at);
     if (!p->func && d->space == PL_SP_PARAM && !d->bad) {
         pl_report(p->diags, PL_E0358, at, s->name);
         d->bad = true;
@@ -414,7 +424,7 @@ void pl_decl_var(pl_parse *p, pl_sym *s, pl_loc at)
         v->depth = p->depth;
         if (p->func)
             *pl_push(p->arena, &p->func->vars) = v;
-        else
+        else if (v->space != PL_SP_LOCAL)
             *pl_push(p->arena, &p->ast->vars) = v;
     }
     /* A length of [] or [0] waits for the initialiser; pl_init_begin clears the mark. */

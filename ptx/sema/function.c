@@ -227,7 +227,10 @@ void pl_func_end(pl_parse *p, pl_loc at)
 {
     pl_func *f = p->func;
     (void)at;
-    if (f) check_frame(p);
+    if (f) {
+        check_frame(p);
+        if (p->ast->ptx < 14) check_param_space(p); /* they stand in the body */
+    }
     leave(p);
     if (p->ready && f && p->diags->errors == p->errors && pl_parse_ok(p))
         p->ready(p->ready_ctx, p->ast, f);

@@ -256,7 +256,7 @@ static pl_sym *numbered(pl_parse *p, const pl_sym *stem, uint32_t number)
     return pl_sym_intern(p, name, stem->len + digits);
 }
 
-pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
+static pl_binding *find_binding(pl_parse *p, pl_sym *s)
 {
     pl_binding *b = s->binding;
     if (!s->numbered || (b && b->depth == p->depth)) return b;
@@ -266,13 +266,43 @@ pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
     if (!r || (b && b->depth >= r->depth)) return b;
     pl_binding made = {.kind = PL_B_REG, .at = r->at};
     if (s->name[s->stem->len] == '0' && s->len > s->stem->len + 1) {
-        pl_binding *same = pl_name_lookup(p, numbered(p, s->stem, s->number));
+        pl_binding *same = find_binding(p, numbered(p, s->stem, s->number));
         if (!same || same->kind != PL_B_REG) return same;
         made.reg = same->reg;
     } else {
         made.reg = pl_reg_new(p, s->name, r->range->type, r->range->vec);
     }
+    made.user = p->func;
     return attach(p, s, &made, r->depth);
+}
+
+/* Registers and local memory at module scope (PTX before 3.0) belong to the thread. Each kernel has
+ * its own; two functions of one thread would share the values, which no frame here can hold. */
+static void for_function(pl_parse *p, pl_binding *b, pl_loc at)
+{
+    const bool local = b->kind == PL_B_VAR && b->var->space == PL_SP_LOCAL;
+    if (b->user == p->func || !p->func || (b->kind != PL_B_REG && !local)) return;
+    if (b->user && (!b->user->entry || !p->func->entry))
+        pl_report(p->diags, PL_E0393, at, b->sym->name, b->user->name, p->func->name);
+    b->user = p->func;
+    if (!local) {
+        b->reg = pl_reg_new(p, b->reg->name, b->reg->type, b->reg->vec);
+        return;
+    }
+    pl_var *v = pl_arena_new(p->arena, pl_var);
+    *v = *b->var;
+    v->owner = p->func;
+    v->block = p->scope->number;
+    v->depth = p->depth;
+    b->var = v;
+    *pl_push(p->arena, &p->func->vars) = v;
+}
+
+pl_binding *pl_name_lookup(pl_parse *p, pl_sym *s)
+{
+    pl_binding *b = find_binding(p, s);
+    if (b && !b->depth) for_function(p, b, b->at);
+    return b;
 }
 
 /* Does a range in this scope already hold the register, or a register of this scope fall into the

@@ -167,10 +167,22 @@ static void put_all(pl_warp *w, uint32_t row, uint32_t value)
     if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v);
 }
 
+/* A vote without a mask is one of all lanes of the warp, and a wide one executes by halves. */
+static bool beyond_vote(pl_warp *w)
+{
+    if (w->halves <= 1) return false;
+    pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
+             "vote without .sync: a warp of 64 lanes votes in halves of 32, so that the lanes of "
+             "each are named: vote.sync");
+    return true;
+}
+
 void exec_vote(pl_warp *w, const pl_insn *i, int mode)
 {
-    uint32_t mask = member_mask(w, i, 2);
-    if (pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask)) return;
+    const bool sync =
+        pl_forms[i->form].noperands == 3; /* without a mask the lanes vote that are here */
+    uint32_t mask = sync ? member_mask(w, i, 2) : w->exec;
+    if (sync ? pl_warp_split_by_mask(w, i, 2) || !gather(w, i, mask) : beyond_vote(w)) return;
     uint32_t in = mask & w->exec, p = pl_pred_read(w, i, 1) & in;
     if (mode == W_ballot) {
         put_all(w, i->op[0], p);
