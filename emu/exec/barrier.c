@@ -1,6 +1,7 @@
 /* barrier.c - barriers between the warps of a block, and between the blocks of a cluster. */
 #include "emu/exec/exec.h"
 #include "emu/exec/hooks.h"
+#include "emu/exec/simt_splits.h"
 
 /* The result of bar.red for the lanes of a released split: those whose guard is true. */
 static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
@@ -131,9 +132,11 @@ static void finish_alone(pl_cta *c)
     }
 }
 
-void pl_cta_thread_exit(pl_warp *w, uint32_t threads)
+void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 {
     pl_cta *c = w->cta;
+    const uint32_t threads = (uint32_t)__builtin_popcountll(lanes);
+    pl_split_exit(w, lanes);
     c->live -= threads;
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++) count_warp(w, id);
     if (c->cluster) {

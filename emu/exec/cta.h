@@ -77,8 +77,6 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *a);
 bool pl_bar_gathered(pl_warp *w, const pl_insn *i);
 /* bar and barrier.aligned. */
 bool pl_bar_is_aligned(const pl_insn *i);
-/* That many threads of the warp have ended. */
-void pl_cta_thread_exit(pl_warp *w, uint32_t threads);
 void pl_cluster_arrive(pl_warp *w);
 void pl_cluster_wait(pl_warp *w);
 

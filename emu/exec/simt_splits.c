@@ -325,7 +325,7 @@ void pl_warp_branch(pl_warp *w, pl_lanes there, uint32_t to, uint32_t reconv)
                 w->grid->simt_stack ? at_end(w, w->pc + 1, reconv) : leave < stay);
 }
 
-void pl_warp_exit(pl_warp *w, pl_lanes lanes)
+void pl_split_exit(pl_warp *w, pl_lanes lanes)
 {
     w->exited |= lanes;
     w->ended_at = w->pc;
@@ -346,7 +346,6 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
         w->stop = true;
     }
     settle_frames(w);
-    pl_cta_thread_exit(w, (uint32_t)__builtin_popcountll(lanes));
 }
 
 void pl_warp_wait(pl_warp *w, uint8_t kind)

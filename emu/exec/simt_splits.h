@@ -27,5 +27,7 @@ void pl_split_gather(pl_warp *w);
 /* If `pc` is the reconvergence point of the current split's frame, it waits or merges. False: it
  * must wait. */
 bool pl_split_converge(pl_warp *w);
+/* The given lanes of the current split end; barrier.c: pl_warp_exit tells the block. */
+void pl_split_exit(pl_warp *w, pl_lanes lanes);
 
 #endif

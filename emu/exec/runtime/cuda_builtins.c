@@ -15,52 +15,6 @@
 
 enum { STRING_MOST = 4096 };
 
-/* ---- arguments and results; lanes are those of the half whose turn it is ---- */
-
-/* Where a lane of the caller has a value: in a register, or in local memory. */
-static uint8_t *place(const pl_call *k, bool reg, uint32_t at, uint32_t bytes, unsigned lane)
-{
-    const pl_warp *w = k->w;
-    if (reg)
-        return (uint8_t *)(w->file +
-                           ((size_t)w->half * w->file_rows + k->node->row + at) * PL_LANES) +
-               lane * (bytes > 4 ? 8u : 4u);
-    return w->local + (size_t)(pl_first_lane(w) + lane) * w->local_bytes + k->node->local + at;
-}
-
-void pl_call_copy_argument(const pl_call *k, unsigned n, unsigned lane, void *to, size_t bytes)
-{
-    memset(to, 0, bytes);
-    if (n >= k->c->nargs) return;
-    const pl_call_move *m = &k->w->program->moves.at[k->c->first_arg + n];
-    const uint8_t *from = place(k, m->reg, m->from, m->bytes, lane);
-    memcpy(to, from, m->bytes < bytes ? m->bytes : bytes);
-}
-
-uint64_t pl_call_argument(const pl_call *k, unsigned n, unsigned lane)
-{
-    uint64_t v;
-    pl_call_copy_argument(k, n, lane, &v, sizeof v);
-    return v;
-}
-
-void pl_call_return(const pl_call *k, unsigned lane, uint64_t value)
-{
-    if (!k->c->nrets) return;
-    const pl_call_move *m = &k->w->program->moves.at[k->c->first_ret];
-    uint8_t *to = place(k, m->reg, m->to, m->bytes, lane);
-    memcpy(to, &value, m->bytes < 8 ? m->bytes : 8);
-}
-
-/* ---- device memory ---- */
-
-uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes)
-{
-    pl_space real;
-    uint64_t in;
-    return pl_resolve(w, lane, PL_SP_GENERIC, address, bytes, &real, &in);
-}
-
 /* The string at an address; cut when it is longer than `size` or runs into nothing. NULL: nothing
  * is there. */
 static const char *string_at(pl_warp *w, unsigned lane, uint64_t address, char *to, size_t size)
@@ -183,18 +137,6 @@ static void call_free(const pl_call *k, unsigned lane)
 
 /* ---- launches from the device ---- */
 
-static uint32_t *last_error(pl_warp *w, unsigned lane)
-{
-    if (!w->device_error) w->device_error = calloc(w->halves * PL_LANES, sizeof *w->device_error);
-    return w->device_error ? &w->device_error[pl_first_lane(w) + lane] : NULL;
-}
-
-static void remember(pl_warp *w, unsigned lane, uint32_t error)
-{
-    uint32_t *e = last_error(w, lane);
-    if (e && error) *e = error;
-}
-
 /* In front of the parameters, where the kernel cannot see it: what the buffer is for. */
 typedef struct request {
     uint64_t func;
@@ -225,13 +167,13 @@ static void call_parameter_buffer(const pl_call *k, unsigned lane)
     pl_call_copy_argument(k, 2, lane, q.block, sizeof q.block);
     const uint32_t error = request_error(w, &q);
     if (error) {
-        remember(w, lane, error);
+        pl_call_remember(w, lane, error);
         pl_call_return(k, lane, 0);
         return;
     }
     uint64_t bytes = (sizeof q + w->program->funcs.at[func].param_bytes + 63) & ~63ull;
     if (s->launch_top + bytes > s->launch_size) {
-        remember(w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_remember(w, lane, PL_CUDA_PENDING_EXCEEDED);
         pl_call_return(k, lane, 0);
         return;
     }
@@ -240,23 +182,6 @@ static void call_parameter_buffer(const pl_call *k, unsigned lane)
     s->launch_top += bytes;
     if (p) memcpy(p, &q, sizeof q);
     pl_call_return(k, lane, p ? base + sizeof q : 0);
-}
-
-bool pl_call_child(pl_warp *w, const pl_child *c)
-{
-    pl_system *s = w->grid->system;
-    if (s->child.n == s->child.cap) {
-        size_t cap = s->child.cap ? 2 * s->child.cap : 16;
-        pl_child *a = realloc(s->child.at, cap * sizeof *a);
-        if (!a) {
-            free(c->params);
-            return false;
-        }
-        s->child.at = a;
-        s->child.cap = cap;
-    }
-    s->child.at[s->child.n++] = *c;
-    return true;
 }
 
 /* Launches what the request says, with the parameters at device address `buffer`. */
@@ -308,7 +233,7 @@ static void call_plain_buffer(const pl_call *k, unsigned lane)
     const uint64_t size = pl_call_argument(k, 1, lane), left = s->launch_size - s->launch_top,
                    bytes = (size + 63) & ~63ull;
     if (size > left || bytes > left) {
-        remember(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
+        pl_call_remember(k->w, lane, PL_CUDA_PENDING_EXCEEDED);
         pl_call_return(k, lane, 0);
         return;
     }
@@ -333,28 +258,15 @@ static void call_plain_launch(const pl_call *k, unsigned lane)
 
 static void call_last_error(const pl_call *k, unsigned lane)
 {
-    uint32_t *e = last_error(k->w, lane);
+    uint32_t *e = pl_call_last_error(k->w, lane);
     pl_call_return(k, lane, e ? *e : 0);
     if (e) *e = 0;
 }
 
 static void call_peek_error(const pl_call *k, unsigned lane)
 {
-    uint32_t *e = last_error(k->w, lane);
+    uint32_t *e = pl_call_last_error(k->w, lane);
     pl_call_return(k, lane, e ? *e : 0);
-}
-
-void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes)
-{
-    uint8_t *p = pl_call_memory(k->w, lane, pl_call_argument(k, 0, lane), bytes);
-    if (p) memcpy(p, &value, bytes);
-    pl_call_fail(k, lane, p ? 0 : PL_CUDA_INVALID_VALUE);
-}
-
-void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error)
-{
-    remember(k->w, lane, error);
-    pl_call_return(k, lane, error);
 }
 
 /* Streams and events of the device: launches run in their order anyway, so that a handle is all

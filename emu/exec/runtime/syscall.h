@@ -1,5 +1,5 @@
 /* syscall.h - a call of a function of the driver or of the device runtime, as their implementations
- * see it: cuda_builtins.c, device_runtime.c. */
+ * in cuda_builtins.c and device_runtime.c see it. */
 #ifndef PL_EMU_EXEC_RUNTIME_SYSCALL_H
 #define PL_EMU_EXEC_RUNTIME_SYSCALL_H
 
@@ -38,6 +38,10 @@ uint8_t *pl_call_memory(pl_warp *w, unsigned lane, uint64_t address, uint64_t by
 void pl_call_store(const pl_call *k, unsigned lane, uint64_t value, size_t bytes);
 /* A cudaError_t is the result, and the last error of the lane unless it is 0. */
 void pl_call_fail(const pl_call *k, unsigned lane, uint32_t error);
+/* The last error of a lane; NULL: out of memory. */
+uint32_t *pl_call_last_error(pl_warp *w, unsigned lane);
+/* An error, which is not 0, is the last one of the lane. */
+void pl_call_remember(pl_warp *w, unsigned lane, uint32_t error);
 /* Adds a child to those of the grid; false: out of memory, and c->params is freed. */
 bool pl_call_child(pl_warp *w, const pl_child *c);
 
