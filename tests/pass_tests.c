@@ -6,9 +6,12 @@
  *       CHECK before
  *     // CHECK-NOT: TEXT              no line between the CHECKs around it has this text
  *     // CHECK-COUNT-3: TEXT          the output has exactly three lines with this text
+ *     // CHECK-LABEL: TEXT            the checks from here to the next label look only at the lines
+ *       from the one with this text to the one with the next label's
  *
- * Runs of blanks count as one. A file needs a RUN and at least one CHECK line. Arguments: only the
- * files of these passes, or these files (if_convert, if_convert/short_body).
+ * Runs of blanks count as one. `{{.*}}` in a TEXT stands for anything, `{{ }}` for a blank. A file
+ * needs a RUN and at least one CHECK line. Arguments: only the files of these passes, or these
+ * files (if_convert, if_convert/short_body).
  *
  * The list of tests is the folder; the list of passes is `ptxloom explain passes`: each has at
  * least two tests, one that it changes and one that it must not. */
@@ -66,14 +69,33 @@ static const char *behind(const char *line, const char *word)
     return line + 3 + n + (line[3 + n] == ' ');
 }
 
-static size_t find(const lines *out, size_t from, const char *text)
+/* True if the line has the text, whose {{.*}} stand for anything and {{ }} for a blank. */
+static bool matches(const char *line, const char *text)
 {
-    while (from < out->n && !strstr(out->at[from], text)) from++;
+    static const char any[] = "{{.*}}", blank[] = "{{ }}";
+    const char *gap = strstr(text, any);
+    char piece[1024];
+    size_t n = 0;
+    for (const char *s = text; *s && s != gap && n + 1 < sizeof piece;) {
+        const bool is_blank = strncmp(s, blank, strlen(blank)) == 0;
+        piece[n++] = is_blank ? ' ' : *s;
+        s += is_blank ? strlen(blank) : 1;
+    }
+    piece[n] = 0;
+    const char *at = strstr(line, piece);
+    return at && (!gap || matches(at + n, gap + strlen(any)));
+}
+
+/* The first line from `from` to `to` with the text; `to`: there is none. */
+static size_t find(const lines *out, size_t from, size_t to, const char *text)
+{
+    while (from < to && !matches(out->at[from], text)) from++;
     return from;
 }
 
 typedef struct checker {
     const lines *out;
+    size_t first, end;   /* the lines that the checks of this label look at */
     size_t at;           /* the line after the latest CHECK */
     const char *no[256]; /* CHECK-NOT since then */
     size_t nno, checks;
@@ -91,8 +113,28 @@ static void wrong(checker *c, const char *what, const char *text)
 static void check_absent(checker *c, size_t end)
 {
     for (size_t k = 0; k < c->nno; k++)
-        if (find(c->out, c->at, c->no[k]) < end) wrong(c, "there is a line with", c->no[k]);
+        if (find(c->out, c->at, end, c->no[k]) < end) wrong(c, "there is a line with", c->no[k]);
     c->nno = 0;
+}
+
+/* The checks that follow look at the lines from this label to the next one. */
+static void check_label(checker *c, const char *text, const char *next)
+{
+    check_absent(c, c->end);
+    c->first = find(c->out, c->first, c->out->n, text);
+    if (c->first == c->out->n) wrong(c, "there is no line with", text);
+    c->at = c->first;
+    c->end = next ? find(c->out, c->first, c->out->n, next) : c->out->n;
+}
+
+static void check_count(checker *c, const char *counted)
+{
+    char *end;
+    const unsigned long want = strtoul(counted, &end, 10);
+    const char *text = end + (*end == ':') + (end[0] == ':' && end[1] == ' ');
+    unsigned long is = 0;
+    for (size_t k = c->first; (k = find(c->out, k, c->end, text)) < c->end; k++) is++;
+    if (is != want) wrong(c, is < want ? "fewer lines with" : "more lines with", text);
 }
 
 static void check_line(checker *c, const char *line)
@@ -101,22 +143,35 @@ static void check_line(checker *c, const char *line)
                *counted = behind(line, "CHECK-COUNT-");
     c->checks += text || none || counted;
     if (none && c->nno < sizeof c->no / sizeof *c->no) c->no[c->nno++] = none;
-    if (text) {
-        const size_t at = find(c->out, c->at, text);
-        check_absent(c, at);
-        if (at == c->out->n)
-            wrong(c, "there is no line with", text);
+    if (counted) check_count(c, counted);
+    if (!text) return;
+    const size_t at = find(c->out, c->at, c->end, text);
+    check_absent(c, at);
+    if (at == c->end)
+        wrong(c, "there is no line with", text);
+    else
+        c->at = at + 1;
+}
+
+/* The next label of the source behind line k, or NULL. */
+static const char *next_label(const lines *source, size_t k)
+{
+    const char *label = NULL;
+    while (++k < source->n && !label) label = behind(source->at[k], "CHECK-LABEL:");
+    return label;
+}
+
+static void check_output(checker *c, const lines *source)
+{
+    c->end = c->out->n;
+    for (size_t k = 0; k < source->n; k++) {
+        const char *label = behind(source->at[k], "CHECK-LABEL:");
+        if (label)
+            check_label(c, label, next_label(source, k));
         else
-            c->at = at + 1;
+            check_line(c, source->at[k]);
     }
-    if (counted) {
-        char *end;
-        const unsigned long want = strtoul(counted, &end, 10);
-        unsigned long is = 0;
-        text = end + (*end == ':') + (end[0] == ':' && end[1] == ' ');
-        for (size_t k = find(c->out, 0, text); k < c->out->n; k = find(c->out, k + 1, text)) is++;
-        if (is != want) wrong(c, is < want ? "fewer lines with" : "more lines with", text);
-    }
+    check_absent(c, c->end);
 }
 
 static size_t read_options(const lines *source, const char **argv, size_t n)
@@ -146,8 +201,7 @@ static void test_file(const char *path, const char *name)
     run_result r = run_command(argv, 60);
     lines out = split(r.out);
     c.out = &out;
-    for (size_t k = 0; k < source.n; k++) check_line(&c, source.at[k]);
-    check_absent(&c, out.n);
+    check_output(&c, &source);
     if (!c.checks) wrong(&c, "has no CHECK line", "");
     tap(c.good && r.status == 0, "%s", name);
     if (r.status != 0) tap_note("exit status %d: %s", r.status, r.err);
