@@ -552,6 +552,46 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
 /* Ends it: call before pl_gpu_printed takes away what the kernel printed. */
 pl_status pl_trace_end(pl_trace *t, const pl_result *r);
 pl_status pl_trace_close(pl_trace *t, bool keep);
+/* What a CUDA program did besides its launches; times in microseconds on the application's clock.
+ */
+/* A call of the CUDA API. */
+typedef struct pl_trace_call {
+    int64_t id; /* the caller counts, from 1 */
+    const char *name;
+    int64_t thread; /* of the host, from 1 */
+    double start, end;
+    int result;
+    const char *error; /* its name; NULL: success */
+} pl_trace_call;
+pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c);
+/* What a stream did. */
+typedef struct pl_trace_activity {
+    const char *kind; /* "kernel", "copy", "set", "host function", "event" */
+    const char *name; /* of the kernel; "HtoD", "DtoH", "DtoD", "HtoH" of a copy */
+    int64_t device, stream;
+    int64_t call, graph; /* the call that put it there; the launch of a graph; 0: none */
+    double start, end;
+    bool launch;                      /* it is the launch that pl_trace_end ended last */
+    int64_t bytes;                    /* -1: none */
+    const char *source, *destination; /* kinds of memory, or NULL */
+    bool estimated; /* the duration of a kernel that ran without the model of time */
+    double spread;  /* standard deviation of what the estimate is the mean of; < 0: none */
+} pl_trace_activity;
+pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a);
+typedef struct pl_trace_allocation {
+    uint64_t address, bytes;
+    const char *memory; /* "device", "pinned", "registered", "managed" */
+    int64_t device;
+    double start, end; /* end < 0: not freed */
+} pl_trace_allocation;
+pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a);
+/* A range or mark of NVTX. */
+typedef struct pl_trace_nvtx {
+    const char *name;
+    int64_t thread, depth;
+    double start, end;
+} pl_trace_nvtx;
+pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r);
 const char *pl_trace_error(const pl_trace *t);
 
 /* A metric of the launch that pl_trace_end ended last. */

@@ -270,6 +270,59 @@ pl_status pl_trace_end(pl_trace *t, const pl_result *r)
     return st == PL_OK ? st : failed(t, st, t->path);
 }
 
+pl_status pl_trace_add_call(pl_trace *t, const pl_trace_call *c)
+{
+    const pl_tracedb_call d = {.id = c->id,
+                               .name = c->name,
+                               .thread = c->thread,
+                               .start = c->start,
+                               .end = c->end,
+                               .result = c->result,
+                               .error = c->error};
+    const pl_status st = pl_tracedb_add_call(t->db, &d);
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
+pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a)
+{
+    const pl_tracedb_activity d = {.kind = a->kind,
+                                   .name = a->name,
+                                   .device = a->device,
+                                   .stream = a->stream,
+                                   .call = a->call,
+                                   .graph = a->graph,
+                                   .start = a->start,
+                                   .end = a->end,
+                                   .launch = a->launch,
+                                   .bytes = a->bytes,
+                                   .source = a->source,
+                                   .destination = a->destination,
+                                   .estimated = a->estimated,
+                                   .spread = a->spread};
+    const pl_status st = pl_tracedb_add_activity(t->db, &d);
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
+pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a)
+{
+    const pl_tracedb_allocation d = {.address = a->address,
+                                     .bytes = a->bytes,
+                                     .memory = a->memory,
+                                     .device = a->device,
+                                     .start = a->start,
+                                     .end = a->end};
+    const pl_status st = pl_tracedb_add_allocation(t->db, &d);
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
+pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r)
+{
+    const pl_tracedb_nvtx d = {
+        .name = r->name, .thread = r->thread, .depth = r->depth, .start = r->start, .end = r->end};
+    const pl_status st = pl_tracedb_add_nvtx(t->db, &d);
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
 static void warn_of_limit(pl_trace *t, uint64_t dropped)
 {
     PL_GUARD(return )

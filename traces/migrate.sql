@@ -26,3 +26,11 @@ CREATE TEMP TABLE fault (
     id INTEGER PRIMARY KEY, kernel INTEGER NOT NULL, error TEXT NOT NULL, text TEXT NOT NULL, block_x INTEGER NOT NULL, block_y INTEGER NOT NULL,
     block_z INTEGER NOT NULL, thread_x INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL, pc INTEGER, ptx_line INTEGER,
     src_file TEXT, src_line INTEGER, cuda TEXT, address INTEGER);
+
+-- from 3
+CREATE TEMP TABLE api_call (id INTEGER PRIMARY KEY, name TEXT, thread INTEGER, start_us REAL, end_us REAL, result INTEGER, error TEXT);
+CREATE TEMP TABLE activity (
+    id INTEGER PRIMARY KEY, kind TEXT, name TEXT, device INTEGER, stream INTEGER, start_us REAL, end_us REAL, call INTEGER, kernel INTEGER,
+    graph INTEGER, bytes INTEGER, source TEXT, destination TEXT, estimated INTEGER, spread_us REAL);
+CREATE TEMP TABLE allocation (id INTEGER PRIMARY KEY, address INTEGER, bytes INTEGER, memory TEXT, device INTEGER, start_us REAL, end_us REAL);
+CREATE TEMP TABLE nvtx_range (id INTEGER PRIMARY KEY, name TEXT, thread INTEGER, depth INTEGER, start_us REAL, end_us REAL);

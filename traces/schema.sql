@@ -1,4 +1,4 @@
--- schema.sql - the tables of a ptxloom trace, schema version 3. ptxloom-trace(5) draws and explains them.
+-- schema.sql - the tables of a ptxloom trace, schema version 4. ptxloom-trace(5) draws and explains them.
 --
 -- Read in this order: run and machine say who computed and on what; module, source_line and instruction are the program;
 -- kernel is one launch of it; everything else belongs to a launch. Statistics (pc_stat, stall, counter) are always there.
@@ -265,6 +265,56 @@ CREATE TABLE fault ( -- where a launch failed
     src_file    TEXT, src_line INTEGER, -- CUDA file and line, through .loc
     cuda        TEXT,             -- that position in words, with the calls that were inlined
     address     INTEGER           -- that it asked for; NULL: the fault is about none
+);
+
+-- What a CUDA program did besides its launches (ptxloom exec). Times are microseconds on the application's clock, which
+-- begins with the program's first call.
+
+CREATE TABLE api_call ( -- a call of the CUDA API
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    thread      INTEGER NOT NULL, -- of the host, from 1 in the order of their first calls
+    start_us    REAL NOT NULL,
+    end_us      REAL NOT NULL,
+    result      INTEGER NOT NULL, -- cudaError_t or CUresult; 0: success
+    error       TEXT              -- its name; NULL: success
+);
+
+CREATE TABLE activity ( -- what a stream did: kernels, copies, sets, host functions, events
+    id          INTEGER PRIMARY KEY,
+    kind        TEXT NOT NULL CHECK (kind IN ('kernel', 'copy', 'set', 'host function', 'event')),
+    name        TEXT NOT NULL,    -- of the kernel; of a copy from where to where: HtoD, DtoH, DtoD, HtoH
+    device      INTEGER NOT NULL,
+    stream      INTEGER NOT NULL, -- 0: the legacy default stream
+    start_us    REAL NOT NULL,
+    end_us      REAL NOT NULL,
+    call        INTEGER REFERENCES api_call (id), -- that put it into the stream
+    kernel      INTEGER REFERENCES kernel (id),   -- the launch; NULL: it is none
+    graph       INTEGER,          -- launch of a graph that it is part of, from 1; NULL: none
+    bytes       INTEGER,          -- copied or set
+    source      TEXT,             -- memory that a copy reads: pageable, pinned, managed, device, array
+    destination TEXT,             -- memory that a copy or set writes
+    estimated   INTEGER NOT NULL, -- 1: a kernel that ran without the model of time; its duration is the mean of timed launches like it, or a guess
+    spread_us   REAL              -- standard deviation of those; NULL: there are fewer than two
+);
+
+CREATE TABLE allocation ( -- memory that the program allocated
+    id          INTEGER PRIMARY KEY,
+    address     INTEGER NOT NULL,
+    bytes       INTEGER NOT NULL,
+    memory      TEXT NOT NULL,    -- device, pinned, registered, managed
+    device      INTEGER NOT NULL,
+    start_us    REAL NOT NULL,
+    end_us      REAL              -- when it was freed; NULL: never
+);
+
+CREATE TABLE nvtx_range ( -- ranges and marks that the program announced through NVTX
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    thread      INTEGER NOT NULL,
+    depth       INTEGER NOT NULL, -- of nesting, from 0
+    start_us    REAL NOT NULL,
+    end_us      REAL NOT NULL     -- of a mark: start_us
 );
 
 CREATE TABLE metric_info ( -- the metrics that have a view of their own

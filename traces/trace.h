@@ -25,7 +25,7 @@
 
 enum {
     PL_TRACEDB_SCHEMA =
-        3, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
+        4, /* PRAGMA user_version of the files written; raised by every change of schema.sql */
     PL_TRACEDB_APPLICATION =
         0x504c5452 /* "PLTR": PRAGMA application_id, so that other SQLite files are refused */
 };
@@ -143,6 +143,38 @@ typedef struct pl_tracedb_result {
     const char *printed; /* text the kernel printed, or NULL */
 } pl_tracedb_result;
 
+/* What a CUDA program did besides its launches; times in microseconds on the application's clock.
+ */
+typedef struct pl_tracedb_call {
+    int64_t id; /* the caller counts, from 1 */
+    const char *name;
+    int64_t thread;
+    double start, end;
+    int result;
+    const char *error; /* its name; NULL: success */
+} pl_tracedb_call;
+typedef struct pl_tracedb_activity {
+    const char *kind, *name;
+    int64_t device, stream, call, graph; /* call, graph: 0: none */
+    double start, end;
+    bool launch;                      /* it is the launch that ended last */
+    int64_t bytes;                    /* -1: none */
+    const char *source, *destination; /* or NULL */
+    bool estimated;
+    double spread; /* < 0: none */
+} pl_tracedb_activity;
+typedef struct pl_tracedb_allocation {
+    uint64_t address, bytes;
+    const char *memory;
+    int64_t device;
+    double start, end; /* end < 0: not freed */
+} pl_tracedb_allocation;
+typedef struct pl_tracedb_nvtx {
+    const char *name;
+    int64_t thread, depth;
+    double start, end;
+} pl_tracedb_nvtx;
+
 typedef struct pl_tracedb pl_tracedb;
 
 /* On failure *out still holds an object whose pl_tracedb_error says why (close it), unless memory
@@ -155,6 +187,12 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
  * the sink itself is NULL. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
+/* Rows about the application, between launches; they are committed with the next launch, or at the
+ * end. */
+pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c);
+pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a);
+pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *a);
+pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r);
 /* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it
  * fails with keep: then the .part file is removed, the error can be read, and a second close with
  * keep = false frees t. */

@@ -154,6 +154,8 @@ struct pl_tracedb {
     uint32_t epoch; /* of the block in the making that was begun last */
     sqlite3_stmt *add_block, *add_data;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
+    sqlite3_stmt *add_application[4]; /* rows about the application, by table */
+    bool open;                        /* a transaction is */
     uint64_t page_size;
 
     /* the launch between begin and end */
@@ -182,6 +184,10 @@ struct pl_tracedb {
     } waiting;
 };
 
+/* Begins a transaction unless one is open. */
+bool pl_tracedb_transaction(pl_tracedb *t);
+/* application_rows.c: frees its statements. */
+void pl_tracedb_application_close(pl_tracedb *t);
 /* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. */
 bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why);
 bool pl_tracedb_exec(pl_tracedb *t, const char *sql);

@@ -42,6 +42,12 @@ bool pl_tracedb_exec(pl_tracedb *t, const char *sql)
     return succeeded(t, sqlite3_exec(t->db, sql, NULL, NULL, NULL));
 }
 
+bool pl_tracedb_transaction(pl_tracedb *t)
+{
+    if (!t->open) t->open = pl_tracedb_exec(t, "BEGIN EXCLUSIVE");
+    return t->open;
+}
+
 sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql)
 {
     sqlite3_stmt *s = NULL;
@@ -335,7 +341,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
 pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k)
 {
     if (t->status != PL_OK) return t->status;
-    pl_tracedb_exec(t, "BEGIN EXCLUSIVE");
+    pl_tracedb_transaction(t);
     pl_tracedb_listing(t, k);
     sqlite3_stmt *s = pl_tracedb_prepare(
         t, "INSERT INTO kernel (id, run, machine, module, name, entry, mode, grid_x, grid_y, "
@@ -542,6 +548,7 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
         sqlite3_finalize(s);
     }
     pl_tracedb_exec(t, "COMMIT");
+    t->open = false;
     return t->status;
 }
 
@@ -550,7 +557,7 @@ pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r)
 static bool finish(pl_tracedb *t)
 {
     char sql[120];
-    if (!pl_tracedb_exec(t, "BEGIN EXCLUSIVE")) return false;
+    if (!pl_tracedb_transaction(t)) return false;
     if (t->level == PL_TRACEDB_MEM && !t->packed &&
         !pl_tracedb_exec(t, "CREATE INDEX mem_inst ON mem (inst)"))
         return false;
@@ -564,6 +571,7 @@ static void close_file(pl_tracedb *t)
 {
     pl_tracedb_packed_close(t);
     pl_tracedb_units_close(t);
+    pl_tracedb_application_close(t);
     sqlite3_finalize(t->add_inst);
     sqlite3_finalize(t->add_mem);
     sqlite3_finalize(t->add_barrier);

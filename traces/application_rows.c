@@ -1,0 +1,93 @@
+/* application_rows.c - rows about a CUDA program besides its launches: calls, what its streams did,
+ * memory, ranges. */
+#include "traces/tracedb.h"
+
+enum { CALL, ACTIVITY, ALLOCATION, NVTX_RANGE };
+
+/* The statement that adds a row to a table; it is made once. NULL after a failure. */
+static sqlite3_stmt *adder(pl_tracedb *t, int table)
+{
+    static const char *const sql[] = {
+        [CALL] = "INSERT INTO api_call VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [ACTIVITY] = "INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
+                     "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))",
+        [ALLOCATION] = "INSERT INTO allocation VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+        [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)"};
+    if (t->status != PL_OK || !pl_tracedb_transaction(t)) return NULL;
+    if (!t->add_application[table]) t->add_application[table] = pl_tracedb_prepare(t, sql[table]);
+    return t->add_application[table];
+}
+
+void pl_tracedb_application_close(pl_tracedb *t)
+{
+    enum { TABLES = sizeof t->add_application / sizeof *t->add_application };
+    for (int k = 0; k < TABLES; k++) sqlite3_finalize(t->add_application[k]);
+    for (int k = 0; k < TABLES; k++) t->add_application[k] = NULL;
+}
+
+pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c)
+{
+    sqlite3_stmt *s = adder(t, CALL);
+    if (!s) return t->status;
+    sqlite3_bind_int64(s, 1, c->id);
+    pl_tracedb_text(s, 2, c->name);
+    sqlite3_bind_int64(s, 3, c->thread);
+    sqlite3_bind_double(s, 4, c->start);
+    sqlite3_bind_double(s, 5, c->end);
+    sqlite3_bind_int(s, 6, c->result);
+    pl_tracedb_text(s, 7, c->error);
+    pl_tracedb_step(t, s);
+    return t->status;
+}
+
+pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a)
+{
+    sqlite3_stmt *s = adder(t, ACTIVITY);
+    if (!s) return t->status;
+    pl_tracedb_text(s, 1, a->kind);
+    pl_tracedb_text(s, 2, a->name);
+    sqlite3_bind_int64(s, 3, a->device);
+    sqlite3_bind_int64(s, 4, a->stream);
+    sqlite3_bind_double(s, 5, a->start);
+    sqlite3_bind_double(s, 6, a->end);
+    sqlite3_bind_int64(s, 7, a->call);
+    sqlite3_bind_int64(s, 8, a->launch ? t->kernel : 0);
+    sqlite3_bind_int64(s, 9, a->graph);
+    sqlite3_bind_int64(s, 10, a->bytes);
+    pl_tracedb_text(s, 11, a->source);
+    pl_tracedb_text(s, 12, a->destination);
+    sqlite3_bind_int(s, 13, a->estimated);
+    sqlite3_bind_double(s, 14, a->spread);
+    pl_tracedb_step(t, s);
+    return t->status;
+}
+
+pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *a)
+{
+    sqlite3_stmt *s = adder(t, ALLOCATION);
+    if (!s) return t->status;
+    sqlite3_bind_int64(s, 1, (int64_t)a->address);
+    sqlite3_bind_int64(s, 2, (int64_t)a->bytes);
+    pl_tracedb_text(s, 3, a->memory);
+    sqlite3_bind_int64(s, 4, a->device);
+    sqlite3_bind_double(s, 5, a->start);
+    if (a->end >= 0)
+        sqlite3_bind_double(s, 6, a->end);
+    else
+        sqlite3_bind_null(s, 6);
+    pl_tracedb_step(t, s);
+    return t->status;
+}
+
+pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r)
+{
+    sqlite3_stmt *s = adder(t, NVTX_RANGE);
+    if (!s) return t->status;
+    pl_tracedb_text(s, 1, r->name);
+    sqlite3_bind_int64(s, 2, r->thread);
+    sqlite3_bind_int64(s, 3, r->depth);
+    sqlite3_bind_double(s, 4, r->start);
+    sqlite3_bind_double(s, 5, r->end);
+    pl_tracedb_step(t, s);
+    return t->status;
+}

@@ -1,0 +1,2 @@
+-- Memory that a CUDA program allocated, the largest first
+SELECT memory, bytes, start_us, end_us, printf('0x%x', address) AS address FROM allocation ORDER BY bytes DESC, id
