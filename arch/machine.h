@@ -182,8 +182,11 @@ typedef struct pl_device_config {
     uint64_t memory;
     double memory_clock;
     uint32_t bus_width, copy_engines;
-    double launch, event, pinned_start, pinned_rate, pageable_start, pageable_rate, copy_start,
-        copy_rate, set_start, set_rate;
+    double host_call, host_launch, host_copy, host_set, host_event, host_graph, host_graph_root,
+        host_wait, host_alloc, host_free, launch, graph_start, graph_node, event, host_function,
+        host_function_next, to_device_start, from_device_start, pinned_rate, duplex_rate,
+        pageable_to_start, pageable_to_rate, pageable_from_start, pageable_from_rate, copy_start,
+        copy_least, copy_rate, set_start, set_small, set_least, set_rate;
 } pl_device_config;
 
 typedef struct pl_machine {

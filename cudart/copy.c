@@ -110,7 +110,7 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     case OP_KERNEL: return cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
     case OP_COPY: cuda_clock_copy(s, &op->u.copy); return copy_now(&op->u.copy);
     case OP_SET: cuda_clock_set(s, &op->u.set); return set_now(&op->u.set);
-    case OP_HOST: return run_host_function(op);
+    case OP_HOST: cuda_clock_host_function(s); return run_host_function(op);
     case OP_RECORD:
         cuda_clock_event(s);
         op->u.event->recorded = true;

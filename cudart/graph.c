@@ -13,6 +13,7 @@ typedef struct cuda_node {
     struct cuda_node **before;      /* what it depends on; owned */
     size_t nbefore, cap_before;
     unsigned mark; /* of a walk: 1 under way, 2 done */
+    double end;    /* of the latest execution, on the application's clock */
     bool disabled;
 } cuda_node;
 
@@ -225,16 +226,49 @@ static cuda_node **order_of(cuda_graph *g)
     return NULL;
 }
 
+static int run_graph(cuda_stream *s, cuda_graph *g);
+
+/* A node begins when all that it depends on have ended, beside those that it does not depend on. */
+static int run_node(const cuda_stream *s, cuda_node *x, double start)
+{
+    enum { NON_BLOCKING = 1 };
+    cuda_stream own = {.id = s->id, .flags = NON_BLOCKING, .priority = s->priority, .ready = start};
+    int error = CU_OK;
+    for (size_t k = 0; k < x->nbefore; k++)
+        if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
+    if (!x->disabled)
+        error =
+            x->op.kind == OP_GRAPH ? run_graph(&own, x->op.u.graph) : cuda_execute(&own, &x->op);
+    x->end = own.ready;
+    return error;
+}
+
 static int run_graph(cuda_stream *s, cuda_graph *g)
 {
     cuda_node **order = order_of(g);
     int error = order ? CU_OK : CU_INVALID_VALUE;
+    const double start = s->ready;
     for (size_t k = 0; !error && !cuda.sticky && k < g->n; k++) {
-        const cuda_op *op = &order[k]->op;
-        if (order[k]->disabled) continue;
-        error = op->kind == OP_GRAPH ? run_graph(s, op->u.graph) : cuda_execute(s, op);
+        error = run_node(s, order[k], start);
+        if (order[k]->end > s->ready) s->ready = order[k]->end;
     }
     free(order);
+    return error;
+}
+
+static size_t roots_of(const cuda_graph *g)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < g->n; k++) n += !g->node[k]->nbefore;
+    return n;
+}
+
+static int launch_graph(cuda_stream *s, cuda_graph *g)
+{
+    cuda_clock_graph(s, roots_of(g));
+    cuda.graph_launch = ++cuda.graph_launches;
+    const int error = run_graph(s, g);
+    cuda.graph_launch = 0;
     return error;
 }
 
@@ -690,7 +724,7 @@ int pl_cudaGraphLaunch(void *handle, void *stream)
     cuda_graph *g = exec_of(handle);
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
-    return s ? run_graph(s, g) : CU_INVALID_HANDLE;
+    return s ? launch_graph(s, g) : CU_INVALID_HANDLE;
 }
 
 int pl_cudaGraphUpload(void *handle, void *stream)

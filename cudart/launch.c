@@ -26,57 +26,6 @@ int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
     return CU_OK;
 }
 
-/* ---------------------------------------------------------------- --summary */
-
-typedef struct cuda_row {
-    const char *name;
-    uint64_t calls, cycles, instructions;
-    double seconds;
-} cuda_row;
-
-static void count(const char *name, const pl_result *r)
-{
-    cuda_row *row = cuda.row;
-    size_t k = 0;
-    while (k < cuda.nrows && strcmp(row[k].name, name) != 0) k++;
-    if (k == cuda.cap_rows) {
-        const size_t cap = cuda.cap_rows ? 2 * cuda.cap_rows : 16;
-        row = realloc(row, cap * sizeof *row);
-        if (!row) return;
-        cuda.row = row;
-        cuda.cap_rows = cap;
-    }
-    if (k == cuda.nrows) {
-        char *copy = strdup(name);
-        if (!copy) return;
-        row[cuda.nrows++] = (cuda_row){.name = copy};
-    }
-    row[k].calls++;
-    row[k].cycles += r->cycles;
-    row[k].instructions += r->inst_executed;
-    row[k].seconds += r->wall_seconds;
-}
-
-static int longest_first(const void *a, const void *b)
-{
-    const cuda_row *x = a, *y = b;
-    if (x->cycles != y->cycles) return x->cycles < y->cycles ? 1 : -1;
-    return x->instructions < y->instructions ? 1 : x->instructions > y->instructions ? -1 : 0;
-}
-
-void cuda_summary(void)
-{
-    fflush(stdout);
-    qsort(cuda.row, cuda.nrows, sizeof *cuda.row, longest_first);
-    fprintf(stderr, "\n%10s %16s %16s %10s  %s\n", "launches", "cycles", "instructions", "emulated",
-            "kernel");
-    for (size_t k = 0; k < cuda.nrows; k++) {
-        const cuda_row *r = &cuda.row[k];
-        fprintf(stderr, "%10" PRIu64 " %16" PRIu64 " %16" PRIu64 " %8.2f s  %s\n", r->calls,
-                r->cycles, r->instructions, r->seconds, r->name);
-    }
-}
-
 /* ---------------------------------------------------------------- the launch */
 
 static bool has_zero(dim3 d)
@@ -97,7 +46,7 @@ static double value(const char *key, const char *unit)
 }
 
 /* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
-static int check(const cuda_function *f, const cuda_launch *l)
+static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
     const uint64_t cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
@@ -119,6 +68,7 @@ static int check(const cuda_function *f, const cuda_launch *l)
                          f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     if (!o.blocks) return CU_OUT_OF_RESOURCES;
+    *blocks = o.blocks;
     if (l->cooperative && blocks_of(l) > (uint64_t)(o.blocks * value("sm.count", "")))
         return CU_COOPERATIVE_TOO_LARGE;
     return CU_OK;
@@ -135,7 +85,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .stack = (uint32_t)cuda.limit[0],
                        .params = params,
                        .param_bytes = f->info.param_bytes,
-                       .mode = o->mode,
+                       .mode = cuda_timed(f, l) ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
                        .threads = (int)o->threads,
                        .cooperative = l->cooperative,
                        .max_cycles = o->max_cycles,
@@ -203,12 +153,13 @@ static void begin_watch(pl_launch *l)
 
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
-    int error = check(f, l);
+    uint32_t blocks = 1;
+    int error = check(f, l, &blocks);
     if (error) return error;
     pl_module *m = f->module->loaded;
     pl_launch launch = launch_of(f, l, params);
     pl_result r;
-    if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, f->name);
+    if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     begin_watch(&launch);
     pl_launch_kernel(cuda.gpu, m, &launch, &r);
     if (launch.cancel) set_deadline(0);
@@ -216,8 +167,10 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         pl_trace_close(cuda.trace, false);
         cuda.trace = NULL;
     }
-    if (cuda.options.summary) count(f->name, &r);
-    cuda_clock_kernel(s, l, &r);
+    cuda_kernel_time time = cuda_time_of(f, l, &r);
+    time.blocks_per_sm = blocks;
+    if (cuda.options.summary) cuda_count(time.name, &r);
+    cuda_clock_kernel(s, l, &time);
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda.gpu);
         return CU_OK;

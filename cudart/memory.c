@@ -119,6 +119,7 @@ static bool keep(const cuda_alloc *a)
     const size_t k = position(a->address);
     memmove(&cuda.alloc.at[k + 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof *a);
     cuda.alloc.at[k] = *a;
+    cuda.alloc.at[k].start = cuda.now;
     cuda.alloc.n++;
     return true;
 }
@@ -197,6 +198,7 @@ int cuda_release(uint64_t address, unsigned types)
     const cuda_alloc a = cuda.alloc.at[k - 1];
     if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
     pl_free_device(cuda.gpu, address);
+    cuda_note_allocation(&a, cuda.now);
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
@@ -234,6 +236,7 @@ int pl_cudaMalloc(void **p, size_t size)
     *p = NULL;
     if (!size) return CU_OK;
     const int error = cuda_alloc_device(size, false, &address);
+    cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
     return error;
 }
@@ -243,6 +246,7 @@ int pl_cudaFree(void *p)
     cuda_wait(NULL);
     cuda_flush();
     if (!p) return CU_OK;
+    cuda_clock_alloc(true);
     return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED);
 }
 

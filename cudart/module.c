@@ -128,6 +128,8 @@ void cuda_module_free(cuda_module *m)
         cuda_function *f = m->function[k];
         if (f->host) cuda_table_remove(&cuda.functions, f->host);
         cuda_table_remove(&cuda.functions, f);
+        cuda_kin_free(f);
+        free((char *)(uintptr_t)f->shown);
         free(f->param);
         free(f);
     }

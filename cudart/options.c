@@ -68,6 +68,21 @@ static bool one_of(const char *text, const char *const *words, int n, int *out)
     return false;
 }
 
+/* all, first=N, budget=SECONDS */
+static bool timing(cuda_options *o, const char *text)
+{
+    static const char first[] = "first=", budget[] = "budget=";
+    const bool some = strncmp(text, first, strlen(first)) == 0,
+               until = strncmp(text, budget, strlen(budget)) == 0;
+    uint64_t n = 0;
+    if (strcmp(text, "all") != 0 && !some && !until) return false;
+    if ((some || until) && !number(text + (some ? strlen(first) : strlen(budget)), 1, 1u << 30, &n))
+        return false;
+    o->timing = some ? CUDA_TIME_FIRST : until ? CUDA_TIME_BUDGET : CUDA_TIME_ALL;
+    o->timing_limit = (double)n;
+    return true;
+}
+
 static bool set(cuda_options *o, int id, const char *value)
 {
     static const char *const modes[] = {"timing", "functional"},
@@ -81,6 +96,10 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_MODE:
         good = one_of(value, modes, 2, &k);
         o->mode = k == 0 ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL;
+        break;
+    case O_TIMING:
+        o->mode = PL_MODE_TIMING;
+        good = timing(o, value);
         break;
     case O_OPT:
         good = one_of(value, opts, 2, &k);
@@ -139,6 +158,8 @@ bool cuda_read_options(cuda_options *o)
                         .mode = PL_MODE_FUNCTIONAL,
                         .opt_level = 2,
                         .threads = 1,
+                        .timing = CUDA_TIME_BUDGET,
+                        .timing_limit = 60,
                         .trace_level = PL_TRACE_SUMMARY};
     if (!given) return true;
     char *rest = text = strdup(given);

@@ -104,6 +104,8 @@ __attribute__((destructor)) static void end(void)
 {
     if (!cuda.gpu || pthread_mutex_trylock(&cuda.lock) != 0) return;
     if (cuda.options.summary) cuda_summary();
+    for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
+        cuda_note_allocation(&cuda.alloc.at[k], -1);
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
     cuda.trace = NULL;
     pthread_mutex_unlock(&cuda.lock);
@@ -116,24 +118,33 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     pthread_mutex_lock(&cuda.lock);
     cuda_self.per_thread = per_thread;
     cuda_self.call = name;
+    cuda_self.charged = false;
     const int error = cuda_start();
+    cuda_self.call_start = cuda.now;
+    cuda_self.call_id = ++cuda.calls;
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
+}
+
+/* The call that the thread has entered ends. */
+static void end_call(int error)
+{
+    const char *name = error ? pl_cudaGetErrorName(error) : NULL;
+    if (cuda.gpu) cuda_clock_call();
+    if (cuda.options.log) cuda_say("%s -> %s", cuda_self.call, name ? name : "0");
+    if (cuda.trace || cuda.options.summary) cuda_note_call(error, name);
+    pthread_mutex_unlock(&cuda.lock);
 }
 
 int cuda_leave(int error)
 {
     if (error && error != CU_NOT_READY) cuda_self.last = error;
-    if (cuda.options.log)
-        cuda_say("%s -> %s", cuda_self.call, error ? pl_cudaGetErrorName(error) : "0");
-    pthread_mutex_unlock(&cuda.lock);
+    end_call(error);
     return error;
 }
 
 int cuda_leave_driver(int error)
 {
-    if (cuda.options.log)
-        cuda_say("%s -> %s", cuda_self.call, error ? pl_cudaGetErrorName(error) : "0");
-    pthread_mutex_unlock(&cuda.lock);
+    end_call(error);
     return cuda_driver_error(error);
 }
 
@@ -146,6 +157,8 @@ int cuda_refused(const char *name, const char *why)
         cuda_say("%s is not supported: %s", name, why);
     }
     cuda_self.call = name;
+    cuda_self.call_start = cuda.now;
+    cuda_self.call_id = ++cuda.calls;
     return cuda_leave(CU_NOT_SUPPORTED);
 }
 

@@ -20,6 +20,9 @@ typedef struct cuda_options {
     pl_trace_level trace_level;
     uint64_t threads, timeout, trace_limit, max_cycles, max_instructions;
     pl_trace_filter filter;
+    /* --timing: which launches run with the model of time. */
+    enum { CUDA_TIME_ALL, CUDA_TIME_FIRST, CUDA_TIME_BUDGET } timing;
+    double timing_limit; /* launches of a kernel and shape; seconds of the emulation */
 } cuda_options;
 
 /* Reads $PTXLOOM_OPTIONS. False: a message is on standard error. */
@@ -51,6 +54,8 @@ typedef struct cuda_function {
     bool ready; /* what follows has been read from the module */
     pl_kernel_info info;
     pl_kernel_param *param; /* info.nparams; owned */
+    const char *shown;      /* name for people; owned, or NULL: not made yet */
+    struct cuda_kin *kin;   /* its timed launches by shape; owned */
     int max_dynamic_shared; /* attribute; -1: not set */
     int carveout;
 } cuda_function;
@@ -91,6 +96,7 @@ typedef struct cuda_alloc {
     unsigned flags;         /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
     bool registered;        /* belongs to the program */
     bool pooled;            /* by cudaMallocAsync */
+    double start;           /* ns: when it was made */
 } cuda_alloc;
 
 /* ---- streams and events ---- */
@@ -100,6 +106,7 @@ typedef struct cuda_stream {
     unsigned flags;
     int priority;
     double ready; /* ns: when all that was put into it has ended, on the application's clock */
+    bool host_function; /* what was put into it last is a function of the host */
     struct cuda_capture *capture;
 } cuda_stream;
 
@@ -136,8 +143,9 @@ typedef struct cuda_state {
     double now; /* ns: the application's clock as the host sees it */
     pl_trace *trace;
     uint64_t limit[16];
-    struct cuda_row *row; /* of --summary */
-    size_t nrows, cap_rows;
+    int64_t calls, threads; /* so far */
+    int64_t graph_launch;   /* that is under way; 0: none */
+    int64_t graph_launches; /* so far */
 } cuda_state;
 
 extern cuda_state cuda;
@@ -146,8 +154,12 @@ extern cuda_state cuda;
 typedef struct cuda_thread {
     int last; /* error of the latest call that failed */
     int device;
-    const char *call; /* the running call, for --api-log */
-    bool per_thread;  /* the running call is of the variant whose default stream is the thread's */
+    const char *call; /* the running call */
+    int64_t call_id;  /* its number in the trace */
+    double call_start;
+    bool charged;    /* its time on the host has been counted */
+    int64_t number;  /* of the thread, from 1; 0: it has made no call yet */
+    bool per_thread; /* the running call is of the variant whose default stream is the thread's */
     cuda_stream *stream;
     unsigned depth; /* of the stack of launch configurations */
     struct cuda_configuration {
@@ -310,9 +322,17 @@ int cuda_capture_broken(cuda_stream *s);
 /* ---- stream.c ---- */
 /* The stream behind a handle; NULL: there is none. */
 cuda_stream *cuda_stream_of(const void *handle);
-/* Something of that many ns is put into a stream; returns when it begins. *unit: when the unit that
- * it needs is free, on which it is kept then; or NULL. */
-double cuda_timeline(cuda_stream *s, double ns, double *unit);
+/* A time on the application's clock, in ns. */
+typedef struct cuda_span {
+    double start, end;
+} cuda_span;
+/* When the stream can begin with something that the host gives it now. */
+double cuda_ready(const cuda_stream *s);
+/* Something of that many ns is put into a stream. *unit: when the unit that it needs is free, on
+ * which it is kept then; or NULL. */
+cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit);
+/* When all that is in a stream will have ended, or in all of them (NULL). */
+double cuda_end_of(cuda_stream *s);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
 
@@ -320,7 +340,48 @@ void cuda_wait(cuda_stream *s);
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
 void cuda_clock_event(cuda_stream *s);
-void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const pl_result *r);
+void cuda_clock_host_function(cuda_stream *s);
+typedef struct cuda_kernel_time {
+    const char *name;
+    double cycles;
+    bool estimated;
+    double spread; /* cycles; < 0: unknown */
+    uint32_t blocks_per_sm;
+} cuda_kernel_time;
+void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
+/* A graph with so many nodes that wait for no other begins. */
+void cuda_clock_graph(cuda_stream *s, size_t roots);
+double cuda_guessed_cycles(double instructions, double blocks);
+/* The host: a call ends; it allocates or frees; it waits until then; it asks whether that time has
+ * come. */
+void cuda_clock_call(void);
+void cuda_clock_alloc(bool release);
+void cuda_clock_wait(double until);
+void cuda_clock_poll(double until);
+
+/* ---- timing.c: which launches run with the model of time, and how long the others take ---- */
+bool cuda_timed(const cuda_function *f, const cuda_launch *l);
+cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
+void cuda_kin_free(cuda_function *f);
+
+/* ---- activity.c: trace and summary of the application ---- */
+typedef struct cuda_activity {
+    const char *kind, *name;
+    uint64_t stream;
+    cuda_span span;
+    int64_t bytes; /* -1: none */
+    const char *source, *destination;
+    bool launch, estimated;
+    double spread; /* ns; < 0: unknown */
+} cuda_activity;
+void cuda_note(const cuda_activity *a);
+/* The running call ends with that result. */
+void cuda_note_call(int result, const char *error);
+void cuda_note_allocation(const cuda_alloc *a, double end);
+/* Counts what a launch executed. */
+void cuda_count(const char *name, const pl_result *r);
+/* The name of a kernel as its source has it. */
+const char *cuda_shown_name(cuda_function *f);
 
 /* ---- launch.c ---- */
 /* params: the parameter block of the kernel. */

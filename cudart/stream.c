@@ -1,7 +1,7 @@
 /* stream.c - streams and events on the application's clock.
  *
  * What is put into a stream is executed at once, in the order of the calls; the clock says when it
- * would have run. Nothing is ever pending for a query. */
+ * runs, and queries answer by it. */
 #include "cudart/state.h"
 #include <stdlib.h>
 
@@ -51,23 +51,33 @@ static double all_ready(bool every)
     return t;
 }
 
-double cuda_timeline(cuda_stream *s, double ns, double *unit)
+double cuda_ready(const cuda_stream *s)
 {
-    double at = cuda.now > s->ready ? cuda.now : s->ready;
+    const double at = cuda.now > s->ready ? cuda.now : s->ready;
     const double barrier = s == &cuda.legacy ? all_ready(false)
                            : blocking(s)     ? cuda.legacy.ready
                                              : 0;
-    if (barrier > at) at = barrier;
+    return barrier > at ? barrier : at;
+}
+
+cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit)
+{
+    double at = cuda_ready(s);
     if (unit && *unit > at) at = *unit;
     s->ready = at + ns;
+    s->host_function = false;
     if (unit) *unit = s->ready;
-    return at;
+    return (cuda_span){at, s->ready};
+}
+
+double cuda_end_of(cuda_stream *s)
+{
+    return s && s != &cuda.legacy ? s->ready : all_ready(!s);
 }
 
 void cuda_wait(cuda_stream *s)
 {
-    const double ready = s && s != &cuda.legacy ? s->ready : all_ready(!s);
-    if (ready > cuda.now) cuda.now = ready;
+    cuda_clock_wait(cuda_end_of(s));
 }
 
 /* ---------------------------------------------------------------- streams */
@@ -113,7 +123,14 @@ int pl_cudaStreamSynchronize(void *stream)
 
 int pl_cudaStreamQuery(void *stream)
 {
-    return pl_cudaStreamSynchronize(stream);
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (s->capture) return cuda_capture_broken(s);
+    const double end = cuda_end_of(s);
+    const bool busy = end > cuda.now;
+    cuda_clock_poll(end);
+    cuda_flush();
+    return busy ? CU_NOT_READY : CU_OK;
 }
 
 int pl_cudaDeviceSynchronize(void)
@@ -257,14 +274,20 @@ int pl_cudaEventSynchronize(void *event)
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return 907; /* cudaErrorCapturedEvent */
-    if (e->recorded && e->time > cuda.now) cuda.now = e->time;
+    if (e->recorded) cuda_clock_wait(e->time);
     cuda_flush();
     return CU_OK;
 }
 
 int pl_cudaEventQuery(void *event)
 {
-    return pl_cudaEventSynchronize(event);
+    const cuda_event *e = event_of(event);
+    if (!e) return CU_INVALID_HANDLE;
+    if (e->capture) return 907;
+    const bool busy = e->recorded && e->time > cuda.now;
+    if (e->recorded) cuda_clock_poll(e->time);
+    cuda_flush();
+    return busy ? CU_NOT_READY : CU_OK;
 }
 
 int pl_cudaEventElapsedTime(float *ms, void *from, void *to)

@@ -3,7 +3,8 @@
 #include "tests/cudart/app.h"
 #include <pthread.h>
 
-const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1];
+const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
+    stub_work[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -37,6 +38,11 @@ static const char ptx[] =
     "{ .reg .b64 d<3>; .reg .b32 r<2>; mov.u64 d1, text; cvta.global.u64 d2, d1; mov.u64 d1, 0;\n"
     "  { .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], d2; st.param.b64 [a], d1;\n"
     "    call.uni (v), vprintf, (f, a); ld.param.b32 r1, [v]; } ret; }\n"
+    ".visible .entry nop()\n"
+    "{ ret; }\n"
+    ".visible .entry work(.param .u32 n)\n"
+    "{ .reg .pred p; .reg .b32 r<3>; ld.param.u32 r1, [n]; mov.u32 r2, 0;\n"
+    "  again: add.u32 r2, r2, 1; setp.lt.u32 p, r2, r1; @p bra again; ret; }\n"
     ".visible .entry spin()\n"
     "{ again: bra again; }\n";
 
@@ -129,6 +135,8 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_store, "store");
     kernel(stub_say, "say");
     kernel(stub_spin, "spin");
+    kernel(stub_nop, "nop");
+    kernel(stub_work, "work");
     __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
@@ -417,33 +425,6 @@ static void reset(void)
     EXPECT(cudaFree(d), CU_INVALID_VALUE);
 }
 
-/* The application's clock, on the machine with round numbers: 1 us for an event and for the start
- * of a copy, 1 GB/s from pinned memory; two streams copy one after the other. */
-static void clock_(void)
-{
-    enum { BYTES = 1000000 };
-    void *d, *pinned, *s[2], *e[3];
-    float ms;
-    EXPECT(cudaMalloc(&d, 2 * BYTES), 0);
-    EXPECT(cudaHostAlloc(&pinned, 2 * BYTES, 0), 0);
-    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&s[k]), 0);
-    for (int k = 0; k < 3; k++) EXPECT(cudaEventCreate(&e[k]), 0);
-    EXPECT(cudaEventRecord(e[0], s[0]), 0);
-    EXPECT(cudaEventRecord(e[1], s[0]), 0);
-    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
-    EXPECT(ms * 1e6f + 0.5f, 1000);
-    EXPECT(cudaDeviceSynchronize(), 0);
-    EXPECT(cudaEventRecord(e[0], s[0]), 0);
-    EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s[0]), 0);
-    EXPECT(cudaEventRecord(e[1], s[0]), 0);
-    EXPECT(cudaMemcpyAsync((char *)d + BYTES, pinned, BYTES, COPY_H2D, s[1]), 0);
-    EXPECT(cudaEventRecord(e[2], s[1]), 0);
-    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
-    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1);
-    EXPECT(cudaEventElapsedTime(&ms, e[0], e[2]), 0);
-    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1 + 1000 + 1);
-}
-
 static void *in_thread(void *arg)
 {
     (void)arg;
@@ -490,6 +471,7 @@ static const struct {
     {"closed", closed},   {"printing", printing}, {"streams", streams},   {"threads", threads},
     {"capture", capture}, {"graph", graph},       {"pool", pool},         {"clock", clock_},
     {"reset", reset},     {"spin", spin},         {"no_image", no_image}, {"device", device},
+    {"overlap", overlap}, {"polling", polling},   {"kin", kin},           {"transfers", transfers},
 };
 
 int main(int argc, char **argv)

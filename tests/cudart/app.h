@@ -78,12 +78,25 @@ int cudaFreeAsync(void *p, void *stream);
 int cudaDeviceGetDefaultMemPool(void **out, int device);
 int cudaMemPoolGetAttribute(void *pool, int attribute, void *value);
 int cudaDeviceReset(void);
+int cudaStreamCreateWithFlags(void **stream, unsigned flags);
+int cudaStreamQuery(void *stream);
+int cudaEventSynchronize(void *event);
+int cudaEventQuery(void *event);
+int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream);
 
 /* The kernels of app.c: their stubs. */
-extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[];
+extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
+    stub_work[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
+
+/* Tests of app_clock.c. */
+void clock_(void);
+void overlap(void);
+void polling(void);
+void kin(void);
+void transfers(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

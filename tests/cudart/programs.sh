@@ -52,13 +52,30 @@ good" "" app device
 runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
+runs "what goes on side by side" 5 good "" with "--arch toy" overlap
+runs "queries" 5 good "" app polling
+runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
+runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
 good" "" env PTXLOOM_OPTIONS="--arch toy" "$loom" exec "$build/tests/cudart/app" device
 runs "an unknown machine" 1 "$build/tests/cudart/app.c" "x200" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --arch x200 "$build/tests/cudart/app" device
 runs "a program without CUDA" 7 "a b" "" "$loom" exec -- sh -c 'echo "$0 $1"; exit 7' a b
 runs "a trace" 5 good "" with "--trace t.db" vectors
 runs "what the trace holds" 0 add "" sh -c '"$1" query t.db --csv "SELECT entry FROM kernel" | tail -n +2' - "$loom"
+ask() { "$loom" query t.db --csv "$1" | tail -n +2 | tr -d '\r'; }
+runs "what the streams did" 0 "copy HtoD 4000 pageable device
+copy HtoD 4000 pageable device
+kernel add - - -
+copy DtoH 4000 device pageable" "" ask "SELECT kind || ' ' || name || ' ' || ifnull(bytes, '-') || ' ' || ifnull(source, '-') || ' ' || ifnull(destination, '-') FROM activity ORDER BY start_us"
+runs "each activity has its call, each launch its row" 0 "0 1 1" "" ask "SELECT (SELECT count(*) FROM activity a LEFT JOIN api_call c ON c.id = a.call WHERE c.id IS NULL) || ' ' || (SELECT count(*) FROM activity a JOIN kernel k ON k.id = a.kernel AND k.entry = a.name) || ' ' || (SELECT min(start_us < end_us) FROM api_call)"
+runs "allocations" 0 "3 device 1" "" ask "SELECT count(*) || ' ' || min(memory) || ' ' || min(end_us > start_us) FROM allocation"
+for q in gpu_summary gpu_trace api_summary api_trace allocations stream_overlap; do runs "query $q" 0 1 "" sh -c '"$1" query t.db --csv "$2" | awk "NR > 1 { n++ } END { print (n > 0) }"' - "$loom" $q; done
+runs "graphs in a trace" 5 good "" with "--trace t.db --timing first=1" graph
+runs "launches beyond the first are marked" 0 "store 1 0
+store 2 1" "" ask "SELECT name || ' ' || graph || ' ' || estimated FROM activity WHERE kind = 'kernel' ORDER BY id"
 runs "summary" 5 good " 1 .* add$" with --summary vectors
+runs "summary of copies and calls" 5 good "\[copy HtoD\]$" with --summary vectors
+runs "timing that there is not" 1 "$build/tests/cudart/app.c" "no value for --timing" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --timing some "$build/tests/cudart/app" device
 
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
     cat >k.cu <<'END'

@@ -1,0 +1,198 @@
+/* activity.c - what the application did: rows of the trace, and the tables of --summary. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "cudart/state.h"
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- sums */
+
+typedef struct cuda_row {
+    const char *name;
+    uint64_t calls, estimated, bytes, cycles, instructions;
+    double ns, least, most, seconds;
+} cuda_row;
+
+typedef struct cuda_rows {
+    cuda_row *at;
+    size_t n, cap;
+} cuda_rows;
+
+static cuda_rows activities, calls;
+
+static cuda_row *row_of(cuda_rows *rows, const char *name)
+{
+    for (size_t k = 0; k < rows->n; k++)
+        if (rows->at[k].name == name || strcmp(rows->at[k].name, name) == 0) return &rows->at[k];
+    if (rows->n == rows->cap) {
+        const size_t cap = rows->cap ? 2 * rows->cap : 16;
+        cuda_row *more = realloc(rows->at, cap * sizeof *more);
+        if (!more) return NULL;
+        rows->at = more;
+        rows->cap = cap;
+    }
+    char *copy = strdup(name);
+    if (!copy) return NULL;
+    rows->at[rows->n] = (cuda_row){.name = copy};
+    return &rows->at[rows->n++];
+}
+
+static cuda_row *add_time(cuda_rows *rows, const char *name, double ns)
+{
+    cuda_row *r = row_of(rows, name);
+    if (!r) return NULL;
+    if (!r->calls || ns < r->least) r->least = ns;
+    if (!r->calls || ns > r->most) r->most = ns;
+    r->calls++;
+    r->ns += ns;
+    return r;
+}
+
+void cuda_count(const char *name, const pl_result *r)
+{
+    cuda_row *row = row_of(&activities, name);
+    if (!row) return;
+    row->cycles += r->cycles;
+    row->instructions += r->inst_executed;
+    row->seconds += r->wall_seconds;
+}
+
+/* ---------------------------------------------------------------- rows of the trace */
+
+static void trace_failed(pl_status st)
+{
+    if (st == PL_OK) return;
+    cuda_messages();
+    pl_trace_close(cuda.trace, false);
+    cuda.trace = NULL;
+}
+
+void cuda_note(const cuda_activity *a)
+{
+    if (cuda.options.summary && a->span.end > a->span.start && strcmp(a->kind, "event") != 0) {
+        char name[64];
+        snprintf(name, sizeof name, "[%s %s]", a->kind, a->name);
+        const bool kernel = strcmp(a->kind, "kernel") == 0, plain = strcmp(a->kind, a->name) == 0;
+        if (plain) snprintf(name, sizeof name, "[%s]", a->kind);
+        cuda_row *r = add_time(&activities, kernel ? a->name : name, a->span.end - a->span.start);
+        if (r && a->bytes > 0) r->bytes += (uint64_t)a->bytes;
+        if (r) r->estimated += a->estimated;
+    }
+    if (!cuda.trace) return;
+    trace_failed(pl_trace_add_activity(
+        cuda.trace, &(pl_trace_activity){.kind = a->kind,
+                                         .name = a->name,
+                                         .device = cuda_self.device,
+                                         .stream = (int64_t)a->stream,
+                                         .call = cuda_self.call_id,
+                                         .graph = cuda.graph_launch,
+                                         .start = a->span.start * 1e-3,
+                                         .end = a->span.end * 1e-3,
+                                         .launch = a->launch,
+                                         .bytes = a->bytes,
+                                         .source = a->source,
+                                         .destination = a->destination,
+                                         .estimated = a->estimated,
+                                         .spread = a->estimated ? a->spread * 1e-3 : -1}));
+}
+
+void cuda_note_call(int result, const char *error)
+{
+    if (!cuda_self.number) cuda_self.number = ++cuda.threads;
+    if (cuda.options.summary) add_time(&calls, cuda_self.call, cuda.now - cuda_self.call_start);
+    if (!cuda.trace) return;
+    trace_failed(
+        pl_trace_add_call(cuda.trace, &(pl_trace_call){.id = cuda_self.call_id,
+                                                       .name = cuda_self.call,
+                                                       .thread = cuda_self.number,
+                                                       .start = cuda_self.call_start * 1e-3,
+                                                       .end = cuda.now * 1e-3,
+                                                       .result = result,
+                                                       .error = error}));
+}
+
+void cuda_note_allocation(const cuda_alloc *a, double end)
+{
+    static const char *const name[] = {
+        [MEMORY_HOST] = "pinned", [MEMORY_DEVICE] = "device", [MEMORY_MANAGED] = "managed"};
+    if (!cuda.trace) return;
+    trace_failed(pl_trace_add_allocation(
+        cuda.trace, &(pl_trace_allocation){.address = a->address,
+                                           .bytes = a->size,
+                                           .memory = a->registered ? "registered" : name[a->type],
+                                           .start = a->start * 1e-3,
+                                           .end = end * 1e-3}));
+}
+
+/* ---------------------------------------------------------------- names */
+
+/* A program of nvcc has the C++ library, which knows how to take a name apart. */
+const char *cuda_shown_name(cuda_function *f)
+{
+    if (f->shown) return f->shown;
+    union {
+        void *address;
+        char *(*call)(const char *, char *, size_t *, int *);
+    } demangle = {.address = dlsym(RTLD_DEFAULT, "__cxa_demangle")};
+    int status;
+    f->shown = demangle.address ? demangle.call(f->name, NULL, NULL, &status) : NULL;
+    if (!f->shown) f->shown = strdup(f->name);
+    return f->shown ? f->shown : f->name;
+}
+
+/* ---------------------------------------------------------------- --summary */
+
+static int longest_first(const void *a, const void *b)
+{
+    const cuda_row *x = a, *y = b;
+    if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+/* A time with a fitting unit, eight characters long and more. */
+static const char *as_time(double ns, char text[32])
+{
+    static const char *const unit[] = {"ns", "us", "ms", "s"};
+    int k = 0;
+    while (k < 3 && ns >= 1000) ns /= 1000, k++;
+    snprintf(text, 32, "%.*f %2s", ns >= 100 ? 1 : ns >= 10 ? 2 : 3, ns, unit[k]);
+    return text;
+}
+
+static void print_rows(cuda_rows *rows, const char *title)
+{
+    char total[32], mean[32], least[32], most[32];
+    double all = 0;
+    if (!rows->n) return;
+    qsort(rows->at, rows->n, sizeof *rows->at, longest_first);
+    for (size_t k = 0; k < rows->n; k++) all += rows->at[k].ns;
+    fprintf(stderr, "\n%8s %11s %8s %11s %11s %11s  %s\n", "time", "", "calls", "average", "least",
+            "most", title);
+    for (size_t k = 0; k < rows->n; k++) {
+        const cuda_row *r = &rows->at[k];
+        const double n = r->calls ? (double)r->calls : 1;
+        fprintf(stderr, "%6.2f %% %11s %8" PRIu64 " %11s %11s %11s  %s",
+                all > 0 ? 100 * r->ns / all : 0, as_time(r->ns, total), r->calls,
+                as_time(r->ns / n, mean), as_time(r->least, least), as_time(r->most, most),
+                r->name);
+        if (r->estimated) fprintf(stderr, " (%" PRIu64 " estimated)", r->estimated);
+        fputc('\n', stderr);
+    }
+}
+
+void cuda_summary(void)
+{
+    fflush(stdout);
+    print_rows(&activities, "kernels and copies");
+    print_rows(&calls, "calls of the API, on the host");
+    fprintf(stderr, "\n%8s %16s %16s %10s  kernel\n", "launches", "cycles", "instructions",
+            "emulated");
+    for (size_t k = 0; k < activities.n; k++) {
+        const cuda_row *r = &activities.at[k];
+        if (*r->name == '[') continue;
+        fprintf(stderr, "%8" PRIu64 " %16" PRIu64 " %16" PRIu64 " %8.2f s  %s\n", r->calls,
+                r->cycles, r->instructions, r->seconds, r->name);
+    }
+}

@@ -1,0 +1,98 @@
+/* timing.c - which launches run with the model of time (--timing), and how long the others take:
+ * as long as timed launches of the same kernel and shape took on average. */
+#include "cudart/state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Timed launches of a kernel with one shape. */
+typedef struct cuda_kin {
+    struct cuda_kin *next;
+    cuda_launch shape;
+    double n, mean, squares; /* of cycles; squares: of the distances from the mean */
+    double instructions;     /* their mean */
+} cuda_kin;
+
+/* A launch is like others when its instructions are as many but for this part. */
+#define ALIKE 0.1
+
+static double spent; /* seconds that timed launches have taken */
+
+static bool same_shape(const cuda_launch *a, const cuda_launch *b)
+{
+    return memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 &&
+           memcmp(&a->block, &b->block, sizeof a->block) == 0 &&
+           memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 && a->shared == b->shared;
+}
+
+static cuda_kin *kin_of(const cuda_function *f, const cuda_launch *l)
+{
+    cuda_kin *k = f->kin;
+    while (k && !same_shape(&k->shape, l)) k = k->next;
+    return k;
+}
+
+bool cuda_timed(const cuda_function *f, const cuda_launch *l)
+{
+    const cuda_options *o = &cuda.options;
+    if (o->mode != PL_MODE_TIMING) return false;
+    if (o->timing == CUDA_TIME_BUDGET) return spent < o->timing_limit;
+    const cuda_kin *k = o->timing == CUDA_TIME_FIRST ? kin_of(f, l) : NULL;
+    return !k || k->n < o->timing_limit;
+}
+
+static void remember(cuda_function *f, const cuda_launch *l, const pl_result *r)
+{
+    cuda_kin *k = kin_of(f, l);
+    if (!k && !(k = calloc(1, sizeof *k))) return; /* then nothing is learnt from it */
+    if (k->n == 0) {
+        k->shape = *l;
+        k->next = f->kin;
+        f->kin = k;
+    }
+    const double cycles = (double)r->cycles, before = cycles - k->mean;
+    k->n++;
+    k->mean += before / k->n;
+    k->squares += before * (cycles - k->mean);
+    k->instructions += ((double)r->inst_executed - k->instructions) / k->n;
+}
+
+/* From launches of the kernel that are not alike: cycles by instructions. */
+static double by_instructions(const cuda_function *f, double instructions)
+{
+    double cycles = 0, all = 0;
+    for (const cuda_kin *k = f->kin; k; k = k->next) {
+        cycles += k->n * k->mean;
+        all += k->n * k->instructions;
+    }
+    return all > 0 ? cycles / all * instructions : 0;
+}
+
+cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r)
+{
+    cuda_kernel_time t = {.name = cuda_shown_name(f), .cycles = (double)r->cycles, .spread = -1};
+    if (r->cycles) {
+        spent += r->wall_seconds;
+        if (r->status == PL_OK) remember(f, l, r);
+        return t;
+    }
+    const cuda_kin *k = kin_of(f, l);
+    t.estimated = true;
+    const double executed = (double)r->inst_executed;
+    const bool alike = k && fabs(executed - k->instructions) <= ALIKE * k->instructions;
+    t.cycles = alike ? k->mean : by_instructions(f, executed);
+    if (alike && k->n > 1) t.spread = sqrt(k->squares / (k->n - 1));
+    if (t.cycles <= 0)
+        t.cycles = cuda_guessed_cycles((double)r->inst_executed,
+                                       (double)l->grid.x * l->grid.y * l->grid.z);
+    return t;
+}
+
+void cuda_kin_free(cuda_function *f)
+{
+    while (f->kin) {
+        cuda_kin *next = f->kin->next;
+        free(f->kin);
+        f->kin = next;
+    }
+}

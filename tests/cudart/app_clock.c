@@ -1,0 +1,256 @@
+/* app_clock.c - tests of the application's clock. Those without another machine in their name
+ * expect the machine with round numbers (toy): calls cost the host nothing, an event and the start
+ * of an operation take 1 us, copies have 1 GB/s. */
+#include "tests/cudart/app.h"
+#include <math.h>
+
+/* The application's clock, on the machine with round numbers: 1 us for an event and for the start
+ * of a copy, 1 GB/s from pinned memory; two streams copy one after the other. */
+void clock_(void)
+{
+    enum { BYTES = 1000000 };
+    void *d, *pinned, *s[2], *e[3];
+    float ms;
+    EXPECT(cudaMalloc(&d, 2 * BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, 2 * BYTES, 0), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&s[k]), 0);
+    for (int k = 0; k < 3; k++) EXPECT(cudaEventCreate(&e[k]), 0);
+    EXPECT(cudaEventRecord(e[0], s[0]), 0);
+    EXPECT(cudaEventRecord(e[1], s[0]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    EXPECT(ms * 1e6f + 0.5f, 1000);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaEventRecord(e[0], s[0]), 0);
+    EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s[0]), 0);
+    EXPECT(cudaEventRecord(e[1], s[0]), 0);
+    EXPECT(cudaMemcpyAsync((char *)d + BYTES, pinned, BYTES, COPY_H2D, s[1]), 0);
+    EXPECT(cudaEventRecord(e[2], s[1]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[2]), 0);
+    EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1 + 1000 + 1);
+}
+
+/* Microseconds between two events in a stream, with what `work` puts there between them. */
+static float between(void *stream, void (*work)(void *ctx, void *stream), void *ctx)
+{
+    void *e[2];
+    float ms;
+    for (int k = 0; k < 2; k++) EXPECT(cudaEventCreate(&e[k]), 0);
+    EXPECT(cudaEventRecord(e[0], stream), 0);
+    work(ctx, stream);
+    EXPECT(cudaEventRecord(e[1], stream), 0);
+    EXPECT(cudaEventSynchronize(e[1]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+    return ms * 1e3f;
+}
+
+enum { BYTES = 1000000 };
+
+typedef struct buffers {
+    char *device, *pinned;
+    void *other, *done; /* a stream and an event */
+    void *graph;
+} buffers;
+
+static void both_ways(void *ctx, void *stream)
+{
+    const buffers *b = ctx;
+    EXPECT(cudaMemcpyAsync(b->device, b->pinned, BYTES, COPY_H2D, stream), 0);
+    EXPECT(cudaMemcpyAsync(b->pinned + BYTES, b->device + BYTES, BYTES, COPY_D2H, b->other), 0);
+    EXPECT(cudaEventRecord(b->done, b->other), 0);
+    EXPECT(cudaStreamWaitEvent(stream, b->done, 0), 0);
+}
+
+static void one_way(void *ctx, void *stream)
+{
+    const buffers *b = ctx;
+    EXPECT(cudaMemcpyAsync(b->device, b->pinned, BYTES, COPY_H2D, stream), 0);
+    EXPECT(cudaMemcpyAsync(b->device + BYTES, b->pinned + BYTES, BYTES, COPY_H2D, b->other), 0);
+    EXPECT(cudaEventRecord(b->done, b->other), 0);
+    EXPECT(cudaStreamWaitEvent(stream, b->done, 0), 0);
+}
+
+static void launch_graph(void *ctx, void *stream)
+{
+    EXPECT(cudaGraphLaunch(((const buffers *)ctx)->graph, stream), 0);
+}
+
+static void *copy_graph(const buffers *b, bool chain)
+{
+    void *g, *exec, *node[2];
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[0], g, NULL, 0, b->device, b->pinned, BYTES, COPY_H2D),
+           0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[1], g, node, chain, b->pinned + BYTES, b->device + BYTES,
+                                    BYTES, COPY_D2H),
+           0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    return exec;
+}
+
+/* Copies of two directions go on side by side, in streams as in a graph; those of one do not. A
+ * stream of its own is no part of the default stream. */
+void overlap(void)
+{
+    buffers b;
+    void *s;
+    EXPECT(cudaMalloc((void **)&b.device, 2 * BYTES), 0);
+    EXPECT(cudaHostAlloc((void **)&b.pinned, 2 * BYTES, 0), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamCreateWithFlags(&b.other, 1), 0);
+    EXPECT(cudaEventCreate(&b.done), 0);
+    EXPECT(lroundf(between(s, both_ways, &b)), 1001 + 1);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(lroundf(between(s, one_way, &b)), 2002 + 2);
+    b.graph = copy_graph(&b, false);
+    EXPECT(lroundf(between(s, launch_graph, &b)), 1 + 1001 + 1);
+    b.graph = copy_graph(&b, true);
+    EXPECT(lroundf(between(s, launch_graph, &b)), 1 + 2002 + 1);
+}
+
+/* A query says "not ready" until the time has come, and comes to an end. */
+void polling(void)
+{
+    void *d, *pinned, *s, *e;
+    int n = 0;
+    EXPECT(cudaMalloc(&d, BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, BYTES, 0), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaEventQuery(e), 0);
+    EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    while (cudaEventQuery(e) == CU_NOT_READY) n++;
+    EXPECT(n > 10, 1);
+    EXPECT(cudaStreamQuery(s), 0);
+    EXPECT(cudaGetLastError(), 0);
+}
+
+static void work(void *ctx, void *stream)
+{
+    void *args[] = {ctx};
+    EXPECT(cudaLaunchKernel(stub_work, shape(1), shape(32), args, 0, stream), 0);
+}
+
+/* With --timing first=1 later launches take the time of the first one, and more when they execute
+ * more. */
+void kin(void)
+{
+    unsigned n = 1000, more = 4000;
+    const float first = between(NULL, work, &n), again = between(NULL, work, &n),
+                larger = between(NULL, work, &more);
+    EXPECT(first == again, 1);
+    EXPECT(larger > 2.5f * first && larger < 4 * first, 1);
+}
+
+/* ---------------------------------------------------------------- recordings of an H100 */
+
+typedef struct transfer {
+    const buffers *b;
+    size_t n;
+    char *pageable;
+} transfer;
+
+static void empty_kernels(void *ctx, void *stream)
+{
+    const transfer *t = ctx;
+    for (size_t k = 0; k < t->n; k++)
+        EXPECT(cudaLaunchKernel(stub_nop, shape(1), shape(32), NULL, 0, stream), 0);
+}
+
+#define COPY(name, to, from, kind)                                                                 \
+    static void name(void *ctx, void *stream)                                                      \
+    {                                                                                              \
+        const transfer *t = ctx;                                                                   \
+        EXPECT(cudaMemcpyAsync(to, from, t->n, kind, stream), 0);                                  \
+    }
+COPY(to_device, t->b->device, t->b->pinned, COPY_H2D)
+COPY(from_device, t->b->pinned, t->b->device, COPY_D2H)
+COPY(pageable_to_device, t->b->device, t->pageable, COPY_H2D)
+COPY(pageable_from_device, t->pageable, t->b->device, COPY_D2H)
+COPY(within, t->b->device, t->b->device + (64 << 20), COPY_D2D)
+
+static void nothing(void *ctx, void *stream)
+{
+    (void)ctx, (void)stream;
+}
+
+static void set(void *ctx, void *stream)
+{
+    const transfer *t = ctx;
+    EXPECT(cudaMemsetAsync(t->b->device, 1, t->n, stream), 0);
+}
+
+static void *kernels_in_a_row(size_t n)
+{
+    struct {
+        const void *function;
+        dim3 grid, block;
+        unsigned shared;
+        void **args, **extra;
+    } params = {.function = stub_nop, .grid = shape(1), .block = shape(32)};
+    void *g, *exec, *node[64];
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    for (size_t k = 0; k < n; k++)
+        EXPECT(cudaGraphAddKernelNode(&node[k], g, k ? &node[k - 1] : NULL, k > 0, &params), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    return exec;
+}
+
+static void graph_in_a_row(void *ctx, void *stream)
+{
+    const transfer *t = ctx;
+    EXPECT(cudaGraphLaunch(t->b->graph, stream), 0);
+}
+
+static const struct {
+    const char *name;
+    void (*work)(void *ctx, void *stream);
+} recorded[] = {
+    {"events nothing", nothing},
+    {"events empty kernels", empty_kernels},
+    {"events graph of empty kernels in a row", graph_in_a_row},
+    {"events h2d pinned", to_device},
+    {"events d2h pinned", from_device},
+    {"events h2d pageable", pageable_to_device},
+    {"events d2h pageable", pageable_from_device},
+    {"events d2d", within},
+    {"events set", set},
+};
+enum { KINDS = sizeof recorded / sizeof *recorded };
+
+/* $APP_TRANSFERS is tests/data/micro/transfers.tsv, the machine the H100: by 10 % on average, and
+ * none by more than 30 %. */
+void transfers(void)
+{
+    enum { MOST = 64 << 20 };
+    char line[256], name[200];
+    double us, sum = 0;
+    size_t rows = 0;
+    buffers b;
+    transfer t = {.b = &b};
+    void *s;
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    EXPECT(cudaMalloc((void **)&b.device, 2 * MOST), 0);
+    EXPECT(cudaHostAlloc((void **)&b.pinned, MOST, 0), 0);
+    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
+    t.pageable = calloc(1, MOST);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &t.n, &us) != 3 || t.n > MOST) continue;
+        for (int k = 0; k < KINDS; k++) {
+            if (strcmp(name, recorded[k].name) != 0) continue;
+            if (recorded[k].work == graph_in_a_row) b.graph = kernels_in_a_row(t.n);
+            const double error = fabs(between(s, recorded[k].work, &t) / us - 1);
+            if (error > 0.3) printf("%s %zu: %.0f %%\n", name, t.n, 100 * error);
+            sum += error;
+            rows++;
+        }
+    }
+    fclose(f);
+    free(t.pageable);
+    EXPECT(rows > 90, 1);
+    EXPECT(sum / (double)rows < 0.1, 1);
+}
