@@ -46,9 +46,11 @@ libptxloom_la_LIBADD += libpl_exec_avx512.la
 endif
 
 # Tensor cores.
-pl_exec_sources += emu/exec/ops/op_mma.c
+pl_exec_sources += emu/exec/ops/op_mma.c emu/exec/ops/op_tcgen05.c
 libptxloom_la_SOURCES += emu/exec/mma/mma.c emu/exec/mma/mma.h emu/exec/mma/dot_product.c emu/exec/mma/fragment_layout.c \
-	emu/exec/mma/wgmma.c
+	emu/exec/mma/wgmma.c \
+	emu/exec/tcgen05/tensor_memory.c emu/exec/tcgen05/tensor_memory.h emu/exec/tcgen05/descriptor.c \
+	emu/exec/tcgen05/product.c emu/exec/tcgen05/product.h
 unit_tests += tests/unit/test_num tests/unit/test_tensor
 tests_unit_test_num_SOURCES = tests/unit/test_num.c tests/unit/num_lanes.h tests/unit/num_lanes_fma.c
 tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)

@@ -435,11 +435,19 @@ surface.ptx:5:1: error: 'sured' (form 'sured.p.op.geom.b64.clamp a, {c}, b') is 
        | ^~~~~~~~~~~~~~~~~~~~~~~
 END
 "$loom" dis --asm two.ptx -o two.pla
-sed '0,/^    ret/s//    tcgen05#2.relinquish_alloc_permit.cta_group::1.sync.aligned ; line=4:23\n    ret/' two.pla >unsupported.pla
-says 2 run unsupported.pla -k a -g 1 -b 32 <<'END'
-two.ptx:4:23: error: 'tcgen05.relinquish_alloc_permit.group2.sync.aligned' is not executed: tensor memory is not modelled [E0423]
-     4 | .visible .entry a() { ret; }
-       |                       ^
+cat >sured.ptx <<'END'
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 s) { .reg .b32 %r<3>; .reg .b64 %rd<3>; ld.param.u64 %rd1, [s];
+sured.b.min.1d.s32.trap [%rd1, {%r2}], %r1;
+ret; }
+END
+"$loom" dis --asm sured.ptx | sed 's/sured.b.min.1d.s32.trap R0, {R2}, R3/sured#2.p.min.1d.b64.trap R0, {R2}, R0/' >unsupported.pla
+says 2 run unsupported.pla -g 1 -b 32 u64:0 <<'END'
+sured.ptx:5:1: error: 'sured.p.op.geom.b64.clamp a, {c}, b' is not executed: surfaces with elements of 64 bits have no recorded format [E0423]
+     5 | sured.b.min.1d.s32.trap [%rd1, {%r2}], %r1;
+       | ^
 END
 (ulimit -v 80000; { cat one.ptx; yes '.global .b32 x;' | head -200000 | awk '{ print ".global .b32 x" NR ";" }'; } >large.ptx; exec "$loom" as large.ptx) >/dev/null 2>memory
 grep -q '^error: out of memory while loading a module \[E0422\]$' memory && echo E0422 >>seen

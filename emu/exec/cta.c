@@ -12,6 +12,7 @@
 #include "emu/exec/exec.h"
 #include "emu/exec/hooks.h"
 #include "emu/exec/runtime/cuda_builtins.h"
+#include "emu/exec/tcgen05/tensor_memory.h"
 #include "emu/exec/consistency/weak_memory.h"
 #include "base/team.h"
 
@@ -83,6 +84,7 @@ static void free_cta(pl_cta *c)
         pl_async_free(w->async);
     }
     pl_weak_end(c->weak);
+    free(c->tmem);
     if (c->grid->hooks) c->grid->hooks->block_freed(c);
     free(c);
 }
@@ -363,6 +365,7 @@ bool pl_cta_begin(pl_cta *c)
     const pl_grid *g = c->grid;
     if (!c->filled) fill_cta(c);
     memset(c->shared, 0, c->shared_end);
+    if (c->tmem) memset(c->tmem, 0, sizeof *c->tmem);
     for (size_t k = 0; k < g->program->vars.n;
          k++) { /* initialised shared variables of the module */
         const pl_prog_var *v = &g->program->vars.at[k];

@@ -51,6 +51,7 @@ typedef struct pl_cta {
     uint64_t number;          /* of the block among those of all grids of the launch: for events */
     bool let_go;              /* the grid behind this one need not wait for it to start */
     struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
+    struct pl_tmem *tmem;     /* tensor memory, made when it is first used; owned */
     void *check;              /* of a checker (hooks.h) */
     void *place;              /* timing with several threads: for pl_grid.in_order */
     uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a

@@ -503,7 +503,11 @@ typedef struct lowered {
 static void lower_address(lower *c, lowered *l, unsigned k, const pl_operand *o)
 {
     static const uint8_t narrow[] = {PL_MF_ADDR32, PL_MF_ADDR32_2, PL_MF_ADDR32_3};
-    const place a = address(c, o, l->addresses, &l->t);
+    place a = address(c, o, l->addresses, &l->t);
+    if (l->addresses > 2 && a.offset && a.row != UINT32_MAX) {
+        a.row = sum_row(c, a.row, a.narrow ? W_s32 : W_s64, a.offset, &l->t);
+        a.offset = 0;
+    }
     l->t.op[k] = a.row;
     if (a.narrow) l->t.sel[PL_M_FLAGS] |= narrow[l->addresses < 2 ? l->addresses : 2];
     if (!l->addresses) {
@@ -511,7 +515,7 @@ static void lower_address(lower *c, lowered *l, unsigned k, const pl_operand *o)
         if (a.space != PL_SP_REG) l->t.sel[PL_M_SPACE] = (uint8_t)a.space;
     } else if (l->addresses == 1)
         l->t.target = (uint32_t)(int32_t)a.offset;
-    else
+    else if (l->addresses == 2)
         l->t.op[PL_INLINE_OPERANDS - 1] = (uint32_t)(int32_t)a.offset;
     l->addresses++;
 }

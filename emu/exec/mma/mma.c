@@ -66,31 +66,31 @@ pl_tensor_num pl_tensor_number(const pl_tensor_op *op)
 
 /* ------------------------------------------------------------------ block scales */
 
-/* The scales of one operand: line i (a row of A, a column of B) has COUNT of them along k. */
-typedef struct scales {
-    int count;
-    int32_t sig[PL_TENSOR_MAX_M][4], exp[PL_TENSOR_MAX_M][4];
-    bool nan[PL_TENSOR_MAX_M];
-} scales;
+typedef pl_tensor_scales scales;
+
+/* ue8m0 is a power of two, ue4m3 an unsigned float with three fraction bits; the top code of both
+ * is a NaN. */
+void pl_tensor_scale_set(pl_tensor_scales *s, int line, int at, uint32_t code, bool ue4m3)
+{
+    const uint32_t x = code & (ue4m3 ? 0x7f : 0xff);
+    const int e = (int)(x >> 3), m = (int)(x & 7);
+    if (at == 0) s->nan[line] = false;
+    s->nan[line] |= x == (ue4m3 ? 0x7f : 0xff);
+    s->sig[line][at] = ue4m3 ? (e ? 8 + m : m) : 1;
+    s->exp[line][at] = ue4m3 ? (e ? e : 1) - 7 : (int)x - 127;
+}
 
 /* A's scales sit in two lanes of each quad, rows r and r + 8; B's in one. Which lanes: measured by
- * others on an RTX 5090, and so in CUTLASS' SM120 layouts; not recorded here. ue8m0 is a power of
- * two, ue4m3 an unsigned float with three fraction bits; the top code of both is a NaN. */
+ * others on an RTX 5090, and so in CUTLASS' SM120 layouts; not recorded here. */
 static void read_scales(const pl_tensor_scale *from, int lines, scales *s)
 {
     s->count = from->count;
     for (int i = 0; i < lines; i++) {
         const int lane =
             lines == N ? 4 * i + from->lane : 4 * (i % 8) + 2 * (from->lane & 1) + i / 8;
-        s->nan[i] = false;
-        for (int c = 0; c < from->count; c++) {
-            const uint32_t x =
-                from->row[lane] >> 8 * ((from->byte + c) & 3) & (from->ue4m3 ? 0x7f : 0xff);
-            const int e = (int)(x >> 3), m = (int)(x & 7);
-            s->nan[i] |= x == (from->ue4m3 ? 0x7f : 0xff);
-            s->sig[i][c] = from->ue4m3 ? (e ? 8 + m : m) : 1;
-            s->exp[i][c] = from->ue4m3 ? (e ? e : 1) - 7 : (int)x - 127;
-        }
+        for (int c = 0; c < from->count; c++)
+            pl_tensor_scale_set(s, i, c, from->row[lane] >> 8 * ((from->byte + c) & 3),
+                                from->ue4m3);
     }
 }
 
@@ -117,6 +117,21 @@ static void scale_nans(const scales *a, const scales *b, int m, uint32_t (*d)[N]
     for (int r = 0; r < m; r++)
         for (int j = 0; j < N; j++)
             if (a->nan[r] || b->nan[j]) d[r][j] = 0x7fffffff;
+}
+
+void pl_tensor_scaled_tile(const pl_tensor_num *num, pl_mma_left_factor *left,
+                           const pl_tensor_scales *a, const pl_tensor_scales *b,
+                           const uint32_t (*right)[N], uint32_t (*sum)[N])
+{
+    pl_tensor_factors factors;
+    pl_tensor_num scaled = *num;
+    for (int i = 0; i < left->k; i++) {
+        scale_right(&factors, i, b, i, left->k);
+        for (int r = 0; r < left->m; r++) scale_left(left, r, i, a, r, i, left->k);
+    }
+    scaled.factors = &factors;
+    pl_tensor_tile(&scaled, left, right, (const uint32_t(*)[N])sum, sum);
+    scale_nans(a, b, left->m, sum);
 }
 
 /* ------------------------------------------------------------------ one quad-layout product */
@@ -217,8 +232,6 @@ static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, 
                        const void *const *c)
 {
     pl_mma_left_factor left;
-    pl_tensor_factors factors;
-    pl_tensor_num scaled = *num;
     scales sa, sb;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N];
     left.m = m;
@@ -230,14 +243,9 @@ static void quad_dense(const pl_tensor_op *op, const pl_tensor_num *num, int m, 
     if (op->scale_a) {
         read_scales(op->scale_a, m, &sa);
         read_scales(op->scale_b, N, &sb);
-        for (int i = 0; i < k; i++) {
-            scale_right(&factors, i, &sb, i, k);
-            for (int r = 0; r < m; r++) scale_left(&left, r, i, &sa, r, i, k);
-        }
-        scaled.factors = &factors;
-    }
-    pl_tensor_tile(&scaled, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
-    if (op->scale_a) scale_nans(&sa, &sb, m, sum);
+        pl_tensor_scaled_tile(num, &left, &sa, &sb, (const uint32_t(*)[N])right, sum);
+    } else
+        pl_tensor_tile(num, &left, (const uint32_t(*)[N])right, (const uint32_t(*)[N])sum, sum);
     pack_sum(d, (const uint32_t(*)[N])sum, m, num->d);
 }
 

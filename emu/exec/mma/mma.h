@@ -139,6 +139,21 @@ typedef struct pl_tensor_scale {
     bool ue4m3; /* false: ue8m0 */
 } pl_tensor_scale;
 
+/* Scales as numbers: line i (a row of A, a column of B) has COUNT of them along k. */
+typedef struct pl_tensor_scales {
+    int count;
+    int32_t sig[PL_TENSOR_MAX_M][4], exp[PL_TENSOR_MAX_M][4];
+    bool nan[PL_TENSOR_MAX_M];
+} pl_tensor_scales;
+
+/* Decodes scale AT of a line; they are set in order. */
+void pl_tensor_scale_set(pl_tensor_scales *s, int line, int at, uint32_t code, bool ue4m3);
+/* pl_tensor_tile with block scales: SUM is C and becomes D, LEFT is prepared and gets A's scales.
+ */
+void pl_tensor_scaled_tile(const pl_tensor_num *num, pl_mma_left_factor *left,
+                           const pl_tensor_scales *a, const pl_tensor_scales *b,
+                           const uint32_t (*right)[PL_TENSOR_N], uint32_t (*sum)[PL_TENSOR_N]);
+
 typedef struct pl_tensor_op {
     pl_tensor_family family;
     pl_tensor_gen gen;
@@ -177,7 +192,14 @@ void pl_tensor_mma(const pl_tensor_op *op, void *const *d, const void *const *a,
 
 /* ------------------------------------------------------------------ wgmma */
 
-typedef enum pl_wgmma_swizzle { PL_WS_NONE, PL_WS_128, PL_WS_64, PL_WS_32 } pl_wgmma_swizzle;
+/* The last is tcgen05's: 128 bytes of which pieces of 32 change places. */
+typedef enum pl_wgmma_swizzle {
+    PL_WS_NONE,
+    PL_WS_128,
+    PL_WS_64,
+    PL_WS_32,
+    PL_WS_128_BY_32
+} pl_wgmma_swizzle;
 
 /* A decoded matrix descriptor; all in bytes. */
 typedef struct pl_wgmma_desc {
@@ -192,6 +214,24 @@ pl_wgmma_desc pl_wgmma_decode(uint64_t descriptor);
  * BITS is the element's size; TRANSPOSED means MN-major storage (16-bit elements only). For 1-bit
  * elements K counts words and BITS is 32. */
 uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, int mn, int k);
+
+/* An operand in shared memory. */
+typedef struct pl_matrix_source {
+    pl_wgmma_desc desc;
+    int bits;    /* of an element as it is fetched: 1-bit elements come in words */
+    int in_byte; /* 4, 6: 16 elements of so many bits are packed into the first bytes of each 16;
+                    they are fetched as bytes. 0: none */
+    bool trans;
+    uint32_t negate; /* the sign bit, to be flipped, or 0 */
+    const uint8_t *shared;
+    uint32_t size;
+} pl_matrix_source;
+
+/* LINES lines (rows of A, columns of B; a multiple of 8) from FIRST on, K elements each. Element
+ * (line, k) goes to out[line * line_step + k * k_step]; without OUT only the addresses are checked.
+ * False: *FAULT lies outside of the shared memory. */
+bool pl_matrix_fetch(const pl_matrix_source *s, int first, int lines, int k, uint32_t *out,
+                     int line_step, int k_step, uint32_t *fault);
 
 typedef struct pl_wgmma_op {
     pl_tensor_gen gen;

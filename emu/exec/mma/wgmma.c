@@ -36,16 +36,19 @@ pl_wgmma_desc pl_wgmma_decode(uint64_t x)
 
 uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, int mn, int k)
 {
-    static const uint32_t widths[] = {16, 128, 64, 32}, masks[] = {0, 7, 3, 1};
-    const uint32_t width = widths[desc->swizzle], mask = masks[desc->swizzle];
+    static const uint32_t widths[] = {16, 128, 64, 32, 128}, masks[] = {0, 7, 3, 1, 3};
+    const bool by_32 = desc->swizzle == PL_WS_128_BY_32;
+    const uint32_t width = widths[desc->swizzle], mask = masks[desc->swizzle],
+                   lines = by_32 ? 4 : 8;
     const uint32_t along = (uint32_t)((transposed ? mn : k) * bits) / 8; /* bytes along the lines */
     const uint32_t line = (uint32_t)(transposed ? k : mn);
-    uint32_t at = desc->start + line % 8 * width + along % width;
+    uint32_t at = desc->start + line % lines * width + along % width;
     if (desc->swizzle == PL_WS_NONE)
         at += transposed ? line / 8 * desc->lead + along / width * desc->stride
                          : line / 8 * desc->stride + along / width * desc->lead;
     else
-        at += line / 8 * desc->stride + along / width * desc->lead;
+        at += line / lines * desc->stride + along / width * desc->lead;
+    if (by_32) return (at ^ (((at >> 7) - desc->base) & mask) << 5) & 0x3ffff;
     return (at ^ (((at >> 7) - desc->base) & mask) << 4) & 0x3ffff;
 }
 
@@ -56,16 +59,6 @@ int pl_wgmma_d_regs(const pl_wgmma_op *op)
 
 /* ------------------------------------------------------------------ operands */
 
-/* An operand in shared memory. */
-typedef struct source {
-    pl_wgmma_desc desc;
-    int bits; /* of an element as it is fetched: 1-bit elements come in words */
-    bool trans;
-    uint32_t negate; /* the sign bit, to be flipped, or 0 */
-    const uint8_t *shared;
-    uint32_t size;
-} source;
-
 static uint32_t element_at(const uint8_t *p, int bits)
 {
     if (bits == 8) return p[0];
@@ -73,11 +66,21 @@ static uint32_t element_at(const uint8_t *p, int bits)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* LINES lines (rows of A, columns of B; a multiple of 8) from FIRST on, K elements each. Element
- * (line, k) goes to out[line * line_step + k * k_step]; without OUT only the addresses are checked.
- * A swizzle moves pieces of 16 bytes as a whole, so one address serves all elements of a piece. */
-static bool fetch(const source *s, int first, int lines, int k, uint32_t *out, int line_step,
-                  int k_step, uint32_t *fault)
+/* Element E of a piece of 16 bytes. Packed e2m1 elements lie in bits 2 to 5 of their byte. */
+static uint32_t element_of_piece(const pl_matrix_source *s, const uint8_t *piece, int e)
+{
+    if (s->in_byte == 4) return (uint32_t)(piece[e / 2] >> 4 * (e & 1) & 15) << 2;
+    if (s->in_byte == 6) {
+        const int at = 6 * e;
+        return ((uint32_t)piece[at / 8] | (uint32_t)piece[at / 8 + 1] << 8) >> at % 8 & 63;
+    }
+    if (s->bits == 4) return piece[e / 2] >> 4 * (e & 1) & 15;
+    return element_at(piece + e * s->bits / 8, s->bits);
+}
+
+/* A swizzle moves pieces of 16 bytes as a whole, so one address serves all elements of a piece. */
+bool pl_matrix_fetch(const pl_matrix_source *s, int first, int lines, int k, uint32_t *out,
+                     int line_step, int k_step, uint32_t *fault)
 {
     const int per = 128 / s->bits;
     const int di = s->trans ? per : 1, dj = s->trans ? 1 : per; /* from piece to piece */
@@ -92,7 +95,7 @@ static bool fetch(const source *s, int first, int lines, int k, uint32_t *out, i
             if (!out) continue;
             uint32_t *to = out + i * line_step + j * k_step;
             for (int e = 0; e < per; e++)
-                to[e * step] = element_at(s->shared + at + e * s->bits / 8, s->bits) ^ s->negate;
+                to[e * step] = element_of_piece(s, s->shared + at, e) ^ s->negate;
         }
     }
     return true;
@@ -138,18 +141,18 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
     const int k = op->a == PL_TT_B1 ? op->k / 32 : op->k, ka = op->sparse ? k / 2 : k;
     const bool half = op->d == PL_TT_F16;
     const int per_tile = half ? 2 : 4;
-    const source a = {pl_wgmma_decode(a_desc),
-                      bits_a,
-                      op->a_trans,
-                      op->negate_a ? 1u << (bits_a - 1) : 0,
-                      shared,
-                      shared_size};
-    const source b = {pl_wgmma_decode(b_desc),
-                      bits_b,
-                      op->b_trans,
-                      op->negate_b ? 1u << (bits_b - 1) : 0,
-                      shared,
-                      shared_size};
+    const pl_matrix_source a = {.desc = pl_wgmma_decode(a_desc),
+                                .bits = bits_a,
+                                .trans = op->a_trans,
+                                .negate = op->negate_a ? 1u << (bits_a - 1) : 0,
+                                .shared = shared,
+                                .size = shared_size};
+    const pl_matrix_source b = {.desc = pl_wgmma_decode(b_desc),
+                                .bits = bits_b,
+                                .trans = op->b_trans,
+                                .negate = op->negate_b ? 1u << (bits_b - 1) : 0,
+                                .shared = shared,
+                                .size = shared_size};
     pl_mma_left_factor left;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
 
@@ -157,14 +160,14 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
     left.k = ka;
     if (a_regs)
         from_registers(a_regs, ka, bits_a, a.negate, left.raw);
-    else if (!fetch(&a, 16 * warp, 16, ka, left.raw, ka, 1, fault))
+    else if (!pl_matrix_fetch(&a, 16 * warp, 16, ka, left.raw, ka, 1, fault))
         return false;
     for (int t = 0; t < op->n / N; t++) /* all faults first: D must stay untouched */
-        if (!fetch(&b, t * N, N, k, NULL, 1, N, fault)) return false;
+        if (!pl_matrix_fetch(&b, t * N, N, k, NULL, 1, N, fault)) return false;
     pl_tensor_prepare(&num, &left);
     for (int t = 0; t < op->n / N; t++) {
         uint32_t *const *tile = d + t * per_tile;
-        fetch(&b, t * N, N, k, right[0], 1, N, fault);
+        pl_matrix_fetch(&b, t * N, N, k, right[0], 1, N, fault);
         for (int r = 0; r < per_tile; r++) {
             for (int l = 0; l < LANES; l++) {
                 const int row = l / 4 + 8 * (half ? r : r >> 1), col = l % 4 * 2;
