@@ -87,7 +87,6 @@ libptxloom_la_SOURCES += \
 	compiler/opt/if_convert_loads.c \
 	compiler/opt/if_convert_overlap.c \
 	compiler/opt/licm.c \
-	compiler/opt/licm_loads.c \
 	compiler/opt/load_elim.c \
 	compiler/opt/loop_rotate.c \
 	compiler/opt/loop_constants.c \

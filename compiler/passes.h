@@ -1,5 +1,5 @@
-/* passes.h - the passes of passes.def that work on the block graph of a function (ir.h). Inside of
- * isa/ only.
+/* passes.h - the passes of passes.def that work on the block graph of a function (ir.h). For
+ * compiler/ only.
  *
  * Each leaves a function that computes the same bytes. False: out of memory. */
 #ifndef PL_COMPILER_PASSES_H
@@ -19,8 +19,4 @@
 /* predicate_select.c: true for a select of two constants that one instruction reads. A sum with it
  * is not combined with another. */
 bool pl_select_counts_pred(const pl_ir *x, const pl_insn *s);
-/* licm_loads.c: true for a call of a function, or of a subroutine for some lanes. Nothing is moved
- * out of a loop with one. */
-bool pl_insn_calls_out(const pl_insn *i);
-
 #endif

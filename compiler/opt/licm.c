@@ -1,26 +1,36 @@
 /* licm.c - loop-invariant code motion (LICM): what is invariant in a loop is computed in its
  * preheader.
  *
- * Compilers before ptxas do that for what they see; what assembly, other compilers and passes
- * of ours leave in a loop, ptxas 13.0 computes before it (2026-11: some 2,500 loops made for
- * it, of 70 kinds of instructions), if the loop has no other in it, calls no subroutine and waits
- * for no group of warps' products (wgmma), where
- * - every iteration comes through its block; other conditions may stand before it, since it does
- *   nothing but compute, or load (see licm_loads.c) from the
- *   first block of the loop;
- * - it is worth the registers that it takes all along. All that may leave one block does so, or
- *   nothing: the register of each result that is
- *   read in the loop, and one more for each pointer that IMAD.WIDE makes, is worth n /
- * licm.insns_per_reg in a block of n instructions (licm.loop_insns more for the loop itself).
- * Moving saves the instructions that compute them: licm.saved_alone for each, but 1 if the block
- *     waits for global memory meanwhile, which
- *   is if it loads and the load does not need it; and licm.saved_waiting for each such load. So one
- * instruction moves out of a block of 195, 64-bit arithmetic of one instruction out of 95, and a
- * pointer out of 61; two that make one value out of 395, and a load, with what its address needs,
- * out of 2,395. What is a constant when all is known is none of it. Compares of the first block go
- * too, when the bodies of short branches are guarded (pl_pass_if_convert), at most
- * licm.max_predicates: with more all stay, for the loop needs a predicate for its own end. What
- * divisions and matrix products are made of by then stays. */
+ * The passes licm and licm_compares move arithmetic. Other compilers do that for what they see;
+ * ptxas 13.0 also does it for what assembly and its own passes leave in a loop (some 2,500 loops
+ * made for it, of 70 kinds of instructions, 2026-11). The loop must be innermost, call nothing and
+ * wait for no wgmma group. An instruction may move if every iteration executes its block. Other
+ * branches may stand before it: it only computes, or loads from the first block of the loop.
+ *
+ * A block moves all that it may, or nothing. It must be worth the registers: one for each result
+ * that is read in the loop, and one more for each pointer that IMAD.WIDE makes. A register is worth
+ * n / licm.insns_per_reg in a block of n instructions; licm.loop_insns are added for the loop
+ * itself. A moved instruction saves licm.saved_alone. If the block waits for a global load that
+ * does not need it, it saves 1. A moved load saves licm.saved_waiting. So one instruction leaves a
+ * block of up to 195, 64-bit arithmetic one of 95, a pointer one of 61, two instructions for one
+ * value one of 395, and a load with its address one of 2,395. Constants do not count.
+ *
+ * Compares of the first block move after if_convert, at most licm.max_predicates: with more of them
+ * all stay, since the loop needs a predicate for its own end. What divisions and matrix products
+ * are lowered to stays.
+ *
+ * The pass licm_loads moves loads past what compilers before ptxas cannot look into, such as
+ * exchanges and assembly (27 loops made for it with 1 to 200 loads each, 2026-11). The number of
+ * loads and of registers does not matter. Loads move past the test for a first iteration, and out
+ * of several loops one after the other, if
+ * - the load is in the first block of the loop, before its first branch, and not predicated;
+ * - its address is invariant;
+ * - nothing in the loop may write what it reads: no store to its state space, and no barrier, fence
+ *   or atomic that waits for another thread. Nobody writes what .nc loads read;
+ * - the loop calls nothing, subroutines included;
+ * - it is not a load of shared memory in a loop of more than licm.shared_load_insns instructions,
+ *   copies not counted, or licm.shared_load_insns_waiting where the loop waits for memory anyway.
+ * The limits hold for all but two of 96 loops with 2 to 128 such loads. */
 #include "compiler/passes.h"
 #include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
@@ -49,11 +59,13 @@ typedef struct region_cost {
     bool waits_for_load;
 } region_cost;
 
-/* What the blocks of a loop do, by its header. */
+/* What the blocks of a loop do. */
 typedef struct loop_effects {
     pl_memory_clobbers stored;
-    bool is_innermost; /* no others in it, and it calls nothing */
-    bool lanes_exit;   /* for loads: lanes end in it */
+    bool is_innermost;     /* no others in it, and it calls nothing */
+    bool lanes_exit;       /* lanes end in it */
+    unsigned ninsns;       /* licm_loads: instructions, without copies */
+    bool waits_for_memory; /* licm_loads: for a load that stays in it */
 } loop_effects;
 
 typedef struct licm {
@@ -75,67 +87,86 @@ typedef struct licm {
     struct {
         region_cost *at;
         size_t n, cap;
-    } regions;      /* regions */
-    size_t first;   /* of this loop in `found` */
-    unsigned nregs; /* answers of the questions below */
-    bool is_constant, unsafe;
+    } regions;    /* regions */
+    size_t first; /* of this loop in `found` */
 } licm;
+
+/* True if the register or predicate has its value at the end of the block. */
+static bool is_available(const pl_ir *x, uint32_t row, unsigned use, uint32_t block)
+{
+    return use & PL_USE_PRED ? pl_ir_pred_available_at(x, row, block)
+                             : pl_ir_available_at(x, row, block);
+}
+
+/* True if all that it writes has one value: it may be written in another block. */
+static bool writes_values(const pl_ir *x, pl_insn *i)
+{
+    PL_FOR_EACH_WRITE(x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            if (!pl_ir_is_value(x, *o.row + k, (o.use & PL_USE_PRED) != 0)) return false;
+    return true;
+}
+
+/* ---- arithmetic ---- */
 
 /* The one in this loop that writes a register, PL_IR_NONE. */
 static uint32_t found_at(const licm *l, uint32_t row, unsigned use)
 {
+    if (row == UINT32_MAX) return PL_IR_NONE;
     const uint32_t k = (use & PL_USE_PRED ? l->of_pred : l->of_row)[row];
     return k > l->first ? k - 1 : PL_IR_NONE;
 }
 
-static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* True if each register that it reads has its value at the end of block `at`, or is written by
+ * one in `found`. *is_constant: what it computes of them is a constant. */
+static bool operands_available(const licm *l, pl_insn *i, bool *is_constant)
 {
-    licm *l = ctx;
-    uint64_t number;
-    for (unsigned k = 0; k < rows && !l->unsafe; k++) {
-        const uint32_t at = *row + k, f = at == UINT32_MAX ? PL_IR_NONE : found_at(l, at, use);
-        if (f != PL_IR_NONE)
-            l->is_constant &= l->found.at[f].is_constant;
-        else if (use & PL_USE_PRED)
-            l->unsafe = !pl_ir_pred_available_at(l->x, at, l->preheader);
-        else {
-            l->unsafe = !pl_ir_available_at(l->x, at, l->preheader);
-            l->is_constant &= pl_ir_constant_value(l->x, *row, &number);
+    uint64_t constant;
+    PL_FOR_EACH_READ(l->x->p, i, o) {
+        for (unsigned k = 0; k < o.rows; k++) {
+            const uint32_t at = *o.row + k, f = found_at(l, at, o.use);
+            if (f != PL_IR_NONE) {
+                *is_constant &= l->found.at[f].is_constant;
+                continue;
+            }
+            if (!is_available(l->x, at, o.use, l->preheader)) return false;
+            if (!(o.use & PL_USE_PRED))
+                *is_constant &= pl_ir_constant_value(l->x, *o.row, &constant);
         }
     }
+    return true;
 }
 
-static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Registers that it writes, without predicates. */
+static unsigned count_result_regs(const pl_ir *x, pl_insn *i)
 {
-    licm *l = ctx;
-    const bool pred = (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows && !l->unsafe; k++)
-        l->unsafe = !pl_ir_is_value(l->x, *row + k, pred);
-    l->nregs += pred ? 0 : rows;
+    unsigned n = 0;
+    PL_FOR_EACH_WRITE(x->p, i, o) n += o.use & PL_USE_PRED ? 0 : o.rows;
+    return n;
 }
 
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* Its operands count as read, and its results as written, by one in `found`. */
+static void note_operands(licm *l, pl_insn *i)
 {
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++)
-        (use & PL_USE_PRED ? l->pred_reads : l->row_reads)[*row + k]++;
+    PL_FOR_EACH_READ(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            (o.use & PL_USE_PRED ? l->pred_reads : l->row_reads)[*o.row + k]++;
+    PL_FOR_EACH_WRITE(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            (o.use & PL_USE_PRED ? l->of_pred : l->of_row)[*o.row + k] = (uint32_t)l->found.n;
 }
 
-static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* True if an instruction beside those in `found` reads what it writes. */
+static bool has_other_readers(const licm *l, pl_insn *i)
 {
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++)
-        (use & PL_USE_PRED ? l->of_pred : l->of_row)[*row + k] = (uint32_t)l->found.n;
-}
-
-/* Notes whether another instruction reads it. */
-static void check_readers(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    licm *l = ctx;
-    const bool pred = (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows; k++)
-        l->unsafe |= (pred ? l->x->preds : l->x->regs)[*row + k].nuses >
-                     (pred ? l->pred_reads : l->row_reads)[*row + k];
+    PL_FOR_EACH_WRITE(l->x->p, i, o) {
+        const bool pred = (o.use & PL_USE_PRED) != 0;
+        for (unsigned k = 0; k < o.rows; k++)
+            if ((pred ? l->x->preds : l->x->regs)[*o.row + k].nuses >
+                (pred ? l->pred_reads : l->row_reads)[*o.row + k])
+                return true;
+    }
+    return false;
 }
 
 static bool calls(const pl_insn *i)
@@ -145,18 +176,15 @@ static bool calls(const pl_insn *i)
 }
 
 /* Loads too, from the first block, if nothing in the loop may write what they read. */
-static bool is_hoistable(licm *l, uint32_t b, pl_insn *i)
+static bool is_hoistable(const licm *l, uint32_t b, pl_insn *i, bool *is_constant)
 {
     const bool load = pl_insn_is_hoistable_load(i);
-    l->unsafe =
-        i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
+    *is_constant = !load;
+    if (i->guard != PL_PT || (i->flags & PL_IF_FROM_WMMA) ||
         (load ? b != l->header || l->effects->lanes_exit || pl_clobbers_load(&l->effects->stored, i)
-              : !pl_insn_pure(i));
-    l->is_constant = !load;
-    l->nregs = 0;
-    if (!l->unsafe) pl_insn_reads_here(l->x->p, i, check_read, l);
-    if (!l->unsafe) pl_insn_writes_here(l->x->p, i, check_write, l);
-    return !l->unsafe;
+              : !pl_insn_pure(i)))
+        return false;
+    return operands_available(l, i, is_constant) && writes_values(l->x, i);
 }
 
 /* True if the block waits for it. */
@@ -165,36 +193,23 @@ static bool is_global_load(const pl_insn *i)
     return pl_insn_effects(i) == PL_EF_LOAD && pl_insn_loads(i, PL_SPACES_GLOBAL);
 }
 
-static void check_feeds_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++)
-        l->unsafe |= (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] == l->regions.n;
-}
-
-static void note_feeds_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows && *row + k != UINT32_MAX; k++)
-        (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = (uint32_t)l->regions.n;
-}
-
-static void note_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++)
-        (use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*row + k] = 0;
-}
-
 /* Is it needed by a load further on in its region, or one itself? From the last instruction to the
  * first. */
 static bool feeds_load(licm *l, pl_insn *i)
 {
-    l->unsafe = is_global_load(i);
-    if (!l->unsafe) pl_insn_writes_here(l->x->p, i, check_feeds_load, l);
-    if (!l->unsafe) return false;
-    if (i->guard == PL_PT) pl_insn_writes_here(l->x->p, i, note_written, l);
-    pl_insn_reads_here(l->x->p, i, note_feeds_load, l);
+    const uint32_t region = (uint32_t)l->regions.n;
+    bool needed = is_global_load(i);
+    PL_FOR_EACH_WRITE(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            needed |= (o.use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*o.row + k] == region;
+    if (!needed) return false;
+    if (i->guard == PL_PT)
+        PL_FOR_EACH_WRITE(l->x->p, i, o)
+            for (unsigned k = 0; k < o.rows; k++)
+                (o.use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*o.row + k] = 0;
+    PL_FOR_EACH_READ(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows && *o.row + k != UINT32_MAX; k++)
+            (o.use & PL_USE_PRED ? l->pred_needed : l->row_needed)[*o.row + k] = region;
     return true;
 }
 
@@ -214,18 +229,19 @@ static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
     *pl_push(x->tmp, &l->regions) = s;
     for (uint32_t k = at; k < end && pl_ir_ok(x); k++) {
         pl_insn *i = &x->blocks.at[b].code.at[k];
-        if (i->form == PL_IR_DEAD || !is_hoistable(l, b, i)) continue;
+        bool is_constant;
+        if (i->form == PL_IR_DEAD || !is_hoistable(l, b, i, &is_constant)) continue;
+        const unsigned nregs = count_result_regs(x, i);
         *pl_push(x->tmp, &l->found) =
             (invariant_insn){.block = b,
                              .at = k,
                              .region = (uint32_t)l->regions.n - 1,
-                             .nregs = (uint8_t)l->nregs,
-                             .is_constant = l->is_constant,
+                             .nregs = (uint8_t)nregs,
+                             .is_constant = is_constant,
                              .is_load = is_global_load(i),
-                             .pointer = pl_insn_mnem(i) == M_mad && l->nregs == 2,
+                             .pointer = pl_insn_mnem(i) == M_mad && nregs == 2,
                              .after_guard = pl_insn_is_hoistable_load(i)};
-        pl_insn_reads_here(x->p, i, note_read, l);
-        pl_insn_writes_here(x->p, i, note_write, l);
+        note_operands(l, i);
     }
     size_t f = l->found.n;
     for (uint32_t k = end; s.waits_for_load && f > first && k-- > at && pl_ir_ok(x);) {
@@ -234,15 +250,6 @@ static uint32_t scan_region(licm *l, uint32_t b, uint32_t at)
         if (l->found.at[f - 1].at == k) l->found.at[--f].feeds_load = needed;
     }
     return end + (end < x->blocks.at[b].code.n);
-}
-
-static void push_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++) {
-        const uint32_t f = *row + k == UINT32_MAX ? PL_IR_NONE : found_at(l, *row + k, use);
-        if (f != PL_IR_NONE) *pl_push(l->x->tmp, &l->worklist) = f;
-    }
 }
 
 /* As ptxas counts instructions by then: sums of three and logic of three are still two. */
@@ -271,18 +278,24 @@ static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
                                                ? l->x->p->tuning->licm.saved_alone
                                                : 1);
         *rows += s->pointer;
-        pl_insn_reads_here(x->p, i, push_operand, l);
+        PL_FOR_EACH_READ(x->p, i, o)
+            for (unsigned k = 0; k < o.rows; k++) {
+                const uint32_t needed = found_at(l, *o.row + k, o.use);
+                if (needed != PL_IR_NONE) *pl_push(x->tmp, &l->worklist) = needed;
+            }
     }
     return n;
 }
 
-static void check_after_guard(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+/* True if it reads what goes after the test whether there is a first iteration. */
+static bool reads_after_guard(const licm *l, pl_insn *i)
 {
-    licm *l = ctx;
-    for (unsigned k = 0; k < rows; k++) {
-        const uint32_t f = *row + k == UINT32_MAX ? PL_IR_NONE : found_at(l, *row + k, use);
-        l->unsafe |= f != PL_IR_NONE && l->found.at[f].after_guard;
-    }
+    PL_FOR_EACH_READ(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++) {
+            const uint32_t f = found_at(l, *o.row + k, o.use);
+            if (f != PL_IR_NONE && l->found.at[f].after_guard) return true;
+        }
+    return false;
 }
 
 /* Moves what goes. */
@@ -294,9 +307,7 @@ static bool hoist(licm *l)
     for (size_t f = l->first; f < l->found.n && pl_ir_ok(x); f++) {
         invariant_insn *s = &l->found.at[f];
         if (!s->hoistable) continue;
-        l->unsafe = s->after_guard;
-        pl_insn_reads_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_after_guard, l);
-        s->after_guard = l->unsafe;
+        s->after_guard |= reads_after_guard(l, &x->blocks.at[s->block].code.at[s->at]);
         if (s->after_guard && preheader == PL_IR_NONE) preheader = pl_ir_preheader(x, l->header);
         const uint32_t to = s->after_guard ? preheader : l->preheader;
         pl_insn *i = pl_ir_ok(x) ? pl_ir_insert_deferred(x, to, pl_ir_end(x, to)) : NULL;
@@ -324,9 +335,8 @@ static bool hoist_from_loop(licm *l, uint32_t header, uint32_t last, bool compar
     unsigned predicates = 0, beside = 0;
     for (size_t f = l->first; f < l->found.n; f++) {
         invariant_insn *s = &l->found.at[f];
-        l->unsafe = false;
-        pl_insn_writes_here(x->p, &x->blocks.at[s->block].code.at[s->at], check_readers, l);
-        s->has_variant_use = l->unsafe && !s->is_constant;
+        s->has_variant_use =
+            !s->is_constant && has_other_readers(l, &x->blocks.at[s->block].code.at[s->at]);
         predicates += s->has_variant_use && !s->nregs && s->block == header;
     }
     for (size_t f = l->first, end; f < l->found.n && pl_ir_ok(x); f = end) {
@@ -412,4 +422,150 @@ bool pl_pass_licm(pl_ir *x)
 bool pl_pass_licm_compares(pl_ir *x)
 {
     return run_licm(x, true);
+}
+
+/* ---- loads ---- */
+
+/* By block: another one of the same innermost loop; by header of a loop: a block of it, a loop in
+ * it, and another loop in the one around it. */
+typedef struct loop_tree {
+    uint32_t next, block, first_inner, sibling;
+} loop_tree;
+
+typedef struct licm_loads {
+    pl_ir *x;
+    const loop_tree *loops;
+    uint32_t header;
+} licm_loads;
+
+static bool is_invariant_load(const licm_loads *l, pl_insn *i)
+{
+    if (i->guard != PL_PT || !pl_insn_is_hoistable_load(i)) return false;
+    PL_FOR_EACH_READ(l->x->p, i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            if (!is_available(l->x, *o.row + k, o.use, l->x->blocks.at[l->header].idom))
+                return false;
+    return true;
+}
+
+static bool is_hoistable_load(const licm_loads *l, const loop_effects *b, pl_insn *i)
+{
+    if (i->form == PL_IR_DEAD || !is_invariant_load(l, i) || pl_clobbers_load(&b->stored, i))
+        return false;
+    if (i->sel[PL_M_SPACE] == PL_SP_SHARED &&
+        b->ninsns > (b->waits_for_memory ? l->x->p->tuning->licm.shared_load_insns_waiting
+                                         : l->x->p->tuning->licm.shared_load_insns))
+        return false;
+    return writes_values(l->x, i);
+}
+
+/* Adds what a block does. False: it calls functions, or lanes exit in it. */
+static bool add_block_effects(const licm_loads *l, loop_effects *to, pl_ir_block *b)
+{
+    for (size_t k = 0; k < b->code.n; k++) {
+        pl_insn *i = &b->code.at[k];
+        if (i->form == PL_IR_DEAD) continue;
+        if (pl_insn_calls_out(i) || (pl_insn_effects(i) & PL_EF_EXIT)) return false;
+        pl_clobbers_add_in_loop(&to->stored, i);
+        to->ninsns += !pl_insn_is_copy(i) && !pl_insn_is_free_copy(i);
+        to->waits_for_memory |= pl_insn_effects(i) == PL_EF_LOAD &&
+                                i->sel[PL_M_SPACE] != PL_SP_SHARED && !is_invariant_load(l, i);
+    }
+    return true;
+}
+
+/* The same of a loop and those in it. */
+static bool add_loop_effects(const licm_loads *l, loop_effects *to)
+{
+    const pl_ir *x = l->x;
+    *to = (loop_effects){.ninsns = 0};
+    for (uint32_t loop = l->header;;) {
+        for (uint32_t b = l->loops[loop].block; b != PL_IR_NONE; b = l->loops[b].next)
+            if (!add_block_effects(l, to, &x->blocks.at[b])) return false;
+        if (l->loops[loop].first_inner != PL_IR_NONE) {
+            loop = l->loops[loop].first_inner;
+            continue;
+        }
+        while (loop != l->header && l->loops[loop].sibling == PL_IR_NONE)
+            loop = x->blocks.at[loop].parent_loop;
+        if (loop == l->header) return true;
+        loop = l->loops[loop].sibling;
+    }
+}
+
+/* Which blocks and loops the loops have; NULL: no memory. */
+static const loop_tree *build_loop_tree(pl_ir *x)
+{
+    loop_tree *of = pl_arena_array(x->tmp, loop_tree, x->blocks.n + 1);
+    if (!of) return NULL;
+    for (size_t b = 0; b < x->blocks.n; b++)
+        of[b] = (loop_tree){PL_IR_NONE, PL_IR_NONE, PL_IR_NONE, PL_IR_NONE};
+    for (uint32_t j = 0; j < x->nrpo; j++) {
+        const uint32_t b = x->rpo[j], loop = x->blocks.at[b].loop,
+                       outer = x->blocks.at[b].nlatches ? x->blocks.at[b].parent_loop : PL_IR_NONE;
+        if (loop != PL_IR_NONE) {
+            of[b].next = of[loop].block;
+            of[loop].block = b;
+        }
+        if (outer != PL_IR_NONE) {
+            of[b].sibling = of[outer].first_inner;
+            of[outer].first_inner = b;
+        }
+    }
+    return of;
+}
+
+static bool hoist_loads_from_loop(pl_ir *x, const loop_tree *of, uint32_t header)
+{
+    loop_effects b;
+    licm_loads l = {.x = x, .loops = of, .header = header};
+    uint32_t preheader = PL_IR_NONE;
+    bool some = false;
+    for (size_t k = 0; k < x->blocks.at[header].code.n && !some; k++)
+        some = x->blocks.at[header].code.at[k].form != PL_IR_DEAD &&
+               is_invariant_load(&l, &x->blocks.at[header].code.at[k]);
+    if (!some || x->blocks.at[header].idom == header || !add_loop_effects(&l, &b)) return false;
+    for (size_t k = 0; k < x->blocks.at[header].code.n; k++) {
+        if (!is_hoistable_load(&l, &b, &x->blocks.at[header].code.at[k])) continue;
+        if (preheader == PL_IR_NONE) preheader = pl_ir_preheader(x, header);
+        pl_insn *to = preheader == PL_IR_NONE
+                          ? NULL
+                          : pl_ir_insert_deferred(x, preheader, x->blocks.at[preheader].code.n);
+        if (!to) return false;
+        *to = x->blocks.at[header].code.at[k];
+        pl_ir_remove(x, &x->blocks.at[header].code.at[k]);
+    }
+    return preheader != PL_IR_NONE;
+}
+
+/* Hoists loads out of one loop each, inner loops first; of nested loops only one at a time. False:
+ * there is nothing more to hoist, or no memory. */
+static bool hoist_loads_one_level(pl_ir *x)
+{
+    bool any = false;
+    if (!pl_ir_analyze(x)) return false;
+    bool *around = pl_arena_array(
+        x->tmp, bool,
+        x->blocks.n + 1); /* by header of a loop: something has been hoisted out of one in it */
+    const loop_tree *of = build_loop_tree(x);
+    if (!around || !of) return false;
+    for (uint32_t j = x->nrpo; j-- > 0 && pl_ir_ok(x);) {
+        const uint32_t header = x->rpo[j];
+        if (!x->blocks.at[header].nlatches || around[header] ||
+            !hoist_loads_from_loop(x, of, header))
+            continue;
+        any = true;
+        for (uint32_t outer = x->blocks.at[header].parent_loop; outer != PL_IR_NONE;
+             outer = x->blocks.at[outer].parent_loop)
+            around[outer] = true;
+    }
+    return pl_ir_finish_inserts(x, any) && any;
+}
+
+bool pl_pass_licm_loads(pl_ir *x)
+{
+    if (!pl_ir_any(x, pl_insn_is_hoistable_load)) return true;
+    while (hoist_loads_one_level(x)) {
+    }
+    return pl_ir_ok(x);
 }

@@ -70,6 +70,14 @@ static inline bool pl_insn_has_slow_path(const pl_insn *i)
            ((m == M_div || m == M_rem) && (pl_insn_has(i, W_u64) || pl_insn_has(i, W_s64)));
 }
 
+/* A call of a function, or of a subroutine for some lanes. Nothing is moved out of a loop with one.
+ */
+static inline bool pl_insn_calls_out(const pl_insn *i)
+{
+    return (pl_insn_effects(i) & PL_EF_CALL) || pl_insn_mnem(i) == M__slow ||
+           pl_insn_has_slow_path(i);
+}
+
 /* A fence between threads, which ptxas moves nothing across; those between proxies are others. */
 static inline bool pl_insn_is_fence(const pl_insn *i)
 {

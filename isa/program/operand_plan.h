@@ -1,5 +1,5 @@
-/* operand_plan.h - pl_insn_uses for passes that spend their time in it: written out in line around
- * the visiting function.
+/* operand_plan.h - the register operands of an instruction, for passes that walk over them: a loop
+ * (PL_FOR_EACH_READ) and visitors that are written out in line around a function.
  *
  * A plan says which operands of an instruction name registers, how wide they are and how they are
  * used: all that does not differ between instructions of one form with the same modifiers. */
@@ -144,5 +144,80 @@ PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
     pl_plan_reads(p, i, t, read, ctx);
     pl_plan_writes(p, i, t, written, ctx);
 }
+
+/* ---- the loop over operands ---- */
+
+/* The register operand at which a loop over the operands of an instruction is. */
+typedef struct pl_operand_iter {
+    uint32_t *row; /* its first row, or predicate; may be changed */
+    unsigned rows, use;
+    pl_program *p;
+    pl_insn *i;
+    const pl_operand_slot *slot, *end; /* operands to come */
+    unsigned left;                     /* elements of a vector to come */
+    uint32_t move, nmoves;             /* of a call: registers that it passes and receives */
+    pl_operand_plan own;               /* of an instruction whose plan the program does not keep */
+} pl_operand_iter;
+
+/* The next register that a call passes or receives. False: there are no more. */
+bool pl_call_operands_next(pl_operand_iter *o);
+/* Says which a call has: `which` are PL_USE_READ and PL_USE_WRITE. */
+void pl_call_operands_begin(pl_operand_iter *o, unsigned which);
+
+PL_IN_LINE bool pl_operands_next(pl_operand_iter *o)
+{
+    if (o->left) {
+        o->left--;
+        o->row++;
+        return true;
+    }
+    while (o->slot < o->end) {
+        const pl_operand_slot *u = o->slot++;
+        uint32_t *op = (uint32_t *)(void *)o->i + u->at;
+        if (*op == UINT32_MAX) continue;
+        if (u->count) {
+            op = &o->p->pool.at[o->i->extra_ops + *op];
+            o->left = u->count - 1u;
+        }
+        o->row = op;
+        o->rows = u->rows;
+        o->use = u->use;
+        return true;
+    }
+    return o->move < o->nmoves && pl_call_operands_next(o);
+}
+
+/* The first of the operands that are read, written or both, as `which` says. */
+PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_program *p, pl_insn *i, unsigned which)
+{
+    const pl_operand_plan *t = pl_plan_of(p, i, &o->own);
+    const unsigned guard = i->guard == PL_PT; /* always true: no operand */
+    o->p = p;
+    o->i = i;
+    o->slot = which == PL_USE_WRITE  ? t->writes
+              : which == PL_USE_READ ? t->reads + guard
+                                     : t->use + guard;
+    o->end = which == PL_USE_WRITE  ? t->writes + t->nwrites
+             : which == PL_USE_READ ? t->reads + t->nreads
+                                    : t->use + t->n;
+    o->left = 0;
+    o->move = o->nmoves = 0;
+    if (t->calls) pl_call_operands_begin(o, which);
+    return pl_operands_next(o);
+}
+
+/* for each register operand `o` (a pl_operand_iter) that the instruction reads, writes, or both:
+ *
+ *     PL_FOR_EACH_READ(x->p, i, o)
+ *         for (unsigned k = 0; k < o.rows; k++) n[*o.row + k]++;
+ *
+ * An operand that is both comes once, with both flags in o.use. */
+#define PL_FOR_EACH_OPERAND(program, insn, which, o)                                               \
+    for (pl_operand_iter o, *o##_more = pl_operands_begin(&o, program, insn, which) ? &o : NULL;   \
+         o##_more; o##_more = pl_operands_next(&o) ? &o : NULL)
+#define PL_FOR_EACH_READ(program, insn, o)  PL_FOR_EACH_OPERAND(program, insn, PL_USE_READ, o)
+#define PL_FOR_EACH_WRITE(program, insn, o) PL_FOR_EACH_OPERAND(program, insn, PL_USE_WRITE, o)
+#define PL_FOR_EACH_USE(program, insn, o)                                                          \
+    PL_FOR_EACH_OPERAND(program, insn, PL_USE_READ | PL_USE_WRITE, o)
 
 #endif

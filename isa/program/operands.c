@@ -159,6 +159,30 @@ void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn
     if (which & PL_USE_WRITE) visit_moves(p, c->first_ret, c->nrets, true, fn, ctx);
 }
 
+/* Arguments first, then results; `move` counts both. */
+void pl_call_operands_begin(pl_operand_iter *o, unsigned which)
+{
+    const pl_prog_call *c = &o->p->calls.at[o->i->target];
+    o->move = which & PL_USE_READ ? 0 : c->nargs;
+    o->nmoves = c->nargs + (which & PL_USE_WRITE ? c->nrets : 0);
+}
+
+bool pl_call_operands_next(pl_operand_iter *o)
+{
+    const pl_prog_call *c = &o->p->calls.at[o->i->target];
+    while (o->move < o->nmoves) {
+        const uint32_t k = o->move++;
+        const bool result = k >= c->nargs;
+        pl_call_move *m = &o->p->moves.at[result ? c->first_ret + k - c->nargs : c->first_arg + k];
+        if (!m->reg) continue;
+        o->row = result ? &m->to : &m->from;
+        o->rows = m->bytes > 4 ? 2 : 1;
+        o->use = (result ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
+        return true;
+    }
+    return false;
+}
+
 void pl_insn_uses(pl_program *p, pl_insn *i, pl_use_fn *fn, void *ctx)
 {
     pl_insn_uses_here(p, i, fn, ctx);
