@@ -21,23 +21,12 @@ typedef struct divergence_finder {
     bool any, again;
 } divergence_finder;
 
-static inline void reads_divergent(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void reads_divergent(divergence_finder *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    divergence_finder *f = ctx;
     uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
     for (unsigned k = 0; k < rows; k++) {
         f->any |= v[k] & DIVERGENT;
         v[k] |= READ;
-    }
-}
-
-static inline void propagates(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    divergence_finder *f = ctx;
-    uint8_t *v = (use & PL_USE_PRED ? f->v->pred : f->v->row) + *row;
-    for (unsigned k = 0; k < rows; k++) {
-        f->again |= v[k] == READ;
-        v[k] |= DIVERGENT;
     }
 }
 
@@ -109,8 +98,15 @@ static inline bool propagate(pl_divergence *v, pl_ir *x, bool (*brings)(const pl
                 if (!f.any && is_warp_uniform_result(i))
                     reads_but_own(&f, i);
                 else if (!f.any)
-                    pl_insn_reads_here(x->p, i, reads_divergent, &f);
-                if (f.any) pl_insn_writes_here(x->p, i, propagates, &f);
+                    PL_FOR_EACH_READ(x->p, i, o) reads_divergent(&f, o.row, o.rows, o.use);
+                if (f.any)
+                    PL_FOR_EACH_WRITE(x->p, i, op) {
+                        uint8_t *w = (op.use & PL_USE_PRED ? f.v->pred : f.v->row) + *op.row;
+                        for (unsigned r = 0; r < op.rows; r++) {
+                            f.again |= w[r] == READ;
+                            w[r] |= DIVERGENT;
+                        }
+                    }
                 *done = f.any;
             }
     } while (f.again);

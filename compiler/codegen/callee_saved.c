@@ -56,21 +56,6 @@ static bool count_values(pl_ir *x, uint32_t *max)
     return true;
 }
 
-static void clear(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    callee_saved *p = ctx;
-    (void)rows;
-    if (use & PL_USE_PRED) p->live_preds[*row / 64] &= ~(1ull << *row % 64);
-}
-
-static void note_pressure(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    callee_saved *p = ctx;
-    (void)rows;
-    if ((use & PL_USE_PRED) && *row > PL_PT + 1u) /* the first two are constants */
-        p->live_preds[*row / 64] |= 1ull << *row % 64;
-}
-
 static uint32_t size_of_set(const callee_saved *p)
 {
     uint32_t n = 0;
@@ -83,10 +68,14 @@ static uint32_t live_through_calls(callee_saved *p, pl_ir_block *b)
 {
     uint32_t across = 0;
     for (size_t at = b->code.n; at-- > 0;) {
-        if (b->code.at[at].guard == PL_PT) pl_insn_writes_here(p->x->p, &b->code.at[at], clear, p);
+        if (b->code.at[at].guard == PL_PT)
+            PL_FOR_EACH_WRITE(p->x->p, &b->code.at[at], o)
+                if (o.use & PL_USE_PRED) p->live_preds[*o.row / 64] &= ~(1ull << *o.row % 64);
         const uint32_t n = pl_call_uses_abi(p->x->p, &b->code.at[at]) ? size_of_set(p) : 0;
         across = n > across ? n : across;
-        pl_insn_reads_here(p->x->p, &b->code.at[at], note_pressure, p);
+        PL_FOR_EACH_READ(p->x->p, &b->code.at[at], op)
+            if ((op.use & PL_USE_PRED) && *op.row > PL_PT + 1u) /* the first two are constants */
+                p->live_preds[*op.row / 64] |= 1ull << *op.row % 64;
     }
     return across;
 }

@@ -47,9 +47,8 @@ typedef struct coalescer {
     uint32_t skip; /* register that the current copy reads: it does not clash with what it writes */
 } coalescer;
 
-static void widths(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void widths(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    coalescer *c = ctx;
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++) {
         uint8_t w = k ? 255 : (uint8_t)rows;
@@ -132,9 +131,8 @@ static void set_live(coalescer *c, uint32_t n, bool live)
 }
 
 /* A write of this register while a partner is live: they cannot be one. */
-static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    coalescer *c = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) || !c->index[*row]) return;
     for (uint32_t l = c->first[c->index[*row] - 1]; l; l = c->next[l - 1]) {
@@ -144,27 +142,18 @@ static void check(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void kill(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void kill(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    coalescer *c = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) || (use & PL_USE_READ) || c->guarded || !c->index[*row]) return;
     set_live(c, c->index[*row] - 1, false);
 }
 
-static void revive(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void revive(coalescer *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    coalescer *c = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) || (!(use & PL_USE_READ) && !c->guarded) || !c->index[*row]) return;
     set_live(c, c->index[*row] - 1, true);
-}
-
-static void rename(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    const uint32_t *to = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && to[*row] != PL_IR_NONE) *row = to[*row];
 }
 
 static bool collect(coalescer *c)
@@ -176,7 +165,7 @@ static bool collect(coalescer *c)
             any = may_go(x, &x->blocks.at[x->rpo[j]].code.at[k]);
     for (size_t b = 0; any && b < x->blocks.n; b++)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], widths, c);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o) widths(c, o.row, o.rows, o.use);
     for (uint32_t j = 0; any && j < x->nrpo; j++)
         for (uint32_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++) {
             const pl_insn *i = &x->blocks.at[x->rpo[j]].code.at[k];
@@ -229,9 +218,9 @@ static bool coalesce_once(pl_ir *x, bool *any)
             pl_insn *i = &x->blocks.at[b].code.at[k];
             c.guarded = i->guard != PL_PT;
             c.skip = register_copy(&c, i) ? i->op[1] : PL_IR_NONE;
-            pl_insn_writes_here(x->p, i, check, &c);
-            pl_insn_writes_here(x->p, i, kill, &c);
-            pl_insn_uses_here(x->p, i, revive, &c);
+            PL_FOR_EACH_WRITE(x->p, i, o) check(&c, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, op) kill(&c, op.row, op.rows, op.use);
+            PL_FOR_EACH_USE(x->p, i, op) revive(&c, op.row, op.rows, op.use);
         }
     }
     uint32_t *to = pl_arena_array(x->tmp, uint32_t, x->f->rows + 4);
@@ -255,7 +244,8 @@ static bool coalesce_once(pl_ir *x, bool *any)
     pl_ir_sweep(x);
     for (size_t b = 0; *any && b < x->blocks.n; b++)
         for (size_t k = 0; c.touched[b] && k < x->blocks.at[b].code.n; k++)
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], rename, to);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], op)
+                if (!(op.use & PL_USE_PRED) && to[*op.row] != PL_IR_NONE) *op.row = to[*op.row];
     return pl_ir_ok(x);
 }
 
@@ -268,9 +258,8 @@ typedef struct operand_set {
     bool many;
 } operand_set;
 
-static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void touch(operand_set *t, uint32_t *row, unsigned rows, unsigned use)
 {
-    operand_set *t = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
         if (t->n == MOST_ROWS) {
@@ -285,7 +274,8 @@ static void touch(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 static operand_set touches(pl_ir *x, pl_insn *i)
 {
     operand_set t = {.n = 0};
-    if (i->form != PL_IR_DEAD) pl_insn_uses_here(x->p, i, touch, &t);
+    if (i->form != PL_IR_DEAD)
+        PL_FOR_EACH_USE(x->p, i, o) touch(&t, o.row, o.rows, o.use);
     return t;
 }
 

@@ -91,14 +91,6 @@ typedef struct upper_half_query {
     unsigned made;
 } upper_half_query;
 
-static void note_upper_half(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    upper_half_query *l = ctx;
-    if (!(use & PL_USE_PRED) && rows == 1 && *row < l->s->x->f->rows &&
-        l->s->x->regs[*row].ndefs == 1 && !l->s->x->regs[*row].precolored)
-        l->s->known[*row] = (uint8_t)l->made;
-}
-
 /* 1 when the value must be extended for this reader, and was not yet in this block. */
 static unsigned extend(int16_lowering *s, uint32_t row, unsigned how)
 {
@@ -213,7 +205,10 @@ bool pl_pass_lower_int16_extend(pl_ir *x)
             if (i->form == PL_IR_DEAD) continue;
             upper_half_query l = {&s, made(&s, i)};
             lower_insn(&s, i);
-            pl_insn_writes_here(x->p, i, note_upper_half, &l);
+            PL_FOR_EACH_WRITE(x->p, i, o)
+                if (!(o.use & PL_USE_PRED) && o.rows == 1 && *o.row < l.s->x->f->rows &&
+                    l.s->x->regs[*o.row].ndefs == 1 && !l.s->x->regs[*o.row].precolored)
+                    l.s->known[*o.row] = (uint8_t)l.made;
         }
     }
     pl_ir_preserve_all(x);

@@ -424,15 +424,6 @@ typedef struct access {
     uint32_t address;
 } access;
 
-static void demand_address(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    access *a = ctx;
-    if (*row == a->address && rows == 2 && !(use & PL_USE_PRED))
-        demand(a->h, *row, LOW);
-    else
-        demand_all(a->h, row, rows, use);
-}
-
 typedef void lowering(int64_lowering *h, pl_insn *i, unsigned wanted);
 
 /* The function that lowers 64-bit integer arithmetic of this class; NULL: it stays as it is. */
@@ -499,7 +490,12 @@ static void visit(int64_lowering *h, pl_insn *i)
     if (m == M_popc || m == M_clz || m == M_bfind) count_bits(h, i);
     access near = {h, near_address(i)};
     if (near.address != PL_IR_NONE)
-        pl_insn_reads_here(h->x->p, i, demand_address, &near);
+        PL_FOR_EACH_READ(h->x->p, i, o) {
+            if (*o.row == near.address && o.rows == 2 && !(o.use & PL_USE_PRED))
+                demand(near.h, *o.row, LOW);
+            else
+                demand_all(near.h, o.row, o.rows, o.use);
+        }
     else if (takes_half(i))
         demand(h, i->op[1], LOW);
     else if (extension(i))

@@ -244,9 +244,8 @@ typedef struct overlap {
     bool hit;
 } overlap;
 
-static void look(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void look(overlap *o, uint32_t *row, unsigned rows, unsigned use)
 {
-    overlap *o = ctx;
     if (use & PL_USE_PRED) return;
     o->hit |= (*row <= o->row + 1 && o->row < *row + rows) ||
               (*row <= o->other && o->other < *row + rows);
@@ -260,7 +259,7 @@ static bool unchanged(const wmma_lowering *m, size_t since)
     const pl_ir_block *b = &m->x->blocks.at[m->block];
     for (size_t k = since; k < m->at && !o.hit; k++)
         if (b->code.at[k].form != PL_IR_DEAD)
-            pl_insn_writes_here(m->x->p, &b->code.at[k], look, &o);
+            PL_FOR_EACH_WRITE(m->x->p, &b->code.at[k], op) look(&o, op.row, op.rows, op.use);
     return !o.hit;
 }
 

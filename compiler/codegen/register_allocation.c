@@ -97,20 +97,12 @@ typedef struct allocator {
     uint32_t delta; /* how far fixed rows move down */
 } allocator;
 
-static inline void join(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void join(allocator *l, uint32_t *row, unsigned rows, unsigned use)
 {
-    allocator *l = ctx;
     if ((use & PL_USE_PRED) || *row >= l->fixed) return;
     for (unsigned k = 1; k < rows;
          k++) /* rows of one operand belong to one unit: mark them as continued */
         l->unit_of[*row + k] = 1;
-}
-
-static inline void note_ref(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    allocator *l = ctx;
-    if (!(use & PL_USE_PRED) && *row < l->fixed)
-        *pl_push(l->a, &l->refs) = (unit_ref){l->unit_of[*row], (uint8_t)rows, (uint8_t)use};
 }
 
 static const unit_ref *refs_of(const allocator *l, uint32_t at)
@@ -151,13 +143,6 @@ static void locate_write(allocator *l, live_unit *u, const pl_insn *i, bool whol
         u->first.guard = PL_PT; /* of all lanes now */
 }
 
-static void note_set(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    allocator *l = ctx;
-    (void)rows;
-    if (use & PL_USE_PRED) l->pred_def[*row] = l->at + 1;
-}
-
 /* Reads come before writes within one instruction. */
 static void locate_all(allocator *l, pl_insn *i)
 {
@@ -165,7 +150,8 @@ static void locate_all(allocator *l, pl_insn *i)
     const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const unit_ref *r = first; r < end; r++)
         if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
-    pl_insn_writes_here(l->p, i, note_set, l);
+    PL_FOR_EACH_WRITE(l->p, i, o)
+        if (o.use & PL_USE_PRED) l->pred_def[*o.row] = l->at + 1;
     for (const unit_ref *r = first; r < end; r++) {
         live_unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_WRITE)) continue;
@@ -262,9 +248,8 @@ static void revive(allocator *l, const unit_ref *r)
                              2 * (l->at + queue < end ? l->at + queue : end));
 }
 
-static inline void renumber(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void renumber(allocator *l, uint32_t *row, unsigned rows, unsigned use)
 {
-    allocator *l = ctx;
     (void)rows;
     if (use & PL_USE_PRED) return;
     if (*row >= l->fixed)
@@ -297,7 +282,8 @@ static void make_units(allocator *l, pl_arena *a)
     for (uint32_t k = 0; k < l->f->count; k++) {
         pl_insn *i = &l->p->code.at[l->f->first + k];
         pl_operand_plan own;
-        if (pl_plan_of(l->p, i, &own)->wide) pl_insn_uses_here(l->p, i, join, l);
+        if (pl_plan_of(l->p, i, &own)->wide)
+            PL_FOR_EACH_USE(l->p, i, o) join(l, o.row, o.rows, o.use);
     }
     for (size_t k = 0; k < l->f->formal.n; k++) /* register parameters and results of functions */
         if (l->f->formal.at[k].reg && !l->f->formal.at[k].pred && l->f->formal.at[k].bytes > 4)
@@ -318,7 +304,10 @@ static void make_units(allocator *l, pl_arena *a)
     l->ref = pl_arena_array(a, uint32_t, l->f->count + 1);
     for (uint32_t k = 0; k < l->f->count && l->ref; k++) {
         l->ref[k] = (uint32_t)l->refs.n;
-        pl_insn_uses_here(l->p, &l->p->code.at[l->f->first + k], note_ref, l);
+        PL_FOR_EACH_USE(l->p, &l->p->code.at[l->f->first + k], op)
+            if (!(op.use & PL_USE_PRED) && *op.row < l->fixed)
+                *pl_push(l->a, &l->refs) =
+                    (unit_ref){l->unit_of[*op.row], (uint8_t)op.rows, (uint8_t)op.use};
         l->ref[k + 1] = (uint32_t)l->refs.n;
     }
 }
@@ -738,7 +727,7 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     if (rows > fixed) return PL_OK;
     l.delta = fixed - rows;
     for (uint32_t k = 0; k < f->count; k++)
-        pl_insn_uses_here(p, &p->code.at[f->first + k], renumber, &l);
+        PL_FOR_EACH_USE(p, &p->code.at[f->first + k], o) renumber(&l, o.row, o.rows, o.use);
     for (size_t k = 0; k < f->formal.n; k++)
         if (f->formal.at[k].reg)
             renumber(&l, &f->formal.at[k].to, 1, f->formal.at[k].pred ? PL_USE_PRED : 0);

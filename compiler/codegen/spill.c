@@ -183,20 +183,6 @@ static uint32_t temporaries(const pl_insn *i)
 
 /* ---- pressure ---- */
 
-static void leave_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    uint32_t k = pl_liveness_value_of(&s->f, *row, use);
-    if (k-- && pl_liveness_defines(&s->f, k, rows, use)) pl_liveness_set(&s->f, k, false);
-}
-
-static void enter_live(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    uint32_t k = pl_liveness_value_of(&s->f, *row, use);
-    if (k-- && !pl_liveness_defines(&s->f, k, rows, use)) pl_liveness_set(&s->f, k, true);
-}
-
 /* Most rows live at once in each block; the most of all. */
 static uint32_t measure(spiller *s)
 {
@@ -209,8 +195,16 @@ static uint32_t measure(spiller *s)
         for (s->at = (uint32_t)x->blocks.at[s->block].code.n; s->at-- > 0;) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
-            pl_insn_writes_here(x->p, i, leave_live, s);
-            pl_insn_uses_here(x->p, i, enter_live, s);
+            PL_FOR_EACH_WRITE(x->p, i, o) {
+                uint32_t k = pl_liveness_value_of(&s->f, *o.row, o.use);
+                if (k-- && pl_liveness_defines(&s->f, k, o.rows, o.use))
+                    pl_liveness_set(&s->f, k, false);
+            }
+            PL_FOR_EACH_USE(x->p, i, o) {
+                uint32_t k = pl_liveness_value_of(&s->f, *o.row, o.use);
+                if (k-- && !pl_liveness_defines(&s->f, k, o.rows, o.use))
+                    pl_liveness_set(&s->f, k, true);
+            }
             uint32_t rows = s->f.reg_pressure + temporaries(i);
             here = rows > here ? rows : here;
         }
@@ -297,9 +291,8 @@ static uint32_t next_use_out(const spiller *s, uint32_t b, uint32_t k)
     return best;
 }
 
-static void note_first(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_first(spiller *s, uint32_t *row, unsigned rows, unsigned use)
 {
-    spiller *s = ctx;
     spill_value *v = value_of(s, *row, use);
     if (!v || !lives(s, s->in, s->block, (uint32_t)(v - s->v))) return;
     uint32_t *d = next_use_at(s, s->block, s->f.v[v - s->v].global_index);
@@ -345,8 +338,9 @@ static bool find_next_use_distances(spiller *s)
         for (s->at = 0; s->at < x->blocks.at[s->block].code.n; s->at++) {
             pl_insn *i = &x->blocks.at[s->block].code.at[s->at];
             pl_liveness_visit(&s->f, s->block, s->at);
-            pl_insn_reads_here(x->p, i, note_first, s); /* before it writes: v = v + 1 needs v */
-            pl_insn_writes_here(x->p, i, note_first, s);
+            PL_FOR_EACH_READ(x->p, i, o)
+                note_first(s, o.row, o.rows, o.use); /* before it writes: v = v + 1 needs v */
+            PL_FOR_EACH_WRITE(x->p, i, o) note_first(s, o.row, o.rows, o.use);
         }
     for (uint32_t c = 0; c < cells; c++)
         if (s->next_use_in[c] != UINT32_MAX)
@@ -403,9 +397,8 @@ static void choose_entry(spiller *s, uint32_t b)
     s->entry[b] = make_list(s, first);
 }
 
-static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void list_access(spiller *s, uint32_t *row, unsigned rows, unsigned use)
 {
-    spiller *s = ctx;
     spill_value *v = value_of(s, *row, use);
     if (!v) return;
     bool reads = !starts(s, v, rows, use);
@@ -416,14 +409,6 @@ static void list_access(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     uint32_t next = v->next_access;
     *pl_push(s->x->tmp, &s->accesses) = (access){s->at, next, reads};
     v->next_access = (uint32_t)s->accesses.n;
-}
-
-static void list_current(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    (void)rows;
-    spill_value *v = value_of(s, *row, use);
-    if (v) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
 }
 
 /* How far the next use of a value is, seen from after the current instruction. */
@@ -544,13 +529,16 @@ static bool walk(spiller *s, uint32_t b)
     for (s->at = (uint32_t)x->blocks.at[b].code.n; s->at-- > 0;) {
         pl_insn *i = &x->blocks.at[b].code.at[s->at];
         pl_liveness_visit(&s->f, b, s->at);
-        pl_insn_uses_here(x->p, i, list_access, s);
+        PL_FOR_EACH_USE(x->p, i, o) list_access(s, o.row, o.rows, o.use);
     }
     uint32_t count = (uint32_t)x->blocks.at[b].code.n;
     for (s->at = 0; s->at < count; s->at++) {
         pl_insn i = x->blocks.at[b].code.at[s->at];
         s->touched.n = 0;
-        pl_insn_uses_here(x->p, &i, list_current, s);
+        PL_FOR_EACH_USE(x->p, &i, op) {
+            spill_value *v = value_of(s, *op.row, op.use);
+            if (v) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
+        }
         uint32_t room = s->room > temporaries(&i) ? s->room - temporaries(&i) : 1;
         for (size_t n = 0; n < s->touched.n; n++) {
             spill_value *v = &s->v[s->touched.at[n]];
@@ -643,14 +631,6 @@ static bool resolve_edge(spiller *s, uint32_t from, uint32_t edge)
 
 /* ---- stores ---- */
 
-static void list_written(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    (void)rows;
-    spill_value *v = use & PL_USE_WRITE ? value_of(s, *row, use) : NULL;
-    if (v && v->spilled && !v->remat) *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
-}
-
 static bool load_from_slot(const spiller *s, const pl_insn *i)
 {
     return pl_insn_mnem(i) == M_ld && i->sel[PL_M_SPACE] == PL_SP_LOCAL && i->op[1] == s->frame &&
@@ -676,7 +656,11 @@ static bool store_spilled_values(spiller *s)
                 continue;
             }
             s->touched.n = 0;
-            pl_insn_uses(x->p, &i, list_written, s);
+            PL_FOR_EACH_USE(x->p, &i, o) {
+                spill_value *v = o.use & PL_USE_WRITE ? value_of(s, *o.row, o.use) : NULL;
+                if (v && v->spilled && !v->remat)
+                    *pl_push(s->x->tmp, &s->touched) = (uint32_t)(v - s->v);
+            }
             for (size_t n = 0; n < s->touched.n; n++) {
                 pl_insn keep;
                 if (!make_move(s, &keep, &s->v[s->touched.at[n]], true, i.line)) return false;
@@ -699,14 +683,6 @@ static void live_at(spill_value *v, uint32_t at)
     v->end = at > v->end ? at : v->end;
 }
 
-static void live_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    spiller *s = ctx;
-    (void)rows;
-    spill_value *v = value_of(s, *row, use);
-    if (v) live_at(v, s->at);
-}
-
 static int starts_first(const void *a, const void *b)
 {
     const spill_value *x = *(spill_value *const *)a, *y = *(spill_value *const *)b;
@@ -725,7 +701,10 @@ static bool find_lives(spiller *s)
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         begin[b] = ++s->at;
         for (uint32_t c = 0; c < x->blocks.at[b].code.n; c++, s->at++)
-            pl_insn_uses(x->p, &x->blocks.at[b].code.at[c], live_here, s);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[c], o) {
+                spill_value *v = value_of(s, *o.row, o.use);
+                if (v) live_at(v, s->at);
+            }
         end[b] = s->at;
     }
     /* liveness was solved before blocks were added: those fetch what lives at both ends */

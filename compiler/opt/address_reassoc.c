@@ -114,9 +114,8 @@ static void sum_offsets(address_reassoc *r, uint32_t at)
     *pl_push(r->x->tmp, &r->sums) = at;
 }
 
-static void note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_write(address_reassoc *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    address_reassoc *r = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < r->x->f->rows; k++)
         r->last_write[*row + k] = r->now;
 }
@@ -197,7 +196,8 @@ bool pl_pass_address_reassoc(pl_ir *x)
                 i->imm += r.offset[from];
             } else if (!address && r.sums.n < MOST_SUMS)
                 sum_offsets(&r, (uint32_t)k);
-            if (i->form != PL_IR_DEAD) pl_insn_writes_here(x->p, i, note_write, &r);
+            if (i->form != PL_IR_DEAD)
+                PL_FOR_EACH_WRITE(x->p, i, o) note_write(&r, o.row, o.rows, o.use);
             r.now++;
         }
     }

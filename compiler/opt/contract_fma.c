@@ -173,9 +173,8 @@ typedef struct writes {
     bool hit;
 } writes;
 
-static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_write(writes *w, uint32_t *row, unsigned rows, unsigned use)
 {
-    writes *w = ctx;
     if ((use & PL_USE_PRED) || !(use & PL_USE_WRITE)) return;
     w->hit |=
         w->a - *row < rows || w->b - *row < rows || *row - w->a < w->rows || *row - w->b < w->rows;
@@ -199,7 +198,8 @@ static bool unchanged(const contraction *o, const pl_insn *def, uint32_t use)
         if (o->is_target[pc - o->f->first] ||
             (pl_forms[i->form].effects & (PL_EF_BRANCH | PL_EF_CALL)))
             return false;
-        if (pc < use) pl_insn_uses(o->p, i, check_write, &w);
+        if (pc < use)
+            PL_FOR_EACH_USE(o->p, i, op) check_write(&w, op.row, op.rows, op.use);
     }
     return !w.hit;
 }
@@ -400,28 +400,22 @@ typedef struct result_use {
     bool read;
 } result_use;
 
-static inline void ask_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    result_use *u = ctx;
-    u->read |= (use & PL_USE_PRED) && u->o->pred_uses[*row];
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++)
-        u->read |= u->o->r[*row + k].uses > u->o->r[*row + k].dead_uses;
-}
-
-static inline void count_dead_uses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    const result_use *u = ctx;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) u->o->r[*row + k].dead_uses++;
-}
-
 /* ptxas has removed these when it joins products and sums. */
 static void find_dead_uses(contraction *o)
 {
     for (uint32_t at = o->f->first + o->f->count; at-- > o->f->first;) {
         pl_insn *i = &o->p->code.at[at];
         result_use u = {o, pl_forms[i->form].effects != 0};
-        if (!u.read) pl_insn_writes_here(o->p, i, ask_read, &u);
-        if (!u.read) pl_insn_reads_here(o->p, i, count_dead_uses, &u);
+        if (!u.read)
+            PL_FOR_EACH_WRITE(o->p, i, op) {
+                u.read |= (op.use & PL_USE_PRED) && u.o->pred_uses[*op.row];
+                for (unsigned k = 0; !(op.use & PL_USE_PRED) && k < op.rows; k++)
+                    u.read |= u.o->r[*op.row + k].uses > u.o->r[*op.row + k].dead_uses;
+            }
+        if (!u.read)
+            PL_FOR_EACH_READ(o->p, i, op)
+                for (unsigned k = 0; !(op.use & PL_USE_PRED) && k < op.rows; k++)
+                    u.o->r[*op.row + k].dead_uses++;
     }
 }
 

@@ -16,17 +16,8 @@ typedef struct dce {
     } dead_regs; /* what is not written any more */
 } dce;
 
-static inline void note_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void release(dce *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    dce *c = ctx;
-    const pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
-    c->has_results = true;
-    for (unsigned k = 0; k < rows; k++) c->is_used |= r[k].nuses != 0;
-}
-
-static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    dce *c = ctx;
     for (unsigned k = 0; k < rows; k++) {
         pl_ir_reg *r = &(use & PL_USE_PRED ? c->x->preds : c->x->regs)[*row + k];
         r->nuses -= r->nuses != 0;
@@ -36,9 +27,8 @@ static void release(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void drop_result(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void drop_result(dce *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    dce *c = ctx;
     pl_ir_reg *r = (use & PL_USE_PRED ? c->x->preds : c->x->regs) + *row;
     for (unsigned k = 0; k < rows; k++) {
         c->def_removed |= r[k].ndefs != 1;
@@ -89,8 +79,8 @@ static void only_meet(dce *c, pl_insn *i)
     meet.op[0] = pl_gvn_mask;
     meet.latency_class = C_free;
     c->x->regs[pl_gvn_mask].nuses++;
-    pl_insn_reads_here(c->x->p, i, release, c);
-    pl_insn_writes_here(c->x->p, i, drop_result, c);
+    PL_FOR_EACH_READ(c->x->p, i, o) release(c, o.row, o.rows, o.use);
+    PL_FOR_EACH_WRITE(c->x->p, i, op) drop_result(c, op.row, op.rows, op.use);
     *i = meet;
 }
 
@@ -110,7 +100,11 @@ bool pl_pass_dce(pl_ir *x)
                 const bool exchange = i->form != PL_IR_DEAD && exchanges(i);
                 if (i->form == PL_IR_DEAD || (!exchange && !removable(i))) continue;
                 c.has_results = c.is_used = false;
-                pl_insn_writes_here(x->p, i, note_use, &c);
+                PL_FOR_EACH_WRITE(x->p, i, o) {
+                    const pl_ir_reg *r = (o.use & PL_USE_PRED ? c.x->preds : c.x->regs) + *o.row;
+                    c.has_results = true;
+                    for (unsigned k = 0; k < o.rows; k++) c.is_used |= r[k].nuses != 0;
+                }
                 if (c.is_used && is_constant_load(i) && x->discard_reg != PL_IR_NONE)
                     pl_insn_writes_here(x->p, i, pl_gvn_mask, &c);
                 if (!c.has_results || c.is_used) continue;
@@ -119,8 +113,8 @@ bool pl_pass_dce(pl_ir *x)
                     pl_gvn_same = false;
                     continue;
                 }
-                pl_insn_reads_here(x->p, i, release, &c);
-                pl_insn_writes_here(x->p, i, drop_result, &c);
+                PL_FOR_EACH_READ(x->p, i, o) release(&c, o.row, o.rows, o.use);
+                PL_FOR_EACH_WRITE(x->p, i, op) drop_result(&c, op.row, op.rows, op.use);
                 pl_ir_remove(x, i);
                 pl_gvn_same = false;
             }

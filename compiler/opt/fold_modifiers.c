@@ -34,13 +34,6 @@ static bool takes_sign(const pl_insn *i)
     return false;
 }
 
-static void note_reader(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    modifier_folding *f = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && !takes_sign(f->i)) f->unmodifiable_uses[*row] = 1;
-}
-
 /* The row that a 32-bit access to shared memory takes as its address, PL_IR_NONE. */
 static uint32_t shared_address(const pl_insn *i)
 {
@@ -254,7 +247,8 @@ bool pl_pass_fold_modifiers(pl_ir *x)
             pl_insn *i = &x->blocks.at[b].code.at[k];
             uint32_t address = shared_address(i);
             f.i = i;
-            pl_insn_reads_here(x->p, i, note_reader, &f);
+            PL_FOR_EACH_READ(x->p, i, o)
+                if (!(o.use & PL_USE_PRED) && !takes_sign(f.i)) f.unmodifiable_uses[*o.row] = 1;
             if (address != PL_IR_NONE && f.shared_address_uses[address] < UINT8_MAX)
                 f.shared_address_uses[address]++;
             note_accumulator(&f, i);

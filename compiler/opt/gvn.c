@@ -14,9 +14,8 @@ static bool is_value(const pl_ir *x, uint32_t row)
     return row == UINT32_MAX || x->regs[row].ndefs == 1;
 }
 
-static inline void substitute(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void substitute(value_table *f, uint32_t *row, unsigned rows, unsigned use)
 {
-    value_table *f = ctx;
     (void)rows;
     if (use & PL_USE_WRITE) return;
     const uint32_t *to = use & PL_USE_PRED ? f->pred_leader : f->leader, old = *row;
@@ -448,7 +447,7 @@ static void visit(value_table *f, uint32_t block, uint32_t at)
     pl_ir *x = f->x;
     pl_insn *i = &x->blocks.at[block].code.at[at];
     if (i->form == PL_IR_DEAD) return;
-    pl_insn_reads_here(x->p, i, substitute, f);
+    PL_FOR_EACH_READ(x->p, i, o) substitute(f, o.row, o.rows, o.use);
     if (guarded_by_number(f, i)) return;
     fold_select(f, i);
     if (propagate_copy(f, i) || policy(f, i) || reals(f, i)) return;
@@ -501,7 +500,8 @@ bool pl_pass_gvn(pl_ir *x)
         for (uint32_t b = 0; b < x->blocks.n && f.replaced; b++)
             for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
                 if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD)
-                    pl_insn_reads_here(x->p, &x->blocks.at[b].code.at[k], substitute, &f);
+                    PL_FOR_EACH_READ(x->p, &x->blocks.at[b].code.at[k], o)
+                        substitute(&f, o.row, o.rows, o.use);
         for (size_t k = 0; k < x->f->result.n; k++)
             if (x->f->result.at[k].reg)
                 substitute(&f, &x->f->result.at[k].from, 1,

@@ -62,22 +62,9 @@ static void note_ready(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* Sets .unsafe if writing it in the header changes what another instruction reads. */
-static void check_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    hoist *h = ctx;
-    h->unsafe |= (use & PL_USE_PRED) != 0;
-    for (unsigned k = 0; k < rows && !h->unsafe; k++) {
-        const reg_state *s = &h->row[*row + k];
-        h->unsafe =
-            !pl_ir_is_value(h->x, *row + k, false) || s->read == h->now || s->written == h->now;
-    }
-}
-
 /* Whether an operand is available at the branch, and else what computing it there costs. */
-static void check_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void check_read(hoist *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    hoist *h = ctx;
     h->unsafe |= (use & PL_USE_PRED) != 0;
     unsigned most = 0;
     for (unsigned k = 0; k < rows && !h->unsafe; k++) {
@@ -92,8 +79,16 @@ static bool is_hoistable(hoist *h, pl_insn *i)
 {
     h->unsafe = i->guard != PL_PT;
     h->cost = 0;
-    pl_insn_reads_here(h->x->p, i, check_read, h);
-    if (!h->unsafe) pl_insn_writes_here(h->x->p, i, check_write, h);
+    PL_FOR_EACH_READ(h->x->p, i, o) check_read(h, o.row, o.rows, o.use);
+    if (!h->unsafe)
+        PL_FOR_EACH_WRITE(h->x->p, i, o) {
+            h->unsafe |= (o.use & PL_USE_PRED) != 0;
+            for (unsigned k = 0; k < o.rows && !h->unsafe; k++) {
+                const reg_state *s = &h->row[*o.row + k];
+                h->unsafe = !pl_ir_is_value(h->x, *o.row + k, false) || s->read == h->now ||
+                            s->written == h->now;
+            }
+        }
     return !h->unsafe;
 }
 
@@ -108,25 +103,6 @@ static unsigned cost_of(const pl_insn *i)
 
 static void hoist_insn(hoist *h, uint32_t at);
 
-static void is_hoistable_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    hoist *h = ctx;
-    (void)use;
-    for (unsigned k = 0; k < rows; k++)
-        if (h->row[*row + k].ready_at == h->now) hoist_insn(h, h->x->regs[*row + k].def_index);
-}
-
-static void is_ready_here(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    hoist *h = ctx;
-    (void)use;
-    for (unsigned k = 0; k < rows; k++) {
-        h->row[*row + k].ready_at = 0;
-        h->x->regs[*row + k].def_block = h->head;
-        h->x->regs[*row + k].def_index = (uint32_t)pl_ir_end(h->x, h->head) - 1;
-    }
-}
-
 /* Moves the instruction at position `at` of the join, and before it what computes its
  * operands. */
 static void hoist_insn(hoist *h, uint32_t at)
@@ -134,12 +110,21 @@ static void hoist_insn(hoist *h, uint32_t at)
     pl_ir *x = h->x;
     pl_insn i = x->blocks.at[h->join].code.at[at];
     if (i.form == PL_IR_DEAD) return;
-    pl_insn_reads_here(x->p, &i, is_hoistable_load, h);
+    PL_FOR_EACH_READ(x->p, &i, o)
+        for (unsigned k = 0; k < o.rows; k++)
+            if (h->row[*o.row + k].ready_at == h->now)
+                hoist_insn(h, h->x->regs[*o.row + k].def_index);
     pl_insn *to = pl_ir_insert(x, h->head, pl_ir_end(x, h->head));
     if (!to) return;
     *to = i;
     pl_ir_remove(x, &x->blocks.at[h->join].code.at[at]);
-    pl_insn_writes_here(x->p, &i, is_ready_here, h);
+    PL_FOR_EACH_WRITE(x->p, &i, op) {
+        for (unsigned r = 0; r < op.rows; r++) {
+            h->row[*op.row + r].ready_at = 0;
+            h->x->regs[*op.row + r].def_block = h->head;
+            h->x->regs[*op.row + r].def_index = (uint32_t)pl_ir_end(h->x, h->head) - 1;
+        }
+    }
 }
 
 /* The block between the join and its head, PL_IR_NONE: they are not the two ends of a branch around

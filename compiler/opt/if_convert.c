@@ -240,18 +240,12 @@ typedef struct writes {
     bool hit;
 } writes;
 
-static void test_pred_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    writes *w = ctx;
-    (void)rows;
-    w->hit |= (use & PL_USE_PRED) && *row == w->pred;
-}
-
 static bool preserves_guard(pl_ir *x, uint32_t body, uint32_t pred)
 {
     writes w = {pred, false};
     for (size_t k = 0; k < x->blocks.at[body].code.n; k++)
-        pl_insn_writes_here(x->p, &x->blocks.at[body].code.at[k], test_pred_write, &w);
+        PL_FOR_EACH_WRITE(x->p, &x->blocks.at[body].code.at[k], o)
+            w.hit |= (o.use & PL_USE_PRED) && *o.row == w.pred;
     return !w.hit;
 }
 

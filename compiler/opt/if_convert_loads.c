@@ -81,13 +81,6 @@ typedef struct shared_base_use {
     bool any;
 } shared_base_use;
 
-static void find_shared_base(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    shared_base_use *p = ctx;
-    (void)rows;
-    p->any |= !(use & PL_USE_PRED) && is_shared_base(p->x, *row);
-}
-
 /* An access to one at a constant. */
 static bool has_constant_address(const pl_insn *i)
 {
@@ -105,7 +98,8 @@ bool pl_ifc_needs_shared_base(pl_ir *x, uint32_t block)
 {
     shared_base_use p = {x, false};
     for (size_t k = 0; k < x->blocks.at[block].code.n && !p.any; k++) {
-        pl_insn_reads_here(x->p, &x->blocks.at[block].code.at[k], find_shared_base, &p);
+        PL_FOR_EACH_READ(x->p, &x->blocks.at[block].code.at[k], o)
+            p.any |= !(o.use & PL_USE_PRED) && is_shared_base(p.x, *o.row);
         p.any |= has_constant_address(&x->blocks.at[block].code.at[k]);
     }
     return p.any;

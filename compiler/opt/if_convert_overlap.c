@@ -9,9 +9,8 @@ void pl_ifc_mark_use(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? a->pred : a->row)[*row + k] = a->query;
 }
 
-static void test_marked(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_marked(if_convert *a, uint32_t *row, unsigned rows, unsigned use)
 {
-    if_convert *a = ctx;
     for (unsigned k = 0; k < rows; k++)
         a->hit |= (use & PL_USE_PRED ? a->pred : a->row)[*row + k] == a->query;
 }
@@ -20,7 +19,7 @@ static void test_marked(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
-    pl_insn_reads_here(a->x->p, i, test_marked, a);
+    PL_FOR_EACH_READ(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
     if (a->hit) pl_insn_writes_here(a->x->p, i, pl_ifc_mark_use, a);
     return a->hit;
 }
@@ -29,7 +28,7 @@ bool pl_ifc_depends_on_marked(if_convert *a, pl_insn *i)
 static bool feeds_marked(if_convert *a, pl_insn *i)
 {
     a->hit = false;
-    pl_insn_writes_here(a->x->p, i, test_marked, a);
+    PL_FOR_EACH_WRITE(a->x->p, i, o) test_marked(a, o.row, o.rows, o.use);
     if (a->hit) pl_insn_reads_here(a->x->p, i, pl_ifc_mark_use, a);
     return a->hit;
 }

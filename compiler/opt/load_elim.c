@@ -103,9 +103,8 @@ static void note_mention(load_elim *r, const known_word *w)
     for (unsigned k = 0; k < w->base_regs; k++) r->mentioned_in[w->base + k] = r->block + 1;
 }
 
-static void may_overwrite(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void may_overwrite(load_elim *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    load_elim *r = ctx;
     bool known = false;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++)
         known |= r->mentioned_in[*row + k] == r->block + 1;
@@ -193,7 +192,7 @@ static void visit(load_elim *r, uint32_t at)
     const uint32_t e = pl_insn_effects(i);
     const bool load = simple(i, M_ld), store = simple(i, M_st);
     if (load && replace(r, at)) return;
-    pl_insn_writes_here(r->x->p, i, may_overwrite, r);
+    PL_FOR_EACH_WRITE(r->x->p, i, o) may_overwrite(r, o.row, o.rows, o.use);
     const bool poll = (i->flags & PL_IF_MEM) && (i->sel[PL_M_FLAGS] & PL_MF_POLL);
     if (pl_insn_has_slow_path(i))
         r->n = 0;

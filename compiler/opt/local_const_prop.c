@@ -15,15 +15,8 @@ typedef struct known_constant {
 
 /* ---- numbers in variables ---- */
 
-static void forget(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void read_number(known_constant *h, uint32_t *row, unsigned rows, unsigned use)
 {
-    known_constant *h = ctx;
-    for (unsigned k = 0; !(use & PL_USE_PRED) && k < rows; k++) h->block[*row + k] = 0;
-}
-
-static void read_number(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    known_constant *h = ctx;
     uint64_t number;
     if ((use & (PL_USE_PRED | PL_USE_WRITE)) || h->block[*row] != h->now ||
         h->x->regs[*row].width != rows ||
@@ -44,8 +37,11 @@ bool pl_pass_local_const_prop(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++) {
             pl_insn *i = &x->blocks.at[b].code.at[k];
             h.copy = pl_insn_mnem(i) == M_mov && pl_gvn_is_copy(i);
-            if (pl_insn_pure(i)) pl_insn_reads_here(x->p, i, read_number, &h);
-            pl_insn_writes_here(x->p, i, forget, &h);
+            if (pl_insn_pure(i))
+                PL_FOR_EACH_READ(x->p, i, o) read_number(&h, o.row, o.rows, o.use);
+            PL_FOR_EACH_WRITE(x->p, i, o)
+                for (unsigned r = 0; !(o.use & PL_USE_PRED) && r < o.rows; r++)
+                    h.block[*o.row + r] = 0;
             if (!h.copy || x->regs[i->op[1]].kind != PL_REG_PRESET) continue;
             h.constant[i->op[0]] = i->op[1];
             h.block[i->op[0]] = h.now;

@@ -32,31 +32,13 @@ static bool is_known(const pl_ir *x, uint32_t row)
            (i && i->reloc == PL_RELOC_VAR && x->p->vars.at[i->symbol].space == PL_SP_CONST);
 }
 
-static void test_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    iteration_constants *k = ctx;
-    (void)rows;
-    if (use & PL_USE_PRED)
-        k->all &= *row == PL_PT || *row == PL_PF || k->pred.at[*row] == k->loop;
-    else
-        k->all &= is_known(k->x, *row) || k->row.at[*row] == k->loop;
-}
-
 /* Values, and variables of which find_induction_variables has said that they are known. */
-static void test_written_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_written_known(iteration_constants *k, uint32_t *row, unsigned rows, unsigned use)
 {
-    iteration_constants *k = ctx;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned n = 0; n < (pred ? 1 : rows); n++)
         k->all &= (pred ? k->x->preds : k->x->regs)[*row + n].ndefs == 1 ||
                   (pred ? k->pred.at : k->row.at)[*row + n] == k->loop;
-}
-
-static void note_known(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    iteration_constants *k = ctx;
-    for (unsigned n = 0; n < ((use & PL_USE_PRED) ? 1 : rows); n++)
-        ((use & PL_USE_PRED) ? k->pred.at : k->row.at)[*row + n] = k->loop;
 }
 
 /* Is it known in each iteration what this reads? An event reads nothing. */
@@ -70,7 +52,12 @@ static bool reads_only_known(iteration_constants *k, const pl_insn *i)
         return false;
     pl_insn copy = *i;
     k->all = true;
-    pl_insn_reads_here(k->x->p, &copy, test_known, k);
+    PL_FOR_EACH_READ(k->x->p, &copy, o) {
+        if (o.use & PL_USE_PRED)
+            k->all &= *o.row == PL_PT || *o.row == PL_PF || k->pred.at[*o.row] == k->loop;
+        else
+            k->all &= is_known(k->x, *o.row) || k->row.at[*o.row] == k->loop;
+    }
     return k->all;
 }
 
@@ -79,8 +66,11 @@ static bool mark_if_known(iteration_constants *k, const pl_insn *i)
 {
     pl_insn copy = *i;
     if (!reads_only_known(k, i)) return false;
-    pl_insn_writes_here(k->x->p, &copy, test_written_known, k);
-    if (k->all) pl_insn_writes_here(k->x->p, &copy, note_known, k);
+    PL_FOR_EACH_WRITE(k->x->p, &copy, o) test_written_known(k, o.row, o.rows, o.use);
+    if (k->all)
+        PL_FOR_EACH_WRITE(k->x->p, &copy, op)
+            for (unsigned n = 0; n < ((op.use & PL_USE_PRED) ? 1 : op.rows); n++)
+                ((op.use & PL_USE_PRED) ? k->pred.at : k->row.at)[*op.row + n] = k->loop;
     return k->all;
 }
 
@@ -95,19 +85,14 @@ const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row
     return NULL;
 }
 
-static void test_constant(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    iteration_constants *k = ctx;
-    (void)rows;
-    k->all &= use & PL_USE_PRED ? *row <= PL_PF : is_known(k->x, *row);
-}
-
 /* True if a constant is computed here. */
 static bool computes_constant(pl_ir *x, const pl_insn *i)
 {
     iteration_constants k = {.x = x, .all = i->guard == PL_PT && pl_insn_pure(i)};
     pl_insn copy = *i;
-    if (k.all) pl_insn_reads_here(x->p, &copy, test_constant, &k);
+    if (k.all)
+        PL_FOR_EACH_READ(x->p, &copy, o)
+            k.all &= o.use & PL_USE_PRED ? *o.row <= PL_PF : is_known(k.x, *o.row);
     return k.all;
 }
 
@@ -166,9 +151,8 @@ static void note_unknown(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static void test_start(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void test_start(iteration_constants *k, uint32_t *row, unsigned rows, unsigned use)
 {
-    iteration_constants *k = ctx;
     for (unsigned n = 0; !(use & PL_USE_PRED) && n < rows && k->x->regs[*row + n].ndefs > 1; n++)
         if (k->row.at[*row + n] == k->loop &&
             pl_unroll_beginning(k->x, k->loop - 1, *row) == PL_IR_NONE) {
@@ -202,8 +186,8 @@ static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_
             }
         for (uint32_t m = 0; m < c->members && !known->changed && !asked; m++) /* few are left */
             for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++)
-                pl_insn_writes_here(x->p, &x->blocks.at[c->member[m]].code.at[k], test_start,
-                                    known);
+                PL_FOR_EACH_WRITE(x->p, &x->blocks.at[c->member[m]].code.at[k], o)
+                    test_start(known, o.row, o.rows, o.use);
         asked |= !known->changed || n >= TRIES;
     }
 }

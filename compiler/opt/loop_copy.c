@@ -5,18 +5,16 @@
 
 /* ---- copies ---- */
 
-static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void rename_reads(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroll_copy *u = ctx;
     (void)rows;
     if (use & PL_USE_WRITE) return;
     uint32_t *to = use & PL_USE_PRED ? u->pred_to : u->row_to;
     if (to[*row] != PL_IR_NONE) *row = to[*row];
 }
 
-static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void rename_writes(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroll_copy *u = ctx;
     pl_ir *x = u->x;
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || u->guarded) return;
     bool pred = (use & PL_USE_PRED) != 0;
@@ -35,9 +33,8 @@ static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 
 /* A read of what only some lanes write in this loop, where that is not certain to have been
  * written. */
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_read(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroll_copy *u = ctx;
     const pl_ir *x = u->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     for (unsigned k = 0; k < (pred ? 1 : rows); k++) {
@@ -53,9 +50,8 @@ static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 }
 
 /* A read outside of a loop with several ways out: which iteration it leaves in is not known. */
-static void note_outside(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_outside(unroll_copy *u, uint32_t *row, unsigned rows, unsigned use)
 {
-    unroll_copy *u = ctx;
     if (*row != UINT32_MAX)
         memset((use & PL_USE_PRED ? u->keep_pred : u->keep) + *row, 1,
                use & PL_USE_PRED ? 1 : rows);
@@ -67,11 +63,13 @@ void pl_unroll_find_unrenamed(unroll_copy *u)
     for (uint32_t j = 0; pl_unroll_has_several_exits(u->c) && j < x->nrpo; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n; k++)
             if (x->blocks.at[x->rpo[j]].loop != u->c->block)
-                pl_insn_reads_here(x->p, &x->blocks.at[x->rpo[j]].code.at[k], note_outside, u);
+                PL_FOR_EACH_READ(x->p, &x->blocks.at[x->rpo[j]].code.at[k], o)
+                    note_outside(u, o.row, o.rows, o.use);
     for (uint32_t j = 0; u->c->members > 1 && j < x->nrpo; j++) {
         u->from = x->rpo[j];
         for (u->at = 0; u->at < x->blocks.at[u->from].code.n; u->at++)
-            pl_insn_reads_here(x->p, &x->blocks.at[u->from].code.at[u->at], note_read, u);
+            PL_FOR_EACH_READ(x->p, &x->blocks.at[u->from].code.at[u->at], o)
+                note_read(u, o.row, o.rows, o.use);
     }
 }
 
@@ -127,8 +125,8 @@ static uint32_t append(unroll_copy *u, uint32_t to, unsigned copy, unsigned pl_u
                     i.op[1] = now;
                 }
             } else {
-                pl_insn_reads_here(x->p, &i, rename_reads, u);
-                pl_insn_writes_here(x->p, &i, rename_writes, u);
+                PL_FOR_EACH_READ(x->p, &i, o) rename_reads(u, o.row, o.rows, o.use);
+                PL_FOR_EACH_WRITE(x->p, &i, op) rename_writes(u, op.row, op.rows, op.use);
             }
             if (pl_insn_effects(&i) & PL_EF_BRANCH) i.target = copy_of(u, i.target);
             *pl_push(x->a, &x->blocks.at[to].code) = i;

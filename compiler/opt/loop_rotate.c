@@ -47,32 +47,21 @@ static uint32_t falls_into_loop(const pl_ir *x, uint32_t header)
                : PL_IR_NONE;
 }
 
-static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    loop_rotation *r = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k]++;
 }
 
-static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void forget_reads(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    loop_rotation *r = ctx;
     for (unsigned k = 0; k < rows; k++)
         (use & PL_USE_PRED ? r->pred_reads : r->row_reads)[*row + k] = 0;
 }
 
-static void rename_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    loop_rotation *r = ctx;
-    (void)rows;
-    const uint32_t *to = use & PL_USE_PRED ? r->pred_to : r->row_to;
-    if (to[*row] != PL_IR_NONE) *row = to[*row];
-}
-
 /* What only the test itself reads gets a name of its own in the copy: it stays a value. */
-static void rename_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void rename_writes(loop_rotation *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    loop_rotation *r = ctx;
     pl_ir *x = r->x;
     const bool pred = (use & PL_USE_PRED) != 0;
     if (use & PL_USE_READ) return;
@@ -129,15 +118,19 @@ static bool rotate(loop_rotation *r, uint32_t header, uint32_t on)
     x->blocks.at[end].loop = header;
     const pl_ir_block test = x->blocks.at[header];
     for (size_t k = 0; k < test.code.n; k++)
-        pl_insn_reads_here(x->p, &test.code.at[k], count_reads, r);
+        PL_FOR_EACH_READ(x->p, &test.code.at[k], o) count_reads(r, o.row, o.rows, o.use);
     for (size_t k = 0; k < test.code.n; k++) {
         pl_insn i = pl_ir_clone(x, &test.code.at[k]);
-        pl_insn_reads_here(x->p, &i, rename_reads, r);
-        if (i.guard == PL_PT) pl_insn_writes_here(x->p, &i, rename_writes, r);
+        PL_FOR_EACH_READ(x->p, &i, op) {
+            const uint32_t *to = op.use & PL_USE_PRED ? r->pred_to : r->row_to;
+            if (to[*op.row] != PL_IR_NONE) *op.row = to[*op.row];
+        }
+        if (i.guard == PL_PT)
+            PL_FOR_EACH_WRITE(x->p, &i, o) rename_writes(r, o.row, o.rows, o.use);
         *pl_push(x->a, &x->blocks.at[end].code) = i;
     }
     for (size_t k = 0; k < test.code.n; k++)
-        pl_insn_reads_here(x->p, &test.code.at[k], forget_reads, r);
+        PL_FOR_EACH_READ(x->p, &test.code.at[k], op) forget_reads(r, op.row, op.rows, op.use);
     if (!pl_ir_ok(x)) return false;
     /* the first test branches out of the loop, the one at the end back into it */
     pl_insn *first = pl_ir_branch(x, header), *last = pl_ir_branch(x, end);

@@ -330,16 +330,8 @@ typedef struct memory_recurrence {
     uint8_t of_insn;     /* the same of the instruction at work */
 } memory_recurrence;
 
-static void ask_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_traced(memory_recurrence *t, uint32_t *row, unsigned rows, unsigned use)
 {
-    memory_recurrence *t = ctx;
-    for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
-        t->of_insn |= ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k];
-}
-
-static void note_traced(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    memory_recurrence *t = ctx;
     for (unsigned k = 0; k < ((use & PL_USE_PRED) ? 1 : rows); k++)
         ((use & PL_USE_PRED) ? t->pred : t->row)[*row + k] = t->of_insn;
 }
@@ -394,14 +386,16 @@ static bool has_memory_recurrence(pl_ir *x, const counted_loop *c, bool *failed)
             pl_insn *i = &x->blocks.at[c->member[m]].code.at[k];
             const uint32_t e = pl_insn_effects(i);
             t.of_insn = 0;
-            pl_insn_reads_here(x->p, i, ask_traced, &t);
+            PL_FOR_EACH_READ(x->p, i, o)
+                for (unsigned r = 0; r < ((o.use & PL_USE_PRED) ? 1 : o.rows); r++)
+                    t.of_insn |= ((o.use & PL_USE_PRED) ? t.pred : t.row)[*o.row + r];
             if ((e & PL_EF_STORE) && ((t.of_insn | branches) & where(i)) &&
                 (i->guard != PL_PT || !pl_ir_dominates(x, c->member[m], c->latch) ||
                  !pl_insn_address(i) || !moves_on(x, c, i->op[pl_insn_address(i) - 1])))
                 waits |= where(i);
             if (e & PL_EF_BRANCH) branches |= t.of_insn;
             if (e & PL_EF_LOAD) t.of_insn |= (uint8_t)where(i);
-            pl_insn_writes_here(x->p, i, note_traced, &t);
+            PL_FOR_EACH_WRITE(x->p, i, op) note_traced(&t, op.row, op.rows, op.use);
         }
     for (uint32_t m = 0; m < c->members && waits; m++)
         for (size_t k = 0; k < x->blocks.at[c->member[m]].code.n; k++) {

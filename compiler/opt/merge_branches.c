@@ -23,22 +23,19 @@ typedef struct readers {
     bool ok;
 } readers;
 
-static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_reads(readers *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    readers *r = ctx;
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k]++;
 }
 
-static void forget_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void forget_reads(readers *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    readers *r = ctx;
     for (unsigned k = 0; k < rows; k++) (use & PL_USE_PRED ? r->pred : r->row)[*row + k] = 0;
 }
 
 /* True if all results are read here only. */
-static void ask_writes(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void ask_writes(readers *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    readers *r = ctx;
     for (unsigned k = 0; k < rows; k++) {
         if (use & PL_USE_PRED) {
             const pl_ir_reg *p = *row + k < r->preds ? &r->x->preds[*row + k] : NULL;
@@ -59,17 +56,18 @@ static unsigned take_branch(readers *r, uint32_t block)
     const pl_ir_block *b = &x->blocks.at[block];
     unsigned n = 0;
     r->ok = true;
-    for (size_t k = 0; k < b->code.n; k++) pl_insn_reads_here(x->p, &b->code.at[k], count_reads, r);
+    for (size_t k = 0; k < b->code.n; k++)
+        PL_FOR_EACH_READ(x->p, &b->code.at[k], o) count_reads(r, o.row, o.rows, o.use);
     for (size_t k = 0; k + 1 < b->code.n && r->ok; k++) {
         pl_insn *i = &b->code.at[k];
         const unsigned space = i->sel[PL_M_SPACE];
         const bool bank = pl_insn_mnem(i) == M_ld && (space == PL_SP_PARAM || space == PL_SP_CONST);
         r->ok &= i->guard == PL_PT && (bank || pl_insn_pure(i));
-        pl_insn_writes_here(x->p, i, ask_writes, r);
+        PL_FOR_EACH_WRITE(x->p, i, op) ask_writes(r, op.row, op.rows, op.use);
         n += pl_insn_cost(x, i) + (pl_insn_mnem(i) == M_setp && pl_forms[i->form].noperands == 5);
     }
     for (size_t k = 0; k < b->code.n; k++)
-        pl_insn_reads_here(x->p, &b->code.at[k], forget_reads, r);
+        PL_FOR_EACH_READ(x->p, &b->code.at[k], op) forget_reads(r, op.row, op.rows, op.use);
     return r->ok ? n : MOST_IN_LOOP + 1;
 }
 

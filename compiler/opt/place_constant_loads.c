@@ -60,9 +60,8 @@ static void request(placement *p, constant_load *f, uint32_t block)
     f->wanted = (uint32_t)p->sites.n;
 }
 
-static void reach(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void reach(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
-    placement *p = ctx;
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++)
         if (p->of[*row + k]) {
@@ -88,9 +87,8 @@ static bool is_global_load(const pl_insn *i)
 
 /* A variable that is written in a loop and before it takes part in every iteration as an
  * instruction does. */
-static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_variable(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
-    placement *p = ctx;
     const pl_ir *x = p->x;
     const uint32_t header = x->blocks.at[p->block].loop;
     if ((use & PL_USE_PRED) || *row >= x->f->rows || x->regs[*row].ndefs < 2 ||
@@ -100,9 +98,8 @@ static void count_variable(void *ctx, uint32_t *row, unsigned rows, unsigned use
     p->loop_shapes[header].variables += rows;
 }
 
-static void count_load(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void count_load(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
-    placement *p = ctx;
     const uint32_t header = p->x->blocks.at[p->block].loop;
     (void)rows;
     if ((use & PL_USE_PRED) || !p->of[*row] || !p->loads.at[p->of[*row] - 1].bank ||
@@ -153,8 +150,8 @@ static bool find_loop_shapes(placement *p)
         for (size_t k = 0; k < x->blocks.at[p->block].code.n; k++) {
             pl_insn *i = &x->blocks.at[p->block].code.at[k];
             if (i->form == PL_IR_DEAD) continue;
-            pl_insn_writes_here(x->p, i, count_variable, p);
-            pl_insn_reads_here(x->p, i, count_load, p);
+            PL_FOR_EACH_WRITE(x->p, i, o) count_variable(p, o.row, o.rows, o.use);
+            PL_FOR_EACH_READ(x->p, i, op) count_load(p, op.row, op.rows, op.use);
         }
     }
     for (uint32_t b = 0; b < x->blocks.n; b++)
@@ -200,15 +197,6 @@ typedef struct operand_parts {
     uint32_t block;
 } operand_parts;
 
-/* What a step reads is needed where it goes. */
-static void request_operands(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    operand_parts *t = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && t->p->of[*row])
-        request(t->p, &t->p->loads.at[t->p->of[*row] - 1], t->block);
-}
-
 /* A fetch that one of these blocks has serves those after it on every path, unless it would be
  * kept where registers are scarce on the way. */
 static bool find_load_sites(placement *p)
@@ -252,7 +240,9 @@ static bool find_load_sites(placement *p)
             f->nasked++;
             operand_parts t = {p, block};
             if (f->depth && !has && pl_arena_ok(x->tmp))
-                pl_insn_uses_here(x->p, &f->i, request_operands, &t);
+                PL_FOR_EACH_USE(x->p, &f->i, o)
+                    if (!(o.use & PL_USE_PRED) && (o.use & PL_USE_READ) && t.p->of[*o.row])
+                        request(t.p, &t.p->loads.at[t.p->of[*o.row] - 1], t.block);
             f = &p->loads.at[k];
         }
     }
@@ -278,9 +268,8 @@ static load_site *load_site_of(placement *p, const constant_load *f, uint32_t bl
     return &p->sites.at[p->requests.at[low].home];
 }
 
-static void use_site_register(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void use_site_register(placement *p, uint32_t *row, unsigned rows, unsigned use)
 {
-    placement *p = ctx;
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_READ) || !p->of[*row]) return;
     const constant_load *f = &p->loads.at[p->of[*row] - 1];
@@ -317,14 +306,15 @@ static bool assign_site_registers(placement *p)
     for (size_t k = 0; k < p->loads.n; k++)
         if (p->loads.at[k].depth) {
             p->block = p->loads.at[k].block;
-            pl_insn_uses(x->p, &p->loads.at[k].i, use_site_register, p);
+            PL_FOR_EACH_USE(x->p, &p->loads.at[k].i, o) use_site_register(p, o.row, o.rows, o.use);
         }
     for (p->block = 0; p->block < x->blocks.n; p->block++)
         for (size_t k = 0;
              x->blocks.at[p->block].rpo_index != PL_IR_NONE && k < x->blocks.at[p->block].code.n;
              k++)
             if (x->blocks.at[p->block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &x->blocks.at[p->block].code.at[k], use_site_register, p);
+                PL_FOR_EACH_READ(x->p, &x->blocks.at[p->block].code.at[k], o)
+                    use_site_register(p, o.row, o.rows, o.use);
     return pl_ir_ok(x);
 }
 
@@ -334,9 +324,8 @@ typedef struct reader {
     uint32_t *twin; /* by fetch and way: the fetch for that way, plus one */
 } reader;
 
-static void use_kind_register(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void use_kind_register(reader *r, uint32_t *row, unsigned rows, unsigned use)
 {
-    reader *r = ctx;
     placement *p = r->p;
     if ((use & PL_USE_PRED) || rows != 2 || !p->of[*row]) return;
     const uint32_t n = p->of[*row] - 1;
@@ -368,12 +357,13 @@ static bool split_by_read_kind(placement *p)
     for (uint32_t j = 0; j < x->nrpo && any && r.twin; j++)
         for (size_t k = 0; k < x->blocks.at[x->rpo[j]].code.n && pl_ir_ok(x); k++) {
             r.i = &x->blocks.at[x->rpo[j]].code.at[k];
-            if (r.i->form != PL_IR_DEAD) pl_insn_reads_here(x->p, r.i, use_kind_register, &r);
+            if (r.i->form != PL_IR_DEAD)
+                PL_FOR_EACH_READ(x->p, r.i, o) use_kind_register(&r, o.row, o.rows, o.use);
         }
     return pl_ir_ok(x);
 }
 
-static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use);
+static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned use);
 
 /* Puts the fetch before position `at` of the block at work, after what it is made of. */
 static void emit(placement *p, size_t at, constant_load *f)
@@ -381,26 +371,26 @@ static void emit(placement *p, size_t at, constant_load *f)
     operand_walk n = {p, at};
     if (f->placed) return;
     f->placed = true;
-    if (f->depth) pl_insn_uses_here(p->x->p, &f->i, emit_needed, &n);
+    if (f->depth)
+        PL_FOR_EACH_USE(p->x->p, &f->i, o) emit_needed(&n, o.row, o.rows, o.use);
     pl_insn *i = pl_ir_insert_deferred(p->x, p->block, at);
     if (i) *i = f->i;
 }
 
-/* All of the block at work that have no place yet. */
-static void emit_remaining(placement *p, size_t at, uint32_t first)
+static void emit_needed(operand_walk *n, uint32_t *row, unsigned rows, unsigned use)
 {
-    for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit(p, at, &p->loads.at[k - 1]);
-}
-
-static void emit_needed(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    operand_walk *n = ctx;
     if (use & PL_USE_PRED) return;
     for (unsigned k = 0; k < rows; k++) {
         uint32_t f = n->p->of[*row + k];
         if (f && n->p->loads.at[f - 1].block == n->p->block)
             emit(n->p, n->at, &n->p->loads.at[f - 1]);
     }
+}
+
+/* All of the block at work that have no place yet. */
+static void emit_remaining(placement *p, size_t at, uint32_t first)
+{
+    for (uint32_t k = first; k; k = p->loads.at[k - 1].next) emit(p, at, &p->loads.at[k - 1]);
 }
 
 /* Marks what lives where registers are scarce, not counting what this pass is about. */
@@ -448,9 +438,8 @@ typedef struct remat_chain {
     bool other;
 } remat_chain;
 
-static void measure_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void measure_operand(remat_chain *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    remat_chain *c = ctx;
     const pl_ir *x = c->p->x;
     (void)rows;
     if ((use & PL_USE_PRED) || !(use & PL_USE_READ)) {
@@ -466,14 +455,6 @@ static void measure_operand(void *ctx, uint32_t *row, unsigned rows, unsigned us
     c->nloads++;
     unsigned depth = c->p->loads.at[f - 1].depth;
     c->depth = depth > c->depth ? depth : c->depth;
-}
-
-static void mark_high_pressure(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    placement *p = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && (use & PL_USE_READ) && p->of[*row])
-        p->loads.at[p->of[*row] - 1].crowded = true;
 }
 
 /* What is made of one fetch in a few steps and would be kept where registers are scarce is made
@@ -492,11 +473,13 @@ static uint8_t remat_cost(placement *p, pl_insn *i)
         !pl_liveness_was_live_at_mark(&p->liveness, p->liveness.of[i->op[0]] - 1))
         return 0;
     remat_chain c = {.p = p};
-    pl_insn_uses_here(x->p, i, measure_operand, &c);
+    PL_FOR_EACH_USE(x->p, i, o) measure_operand(&c, o.row, o.rows, o.use);
     if (c.other || !c.nloads || (c.nloads > 1 && !p->must_spill) ||
         c.depth >= x->p->tuning->place_constant_loads.remat_steps)
         return 0;
-    pl_insn_uses_here(x->p, i, mark_high_pressure, p);
+    PL_FOR_EACH_USE(x->p, i, op)
+        if (!(op.use & PL_USE_PRED) && (op.use & PL_USE_READ) && p->of[*op.row])
+            p->loads.at[p->of[*op.row] - 1].crowded = true;
     return (uint8_t)(c.depth + 1);
 }
 
@@ -594,7 +577,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         p.block = x->rpo[j];
         for (size_t k = 0; k < x->blocks.at[p.block].code.n; k++)
             if (x->blocks.at[p.block].code.at[k].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &x->blocks.at[p.block].code.at[k], reach, &p);
+                PL_FOR_EACH_READ(x->p, &x->blocks.at[p.block].code.at[k], o)
+                    reach(&p, o.row, o.rows, o.use);
     }
     uint32_t *wanted = pl_arena_array(
         x->tmp, uint32_t, x->blocks.n + 1); /* by block: the first fetch there, plus one */
@@ -615,7 +599,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
         operand_walk n = {.p = &p};
         for (; n.at < k->code.n; n.at++)
             if (k->code.at[n.at].form != PL_IR_DEAD)
-                pl_insn_reads_here(x->p, &k->code.at[n.at], emit_needed, &n);
+                PL_FOR_EACH_READ(x->p, &k->code.at[n.at], op)
+                    emit_needed(&n, op.row, op.rows, op.use);
         emit_remaining(&p, pl_ir_end(x, b), wanted[b]);
     }
     if (!pl_ir_flush_inserts(x)) return false;

@@ -10,18 +10,12 @@ typedef struct window_use {
     bool any, address; /* it names a place in the window; as an address and not in a sum */
 } window_use;
 
-static void uses_window(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    window_use *w = ctx;
-    (void)rows;
-    w->any |= !(use & PL_USE_PRED) && w->x->kind.at[*row] == PL_REG_PRESET &&
-              w->x->f->init.at[w->x->init.at[*row]].reloc == PL_RELOC_SHARED;
-}
-
 static window_use window_of(const pl_ir *x, pl_insn *i)
 {
     window_use w = {.x = x};
-    pl_insn_uses_here(x->p, i, uses_window, &w);
+    PL_FOR_EACH_USE(x->p, i, o)
+        w.any |= !(o.use & PL_USE_PRED) && w.x->kind.at[*o.row] == PL_REG_PRESET &&
+                 w.x->f->init.at[w.x->init.at[*o.row]].reloc == PL_RELOC_SHARED;
     if ((i->flags & PL_IF_MEM) && i->sel[PL_M_SPACE] == PL_SP_SHARED) {
         w.any |= !pl_insn_address(i);
         w.address = w.any;
@@ -139,16 +133,8 @@ static void emit_predicated(const predicated_bodies *g, const pl_insn *what)
     at->line = g->i->line;
 }
 
-static void read_for_all(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void read_in_body(predicated_bodies *g, uint32_t *row, unsigned rows, unsigned use)
 {
-    predicated_bodies *g = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED) && g->p->of[*row]) read_by_all(g, g->p->of[*row] - 1);
-}
-
-static void read_in_body(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    predicated_bodies *g = ctx;
     placement *p = g->p;
     if ((use & PL_USE_PRED) || !p->of[*row]) return;
     const uint32_t n = p->of[*row] - 1;
@@ -217,7 +203,8 @@ static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
     for (g->at = from; g->at < to; g->at++) {
         pl_insn *i = &b->code.at[g->at];
         if (i->form == PL_IR_DEAD || i->guard != PL_PT) continue;
-        pl_insn_reads_here(x->p, i, read_for_all, g);
+        PL_FOR_EACH_READ(x->p, i, o)
+            if (!(o.use & PL_USE_PRED) && g->p->of[*o.row]) read_by_all(g, g->p->of[*o.row] - 1);
         const window_use w = window_of(x, i);
         if (x->f->entry && w.any) read_by_all(g, window);
         g->window_by_address |= w.address;
@@ -233,7 +220,7 @@ static void visit_part(predicated_bodies *g, uint32_t from, uint32_t to)
         g->body_id +=
             !last || last->guard != g->i->guard || ((last->flags ^ g->i->flags) & PL_IF_GUARD_NEG);
         last = g->i;
-        pl_insn_reads_here(x->p, g->i, read_in_body, g);
+        PL_FOR_EACH_READ(x->p, g->i, op) read_in_body(g, op.row, op.rows, op.use);
         const window_use w = window_of(x, g->i);
         if (x->f->entry && w.any) window_in_body(g, w.address);
     }

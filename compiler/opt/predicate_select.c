@@ -41,9 +41,8 @@ typedef struct count {
     uint32_t reads, writes;
 } count;
 
-static void visit(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void visit(count *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    count *c = ctx;
     if ((use & PL_USE_PRED) || c->row - *row >= rows) return;
     c->writes += (use & PL_USE_WRITE) != 0;
     if (use & PL_USE_READ) {
@@ -58,7 +57,8 @@ static count among(pl_ir *x, uint32_t block, size_t from, size_t to, uint32_t ro
     count c = {row, PL_IR_NONE, 0, 0};
     for (size_t k = from; k < to; k++)
         if (x->blocks.at[block].code.at[k].form != PL_IR_DEAD)
-            pl_insn_uses_here(x->p, &x->blocks.at[block].code.at[k], visit, &c);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[block].code.at[k], o)
+                visit(&c, o.row, o.rows, o.use);
     return c;
 }
 
@@ -121,9 +121,8 @@ typedef struct reading {
     uint32_t rows, block, at;
 } reading;
 
-static void note_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void note_read(reading *n, uint32_t *row, unsigned rows, unsigned use)
 {
-    reading *n = ctx;
     for (unsigned k = 0; k < rows && !(use & PL_USE_PRED) && *row + k < n->rows; k++) {
         readers *r = &n->by_row[*row + k];
         r->several |= r->block != PL_IR_NONE && r->block != n->block;
@@ -176,7 +175,7 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
             continue;
         pl_insn r = *w, copy = *i, back = *i;
         count old = {i->op[0], PL_IR_NONE, 0, 0};
-        pl_insn_uses_here(x->p, &r, visit, &old);
+        PL_FOR_EACH_USE(x->p, &r, o) visit(&old, o.row, o.rows, o.use);
         /* what it computes with may be the value that the result replaces */
         uint32_t to = other != i->op[0] && old.reads ? pl_ir_new(x, 1) : i->op[0];
         count c = {other, to, 0, 0};
@@ -185,8 +184,8 @@ static bool choose(pl_ir *x, reading *n, uint32_t block, size_t at)
         r.line = i->line;
         n->block = block;
         n->at = (uint32_t)at;
-        pl_insn_reads_here(x->p, &r, note_read, n); /* it moves here */
-        pl_insn_uses_here(x->p, &r, visit, &c);
+        PL_FOR_EACH_READ(x->p, &r, op) note_read(n, op.row, op.rows, op.use); /* it moves here */
+        PL_FOR_EACH_USE(x->p, &r, o) visit(&c, o.row, o.rows, o.use);
         r.op[0] = to;
         pl_ir_remove(x, w);
         *i = r;
@@ -242,7 +241,7 @@ static bool count_by(pl_ir *x, reading *n, uint32_t block, size_t at)
         back.flags = (uint16_t)(back.flags | (negated ? 0 : PL_IF_GUARD_NEG));
         n->block = block;
         n->at = (uint32_t)at;
-        pl_insn_reads_here(x->p, &back, note_read, n);
+        PL_FOR_EACH_READ(x->p, &back, o) note_read(n, o.row, o.rows, o.use);
         pl_ir_remove(x, s);
         *i = sum;
         pl_insn *m = pl_ir_insert(x, block, at + 1);
@@ -260,7 +259,8 @@ bool pl_pass_predicate_selects(pl_ir *x)
     for (uint32_t r = 0; r < n.rows; r++) n.by_row[r].block = PL_IR_NONE;
     for (n.block = 0; n.block < x->blocks.n; n.block++)
         for (n.at = 0; n.at < x->blocks.at[n.block].code.n; n.at++)
-            pl_insn_reads_here(x->p, &x->blocks.at[n.block].code.at[n.at], note_read, &n);
+            PL_FOR_EACH_READ(x->p, &x->blocks.at[n.block].code.at[n.at], o)
+                note_read(&n, o.row, o.rows, o.use);
     bool any = false;
     for (uint32_t b = 0; b < x->blocks.n; b++)
         if (x->blocks.at[b].rpo_index != PL_IR_NONE)

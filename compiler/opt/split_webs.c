@@ -125,9 +125,8 @@ static uint32_t new_node(webs *w)
 }
 
 /* Finds the variables: rows with several writes, always used with the same width. */
-static inline void collect_accesses(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static inline void collect_accesses(webs *w, uint32_t *row, unsigned rows, unsigned use)
 {
-    webs *w = ctx;
     bool pred = (use & PL_USE_PRED) != 0;
     pl_ir *x = w->x;
     const pl_ir_reg *info = pred ? x->preds : x->regs;
@@ -417,7 +416,8 @@ bool pl_pass_split_webs(pl_ir *x)
     for (uint32_t b = 0; b < x->blocks.n; b++)
         for (uint32_t k = 0; k < x->blocks.at[b].code.n; k++) {
             w.accesses_any = false;
-            pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], collect_accesses, &w);
+            PL_FOR_EACH_USE(x->p, &x->blocks.at[b].code.at[k], o)
+                collect_accesses(&w, o.row, o.rows, o.use);
             if (w.accesses_any) *pl_push(x->tmp, &w.points) = (access_point){b, k};
         }
     if (!pl_ir_ok(x)) return false;

@@ -111,12 +111,6 @@ static bool is_outside_variables(const sroa *a, const pl_insn *i)
     return !p->has_offset && p->known + i->imm >= a->bytes;
 }
 
-static void count_reads(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    sroa *a = ctx;
-    for (unsigned k = 0; k < rows && !(use & PL_USE_PRED); k++) a->reads += is_inside(a, *row + k);
-}
-
 /* ---- what is known of addresses ---- */
 
 static uint32_t power_of_two_divisor(uint64_t n)
@@ -221,7 +215,9 @@ static bool never_escapes(sroa *a)
             if (i->form == PL_IR_DEAD) continue;
             uint32_t by;
             a->reads = 0;
-            pl_insn_reads_here(x->p, i, count_reads, a);
+            PL_FOR_EACH_READ(x->p, i, o)
+                for (unsigned r = 0; r < o.rows && !(o.use & PL_USE_PRED); r++)
+                    a->reads += is_inside(a, *o.row + r);
             const bool derived = derived_operand(a, i, &by) != 0;
             if (derived) writes[i->op[0]]++;
             if (a->reads &&

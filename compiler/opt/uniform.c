@@ -105,20 +105,16 @@ static bool computes(const pl_ir *x, const pl_insn *i)
     return true;
 }
 
-static void visit_operand(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    uniform_analysis *c = ctx;
-    (void)rows;
-    if (use & PL_USE_PRED)
-        c->all = false;
-    else if ((use & PL_USE_READ) && c->x->kind.at[*row] == PL_REG_VIRTUAL && !c->is_uniform[*row])
-        c->all = false;
-}
-
 static bool all_uniform(uniform_analysis *c, pl_insn *i)
 {
     c->all = true;
-    pl_insn_uses_here(c->x->p, i, visit_operand, c);
+    PL_FOR_EACH_USE(c->x->p, i, o) {
+        if (o.use & PL_USE_PRED)
+            c->all = false;
+        else if ((o.use & PL_USE_READ) && c->x->kind.at[*o.row] == PL_REG_VIRTUAL &&
+                 !c->is_uniform[*o.row])
+            c->all = false;
+    }
     return c->all;
 }
 
@@ -131,9 +127,8 @@ static void reject(uniform_analysis *c, uint32_t row, unsigned rows)
 }
 
 /* A reader that runs for each thread takes only some. */
-static void read_by_thread(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void read_by_thread(uniform_analysis *c, uint32_t *row, unsigned rows, unsigned use)
 {
-    uniform_analysis *c = ctx;
     if ((use & PL_USE_PRED) || !c->is_uniform[*row]) return;
     const pl_form *f = &pl_forms[c->i->form];
     bool named = false;
@@ -215,16 +210,6 @@ typedef struct wholes {
         *whole; /* by row: read by something that is neither guarded nor a division of integers */
 } wholes;
 
-static void read_whole(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    wholes *w = ctx;
-    (void)rows;
-    if (!(use & PL_USE_PRED))
-        w->whole[*row] |= w->i->guard == PL_PT &&
-                          !((pl_insn_mnem(w->i) == M_div || pl_insn_mnem(w->i) == M_rem) &&
-                            pl_type_kind(pl_insn_type(w->i)) != 'f');
-}
-
 /* Two words side by side that a block fetches to registers of the same kind are one fetch of 64
  * bits (LDC.64, ULDC.64), unless lanes end or go through a subroutine between them, or only guarded
  * instructions or divisions read one. */
@@ -240,7 +225,12 @@ static bool pair_words(pl_ir *x)
         for (size_t k = 0; k < x->blocks.at[b].code.n; k++)
             if (x->blocks.at[b].code.at[k].form != PL_IR_DEAD) {
                 w.i = &x->blocks.at[b].code.at[k];
-                pl_insn_reads_here(x->p, &x->blocks.at[b].code.at[k], read_whole, &w);
+                PL_FOR_EACH_READ(x->p, &x->blocks.at[b].code.at[k], o)
+                    if (!(o.use & PL_USE_PRED))
+                        w.whole[*o.row] |=
+                            w.i->guard == PL_PT &&
+                            !((pl_insn_mnem(w.i) == M_div || pl_insn_mnem(w.i) == M_rem) &&
+                              pl_type_kind(pl_insn_type(w.i)) != 'f');
             }
     for (uint32_t b = 0; b < x->blocks.n; b++) {
         stretch++;
@@ -324,7 +314,7 @@ bool pl_pass_uniform_regs(pl_ir *x)
                 bool result = c.computed[n++] && c.is_uniform[i->op[0]];
                 if (result && all_uniform(&c, i)) continue;
                 if (result) reject(&c, i->op[0], x->regs[i->op[0]].width);
-                pl_insn_reads_here(x->p, i, read_by_thread, &c);
+                PL_FOR_EACH_READ(x->p, i, o) read_by_thread(&c, o.row, o.rows, o.use);
                 share_pairs(&c);
             }
     }

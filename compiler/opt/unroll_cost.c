@@ -31,13 +31,6 @@ typedef struct piece_count {
     uint32_t n; /* pieces that somebody reads */
 } piece_count;
 
-static inline void count_piece(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    piece_count *p = ctx;
-    (void)rows;
-    p->n += !(use & PL_USE_PRED) && p->x->regs[*row].nuses > 0;
-}
-
 /* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that
  * puts something together is one, any other none. */
 static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
@@ -46,7 +39,7 @@ static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
     piece_count p = {x, 0};
     if (pl_operand_count(f, 1, i->mods)) return 1;
     if (pl_operand_count(f, 0, i->mods) && pl_type_bits(pl_insn_type(i)) == 64)
-        pl_insn_writes_here(x->p, i, count_piece, &p);
+        PL_FOR_EACH_WRITE(x->p, i, o) p.n += !(o.use & PL_USE_PRED) && p.x->regs[*o.row].nuses > 0;
     return p.n;
 }
 

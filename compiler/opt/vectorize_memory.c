@@ -135,9 +135,8 @@ static unsigned alignment_of_result(const vectorizer *j, const pl_insn *w)
     }
 }
 
-static void common_alignment(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void common_alignment(vectorizer *j, uint32_t *row, unsigned rows, unsigned use)
 {
-    vectorizer *j = ctx;
     if (use & PL_USE_PRED) return;
     unsigned a = j->vector || *row != j->i->op[0] || (use & PL_USE_READ)
                      ? 0
@@ -205,7 +204,7 @@ static bool find_alignment(vectorizer *j)
                 unsigned log2 = note_alignment(i, &base);
                 j->i = i;
                 j->vector = f->noperands && pl_operand_count(f, 0, i->mods) != 0;
-                pl_insn_writes_here(x->p, i, common_alignment, j);
+                PL_FOR_EACH_WRITE(x->p, i, o) common_alignment(j, o.row, o.rows, o.use);
                 if (is_movable(i))
                     j->walk++;
                 else if (log2 && (j->required_align[base].walk != j->walk ||
@@ -271,9 +270,8 @@ typedef struct touch {
     bool read, written;
 } touch;
 
-static void conflicts(void *ctx, uint32_t *row, unsigned rows, unsigned use)
+static void conflicts(touch *t, uint32_t *row, unsigned rows, unsigned use)
 {
-    touch *t = ctx;
     if ((use & PL_USE_PRED) || !(t->row - *row < rows || *row - t->row < t->rows)) return;
     t->read |= (use & PL_USE_READ) != 0;
     t->written |= (use & PL_USE_WRITE) != 0;
@@ -284,7 +282,8 @@ static touch touched(vectorizer *j, uint32_t from, uint32_t to, uint32_t row, un
     touch t = {row, rows, false, false};
     for (uint32_t k = from; k < to; k++)
         if (j->x->blocks.at[j->block].code.at[k].form != PL_IR_DEAD)
-            pl_insn_uses(j->x->p, &j->x->blocks.at[j->block].code.at[k], conflicts, &t);
+            PL_FOR_EACH_USE(j->x->p, &j->x->blocks.at[j->block].code.at[k], o)
+                conflicts(&t, o.row, o.rows, o.use);
     return t;
 }
 

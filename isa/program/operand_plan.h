@@ -147,24 +147,29 @@ PL_IN_LINE void pl_insn_reads_writes(pl_program *p, pl_insn *i, pl_use_fn *read,
 
 /* ---- the loop over operands ---- */
 
+/* What few instructions need, apart from the iterator, which stays in registers of the host. */
+typedef struct pl_operand_rest {
+    pl_operand_plan own;   /* of an instruction whose plan the program does not keep */
+    uint32_t move, nmoves; /* of a call: registers that it passes and receives */
+    uint32_t *row;         /* of them the one at hand */
+    unsigned rows, use;
+} pl_operand_rest;
+
+/* Says which registers a call passes and receives: `which` are PL_USE_READ and PL_USE_WRITE. */
+void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which);
+/* The next of them. False: there are no more. */
+bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i);
+
 /* The register operand at which a loop over the operands of an instruction is. */
 typedef struct pl_operand_iter {
     uint32_t *row; /* its first row, or predicate; may be changed */
     unsigned rows, use;
-    pl_program *p;
-    pl_insn *i;
     const pl_operand_slot *slot, *end; /* operands to come */
     unsigned left;                     /* elements of a vector to come */
-    uint32_t move, nmoves;             /* of a call: registers that it passes and receives */
-    pl_operand_plan own;               /* of an instruction whose plan the program does not keep */
+    bool plain, calls;
 } pl_operand_iter;
 
-/* The next register that a call passes or receives. False: there are no more. */
-bool pl_call_operands_next(pl_operand_iter *o);
-/* Says which a call has: `which` are PL_USE_READ and PL_USE_WRITE. */
-void pl_call_operands_begin(pl_operand_iter *o, unsigned which);
-
-PL_IN_LINE bool pl_operands_next(pl_operand_iter *o)
+PL_IN_LINE bool pl_operands_next(pl_operand_iter *o, pl_operand_rest *r, pl_program *p, pl_insn *i)
 {
     if (o->left) {
         o->left--;
@@ -173,10 +178,10 @@ PL_IN_LINE bool pl_operands_next(pl_operand_iter *o)
     }
     while (o->slot < o->end) {
         const pl_operand_slot *u = o->slot++;
-        uint32_t *op = (uint32_t *)(void *)o->i + u->at;
+        uint32_t *op = (uint32_t *)(void *)i + u->at;
         if (*op == UINT32_MAX) continue;
-        if (u->count) {
-            op = &o->p->pool.at[o->i->extra_ops + *op];
+        if (!o->plain && u->count) {
+            op = &p->pool.at[i->extra_ops + *op];
             o->left = u->count - 1u;
         }
         o->row = op;
@@ -184,16 +189,19 @@ PL_IN_LINE bool pl_operands_next(pl_operand_iter *o)
         o->use = u->use;
         return true;
     }
-    return o->move < o->nmoves && pl_call_operands_next(o);
+    if (!o->calls || !pl_call_operands_next(r, p, i)) return false;
+    o->row = r->row;
+    o->rows = r->rows;
+    o->use = r->use;
+    return true;
 }
 
 /* The first of the operands that are read, written or both, as `which` says. */
-PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_program *p, pl_insn *i, unsigned which)
+PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_operand_rest *r, pl_program *p, pl_insn *i,
+                                  unsigned which)
 {
-    const pl_operand_plan *t = pl_plan_of(p, i, &o->own);
+    const pl_operand_plan *t = pl_plan_of(p, i, &r->own);
     const unsigned guard = i->guard == PL_PT; /* always true: no operand */
-    o->p = p;
-    o->i = i;
     o->slot = which == PL_USE_WRITE  ? t->writes
               : which == PL_USE_READ ? t->reads + guard
                                      : t->use + guard;
@@ -201,20 +209,23 @@ PL_IN_LINE bool pl_operands_begin(pl_operand_iter *o, pl_program *p, pl_insn *i,
              : which == PL_USE_READ ? t->reads + t->nreads
                                     : t->use + t->n;
     o->left = 0;
-    o->move = o->nmoves = 0;
-    if (t->calls) pl_call_operands_begin(o, which);
-    return pl_operands_next(o);
+    o->plain = t->plain;
+    o->calls = t->calls;
+    if (t->calls) pl_call_operands_begin(r, p, i, which);
+    return pl_operands_next(o, r, p, i);
 }
 
-/* for each register operand `o` (a pl_operand_iter) that the instruction reads, writes, or both:
+/* For each register operand `o` (a pl_operand_iter) that the instruction reads, writes, or both:
  *
  *     PL_FOR_EACH_READ(x->p, i, o)
  *         for (unsigned k = 0; k < o.rows; k++) n[*o.row + k]++;
  *
- * An operand that is both comes once, with both flags in o.use. */
+ * An operand that is both comes once, with both flags in o.use. The outer loop only declares. */
 #define PL_FOR_EACH_OPERAND(program, insn, which, o)                                               \
-    for (pl_operand_iter o, *o##_more = pl_operands_begin(&o, program, insn, which) ? &o : NULL;   \
-         o##_more; o##_more = pl_operands_next(&o) ? &o : NULL)
+    for (pl_operand_rest o##_rest, *o##_once = &o##_rest; o##_once; o##_once = NULL)               \
+        for (pl_operand_iter o,                                                                    \
+             *o##_more = pl_operands_begin(&o, &o##_rest, program, insn, which) ? &o : NULL;       \
+             o##_more; o##_more = pl_operands_next(&o, &o##_rest, program, insn) ? &o : NULL)
 #define PL_FOR_EACH_READ(program, insn, o)  PL_FOR_EACH_OPERAND(program, insn, PL_USE_READ, o)
 #define PL_FOR_EACH_WRITE(program, insn, o) PL_FOR_EACH_OPERAND(program, insn, PL_USE_WRITE, o)
 #define PL_FOR_EACH_USE(program, insn, o)                                                          \

@@ -160,24 +160,24 @@ void pl_call_uses(pl_program *p, const pl_insn *i, unsigned which, pl_use_fn *fn
 }
 
 /* Arguments first, then results; `move` counts both. */
-void pl_call_operands_begin(pl_operand_iter *o, unsigned which)
+void pl_call_operands_begin(pl_operand_rest *r, pl_program *p, const pl_insn *i, unsigned which)
 {
-    const pl_prog_call *c = &o->p->calls.at[o->i->target];
-    o->move = which & PL_USE_READ ? 0 : c->nargs;
-    o->nmoves = c->nargs + (which & PL_USE_WRITE ? c->nrets : 0);
+    const pl_prog_call *c = &p->calls.at[i->target];
+    r->move = which & PL_USE_READ ? 0 : c->nargs;
+    r->nmoves = c->nargs + (which & PL_USE_WRITE ? c->nrets : 0);
 }
 
-bool pl_call_operands_next(pl_operand_iter *o)
+bool pl_call_operands_next(pl_operand_rest *r, pl_program *p, const pl_insn *i)
 {
-    const pl_prog_call *c = &o->p->calls.at[o->i->target];
-    while (o->move < o->nmoves) {
-        const uint32_t k = o->move++;
+    const pl_prog_call *c = &p->calls.at[i->target];
+    while (r->move < r->nmoves) {
+        const uint32_t k = r->move++;
         const bool result = k >= c->nargs;
-        pl_call_move *m = &o->p->moves.at[result ? c->first_ret + k - c->nargs : c->first_arg + k];
+        pl_call_move *m = &p->moves.at[result ? c->first_ret + k - c->nargs : c->first_arg + k];
         if (!m->reg) continue;
-        o->row = result ? &m->to : &m->from;
-        o->rows = m->bytes > 4 ? 2 : 1;
-        o->use = (result ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
+        r->row = result ? &m->to : &m->from;
+        r->rows = m->bytes > 4 ? 2 : 1;
+        r->use = (result ? PL_USE_WRITE : PL_USE_READ) | (m->pred ? PL_USE_PRED : 0);
         return true;
     }
     return false;
