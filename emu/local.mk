@@ -51,9 +51,10 @@ libptxloom_la_SOURCES += emu/exec/mma/mma.c emu/exec/mma/mma.h emu/exec/mma/dot_
 	emu/exec/mma/wgmma.c \
 	emu/exec/tcgen05/tensor_memory.c emu/exec/tcgen05/tensor_memory.h emu/exec/tcgen05/descriptor.c \
 	emu/exec/tcgen05/product.c emu/exec/tcgen05/product.h
-unit_tests += tests/unit/test_num tests/unit/test_tensor
+unit_tests += tests/unit/test_num tests/unit/test_tensor tests/unit/test_tcgen05
 tests_unit_test_num_SOURCES = tests/unit/test_num.c tests/unit/num_lanes.h tests/unit/num_lanes_fma.c
 tests_unit_test_tensor_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
+tests_unit_test_tcgen05_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
