@@ -114,7 +114,7 @@ void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     if (st) {
         st->requests++;
         st->sectors += x.sectors_sent;
-        st->wavefronts += x.sent;
     }
-    pl_lsu_emit(s, t, pc, now, seq, x.sectors_sent, x.sent, PL_LV_L2, 0, slot);
+    /* No wavefronts: the data of a bulk copy does not go through the LSU's data stage. */
+    pl_lsu_emit(s, t, pc, now, seq, x.sectors_sent, 0, PL_LV_L2, 0, slot);
 }
