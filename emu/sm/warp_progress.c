@@ -91,6 +91,8 @@ static bool retry_succeeds(pl_sm *s, pl_sm_warp *t, uint64_t now)
     const bool woken = t->copy_ended;
     t->copy_ended = false;
     if (pl_warp_retry(s, t, d, pc, lanes, now)) return false;
+    t->not_before = now;
+    t->not_before_reason = PL_STALL_LONG_SCOREBOARD;
     if (woken)
         pl_scoreboard_result(t, d, now, PL_SB_LONG); /* the copy's end is what it waited for */
     else
