@@ -14,6 +14,8 @@ typedef struct writer {
     FILE *f;
     int64_t kernel, sm, offset; /* offset: cycle 0 of the launch */
     int64_t per_block;          /* warps */
+    bool application;           /* a CUDA program: time is that of its clock ... */
+    double start_us, mhz;       /* ... on which the launch begins then; cycles of a microsecond */
     bool some;
 } writer;
 
@@ -23,24 +25,37 @@ static int64_t add(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-/* Begins an event: kind, name, category, process, thread and time. */
-static void begin(writer *w, char kind, const char *name, const char *category, int64_t pid,
-                  int64_t tid, int64_t cycle)
+/* Begins an event: kind, name, category, process and thread; its time follows. */
+static void head(writer *w, char kind, const char *name, const char *category, int64_t pid,
+                 int64_t tid)
 {
-    cycle = add(cycle, w->offset);
     fputs(w->some ? ",\n{\"name\":" : "\n{\"name\":", w->f);
     w->some = true;
     query_json_text(w->f, name);
-    fprintf(w->f,
-            ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":%" PRId64
-            ".%03d",
-            category, kind, pid, tid, cycle / 1000, abs((int)(cycle % 1000)));
+    fprintf(w->f, ",\"cat\":\"%s\",\"ph\":\"%c\",\"pid\":%" PRId64 ",\"tid\":%" PRId64 ",\"ts\":",
+            category, kind, pid, tid);
+}
+
+/* The same with its time. */
+static void begin(writer *w, char kind, const char *name, const char *category, int64_t pid,
+                  int64_t tid, int64_t cycle)
+{
+    head(w, kind, name, category, pid, tid);
+    if (w->application) {
+        fprintf(w->f, "%.6f", w->start_us + (double)cycle / w->mhz);
+        return;
+    }
+    cycle = add(cycle, w->offset);
+    fprintf(w->f, "%" PRId64 ".%03d", cycle / 1000, abs((int)(cycle % 1000)));
 }
 
 static void length(writer *w, int64_t cycles)
 {
     if (cycles < 0) cycles = 0;
-    fprintf(w->f, ",\"dur\":%" PRId64 ".%03d", cycles / 1000, (int)(cycles % 1000));
+    if (w->application)
+        fprintf(w->f, ",\"dur\":%.6f", (double)cycles / w->mhz);
+    else
+        fprintf(w->f, ",\"dur\":%" PRId64 ".%03d", cycles / 1000, (int)(cycles % 1000));
 }
 
 static void name_of(writer *w, const char *what, int64_t pid, int64_t tid, const char *name)
@@ -177,23 +192,96 @@ static int launch_events(writer *w)
     return code == SQLITE_OK ? counters(w) : code;
 }
 
+/* ---- a CUDA program: its streams, its threads, its ranges ---- */
+
+enum { APPLICATION = 1 << 30 }; /* a process beside those of the multiprocessors */
+
+/* Rows of thread, name, category, beginning, end and arguments as JSON become events of a process.
+ */
+static int rows(writer *w, int64_t pid, const char *process, const char *thread_sql,
+                const char *sql)
+{
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(w->db, thread_sql, -1, &s, NULL);
+    bool some = false;
+    while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        if (!some) name_of(w, "process_name", pid, 0, process);
+        some = true;
+        name_of(w, "thread_name", pid, sqlite3_column_int64(s, 0), text(s, 1));
+    }
+    if (code == SQLITE_OK) code = sqlite3_finalize(s);
+    if (code == SQLITE_OK) code = sqlite3_prepare_v2(w->db, sql, -1, &s, NULL);
+    while (code == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW) {
+        const double start = sqlite3_column_double(s, 3), end = sqlite3_column_double(s, 4);
+        head(w, 'X', text(s, 1), text(s, 2), pid, sqlite3_column_int64(s, 0));
+        fprintf(w->f, "%.6f,\"dur\":%.6f,\"args\":%s}", start, end > start ? end - start : 0,
+                text(s, 5));
+    }
+    return code == SQLITE_OK ? sqlite3_finalize(s) : code;
+}
+
+static int application(writer *w)
+{
+    int code = rows(
+        w, APPLICATION, "streams",
+        "SELECT DISTINCT device * 100000 + stream + 1, iif(stream, 'stream ' || stream, 'default "
+        "stream') || iif(device, ' of device ' || device, '') FROM activity WHERE kind <> 'event'",
+        "SELECT device * 100000 + stream + 1, iif(kind = 'kernel' OR name = kind, name, kind || ' "
+        "' || name), kind, start_us, end_us, json_object('bytes', bytes, 'GB/s', bytes / "
+        "nullif((end_us - start_us) * 1e3, 0), 'source', source, 'destination', destination, "
+        "'graph', graph, 'launch', kernel, 'estimated', estimated) FROM activity WHERE kind <> "
+        "'event' ORDER BY id");
+    if (code == SQLITE_OK)
+        code = rows(w, APPLICATION + 1, "calls",
+                    "SELECT DISTINCT thread, 'thread ' || thread FROM api_call",
+                    "SELECT thread, name, 'call', start_us, end_us, json_object('result', result, "
+                    "'error', error) FROM api_call ORDER BY id");
+    if (code == SQLITE_OK)
+        code = rows(w, APPLICATION + 2, "ranges",
+                    "SELECT DISTINCT thread, 'thread ' || thread FROM nvtx_range",
+                    "SELECT thread, name, 'range', start_us, end_us, json_object('depth', depth) "
+                    "FROM nvtx_range ORDER BY id");
+    return code;
+}
+
+/* Whether the trace is of a CUDA program whose clock is known. */
+static bool is_application(sqlite3 *db, double *mhz)
+{
+    sqlite3_stmt *s = NULL;
+    bool is = false;
+    if (sqlite3_prepare_v2(db,
+                           "SELECT clock_mhz FROM machine WHERE clock_mhz > 0 AND EXISTS (SELECT 1 "
+                           "FROM api_call)",
+                           -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW) {
+        *mhz = sqlite3_column_double(s, 0);
+        is = true;
+    }
+    sqlite3_finalize(s);
+    return is;
+}
+
 int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *out)
 {
     writer w = {.db = db, .f = out, .sm = sm};
     sqlite3_stmt *s = NULL;
     int code = sqlite3_prepare_v2(db,
-                                  "SELECT id, name, coalesce(cycles, 0), warps / max(blocks, 1) "
-                                  "FROM kernel WHERE ?1 = 0 OR id = ?1 ORDER BY id",
+                                  "SELECT id, name, coalesce(cycles, 0), warps / max(blocks, 1), "
+                                  "(SELECT start_us FROM activity WHERE kernel = k.id) "
+                                  "FROM kernel k WHERE ?1 = 0 OR id = ?1 ORDER BY id",
                                   -1, &s, NULL);
     if (code != SQLITE_OK) return cli_sql_failed(gpu, db, NULL);
     sqlite3_bind_int64(s, 1, launch);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
-    name_of(&w, "process_name", 0, 0, "GPU (1 cycle = 1 ns)");
+    w.application = is_application(db, &w.mhz);
+    if (w.application) code = application(&w);
+    name_of(&w, "process_name", 0, 0, w.application ? "GPU" : "GPU (1 cycle = 1 ns)");
     name_of(&w, "thread_name", 0, 0, "launches");
     while (code == SQLITE_OK && (code = sqlite3_step(s)) == SQLITE_ROW) {
         int64_t cycles = sqlite3_column_int64(s, 2);
         w.kernel = sqlite3_column_int64(s, 0);
         w.per_block = sqlite3_column_int64(s, 3);
+        w.start_us = sqlite3_column_double(s, 4);
         begin(&w, 'X', text(s, 1), "launch", 0, 0, 0);
         length(&w, cycles);
         fprintf(out, ",\"args\":{\"launch\":%" PRId64 "}}", w.kernel);

@@ -38,7 +38,7 @@ libptxloom_la_SOURCES += traces/line_diff.c traces/line_diff.h traces/report/rep
 	traces/report/accesses.c traces/report/detail.h traces/report/bytes.c traces/report/bytes.h
 nodist_libptxloom_la_SOURCES += traces/gen_report.c
 report_files = traces/report/panels.sql traces/report/report.html traces/report/style.css traces/report/base.js \
-	traces/report/overview.js traces/report/timeline.js traces/report/source.js traces/report/memory.js traces/report/page.js
+	traces/report/application.js traces/report/overview.js traces/report/timeline.js traces/report/source.js traces/report/memory.js traces/report/page.js
 traces/gen_report.c: traces/report/embed.awk $(report_files)
 	$(AM_V_GEN)$(MKDIR_P) traces && cd $(srcdir) && \
 	LC_ALL=C $(AWK) -f traces/report/embed.awk $(report_files) \

@@ -77,14 +77,14 @@ function show(k) {
     for (const p of PANELS) {
         const has = !p.here || p.here(), el = make(`<section id="panel-${p.id}" class="panel" aria-labelledby="h-${p.id}" tabindex="-1"><header><h2 id="h-${p.id}">${p.title}</h2>
             <button class="sql" aria-expanded="false" aria-label="SQL of ${p.title}">SQL</button></header><p class="about">${p.about}</p><pre class="query" hidden></pre><div class="body"></div></section>`);
-        if (!has && p.id === 'compare' && !DATA.baseline_file) continue;
+        if (!has && (p.id === 'application' || (p.id === 'compare' && !DATA.baseline_file))) continue;
         main.append(el);
         nav.append(make(`<li><a href="#panel-${p.id}">${p.title}</a></li>`));
         $('.sql', el).onclick = e => {
             const pre = $('.query', el);
             pre.hidden = !pre.hidden;
             e.currentTarget.setAttribute('aria-expanded', !pre.hidden);
-            pre.textContent = command(DATA.queries[p.query].sql);
+            pre.textContent = command((DATA.queries[p.query] ?? DATA.application.queries[p.query]).sql);
         };
         p.el = el;
         p.drawn = false;
@@ -127,7 +127,7 @@ function theme() {
 
 // What is painted rather than styled has to be painted again.
 function recolour() {
-    for (const p of PANELS) if (p.drawn && p.el.isConnected && ['timeline', 'divergence', 'maps', 'accesses'].includes(p.id)) p.draw($('.body', p.el));
+    for (const p of PANELS) if (p.drawn && p.el.isConnected && ['application', 'timeline', 'divergence', 'maps', 'accesses'].includes(p.id)) p.draw($('.body', p.el));
     if (source.body && source.body.isConnected) source.paint();
 }
 

@@ -250,6 +250,46 @@ static void put_formulas(pl_json *j)
     pl_json_close(j);
 }
 
+/* A CUDA program as a whole: rows of named queries, of the long ones as many as a page can hold. */
+static bool put_application(report *p)
+{
+    enum { MOST = 20000 };
+    static const char *const names[] = {"gpu_trace", "api_trace", "gpu_summary", "api_summary"};
+    enum { NAMES = sizeof names / sizeof *names };
+    static const char ranges[] = "SELECT start_us, end_us - start_us AS us, thread, depth, name "
+                                 "FROM nvtx_range ORDER BY id LIMIT 20000",
+                      rows[] = "SELECT max((SELECT count(*) FROM activity), (SELECT count(*) FROM "
+                               "api_call)) WHERE ?1 IS NOT NULL";
+    pl_json *j = &p->j;
+    const int64_t n = number(p, rows, 0);
+    const char *title;
+    bool good = !p->failed;
+    pl_json_key(j, "application");
+    if (!n) {
+        pl_json_null(j);
+        return good;
+    }
+    pl_json_open(j, '{');
+    pl_json_key(j, "cut"), pl_json_int(j, n > MOST);
+    pl_json_key(j, "ranges");
+    good = good && put_rows(j, p->r->db, ranges, 0);
+    for (int k = 0; k < NAMES; k++) {
+        char *sql = sqlite3_mprintf("SELECT * FROM (\n%s) LIMIT %d", named_query(names[k], &title),
+                                    (int)MOST);
+        pl_json_key(j, names[k]);
+        good = good && sql && put_rows(j, p->r->db, sql, 0);
+        sqlite3_free(sql);
+    }
+    pl_json_key(j, "queries"), pl_json_open(j, '{');
+    for (int k = 0; k < NAMES; k++) {
+        const char *sql = named_query(names[k], &title);
+        put_query(j, names[k], title, sql);
+    }
+    pl_json_close(j);
+    pl_json_close(j);
+    return good;
+}
+
 static bool put_data(report *p)
 {
     static const char launches[] = "SELECT id, name, entry, mode, status, cycles, inst_executed, "
@@ -264,6 +304,7 @@ static bool put_data(report *p)
     put_formulas(j);
     pl_json_key(j, "kernels");
     good = good && put_rows(j, p->r->db, launches, 0);
+    good = good && put_application(p);
     pl_json_key(j, "launches"), pl_json_open(j, '[');
     for (size_t i = 0; good && i < p->nkernels; i++) good = put_launch(p, p->kernel[i]);
     pl_json_close(j);

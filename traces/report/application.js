@@ -1,0 +1,151 @@
+// application.js - the panel about a CUDA program as a whole: ranges, calls and streams on one clock, and what took the time.
+
+const KIND = {copy: '--blue', set: '--dim', 'host function': '--orange', call: '--dim', range: '--accent'};
+
+// A row of the picture: a label and its bars, sorted by their beginnings.
+function applicationRows() {
+    const rows = new Map(), columns = t => Object.fromEntries(t.columns.map((c, i) => [c, i]));
+    const add = (order, label, bar) => {
+        if (![bar.start, bar.us].every(Number.isFinite)) return; // a damaged trace
+        if (!rows.has(label)) rows.set(label, {order, label, bars: []});
+        rows.get(label).bars.push(bar);
+    };
+    const a = DATA.application, g = columns(a.gpu_trace), c = columns(a.api_trace), n = columns(a.ranges);
+    for (const r of a.ranges.rows) add(`0 ${r[n.thread]} ${r[n.depth]}`, `ranges of thread ${r[n.thread]}${r[n.depth] ? `, level ${r[n.depth] + 1}` : ''}`,
+        {start: r[n.start_us], us: r[n.us], kind: 'range', name: r[n.name], more: []});
+    for (const r of a.api_trace.rows) add(`1 ${r[c.thread]}`, `calls of thread ${r[c.thread]}`,
+        {start: r[c.start_us], us: r[c.us], kind: 'call', name: r[c.name], more: r[c.error] ? [`returned ${r[c.error]}`] : []});
+    for (const r of a.gpu_trace.rows) add(`2 ${String(r[g.device]).padStart(3, '0')} ${String(r[g.stream]).padStart(9, '0')}`,
+        `${r[g.stream] ? `stream ${r[g.stream]}` : 'default stream'}${r[g.device] ? ` of device ${r[g.device]}` : ''}`,
+        {start: r[g.start_us], us: r[g.us], kind: r[g.kind], name: r[g.kind] === 'copy' ? `copy ${r[g.name]}` : r[g.name], launch: r[g.kernel], estimated: r[g.estimated], more: [
+            r[g.grid] && `grid ${r[g.grid]}, block ${r[g.block]}`, Number.isFinite(r[g.bytes]) && `${bytes(r[g.bytes])}${Number.isFinite(r[g['GB/s']]) ? `, ${format(r[g['GB/s']])} GB/s` : ''}`,
+            r[g.source] && r[g.destination] && `from ${r[g.source]} to ${r[g.destination]} memory`, r[g.graph] && `launch ${r[g.graph]} of a graph`, r[g.estimated] && 'estimated: it ran without the model of time']});
+    const list = [...rows.values()].sort((x, y) => x.order < y.order ? -1 : x.order > y.order ? 1 : 0);
+    for (const r of list) r.bars.sort((x, y) => x.start - y.start);
+    return list;
+}
+
+class ApplicationView {
+    constructor(body) {
+        this.rows = applicationRows();
+        this.last = Math.max(1e-3, ...this.rows.flatMap(r => r.bars.reduce((m, b) => Math.max(m, b.start + b.us), 0)));
+        this.first = Math.min(this.last, ...this.rows.filter(r => r.label.includes('stream')).map(r => r.bars[0].start)); // allocations before it say little
+        this.canvas = $('canvas', body);
+        this.note = $('.detail', body);
+        this.label = 170;
+        this.height = 24;
+        this.reset();
+        const c = this.canvas;
+        c.tabIndex = 0;
+        c.setAttribute('role', 'img');
+        c.setAttribute('aria-label', `${this.rows.length} rows over ${format(this.last)} microseconds: ${this.rows.map(r => r.label).join(', ')}`);
+        c.onpointerdown = e => { this.drag = {x: e.offsetX, from: this.from, moved: false}; c.setPointerCapture(e.pointerId); };
+        c.onpointerup = e => { if (this.drag && !this.drag.moved) this.open(this.at(e.offsetX, e.offsetY)); this.drag = null; };
+        c.onpointermove = e => {
+            if (this.drag) {
+                this.drag.moved ||= Math.abs(e.offsetX - this.drag.x) > 3;
+                this.move(this.drag.from - (e.offsetX - this.drag.x) / this.scale() - this.from);
+            } else {
+                this.tell(this.at(e.offsetX, e.offsetY));
+            }
+        };
+        c.onwheel = e => { if (e.ctrlKey || e.shiftKey) { this.zoom(e.deltaY > 0 ? 1.25 : 0.8, e.offsetX); e.preventDefault(); } };
+        c.onkeydown = e => {
+            const act = {ArrowLeft: () => this.move(-(this.to - this.from) / 8), ArrowRight: () => this.move((this.to - this.from) / 8), '+': () => this.zoom(0.5), '-': () => this.zoom(2), 0: () => { this.reset(); this.draw(); }}[e.key];
+            if (!act || e.ctrlKey || e.altKey || e.metaKey) return;
+            act();
+            e.preventDefault();
+        };
+        for (const b of $$('[data-zoom]', body)) b.onclick = () => +b.dataset.zoom ? this.zoom(+b.dataset.zoom) : (this.reset(), this.draw());
+        this.draw();
+    }
+    reset() { const pad = (this.last - this.first) / 50; this.from = Math.max(0, this.first - pad); this.to = this.last + pad; }
+    scale() { return Math.max(1, this.canvas.clientWidth - this.label) / (this.to - this.from); }
+    move(by) { this.from += by; this.to += by; this.draw(); }
+    zoom(f, x) {
+        const at = x === undefined ? (this.from + this.to) / 2 : this.from + (x - this.label) / this.scale(), span = Math.max(1e-3, Math.min(4 * this.last, (this.to - this.from) * f)), part = (at - this.from) / (this.to - this.from);
+        this.from = at - span * part;
+        this.to = this.from + span;
+        this.draw();
+    }
+    colour(b) {
+        if (KIND[b.kind]) return css(b.kind === 'copy' && b.name.endsWith('DtoH') ? '--green' : KIND[b.kind]);
+        let h = 7;
+        for (const ch of b.name) h = (h * 31 + ch.charCodeAt(0)) % 360;
+        return `hsl(${h} 55% ${isDark() ? 62 : 42}%)`;
+    }
+    at(x, y) {
+        const row = this.rows[Math.floor((y - 22) / this.height)], us = this.from + (x - this.label) / this.scale(), near = 2 / this.scale();
+        return x < this.label || !row ? null : row.bars.findLast(b => b.start - near <= us && us <= b.start + b.us + near) ?? null;
+    }
+    tell(b) {
+        this.note.innerHTML = b ? `<p><b>${esc(b.name)}</b> from ${format(b.start)} µs, ${format(b.us)} µs long</p>${b.more.filter(Boolean).map(m => `<p>${esc(m)}</p>`).join('')}` : '<p class="dim">Point at a bar. A click on a kernel opens its launch.</p>';
+        this.canvas.style.cursor = b && this.place(b) >= 0 ? 'pointer' : 'grab';
+    }
+    place(b) { return b.launch ? DATA.launches.findIndex(l => l.id === b.launch) : -1; }
+    open(b) {
+        const k = b ? this.place(b) : -1;
+        if (k < 0) return;
+        const select = $('#launch');
+        if (select) select.value = k;
+        show(k);
+        $('#panel-overview').scrollIntoView();
+    }
+    draw() {
+        const c = this.canvas, ratio = devicePixelRatio || 1, w = c.clientWidth, h = 24 + this.rows.length * this.height, d = c.getContext('2d'), s = this.scale();
+        c.style.height = `${h}px`;
+        c.width = w * ratio;
+        c.height = h * ratio;
+        d.scale(ratio, ratio);
+        d.font = '12px system-ui, sans-serif';
+        const step = [1, 2, 5].map(m => m * 10 ** Math.floor(Math.log10((this.to - this.from) / 5))).findLast(t => t <= (this.to - this.from) / 4) ?? (this.to - this.from) / 4;
+        d.fillStyle = css('--dim');
+        for (let t = Math.ceil(this.from / step) * step; t < this.to; t += step) {
+            const x = this.label + (t - this.from) * s;
+            d.fillRect(x, 16, 1, h - 16);
+            d.fillText(t >= 1e4 ? `${format(t / 1e3)} ms` : `${format(t)} µs`, x + 3, 12);
+        }
+        this.rows.forEach((r, i) => {
+            const y = 22 + i * this.height;
+            d.save();
+            d.beginPath();
+            d.rect(this.label, y, w - this.label, this.height);
+            d.clip();
+            let until = -1; // bars thinner than a pixel are drawn once
+            for (const b of r.bars) {
+                const x = this.label + (b.start - this.from) * s, width = Math.max(1, b.us * s);
+                if (x > w || x + width < this.label || (width <= 1 && Math.floor(x) === until)) continue;
+                until = Math.floor(x);
+                d.globalAlpha = b.estimated ? 0.55 : 1;
+                d.fillStyle = this.colour(b);
+                d.fillRect(x, y + 3, width, this.height - 6);
+                d.globalAlpha = 1;
+                if (width > 40) {
+                    d.fillStyle = css('--page');
+                    d.fillText(b.name, Math.max(x, this.label) + 4, y + this.height / 2 + 4, width - 8);
+                }
+            }
+            d.restore();
+            d.fillStyle = css('--ink');
+            d.fillText(r.label, 0, y + this.height / 2 + 4, this.label - 10);
+        });
+    }
+}
+
+const application = {view: null};
+panel({
+    id: 'application', title: 'Application', query: 'gpu_trace', about: 'The program on one clock: its ranges, its calls, and what its streams did. Paler kernels have estimated durations.',
+    here: () => Boolean(DATA.application), needs: 'a trace of ptxloom exec',
+    draw(body) {
+        const a = DATA.application, sum = (t, caption) => {
+            const at = Object.fromEntries(t.columns.map((c, i) => [c, i])), cellOf = k => r => format(r[at[k]]);
+            return grid(t.rows.slice(0, 60), [['time %', cellOf('time %'), 'r'], ['µs', cellOf('us'), 'r'], ['calls', cellOf('calls'), 'r'], ['average', cellOf('average'), 'r'], ['least', cellOf('least'), 'r'], ['most', cellOf('most'), 'r'], ['name', r => `<code>${esc(r[at.name])}</code>${r[at.estimated] ? ` <span class="dim">${format(r[at.estimated])} estimated</span>` : ''}`]], caption);
+        };
+        body.innerHTML = `<div class="tools"><button data-zoom="0.5" aria-label="zoom in">+</button><button data-zoom="2" aria-label="zoom out">−</button><button data-zoom="0">all</button><span class="note">drag to move; shift and wheel, or + and −, to zoom${a.cut ? '; the trace has more rows than are shown' : ''}</span></div>
+            <canvas id="application"></canvas><div class="detail"></div>
+            <h3>Kernels and copies</h3>${sum(a.gpu_summary, 'by time on the GPU')}<h3>Calls</h3>${sum(a.api_summary, 'by time on the host')}`;
+        application.view = new ApplicationView(body);
+        application.view.tell(null);
+    },
+    resize() { application.view?.draw(); },
+});
