@@ -101,11 +101,13 @@ void cuda_note(const cuda_activity *a)
 void cuda_note_call(int result, const char *error)
 {
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
-    if (cuda.options.summary) add_time(&calls, cuda_self.call, cuda.now - cuda_self.call_start);
+    /* What nvcc puts into programs has names of its own. */
+    const char *name = cuda_self.call + (strncmp(cuda_self.call, "__", 2) == 0 ? 2 : 0);
+    if (cuda.options.summary) add_time(&calls, name, cuda.now - cuda_self.call_start);
     if (!cuda.trace) return;
     trace_failed(
         pl_trace_add_call(cuda.trace, &(pl_trace_call){.id = cuda_self.call_id,
-                                                       .name = cuda_self.call,
+                                                       .name = name,
                                                        .thread = cuda_self.number,
                                                        .start = cuda_self.call_start * 1e-3,
                                                        .end = cuda.now * 1e-3,

@@ -48,6 +48,7 @@ function wrapper(variant, name, full, from) {
 }
 
 BEGIN {
+    globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c
     node["13"] = "libcudart.so.13"; node["12"] = "libcudart.so.12"; node["11"] = "libcudart.so.11.0"
     if (what == "code") print "/* Made from cudart/api.def. */\n#include \"cudart/state.h\"\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
     if (what == "header") print "/* Made from cudart/api.def. */\ntypedef void cuda_host_fn(void *arg);\ntypedef size_t cuda_shared_fn(int threads);\ntypedef void cuda_callback_fn(void *stream, int status, void *arg);\n"

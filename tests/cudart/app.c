@@ -472,6 +472,7 @@ static const struct {
     {"capture", capture}, {"graph", graph},       {"pool", pool},         {"clock", clock_},
     {"reset", reset},     {"spin", spin},         {"no_image", no_image}, {"device", device},
     {"overlap", overlap}, {"polling", polling},   {"kin", kin},           {"transfers", transfers},
+    {"ranges", ranges},
 };
 
 int main(int argc, char **argv)

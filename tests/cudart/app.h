@@ -97,6 +97,8 @@ void overlap(void);
 void polling(void);
 void kin(void);
 void transfers(void);
+/* Of app_nvtx.c. */
+void ranges(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

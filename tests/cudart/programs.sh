@@ -70,6 +70,16 @@ copy DtoH 4000 device pageable" "" ask "SELECT kind || ' ' || name || ' ' || ifn
 runs "each activity has its call, each launch its row" 0 "0 1 1" "" ask "SELECT (SELECT count(*) FROM activity a LEFT JOIN api_call c ON c.id = a.call WHERE c.id IS NULL) || ' ' || (SELECT count(*) FROM activity a JOIN kernel k ON k.id = a.kernel AND k.entry = a.name) || ' ' || (SELECT min(start_us < end_us) FROM api_call)"
 runs "allocations" 0 "3 device 1" "" ask "SELECT count(*) || ' ' || min(memory) || ' ' || min(end_us > start_us) FROM allocation"
 for q in gpu_summary gpu_trace api_summary api_trace allocations stream_overlap; do runs "query $q" 0 1 "" sh -c '"$1" query t.db --csv "$2" | awk "NR > 1 { n++ } END { print (n > 0) }"' - "$loom" $q; done
+runs "a report of the program" 0 1 "" sh -c '"$1" report t.db -o t.html >log && grep -c "\"application\":{\"cut\":" t.html' - "$loom"
+runs "the program for Perfetto" 0 "cudaMalloc 3
+add 2
+copy HtoD 2
+copy DtoH 1" "" sh -c '"$1" export t.db -f perfetto -o - >t.json && for n in cudaMalloc add "copy HtoD" "copy DtoH"; do echo "$n $(grep -c "\"name\":\"$n\"" t.json)"; done' - "$loom"
+runs "ranges" 5 good "" with "--trace t.db" ranges
+runs "ranges in a trace" 0 "inner 1 0 1
+outer 0 0 1
+here 0 1 0
+beside 1 0 1" "" ask "SELECT name || ' ' || depth || ' ' || (end_us = start_us) || ' ' || (end_us - start_us >= 60) FROM nvtx_range ORDER BY id"
 runs "graphs in a trace" 5 good "" with "--trace t.db --timing first=1" graph
 runs "launches beyond the first are marked" 0 "store 1 0
 store 2 1" "" ask "SELECT name || ' ' || graph || ' ' || estimated FROM activity WHERE kind = 'kernel' ORDER BY id"
