@@ -197,8 +197,8 @@ typedef struct pl_warp {
     uint32_t spins; /* pauses for polling since lanes last met */
     uint32_t clock_reads; /* functional mode: reads of the clock with little between them ... */
     uint64_t clock_read;  /* ... and when the last one was */
-    bool yield;     /* the current split asked to let others run */
-    bool make_way;  /* the current split makes way for one that is ready */
+    bool yield;           /* the current split asked to let others run */
+    bool make_way;        /* the current split makes way for one that is ready */
     bool paused; /* the last step ended in a pause for polling: other warps should get their turn */
     bool wrote;  /* has written to memory since the last pause */
     struct {
