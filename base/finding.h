@@ -15,7 +15,7 @@ typedef enum pl_check_tool {
 } pl_check_tool;
 
 /* X(tool, word): the tools that can be asked for. */
-#define PL_CHECK_TOOLS(X) X(MEM, "mem") X(RACE, "race") X(SYNC, "sync")
+#define PL_CHECK_TOOLS(X) X(MEM, "mem") X(RACE, "race") X(INIT, "init") X(SYNC, "sync")
 
 #define PL_FINDING_KINDS(X)                                                                        \
     X(RACE_RAW, RACE, "raw", ERROR,                                                                \
@@ -116,6 +116,39 @@ typedef enum pl_check_tool {
       "Three ways to mend it: free each block in the thread that took it; let one thread free "    \
       "what "                                                                                      \
       "the block shares, behind a barrier; or pass buffers to the kernel instead.")                \
+    X(INIT_BRANCH, INIT, "branch", ERROR,                                                          \
+      "What the thread does next depends on a value that comes from memory nobody has written: a " \
+      "buffer without initial values, shared memory, a local variable. Such memory holds what "    \
+      "was there before, which may be zero today.\n\n"                                             \
+      "    __shared__ int best;\n"                                                                 \
+      "    if (in[i] > best) best = in[i];   // best has no value yet\n\n"                         \
+      "Three ways to mend it: give the variable a value before its first use, and put a barrier "  \
+      "behind that if it is shared; fill the buffer (cudaMemset, cudaMemcpy); or test the index "  \
+      "so that nobody looks at elements that are not there.")                                      \
+    X(INIT_ADDRESS, INIT, "address", ERROR,                                                        \
+      "An address depends on a value that comes from memory nobody has written: the access may "   \
+      "go anywhere.\n\n"                                                                           \
+      "    int bin[8];\n"                                                                          \
+      "    table[bin[threadIdx.x & 7]] = 1;   // bin was never filled\n\n"                         \
+      "Three ways to mend it: fill the index array first; compute the index; or test it against "  \
+      "the bounds after it has been given a value.")                                               \
+    X(INIT_ATOMIC, INIT, "atomic", ERROR,                                                          \
+      "An atomic operation changes memory that nobody has written, or by a value that depends on " \
+      "such memory. The sum is as undefined as what it began with.\n\n"                            \
+      "    cudaMalloc(&count, 4);             // without cudaMemset(count, 0, 4)\n"                \
+      "    atomicAdd(count, 1);\n\n"                                                               \
+      "Three ways to mend it: set the counter to its first value in the host (cudaMemset); let "   \
+      "one thread set a shared counter, behind which all meet at a barrier; or begin with an "     \
+      "exchange.")                                                                                 \
+    X(INIT_OUTPUT, INIT, "output", ERROR,                                                          \
+      "A kernel has stored a value that depends on memory nobody has written, and the host reads " \
+      "it.\n\n"                                                                                    \
+      "    __shared__ float tile[64];\n"                                                           \
+      "    if (i < n) tile[threadIdx.x] = in[i];\n"                                                \
+      "    __syncthreads();\n"                                                                     \
+      "    out[i] = tile[63 - threadIdx.x];   // the last block: some were never set\n\n"          \
+      "Three ways to mend it: give the rest a neutral value (else tile[t] = 0); guard the read "   \
+      "like the write; or let the host ignore these elements and not copy them.")                  \
     X(SYNC_BARRIER, SYNC, "barrier", ERROR,                                                        \
       "A barrier is used in a way that no thread count can satisfy: different numbers of threads " \
       "for "                                                                                       \

@@ -17,6 +17,7 @@ static bool block_starts(const pl_hooks *h, pl_cta *c)
     b->units = units;
     c->check = b;
     pl_order_block_starts(k, c, b);
+    if (k->tools & PL_CHECK_INIT && !pl_init_block_starts(k, c)) return false;
     return b->cluster != NULL;
 }
 
@@ -26,6 +27,8 @@ static void block_freed(pl_cta *c)
     check_block *b = c->check;
     if (!b) return;
     pl_order_block_ends((pl_check *)(uintptr_t)c->grid->hooks, b);
+    for (unsigned n = 0; n < b->units; n++) pl_traced_free(b->unit[n].traced);
+    pl_validity_free(&b->validity);
     pl_shadow_free(&b->shadow);
     pl_contexts_free(&b->contexts);
     free(b);
@@ -34,7 +37,9 @@ static void block_freed(pl_cta *c)
 
 static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
 {
-    if (((const pl_check *)h)->tools & PL_CHECK_RACE) pl_race_copy(w, o);
+    const unsigned tools = ((const pl_check *)(const void *)h)->tools;
+    if (tools & PL_CHECK_RACE) pl_race_copy(w, o);
+    if (tools & PL_CHECK_INIT) pl_init_copy(w, o);
 }
 
 pl_check *pl_check_open(unsigned tools)
@@ -45,6 +50,7 @@ pl_check *pl_check_open(unsigned tools)
     k->hooks = (pl_hooks){.block_starts = block_starts,
                           .block_freed = block_freed,
                           .async_starts = async_starts,
+                          .skips = pl_init_skips,
                           .faults = pl_mem_fault};
     pl_order_hooks(&k->hooks);
     return k;
@@ -52,6 +58,7 @@ pl_check *pl_check_open(unsigned tools)
 
 void pl_check_close(pl_check *k)
 {
+    if (k) pl_initcheck_free(k);
     if (k) free(k->found.at);
     free(k);
 }
@@ -77,13 +84,13 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         if (x->wrapper) i->exec = x->wrapper;
     }
     for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;
-    return true;
+    return !(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k);
 }
 
 bool pl_check_end(pl_check *k)
 {
-    for (size_t n = 0; n < k->program->code.n; n++)
-        if (k->insn[n].wrapper) k->program->code.at[n].exec = k->insn[n].plain;
+    for (size_t n = 0; n < k->program->code.n; n++) k->program->code.at[n].exec = k->insn[n].plain;
+    if (k->tools & PL_CHECK_INIT) pl_initcheck_end(k);
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;

@@ -7,6 +7,7 @@
  *
  * race.c      happens-before races: accesses that nothing orders
  * mem.c       accesses out of bounds: the launch goes on without them
+ * init.c      values that depend on memory that nobody has written
  * sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
  * order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
  * findings.c  the list of what was found: each pair of instructions once */

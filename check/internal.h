@@ -4,6 +4,7 @@
 #define PL_CHECK_INTERNAL_H
 
 #include "check/check.h"
+#include "check/init.h"
 #include "check/knowledge.h"
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
@@ -35,9 +36,10 @@ typedef struct check_unit {
     pl_knowledge *common;         /* of all its lanes, while `apart` is false */
     pl_knowledge *lane[PL_LANES]; /* of each, while it is true */
     bool apart;
-    uint32_t stamp; /* of its accesses now */
-    uint32_t floor; /* up to when every lane knows everything of its own block */
-    fenced *fence;  /* by lane, or NULL */
+    uint32_t stamp;    /* of its accesses now */
+    uint32_t floor;    /* up to when every lane knows everything of its own block */
+    fenced *fence;     /* by lane, or NULL */
+    pl_traced *traced; /* init: its registers, or NULL */
     uint64_t cluster_phase;
     uint32_t cluster_wait; /* lanes that learn at the cluster barrier what its phase brought */
     struct recent {
@@ -82,8 +84,9 @@ typedef struct check_block {
     uint32_t number, units;
     pl_shadow shadow; /* of its shared memory */
     pl_contexts contexts;
-    sync_places places; /* in shared memory */
-    uint32_t objects;   /* mbarriers seen */
+    pl_validity validity; /* init: of its shared memory, from shared_start on */
+    sync_places places;   /* in shared memory */
+    uint32_t objects;     /* mbarriers seen */
     check_barrier barrier[PL_NAMED_BARRIERS];
     struct check_cluster *cluster;
     check_unit unit[];
@@ -112,6 +115,7 @@ struct pl_check {
     pl_contexts contexts;
     sync_places places;
     check_cluster *clusters;
+    pl_init_tables init;
     struct {
         pl_check_finding *at;
         size_t n, cap;
@@ -153,6 +157,10 @@ typedef struct place {
 bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                  place *p);
 
+/* The same for a pointer of the host. False: it is neither shared nor global memory, or constant.
+ */
+bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p);
+
 /* ---- order.c ---- */
 /* What a group learned at barriers that it waited at, before it does anything. */
 void pl_order_settle(pl_warp *w, check_unit *u);
@@ -187,6 +195,8 @@ bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
+/* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
+unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);
 pl_exec_fn *pl_sync_wrapper(const pl_insn *i, check_insn *x);
 
 /* ---- findings.c ---- */

@@ -461,8 +461,7 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     x->plain(w, i);
 }
 
-/* Where a host pointer lies. */
-static bool place_at(pl_warp *w, uint8_t *bytes, place *p)
+bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
 {
     const pl_cluster *x = w->cta->cluster;
     *p = (place){.bytes = bytes};
@@ -504,7 +503,7 @@ void pl_race_copy(pl_warp *w, const pl_async_op *o)
             v.self.flags |= PL_ACCESS_ATOMIC | PL_ACCESS_STRONG;
             v.self.level = PL_SCOPE_GPU;
         }
-        if (!place_at(w, write ? o->to : (uint8_t *)(uintptr_t)o->from, &p)) continue;
+        if (!pl_place_at(w, write ? o->to : (uint8_t *)(uintptr_t)o->from, &p)) continue;
         v.agent_lane = lane;
         enter(&v, issuer, &p, o->bytes);
         close_visit(&v, &w->code[w->pc]);

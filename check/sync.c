@@ -32,9 +32,12 @@ static uint32_t left_out(pl_warp *w, const uint32_t *masks)
     return out;
 }
 
-/* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
-static unsigned source_of(int mode, unsigned l, uint32_t b, uint32_t c)
+unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c)
 {
+    const int mode = pl_insn_has(i, W_up)     ? W_up
+                     : pl_insn_has(i, W_down) ? W_down
+                     : pl_insn_has(i, W_bfly) ? W_bfly
+                                              : W_idx;
     const uint32_t n = b & 31u, clamp = c & 31u, seg = (c >> 8) & 31u,
                    max = (l & seg) | (clamp & ~seg), min = l & seg;
     const uint32_t j = mode == W_up     ? l - n
@@ -48,12 +51,8 @@ static unsigned source_of(int mode, unsigned l, uint32_t b, uint32_t c)
 static void shuffle_sources(pl_check *k, pl_warp *w, const pl_insn *i, const uint32_t *b,
                             const uint32_t *c, uint32_t exec)
 {
-    const int mode = pl_insn_has(i, W_up)     ? W_up
-                     : pl_insn_has(i, W_down) ? W_down
-                     : pl_insn_has(i, W_bfly) ? W_bfly
-                                              : W_idx;
     for (uint32_t m = exec; m; m &= m - 1) {
-        const unsigned l = (unsigned)__builtin_ctz(m), from = source_of(mode, l, b[l], c[l]);
+        const unsigned l = (unsigned)__builtin_ctz(m), from = pl_shuffle_source(i, l, b[l], c[l]);
         char text[160];
         if (exec >> from & 1u) continue;
         snprintf(text, sizeof text,

@@ -106,7 +106,7 @@ static const cli_option option[O_COUNT] = {
                        "at least (strong)"},
     [O_COOPERATIVE] = {"cooperative", 0, NULL,
                        "a cooperative launch: the blocks may wait for each other"},
-    [O_CHECK] = {"check", 0, "mem|race|sync|all",
+    [O_CHECK] = {"check", 0, "mem|race|init|sync|all",
                  "look for what the kernel does wrong (doc/checkers.md)"},
     [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
     [O_SCHEDULES] = {"schedules", 0, "N",

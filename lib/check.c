@@ -68,13 +68,6 @@ static unsigned read_tools(pl_gpu *gpu, const char *list)
         const size_t n = strcspn(at, ",");
         size_t k = 0;
         while (k < TOOLS && (strlen(tools[k].word) != n || strncmp(tools[k].word, at, n) != 0)) k++;
-        static const char *const later[] = {"init"};
-        for (size_t j = 0; k == TOOLS && j < sizeof later / sizeof *later; j++)
-            if (strlen(later[j]) == n && strncmp(later[j], at, n) == 0) {
-                pl_report(&gpu->diags, PL_E0011, (pl_loc){.file = UINT32_MAX},
-                          pl_arena_printf(gpu->messages, "--check %s", later[j]));
-                return 0;
-            }
         if (k == TOOLS) {
             char names[80] = "";
             for (size_t j = 0; j < TOOLS; j++)
@@ -263,6 +256,18 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
            "pass the data on with __threadfence() and a flag";
 }
 
+static const char *help(pl_checks *c, const pl_check_finding *f)
+{
+    const char *more = pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
+                                       tool_word(f->kind), kind_info[f->kind].word);
+    if (strcmp(tool_word(f->kind), "init") != 0) return more;
+    return f->space == PL_SP_SHARED
+               ? "let a thread write it first, and put __syncthreads() between the two"
+           : f->space == PL_SP_LOCAL
+               ? "give the variable a value where it is declared"
+               : "fill it before the launch (cudaMemset, cudaMemcpy; \"init\" in a launch file)";
+}
+
 /* ---- after a launch ---- */
 
 static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_finding *out)
@@ -286,12 +291,11 @@ static void name(pl_checks *c, pl_module *m, const pl_check_finding *f, pl_findi
     memcpy(out->other_block, f->other.block, sizeof out->other_block);
     memcpy(out->other_thread, f->other.thread, sizeof out->other_thread);
     out->ended = f->ended;
-    out->text = there ? race_text(c, f, there)
-                      : pl_arena_printf(c->arena, "%s-%s: %s (%s)", tool_word(f->kind),
-                                        kind_info[f->kind].word, f->text, party(c, &f->by));
-    out->help = there ? race_help(c, f, here, there)
-                      : pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
-                                        tool_word(f->kind), kind_info[f->kind].word);
+    const bool pair = there && !f->text[0];
+    out->text = pair ? race_text(c, f, there)
+                     : pl_arena_printf(c->arena, "%s-%s: %s (%s)", tool_word(f->kind),
+                                       kind_info[f->kind].word, f->text, party(c, &f->by));
+    out->help = pair ? race_help(c, f, here, there) : help(c, f);
 }
 
 static bool same_lines(const pl_finding *a, const pl_finding *b)
@@ -368,7 +372,8 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
         d->source = pl_arena_strdup(gpu->messages, where);
     if (f->other_pc == UINT32_MAX || f->other_pc == f->pc) return;
     const uint32_t other = line_of(m->program, f->other_pc);
-    d = pl_report(&gpu->diags, PL_N1003, pl_module_place(m, other),
+    const bool value = strcmp(f->tool, "init") == 0;
+    d = pl_report(&gpu->diags, value ? PL_N1005 : PL_N1003, pl_module_place(m, other),
                   thread(gpu->messages, f->other_thread, f->other_block));
     if (pl_cuda_position(m->program, other, where, sizeof where))
         d->source = pl_arena_strdup(gpu->messages, where);

@@ -1,6 +1,7 @@
 /* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into.
  */
 #include "lib/internal.h"
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,7 +151,9 @@ static void report(pl_gpu *gpu, const char *code, const char *a, const char *b, 
                    const char *help)
 {
     pl_diag_id id;
-    if (!pl_diag_by_code(code, &id)) id = PL_E0011, a = code;
+    const bool known = pl_diag_by_code(code, &id);
+    assert(known);
+    if (!known) return;
     pl_diag *d = pl_report(&gpu->diags, id, (pl_loc){.file = UINT32_MAX}, a ? a : "", b ? b : "",
                            c ? c : "");
     if (help) d->help = pl_arena_strdup(gpu->messages, help);

@@ -91,8 +91,9 @@ static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
     for (char *a = strtok(args, " "); a && st == PL_OK; a = strtok(NULL, " "))
         st = pl_case_add_arg(c, a);
     if (st == PL_OK) st = pl_case_load(c, NULL, &m);
-    if (st == PL_OK)
-        st = pl_checks_open(gpu, &(pl_checks_options){.tools = "mem,race,sync"}, &checks);
+    const bool init = strcmp(r->file, "init") == 0; /* the others have buffers without values */
+    const pl_checks_options tools = {.tools = init ? "all" : "mem,race,sync"};
+    if (st == PL_OK) st = pl_checks_open(gpu, &tools, &checks);
     pl_launch l = {.mode = mode, .threads = 2, .checks = checks};
     if (st == PL_OK) st = pl_case_prepare(c, m, &l);
     if (st == PL_OK) {

@@ -223,10 +223,7 @@ error: '3' cannot be used with launch files [E0010]
   help: arguments are given with a PTX file, or inside launch files
 END
 says 2 run one.ptx --check memory <<'END'
-error: 'memory' is not a value for --check: it is a list of mem, race, sync or all [E0005]
-END
-says 2 run one.ptx --check race,init <<'END'
-error: '--check init' is not available in this version of ptxloom [E0011]
+error: 'memory' is not a value for --check: it is a list of mem, race, init, sync or all [E0005]
 END
 
 # --- checkers
@@ -254,6 +251,58 @@ setp.gt.u32 %p, %r5, 99;
 ret;
 }
 END
+cat >unset.ptx <<'END'
+.version 8.6
+.target sm_90
+.address_size 64
+.visible .entry unset(.param .u64 x, .param .u64 y) {
+.reg .b32 %r<9>; .reg .b64 %d<4>; .reg .pred %p;
+.shared .align 4 .b8 tile[12];
+ld.param.u64 %d1, [x];
+ld.param.u64 %d2, [y];
+ld.shared.u32 %r1, [tile+8];
+setp.ne.u32 %p, %r1, 0;
+@%p bra done;
+ld.shared.u32 %r2, [tile];
+cvt.u64.u32 %d3, %r2;
+add.u64 %d3, %d3, %d2;
+st.global.u32 [%d3], 7;
+red.global.add.u32 [%d1], 1;
+ld.shared.u32 %r3, [tile+4];
+shl.b32 %r4, %r3, 2;
+st.global.u32 [%d2+4], %r4;
+done: ret;
+}
+END
+says 1 run unset.ptx -g 1 -b 1 'u32[1]' 'out:u32[2]' --check init --mode functional <<'END'
+unset.ptx:11:5: error: kernel 'unset': init-branch: a branch depends on byte 8 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+    11 | @%p bra done;
+       |     ^
+  help: let a thread write it first, and put __syncthreads() between the two
+unset.ptx:9:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
+     9 | ld.shared.u32 %r1, [tile+8];
+       | ^
+unset.ptx:15:1: error: kernel 'unset': init-address: an address depends on byte 0 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+    15 | st.global.u32 [%d3], 7;
+       | ^
+  help: let a thread write it first, and put __syncthreads() between the two
+unset.ptx:12:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
+    12 | ld.shared.u32 %r2, [tile];
+       | ^
+unset.ptx:16:1: error: kernel 'unset': init-atomic: the result of an atomic operation depends on element 0 of argument 1 (x) (u32[1]) in global memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+    16 | red.global.add.u32 [%d1], 1;
+       | ^
+  help: fill it before the launch (cudaMemset, cudaMemcpy; "init" in a launch file)
+unset.ptx:19:1: error: kernel 'unset': init-output: element 1 of the output argument 2 (y) depends on byte 4 of 'tile' in shared memory, which nobody has written (thread 0,0,0 of block 0,0,0) [E1001]
+    19 | st.global.u32 [%d2+4], %r4;
+       | ^
+  help: let a thread write it first, and put __syncthreads() between the two
+unset.ptx:17:1: note: the value comes from here: thread 0,0,0 of block 0,0,0 [N1005]
+    17 | ld.shared.u32 %r3, [tile+4];
+       | ^
+END
+says 0 run unset.ptx -g 1 -b 1 'u32[1]=0' 'out:u32[2]' --check mem --mode functional <<'END'
+END
 says 1 run race.ptx -g 1 -b 64 'u32[1]' --check race --mode functional <<'END'
 race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (62 times) [E1001]
     16 | ld.shared.u32 %r5, [%r4];
@@ -275,7 +324,7 @@ race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 read
 race.ptx:12:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
     12 | st.shared.u32 [%r2], %r1;
        | ^
-note: 1 more finding [N1004]
+note: 2 more findings [N1004]
 END
 
 says 2 as one.ptx --skip-pass=licn <<'END'

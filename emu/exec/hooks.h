@@ -22,6 +22,8 @@ typedef struct pl_hooks {
     void (*barrier_completes)(const struct pl_hooks *h, pl_cta *c, uint32_t id);
     /* A lane starts an asynchronous operation. */
     void (*async_starts)(const struct pl_hooks *h, pl_warp *w, const struct pl_async_op *o);
+    /* The guard of an instruction is false for all lanes of the split. */
+    void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Something is wrong. True: the checker has taken note, and the launch goes on. */
     bool (*faults)(const struct pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 } pl_hooks;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "emu/exec/async/async.h"
+#include "emu/exec/hooks.h"
 #include "emu/exec/simt_splits.h"
 
 enum {
@@ -211,6 +212,8 @@ static inline void execute(pl_warp *w, const pl_insn *i)
         w->all = exec;
         pl_warp_set_exec(w, exec);
         i->exec(w, i);
+    } else if (w->grid->hooks) {
+        w->grid->hooks->skips(w->grid->hooks, w, i);
     }
 }
 

@@ -184,8 +184,8 @@ START_TEST(wrong_command_lines_get_one_clear_sentence)
     expect(err, "'0' is not a value for -g");
     ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--mode=fast", NULL), 2);
     expect(err, "it is timing or functional");
-    ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--check=init", NULL), 2);
-    expect(err, "not available in this version");
+    ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--check=leaks", NULL), 2);
+    expect(err, "it is a list of mem, race");
     ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--arch", "h2000", NULL), 2);
     expect(err, "h200");
     ck_assert_int_eq(loom("run", path("absent.ptx"), "-g", "1", "-b", "1", FUNCTIONAL, NULL), 2);
@@ -400,7 +400,7 @@ START_TEST(listings_and_explanations_come_from_the_tables)
     expect(out, "ptxloom ");
     ck_assert_int_eq(loom("run", "--help", NULL), 0);
     expect(out, "--trace-level summary|inst|mem");
-    expect(out, "--check mem|race|sync|all");
+    expect(out, "--check mem|race|init|sync|all");
     ck_assert_int_eq(loom("run", k, "-g", "1", "-b", "1", "--chek=mem", NULL), 2);
     ck_assert_msg(!strstr(err, "did you mean"), "nor suggested");
 }

@@ -174,6 +174,18 @@ void pl_memory_written(pl_memory *m, uint64_t address)
     if (a) a->written = true;
 }
 
+void pl_memory_unwritten(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->unwritten = true;
+}
+
+void pl_memory_output(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->output = true;
+}
+
 uint64_t pl_memory_untouched(const pl_memory *m)
 {
     uint64_t sum = 0;

@@ -37,6 +37,9 @@ typedef struct pl_alloc {
     bool constant;        /* a constant bank */
     bool written;         /* by the host, so that the system has given its pages */
     bool foreign;         /* `bytes` belong to somebody else */
+    bool unwritten;       /* its contents are not defined until somebody writes them */
+    bool output;          /* the host looks at it in the end */
+    bool checked;         /* a checker knows of it */
     bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
     const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
                              on; NULL: all. Not owned */
@@ -81,6 +84,9 @@ void pl_memory_constant(pl_memory *m, uint64_t address);
 void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
 /* Says that the host has written an allocation as a whole. */
 void pl_memory_written(pl_memory *m, uint64_t address);
+/* Says that the contents of an allocation are not defined yet; that the host looks at them. */
+void pl_memory_unwritten(pl_memory *m, uint64_t address);
+void pl_memory_output(pl_memory *m, uint64_t address);
 /* Bytes of all allocations of which the host has not written any. */
 uint64_t pl_memory_untouched(const pl_memory *m);
 /* Restricts what kernels may access of an allocation. */

@@ -1,0 +1,378 @@
+/* init_rules.c - which bits of a result are undefined, given those of the operands.
+ *
+ * Exact for copies, logic, shifts by a defined amount, bit fields, byte permutation and conversion
+ * of integers; for sums and products all bits from the lowest undefined one up; for everything else
+ * one undefined bit makes the whole result undefined. Where an operand decides alone (and with 0),
+ * the result is defined. */
+#include <string.h>
+
+#include "check/init.h"
+#include "check/internal.h"
+#include "emu/exec/memory/address.h"
+
+typedef struct operand {
+    uint64_t value, bits;
+} operand;
+
+/* One lane's operands, while a rule looks at them. */
+typedef struct look {
+    const pl_warp *w;
+    const pl_insn *i;
+    const pl_traced *s;
+    const pl_form *f;
+    uint32_t row, pred; /* of the current frame */
+    unsigned lane;
+} look;
+
+static unsigned width(const look *k, unsigned n)
+{
+    const int bits = pl_type_bits(pl_operand_type(k->f, n, k->i->mods));
+    return bits ? (unsigned)bits : 32;
+}
+
+static uint64_t low(unsigned n)
+{
+    return n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+}
+
+static bool is_signed(const look *k, unsigned n)
+{
+    return pl_type_kind(pl_operand_type(k->f, n, k->i->mods)) == 's';
+}
+
+static operand get(const look *k, unsigned n)
+{
+    const uint32_t row = k->i->op[n];
+    if (row == PL_NO_OPERAND) return (operand){0};
+    const unsigned bits = width(k, n);
+    const bool wide = bits > 32;
+    return (operand){.value = (wide ? pl_row64(k->w, row)[k->lane] : pl_row32(k->w, row)[k->lane]) &
+                              low(bits),
+                     .bits = pl_traced_bits(k->s, k->row + row, wide, k->lane) & low(bits)};
+}
+
+static operand get_pred(const look *k, unsigned n)
+{
+    const uint32_t p = k->i->op[n];
+    return (operand){.value = pl_pred_read(k->w, k->i, n) >> k->lane & 1u,
+                     .bits = p != PL_NO_OPERAND && k->pred + p < k->s->preds
+                                 ? k->s->pred[k->pred + p] >> k->lane & 1u
+                                 : 0};
+}
+
+static uint64_t up(uint64_t bits)
+{
+    return bits | (0 - bits);
+}
+
+/* ---- rules for one lane ---- */
+
+static uint64_t logic(const look *k, bool and)
+{
+    const bool pred = width(k, 0) == 1;
+    const operand a = pred ? get_pred(k, 1) : get(k, 1), b = pred ? get_pred(k, 2) : get(k, 2);
+    return and? (a.bits | b.bits) & (a.bits | a.value) & (b.bits | b.value)
+              : (a.bits | b.bits) & (a.bits | ~a.value) & (b.bits | ~b.value);
+}
+
+static uint64_t lop3(uint64_t a, uint64_t b, uint64_t c, unsigned table)
+{
+    uint64_t r = 0;
+    for (unsigned n = 0; n < 8; n++)
+        if (table >> n & 1u) r |= (n & 4u ? a : ~a) & (n & 2u ? b : ~b) & (n & 1u ? c : ~c);
+    return r;
+}
+
+/* A bit is undefined if undefined operands can change it. */
+static uint64_t lop3_bits(const look *k)
+{
+    const operand a = get(k, 1), b = get(k, 2), c = get(k, 3);
+    const unsigned table = k->i->op[4];
+    const uint64_t first = lop3(a.value, b.value, c.value, table);
+    uint64_t all = 0;
+    for (unsigned n = 1; n < 8; n++)
+        all |= first ^ lop3(a.value ^ (n & 4u ? a.bits : 0), b.value ^ (n & 2u ? b.bits : 0),
+                            c.value ^ (n & 1u ? c.bits : 0), table);
+    return all;
+}
+
+static uint64_t shift(const look *k, bool left)
+{
+    const operand a = get(k, 1), n = get(k, 2);
+    const unsigned bits = width(k, 1);
+    if (n.bits) return UINT64_MAX;
+    if (left) return n.value >= bits ? 0 : a.bits << n.value;
+    const uint64_t sign = is_signed(k, 1) && a.bits >> (bits - 1) ? low(bits) : 0;
+    if (n.value >= bits) return sign;
+    return a.bits >> n.value | (sign & ~(low(bits) >> n.value));
+}
+
+static uint64_t extract(const look *k)
+{
+    const operand a = get(k, 1), at = get(k, 2), n = get(k, 3);
+    if (at.bits | n.bits) return UINT64_MAX;
+    const unsigned from = (unsigned)at.value & 255u, count = (unsigned)n.value & 255u,
+                   bits = width(k, 1);
+    if (!count || from >= bits) return is_signed(k, 1) && a.bits >> (bits - 1) ? UINT64_MAX : 0;
+    const uint64_t field = a.bits >> from & low(count);
+    const unsigned top = from + count > bits ? bits - from : count;
+    return is_signed(k, 1) && field >> (top - 1) & 1u ? field | ~low(top) : field;
+}
+
+static uint64_t insert(const look *k)
+{
+    const operand a = get(k, 1), b = get(k, 2), at = get(k, 3), n = get(k, 4);
+    if (at.bits | n.bits) return UINT64_MAX;
+    const unsigned from = (unsigned)at.value & 255u, count = (unsigned)n.value & 255u;
+    if (from >= width(k, 1)) return b.bits;
+    const uint64_t field = low(count) << from;
+    return (b.bits & ~field) | (a.bits << from & field);
+}
+
+static uint64_t permute(const look *k)
+{
+    const operand a = get(k, 1), b = get(k, 2), c = get(k, 3);
+    if (c.bits || k->f->nslots < 1 || (k->f->nslots > 1 && k->i->mods[1] != W_none))
+        return UINT64_MAX;
+    const uint64_t bytes = b.bits << 32 | a.bits;
+    uint64_t r = 0;
+    for (unsigned n = 0; n < 4; n++) {
+        const unsigned select = (unsigned)(c.value >> 4 * n) & 15u,
+                       byte = (unsigned)(bytes >> 8 * (select & 7u)) & 255u;
+        r |= (uint64_t)(select & 8u ? (byte & 128u ? 255u : 0u) : byte) << 8 * n;
+    }
+    return r;
+}
+
+static uint64_t select_bits(const look *k)
+{
+    const operand a = get(k, 1), b = get(k, 2), p = get_pred(k, 3);
+    if (p.bits) return a.bits | b.bits | (a.value ^ b.value);
+    return p.value ? a.bits : b.bits;
+}
+
+static uint64_t extended(const look *k)
+{
+    const operand a = get(k, 1);
+    const unsigned from = width(k, 1), to = width(k, 0);
+    const bool sign = is_signed(k, 1) && to > from && a.bits >> (from - 1) & 1u;
+    return (a.bits | (sign ? ~low(from) : 0)) & low(to);
+}
+
+/* ---- results of several registers, and of several lanes ---- */
+
+/* The bits of all operands side by side, cut into the results. */
+static unsigned copy(look *k, const pl_init_insn *x, uint32_t from, uint64_t (*bits)[PL_LANES])
+{
+    const pl_init_use *use = &check_of(k->w)->init.use[x->first], *to = use + x->reads;
+    const unsigned in = width(k, 1), out = width(k, 0);
+    unsigned results = 0;
+    for (uint32_t m = from; m; m &= m - 1) {
+        uint64_t all[2] = {0, 0};
+        unsigned at = 0;
+        k->lane = (unsigned)__builtin_ctz(m);
+        for (unsigned n = 0; n < x->reads; n++)
+            for (unsigned r = 0; r < use[n].rows && at < 128; r += 2) {
+                const bool wide = use[n].rows > 1;
+                const unsigned w = wide ? 64 : in < 32 ? in : 32;
+                const uint64_t v =
+                    pl_traced_bits(k->s, k->row + use[n].row + r, wide, k->lane) & low(w);
+                all[at / 64] |= v << at % 64;
+                at += w;
+            }
+        results = 0;
+        at = 0;
+        for (unsigned n = 0; n < x->writes; n++)
+            for (unsigned r = 0; r < to[n].rows && at < 128 && results < PL_RESULTS; r += 2) {
+                const unsigned w = to[n].rows > 1 ? 64 : out < 32 ? out : 32;
+                bits[results++][k->lane] = all[at / 64] >> at % 64 & low(w);
+                at += w;
+            }
+    }
+    return results;
+}
+
+/* A lane gets what another one has. */
+static unsigned shuffle(look *k, uint32_t from, uint64_t (*bits)[PL_LANES], uint32_t *origin)
+{
+    uint32_t source[PL_LANES];
+    memcpy(source, origin, sizeof source);
+    for (uint32_t m = k->w->exec; m; m &= m - 1) {
+        k->lane = (unsigned)__builtin_ctz(m);
+        const operand b = get(k, 3), c = get(k, 4);
+        const unsigned l = k->lane,
+                       at = pl_shuffle_source(k->i, l, (uint32_t)b.value, (uint32_t)c.value);
+        bits[1][l] = b.bits | c.bits;
+        bits[0][l] = b.bits | c.bits ? UINT64_MAX : 0;
+        if (bits[0][l]) continue;
+        k->lane = at;
+        bits[0][l] = get(k, 2).bits;
+        if (from >> at & 1u) origin[l] = source[at];
+    }
+    return k->f->noperands > 1 && k->i->op[1] != PL_NO_OPERAND ? 2 : 1;
+}
+
+/* Votes and reductions: every lane's result depends on all of them. */
+static unsigned whole_warp(const look *k, uint32_t from, uint64_t (*bits)[PL_LANES],
+                           uint32_t *origin)
+{
+    const uint32_t lanes = from & k->w->exec;
+    const unsigned first = lanes ? (unsigned)__builtin_ctz(lanes) : 0;
+    const bool ballot = pl_insn_has(k->i, W_ballot);
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        bits[0][l] = !lanes ? 0 : ballot ? lanes : UINT64_MAX;
+        if (!(lanes >> l & 1u)) origin[l] = origin[first];
+    }
+    return 1;
+}
+
+static uint32_t lanes_of(const look *k, const pl_init_use *use, unsigned n)
+{
+    uint32_t all = 0;
+    for (unsigned r = 0; r < n; r++)
+        all |= pl_traced_undefined(k->s, k->row + use[r].row, use[r].rows);
+    return all;
+}
+
+/* Lane l holds elements of rows l / 4 and l / 4 + 8 of A, in turn, and of columns 2 (l % 4) and one
+ * more of B: a row lies in four lanes, two columns in eight. The first half of the results is for
+ * the first row, the second half for the other one. */
+static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES],
+                        uint32_t *origin)
+{
+    const pl_init_use *use = &check_of(k->w)->init.use[x->first];
+    unsigned n[4];
+    for (unsigned o = 0; o < 4; o++) {
+        const int count = pl_operand_count(k->f, o, k->i->mods);
+        n[o] = count ? (unsigned)count : 1;
+    }
+    const unsigned results = n[0] == 2 || n[0] == 4 ? n[0] : 1;
+    const uint32_t b = lanes_of(k, use + n[1], n[2]);
+    uint32_t a[2] = {0, 0};
+    for (unsigned r = 0; r < n[1]; r++) a[r % 2] |= lanes_of(k, use + r, 1);
+    if (n[1] == 1 || results == 1) a[0] = a[1] = a[0] | a[1];
+    for (unsigned r = 0; r < results; r++) {
+        const uint32_t rows = a[results > 1 && r >= results / 2],
+                       c = results > 1 ? lanes_of(k, use + n[1] + n[2] + r, 1)
+                                       : lanes_of(k, use + n[1] + n[2], n[3]);
+        for (unsigned l = 0; l < PL_LANES; l++) {
+            const uint32_t any =
+                (15u << (l / 4 * 4) & rows) | (255u << (l % 4 * 8) & b) | (c & 1u << l);
+            bits[r][l] = any ? UINT64_MAX : 0;
+            if (any && !(any >> l & 1u)) origin[l] = origin[__builtin_ctz(any)];
+        }
+    }
+    return results;
+}
+
+/* ---- which rule ---- */
+
+unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x,
+                       const pl_traced *s, uint32_t from, uint64_t (*bits)[PL_LANES],
+                       uint32_t *origin)
+{
+    look k = {.w = w,
+              .i = i,
+              .s = s,
+              .f = &pl_forms[i->form],
+              .row = pl_traced_row(w),
+              .pred = pl_traced_pred(w)};
+    switch ((pl_init_rule)x->rule) {
+    case PL_RULE_ANY:
+    case PL_RULE_CONTROL: return 1;
+    case PL_RULE_COPY: return copy(&k, x, from, bits);
+    case PL_RULE_SHUFFLE: return shuffle(&k, from, bits, origin);
+    case PL_RULE_WARP: return whole_warp(&k, from, bits, origin);
+    case PL_RULE_MMA: return product(&k, x, bits, origin);
+    default: break;
+    }
+    for (uint32_t m = from & w->exec; m; m &= m - 1) {
+        k.lane = (unsigned)__builtin_ctz(m);
+        uint64_t *out = &bits[0][k.lane];
+        switch ((pl_init_rule)x->rule) {
+        case PL_RULE_EXTEND: *out = extended(&k); break;
+        case PL_RULE_AND: *out = logic(&k, true); break;
+        case PL_RULE_OR: *out = logic(&k, false); break;
+        case PL_RULE_XOR:
+            *out = get(&k, 1).bits | (k.f->noperands > 2 ? get(&k, 2).bits : 0);
+            break;
+        case PL_RULE_LOP3: *out = lop3_bits(&k); break;
+        case PL_RULE_SUM: {
+            uint64_t any = 0;
+            for (unsigned n = 1; n < k.f->noperands; n++)
+                if (k.f->operand[n].kind != PL_K_IMM) any |= get(&k, n).bits;
+            *out = up(any) & low(width(&k, 0));
+            break;
+        }
+        case PL_RULE_SHL: *out = shift(&k, true); break;
+        case PL_RULE_SHR: *out = shift(&k, false); break;
+        case PL_RULE_BFE: *out = extract(&k); break;
+        case PL_RULE_BFI: *out = insert(&k); break;
+        case PL_RULE_PRMT: *out = permute(&k); break;
+        case PL_RULE_SELECT: *out = select_bits(&k); break;
+        default: break;
+        }
+    }
+    return 1;
+}
+
+static bool integers(const pl_insn *i, unsigned operands)
+{
+    const pl_form *f = &pl_forms[i->form];
+    for (unsigned n = 0; n < operands && n < f->noperands; n++) {
+        const char kind = pl_type_kind(pl_operand_type(f, n, i->mods));
+        const int bits = pl_type_bits(pl_operand_type(f, n, i->mods));
+        if ((kind != 'u' && kind != 's' && kind != 'b') || bits > 64) return false;
+    }
+    return true;
+}
+
+pl_init_rule pl_rule_of(const pl_insn *i)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const bool whole = integers(i, f->noperands),
+               pred = f->noperands && pl_type_bits(pl_operand_type(f, 0, i->mods)) == 1;
+    switch ((int)f->mnem) {
+    case M_brx:
+    case M_bra: return PL_RULE_CONTROL;
+    case M_mov: return pred ? PL_RULE_ANY : PL_RULE_COPY;
+    case M__mov:
+    case M__umov:
+    case M__narrow: return PL_RULE_COPY;
+    case M__wide: return PL_RULE_EXTEND;
+    case M_cvt:
+        return whole && !pl_insn_has(i, W_sat) && f->noperands == 2 ? PL_RULE_EXTEND : PL_RULE_ANY;
+    case M_and: return PL_RULE_AND;
+    case M_or: return PL_RULE_OR;
+    case M_xor:
+    case M_not: return pred ? PL_RULE_ANY : PL_RULE_XOR;
+    case M_lop3: return f->noperands == 5 ? PL_RULE_LOP3 : PL_RULE_ANY;
+    case M__lop3: return PL_RULE_LOP3;
+    case M_shl: return PL_RULE_SHL;
+    case M_shr: return PL_RULE_SHR;
+    case M_bfe: return PL_RULE_BFE;
+    case M_bfi: return PL_RULE_BFI;
+    case M_prmt: return PL_RULE_PRMT;
+    case M_selp:
+        return whole || pl_type_kind(pl_operand_type(f, 0, i->mods)) == 'f' ? PL_RULE_SELECT
+                                                                            : PL_RULE_ANY;
+    case M_add:
+    case M_sub:
+    case M_neg:
+    case M__iadd3:
+    case M__iadd2:
+    case M__isub2:
+    case M__lea: return whole && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
+    case M_cvta: return PL_RULE_SUM;
+    case M_mul:
+    case M_mad:
+    case M__msub:
+        return whole && !pl_insn_has(i, W_hi) && !pl_insn_has(i, W_sat) ? PL_RULE_SUM : PL_RULE_ANY;
+    case M_shfl: return PL_RULE_SHUFFLE;
+    case M_vote:
+    case M_match:
+    case M_redux: return PL_RULE_WARP;
+    case M_mma: return f->noperands >= 4 ? PL_RULE_MMA : PL_RULE_ANY;
+    default: return PL_RULE_ANY;
+    }
+}

@@ -1,0 +1,173 @@
+/* validity.c - pages of defined and undefined bits. See validity.h. */
+#include "check/validity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAF_PAGES = 1024 };
+
+struct pl_validity_leaf {
+    pl_vpage *page[LEAF_PAGES];
+};
+
+/* A page that nobody has written to. */
+#define ALL4  0xff, 0xff, 0xff, 0xff
+#define ALL16 ALL4, ALL4, ALL4, ALL4
+#define ALL64 ALL16, ALL16, ALL16, ALL16
+static const pl_vpage untouched = {.undefined = PL_VALIDITY_PAGE,
+                                   .bits = {ALL64, ALL64, ALL64, ALL64}};
+
+static pl_vpage *mark(void)
+{
+    return (pl_vpage *)(uintptr_t)&untouched;
+}
+
+const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address)
+{
+    const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number / LEAF_PAGES;
+    if (leaf < v->leaves && v->leaf[leaf]) return v->leaf[leaf]->page[number % LEAF_PAGES];
+    return v->fresh ? &untouched : NULL;
+}
+
+/* Where the page's pointer stands; NULL: out of memory. */
+static pl_vpage **slot(pl_validity *v, uint64_t address)
+{
+    const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number / LEAF_PAGES;
+    if (leaf >= v->leaves) {
+        size_t n = v->leaves ? v->leaves : 1;
+        while (n <= leaf) n *= 2;
+        struct pl_validity_leaf **l = realloc(v->leaf, n * sizeof(*l));
+        if (!l) return NULL;
+        memset(l + v->leaves, 0, (n - v->leaves) * sizeof(*l));
+        v->leaf = l;
+        v->leaves = n;
+    }
+    if (!v->leaf[leaf]) {
+        struct pl_validity_leaf *l = calloc(1, sizeof *l);
+        if (!l) return NULL;
+        for (unsigned n = 0; v->fresh && n < LEAF_PAGES; n++) l->page[n] = mark();
+        v->leaf[leaf] = l;
+    }
+    return &v->leaf[leaf]->page[number % LEAF_PAGES];
+}
+
+/* The page as one that can be written to. */
+static pl_vpage *own(pl_validity *v, pl_vpage **at)
+{
+    if (*at && *at != &untouched) return *at;
+    pl_vpage *p = calloc(1, sizeof *p);
+    if (!p) return NULL;
+    if (*at)
+        *p = untouched;
+    else
+        v->undefined_pages++;
+    return *at = p;
+}
+
+static void settle(pl_validity *v, pl_vpage **at)
+{
+    if ((*at)->undefined) return;
+    free(*at);
+    *at = NULL;
+    v->undefined_pages--;
+}
+
+/* How many of the bytes are not zero. */
+static unsigned count(const uint8_t *bits, unsigned n)
+{
+    unsigned all = 0;
+    for (unsigned k = 0; k < n; k++) all += bits[k] != 0;
+    return all;
+}
+
+static bool set_part(pl_validity *v, uint64_t address, unsigned bytes, const uint8_t *bits,
+                     uint32_t origin)
+{
+    const pl_vpage *now = pl_validity_page(v, address);
+    const unsigned undefined = bits ? count(bits, bytes) : 0;
+    if (!now && !undefined) return true;
+    pl_vpage **at = slot(v, address), *p = at ? own(v, at) : NULL;
+    if (!p) return false;
+    const unsigned from = (unsigned)(address % PL_VALIDITY_PAGE);
+    p->undefined += undefined;
+    p->undefined -= count(p->bits + from, bytes);
+    if (bits)
+        memcpy(p->bits + from, bits, bytes);
+    else
+        memset(p->bits + from, 0, bytes);
+    for (unsigned k = from / 4; undefined && k <= (from + bytes - 1) / 4; k++)
+        p->origin[k] = origin;
+    settle(v, at);
+    return true;
+}
+
+bool pl_validity_set(pl_validity *v, uint64_t address, unsigned bytes, const uint8_t *bits,
+                     uint32_t origin)
+{
+    while (bytes) {
+        const unsigned left = PL_VALIDITY_PAGE - (unsigned)(address % PL_VALIDITY_PAGE),
+                       here = bytes < left ? bytes : left;
+        if (!set_part(v, address, here, bits, origin)) return false;
+        bytes -= here;
+        address += here;
+        if (bits) bits += here;
+    }
+    return true;
+}
+
+bool pl_validity_forget(pl_validity *v, uint64_t address, uint64_t bytes)
+{
+    while (bytes) {
+        const uint64_t from = address % PL_VALIDITY_PAGE, left = PL_VALIDITY_PAGE - from,
+                       here = bytes < left ? bytes : left;
+        pl_vpage **at = slot(v, address);
+        if (!at) return false;
+        if (here == PL_VALIDITY_PAGE) {
+            if (!*at) v->undefined_pages++;
+            if (*at != &untouched) free(*at);
+            *at = mark();
+        } else if (*at != &untouched) {
+            pl_vpage *p = own(v, at);
+            if (!p) return false;
+            p->undefined += (unsigned)here - count(p->bits + from, (unsigned)here);
+            memset(p->bits + from, 0xff, here);
+            for (uint64_t k = (from + 3) / 4; k < (from + here) / 4; k++) p->origin[k] = 0;
+        }
+        bytes -= here;
+        address += here;
+    }
+    return true;
+}
+
+bool pl_validity_get(const pl_validity *v, uint64_t address, unsigned bytes, uint8_t *bits,
+                     uint32_t *origin)
+{
+    bool any = false;
+    for (unsigned k = 0; k < bytes;) {
+        const pl_vpage *p = pl_validity_page(v, address + k);
+        const unsigned from = (unsigned)((address + k) % PL_VALIDITY_PAGE),
+                       left = PL_VALIDITY_PAGE - from, here = bytes - k < left ? bytes - k : left;
+        if (p)
+            memcpy(bits + k, p->bits + from, here);
+        else
+            memset(bits + k, 0, here);
+        for (unsigned n = 0; p && !any && n < here; n++) {
+            if (!bits[k + n]) continue;
+            any = true;
+            *origin = p->origin[(from + n) / 4];
+        }
+        k += here;
+    }
+    return any;
+}
+
+void pl_validity_free(pl_validity *v)
+{
+    for (size_t k = 0; k < v->leaves; k++) {
+        for (size_t n = 0; v->leaf[k] && n < LEAF_PAGES; n++)
+            if (v->leaf[k]->page[n] != &untouched) free(v->leaf[k]->page[n]);
+        free(v->leaf[k]);
+    }
+    free(v->leaf);
+    *v = (pl_validity){.fresh = v->fresh};
+}

@@ -1,0 +1,214 @@
+// Kernels that read memory nobody has written, and twins that do not.
+#include <cuda_pipeline.h>
+
+struct pair { char tag; int value; };
+
+extern __shared__ int best[];
+
+extern "C" __global__ void branch(int *out)
+{
+    int v = out[threadIdx.x];
+    if (v > best[0])
+        out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void branch_ok(int *out)
+{
+    if (threadIdx.x == 0)
+        best[0] = 3;
+    __syncthreads();
+    int v = out[threadIdx.x];
+    if (v > best[0])
+        out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void address(int *out, int n)
+{
+    int index[8];
+    for (int k = 1; k < n; k++)
+        index[k] = k;
+    out[index[threadIdx.x & 7]] = 1;
+}
+
+extern "C" __global__ void address_ok(int *out, int n)
+{
+    int index[8];
+    for (int k = 0; k < n; k++)
+        index[k] = k;
+    out[index[threadIdx.x & 7]] = 1;
+}
+
+extern "C" __global__ void counter(int *count, int *out)
+{
+    atomicAdd(count, 1);
+    out[threadIdx.x] = 2;
+}
+
+extern "C" __global__ void shared_counter(int *out)
+{
+    __shared__ int count;
+    atomicAdd(&count, 1);
+    __syncthreads();
+    out[threadIdx.x] = count;
+}
+
+extern "C" __global__ void shared_counter_ok(int *out)
+{
+    __shared__ int count;
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1);
+    __syncthreads();
+    out[threadIdx.x] = count;
+}
+
+extern "C" __global__ void tail(float *out, const float *in, int n)
+{
+    __shared__ float tile[64];
+    if (threadIdx.x < n)
+        tile[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = 2.0f * tile[63 - threadIdx.x];
+}
+
+extern "C" __global__ void tail_ok(float *out, const float *in, int n)
+{
+    __shared__ float tile[64];
+    tile[threadIdx.x] = threadIdx.x < n ? in[threadIdx.x] : 0;
+    __syncthreads();
+    out[threadIdx.x] = 2.0f * tile[63 - threadIdx.x];
+}
+
+/* Copies of padding are no error. */
+extern "C" __global__ void padding_ok(pair *out, int n)
+{
+    __shared__ pair all[32];
+    all[threadIdx.x].tag = 'x';
+    all[threadIdx.x].value = n;
+    __syncthreads();
+    out[threadIdx.x] = all[31 - threadIdx.x];
+}
+
+/* The low byte alone decides. */
+extern "C" __global__ void low_byte_ok(int *out)
+{
+    __shared__ unsigned all[32];
+    ((unsigned char *)&all[threadIdx.x])[0] = (unsigned char)threadIdx.x;
+    __syncthreads();
+    if ((all[31 - threadIdx.x] & 255) > 7)
+        out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void high_byte(int *out)
+{
+    __shared__ unsigned all[32];
+    ((unsigned char *)&all[threadIdx.x])[0] = (unsigned char)threadIdx.x;
+    __syncthreads();
+    if ((all[31 - threadIdx.x] & 511) > 7)
+        out[threadIdx.x] = 1;
+}
+
+__device__ __noinline__ int twice(int v)
+{
+    return 2 * v;
+}
+
+/* A block of the device heap. */
+extern "C" __global__ void heap(int *out, int n)
+{
+    int *p = (int *)malloc(32 * sizeof *p);
+    for (int k = 1; k < n; k++)
+        p[k] = k;
+    int sum = 0;
+    for (int k = 0; k < 32; k++)
+        sum ^= p[k];
+    out[threadIdx.x] = sum;
+    free(p);
+}
+
+extern "C" __global__ void heap_ok(int *out, int n)
+{
+    int *p = (int *)malloc(32 * sizeof *p);
+    for (int k = 0; k < n; k++)
+        p[k] = k;
+    int sum = 0;
+    for (int k = 0; k < 32; k++)
+        sum ^= p[k];
+    out[threadIdx.x] = sum;
+    free(p);
+}
+
+/* An asynchronous copy brings what is undefined along. */
+extern "C" __global__ void copied(int *out, const int4 *in)
+{
+    __shared__ int4 tile[32];
+    __pipeline_memcpy_async(&tile[threadIdx.x], &in[threadIdx.x], 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    if (tile[31 - threadIdx.x].w)
+        out[threadIdx.x] = 1;
+}
+
+/* Through a call, a shuffle and arithmetic. */
+extern "C" __global__ void far(int *out, const int *in)
+{
+    __shared__ int tile[32];
+    if (threadIdx.x != 5)
+        tile[threadIdx.x] = in[threadIdx.x];
+    __syncwarp();
+    int v = twice(tile[threadIdx.x]) + 1;
+    v = __shfl_sync(0xffffffff, v, 31 - threadIdx.x);
+    out[threadIdx.x] = v;
+}
+
+extern "C" __global__ void far_ok(int *out, const int *in)
+{
+    __shared__ int tile[32];
+    if (threadIdx.x != 5)
+        tile[threadIdx.x] = in[threadIdx.x];
+    __syncwarp();
+    int v = twice(tile[threadIdx.x]) + 1;
+    v = __shfl_sync(0xffffffff, v, 31 - threadIdx.x);
+    if (threadIdx.x != 26)
+        out[threadIdx.x] = v;
+}
+
+/* In a matrix product only rows and columns with undefined elements are undefined. */
+extern "C" __global__ void rows_ok(float *out, const unsigned *in)
+{
+    __shared__ unsigned a[16 * 8], b[8 * 8];
+    int l = threadIdx.x, g = l / 4, t = l % 4;
+    if (g < 4)
+        for (int k = 0; k < 2; k++)
+            a[g * 8 + t + 4 * k] = in[l];
+    b[g * 8 + t] = b[g * 8 + t + 4] = in[l];
+    __syncwarp();
+    float d[4] = {0, 0, 0, 0};
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+        : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+        : "r"(a[g * 8 + t]), "r"(a[(g + 8) * 8 + t]), "r"(a[g * 8 + t + 4]), "r"(a[(g + 8) * 8 + t + 4]),
+          "r"(b[g * 8 + t]), "r"(b[g * 8 + t + 4]));
+    if (g < 4)
+        out[l] = d[0];
+}
+
+/* A buffer that only the first half of the threads has filled. */
+extern "C" __global__ void half_filled(int *scratch, int *out)
+{
+    if (threadIdx.x < 16)
+        scratch[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (scratch[31 - threadIdx.x] == 3)
+        out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void half_filled_ok(int *scratch, int *out)
+{
+    if (threadIdx.x < 32)
+        scratch[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (scratch[31 - threadIdx.x] == 3)
+        out[threadIdx.x] = 1;
+}
