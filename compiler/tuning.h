@@ -17,8 +17,11 @@ typedef struct pl_tuning {
 #include "compiler/tuning.def"
 } pl_tuning;
 
-/* Reads the target's file. changes: "SECTION.KEY=VALUE,...", or NULL; they take the place of the
- * file's values. PL_INVALID: reported. *out lies in the arena. */
+/* The values of arch/sm_90.target, made by the build. */
+extern const pl_tuning pl_target_tuning;
+
+/* Reads the target's file with its units, kinds and sources. changes: "SECTION.KEY=VALUE,...", or
+ * NULL; they take the place of the file's values. PL_INVALID: reported. *out lies in the arena. */
 pl_status pl_tuning_read(pl_arena *a, pl_diags *d, const char *changes, const pl_tuning **out);
 
 #endif

@@ -48,7 +48,6 @@ typedef struct worker {
 } worker;
 
 struct pl_assembly {
-    const pl_tuning *tuning;
     pl_assemble_options o;
     pl_arena *scratch; /* of the caller's thread */
     pl_program *p;
@@ -90,9 +89,9 @@ static void report_unsupported(const pl_ast *ast)
 }
 
 /* What the first lines of a module say, and the options. */
-static pl_program empty_program(const pl_assemble_options *o, const pl_tuning *tuning,
-                                const pl_ast *ast, pl_arena *arena)
+static pl_program empty_program(const pl_assemble_options *o, const pl_ast *ast, pl_arena *arena)
 {
+    const pl_tuning *tuning = o->passes ? o->passes->tuning : NULL;
     return (pl_program){.arena = arena,
                         .ptx = ast->ptx,
                         .sm = ast->sm,
@@ -102,7 +101,7 @@ static pl_program empty_program(const pl_assemble_options *o, const pl_tuning *t
                         .lanes = o->lanes,
                         .text = o->text,
                         .text_bytes = o->text_bytes,
-                        .tuning = tuning,
+                        .tuning = tuning ? tuning : &pl_target_tuning,
                         .passes = o->passes};
 }
 
@@ -319,24 +318,6 @@ static void dismiss_all(pl_assembly *x)
     }
 }
 
-/* Heuristics of the passes: those of the options, or the target's. */
-static bool read_tuning(pl_assembly *x)
-{
-    pl_diags d;
-    if (x->o.passes && x->o.passes->tuning) {
-        x->tuning = x->o.passes->tuning;
-        return true;
-    }
-    pl_diags_init(&d, x->scratch);
-    return pl_tuning_read(x->scratch, &d, NULL, &x->tuning) == PL_OK;
-}
-
-static bool find_tuning(pl_assembly *x)
-{
-    PL_GUARD(return false)
-    return read_tuning(x);
-}
-
 pl_assembly *pl_assembly_open(const pl_assemble_options *o)
 {
     PL_UNGUARDED;
@@ -355,7 +336,7 @@ pl_assembly *pl_assembly_open(const pl_assemble_options *o)
         x->m.shared = &x->shared;
         if (x->p) x->p->arena = arena;
     }
-    if (!x || !x->worker || !x->p || !find_tuning(x) || !open_worker(x, &x->worker[0])) {
+    if (!x || !x->worker || !x->p || !open_worker(x, &x->worker[0])) {
         pl_arena_close(scratch);
         pl_arena_close(arena);
         return NULL;
@@ -414,7 +395,7 @@ static bool add_job(pl_assembly *x, job *j)
 void pl_assembly_begin(pl_assembly *x, const pl_ast *ast, pl_func *f)
 {
     if (x->threads == 1 || !stands_alone(f)) return;
-    if (!x->jobs.n) x->early = empty_program(&x->o, x->tuning, ast, NULL);
+    if (!x->jobs.n) x->early = empty_program(&x->o, ast, NULL);
     job *j = new_job(x, f, &x->early);
     j->out = declared(f);
     pl_place_own_shared(f);
@@ -527,7 +508,7 @@ pl_status pl_assembly_finish(pl_assembly *x, const pl_ast *ast, pl_program **out
 {
     const size_t errors = ast->diags->errors;
     pl_arena *arena = x->p->arena;
-    *x->p = empty_program(&x->o, x->tuning, ast, arena);
+    *x->p = empty_program(&x->o, ast, arena);
     pl_status st = !make_tables(x, ast)          ? PL_NOMEM
                    : ast->diags->errors > errors ? PL_INVALID
                                                  : assemble_functions(x, ast);

@@ -4,6 +4,7 @@
 #include "compiler/ir/ir_print.h"
 #include "compiler/ir/ir_verify.h"
 #include "compiler/pass_manager.h"
+#include "compiler/tuning.h"
 #include "isa/program/canonicalize.h"
 #include "lib/internal.h"
 #include "tests/unit/unit.h"
@@ -184,8 +185,23 @@ START_TEST(finding_becomes_a_message)
 }
 END_TEST
 
-UNIT_MAIN("passes", verifier_finds_registers_out_of_range, verifier_finds_writes_of_constants,
-          verifier_finds_predicates_out_of_range, verifier_finds_modifiers_of_other_forms,
-          verifier_finds_missing_blocks, verifier_finds_code_after_the_end,
-          verifier_finds_new_undefined_reads, undefined_reads_of_the_source_are_legal,
-          printer_shows_blocks_and_constants, names_of_passes_are_found, finding_becomes_a_message)
+START_TEST(built_in_tuning_is_that_of_the_file)
+{
+    pl_arena *a = pl_arena_open();
+    pl_diags d;
+    const pl_tuning *read;
+    pl_diags_init(&d, a);
+    ck_assert_int_eq(pl_tuning_read(a, &d, NULL, &read), PL_OK);
+    ck_assert_int_eq(memcmp(read, &pl_target_tuning, sizeof *read), 0);
+    ck_assert_int_eq(pl_tuning_read(a, &d, "if_convert.max_insns=11", &read), PL_OK);
+    ck_assert_int_ne(memcmp(read, &pl_target_tuning, sizeof *read), 0);
+    pl_arena_close(a);
+}
+END_TEST
+
+UNIT_MAIN("passes", built_in_tuning_is_that_of_the_file, verifier_finds_registers_out_of_range,
+          verifier_finds_writes_of_constants, verifier_finds_predicates_out_of_range,
+          verifier_finds_modifiers_of_other_forms, verifier_finds_missing_blocks,
+          verifier_finds_code_after_the_end, verifier_finds_new_undefined_reads,
+          undefined_reads_of_the_source_are_legal, printer_shows_blocks_and_constants,
+          names_of_passes_are_found, finding_becomes_a_message)
