@@ -127,35 +127,12 @@ static uint32_t line_of(const pl_program *p, uint32_t pc)
     return pc < p->code.n ? p->code.at[pc].line : UINT32_MAX;
 }
 
-static bool is_header(const pl_program *p, uint32_t file)
-{
-    return file >= p->files.n || !p->files.at[file] || strstr(p->files.at[file], "/include/");
-}
-
-/* The position in CUDA that the user wrote: of code inlined from a header of the toolkit, the call.
- * False: .loc gives none. */
-static bool cuda_line(const pl_program *p, uint32_t pc, const char **file, uint32_t *line)
-{
-    const uint32_t k = line_of(p, pc);
-    if (k >= p->lines.n || !p->lines.at[k].src_line) return false;
-    uint32_t f = p->lines.at[k].src_file, inlined = p->lines.at[k].inlined;
-    *line = p->lines.at[k].src_line;
-    while (inlined && is_header(p, f)) {
-        const pl_prog_inline *c = &p->inlines.at[inlined - 1];
-        f = c->src_file;
-        *line = c->src_line;
-        inlined = c->inlined;
-    }
-    *file = f < p->files.n ? p->files.at[f] : NULL;
-    return *file != NULL;
-}
-
 /* File and line of CUDA, where .loc gives them, else of PTX. */
 static void source(pl_checks *c, pl_module *m, uint32_t pc, const char **file, uint32_t *line)
 {
     const pl_program *p = m->program;
     const uint32_t k = line_of(p, pc);
-    if (!cuda_line(p, pc, file, line)) {
+    if (!pl_cuda_user_line(p, k, file, line)) {
         *file = k < p->lines.n ? m->source.at[pl_module_source_of(m, p->lines.at[k].ptx_line)].name
                                : m->name;
         *line = pl_module_place(m, k).line;
@@ -168,9 +145,9 @@ static const char *position(pl_checks *c, pl_module *m, uint32_t pc)
 {
     const char *file;
     uint32_t line;
-    if (!cuda_line(m->program, pc, &file, &line))
-        return pl_arena_printf(c->arena, "line %u",
-                               pl_module_place(m, line_of(m->program, pc)).line);
+    const uint32_t k = line_of(m->program, pc);
+    if (!pl_cuda_user_line(m->program, k, &file, &line))
+        return pl_arena_printf(c->arena, "line %u", pl_module_place(m, k).line);
     const char *slash = strrchr(file, '/');
     return pl_arena_printf(c->arena, "%s:%u", slash ? slash + 1 : file, line);
 }

@@ -6,9 +6,14 @@
 
 enum { MAX_CALLS = 8 };
 
+static const char *path_of(const pl_program *p, uint32_t file)
+{
+    return file < p->files.n ? p->files.at[file] : NULL;
+}
+
 static const char *file_name(const pl_program *p, uint32_t file)
 {
-    const char *path = file < p->files.n ? p->files.at[file] : NULL;
+    const char *path = path_of(p, file);
     const char *slash = path ? strrchr(path, '/') : NULL;
     return slash ? slash + 1 : path;
 }
@@ -39,4 +44,26 @@ bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size
     }
     if (l->inlined && used + 1 < size) memcpy(buf + used, ")", 2);
     return true;
+}
+
+static bool is_header(const pl_program *p, uint32_t file)
+{
+    const char *path = path_of(p, file);
+    return !path || strstr(path, "/include/");
+}
+
+bool pl_cuda_user_line(const pl_program *p, uint32_t line, const char **path, uint32_t *src_line)
+{
+    const pl_prog_line *l = line < p->lines.n ? &p->lines.at[line] : NULL;
+    if (!l || !l->src_line) return false;
+    uint32_t file = l->src_file, call = l->inlined;
+    *src_line = l->src_line;
+    while (call && is_header(p, file)) {
+        const pl_prog_inline *c = &p->inlines.at[call - 1];
+        file = c->src_file;
+        *src_line = c->src_line;
+        call = c->inlined;
+    }
+    *path = path_of(p, file);
+    return *path != NULL;
 }

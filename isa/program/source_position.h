@@ -10,5 +10,8 @@ enum { PL_POSITION_TEXT = 200 };
 /* "k.cu:12", or "k.cu:12 (inlined at k.cu:30, k.cu:44)" with the innermost call first. `line` is an
  * index into p->lines (pl_insn.line). False, and the empty text: .loc names no position there. */
 bool pl_cuda_position(const pl_program *p, uint32_t line, char *buf, size_t size);
+/* File and line that the user wrote: of code inlined from a header of the toolkit, the call. False:
+ * .loc names no position there. */
+bool pl_cuda_user_line(const pl_program *p, uint32_t line, const char **path, uint32_t *src_line);
 
 #endif
