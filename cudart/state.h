@@ -308,7 +308,7 @@ int cuda_execute(cuda_stream *s, const cuda_op *op);
 /* The copy of so many bytes in a row. */
 cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind);
 int cuda_check_copy(const cuda_copy *c);
-int cuda_check_set(const cuda_set *c);
+int cuda_check_set(const cuda_set *s);
 int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
 
 /* ---- graph.c: what a stream does while it captures ---- */

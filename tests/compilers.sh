@@ -43,13 +43,15 @@ for cc in gcc clang; do
 done
 
 warnings() {
+    IFS='
+'
+    # shellcheck disable=SC2046 # a flag a line
     for top in "$root" "$build"; do (cd "$top" && find arch base check cli compiler cudart emu isa lib litmus memmodel ptx traces -name '*.c' -exec echo "$top/{}" \;); done |
         sort -u | while read -r source; do
-        case $source in */traces/sqlite_extension.c) how=-DPL_LOADABLE ;; *) how= ;; esac
-        # shellcheck disable=SC2086 # a word or none
-        clang -std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror -DHAVE_CONFIG_H -D_XOPEN_SOURCE=700 \
-            -DPL_ARCH_DIR='""' -DPL_CUDART_DIR='""' $how -I"$build" -I"$root" -I"$build/include" -I"$root/include" "$source" 2>&1 || echo "in $source"
+        clang -fsyntax-only -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror $(cat "$build/compile_flags.txt") "$source" 2>&1 ||
+            echo "in $source"
     done
+    unset IFS
 }
 
 n=$((n + 1))

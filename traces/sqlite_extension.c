@@ -4,6 +4,9 @@
  *
  *     Python:  connection.load_extension("/usr/lib/ptxloom/ptxloom_trace")
  */
+#ifndef PL_LOADABLE
+#define PL_LOADABLE /* SQLite is the program that loads this */
+#endif
 #include "traces/vtab.h"
 SQLITE_EXTENSION_INIT1
 

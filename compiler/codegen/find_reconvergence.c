@@ -115,13 +115,13 @@ static bool find_post_dominators(pl_cfg *g, pl_arena *a)
     return true;
 }
 
-pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *a)
+pl_status pl_find_reconvergence(pl_program *p, const pl_prog_func *f, pl_arena *scratch)
 {
     pl_cfg g;
-    pl_status st = pl_cfg_make(p, f, a, &g);
+    pl_status st = pl_cfg_make(p, f, scratch, &g);
     if (st != PL_OK || !f->count) return st;
-    if (!find_post_dominators(&g, a)) return PL_NOMEM;
-    uint32_t *named = numbered_points(p, f, a);
+    if (!find_post_dominators(&g, scratch)) return PL_NOMEM;
+    uint32_t *named = numbered_points(p, f, scratch);
     if (!named) return PL_NOMEM;
     for (uint32_t k = 0; k < g.n; k++) {
         pl_insn *i = &p->code.at[g.b[k].end - 1];

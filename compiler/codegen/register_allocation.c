@@ -658,24 +658,24 @@ static void find_same(allocator *l)
     }
 }
 
-pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *a)
+pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, pl_arena *scratch)
 {
-    allocator l = {.p = p, .f = f, .a = a, .fixed = fixed};
-    pl_status st = pl_cfg_make(p, f, a, &l.g);
+    allocator l = {.p = p, .f = f, .a = scratch, .fixed = fixed};
+    pl_status st = pl_cfg_make(p, f, scratch, &l.g);
     if (st != PL_OK) return st;
-    l.unit_of = pl_arena_array(a, uint32_t, fixed + 4);
-    if (!pl_arena_ok(a)) return PL_NOMEM;
-    make_units(&l, a);
-    l.sets.a = a;
-    l.pred_def = pl_arena_array(a, uint32_t, f->preds + 1);
+    l.unit_of = pl_arena_array(scratch, uint32_t, fixed + 4);
+    if (!pl_arena_ok(scratch)) return PL_NOMEM;
+    make_units(&l, scratch);
+    l.sets.a = scratch;
+    l.pred_def = pl_arena_array(scratch, uint32_t, f->preds + 1);
     find_cycles(&l);
-    l.last_use = pl_arena_array(a, uint32_t, l.n + 1);
+    l.last_use = pl_arena_array(scratch, uint32_t, l.n + 1);
     const struct pl_tuning_registers *t = &p->tuning->registers;
     const pl_register_counts of = {.spread = (uint32_t)t->full_occupancy - t->beyond_named,
                                    .unit = t->unit,
                                    .first = t->unit - t->beyond_named};
-    l.scan = pl_linear_scan_new(a, l.n + TEMPORARIES, &of);
-    if (!pl_arena_ok(a)) return PL_NOMEM;
+    l.scan = pl_linear_scan_new(scratch, l.n + TEMPORARIES, &of);
+    if (!pl_arena_ok(scratch)) return PL_NOMEM;
     for (l.block = 0; l.block < l.g.n; l.block++)
         for (uint32_t pc = l.g.b[l.block].first; pc < l.g.b[l.block].end; pc++) {
             pl_insn *i = &p->code.at[pc];
@@ -690,7 +690,7 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
             l.at = pc - f->first;
             summarise_all(&l);
         }
-    if (!pl_arena_ok(a)) return PL_NOMEM;
+    if (!pl_arena_ok(scratch)) return PL_NOMEM;
     find_same(&l);
     for (uint32_t k = 0; k < l.n; k++) pl_linear_scan_value(l.scan, k, regs_of(&l.u[k]));
     for (uint32_t k = 0; k < TEMPORARIES; k++) pl_linear_scan_value(l.scan, l.n + k, 1);
@@ -721,8 +721,8 @@ pl_status pl_allocate_registers(pl_program *p, pl_prog_func *f, uint32_t fixed, 
     const uint32_t at_entry = pl_registers_at_entry(p, f);
     if (at_entry) f->registers = at_entry;
     find_late(&l);
-    uint32_t rows = scan(&l, a);
-    if (!pl_arena_ok(a)) return PL_NOMEM;
+    uint32_t rows = scan(&l, scratch);
+    if (!pl_arena_ok(scratch)) return PL_NOMEM;
     rows = (rows + 3u) & ~3u;
     if (rows > fixed) return PL_OK;
     l.delta = fixed - rows;

@@ -446,27 +446,28 @@ static uint32_t readers(const reg_info *r)
     return r->uses - r->dead_uses;
 }
 
-pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
+pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *scratch,
                           pl_arena *tmp)
 {
     contraction o = {.p = p, .f = f};
     if (!may_contract(p, f)) return PL_OK;
-    if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.loop_carried)) return PL_NOMEM;
+    if (!analyse(&o, scratch) || !pl_carried_rows(p, f, scratch, &o.loop_carried)) return PL_NOMEM;
     find_products(&o);
     if (reuses(&o)) {
-        pl_status st = rename_webs(p, f, fixed, a, tmp);
+        pl_status st = rename_webs(p, f, fixed, scratch, tmp);
         if (st != PL_OK) return st;
         o = (contraction){.p = p, .f = f};
-        if (!analyse(&o, a) || !pl_carried_rows(p, f, a, &o.loop_carried)) return PL_NOMEM;
+        if (!analyse(&o, scratch) || !pl_carried_rows(p, f, scratch, &o.loop_carried))
+            return PL_NOMEM;
     }
-    if (!number_regions(&o, a)) return PL_NOMEM;
+    if (!number_regions(&o, scratch)) return PL_NOMEM;
     find_dead_uses(&o);
     const uint32_t end = f->first + f->count;
     for (uint32_t at = f->first; at < end; at++) {
         const pl_insn *i = &p->code.at[at];
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
-        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+        if (t[0].row == t[1].row) /* scratch value with itself, or with its negative */
             continue;
         reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         bool is[2] = {product_of(&o, i, t[0].row, at) != NULL,
@@ -481,7 +482,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         pl_insn *i = &p->code.at[at], *d[2] = {NULL, NULL};
         if (!sum(i) || !readers(&o.r[i->op[0]])) continue;
         const addend t[2] = {addend_of(&o, i, 1, at), addend_of(&o, i, 2, at)};
-        if (t[0].row == t[1].row) /* a value with itself, or with its negative */
+        if (t[0].row == t[1].row) /* scratch value with itself, or with its negative */
             continue;
         reg_info *r[2] = {&o.r[t[0].row], &o.r[t[1].row]};
         for (unsigned k = 0; k < 2; k++)
@@ -493,7 +494,7 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
                        last = pl_forms[d[k]->form].noperands;
         uint32_t other = i->op[2 - k];
         if (!fuse(i, d[k], fused_name(d[k])[kind])) continue;
-        if (t[k].sign) /* of a factor now */
+        if (t[k].sign) /* of scratch factor now */
             t[k].sign->op[1] = d[k]->op[1];
         i->op[1] = t[k].sign ? t[k].sign->op[0] : d[k]->op[1];
         i->op[2] = d[k]->op[2];
@@ -503,5 +504,5 @@ pl_status pl_contract_fma(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_ar
         if (r[k]->ncontracted == readers(r[k])) i->flags |= PL_IF_CONTRACTED;
         any = true;
     }
-    return any ? compact(&o, a) : PL_OK;
+    return any ? compact(&o, scratch) : PL_OK;
 }

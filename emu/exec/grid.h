@@ -181,6 +181,6 @@ void pl_grid_let_go(pl_warp *w);
 void pl_grid_wait(pl_warp *w);
 
 /* --- functional mode (functional.c) --- */
-pl_status pl_grid_run(pl_grid *g);
+pl_status pl_grid_run(pl_grid *head);
 
 #endif

@@ -56,13 +56,13 @@ static bool encloses(const pl_warp *w, uint16_t a, uint16_t f)
 
 static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t parent, uint16_t call)
 {
-    for (uint16_t k = 1; k < PL_MAX_FRAMES; k++) {
+    for (unsigned k = 1; k < PL_MAX_FRAMES; k++) {
         if (k == PL_FEW_FRAMES && w->conv == w->few_convs) move_out(w);
         if (!w->conv[k].used) {
             w->conv[k] = (pl_reconv_frame){
                 .pc = pc, .members = members, .parent = parent, .call = call, .used = true};
             if (k >= w->conv_used) w->conv_used = (uint16_t)(k + 1);
-            return k;
+            return (uint16_t)k;
         }
     }
     return parent; /* too deep: the lanes meet at the enclosing point instead */

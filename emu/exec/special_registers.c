@@ -83,7 +83,7 @@ static uint32_t lane_mask(pl_word sreg, unsigned lane)
     }
 }
 
-void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LANES])
+void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES])
 {
     const uint32_t first = pl_first_thread(w), x = w->grid->block[0], y = w->grid->block[1];
     uint64_t v;
@@ -91,7 +91,10 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
     case W_tid:
         for (unsigned l = 0; l < PL_LANES; l++) {
             const uint32_t t = first + l;
-            out[l] = k == 0 ? t % x : k == 1 ? t / x % y : k == 2 ? t / x / y : 0;
+            out[l] = component == 0   ? t % x
+                     : component == 1 ? t / x % y
+                     : component == 2 ? t / x / y
+                                      : 0;
         }
         break;
     case W_laneid:
@@ -105,7 +108,7 @@ void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned k, uint64_t out[PL_LA
         for (unsigned l = 0; l < PL_LANES; l++) out[l] = lane_mask(sreg, l);
         break;
     default:
-        v = warp_register(w, sreg, k);
+        v = warp_register(w, sreg, component);
         for (unsigned l = 0; l < PL_LANES; l++) out[l] = v;
         break;
     }

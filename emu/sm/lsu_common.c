@@ -7,11 +7,11 @@
 /* Until Kepler an access of several passes or lines is issued again for each of them: the scheduler
  * issues nothing else meanwhile (Smith, Stack Overflow 35593124: "instruction replays use an
  * instruction issue slot"). */
-void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t turns, uint64_t now)
+void pl_lsu_replay(const pl_sm *s, pl_subcore *c, uint32_t passes, uint64_t now)
 {
-    if (!s->m->issue.replay || turns < 2) return;
+    if (!s->m->issue.replay || passes < 2) return;
     if (c->issue_free < now) c->issue_free = now;
-    c->issue_free += (uint64_t)(turns - 1) * s->m->issue.replay * s->m->issue.interval;
+    c->issue_free += (uint64_t)(passes - 1) * s->m->issue.replay * s->m->issue.interval;
 }
 
 /* Cycles of the tags for the lines at hand. */

@@ -26,6 +26,6 @@ struct pl_totals {
 bool pl_totals_add(pl_totals *t, const pl_grid *head, const pl_occupancy *o, const pl_sm *sm,
                    const pl_memsys *mem, uint64_t cycles);
 /* Fills out->counter (and the instruction sums) with Nsight Compute's names where it has one. */
-void pl_metrics_of(pl_timing_result *out, const pl_totals *t);
+void pl_metrics_of(pl_timing_result *out, const pl_totals *all);
 
 #endif

@@ -68,10 +68,10 @@ bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32
 /* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines
  * of a warp's stores wait for the next ones, 29 do not; paths.tsv rows: four warps that store to 16
  * lines each join nothing; joins.tsv: of bytes and halves it is 12 to 14 lines). */
-void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t places)
+void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t entries)
 {
     uint32_t at = 0;
-    for (uint32_t k = 0; k < places; k++) {
+    for (uint32_t k = 0; k < entries; k++) {
         at = s->store_buffer_at++ % s->m->l1.store_buffer_lines;
         if (s->store_buffer[at].sectors) drain_entry(s, &s->store_buffer[at]);
     }

@@ -169,7 +169,7 @@ uint64_t pl_const_operand_ready(pl_sm *s, uint64_t address, uint64_t now);
 /* The cycle at which the sub-core of the warp has the word of the driver's constant bank that `d`
  * reads. */
 uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now);
-void pl_const_reply(pl_sm *s, uint64_t line, uint64_t now);
+void pl_const_reply(pl_sm *s, uint64_t first, uint64_t now);
 void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared);
 
 /* The last request of the SM that counts as sent: as many as l1.exit_drain_limit may still be under

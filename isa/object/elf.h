@@ -17,7 +17,7 @@ pl_status pl_object_read(const char *bytes, size_t n, pl_diags *diags, pl_loc at
  * program. They are given to `put` piece by piece, since they are several times as many as those of
  * the text; PL_IO: it said false. */
 typedef bool pl_object_put(void *to, const char *bytes, size_t n);
-pl_status pl_object_send(const pl_program *p, pl_object_put *put, void *to);
+pl_status pl_object_send(const pl_program *p, pl_object_put *wanted, void *to);
 /* The same in one piece, to be freed. */
 pl_status pl_object_write(const pl_program *p, char **out, size_t *n);
 

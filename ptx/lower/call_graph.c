@@ -66,16 +66,16 @@ static void strip(graph *g, uint32_t n, uint32_t *todo, bool callers)
     }
 }
 
-void pl_find_linked(const pl_ast *ast, pl_arena *a, uint8_t *linked)
+void pl_find_linked(const pl_ast *ast, pl_arena *scratch, uint8_t *linked)
 {
-    uint32_t n = (uint32_t)ast->funcs.n, *todo = pl_arena_array(a, uint32_t, n + 1);
-    graph g = {.a = a,
+    uint32_t n = (uint32_t)ast->funcs.n, *todo = pl_arena_array(scratch, uint32_t, n + 1);
+    graph g = {.a = scratch,
                .linked = linked,
-               .out = pl_arena_array(a, uint32_t, n + 1),
-               .in = pl_arena_array(a, uint32_t, n + 1),
-               .nout = pl_arena_array(a, uint32_t, n + 1),
-               .nin = pl_arena_array(a, uint32_t, n + 1),
-               .gone = pl_arena_array(a, uint8_t, n + 1)};
+               .out = pl_arena_array(scratch, uint32_t, n + 1),
+               .in = pl_arena_array(scratch, uint32_t, n + 1),
+               .nout = pl_arena_array(scratch, uint32_t, n + 1),
+               .nin = pl_arena_array(scratch, uint32_t, n + 1),
+               .gone = pl_arena_array(scratch, uint8_t, n + 1)};
     if (!todo || !g.out || !g.in || !g.nout || !g.nin || !g.gone) return;
     for (uint32_t k = 0; k < n; k++) read_body(&g, ast->funcs.at[k]);
     for (size_t v = 0; v < ast->vars.n; v++)

@@ -453,18 +453,18 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
 /* ---- tables of targets, prototypes
  * ---------------------------------------------------------------------------- */
 
-void pl_table_begin(pl_parse *p, pl_sym *s, int kind, pl_loc at)
+void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at)
 {
     pl_table *t = pl_arena_new(p->arena, pl_table);
-    t->name = s->name;
+    t->name = label->name;
     t->at = at;
     t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;
-    pl_name_bind(p, s, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
+    pl_name_bind(p, label, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
     p->table = t;
     p->table_uses = NULL; /* a table with a syntax error leaves its own behind */
     if (t->kind == PL_TAB_PROTO) {
         p->proto = t->proto = pl_arena_new(p->arena, pl_func);
-        t->proto->name = s->name;
+        t->proto->name = label->name;
         t->proto->prototype_only = true;
         t->proto->at = at;
     }

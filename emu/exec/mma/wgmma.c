@@ -23,14 +23,14 @@
 
 enum { N = PL_TENSOR_N, LANES = PL_TENSOR_LANES };
 
-pl_wgmma_desc pl_wgmma_decode(uint64_t x)
+pl_wgmma_desc pl_wgmma_decode(uint64_t descriptor)
 {
     return (pl_wgmma_desc){
-        .start = (uint32_t)(x & 0x3fff) << 4,
-        .lead = (uint32_t)(x >> 16 & 0x3fff) << 4,
-        .stride = (uint32_t)(x >> 32 & 0x3fff) << 4,
-        .base = (uint32_t)(x >> 49 & 7),
-        .swizzle = (pl_wgmma_swizzle)(x >> 62),
+        .start = (uint32_t)(descriptor & 0x3fff) << 4,
+        .lead = (uint32_t)(descriptor >> 16 & 0x3fff) << 4,
+        .stride = (uint32_t)(descriptor >> 32 & 0x3fff) << 4,
+        .base = (uint32_t)(descriptor >> 49 & 7),
+        .swizzle = (pl_wgmma_swizzle)(descriptor >> 62),
     };
 }
 

@@ -9,16 +9,16 @@ static uint32_t field(uint32_t x, int first, int bits)
     return x >> first & ((1u << bits) - 1);
 }
 
-const char *pl_tcgen05_matrix(uint64_t x, pl_wgmma_desc *out)
+const char *pl_tcgen05_matrix(uint64_t descriptor, pl_wgmma_desc *out)
 {
     static const int8_t swizzles[8] = {PL_WS_NONE, PL_WS_128_BY_32, PL_WS_128, -1, PL_WS_64,
                                        -1,         PL_WS_32,        -1};
-    const int swizzle = swizzles[x >> 61];
+    const int swizzle = swizzles[descriptor >> 61];
     if (swizzle < 0) return "a matrix descriptor with swizzling mode 3, 5 or 7 (bits 61 to 63)";
-    if ((x >> 46 & 7) != 1) return "a matrix descriptor whose bits 46 to 48 are not 0b001";
-    if (x >> 52 & 1)
+    if ((descriptor >> 46 & 7) != 1) return "a matrix descriptor whose bits 46 to 48 are not 0b001";
+    if (descriptor >> 52 & 1)
         return "a matrix descriptor with an absolute leading dimension (bit 52), which sm_103a has";
-    *out = pl_wgmma_decode(x);
+    *out = pl_wgmma_decode(descriptor);
     out->swizzle = (pl_wgmma_swizzle)swizzle;
     return NULL;
 }

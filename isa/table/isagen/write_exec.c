@@ -284,8 +284,8 @@ static void write_names(void)
                      "warp function '%s' with different argument counts", name);
         if (find(&seen, key) >= 0) continue;
         add(&seen, key);
-        fprintf(h, "#define %s PL_X(%s)\nvoid %s(pl_warp *w, const pl_insn *i", name, name, name);
-        for (int k = 0; k < args; k++) fprintf(h, ", int m%d", k);
+        fprintf(h, "#define %s PL_X(%s)\nvoid %s(pl_warp *, const pl_insn *", name, name, name);
+        for (int k = 0; k < args; k++) fprintf(h, ", int");
         fprintf(h, ");\n");
     }
     fprintf(h, "\n#endif\n");
