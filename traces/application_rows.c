@@ -9,8 +9,9 @@ static sqlite3_stmt *adder(pl_tracedb *t, int table)
 {
     static const char *const sql[] = {
         [CALL] = "INSERT INTO api_call VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [ACTIVITY] = "INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
-                     "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))",
+        [ACTIVITY] =
+            ("INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
+             "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))"),
         [ALLOCATION] = "INSERT INTO allocation VALUES (NULL, ?, ?, ?, ?, ?, ?)",
         [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)"};
     if (t->status != PL_OK || !pl_tracedb_transaction(t)) return NULL;
