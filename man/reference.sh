@@ -12,7 +12,7 @@ case $what in
 isa)
     title='the instructions of PTX as ptxloom knows them'
     topics=$(sed -n 's/^insn \([a-z][a-z0-9]*\) .*/\1/p' "$srcdir"/isa/table/*.isa | sort -u)
-    intro='Every form of every instruction of PTX ISA 9.0: its syntax, the words that its groups stand for, the version and target that brought it, and its latency class. A form marked as not executed is parsed and checked only.'
+    intro='Every form of every instruction of PTX ISA 9.4: its syntax, the words that its groups stand for, the version and target that brought it, and its latency class. A form marked as not executed is parsed and checked only.'
     ;;
 diag)
     title='the messages of ptxloom'

@@ -105,24 +105,24 @@ END
 
 # --- modules of later versions: a warning, and the first unknown thing says so
 
-printf '.version 9.4\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >later.ptx
-later="later.ptx:1:10: warning: PTX 9.4 is newer than ptxloom, which knows PTX up to 9.0 [W0319]
-     1 | .version 9.4
+printf '.version 9.5\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n' >later.ptx
+later="later.ptx:1:10: warning: PTX 9.5 is newer than ptxloom, which knows PTX up to 9.4 [W0319]
+     1 | .version 9.5
        |          ^~~"
 for command in check as fmt 'run -g 1 -b 1'; do
     says 0 $command later.ptx <<END
 $later
 END
 done
-sed 's/9.4/10.0/; s/ret;/new_add.s32 %r1, %r2; bar.new; ret;/' later.ptx >unknown.ptx
+sed 's/9.5/10.0/; s/ret;/new_add.s32 %r1, %r2; bar.new; ret;/' later.ptx >unknown.ptx
 says 2 check unknown.ptx <<'END'
-unknown.ptx:1:10: warning: PTX 10.0 is newer than ptxloom, which knows PTX up to 9.0 [W0319]
+unknown.ptx:1:10: warning: PTX 10.0 is newer than ptxloom, which knows PTX up to 9.4 [W0319]
      1 | .version 10.0
        |          ^~~~
 unknown.ptx:4:23: error: unknown instruction 'new_add' [E0201]
      4 | .visible .entry k() { new_add.s32 %r1, %r2; bar.new; ret; }
        |                       ^~~~~~~~~~~
-  help: the module has .version 10.0, which is newer than ptxloom knows (9.0)
+  help: the module has .version 10.0, which is newer than ptxloom knows (9.4)
 unknown.ptx:4:48: error: unknown modifier '.new' [E0220]
      4 | .visible .entry k() { new_add.s32 %r1, %r2; bar.new; ret; }
        |                                                ^~~~
@@ -130,16 +130,16 @@ unknown.ptx:4:48: error: unknown modifier '.new' [E0220]
 END
 sed 's/sm_90/sm_130/' later.ptx >unknown.ptx
 says 2 as unknown.ptx <<'END'
-unknown.ptx:1:10: warning: PTX 9.4 is newer than ptxloom, which knows PTX up to 9.0 [W0319]
-     1 | .version 9.4
+unknown.ptx:1:10: warning: PTX 9.5 is newer than ptxloom, which knows PTX up to 9.4 [W0319]
+     1 | .version 9.5
        |          ^~~
 unknown.ptx:2:9: error: unknown target 'sm_130' [E0313]
      2 | .target sm_130
        |         ^~~~~~
-  help: did you mean 'sm_10'?; the module has .version 9.4, which is newer than ptxloom knows (9.0)
+  help: did you mean 'sm_10'?; the module has .version 9.5, which is newer than ptxloom knows (9.4)
 END
 for version in 0.3 09.4 9.10 8.9 99999.1; do
-    sed "s/9.4/$version/" later.ptx >unknown.ptx
+    sed "s/9.5/$version/" later.ptx >unknown.ptx
     says 2 check unknown.ptx <<END
 unknown.ptx:1:10: error: unknown PTX version '$version' [E0312]
      1 | .version $version

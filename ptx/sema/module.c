@@ -19,11 +19,11 @@ struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t 
 int pl_ptx_yylex_destroy(yyscan_t scanner);
 void pl_ptx_lex_leave(yyscan_t scanner);
 
-static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41,
-                                    42, 43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74,
-                                    75, 76, 77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
+static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42,
+                                    43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74, 75, 76,
+                                    77, 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90, 91, 92, 93, 94};
 
-/* Targets, and the first .version that knows each (PTX ISA 9.0, release notes). */
+/* Targets, and the first .version that knows each (PTX ISA 9.4, release notes). */
 static const struct target {
     const char *name;
     uint16_t ptx;
@@ -36,7 +36,8 @@ static const struct target {
     {"sm_90a", 80},  {"sm_100", 86},  {"sm_100a", 86}, {"sm_100f", 88}, {"sm_101", 86},
     {"sm_101a", 86}, {"sm_101f", 88}, {"sm_103", 88},  {"sm_103a", 88}, {"sm_103f", 88},
     {"sm_110", 90},  {"sm_110a", 90}, {"sm_110f", 90}, {"sm_120", 87},  {"sm_120a", 87},
-    {"sm_120f", 88}, {"sm_121", 88},  {"sm_121a", 88}, {"sm_121f", 88},
+    {"sm_120f", 88}, {"sm_107", 94},  {"sm_107a", 94}, {"sm_107f", 94}, {"sm_121", 88},
+    {"sm_121a", 88}, {"sm_121f", 88},
 };
 
 #define NEWEST versions[sizeof versions / sizeof *versions - 1]

@@ -166,19 +166,26 @@ static bool takes_elements(const pl_attempt *a)
 /* ---- the choice by the form's specification
  * ---------------------------------------------------------------------------- */
 
+/* fabric.try_get ... [handle, offset, counter]: the only 64-bit values that fabric takes. */
+static bool fabric_offset(const pl_attempt *a, pl_word t)
+{
+    return a->opcode->mnem == M_fabric && t == W_u64;
+}
+
 /* What the brackets around the operand should have been; NULL: they are right. *instead: what
  * stands there. */
-static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, const pl_item *it,
-                                   const pl_node *n, const char **instead)
+static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, pl_word t,
+                                   const pl_item *it, const pl_node *n, const char **instead)
 {
     const bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
     const bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
-                            (s->kind == PL_K_VALUE && s->rule && s->read);
+                            (s->kind == PL_K_VALUE && s->rule && s->read) || fabric_offset(a, t);
     *instead = NULL;
     if ((it->bracket && !brackets) || (it->inside && !coordinate)) {
         *instead = "an address in brackets";
         return s->written ? "a register" : "a value";
     }
+    if (fabric_offset(a, t) && !it->inside) return "a place inside the brackets of the handle";
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return "coordinates inside the brackets";
     if (s->kind != PL_K_ADDR) return NULL;
@@ -215,14 +222,14 @@ bool pl_operand_check(pl_attempt *a, unsigned k, const pl_item *it, pl_operand_d
 {
     const pl_ospec *s = &a->form->operand[k];
     const pl_node *n = pl_opnd_node(a->p, it->node);
-    const char *instead, *missed = brackets_missed(a, s, it, n, &instead);
+    const pl_word t = pl_operand_type(a->form, k, a->mods);
+    const char *instead, *missed = brackets_missed(a, s, t, it, n, &instead);
     if (missed) {
         if (n->kind == PL_N_WRONG && !(s->kind == PL_K_ADDR && n->element && it->bracket))
             return false;
         return instead ? pl_opnd_kind_instead(a, n, missed, instead)
                        : pl_opnd_kind_error(a, n, missed);
     }
-    const pl_word t = pl_operand_type(a->form, k, a->mods);
     const int count = pl_operand_count(a->form, k, a->mods);
     switch ((pl_okind)s->kind) {
     case PL_K_ADDR:

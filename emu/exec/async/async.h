@@ -99,6 +99,7 @@ typedef struct pl_mbar {
     uint32_t pending;  /* arrivals still missing */
     int32_t tx;        /* bytes still missing; may be negative for a while */
     bool phase;
+    bool reports; /* .layout::v1: operations may report at it */
 } pl_mbar;
 
 pl_mbar pl_mbar_unpack(uint64_t v);

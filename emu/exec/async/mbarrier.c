@@ -6,7 +6,8 @@
  *     bit 63      phase, flips at completion
  *     bits 62..43 pending arrivals, counted up from -count (20 bits)
  *     bits 41..21 transaction count, negated (21 bits, two's complement)
- *     bits 20..1  expected arrivals of a phase, as -count (20 bits) */
+ *     bits 20..1  expected arrivals of a phase, as -count (20 bits)
+ *     bit 0       the layout v1 of PTX 9.3; not recorded */
 #include "emu/exec/async/async.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ pl_mbar pl_mbar_unpack(uint64_t v)
     b.pending = (0u - (uint32_t)(v >> PENDING_AT)) & count;
     b.tx = -((int32_t)((uint32_t)(v >> TX_AT) << (32 - TX_BITS)) >> (32 - TX_BITS));
     b.phase = v >> 63;
+    b.reports = v & 1;
     return b;
 }
 
@@ -29,7 +31,7 @@ uint64_t pl_mbar_pack(pl_mbar b)
     const uint64_t count = (1u << PL_MBAR_COUNT_BITS) - 1, tx = (1u << TX_BITS) - 1;
     return (uint64_t)b.phase << 63 | ((0ull - b.pending) & count) << PENDING_AT |
            ((uint64_t)(-(int64_t)b.tx) & tx) << TX_AT |
-           ((0ull - b.expected) & count) << EXPECTED_AT;
+           ((0ull - b.expected) & count) << EXPECTED_AT | (uint64_t)b.reports;
 }
 
 pl_mbar pl_mbar_read(const uint8_t *p)

@@ -15,6 +15,8 @@
 #ifndef PL_EMU_EXEC_NUM_CONVERT_FP8_H
 #define PL_EMU_EXEC_NUM_CONVERT_FP8_H
 
+#include <math.h>
+
 #include "convert.h"
 
 /* Round to a small format, saturate at `max`, give NaN as `nan`. `relu` turns negative numbers into
@@ -125,6 +127,87 @@ static inline uint8_t e2m1x2_from_f16x2(uint32_t a, bool relu)
 static inline uint32_t f16x2_from_e2m1x2(uint8_t a, bool relu)
 {
     return half2_relu(join_halves(f16_from_e2m1(a & 15u), f16_from_e2m1((uint32_t)a >> 4)), relu);
+}
+
+/* ---- PTX 9.1 to 9.4: all of the small formats from and to bf16x2, with scales ---- */
+
+/* A small format, its largest number and what a NaN becomes. */
+typedef struct pl_small {
+    int ebits, mbits;
+    uint32_t max, nan;
+} pl_small;
+
+static const pl_small pl_e4m3 = {4, 3, 0x7e, 0x7f}, pl_e5m2 = {5, 2, 0x7b, 0x7f},
+                      pl_e3m2 = {3, 2, 0x1f, 0x1f}, pl_e2m3 = {2, 3, 0x1f, 0x1f},
+                      pl_e2m1 = {2, 1, 0x7, 0x7};
+
+/* Bits from one element of a pair to the next. */
+static inline int small_width(pl_small f)
+{
+    return f.ebits + f.mbits + 1 == 4 ? 4 : 8;
+}
+
+static inline uint32_t small_pair(pl_small f, uint32_t a, uint32_t b, bool relu)
+{
+    return small_from_f32(a, f.ebits, f.mbits, f.max, f.nan, relu) << small_width(f) |
+           small_from_f32(b, f.ebits, f.mbits, f.max, f.nan, relu);
+}
+
+/* a * 2^(scale - 127); 0xff is a NaN. */
+static inline uint32_t f32_scaled(uint32_t a, uint32_t scale)
+{
+    if (scale == 0xff || (a & PL_F32_MAG) > PL_F32_INF) return 0x7fffffff;
+    const int up = (int)scale - 127, half = up / 2;
+    return f32_bits(f32_value(a) * f32_value((uint32_t)(half + 127) << 23) *
+                    f32_value((uint32_t)(up - half + 127) << 23));
+}
+
+static inline uint16_t bf16_scaled(uint32_t value, uint32_t scale, bool relu, bool satfinite)
+{
+    return half_relu(half_finite(bf16_from_f32(f32_scaled(value, scale), PL_RN), satfinite, 0x7f80),
+                     relu);
+}
+
+/* A pair of small numbers times a pair of ue8m0 scales. */
+static inline uint32_t bf16x2_from_small(pl_small f, uint32_t a, uint32_t scale, bool relu,
+                                         bool satfinite)
+{
+    uint16_t half[2];
+    for (int k = 0; k < 2; k++) {
+        const uint32_t h = a >> (small_width(f) * k) & ((1u << (f.ebits + f.mbits + 1)) - 1),
+                       m = h & ((1u << (f.ebits + f.mbits)) - 1);
+        const bool nan = f.ebits == 4 ? m == 0x7f : f.ebits == 5 && m > 0x7c;
+        const uint32_t value = nan                         ? 0x7fffffff
+                               : f.ebits == 5 && m == 0x7c ? (h >> 7) << 31 | PL_F32_INF
+                                                           : f32_from_small(h, f.ebits, f.mbits);
+        half[k] = bf16_scaled(value, scale >> (8 * k) & 0xff, relu, satfinite);
+    }
+    return join_halves(half[0], half[1]);
+}
+
+/* s2f6: an 8-bit integer that counts 64ths. The input is divided by its scale. */
+static inline uint32_t s2f6_from_f32(uint32_t a, uint32_t scale, int rnd, bool relu)
+{
+    if (scale == 0xff || (a & PL_F32_MAG) > PL_F32_INF) return 0x7f;
+    const float x = f32_value(f32_scaled(a, 254 - scale)) * 64;
+    const float limited = x > 127 ? 127 : x < -128 ? -128 : x;
+    const int32_t n = (int32_t)(rnd == PL_RN ? rintf(limited) : truncf(limited));
+    return relu && n < 0 ? 0 : (uint32_t)n & 0xff;
+}
+
+static inline uint16_t s2f6_pair(uint32_t a, uint32_t b, uint32_t scale, int rnd, bool relu)
+{
+    return (uint16_t)(s2f6_from_f32(a, scale >> 8 & 0xff, rnd, relu) << 8 |
+                      s2f6_from_f32(b, scale & 0xff, rnd, relu));
+}
+
+static inline uint32_t bf16x2_from_s2f6(uint32_t a, uint32_t scale, bool relu, bool satfinite)
+{
+    uint16_t half[2];
+    for (int k = 0; k < 2; k++)
+        half[k] = bf16_scaled(f32_bits((float)(int8_t)(a >> (8 * k)) / 64), scale >> (8 * k) & 0xff,
+                              relu, satfinite);
+    return join_halves(half[0], half[1]);
 }
 
 /* ue8m0 is an exponent alone: the magnitude rounded to a power of two, towards zero or up. Zero and

@@ -257,6 +257,86 @@ static inline uint32_t u16x2_add(uint32_t a, uint32_t b)
     return ((a & 0xffff0000u) + (b & 0xffff0000u)) | ((a + b) & 0xffffu);
 }
 
+/* Four bytes, each by itself. */
+static inline uint32_t u8x4_add(uint32_t a, uint32_t b)
+{
+    return ((a & 0x7f7f7f7fu) + (b & 0x7f7f7f7fu)) ^ ((a ^ b) & 0x80808080u);
+}
+
+static inline uint32_t u8x4_sub(uint32_t a, uint32_t b)
+{
+    return ((a | 0x80808080u) - (b & 0x7f7f7f7fu)) ^ ((a ^ ~b) & 0x80808080u);
+}
+
+/* Part k of `bits` bits. */
+static inline int64_t packed_part(uint32_t x, int k, int bits, bool is_signed)
+{
+    const uint32_t up = x << (32 - bits * (k + 1));
+    return is_signed ? (int32_t)up >> (32 - bits) : (int64_t)(up >> (32 - bits));
+}
+
+/* The parts of a + b, or a - b, each limited to its range. */
+static inline uint32_t packed_saturate(uint32_t a, uint32_t b, int bits, bool is_signed, bool minus)
+{
+    const int64_t high = (INT64_C(1) << (is_signed ? bits - 1 : bits)) - 1,
+                  low = is_signed ? -high - 1 : 0;
+    uint32_t d = 0;
+    for (int k = 0; k < 32 / bits; k++) {
+        const int64_t x = packed_part(a, k, bits, is_signed),
+                      y = packed_part(b, k, bits, is_signed);
+        const int64_t sum = minus ? x - y : x + y;
+        const uint32_t part = (uint32_t)(sum < low ? low : sum > high ? high : sum);
+        d |= (part & (uint32_t)(UINT64_MAX >> (64 - bits))) << (bits * k);
+    }
+    return d;
+}
+
+static inline uint32_t packed_add_sat(uint32_t a, uint32_t b, int bits, bool is_signed)
+{
+    return packed_saturate(a, b, bits, is_signed, false);
+}
+
+static inline uint32_t packed_sub_sat(uint32_t a, uint32_t b, int bits, bool is_signed)
+{
+    return packed_saturate(a, b, bits, is_signed, true);
+}
+
+/* The smaller or larger bytes; `relu`: not below zero. */
+static inline uint32_t packed_extreme(uint32_t a, uint32_t b, bool is_signed, bool relu,
+                                      bool larger)
+{
+    uint32_t d = 0;
+    for (int k = 0; k < 4; k++) {
+        const int64_t x = packed_part(a, k, 8, is_signed), y = packed_part(b, k, 8, is_signed);
+        int64_t r = (x < y) == larger ? y : x;
+        if (relu && r < 0) r = 0;
+        d |= ((uint32_t)r & 255) << (8 * k);
+    }
+    return d;
+}
+
+static inline uint32_t packed_min(uint32_t a, uint32_t b, bool is_signed, bool relu)
+{
+    return packed_extreme(a, b, is_signed, relu, false);
+}
+
+static inline uint32_t packed_max(uint32_t a, uint32_t b, bool is_signed, bool relu)
+{
+    return packed_extreme(a, b, is_signed, relu, true);
+}
+
+/* Half of the product of two polynomials over GF(2): sums without carries. */
+static inline uint64_t u64_clmul(uint64_t a, uint64_t b, bool high)
+{
+    uint64_t lo = 0, hi = 0;
+    for (int k = 0; k < 64; k++) {
+        const uint64_t take = 0 - (a >> k & 1);
+        lo ^= b << k & take;
+        hi ^= (k ? b >> (64 - k) : 0) & take;
+    }
+    return high ? hi : lo;
+}
+
 static inline uint32_t u16x2_min(uint32_t a, uint32_t b)
 {
     uint32_t al = a & 0xffffu, bl = b & 0xffffu, ah = a >> 16, bh = b >> 16;

@@ -129,6 +129,51 @@ void exec_cp_bulk_multicast(pl_warp *w, const pl_insn *i)
     run_bulk(w, i, (bulk){.kind = PL_ASYNC_COPY, .from_global = true, .mbar = 3, .multicast = 4});
 }
 
+/* Up to 15 bytes at both ends need not exist: they stay as they are, and count as copied. */
+void exec_cp_bulk_ignore(pl_warp *w, const pl_insn *i)
+{
+    uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES];
+    places(w, i, 0, 0, to);
+    places(w, i, 1, 1, from);
+    places(w, i, 2, 5, bar);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        const uint32_t n = pl_row32(w, i->op[2])[l] & ~15u, left = pl_row32(w, i->op[3])[l],
+                       right = pl_row32(w, i->op[4])[l];
+        if (left > 15 || right > 15 || left + right > n) {
+            refuse(w, l, to[l], "a bulk copy that ignores more than 15 bytes at one end");
+            return;
+        }
+        uint8_t *d = pl_access_write(w, l, PL_SP_SHARED, to[l], n, 16,
+                                     "destination of a bulk operation"),
+                *o = pl_access(w, l, PL_SP_SHARED, bar[l], 8, 8,
+                               "mbarrier object of a bulk operation");
+        const uint8_t *s = pl_access(w, l, PL_SP_GLOBAL, from[l] + left, n - left - right, 1,
+                                     "source of a bulk operation");
+        if (!d || !o || !s) return;
+        if (from[l] % 16) {
+            pl_fault(w, 1u << l, from[l], "CUDA_ERROR_MISALIGNED_ADDRESS",
+                     "source of a bulk operation at address 0x%llx, which is not a multiple of 16",
+                     (unsigned long long)from[l]);
+            return;
+        }
+        const pl_async_op op = {.kind = PL_ASYNC_COPY,
+                                .from = s,
+                                .to = d + left,
+                                .bytes = n - left - right,
+                                .mask = 0xffff,
+                                .bar = o,
+                                .family = PL_ASYNC_MBAR};
+        const char *wrong = pl_mbar_transact(o, -(int64_t)(left + right));
+        if (!wrong) wrong = pl_async_start(w, op);
+        if (wrong) {
+            refuse(w, l, to[l], wrong);
+            return;
+        }
+    }
+    pl_record_effect(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, from, i->sel[PL_M_FLAGS]);
+}
+
 /* The mask is the last operand, behind an optional policy. */
 void exec_cp_bulk_masked(pl_warp *w, const pl_insn *i)
 {
@@ -201,7 +246,11 @@ static void run_store(pl_warp *w, const pl_insn *i, pl_async_kind kind, int op, 
                          .log2 = (uint8_t)log2,
                          .op = (int16_t)op,
                          .type = (int16_t)type};
-        for (unsigned k = 0; k < count; k++) {
+        if (log2 == 4) {
+            o.value[0] = pl_row64(w, i->op[1])[l];
+            o.value[1] = pl_row64(w, i->op[1])[PL_LANES + l];
+        }
+        for (unsigned k = 0; log2 < 4 && k < count; k++) {
             uint32_t row = count > 1 ? pl_more(w, i, i->op[1] + k) : i->op[1];
             uint64_t v = log2 == 3 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
             memcpy((uint8_t *)o.value + ((size_t)k << log2), &v, (size_t)1 << log2);

@@ -122,8 +122,9 @@ static void addresses(pl_warp *w, const pl_insn *i, unsigned a, uint64_t *addr)
     pl_record_effect(w, PL_SP_SHARED, PL_AC_ATOMIC, 8, w->exec, addr, 0);
 }
 
-void exec_mbarrier_init(pl_warp *w, const pl_insn *i)
+void exec_mbarrier_init(pl_warp *w, const pl_insn *i, int layout)
 {
+    const uint32_t most = layout == W_layout__v1 ? 511 : (1u << PL_MBAR_COUNT_BITS) - 1;
     uint64_t addr[PL_LANES];
     addresses(w, i, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
@@ -131,13 +132,13 @@ void exec_mbarrier_init(pl_warp *w, const pl_insn *i)
         uint8_t *p = object(w, l, i, addr);
         uint32_t n = lane_u32(w, i->op[1], l);
         if (!p) return;
-        if (!n || n >= 1u << PL_MBAR_COUNT_BITS) { /* the H200 fails at the first arrival */
+        if (!n || n > most) { /* the H200 fails at the first arrival */
             pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_LAUNCH_FAILED",
-                     "mbarrier.init with a count of %u; 1 to %u are allowed", n,
-                     (1u << PL_MBAR_COUNT_BITS) - 1);
+                     "mbarrier.init with a count of %u; 1 to %u are allowed", n, most);
             return;
         }
-        uint64_t v = pl_mbar_pack((pl_mbar){.expected = n, .pending = n});
+        uint64_t v =
+            pl_mbar_pack((pl_mbar){.expected = n, .pending = n, .reports = layout == W_layout__v1});
         memcpy(p, &v, 8);
     }
 }
@@ -197,12 +198,13 @@ void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
     }
 }
 
-/* A failed try_wait lets other warps run; test_wait just answers. */
-void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
+/* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
+ * run; test_wait just answers. */
+static void wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
     uint32_t done = 0;
-    pl_addresses(w, i, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    pl_addresses(w, i, at, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     pl_record_effect(w, PL_SP_SHARED, PL_AC_LOAD, 8, w->exec, addr, 0);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -214,7 +216,8 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
             return;
         }
         bool phase = pl_mbar_read(p).phase;
-        bool waited = parity ? lane_u32(w, i->op[2], l) & 1u : pl_row64(w, i->op[2])[l] >> 63;
+        bool waited =
+            parity ? lane_u32(w, i->op[at + 1], l) & 1u : pl_row64(w, i->op[at + 1])[l] >> 63;
         done |= (uint32_t)(phase != waited) << l;
     }
     pl_pred_write(w, i->op[0], done);
@@ -223,6 +226,35 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
         w->yield |= how == W_try_wait;
     } else
         ++*w->cta->advances;
+}
+
+void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
+{
+    wait_at(w, i, how, parity, 1);
+}
+
+/* Nothing that is modelled reports at an mbarrier: the report is empty, and the conditional phase
+ * is the primary one. */
+void exec_mbarrier_report(pl_warp *w, const pl_insn *i, int how, int parity)
+{
+    const uint32_t none[PL_LANES] = {0};
+    wait_at(w, i, how, parity, 3);
+    pl_pred_write(w, i->op[1], 0);
+    if (i->op[2] != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, i->op[2]), none);
+}
+
+void exec_mbarrier_check_layout(pl_warp *w, const pl_insn *i, int layout)
+{
+    uint64_t addr[PL_LANES];
+    uint32_t same = 0;
+    addresses(w, i, 1, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        const uint8_t *p = object(w, l, i, addr);
+        if (!p) return;
+        same |= (uint32_t)(pl_mbar_read(p).reports == (layout == W_layout__v1)) << l;
+    }
+    pl_pred_write(w, i->op[0], same);
 }
 
 void exec_mbarrier_pending(pl_warp *w, const pl_insn *i)
