@@ -63,6 +63,20 @@ void pl_check_close(pl_check *k)
     free(k);
 }
 
+/* Instructions between a branch back and its target stand in a loop. */
+static void find_loops(pl_check *k)
+{
+    const pl_program *p = k->program;
+    size_t start = SIZE_MAX; /* of the loops that end behind n */
+    for (size_t n = p->code.n; n-- > 0;) {
+        const pl_insn *i = &p->code.at[n];
+        if (pl_form_mnem[i->form] == M_bra && i->target <= n && i->target < start)
+            start = i->target;
+        k->insn[n].looped = n >= start;
+        if (n <= start) start = SIZE_MAX;
+    }
+}
+
 bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
 {
     k->insn = calloc(p->code.n ? p->code.n : 1, sizeof *k->insn);
@@ -83,6 +97,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);
         if (x->wrapper) i->exec = x->wrapper;
     }
+    find_loops(k);
     for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;
     return !(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k);
 }

@@ -9,8 +9,9 @@
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
 
-/* Scopes, and how far apart two threads are. */
-enum { PL_SCOPE_CTA, PL_SCOPE_CLUSTER, PL_SCOPE_GPU, PL_SCOPES };
+/* Scopes, and how far apart two threads are. What is kept for no scope is what would be passed on if
+ * every scope reached everybody: it tells where only a scope is too narrow. */
+enum { PL_SCOPE_CTA, PL_SCOPE_CLUSTER, PL_SCOPE_GPU, PL_SCOPE_NONE, PL_SCOPES };
 
 /* An instruction as far as checkers go. */
 typedef struct check_insn {
@@ -20,6 +21,7 @@ typedef struct check_insn {
     uint8_t level;       /* PL_SCOPE_* */
     uint8_t operand;     /* of the address */
     bool acquire, release;
+    bool looped; /* stands in a loop */
 } check_insn;
 
 /* What fences have made of what a lane knows, by scope. */
@@ -63,6 +65,7 @@ typedef struct check_barrier {
 typedef struct sync_place {
     uint64_t address;
     pl_knowledge *everywhere; /* released at device scope */
+    pl_knowledge *anyhow;     /* released at any scope */
     struct sync_block {
         uint32_t block;
         pl_knowledge *known; /* released by threads of that block, at any scope */

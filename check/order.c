@@ -370,7 +370,8 @@ static void fence(pl_warp *w, const pl_insn *i)
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (x->acquire) learn(w, u, 1u << l, f[l].heard[x->level], false);
         for (unsigned s = 0; x->acquire && s <= x->level; s++) set(&f[l].heard[s], NULL);
-        for (unsigned s = 0; x->release && s <= x->level; s++) {
+        for (unsigned s = 0; x->release && s < PL_SCOPES; s++) {
+            if (s > x->level && s != PL_SCOPE_NONE) continue;
             pl_knowledge *now = knowledge_of(u, l);
             pl_knowledge_originates(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
                                     k->time);
@@ -421,6 +422,7 @@ static sync_place *make(sync_places *t, uint64_t address)
 static void forget(sync_place *p)
 {
     set(&p->everywhere, NULL);
+    set(&p->anyhow, NULL);
     set(&p->phase, NULL);
     for (uint32_t n = 0; n < p->nby; n++) pl_knowledge_drop(p->by[n].known);
     p->nby = 0;
@@ -478,12 +480,15 @@ void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place 
         return;
     }
     const pl_knowledge *known = knowledge_of(u, lane);
-    if (pl_knowledge_covers(known, own) && pl_knowledge_covers(known, s->everywhere)) return;
+    if (pl_knowledge_covers(known, own) && pl_knowledge_covers(known, s->everywhere) &&
+        pl_knowledge_covers(known, s->anyhow))
+        return;
     fenced *f = fence_of(u);
     if (!f) return;
     pl_knowledge **heard = f[lane].heard;
     const bool alike = heard[PL_SCOPE_CLUSTER] == heard[PL_SCOPE_GPU];
-    for (unsigned r = 0; r < PL_SCOPES; r++) {
+    pl_knowledge_learn(&heard[PL_SCOPE_NONE], s->anyhow);
+    for (unsigned r = 0; r <= PL_SCOPE_GPU; r++) {
         if (r == PL_SCOPE_GPU && alike) {
             set(&heard[r], pl_knowledge_keep(heard[PL_SCOPE_CLUSTER]));
             break;
@@ -505,7 +510,8 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     bool any = false;
     const pl_who self = pl_who_lane(block, unit_index(w), lane);
     const fenced *f = u->fence ? &u->fence[lane] : NULL;
-    for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r <= x->level; r++) {
+    for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r < PL_SCOPES; r++) {
+        if (r > x->level && r != PL_SCOPE_NONE) continue;
         if (r && f->released[r] == f->released[r - 1] && f->at[r] == f->at[r - 1]) {
             out[r] = pl_knowledge_keep(out[r - 1]);
             continue;
@@ -518,7 +524,8 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     if (x->release) {
         pl_knowledge *now = NULL;
         take_down(k, w, u, 1u << lane, &now);
-        for (unsigned r = 0; r <= x->level; r++) pl_knowledge_learn(&out[r], now);
+        for (unsigned r = 0; r < PL_SCOPES; r++)
+            if (r <= x->level || r == PL_SCOPE_NONE) pl_knowledge_learn(&out[r], now);
         pl_knowledge_drop(now);
         tick(k, u);
     }
@@ -532,6 +539,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
         pl_knowledge_learn(own, out[PL_SCOPE_CTA]);
         pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_GPU]);
         pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_CLUSTER]);
+        pl_knowledge_learn(&s->anyhow, out[PL_SCOPE_NONE]);
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) pl_knowledge_drop(out[r]);
 }

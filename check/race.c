@@ -32,6 +32,7 @@ typedef struct visit {
     unsigned agent_lane; /* of an agent; PL_LANES: the lane itself acts */
     uint32_t context[2]; /* its number in global and in shared memory, 0: none yet */
     pl_contexts *pool;   /* of the access that is entered */
+    bool reread;         /* the lane has read what it writes to since that was last written */
     uint32_t memo;       /* context that every lane of the group is known to come after */
     suspect suspect[SUSPECTS];
     unsigned n;
@@ -95,23 +96,41 @@ static bool before(visit *v, const pl_context *x, pl_touch t, unsigned lane)
            x->pc != v->self.pc; /* lanes of a warp go in step */
 }
 
-/* The same for two strong accesses, which what the lane has read tells it of even without a fence.
- */
-static bool heard_of(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool heard_at(const visit *v, const pl_context *x, pl_touch t, unsigned lane, unsigned scope)
 {
-    const pl_knowledge *heard = v->u->fence ? v->u->fence[lane].heard[PL_SCOPE_GPU] : NULL;
+    const pl_knowledge *heard = v->u->fence ? v->u->fence[lane].heard[scope] : NULL;
     return x->flags & v->self.flags & PL_ACCESS_STRONG &&
            x->stamp <= pl_knowledge_of(heard, x->block, x->unit, pl_touch_lane(t));
 }
 
-/* Writes of different warps, one of them volatile, that only luck orders: no race to the PTX model,
- * but seldom meant. */
+/* The same for a read and an earlier write that are both strong: what the lane has read tells it of
+ * the write, even without a fence behind that. */
+static bool heard_of(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+{
+    return heard_at(v, x, t, lane, PL_SCOPE_GPU) &&
+           !(v->self.flags & PL_ACCESS_WRITES && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE);
+}
+
+/* Does the thread only look at memory, again and again perhaps, until somebody writes it? */
+static bool waits(const visit *v, const pl_context *x)
+{
+    return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].looped;
+}
+
+/* Accesses of different warps, one of them volatile, that only luck orders: no race to the PTX
+ * model, but seldom meant unless one of them waits for the other. */
 static bool volatile_only(const visit *v, const pl_context *x)
 {
-    const unsigned both = PL_ACCESS_WRITES | PL_ACCESS_STRONG;
     return (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
-           (x->flags & v->self.flags & both) == both &&
+           x->flags & v->self.flags & PL_ACCESS_STRONG && !waits(v, x) && !waits(v, &v->self) &&
+           !((x->flags & v->self.flags) & PL_ACCESS_ATOMIC) &&
            (x->block != v->self.block || x->unit != v->self.unit);
+}
+
+/* A fence or an atomic operation would order the two if its scope were wider. */
+static bool too_narrow(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+{
+    return heard_at(v, x, t, lane, PL_SCOPE_NONE) && !heard_at(v, x, t, lane, PL_SCOPE_GPU);
 }
 
 static bool morally_strong(const visit *v, const pl_context *x)
@@ -121,12 +140,12 @@ static bool morally_strong(const visit *v, const pl_context *x)
     return x->level >= distance && v->self.level >= distance;
 }
 
-static pl_finding_kind kind_of(const visit *v, const pl_context *x)
+static pl_finding_kind kind_of(const visit *v, const pl_context *x, bool narrow)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
     if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
     if (both & PL_ACCESS_STRONG)
-        return morally_strong(v, x) ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
+        return morally_strong(v, x) && !narrow ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
     if (any & PL_ACCESS_STRONG) return PL_FK_RACE_MIXED;
     return both & PL_ACCESS_WRITES       ? PL_FK_RACE_WAW
            : x->flags & PL_ACCESS_WRITES ? PL_FK_RACE_RAW
@@ -143,7 +162,7 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
 static void suspected(visit *v, const pl_context *x, pl_touch t, unsigned lane, const place *p,
                       unsigned bytes)
 {
-    const pl_finding_kind kind = kind_of(v, x);
+    const pl_finding_kind kind = kind_of(v, x, too_narrow(v, x, t, lane));
     for (unsigned n = 0; n < v->n; n++) {
         suspect *s = &v->suspect[n];
         if (s->kind != kind || s->other.pc != x->pc || s->at.owner != p->owner ||
@@ -173,7 +192,8 @@ static bool compare(visit *v, pl_touch t, unsigned lane, const place *p, unsigne
         return false; /* scopes reach the own block, whatever orders the two */
     if (before(v, x, t, lane)) return true;
     if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
-    if (morally_strong(v, x) && !volatile_only(v, x)) return false;
+    if (morally_strong(v, x) && v->reread && x->flags & PL_ACCESS_WRITES) return true;
+    if (morally_strong(v, x) && !volatile_only(v, x) && !too_narrow(v, x, t, lane)) return false;
     suspected(v, x, t, lane, p, bytes);
     return false;
 }
@@ -216,12 +236,27 @@ static void enter_read(visit *v, pl_cell *c, pl_touch t, unsigned lane, const pl
         c->other[0] = t;
 }
 
+/* A strong write of the lane comes behind the one that its strong read of the same bytes has seen.
+ */
+static bool has_read(const visit *v, const pl_cell *c, unsigned lane)
+{
+    for (unsigned n = 0; n < 3; n++) {
+        if (!c->other[n]) continue;
+        const pl_context *x = &v->pool->at[pl_touch_context(c->other[n])];
+        if (x->block == v->self.block && x->unit == v->self.unit && x->flags & PL_ACCESS_STRONG &&
+            pl_touch_lane(c->other[n]) == lane)
+            return true;
+    }
+    return false;
+}
+
 static void enter_write(visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
                         unsigned bytes)
 {
     const bool others = c->other[0] | c->other[1] | c->other[2];
     if (c->write == t && !others) return;
     bool ordered = true;
+    v->reread = others && c->write && has_read(v, c, lane);
     if (c->write) ordered = compare(v, c->write, lane, p, bytes);
     for (unsigned n = 0; others && n < 3; n++)
         if (c->other[n]) ordered &= compare(v, c->other[n], lane, p, bytes);
@@ -314,9 +349,9 @@ static void report(visit *v, const pl_insn *i, const suspect *s)
 {
     uint64_t now = value_at(s->at.bytes, s->bytes), theirs = s->before;
     pl_finding_kind kind = s->kind;
-    if (kind == PL_FK_RACE_VOLATILE &&
-        (now == theirs || ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
-                           pl_order_releases(v->k, &s->at))))
+    if (kind == PL_FK_RACE_VOLATILE && ((v->self.flags & PL_ACCESS_WRITES && now == theirs) ||
+                                        ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
+                                         pl_order_releases(v->k, &s->at))))
         return; /* nobody can tell; or that is how a lock is given back */
     const bool plain = stored(v, i, s->lane, s->bytes, &now);
     if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, &theirs);
@@ -359,6 +394,7 @@ static void open_visit(visit *v, pl_warp *w, const pl_insn *i, const check_insn 
     v->block = block_of(w->cta);
     v->context[0] = v->context[1] = 0;
     v->pool = NULL;
+    v->reread = false;
     v->memo = 0;
     v->n = 0;
     v->agent_lane = PL_LANES;
