@@ -51,6 +51,7 @@ pl_check *pl_check_open(unsigned tools)
                           .block_freed = block_freed,
                           .async_starts = async_starts,
                           .skips = pl_init_skips,
+                          .leaves_out = pl_sync_leaves_out,
                           .faults = pl_mem_fault};
     pl_order_hooks(&k->hooks);
     return k;
@@ -92,7 +93,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         x->plain = i->exec;
         if (!i->exec) continue;
         if (k->tools & (PL_CHECK_RACE | PL_CHECK_SYNC)) x->wrapper = pl_order_wrapper(i, x);
-        if (!x->wrapper && k->tools & PL_CHECK_SYNC) x->wrapper = pl_sync_wrapper(i, x);
+        if (!x->wrapper && k->tools & PL_CHECK_SYNC) x->wrapper = pl_sync_wrapper(i);
         if (!x->wrapper && k->tools & PL_CHECK_RACE) x->wrapper = pl_race_wrapper(i, x);
         if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);
         if (x->wrapper) i->exec = x->wrapper;

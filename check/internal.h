@@ -9,8 +9,8 @@
 #include "check/shadow.h"
 #include "emu/exec/async/async.h"
 
-/* Scopes, and how far apart two threads are. What is kept for no scope is what would be passed on if
- * every scope reached everybody: it tells where only a scope is too narrow. */
+/* Scopes, and how far apart two threads are. What is kept for no scope is what would be passed on
+ * if every scope reached everybody: it tells where only a scope is too narrow. */
 enum { PL_SCOPE_CTA, PL_SCOPE_CLUSTER, PL_SCOPE_GPU, PL_SCOPE_NONE, PL_SCOPES };
 
 /* An instruction as far as checkers go. */
@@ -200,7 +200,8 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
 /* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);
-pl_exec_fn *pl_sync_wrapper(const pl_insn *i, check_insn *x);
+bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
+pl_exec_fn *pl_sync_wrapper(const pl_insn *i);
 
 /* ---- findings.c ---- */
 /* A finding about one lane of the half at the warp's current instruction. */

@@ -21,15 +21,16 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
     if (f) f->space = PL_SP_SHARED;
 }
 
-/* Instructions whose last operand names the lanes that take part. */
-static uint32_t left_out(pl_warp *w, const uint32_t *masks)
+bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask)
 {
-    uint32_t out = 0;
-    for (uint32_t m = w->exec; m; m &= m - 1) {
-        const unsigned l = (unsigned)__builtin_ctz(m);
-        out |= masks[l] >> l & 1u ? 0 : 1u << l;
-    }
-    return out;
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    const unsigned l = (unsigned)__builtin_ctz(lanes);
+    char text[160];
+    if (!(k->tools & PL_CHECK_SYNC)) return false;
+    snprintf(text, sizeof text, "lane %u executes %s with the mask 0x%08x, which leaves it out",
+             pl_first_lane(w) + l, pl_mnems[pl_forms[w->code[w->pc].form].mnem].name, mask);
+    pl_finding_at(k, w, PL_FK_SYNC_MASK, l, text);
+    return true;
 }
 
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c)
@@ -63,31 +64,17 @@ static void shuffle_sources(pl_check *k, pl_warp *w, const pl_insn *i, const uin
     }
 }
 
-static void sync_lanes(pl_warp *w, const pl_insn *i)
+static void shuffle(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = about(k, w, i);
-    uint32_t masks[PL_LANES], b[PL_LANES], c[PL_LANES];
+    uint32_t b[PL_LANES], c[PL_LANES];
     const uint32_t exec = w->exec, pc = w->pc;
     const unsigned splits = w->nsplits;
-    const bool shuffle = pl_forms[i->form].mnem == M_shfl;
-    const uint32_t *row = pl_row32(w, i->op[x->operand]);
-    memcpy(masks, row, sizeof masks);
-    if (shuffle) {
-        memcpy(b, pl_row32(w, i->op[3]), sizeof b);
-        memcpy(c, pl_row32(w, i->op[4]), sizeof c);
-    }
-    x->plain(w, i);
+    memcpy(b, pl_row32(w, i->op[3]), sizeof b);
+    memcpy(c, pl_row32(w, i->op[4]), sizeof c);
+    about(k, w, i)->plain(w, i);
     if (w->stop || w->next != pc + 1 || w->nsplits != splits || w->exec != exec) return;
-    const uint32_t out = left_out(w, masks);
-    if (out) {
-        char text[160];
-        const unsigned l = (unsigned)__builtin_ctz(out);
-        snprintf(text, sizeof text, "lane %u executes %s with the mask 0x%08x, which leaves it out",
-                 pl_first_lane(w) + l, pl_mnems[pl_forms[i->form].mnem].name, masks[l]);
-        pl_finding_at(k, w, PL_FK_SYNC_MASK, l, text);
-    }
-    if (shuffle) shuffle_sources(k, w, i, b, c, exec);
+    shuffle_sources(k, w, i, b, c, exec);
 }
 
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s)
@@ -106,16 +93,10 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s
     if (f) f->space = PL_SP_SHARED;
 }
 
-pl_exec_fn *pl_sync_wrapper(const pl_insn *i, check_insn *x)
+pl_exec_fn *pl_sync_wrapper(const pl_insn *i)
 {
-    const pl_form *f = &pl_forms[i->form];
     const uint32_t mask = pl_member_mask_operand(i);
-    if (mask == UINT32_MAX || i->op[mask] == PL_NO_OPERAND) return NULL;
-    switch ((int)f->mnem) {
-    case M_shfl:
-    case M_vote:
-    case M_match:
-    case M_redux: x->operand = (uint8_t)mask; return sync_lanes;
-    default: return NULL;
-    }
+    return pl_forms[i->form].mnem == M_shfl && mask != UINT32_MAX && i->op[mask] != PL_NO_OPERAND
+               ? shuffle
+               : NULL;
 }

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "emu/exec/hooks.h"
 #include "emu/exec/simt_splits.h"
 
 static void remove_split(pl_warp *w, unsigned k)
@@ -361,6 +362,8 @@ void pl_warp_note_undefined(pl_warp *w, uint32_t mask)
 {
     pl_grid *g = w->grid->head;
     uint32_t left_out = w->exec & ~mask;
+    if (left_out && w->grid->hooks && w->grid->hooks->leaves_out(w->grid->hooks, w, left_out, mask))
+        return;
     if (!left_out || g->doubt.set) return;
     if (g->in_order) /* of several the first counts */
         g->in_order(w->cta);
