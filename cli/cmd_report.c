@@ -1,9 +1,11 @@
 /* cmd_report.c - `ptxloom report`: one HTML file that shows what a trace holds. */
 #include "cli/stop.h"
+#include <string.h>
 
 enum { O_OUTPUT, O_FORCE, O_BASELINE, O_LAUNCH, O_SLOTS, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
-    [O_OUTPUT] = {"output", 'o', "FILE.html", "the file to write (report.html)"},
+    [O_OUTPUT] = {"output", 'o', "FILE.html",
+                  "the file to write (report.html); - for standard output"},
     [O_FORCE] = CLI_FORCE,
     [O_BASELINE] = {"baseline", 0, "B.db", "compare with the same launches of another trace"},
     [O_LAUNCH] = {"launch", 'l', "N", "show launch N only (the longest twelve)"},
@@ -23,6 +25,7 @@ int cmd_report(int argc, char **argv)
     if (pl_gpu_open(&gpu, NULL) != PL_OK) return CLI_SYSTEM;
     cli_args a = {.gpu = gpu, .argc = argc, .argv = argv, .at = 1};
     int k, status = CLI_OK;
+    bool to_stdout = false;
     while (status == CLI_OK && (k = cli_next(&a, option, O_COUNT)) != CLI_END) {
         switch (k) {
         case O_OUTPUT: output = a.value; break;
@@ -62,10 +65,11 @@ int cmd_report(int argc, char **argv)
     }
     if (status == CLI_OK) {
         cli_catch_signals();
-        pl_status st = pl_trace_report(gpu, trace, output, &o);
+        to_stdout = strcmp(output, "-") == 0;
+        pl_status st = pl_trace_report(gpu, trace, to_stdout ? "/dev/stdout" : output, &o);
         status = st == PL_INTERRUPTED ? cli_stopped(gpu) : cli_status(st);
     }
-    if (status == CLI_OK) printf("%s\n", output);
+    if (status == CLI_OK && !to_stdout) printf("%s\n", output);
     cli_messages(gpu, 0);
     pl_gpu_close(gpu);
     return status;

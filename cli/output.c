@@ -91,8 +91,8 @@ void cli_messages(pl_gpu *gpu, size_t first)
         said = true;
         no_memory |= strcmp(m.code, "E0422") == 0;
     }
-    size_t more = pl_gpu_diag_dropped(gpu);
-    if (more)
+    const size_t more = pl_gpu_diag_dropped(gpu);
+    if (more && first < pl_gpu_diag_count(gpu))
         fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", more,
                 more == 1 ? "" : "s");
 }

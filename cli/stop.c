@@ -73,7 +73,7 @@ void cli_stoppable(struct sqlite3 *db)
 int cli_sql_failed(pl_gpu *gpu, struct sqlite3 *db, const char *help)
 {
     int code = sqlite3_errcode(db);
-    if (code == SQLITE_INTERRUPT) return cli_stopped(gpu);
+    if (cli_stop) return cli_stopped(gpu);
     if (code == SQLITE_NOMEM) return cli_no_memory();
     const int why = pl_trace_errno(db);
     pl_gpu_report(gpu, "E0703", why ? strerror(why) : sqlite3_errmsg(db), NULL, NULL, help);

@@ -126,6 +126,8 @@ test_that "fmt -w leaves a file alone that it cannot read as PTX"
 long=$(printf '%0240d' 0).html
 status 0 report run.db -o "$long" && [ -s "$long" ]
 test_that "a long name"
+status 0 report run.db -o - && [ ! -e ./- ] && head -c 15 out | grep -q '<!DOCTYPE html>' && tail -n 1 out | grep -q '</html>'
+test_that "report -o -: the page on standard output"
 [ -z "$(find . -name '*.part')" ]
 test_that "no part of a file is left"
 saxpy 0 'out:f32[128]=iota' --trace part.db && cp notes part.db.part && saxpy 2 'out:f32[128]=iota' --trace part.db && cmp -s notes part.db.part

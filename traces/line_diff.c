@@ -182,14 +182,15 @@ void pl_tracedb_diff_free(pl_tracedb_diff_lines *d)
 }
 
 /* The first column of the first row, 0 without one, or -1 when SQLite fails. Parameters: ?1 an
- * entry or NULL, ?2 a number. */
-static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number)
+ * entry or NULL, ?2 a number, ?3 a limit. */
+static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t number, int64_t limit)
 {
     sqlite3_stmt *s = NULL;
     int64_t found = 0;
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return -1;
     sqlite3_bind_text(s, 1, entry, -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 2, number);
+    if (sqlite3_bind_parameter_count(s) > 2) sqlite3_bind_int64(s, 3, limit);
     if (sqlite3_step(s) == SQLITE_ROW) found = sqlite3_column_int64(s, 0);
     return sqlite3_finalize(s) == SQLITE_OK ? found : -1;
 }
@@ -198,13 +199,19 @@ static int64_t find(sqlite3 *db, const char *sql, const char *entry, int64_t num
  * when b has none, with any. */
 static int64_t find_same_place(sqlite3 *a, int64_t kernel, sqlite3 *b, const char *entry)
 {
-    static const char before[] =
-        "SELECT count(*) FROM kernel WHERE (?1 IS NULL OR entry = ?1) AND id < ?2";
+    static const char most[] = "SELECT count(*) FROM kernel WHERE ?1 IS NULL OR entry = ?1";
+    static const char before[] = "SELECT count(*) FROM (SELECT 1 FROM kernel WHERE "
+                                 "(?1 IS NULL OR entry = ?1) AND id < ?2 LIMIT ?3)";
     static const char at[] =
         "SELECT id FROM kernel WHERE ?1 IS NULL OR entry = ?1 ORDER BY id LIMIT 1 OFFSET ?2";
-    const int64_t any = find(b, at, entry, 0),
-                  place = any < 0 ? any : find(a, before, any ? entry : NULL, kernel);
-    return place < 0 ? place : find(b, at, any ? entry : NULL, place);
+    int64_t there = find(b, most, entry, 0, 0);
+    if (there < 0) return there;
+    if (!there) {
+        entry = NULL;
+        there = find(b, most, NULL, 0, 0);
+    }
+    const int64_t place = there < 0 ? there : find(a, before, entry, kernel, there);
+    return place < 0 ? place : find(b, at, entry, place, 0);
 }
 
 int64_t pl_tracedb_partner(sqlite3 *a, int64_t kernel, sqlite3 *b)
