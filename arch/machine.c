@@ -59,6 +59,8 @@ static const pl_conf_rename renamed_keys[] = {
     {"xbar", "far_latency", "partition_latency"},
     {"xbar", "owner_unit", "partition_interleave"},
     {"l2", "again", "atomic_line_reuse"},
+    {"op.", "again", "warp_reissue"},
+    {"op.", "others", "cross_pipe_latency"},
     {"launch", "pair", "sms_per_tpc"},
     {"launch", "ahead", "first_gpc_bias"},
     {"launch", "l2_told", "l2_reply_overhead"},
@@ -460,16 +462,16 @@ static const pl_conf_key dram_keys[] = {
     MEM(dram.banks, "banks", U32, "", 1, 1024, "banks of a channel"),
     MEM(dram.row_bytes, "row", U32, "B", 64, 65536, "size of a row"),
     MEM(dram.atom_bytes, "atom", U32, "B", 16, 256, "smallest transfer"),
-    OPTIONAL(pl_memsys_config, dram.check, "check", U32, "B", 0, 1024,
+    OPTIONAL(pl_memsys_config, dram.ecc_ratio, "check", U32, "B", 0, 1024,
              "data for each byte of check bits that lies in the same memory, and a write of part "
              "of a sector reads it first (ECC); 0: none"),
     MEM(dram.bytes_per_cycle, "width", F64, "B/cycle", 0.1, 65536,
         "bandwidth of all channels together, per SM cycle"),
     MEM(dram.latency, "latency", U32, CY, 1, 5000,
         "cycles from a slice to the data of an open row and back"),
-    MEM(dram.row_miss, "row_miss", U32, CY, 0, 1000, "further cycles to close and open a row"),
-    MEM(dram.row_cycle, "row_cycle", U32, CY, 0, 1000, "cycles between two openings in one bank"),
-    MEM(dram.activate, "activate", F64, CY, 0, 1000,
+    MEM(dram.t_rp_rcd, "row_miss", U32, CY, 0, 1000, "further cycles to close and open a row"),
+    MEM(dram.t_rc, "row_cycle", U32, CY, 0, 1000, "cycles between two openings in one bank"),
+    MEM(dram.t_rrd, "activate", F64, CY, 0, 1000,
         "cycles between two openings of rows in one channel"),
     MEM(dram.refresh_interval, "refresh_interval", U32, CY, 0, 1000000,
         "cycles between refreshes of a bank; 0: none"),
@@ -478,10 +480,10 @@ static const pl_conf_key dram_keys[] = {
         "memory that a launch uses first: none of it rests then"),
     MEM(dram.turnaround, "turnaround", U32, CY, 0, 1000,
         "bus cycles lost between reading and writing"),
-    OPTIONAL(pl_memsys_config, dram.planned, "planned", U32, "", 0, PL_DRAM_PLANNED,
+    OPTIONAL(pl_memsys_config, dram.row_lookahead, "planned", U32, "", 0, PL_DRAM_PLANNED,
              "openings of rows of a bank that an access to one of them can go with, the last ones; "
              "0: one, and no access to it waits"),
-    OPTIONAL(pl_memsys_config, dram.writes, "writes", U32, "", 0, 1024,
+    OPTIONAL(pl_memsys_config, dram.write_batch, "writes", U32, "", 0, 1024,
              "accesses of a channel that are written together; 0: each as it comes"),
 };
 static const pl_conf_key sync_keys[] = {
@@ -690,10 +692,10 @@ static const pl_conf_key op_keys[] = {
     KEY(pl_op_cost, interval, "interval", F64, CY, 0, 10000,
         "cycles that a warp's instruction holds the unit"),
     KEY(pl_op_cost, latency, "latency", U32, CY, 0, 10000, "cycles until its result can be used"),
-    OPTIONAL(pl_op_cost, others, "others", U32, CY, 0, 10000,
+    OPTIONAL(pl_op_cost, cross_pipe_latency, "cross_pipe_latency", U32, CY, 0, 10000,
              "cycles to the result by the stall counts of other kinds of instructions, which the "
              "hardware does not let go before it is there; 0: the latency"),
-    OPTIONAL(pl_op_cost, again, "again", U32, CY, 0, 10000,
+    OPTIONAL(pl_op_cost, warp_reissue, "warp_reissue", U32, CY, 0, 10000,
              "cycles until the warp that has used the unit can use it again; others can after the "
              "interval"),
     OPTIONAL(pl_op_cost, operand, "operand", U32, CY, 0, 255,
@@ -832,14 +834,14 @@ static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
             return "too many different units";
         if (c->pipe == PL_PIPE_HEAVY && !hold(p, PL_PIPE_FMA, (double)n, (uint32_t)n))
             return "too many different units";
-        p->again += (uint32_t)n * c->again;
-        others = c->others;
+        p->warp_reissue += (uint32_t)n * c->warp_reissue;
+        others = c->cross_pipe_latency;
         if (c->pipe == PL_PIPE_XU || c->pipe == PL_PIPE_MIO || c->pipe == PL_PIPE_ADU ||
             c->pipe == PL_PIPE_LSU)
             p->variable = true;
     }
     p->latency = latency >= 0 ? (uint32_t)latency : sum;
-    p->others = p->issues == 1 && latency < 0 && others ? others : p->latency;
+    p->cross_pipe_latency = p->issues == 1 && latency < 0 && others ? others : p->latency;
     p->ends = p->branches > 0 && latency > 0;
     return NULL;
 }

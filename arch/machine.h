@@ -74,15 +74,16 @@ typedef struct pl_price {
         uint8_t n;       /* hardware instructions that go there */
         uint16_t cycles; /* it is held */
     } pipe[6];
-    uint32_t again;  /* cycles until the same warp can use the unit of its slowest part again */
-    uint32_t others; /* the same by the stall counts of instructions of another class */
-    bool variable;   /* result announced by scoreboard, not by fixed latency */
+    uint32_t
+        warp_reissue; /* cycles until the same warp can use the unit of its slowest part again */
+    uint32_t cross_pipe_latency; /* cycles to the result by the stall counts of other classes */
+    bool variable;               /* result announced by scoreboard, not by fixed latency */
 } pl_price;
 
 typedef struct pl_op_cost {
     int pipe;
     double interval;
-    uint32_t latency, others, again, operand;
+    uint32_t latency, cross_pipe_latency, warp_reissue, operand;
 } pl_op_cost;
 
 /* Most banks of registers that a sub-core may have. */

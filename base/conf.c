@@ -488,7 +488,10 @@ static const char *renamed_to(const pl_conf *c, const pl_conf_entry *e)
 {
     for (size_t k = 0; k < c->nrenamed; k++) {
         const pl_conf_rename *r = &c->renamed[k];
-        if (strcmp(r->section, e->section) == 0 && strcmp(r->before, e->key) == 0) return r->now;
+        const size_t n = strlen(r->section);
+        const bool here = n && r->section[n - 1] == '.' ? strncmp(r->section, e->section, n) == 0
+                                                        : strcmp(r->section, e->section) == 0;
+        if (here && strcmp(r->before, e->key) == 0) return r->now;
     }
     return NULL;
 }

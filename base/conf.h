@@ -92,7 +92,7 @@ typedef struct pl_conf_section {
     size_t nkeys;
 } pl_conf_section;
 
-/* A key that has a new name. */
+/* A key that has a new name. section: one, or the first letters of several, up to a period. */
 typedef struct pl_conf_rename {
     const char *section, *before, *now;
 } pl_conf_rename;

@@ -379,7 +379,7 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
     const bool look = !all_defined(w, PL_SP_SHARED);
-    pl_effect own, *const fx = w->fx;
+    pl_memory_effect own, *const fx = w->fx;
     if (s && s->n) {
         pl_traced_guard(w, i, s);
         look_at_address(w, i, s, 1, i->sel[PL_M_FLAGS] & PL_MF_ADDR32);
@@ -391,7 +391,7 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
     if (!fx) w->fx = &own;
     w->fx->mask = 0;
     x->inner(w, i);
-    const pl_effect *e = w->fx;
+    const pl_memory_effect *e = w->fx;
     uint32_t bad = 0, origin[PL_LANES] = {0};
     for (uint32_t m = look && e->space == PL_SP_SHARED ? e->mask : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -420,13 +420,13 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
 /* The others that write memory: what they write counts as defined. */
 static void other_store(pl_warp *w, const pl_insn *i)
 {
-    pl_effect own, *const fx = w->fx;
+    pl_memory_effect own, *const fx = w->fx;
     pl_traced *s = unit_of(w)->traced;
     if (s && s->n) pl_traced_guard(w, i, s);
     if (!fx) w->fx = &own;
     w->fx->mask = 0;
     known(w, i)->inner(w, i);
-    const pl_effect *e = w->fx;
+    const pl_memory_effect *e = w->fx;
     for (uint32_t m = e->kind == PL_AC_STORE ? e->mask : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         const spot p = spot_of(w, l, (pl_space)e->space, e->addr[l]);

@@ -450,13 +450,13 @@ static void other_memory(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
     const check_insn *x = about(k, w, i);
-    pl_effect own, *const fx = w->fx;
+    pl_memory_effect own, *const fx = w->fx;
     visit v;
     open_visit(&v, w, i, x);
     if (!fx) w->fx = &own;
     w->fx->mask = 0;
     x->plain(w, i);
-    const pl_effect *e = w->fx;
+    const pl_memory_effect *e = w->fx;
     for (uint32_t m = pl_failed(w->grid) ? 0 : e->mask; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         place p;

@@ -8,20 +8,20 @@ uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_
                                 uint64_t now)
 {
     const uint32_t sectors = pl_sector_count(r->sectors);
-    uint64_t deepest = r->turns ? r->turns : 1,
-             turns = r->depth > sectors ? r->depth - sectors + 1 : 1;
-    const uint64_t more = r->alu == PL_ALU_FLOAT ? (uint64_t)m->atomic_more * r->more : 0,
+    uint64_t deepest = r->max_same_address ? r->max_same_address : 1,
+             turns = r->sector_ops > sectors ? r->sector_ops - sectors + 1 : 1;
+    const uint64_t more = r->alu == PL_ALU_FLOAT ? (uint64_t)m->atomic_more * r->extra_words : 0,
                    same = m->atomic_same[r->alu];
     uint64_t hold = m->atomic_turn[r->alu] * turns +
                     (uint64_t)m->atomic_sector[r->alu] * (sectors - 1) + more,
              at = now * PL_SUBCYCLES;
     if (u->free < at) u->free = at;
-    if (r->line == u->line && r->sectors & u->sectors && r->places & u->places &&
+    if (r->line == u->line && r->sectors & u->sectors && r->word_mask & u->places &&
         u->changed > u->free)
         u->free = u->changed;
     u->line = r->line;
     u->sectors = r->sectors;
-    u->places = r->places;
+    u->places = r->word_mask;
     u->changed = u->free +
                  (r->op == PL_MEM_ATOMIC && m->atomic_again > same ? m->atomic_again : same) +
                  same * (deepest - 1) + more;

@@ -17,7 +17,7 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
     while ((1u << shift) < line_bytes) shift++;
     for (uint32_t k = 0; k < n && pl_arena_ok(a) && pl_arena_ok(tags); k++)
         c[k] = (pl_cache){.line = line + (size_t)k * each,
-                          .known = known + (size_t)k * sets,
+                          .set_initialized = known + (size_t)k * sets,
                           .sets = sets,
                           .ways = ways,
                           .head = head,
@@ -25,7 +25,7 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
                           .line_shift = shift,
                           .hashed = hashed,
                           .by_sets = pl_divider_of(sets),
-                          .last = 16 * ways};
+                          .evict_last_quota = 16 * ways};
 }
 
 void pl_cache_init(pl_cache *c, pl_arena *a, pl_arena *tags, uint64_t bytes, uint32_t line_bytes,
@@ -42,7 +42,7 @@ void pl_cache_is_slice(pl_cache *c, uint32_t slices)
 
 void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines)
 {
-    c->turn = lines;
+    c->interleave = lines;
     c->by_pieces = pl_divider_of(n * lines);
 }
 
@@ -58,8 +58,8 @@ static uint32_t *low_of(const pl_cache *c, size_t set)
 static uint32_t number_of_set(const pl_cache *c, uint64_t number)
 {
     uint64_t index = number;
-    if (c->turn) {
-        index = pl_divide(number, &c->by_pieces) * c->turn + number % c->turn;
+    if (c->interleave) {
+        index = pl_divide(number, &c->by_pieces) * c->interleave + number % c->interleave;
     } else if (c->slices) { /* the lines that this slice sees, without gaps */
         uint32_t each = pl_slices_together(c->slices);
         uint64_t within = number % PL_PIECE_LINES,
@@ -77,9 +77,9 @@ static size_t set_of(pl_cache *c, uint64_t number)
 {
     const uint32_t k = number_of_set(c, number);
     const size_t set = (size_t)k * c->stride;
-    if (!c->known[k]) {
+    if (!c->set_initialized[k]) {
         memset(c->line + set, 0, (c->head + c->ways) * sizeof *c->line);
-        c->known[k] = true;
+        c->set_initialized[k] = true;
     }
     return set;
 }
@@ -109,7 +109,7 @@ uint32_t pl_cache_find_in(pl_cache *c, uint32_t set, uint64_t address)
 
 void pl_cache_keep_last(pl_cache *c, double part)
 {
-    c->last = (uint32_t)(part * 16 * c->ways + 0.5);
+    c->evict_last_quota = (uint32_t)(part * 16 * c->ways + 0.5);
 }
 
 /* Changed lines that are to go first are not the first to go while they fill less than half a set:
@@ -146,7 +146,7 @@ static uint32_t lowest(const pl_cache *c, size_t first, const uint32_t *used)
 static uint32_t may_keep(const pl_cache *c, size_t set)
 {
     const uint64_t k = set / c->stride;
-    return (uint32_t)(((k + 1) * c->last >> 4) - (k * c->last >> 4));
+    return (uint32_t)(((k + 1) * c->evict_last_quota >> 4) - (k * c->evict_last_quota >> 4));
 }
 
 void pl_cache_rank(pl_cache *c, uint32_t line, pl_mem_rank rank)

@@ -31,21 +31,22 @@ typedef struct pl_cache_line {
 } pl_cache_line;
 
 typedef struct pl_cache {
-    pl_cache_line *line; /* all sets, one every `stride` entries: first what a search looks at
-                            (cache.c), then its lines */
-    bool *known;         /* by set: it has been looked at; before, it may have any contents */
+    pl_cache_line *line;   /* all sets, one every `stride` entries: first what a search looks at
+                              (cache.c), then its lines */
+    bool *set_initialized; /* by set: it has been looked at; before, it may have any contents */
     uint32_t sets, ways, line_shift;
     uint32_t head;   /* entries of a set in front of its lines */
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0:
                         it sees all lines */
-    uint32_t turn;   /* neighbouring lines that it sees together; 0: as pl_slices_together says */
+    uint32_t
+        interleave; /* neighbouring lines that it sees together; 0: as pl_slices_together says */
     pl_divider by_sets, by_pieces; /* pieces: of memory that the slices have in turn */
     uint32_t clock;
-    uint32_t last; /* sixteenths of a way in a set, all ways together, that may keep lines of
-                      PL_RANK_LAST */
-    bool hashed;   /* spread lines over sets by more than the low bits */
-    bool ranked;   /* a line has had another rank than PL_RANK_NORMAL */
+    uint32_t evict_last_quota; /* sixteenths of a way in a set, all ways together, that may keep
+                      lines of PL_RANK_LAST */
+    bool hashed;               /* spread lines over sets by more than the low bits */
+    bool ranked;               /* a line has had another rank than PL_RANK_NORMAL */
 } pl_cache;
 
 /* line_bytes must be a power of two; the number of sets need not be. tags: for the sets, of which

@@ -211,7 +211,8 @@ void pl_memsys_send(pl_memsys *m, pl_mem_outbox *box)
             pl_port_pass_later(&m->up[x->r.node], m->sent < x->r.time ? m->sent : x->r.time,
                                x->r.time, cost) +
             m->distance[m->node[x->r.node].group * m->half + slice - side * m->half];
-        if (x->r.op == PL_MEM_READ && !x->r.home && merge_read(m, i, read_hash(m, &x->r))) continue;
+        if (x->r.op == PL_MEM_READ && !x->r.home_only && merge_read(m, i, read_hash(m, &x->r)))
+            continue;
         pl_cache_expect(&m->l2[slice], x->set);
         pl_wheel_schedule(m, i, at);
     }

@@ -33,14 +33,14 @@ uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
 {
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;
-    if (!bank->rests) {
+    if (!bank->refresh_at) {
         const uint64_t part = (0x80000000u + d->used * 0x9E3779B9ull) & UINT32_MAX;
         const bool awake =
             (uint64_t)d->used++ * PL_CHANNEL_BYTES < d->config->refresh_awake && time < interval;
-        bank->rests =
+        bank->refresh_at =
             (uint32_t)((now + (part * (awake ? interval - time : interval) >> 32)) % interval) + 1;
     }
-    const uint64_t phase = (now + interval - (bank->rests - 1)) % interval;
+    const uint64_t phase = (now + interval - (bank->refresh_at - 1)) % interval;
     return phase < time ? time - phase : 0;
 }
 
@@ -50,8 +50,8 @@ static uint64_t opened(const pl_dram_bank *bank, uint32_t planned, uint64_t row,
     uint64_t closes = UINT64_MAX;
     for (uint32_t k = 0; (k == 0 || k < planned) && closes > at; k++) {
         const uint32_t i = (bank->last + PL_DRAM_PLANNED - k) % PL_DRAM_PLANNED;
-        if (bank->planned[i].row == row + 1) return bank->planned[i].open;
-        closes = bank->planned[i].open;
+        if (bank->row_plan[i].row == row + 1) return bank->row_plan[i].open;
+        closes = bank->row_plan[i].open;
     }
     return UINT64_MAX;
 }
@@ -67,29 +67,29 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
     uint64_t wait = c->refresh_interval ? rest(d, bank, now)
                                         : 0; /* for the bank; other banks use the bus meanwhile */
     const uint64_t over = now + wait;        /* the refresh */
-    uint64_t open = opened(bank, c->planned, row, over);
+    uint64_t open = opened(bank, c->row_lookahead, row, over);
     if (open != UINT64_MAX) {
         d->row_hits++;
-        if (!c->planned) open = 0;
+        if (!c->row_lookahead) open = 0;
     } else {
         d->row_misses++;
-        const uint64_t turn = pl_port_enter(&channel->open, now, pl_port_cost(c->activate, 1));
+        const uint64_t turn = pl_port_enter(&channel->open, now, pl_port_cost(c->t_rrd, 1));
         open = over > bank->ready ? over : bank->ready;
         if (open < turn) open = turn;
         bank->last = (bank->last + 1) % PL_DRAM_PLANNED;
-        bank->planned[bank->last].row = row + 1;
-        bank->planned[bank->last].open = open;
-        bank->ready = open + c->row_cycle;
+        bank->row_plan[bank->last].row = row + 1;
+        bank->row_plan[bank->last].open = open;
+        bank->ready = open + c->t_rc;
     }
-    if (open + c->row_miss > over) wait = open + c->row_miss - now;
+    if (open + c->t_rp_rcd > over) wait = open + c->t_rp_rcd - now;
     uint32_t bytes = sectors * sector_bytes;
     if (bytes % c->atom_bytes) bytes += c->atom_bytes - bytes % c->atom_bytes;
     double width = c->bytes_per_cycle / c->channels;
     uint64_t cost = pl_port_cost(bytes, width);
-    if (c->check) { /* of neighbours together, in another row of the bank: data that are read wait
-                       for them */
-        cost += cost / c->check;
-        if (!write) wait += c->row_cycle;
+    if (c->ecc_ratio) { /* of neighbours together, in another row of the bank: data that are read
+                       wait for them */
+        cost += cost / c->ecc_ratio;
+        if (!write) wait += c->t_rc;
     }
     if (write)
         d->sectors_written += bytes / sector_bytes;
@@ -99,9 +99,9 @@ uint64_t pl_dram_access(pl_dram *d, uint64_t now, uint64_t address, uint32_t sec
         d->sink->unit(d->sink->ctx, write ? PL_US_DRAM_WRITTEN : PL_US_DRAM_READ, ch, now,
                       bytes / sector_bytes);
     channel->bus.latency = 1;
-    if (write && c->writes) {
+    if (write && c->write_batch) {
         channel->write_cost += cost;
-        if (++channel->to_write < c->writes) return now + c->latency + wait;
+        if (++channel->to_write < c->write_batch) return now + c->latency + wait;
         cost =
             channel->write_cost + 2 * (uint64_t)c->turnaround * PL_SUBCYCLES; /* there and back */
         channel->write_cost = channel->to_write = 0;

@@ -26,31 +26,31 @@ typedef struct pl_dram_config {
     int map;                  /* PL_MAP_HASHED, PL_MAP_TURNS */
     uint32_t row_bytes;
     uint32_t atom_bytes; /* smallest transfer */
-    uint32_t
-        check; /* bytes of data for each one of check bits in the same memory; 0: there are none */
+    uint32_t ecc_ratio; /* bytes of data for each one of check bits in the same memory; 0: there are
+                           none */
     double bytes_per_cycle; /* all channels together, SM cycles */
     uint32_t latency;       /* controller and column access, SM cycles */
-    uint32_t row_miss;      /* further cycles to close and open a row */
-    uint32_t row_cycle;     /* cycles between two openings of one bank */
-    double activate;        /* cycles between two openings of rows in one channel */
+    uint32_t t_rp_rcd;      /* further cycles to close and open a row */
+    uint32_t t_rc;          /* cycles between two openings of one bank */
+    double t_rrd;           /* cycles between two openings of rows in one channel */
     uint32_t refresh_interval, refresh_time; /* SM cycles; so long a bank stands still */
     uint64_t refresh_awake; /* bytes that a launch uses first: none of them rests then */
     uint32_t turnaround;    /* bus cycles lost between reads and writes */
-    uint32_t planned; /* openings of a bank that an access can go with: the last ones, which bounds
-                         how often another is overtaken; 0: one, and no access to it waits */
-    uint32_t writes;  /* accesses of a channel that are written together; 0: each as it comes */
+    uint32_t row_lookahead; /* openings of a bank that an access can go with: the last ones, which
+                         bounds how often another is overtaken; 0: one, and no access to it waits */
+    uint32_t write_batch; /* accesses of a channel that are written together; 0: each as it comes */
 } pl_dram_config;
 
 enum { PL_DRAM_PLANNED = 4 }; /* most openings of a bank that are known */
 
 typedef struct pl_dram_bank {
     struct {
-        uint64_t row;           /* plus one; 0: none yet */
-        uint64_t open;          /* when it is opened; it closes when the next one is */
-    } planned[PL_DRAM_PLANNED]; /* ring */
-    uint64_t ready;             /* when another row may be opened */
-    uint32_t last;              /* of `planned` */
-    uint32_t rests; /* when it begins to rest, in its interval, plus one; 0: not used yet */
+        uint64_t row;            /* plus one; 0: none yet */
+        uint64_t open;           /* when it is opened; it closes when the next one is */
+    } row_plan[PL_DRAM_PLANNED]; /* ring */
+    uint64_t ready;              /* when another row may be opened */
+    uint32_t last;               /* of `row_plan` */
+    uint32_t refresh_at; /* when it begins to rest, in its interval, plus one; 0: not used yet */
 } pl_dram_bank;
 
 typedef struct pl_dram_channel {

@@ -138,7 +138,7 @@ void pl_l1_invalidate(pl_l1 *l)
     const pl_cache *c = &l->tags;
     for (uint32_t set = 0; set < c->sets; set++) {
         const uint32_t first = set * c->stride + c->head;
-        for (uint32_t k = first; c->known[set] && k < first + c->ways; k++) {
+        for (uint32_t k = first; c->set_initialized[set] && k < first + c->ways; k++) {
             if (!forget(l, k)) continue;
             if (l->nrecent < PL_L1_RECENT)
                 l->recent[l->nrecent++] = k;

@@ -14,7 +14,8 @@ static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_
 static uint8_t fetch_mask(const pl_memsys *m, const pl_mem_req *r, uint8_t want)
 {
     uint32_t per = m->c->l2_fill_sectors, sectors = m->c->line_bytes / m->c->sector_bytes;
-    if (r->around > per) per = r->around < sectors ? r->around : sectors;
+    if (r->prefetch_sectors > per)
+        per = r->prefetch_sectors < sectors ? r->prefetch_sectors : sectors;
     uint8_t out = 0, block = (uint8_t)((1u << per) - 1);
     for (uint32_t s = 0; s < sectors; s += per) {
         if (want >> s & block) out |= (uint8_t)(block << s);
@@ -94,7 +95,7 @@ static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
     if (x->r.held) return;
     const uint32_t requests =
         x->at_home && x->r.op == PL_MEM_READ ? fill_blocks(m, x->origin_fetch) : 1;
-    if (adds) sectors = x->r.depth; /* a turn each */
+    if (adds) sectors = x->r.sector_ops; /* a turn each */
     m->stat.requests += requests;
     *(x->r.op == PL_MEM_READ     ? &m->stat.read_sectors
       : x->r.op == PL_MEM_WRITE  ? &m->stat.write_sectors
@@ -149,7 +150,8 @@ static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now,
 static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
 {
     const uint32_t sectors = m->c->line_bytes / m->c->sector_bytes;
-    if (x->r.around <= sectors || !(x->r.sectors & 1) || x->r.line & m->c->line_bytes) return;
+    if (x->r.prefetch_sectors <= sectors || !(x->r.sectors & 1) || x->r.line & m->c->line_bytes)
+        return;
     const uint32_t i = pl_l2_txn_new(m);
     if (i == PL_NO_TXN) return;
     pl_l2_txn *y = &m->rec[i];
@@ -157,8 +159,8 @@ static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
         .r = x->r, .stage = PL_TXN_AT_SLICE, .level = PL_LV_L2, .merged = PL_NO_TXN, .sharers = 1};
     y->r.line += m->c->line_bytes;
     y->r.sectors = (uint8_t)((1u << sectors) - 1);
-    y->r.around = 0;
-    y->r.home = y->r.silent = true;
+    y->r.prefetch_sectors = 0;
+    y->r.home_only = y->r.silent = true;
     y->slice = (uint16_t)pl_slice_of(m, y->r.line, pl_side_of(m, y->r.node));
     y->set = pl_cache_set(&m->l2[y->slice], y->r.line);
     pl_wheel_schedule(m, i, now);
@@ -217,7 +219,7 @@ static inline uint64_t slice_cost(const l2_access *a)
     uint64_t write = a->partial ? m->partial_cost + (uint64_t)m->partial_next * (a->n - 1)
                                 : (uint64_t)m->write_cost * a->n;
     /* read, changed and written: check bits are those of whole sectors */
-    if (a->partial && m->c->dram.check) write *= 2;
+    if (a->partial && m->c->dram.ecc_ratio) write *= 2;
     return cost < write ? write : cost;
 }
 
@@ -257,10 +259,10 @@ static inline void write_line(l2_access *a, uint32_t k)
     if (k != PL_NO_TXN) {
         pl_cache_line *line = &m->l2[x->slice].line[k];
         count_hits(m, x, a->now, a->n, 0);
-        if (a->partial && m->c->dram.check) complete_sectors(m, &x->r, line, a->out);
+        if (a->partial && m->c->dram.ecc_ratio) complete_sectors(m, &x->r, line, a->out);
         /* what is there in part is fetched before it is read (dram__sectors_read of alloca_local)
          */
-        if (!a->partial || m->c->dram.check) line->valid |= a->sectors;
+        if (!a->partial || m->c->dram.ecc_ratio) line->valid |= a->sectors;
         line->dirty |= a->sectors;
     }
     /* nobody waits for its way through the slice */
@@ -327,7 +329,7 @@ void pl_l2_access(pl_memsys *m, uint32_t i, uint64_t now)
         return;
     }
     count_request(m, x, a.n);
-    if (!a.owned && (r->op != PL_MEM_READ || r->home)) {
+    if (!a.owned && (r->op != PL_MEM_READ || r->home_only)) {
         pass_to_owner(&a);
         return;
     }

@@ -96,13 +96,14 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
     /* Lanes with one and the same address go one after the other, each with lanes of other
      * addresses of the line. What is for one sector is a packet, what is for more takes a whole
      * line (red.tsv: 33 cycles for 32 random words in as many lines, 46 in 20 lines, 6 in one). */
-    const uint32_t sectors = pl_sector_count(r->sectors), later = r->turns > 1 ? r->turns - 1u : 0;
-    const uint32_t left = r->depth > sectors ? r->depth - sectors : 0, wide = left <= later ? 0
-                                                                              : left - later < later
-                                                                                  ? left - later
-                                                                                  : later;
+    const uint32_t sectors = pl_sector_count(r->sectors),
+                   later = r->max_same_address > 1 ? r->max_same_address - 1u : 0;
+    const uint32_t left = r->sector_ops > sectors ? r->sector_ops - sectors : 0,
+                   wide = left <= later          ? 0
+                          : left - later < later ? left - later
+                                                 : later;
     const uint32_t cost = u->header + u->atomic * r->bytes * 4 / u->sector_bytes;
-    const uint32_t packet = r->apart ? u->apart : u->packet[r->op == PL_MEM_REDUCE];
+    const uint32_t packet = r->bank_spread ? u->apart : u->packet[r->op == PL_MEM_REDUCE];
     const uint32_t packets =
         sectors < 2 ? packet * (1 + later) : u->line * (1 + wide) + packet * (later - wide);
     return packets > cost ? packets : cost;

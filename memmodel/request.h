@@ -54,23 +54,24 @@ typedef struct pl_mem_req {
     uint8_t bytes; /* writes: payload in units of 4 bytes; atomics: different addresses, in the same
                       units */
     uint8_t alu;   /* pl_mem_alu of an atomic */
-    uint8_t
-        depth; /* atomics: operations on the busiest address of each sector, all sectors together */
+    uint8_t sector_ops; /* atomics: operations on the busiest address of each sector, all sectors
+                           together */
     bool held; /* reads: the L2 has had the line since before the launch; counted as the launch's,
                   not here */
-    uint8_t turns;  /* atomics: operations on the busiest address of the line: each is a packet of
-                       its own */
-    uint8_t places; /* atomics: which of the eight words of a sector they change, all sectors
+    uint8_t max_same_address; /* atomics: operations on the busiest address of the line: each is a
+                      packet of its own */
+    uint8_t word_mask; /* atomics: which of the eight words of a sector they change, all sectors
                        together */
-    uint8_t more;   /* atomics: operations beyond the first of each turn, in units of 4 bytes */
-    int8_t rank;    /* pl_mem_rank that the line gets in the L2 */
-    uint8_t around; /* reads: sectors that are fetched with a missing one, 0: as many as the machine
-                       does */
-    bool home;   /* reads: the line is wanted in the half of the L2 that owns it, and no copy of it
-                    (prefetches) */
-    bool silent; /* nobody waits for an answer */
-    bool apart;  /* atomics: the words of most lanes lie in different banks of the L1, where what
-                    comes back is put down */
+    uint8_t
+        extra_words; /* atomics: operations beyond the first of each turn, in units of 4 bytes */
+    int8_t rank;     /* pl_mem_rank that the line gets in the L2 */
+    uint8_t prefetch_sectors; /* reads: sectors that are fetched with a missing one, 0: as many as
+                       the machine does */
+    bool home_only; /* reads: the line is wanted in the half of the L2 that owns it, and no copy of
+                  it (prefetches) */
+    bool silent;    /* nobody waits for an answer */
+    bool bank_spread; /* atomics: the words of most lanes lie in different banks of the L1, where
+                   what comes back is put down */
 } pl_mem_req;
 
 typedef struct pl_mem_reply {

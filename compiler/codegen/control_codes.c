@@ -280,8 +280,9 @@ static uint32_t latency_of(const control *x, const pl_control_insn *d)
 {
     switch ((pl_kind)d->kind) {
     case PL_KIND_MATH:
-        return d->price->ends ? d->price->issues
-                              : d->price->others; /* others hold the warp until the end */
+        return d->price->ends
+                   ? d->price->issues
+                   : d->price->cross_pipe_latency; /* others hold the warp until the end */
     case PL_KIND_PARAM:
         return d->bank && d->guarded ? x->m->constant.predicated_latency : d->price->latency;
     case PL_KIND_CLOCK: return d->price->latency;
@@ -361,7 +362,7 @@ static uint32_t further(const control *x, const entry *e, const pl_control_insn 
         const uint32_t half = e->high ? m->high : e->price ? 1 : 0; /* e->price: of a product */
         return behind_far ? 0 : m->queued + half;
     }
-    if (e->price && e->price == d->price) return e->price->latency - e->price->others;
+    if (e->price && e->price == d->price) return e->price->latency - e->price->cross_pipe_latency;
     if (!e->side || !d->side || e->side == d->side) return 0;
     return far ? m->far : m->cross;
 }

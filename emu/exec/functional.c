@@ -22,7 +22,7 @@ enum {
 };
 
 /* Distinct 32-byte sectors that the lanes touch. */
-static uint16_t sectors(const pl_effect *fx)
+static uint16_t sectors(const pl_memory_effect *fx)
 {
     uint64_t seen[2 * PL_LANES];
     unsigned n = 0;
@@ -39,7 +39,7 @@ static uint16_t sectors(const pl_effect *fx)
 }
 
 /* Counts what a half has touched, and tells whoever listens. */
-static void tell_access(const pl_warp *w, const pl_effect *fx, unsigned half, uint32_t pc,
+static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned half, uint32_t pc,
                         uint64_t seq)
 {
     const pl_grid *g = w->grid->head;
@@ -76,7 +76,7 @@ static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
         if (!i) return (pl_warp_state)w->state;
         const uint32_t pc = w->pc;
         const pl_lanes mask = w->active;
-        pl_effect fx[PL_MAX_HALVES];
+        pl_memory_effect fx[PL_MAX_HALVES];
         w->clock++;
         if (g->pc_stat) {
             g->pc_stat[pc].executed++;

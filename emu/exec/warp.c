@@ -217,7 +217,7 @@ static inline void execute(pl_warp *w, const pl_insn *i)
     }
 }
 
-pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx)
+pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx)
 {
     if (!ready(w)) return (pl_warp_state)(w->state = (uint8_t)waiting_state(w));
     const pl_insn *i = &w->code[w->pc];

@@ -56,7 +56,7 @@ typedef enum pl_warp_state {
 
 /* What an instruction did to memory: filled only for instructions with PL_IF_MEM and only when
  * asked for. */
-typedef struct pl_effect {
+typedef struct pl_memory_effect {
     uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
     uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
     uint8_t kind;    /* pl_access_kind */
@@ -72,7 +72,7 @@ typedef struct pl_effect {
                       they come from */
     uint8_t moves; /* of cp.async: sectors, counted for each slot that they go to */
     uint64_t addr[PL_LANES]; /* in the resolved space */
-} pl_effect;
+} pl_memory_effect;
 
 /* A lane group that runs together. */
 typedef struct pl_simt_split {
@@ -160,7 +160,7 @@ typedef struct pl_warp {
     pl_lanes active;         /* lanes of the current split */
     uint32_t pc;             /* of the current split; branch functions set next */
     uint32_t next;
-    pl_effect *fx; /* NULL: nobody asks */
+    pl_memory_effect *fx; /* NULL: nobody asks */
     const pl_insn *code;
     const pl_program *program;
     struct pl_cta *cta; /* not owned */
@@ -290,7 +290,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit);
 const pl_insn *pl_warp_peek(pl_warp *w);
 /* Executes exactly one instruction. fx: one effect for each half, or NULL; its mask is 0 when the
  * half did not touch memory. */
-pl_warp_state pl_warp_step(pl_warp *w, pl_effect *fx);
+pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx);
 /* The lanes of the half that execute, for an instruction that is executed at another time than its
  * own. */
 void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec);

@@ -60,7 +60,7 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
     const bool common = is_common(i);
     const uint32_t mask = pl_member_mask_operand(i),
                    mask_row = mask == UINT32_MAX ? UINT32_MAX : i->op[mask];
-    pl_effect *const fx = w->fx;
+    pl_memory_effect *const fx = w->fx;
     for (unsigned h = 0; h < halves && mask_row != UINT32_MAX && (uint32_t)all && all >> PL_LANES;
          h++) {
         pl_warp_half(w, h);

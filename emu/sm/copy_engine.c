@@ -25,7 +25,7 @@ static void send_line(line_sender *x)
                     .sectors = x->sectors,
                     .bytes = (uint8_t)(x->load ? 0 : x->line / 4),
                     .rank = pl_lsu_l2_rank(x->d, &s->fx, x->at),
-                    .home = x->prefetch};
+                    .home_only = x->prefetch};
     pl_sm_request(s, r);
     s->requests_out += !x->load;
     s->requests += !x->load;
@@ -63,7 +63,7 @@ static bool send_piece(void *ctx, const pl_tma_piece *p)
 void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq)
 {
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     const pl_insn *i = &t->w->code[pc];
     pl_port *engine = &s->unit[PL_UNIT_COPY_ENGINE].port;
     const unsigned first = (unsigned)__builtin_ctz(fx->mask);

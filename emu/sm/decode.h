@@ -140,7 +140,7 @@ static inline uint32_t pl_decoded_pipe(const pl_decoded_insn *d, uint32_t pipe)
 /* Its result comes later than the stall counts of other kinds of instructions say. */
 static inline bool pl_decoded_is_late(const pl_decoded_insn *d)
 {
-    return d->kind == PL_KIND_MATH && d->price->others < d->price->latency;
+    return d->kind == PL_KIND_MATH && d->price->cross_pipe_latency < d->price->latency;
 }
 
 /* It waits in the queue for global and local memory; else, if its latency is variable, in that of

@@ -108,13 +108,13 @@ void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot)
 /* Whether the L2 answers with what was there: to atomics, and to reductions on generic addresses,
  * which the machine makes as atomics that write no register (machine code for sm_90;
  * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). */
-bool pl_lsu_is_answered(const pl_effect *fx, const pl_decoded_insn *d)
+bool pl_lsu_is_answered(const pl_memory_effect *fx, const pl_decoded_insn *d)
 {
     return fx->kind == PL_AC_ATOMIC || (fx->kind == PL_AC_REDUCTION && d->generic);
 }
 
 /* What the L2 is told about the place of a line. */
-int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_effect *fx, uint64_t line)
+int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint64_t line)
 {
     static const int8_t rank[] = {[PL_PRIORITY_UNCHANGED] = PL_RANK_UNCHANGED,
                                   [PL_PRIORITY_FIRST] = PL_RANK_FIRST,

@@ -10,7 +10,7 @@ static void local_lines(pl_sm *s, const pl_sm_warp *t)
                    words = s->g->stack_limit / 4 + 1;
     uint64_t base = PL_LOCAL_BASE + (warp * t->w->halves + t->w->half) * words * PL_LANES * 4,
              addr[PL_LANES];
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     pl_lines part;
     s->lines.n = s->lines.sectors = 0;
     for (uint32_t word = 0; word == 0 || word * 4 < fx->size; word++) {
@@ -80,7 +80,7 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                                       .client = PL_CL_STORE,
                                       .sectors = (uint8_t)((1u << m->line / m->sector) - 1),
                                       .rank = d->rank[1],
-                                      .home = true,
+                                      .home_only = true,
                                       .silent = true});
     pl_lsu_emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
 }
@@ -127,7 +127,7 @@ static inline void coalesce_access(global_access *x)
 {
     pl_sm *s = x->s;
     const pl_l1_config *m = &s->m->l1;
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     if (x->local)
         local_lines(s, x->t);
     else if (x->atomic)
@@ -162,7 +162,7 @@ static inline void choose_policy(global_access *x)
 static inline void count_passes(global_access *x)
 {
     pl_sm *s = x->s;
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     const pl_shared_config *banks = &s->m->shared;
     const pl_lines *lines = &s->lines;
     uint32_t extra;
@@ -252,12 +252,12 @@ static inline pl_mem_req request_of(const global_access *x, uint32_t k)
                     .sectors = line->mask,
                     .bytes = (uint8_t)line_payload(x->s, x->d, k),
                     .alu = x->d->alu,
-                    .depth = line->chain,
-                    .turns = line->depth,
+                    .sector_ops = line->chain,
+                    .max_same_address = line->depth,
                     .rank = pl_lsu_l2_rank(x->d, &x->s->fx, line->line)};
     if (x->atomic) {
-        r.more = line_more(x->s, k);
-        r.places = line->places;
+        r.extra_words = line_more(x->s, k);
+        r.word_mask = line->places;
     }
     return r;
 }
@@ -320,7 +320,7 @@ static inline void send_reductions(global_access *x)
 static inline void send_atomics(global_access *x)
 {
     pl_sm *s = x->s;
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     const pl_shared_config *banks = &s->m->shared;
     const uint32_t n = s->lines.n;
     uint32_t extra;
@@ -336,7 +336,7 @@ static inline void send_atomics(global_access *x)
         r.client = PL_CL_ATOMIC;
         r.token = x->slot;
         r.time = x->start + s->m->l1.miss + k;
-        r.apart = apart;
+        r.bank_spread = apart;
         pl_l1_invalidate_sectors(&s->l1, r.line, r.sectors);
         pl_sm_request(s, r);
         s->requests_out++;
@@ -363,7 +363,7 @@ static inline void send_misses(global_access *x)
                         .client = PL_CL_L1,
                         .sectors = x->ask[l],
                         .rank = pl_lsu_l2_rank(x->d, &s->fx, s->lines.at[l].line),
-                        .around = x->d->prefetch_sectors};
+                        .prefetch_sectors = x->d->prefetch_sectors};
         pl_sm_request(s, r);
         s->stat.l1_read_sectors += x->to_shared ? 0 : pl_sector_count(x->ask[l]);
     }
@@ -445,7 +445,7 @@ static inline void count_access(const global_access *x)
 void pl_lsu_access_global(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq, const pl_lsu_entry *queued)
 {
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     const pl_l1_config *m = &s->m->l1;
     global_access x;
     x.s = s;

@@ -44,7 +44,7 @@ static uint32_t same_address(pl_sm *s, const pl_decoded_insn *d)
 static void shared_atomic_cost(shared_access *x)
 {
     const pl_shared_config *m = &x->s->m->shared;
-    const pl_effect *fx = &x->s->fx;
+    const pl_memory_effect *fx = &x->s->fx;
     const pl_decoded_insn *d = x->d;
     const uint32_t depth = same_address(x->s, d);
     x->loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
@@ -99,7 +99,7 @@ static uint64_t remote_latency(const shared_access *x, pl_sm_warp *t, uint64_t s
 static uint32_t atomic_wavefronts(shared_access *x)
 {
     const pl_shared_config *m = &x->s->m->shared;
-    const pl_effect *fx = &x->s->fx;
+    const pl_memory_effect *fx = &x->s->fx;
     /* 64 bits: half a warp at a time */
     const uint32_t groups = fx->size > 4 && (x->own & 0xffff) && x->own >> 16 ? 2 : 1;
     if (x->d->cast || x->loop) {
@@ -153,7 +153,7 @@ void pl_lsu_access_shared(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
                           uint32_t pc, uint64_t now, uint64_t seq)
 {
     const pl_shared_config *m = &s->m->shared;
-    const pl_effect *fx = &s->fx;
+    const pl_memory_effect *fx = &s->fx;
     shared_access x = {.s = s, .d = d, .each = m->pass_latency};
     x.atomic = fx->kind == PL_AC_ATOMIC || fx->kind == PL_AC_REDUCTION;
     x.store = fx->kind == PL_AC_STORE;

@@ -116,7 +116,7 @@ void pl_math_pipes_issue(pl_issue_slot *x)
         /* what lanes exchange goes through the banks of shared memory */
         if (pipe == PL_PIPE_MIO) start = enter(&s->data, now, cost, start);
     }
-    if (p->again) x->t->reissue_at = start + p->again;
+    if (p->warp_reissue) x->t->reissue_at = start + p->warp_reissue;
     if (pl_decoded_is_late(d))
         x->t->late_result[x->t->nlate_results++ % PL_PRODUCTS] = start + p->latency;
     if (!addressed && passes_adu(d))

@@ -134,7 +134,7 @@ void pl_scoreboard_settle(pl_sm *s, pl_sm_warp *t, uint64_t now)
     depends_until(t, t->answered, PL_STALL_MEMBAR);
     uint64_t at = t->deps_ready > t->not_before ? t->deps_ready : t->not_before;
     if (at < t->issued + 1) at = t->issued + 1;
-    if (d->price->again && at < t->reissue_at) at = t->reissue_at;
+    if (d->price->warp_reissue && at < t->reissue_at) at = t->reissue_at;
     if (d->code.interlock && d->code.interlock <= t->nlate_results) {
         const uint64_t there = t->late_result[(t->nlate_results - d->code.interlock) % PL_PRODUCTS];
         if (at < there) {

@@ -174,9 +174,9 @@ typedef struct pl_sm {
                                               write */
     uint32_t lanes_of[PL_COALESCE_LINES];  /* of a store to local memory, by line: the same */
     uint32_t store_buffer_at;
-    uint64_t store_buffer_until;     /* when the last of them leaves */
-    pl_effect fx;                    /* what lsu.c works on */
-    pl_effect halves[PL_MAX_HALVES]; /* a warp of 64 lanes: what each half has touched */
+    uint64_t store_buffer_until;            /* when the last of them leaves */
+    pl_memory_effect fx;                    /* what lsu.c works on */
+    pl_memory_effect halves[PL_MAX_HALVES]; /* a warp of 64 lanes: what each half has touched */
     pl_lines lines;
     pl_sm_stat stat;
     uint64_t busy_since;

@@ -26,7 +26,7 @@ typedef struct pl_icache {
 /* An access to global or local memory that the warp has issued and the L1 has no room for: lsu.c
  * goes on with it when there is. */
 typedef struct pl_lsu_entry {
-    pl_effect fx;
+    pl_memory_effect fx;
     const pl_decoded_insn *d;
     uint64_t issued, seq;
     uint32_t pc, token; /* PL_NO_TOKEN: it returns nothing */

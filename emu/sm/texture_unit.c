@@ -19,7 +19,7 @@ static uint64_t header_ready(pl_sm *s, uint64_t object, uint64_t start)
  * lanes a cycle are served, eight where their coordinates are whole; of a group's lanes, lines of
  * the same bank take turns, but for two neighbours; wide texels take their time, and twice that
  * where neighbours are weighed, all of it for each of two planes (tex.tsv, texmiss.tsv). */
-static uint64_t quad_passes(const pl_sm *s, const pl_effect *fx, uint64_t *further)
+static uint64_t quad_passes(const pl_sm *s, const pl_memory_effect *fx, uint64_t *further)
 {
     enum { BANKS = 4, NEXT_BANK = 32, WIDE = 16 };
     const pl_l1_config *m = &s->m->l1;

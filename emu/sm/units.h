@@ -133,9 +133,9 @@ void pl_lsu_read_registers(const pl_sm *s, pl_sm_warp *t, const pl_decoded_insn 
 /* A copy into shared memory is part of its warp's open group. */
 void pl_lsu_start_copy(pl_sm *s, pl_sm_warp *t, uint32_t slot);
 /* Whether the L2 answers with what was there. */
-bool pl_lsu_is_answered(const pl_effect *fx, const pl_decoded_insn *d);
+bool pl_lsu_is_answered(const pl_memory_effect *fx, const pl_decoded_insn *d);
 /* What the L2 is told about the place of a line. */
-int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_effect *fx, uint64_t line);
+int8_t pl_lsu_l2_rank(const pl_decoded_insn *d, const pl_memory_effect *fx, uint64_t line);
 /* Value of operand k of the instruction for one lane, addresses with their offset left out. */
 uint64_t pl_lsu_operand(const pl_sm_warp *t, const pl_insn *i, uint32_t k, unsigned lane,
                         bool wide);
@@ -204,7 +204,7 @@ static inline void pl_mio_queue_push(const pl_sm *s, pl_subcore *c, uint64_t lea
 /* Cycles of the link to the sub-core that an access takes: those of its data; a store brings its
  * addresses and its registers through it (smem.csv: 4, 6 and 10 cycles for stores of 32, 64 and 128
  * bits without conflicts). */
-static inline uint32_t pl_lsu_link_passes(const pl_effect *fx, uint32_t passes)
+static inline uint32_t pl_lsu_link_passes(const pl_memory_effect *fx, uint32_t passes)
 {
     const uint32_t registers = fx->kind == PL_AC_STORE ? 1 + (fx->size + 3u) / 4 : 0;
     return registers > passes ? registers : passes;

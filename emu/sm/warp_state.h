@@ -57,7 +57,7 @@ typedef struct pl_sm_warp {
                                       (products.tsv) */
     uint32_t nlate_results;            /* that it has issued */
     uint64_t reissue_at;   /* earliest cycle of an instruction for the unit that it has just used
-                         (op.NAME.again) */
+                         (op.NAME.warp_reissue) */
     uint64_t awaited_copy; /* its mbarrier's bulk copy, whose end scoreboard awaited_copy_sb waits
                               for; 0: none */
     uint8_t awaited_copy_sb;

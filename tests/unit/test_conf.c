@@ -160,23 +160,30 @@ START_TEST(unknown_key_names_the_nearest_one)
 }
 END_TEST
 
+/* Of the section, or of all sections that begin with a word and a period. */
 START_TEST(renamed_key_names_the_new_one)
 {
-    static const pl_conf_rename renamed[] = {{"l1", "delay", "latency"}, {"l2", "delay", "other"}};
-    static const char text[] = "[l1]\ndelay = 3 cycles ; chosen\n";
-    pl_arena *a = pl_arena_open();
-    pl_diags d;
-    pl_conf *c;
-    l1 v;
-    pl_diags_init(&d, a);
-    ck_assert_int_eq(pl_conf_read(a, &d, "toy.conf", text, sizeof text - 1, &c), PL_OK);
-    pl_conf_bind(c, "l1", keys, NKEYS, &v);
-    size_t missing = d.list.n;
-    pl_conf_renamed(c, renamed, sizeof renamed / sizeof *renamed);
-    ck_assert(!pl_conf_report_unknown(c));
-    ck_assert_uint_eq(d.list.n, missing + 1);
-    ck_assert_str_eq(d.list.at[missing].help, "the key is called 'latency' now");
-    pl_arena_close(a);
+    static const pl_conf_rename renamed[] = {
+        {"l1", "delay", "latency"}, {"l2", "delay", "other"}, {"op.", "delay", "later"}};
+    static const char *const sections[] = {"l1", "op.add"}, *const now[] = {"latency", "later"};
+    for (size_t k = 0; k < 2; k++) {
+        char text[64], help[64];
+        snprintf(text, sizeof text, "[%s]\ndelay = 3 cycles ; chosen\n", sections[k]);
+        snprintf(help, sizeof help, "the key is called '%s' now", now[k]);
+        pl_arena *a = pl_arena_open();
+        pl_diags d;
+        pl_conf *c;
+        l1 v;
+        pl_diags_init(&d, a);
+        ck_assert_int_eq(pl_conf_read(a, &d, "toy.conf", text, strlen(text), &c), PL_OK);
+        pl_conf_bind(c, sections[k], keys, NKEYS, &v);
+        size_t missing = d.list.n;
+        pl_conf_renamed(c, renamed, sizeof renamed / sizeof *renamed);
+        ck_assert(!pl_conf_report_unknown(c));
+        ck_assert_uint_eq(d.list.n, missing + 1);
+        ck_assert_str_eq(d.list.at[missing].help, help);
+        pl_arena_close(a);
+    }
 }
 END_TEST
 

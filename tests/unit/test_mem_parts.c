@@ -388,8 +388,8 @@ START_TEST(channels_in_turn_are_camped_on)
                         .atom_bytes = 32,
                         .bytes_per_cycle = 96,
                         .latency = 100,
-                        .row_miss = 30,
-                        .row_cycle = 50,
+                        .t_rp_rcd = 30,
+                        .t_rc = 50,
                         .map = PL_MAP_TURNS};
     pl_dram d;
     uint32_t met = 0;
@@ -411,12 +411,12 @@ START_TEST(check_bits_cost_time)
                         .atom_bytes = 32,
                         .bytes_per_cycle = 1,
                         .latency = 100,
-                        .row_miss = 30,
-                        .row_cycle = 50};
+                        .t_rp_rcd = 30,
+                        .t_rc = 50};
     pl_dram plain, checked;
     pl_dram_init(&plain, a, &c);
     pl_dram_config with = c;
-    with.check = 8;
+    with.ecc_ratio = 8;
     pl_dram_init(&checked, a, &with);
     ck_assert_uint_eq(pl_dram_access(&checked, 0, 0, 4, 32, false),
                       pl_dram_access(&plain, 0, 0, 4, 32, false) + 16 + 50);
@@ -437,9 +437,9 @@ START_TEST(accesses_to_a_row_go_together)
                         .atom_bytes = 32,
                         .bytes_per_cycle = 128,
                         .latency = 100,
-                        .row_miss = 30,
-                        .row_cycle = 500,
-                        .planned = 2};
+                        .t_rp_rcd = 30,
+                        .t_rc = 500,
+                        .row_lookahead = 2};
     pl_dram d;
     pl_dram_init(&d, a, &c);
     const uint64_t first = pl_dram_access(&d, 1000, 0, 4, 32, false),
@@ -468,7 +468,7 @@ START_TEST(writes_wait_for_each_other)
                         .bytes_per_cycle = 1,
                         .latency = 100,
                         .turnaround = 7,
-                        .writes = 4};
+                        .write_batch = 4};
     pl_dram d;
     pl_dram_init(&d, a, &c);
     for (unsigned k = 0; k < 3; k++) pl_dram_access(&d, 1000, k * 128, 4, 32, true);

@@ -35,8 +35,8 @@ static const pl_memsys_config small = {.nodes = 4,
                                                 .atom_bytes = 32,
                                                 .bytes_per_cycle = 16,
                                                 .latency = 60,
-                                                .row_miss = 40,
-                                                .row_cycle = 100},
+                                                .t_rp_rcd = 40,
+                                                .t_rc = 100},
                                        .in_flight = 4096};
 
 static pl_mem_req boxes[4][1024];
@@ -158,10 +158,10 @@ static uint64_t between_additions(uint8_t alu, uint64_t second_line, uint8_t sec
                                        .node = (uint16_t)n,
                                        .bytes = 1,
                                        .alu = alu,
-                                       .depth = 1,
-                                       .turns = 1,
-                                       .places = n ? places : 1,
-                                       .more = n ? more : 0};
+                                       .sector_ops = 1,
+                                       .max_same_address = 1,
+                                       .word_mask = n ? places : 1,
+                                       .extra_words = n ? more : 0};
             pl_memsys_send(m, &b);
         }
         pl_memsys_run(m, (round + 1) * 10000);
@@ -306,13 +306,13 @@ START_TEST(operations_on_one_address_take_turns)
     pl_memsys *m = pl_memsys_open(a, a, a, &small);
     pl_mem_outbox b = outbox(0);
     put(&b, 0, 0, 0x4000, PL_MEM_REDUCE, 1, 1);
-    boxes[0][0].depth = boxes[0][0].turns = 32;
+    boxes[0][0].sector_ops = boxes[0][0].max_same_address = 32;
     boxes[0][0].alu = PL_ALU_FLOAT;
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 10000);
     uint64_t alone = pl_memsys_stats(m)->last_effect;
     put(&b, 0, 10000, 0x4000, PL_MEM_REDUCE, 1, 1);
-    boxes[0][0].depth = boxes[0][0].turns = 1;
+    boxes[0][0].sector_ops = boxes[0][0].max_same_address = 1;
     boxes[0][0].alu = PL_ALU_FLOAT;
     pl_memsys_send(m, &b);
     pl_memsys_run(m, 20000);
@@ -331,27 +331,33 @@ START_TEST(reductions_take_a_packet_or_a_line)
     pl_memsys_config c = small;
     c.reduce_packet = 1;
     const pl_up_costs u = pl_up_costs_of(&c);
-    pl_mem_req r = {.op = PL_MEM_REDUCE, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1};
+    pl_mem_req r = {
+        .op = PL_MEM_REDUCE, .sectors = 1, .bytes = 1, .max_same_address = 1, .sector_ops = 1};
     ck_assert_uint_eq(pl_up_cost(&u, &r), PL_SUBCYCLES);
-    r = (pl_mem_req){.op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .turns = 1, .depth = 2};
+    r = (pl_mem_req){
+        .op = PL_MEM_REDUCE, .sectors = 9, .bytes = 2, .max_same_address = 1, .sector_ops = 2};
     ck_assert_uint_eq(pl_up_cost(&u, &r), 4 * PL_SUBCYCLES);
     r = (pl_mem_req){.op = PL_MEM_REDUCE,
                      .sectors = 9,
                      .bytes = 2,
-                     .turns = 3,
-                     .depth = 4}; /* two further turns, in one sector each */
+                     .max_same_address = 3,
+                     .sector_ops = 4}; /* two further turns, in one sector each */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 6 * PL_SUBCYCLES);
-    r.depth = 6; /* both sectors take three turns */
+    r.sector_ops = 6; /* both sectors take three turns */
     ck_assert_uint_eq(pl_up_cost(&u, &r), 12 * PL_SUBCYCLES);
     c.atomic_packet = 3;
-    r = (pl_mem_req){
-        .op = PL_MEM_ATOMIC, .sectors = 1, .bytes = 1, .turns = 1, .depth = 1, .apart = true};
+    r = (pl_mem_req){.op = PL_MEM_ATOMIC,
+                     .sectors = 1,
+                     .bytes = 1,
+                     .max_same_address = 1,
+                     .sector_ops = 1,
+                     .bank_spread = true};
     pl_up_costs v = pl_up_costs_of(&c);
     ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_SUBCYCLES);
     c.atomic_apart = 2; /* whose answers do not get in each other's way */
     v = pl_up_costs_of(&c);
     ck_assert_uint_eq(pl_up_cost(&v, &r), 2 * PL_SUBCYCLES);
-    r.apart = false;
+    r.bank_spread = false;
     ck_assert_uint_eq(pl_up_cost(&v, &r), 3 * PL_SUBCYCLES);
 }
 END_TEST

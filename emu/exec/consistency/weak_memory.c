@@ -7,13 +7,11 @@
  *     reader and writer are morally strong
  *   release pattern                  pl_version.release: the view that the writer had at its
  *     release operation or fence
- *   acquire pattern                  a warp keeps what it could acquire (heard) until a fence or
- *     acquire operation takes it
- *   Fence-SC order                   the order in which fence.sc executes: each joins the views of
- *     those before it
- *   coherence order                  the order of a grain's versions
- *   atomicity                        nothing morally strong goes between an atomic operation and
- *                                    the version it read */
+ *   acquire pattern                  a warp keeps what it could acquire (acquirable) until a fence
+ * or acquire operation takes it Fence-SC order                   the order in which fence.sc
+ * executes: each joins the views of those before it coherence order                  the order of a
+ * grain's versions atomicity                        nothing morally strong goes between an atomic
+ * operation and the version it read */
 #include "emu/exec/consistency/weak_memory.h"
 
 #include <stdlib.h>
@@ -38,7 +36,7 @@ enum {
 typedef struct weak_insn {
     pl_exec_fn *plain, *weak; /* weak: what keeps the books about it; NULL: it has nothing to do
                                  with other threads' memory */
-    uint8_t pass;             /* pass_kind */
+    uint8_t reorder;          /* reorder_class */
     uint8_t level;            /* scope */
     bool strong, acquire, release, sc;
     bool foreign;    /* not of the generic proxy: a load that nothing orders within the launch, or
@@ -47,12 +45,12 @@ typedef struct weak_insn {
 } weak_insn;
 
 /* May an instruction execute before a load that stands in front of it? */
-typedef enum pass_kind {
-    PASS_NEVER,     /* it orders, or changes who executes */
-    PASS_REGISTERS, /* when it does not touch the load's registers */
-    PASS_MEMORY,    /* and neither its bytes */
-    PASS_LATE       /* the same; and it is a load that may itself be late */
-} pass_kind;
+typedef enum reorder_class {
+    REORDER_NEVER,     /* it orders, or changes who executes */
+    REORDER_REGISTERS, /* when it does not touch the load's registers */
+    REORDER_MEMORY,    /* and neither its bytes */
+    REORDER_LATE       /* the same; and it is a load that may itself be late */
+} reorder_class;
 
 /* A load that has not chosen its value yet. */
 typedef struct late_load {
@@ -77,10 +75,10 @@ typedef struct weak_place {
 typedef struct weak_warp {
     pl_memory_view view; /* what it cannot overlook */
     pl_memory_view
-        released[PL_LEVELS];         /* its view at its last releasing fence that reaches so far */
-    pl_memory_view heard[PL_LEVELS]; /* what the writes that it has read carry */
-    weak_place released_at[PLACES], heard_at[PLACES];
-    uint8_t next_released, next_heard;
+        released[PL_LEVELS]; /* its view at its last releasing fence that reaches so far */
+    pl_memory_view acquirable[PL_LEVELS]; /* what the writes that it has read carry */
+    weak_place released_at[PLACES], acquirable_at[PLACES];
+    uint8_t next_released, next_acquirable;
     late_load late;
     uint32_t barriers; /* bit 2 * number + phase % 2: it waits, or has waited, at this barrier of
                           the block */
@@ -112,8 +110,8 @@ typedef struct piece {
     unsigned place, from;   /* where it writes; atomics: behind the version that is read */
     uint64_t read; /* atomics: number of the oldest version that any byte is read from, 0: older
                       than all */
-    uint8_t newest[PL_GRAIN]; /* what memory held */
-    uint8_t met[PL_GRAIN];    /* atomics: what the operation found */
+    uint8_t newest[PL_GRAIN];   /* what memory held */
+    uint8_t observed[PL_GRAIN]; /* atomics: what the operation found */
 } piece;
 
 /* A number below n (splitmix64). */
@@ -219,16 +217,16 @@ static void observe(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_
     weak_warp *s = state_of(w);
     if (!morally_strong(w, x, v)) return;
     pl_view_add(&k->history, &s->view, v->number);
-    if (!v->heirs) return;
+    if (!v->nreleases) return;
     pl_memory_view *every[PL_LEVELS] = {&s->view, &s->view, &s->view};
-    weak_place *p = make_place(k, s->heard_at, &s->next_heard, g->at, every);
-    for (unsigned n = 0; n < v->heirs; n++) {
+    weak_place *p = make_place(k, s->acquirable_at, &s->next_acquirable, g->at, every);
+    for (unsigned n = 0; n < v->nreleases; n++) {
         pl_release *r = &v->release[n];
         unsigned level = level_to(w, r->cta, r->cluster);
         for (unsigned reach = level; reach < PL_LEVELS;
              reach++) { /* an acquiring scope that includes the writer */
             pl_view_join(&k->history, &p->view[reach], &r->view[level]);
-            pl_view_join(&k->history, &s->heard[reach], &r->view[level]);
+            pl_view_join(&k->history, &s->acquirable[reach], &r->view[level]);
         }
     }
 }
@@ -247,7 +245,7 @@ static void observe_below(struct pl_weak *k, pl_warp *w, const weak_insn *x, con
 static void acquire_at(struct pl_weak *k, pl_warp *w, const weak_insn *x, const pl_location *g)
 {
     weak_warp *s = state_of(w);
-    weak_place *p = find_place(s->heard_at, g->at);
+    weak_place *p = find_place(s->acquirable_at, g->at);
     if (x->acquire && p) pl_view_join(&k->history, &s->view, &p->view[x->level]);
 }
 
@@ -277,7 +275,7 @@ static void fence(pl_warp *w, const weak_insn *x)
     weak_warp *s = state_of(w);
     pl_memory_view *sc[PL_LEVELS] = {&c->sc, &k->cluster_sc[c->cluster % CLUSTERS], &k->sc};
     for (unsigned r = 0; x->acquire && r <= x->level; r++)
-        pl_view_join(&k->history, &s->view, &s->heard[r]);
+        pl_view_join(&k->history, &s->view, &s->acquirable[r]);
     for (unsigned r = 0; x->sc && r <= x->level; r++) pl_view_join(&k->history, &s->view, sc[r]);
     for (unsigned r = 0; x->sc && r <= x->level; r++) pl_view_join(&k->history, sc[r], &s->view);
     for (unsigned r = 0; x->release && r <= x->level; r++)
@@ -386,23 +384,23 @@ static void inherit(struct pl_weak *k, const pl_warp *w, const weak_insn *x, con
     uint16_t left = p->mask;
     for (unsigned end = p->from; end > 0 && left; end--) {
         pl_version *v = &k->history.version[p->grain->version[end - 1]];
-        bool heard = (v->mask & left) && morally_strong(w, x, v);
+        bool acquirable = (v->mask & left) && morally_strong(w, x, v);
         left &= (uint16_t)~v->mask;
-        for (unsigned n = 0; heard && n < v->heirs; n++) {
+        for (unsigned n = 0; acquirable && n < v->nreleases; n++) {
             pl_release *r = &v->release[n];
             unsigned m = 0;
-            while (m < own->heirs &&
+            while (m < own->nreleases &&
                    (own->release[m].cta != r->cta || own->release[m].cluster != r->cluster))
                 m++;
-            if (m == own->heirs && m < PL_HEIRS) {
-                own->release[own->heirs++] = *r;
+            if (m == own->nreleases && m < PL_MAX_RELEASES) {
+                own->release[own->nreleases++] = *r;
                 continue;
             }
             for (unsigned level = 0; level < PL_LEVELS;
                  level++) /* one too many counts for the nearest, which only orders more */
-                for (unsigned to = m < own->heirs ? level : 0;
-                     to <= (m < own->heirs ? level : PL_LEVEL_GPU); to++)
-                    pl_view_join(&k->history, &own->release[m < own->heirs ? m : 0].view[to],
+                for (unsigned to = m < own->nreleases ? level : 0;
+                     to <= (m < own->nreleases ? level : PL_LEVEL_GPU); to++)
+                    pl_view_join(&k->history, &own->release[m < own->nreleases ? m : 0].view[to],
                                  &r->view[level]);
         }
     }
@@ -416,7 +414,7 @@ static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, b
     for (unsigned n = p->place; n < p->grain->n; n++)
         covered |= k->history.version[p->grain->version[n]].mask;
     pl_version made; /* its releases are large: they are filled only as far as there are any */
-    made.heirs = x->strong;
+    made.nreleases = x->strong;
     if (x->strong) release_at(k, w, x, p->grain, &made.release[0]);
     if (atomic) inherit(k, w, x, p, &made);
     pl_version *v = pl_grain_insert(&k->history, p->grain, p->place);
@@ -429,8 +427,8 @@ static void enter(struct pl_weak *k, pl_warp *w, const weak_insn *x, piece *p, b
     v->level = x->level;
     v->strong = x->strong;
     v->atomic = atomic;
-    v->heirs = made.heirs;
-    memcpy(v->release, made.release, made.heirs * sizeof *made.release);
+    v->nreleases = made.nreleases;
+    memcpy(v->release, made.release, made.nreleases * sizeof *made.release);
     for (unsigned b = 0; b < PL_GRAIN; b++)
         if (p->mask & covered & 1u << b) p->at[b] = p->newest[b];
     pl_view_add(&k->history, &state_of(w)->view, v->number);
@@ -502,7 +500,7 @@ static uint16_t swapped(const pl_warp *w, const pl_insn *i, uint8_t *const where
     unsigned bytes = 1u << i->sel[PL_M_LOG2];
     uint8_t now[PL_GRAIN], wanted[16], fresh[16];
     uint16_t written = 0;
-    memcpy(now, p->met, PL_GRAIN);
+    memcpy(now, p->observed, PL_GRAIN);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uintptr_t first = (uintptr_t)where[l] - (uintptr_t)p->at;
@@ -527,7 +525,7 @@ static void weak_atomic(pl_warp *w, const pl_insn *i)
     unsigned n = gather(w, i, true, part, where);
     for (unsigned q = 0; q < n; q++) {
         choose_atomic(k, w, x, &part[q]);
-        memcpy(part[q].met, part[q].at, PL_GRAIN);
+        memcpy(part[q].observed, part[q].at, PL_GRAIN);
         part[q].written = swap ? swapped(w, i, where, &part[q]) : part[q].mask;
     }
     x->plain(w, i);
@@ -753,9 +751,10 @@ static bool in_the_way(struct pl_weak *k, pl_warp *w, const pl_insn *i)
     late_load *late = &state_of(w)->late;
     const weak_insn *x = about(w, i);
     row_list rows = {.late = late};
-    if (x->pass == PASS_NEVER || w->active != late->active || w->regs != late->regs) return true;
+    if (x->reorder == REORDER_NEVER || w->active != late->active || w->regs != late->regs)
+        return true;
     visit_rows(k, i, &rows);
-    if (rows.overlap || x->pass == PASS_REGISTERS) return rows.overlap;
+    if (rows.overlap || x->reorder == REORDER_REGISTERS) return rows.overlap;
     const uint8_t *at[PL_LANES];
     uint32_t bytes = bytes_at(w, i, at);
     for (unsigned l = 0; l < PL_LANES; l++)
@@ -771,7 +770,7 @@ static void settle_late(pl_warp *w)
     late_load *late = &state_of(w)->late;
     const pl_insn *i = late->insn;
     uint32_t exec = w->exec, pc = w->pc, *regs = w->regs;
-    pl_effect *fx = w->fx; /* it was recorded when the load was issued */
+    pl_memory_effect *fx = w->fx; /* it was recorded when the load was issued */
     late->insn = NULL;
     w->fx = NULL;
     w->pc = late->pc;
@@ -818,7 +817,8 @@ static void weak_any(pl_warp *w, const pl_insn *i)
     const weak_insn *x = about(w, i);
     late_load *late = &state_of(w)->late;
     if (late->insn && in_the_way(k, w, i)) settle_late(w);
-    if (x->pass == PASS_LATE && !late->insn && draw(k, LATE_ONE_IN) == 0 && issue_late(k, w, i))
+    if (x->reorder == REORDER_LATE && !late->insn && draw(k, LATE_ONE_IN) == 0 &&
+        issue_late(k, w, i))
         return;
     (x->weak ? x->weak : x->plain)(w, i);
 }
@@ -831,20 +831,20 @@ static uint8_t level_of(pl_word scope)
 }
 
 /* Whether an instruction may execute before a load in front of it. */
-static uint8_t pass_of(const pl_insn *i, const weak_insn *x)
+static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
     bool own = x->weak == weak_load || x->weak == weak_store || x->weak == weak_atomic;
     if (own && !x->acquire && !x->release && !x->foreign)
         return x->weak == weak_load && !pl_insn_has(i, W_volatile) && !pl_insn_has(i, W_mmio)
-                   ? PASS_LATE
-                   : PASS_MEMORY;
+                   ? REORDER_LATE
+                   : REORDER_MEMORY;
     if (!x->weak && (f->mnem == M_ld || f->mnem == M_st)) /* of its own memory */
-        return PASS_REGISTERS;
+        return REORDER_REGISTERS;
     return x->weak || f->effects || i->flags & (PL_IF_CONTROL | PL_IF_MEM) ||
                    i->latency_class == C_sreg_clock
-               ? PASS_NEVER
-               : PASS_REGISTERS;
+               ? REORDER_NEVER
+               : REORDER_REGISTERS;
 }
 
 /* The wrapper of an instruction, or NULL: it has nothing to do with other threads' memory. */
@@ -932,7 +932,7 @@ struct pl_weak *pl_weak_open(pl_program *p, uint64_t seed)
         pl_exec_fn *f = i->exec ? wrapper(i, x) : NULL;
         x->plain = i->exec;
         x->weak = f;
-        x->pass = pass_of(i, x);
+        x->reorder = reorder_class_of(i, x);
         if (i->exec) i->exec = weak_any;
     }
     return k;

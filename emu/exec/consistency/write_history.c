@@ -203,7 +203,7 @@ pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place)
     g->n++;
     x->number = h->next++;
     x->grain = (uint16_t)(g - h->grain);
-    x->heirs = 0;
+    x->nreleases = 0;
     return x;
 }
 

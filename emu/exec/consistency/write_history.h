@@ -29,7 +29,8 @@ enum {
     PL_HELD = 64,           /* grains that an instruction uses at once, at most */
     PL_GRAINS = PL_WINDOW +
                 PL_HELD, /* one for each version, and those that an instruction is about to use */
-    PL_HEIRS = 4, /* releases that a chain of atomic operations carries apart from each other */
+    PL_MAX_RELEASES =
+        4, /* releases that a chain of atomic operations carries apart from each other */
     PL_NO_VERSION = UINT16_MAX
 };
 
@@ -64,8 +65,8 @@ typedef struct pl_version {
     uint8_t bytes[PL_GRAIN];
     uint8_t level; /* scope */
     bool strong, atomic;
-    uint8_t heirs;
-    pl_release release[PL_HEIRS];
+    uint8_t nreleases;
+    pl_release release[PL_MAX_RELEASES];
 } pl_version;
 
 typedef struct pl_location {

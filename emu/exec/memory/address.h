@@ -54,7 +54,7 @@ uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t add
 static inline void pl_record_effect(pl_warp *w, pl_space space, pl_access_kind kind, unsigned bytes,
                                     uint32_t mask, const uint64_t *addr, unsigned flags)
 {
-    pl_effect *fx = w->fx;
+    pl_memory_effect *fx = w->fx;
     w->wrote |= kind == PL_AC_STORE && space != PL_SP_LOCAL;
     if (!fx) return;
     fx->mask = mask;

@@ -33,7 +33,8 @@ static uint32_t read_bytes(uint32_t size, uint32_t n)
 /* What a copy past the L1 brings (copies.tsv: H200, driver 580.159.04, 2026-11): sectors to slots
  * of 32 bytes of shared memory. A sector whose halves go to two slots comes twice; the tags count
  * the slots, once for each line that something in them comes from. */
-static void count_slots(pl_effect *fx, uint32_t lanes, const uint64_t *from, const uint64_t *to)
+static void count_slots(pl_memory_effect *fx, uint32_t lanes, const uint64_t *from,
+                        const uint64_t *to)
 {
     enum { SLOT = 32, LINE = 128 };
     fx->slots = fx->moves = 0;
