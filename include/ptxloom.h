@@ -515,6 +515,8 @@ const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes);
 /* The value that a kernel gave a conditional handle last (cudaGraphSetConditional). PL_INVALID:
  * none did. */
 pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value);
+/* Gives it one from the host. PL_NOMEM. */
+pl_status pl_gpu_set_conditional(pl_gpu *gpu, uint64_t handle, uint32_t value);
 
 /* ---- traces (SQLite) ---- */
 typedef struct pl_trace pl_trace;

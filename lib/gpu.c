@@ -176,6 +176,13 @@ pl_status pl_gpu_conditional(const pl_gpu *gpu, uint64_t handle, uint32_t *value
     return PL_INVALID;
 }
 
+pl_status pl_gpu_set_conditional(pl_gpu *gpu, uint64_t handle, uint32_t value)
+{
+    return pl_set_conditional(&gpu->system, handle, value)
+               ? PL_OK
+               : pl_gpu_no_memory(gpu, "for a conditional of a graph");
+}
+
 const char *pl_gpu_printed_bytes(pl_gpu *gpu, size_t *bytes)
 {
     pl_print_buffer *out = &gpu->system.out, *err = &gpu->system.err;

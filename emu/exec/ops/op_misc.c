@@ -31,7 +31,7 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
  * instruction a cycle: when the clock is read again and again, it runs ever faster. */
 static void hasten_clock(pl_warp *w)
 {
-    enum { NEAR = 256, PATIENCE = 64, READS = 16, MOST_SHIFT = 16 };
+    enum { NEAR = 256, PATIENCE = 16, READS = 2, MOST_SHIFT = 20 };
     w->clock_reads = w->clock - w->clock_read <= NEAR ? w->clock_reads + 1 : 0;
     if (w->clock_reads > PATIENCE) {
         const uint32_t shift = (w->clock_reads - PATIENCE) / READS;

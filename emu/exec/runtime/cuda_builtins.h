@@ -59,6 +59,9 @@ typedef struct pl_system {
     void *ctx;
 } pl_system;
 
+/* The value of a conditional handle from now on. False: no memory. */
+bool pl_set_conditional(pl_system *s, uint64_t handle, uint32_t value);
+
 void pl_system_close(pl_system *s);
 /* The system function of that name: a number above 0, or 0. */
 uint16_t pl_system_find(const char *name);

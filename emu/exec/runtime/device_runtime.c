@@ -410,24 +410,27 @@ void pl_call_error_string(const pl_call *k, unsigned lane)
 
 /* ---- graphs ---- */
 
-/* (handle, value): the latest value of each handle is kept for the host. */
-void pl_call_set_conditional(const pl_call *k, unsigned lane)
+bool pl_set_conditional(pl_system *s, uint64_t handle, uint32_t value)
 {
-    pl_system *s = k->w->grid->system;
-    const uint64_t handle = pl_call_argument(k, 0, lane);
     size_t n = 0;
     while (n < s->conditional.n && s->conditional.at[n].handle != handle) n++;
     if (n == s->conditional.cap) {
         const size_t cap = n ? 2 * n : 8;
         pl_conditional *p = realloc(s->conditional.at, cap * sizeof *p);
-        if (!p) {
-            pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_OUT_OF_MEMORY",
-                     "no memory for a conditional of a graph");
-            return;
-        }
+        if (!p) return false;
         s->conditional.at = p;
         s->conditional.cap = cap;
     }
     s->conditional.n += n == s->conditional.n;
-    s->conditional.at[n] = (pl_conditional){handle, (uint32_t)pl_call_argument(k, 1, lane)};
+    s->conditional.at[n] = (pl_conditional){handle, value};
+    return true;
+}
+
+/* (handle, value): the latest value of each handle is kept for the host. */
+void pl_call_set_conditional(const pl_call *k, unsigned lane)
+{
+    if (!pl_set_conditional(k->w->grid->system, pl_call_argument(k, 0, lane),
+                            (uint32_t)pl_call_argument(k, 1, lane)))
+        pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_OUT_OF_MEMORY",
+                 "no memory for a conditional of a graph");
 }
