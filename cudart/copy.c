@@ -1,6 +1,6 @@
 /* copy.c - copies and sets of every kind: each call becomes a box of bytes, rows and slices with
  * two sides, which are memory or parts of arrays. */
-#include "cudart/state.h"
+#include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,15 +34,22 @@ static bool nothing(const cuda_copy *c)
     return !c->width || !c->height || !c->depth;
 }
 
-int cuda_check_copy(const cuda_copy *c)
+/* Whether the bytes of a side are there, or will be when a graph executes. */
+static bool is_there(const cuda_side *s, const cuda_copy *c, bool *device)
 {
     size_t pitch, slice;
+    if (side(s, c, &pitch, &slice, device)) return true;
+    *device = true;
+    return !s->array && cuda_graph_memory_covers((uintptr_t)s->p, extent_of(s, c));
+}
+
+int cuda_check_copy(const cuda_copy *c)
+{
     bool to, from;
     if (c->kind < COPY_H2H || c->kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
     if (nothing(c)) return CU_OK;
     if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
-    if (!side(&c->to, c, &pitch, &slice, &to) || !side(&c->from, c, &pitch, &slice, &from))
-        return CU_INVALID_VALUE;
+    if (!is_there(&c->to, c, &to) || !is_there(&c->from, c, &from)) return CU_INVALID_VALUE;
     if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
     if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
     return CU_OK;
@@ -75,7 +82,11 @@ static uint8_t *set_bytes(const cuda_set *s)
 int cuda_check_set(const cuda_set *s)
 {
     if (!s->width || !s->height || !s->depth) return CU_OK;
-    return s->p && set_bytes(s) ? CU_OK : CU_INVALID_VALUE;
+    const size_t bytes =
+        (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element;
+    return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, bytes))
+               ? CU_OK
+               : CU_INVALID_VALUE;
 }
 
 static int set_now(const cuda_set *s)
@@ -116,6 +127,8 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
         op->u.event->recorded = true;
         op->u.event->time = s->ready;
         return CU_OK;
+    case OP_ALLOC:
+    case OP_FREE: return cuda_graph_memory_execute(op);
     default: return CU_OK;
     }
 }

@@ -192,6 +192,12 @@ static int module_of(const void *image, cuda_module **out)
         m->container[0] = ((const cuda_fatbin_wrapper *)image)->data;
     } else if (cuda_is_fatbin(image)) {
         m->container[0] = image;
+    } else if (cuda_is_link(image)) {
+        const int error = cuda_link_texts(image, &m->text, &m->ntexts);
+        if (error) {
+            cuda_module_free(m);
+            return error;
+        }
     } else if (memcmp(image, "\177ELF", 4) == 0) {
         cuda_say("the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
         free(m);
@@ -210,7 +216,7 @@ static int module_of(const void *image, cuda_module **out)
     return CU_OK;
 }
 
-static int load(cuda_module **out, const void *image, char *log, size_t room)
+int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room)
 {
     cuda_module *m;
     if (log && room) *log = '\0';
@@ -228,7 +234,7 @@ static int load(cuda_module **out, const void *image, char *log, size_t room)
 
 int pl_cuModuleLoadData(cuda_module **out, const void *image)
 {
-    return load(out, image, NULL, 0);
+    return cuda_load_image(out, image, NULL, 0);
 }
 
 int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,
@@ -240,15 +246,15 @@ int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int 
         if (option[k] == LOG_BUFFER) log = value[k];
         if (option[k] == LOG_SIZE) room = (size_t)(uintptr_t)value[k];
     }
-    return load(out, image, log, room);
+    return cuda_load_image(out, image, log, room);
 }
 
 int pl_cuModuleLoadFatBinary(cuda_module **out, const void *image)
 {
-    return load(out, image, NULL, 0);
+    return cuda_load_image(out, image, NULL, 0);
 }
 
-static char *read_file(const char *path)
+char *cuda_read_file(const char *path, size_t *size)
 {
     FILE *f = fopen(path, "rb");
     char *bytes = NULL;
@@ -258,6 +264,7 @@ static char *read_file(const char *path)
         bytes = malloc((size_t)n + 4);
     if (bytes) {
         const size_t got = fread(bytes, 1, (size_t)n, f);
+        if (size) *size = got;
         memset(bytes + got, 0, 4);
     }
     fclose(f);
@@ -266,9 +273,9 @@ static char *read_file(const char *path)
 
 int pl_cuModuleLoad(cuda_module **out, const char *path)
 {
-    char *bytes = path ? read_file(path) : NULL;
+    char *bytes = path ? cuda_read_file(path, NULL) : NULL;
     if (!bytes) return path ? CU_FILE_NOT_FOUND : CU_INVALID_VALUE;
-    const int error = load(out, bytes, NULL, 0);
+    const int error = cuda_load_image(out, bytes, NULL, 0);
     free(bytes);
     return error;
 }

@@ -2,53 +2,9 @@
  * graph is a copy of one.
  *
  * A launch executes the nodes in an order that their dependencies allow. */
-#include "cudart/state.h"
+#include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct cuda_node {
-    cuda_op op;
-    struct cuda_graph *graph;       /* that it belongs to */
-    const struct cuda_node *origin; /* it is a copy of this one; NULL: of none */
-    struct cuda_node **before;      /* what it depends on; owned */
-    size_t nbefore, cap_before;
-    unsigned mark; /* of a walk: 1 under way, 2 done */
-    double end;    /* of the latest execution, on the application's clock */
-    bool disabled;
-} cuda_node;
-
-typedef struct cuda_graph {
-    cuda_node **node; /* in the order of their making; owned */
-    size_t n, cap;
-    bool exec;
-} cuda_graph;
-
-/* Streams that capture into one graph. */
-typedef struct cuda_capture {
-    cuda_graph *graph;
-    cuda_stream *origin;
-    uint64_t id;
-    bool invalid;
-} cuda_capture;
-
-typedef struct kernel_params {
-    const void *function;
-    dim3 grid, block;
-    unsigned shared;
-    void **args, **extra;
-} kernel_params;
-
-typedef struct memset_params {
-    void *p;
-    size_t pitch;
-    unsigned value, element;
-    size_t width, height;
-} memset_params;
-
-typedef struct host_params {
-    cuda_host_fn *fn;
-    void *arg;
-} host_params;
 
 enum {
     CAPTURE_UNSUPPORTED = 900,
@@ -95,19 +51,19 @@ static bool is_leaf(const cuda_graph *g, const cuda_node *x)
     return true;
 }
 
-static cuda_graph *graph_of(const void *handle)
+cuda_graph *cuda_graph_of(const void *handle)
 {
     cuda_graph *g = handle ? cuda_table_get(&graphs, handle) : NULL;
     return g && !g->exec ? g : NULL;
 }
 
-static cuda_graph *exec_of(const void *handle)
+cuda_graph *cuda_exec_of(const void *handle)
 {
     cuda_graph *g = handle ? cuda_table_get(&graphs, handle) : NULL;
     return g && g->exec ? g : NULL;
 }
 
-static cuda_graph *new_graph(void)
+cuda_graph *cuda_new_graph(void)
 {
     cuda_graph *g = calloc(1, sizeof *g);
     if (!g || cuda_table_put(&graphs, g, g)) return g;
@@ -115,22 +71,27 @@ static cuda_graph *new_graph(void)
     return NULL;
 }
 
-static void free_graph(cuda_graph *g);
-
 static void drop_op(cuda_op *op)
 {
     if (op->kind == OP_KERNEL) free(op->u.kernel.params);
-    if (op->kind == OP_GRAPH) free_graph(op->u.graph);
+    if (op->kind == OP_GRAPH) cuda_free_graph(op->u.graph);
+    if (op->kind == OP_ALLOC || op->kind == OP_FREE) cuda_graph_memory_drop(op->u.memory);
+    if (op->kind != OP_CONDITION) return;
+    for (unsigned k = 0; k < op->u.condition->n; k++) cuda_free_graph(op->u.condition->body[k]);
+    free(op->u.condition->body);
+    free(op->u.condition);
 }
 
-static void free_graph(cuda_graph *g)
+void cuda_free_graph(cuda_graph *g)
 {
     if (!g) return;
     for (size_t k = 0; k < g->n; k++) {
         drop_op(&g->node[k]->op);
         free(g->node[k]->before);
+        free(g->node[k]->args);
         free(g->node[k]);
     }
+    cuda_drop_user_objects(g);
     cuda_table_remove(&graphs, g);
     free(g->node);
     free(g);
@@ -156,10 +117,26 @@ static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, 
     return good ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-static cuda_graph *copy_graph(const cuda_graph *from);
+static int copy_condition(cuda_op *op)
+{
+    cuda_condition *c = malloc(sizeof *c);
+    if (!c) return CU_MEMORY_ALLOCATION;
+    *c = *op->u.condition;
+    c->body = calloc(c->n, sizeof *c->body);
+    bool good = c->body != NULL;
+    for (unsigned k = 0; good && k < c->n; k++)
+        good = (c->body[k] = cuda_copy_graph(op->u.condition->body[k])) != NULL;
+    cuda_op copy = {.kind = OP_CONDITION, .u.condition = c};
+    if (!c->body) c->n = 0;
+    if (!good) drop_op(&copy);
+    *op = copy;
+    return good ? CU_OK : CU_MEMORY_ALLOCATION;
+}
 
 static int copy_op(cuda_op *op)
 {
+    if (op->kind == OP_CONDITION) return copy_condition(op);
+    if (op->kind == OP_ALLOC || op->kind == OP_FREE) op->u.memory->refs++;
     if (op->kind == OP_KERNEL) {
         const uint32_t n = op->u.kernel.f->info.param_bytes;
         uint8_t *params = malloc(n ? n : 1);
@@ -167,7 +144,7 @@ static int copy_op(cuda_op *op)
         memcpy(params, op->u.kernel.params, n);
         op->u.kernel.params = params;
     }
-    if (op->kind == OP_GRAPH) op->u.graph = copy_graph(op->u.graph);
+    if (op->kind == OP_GRAPH) op->u.graph = cuda_copy_graph(op->u.graph);
     return op->kind == OP_GRAPH && !op->u.graph ? CU_MEMORY_ALLOCATION : CU_OK;
 }
 
@@ -178,9 +155,9 @@ static cuda_node *counterpart(const cuda_graph *copy, const cuda_node *of)
     return NULL;
 }
 
-static cuda_graph *copy_graph(const cuda_graph *from)
+cuda_graph *cuda_copy_graph(const cuda_graph *from)
 {
-    cuda_graph *g = new_graph();
+    cuda_graph *g = cuda_new_graph();
     bool good = g != NULL;
     for (size_t k = 0; good && k < from->n; k++) {
         cuda_op op = from->node[k]->op;
@@ -194,8 +171,9 @@ static cuda_graph *copy_graph(const cuda_graph *from)
             good = append(&x->before, &x->nbefore, &x->cap_before,
                           counterpart(g, from->node[k]->before[i]));
     }
+    if (good) cuda_keep_user_objects(g, from);
     if (good) return g;
-    free_graph(g);
+    cuda_free_graph(g);
     return NULL;
 }
 
@@ -226,8 +204,6 @@ static cuda_node **order_of(cuda_graph *g)
     return NULL;
 }
 
-static int run_graph(cuda_stream *s, cuda_graph *g);
-
 /* A node begins when all that it depends on have ended, beside those that it does not depend on. */
 static int run_node(const cuda_stream *s, cuda_node *x, double start)
 {
@@ -237,13 +213,14 @@ static int run_node(const cuda_stream *s, cuda_node *x, double start)
     for (size_t k = 0; k < x->nbefore; k++)
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
     if (!x->disabled)
-        error =
-            x->op.kind == OP_GRAPH ? run_graph(&own, x->op.u.graph) : cuda_execute(&own, &x->op);
+        error = x->op.kind == OP_GRAPH       ? cuda_run_graph(&own, x->op.u.graph)
+                : x->op.kind == OP_CONDITION ? cuda_run_condition(&own, x->op.u.condition)
+                                             : cuda_execute(&own, &x->op);
     x->end = own.ready;
     return error;
 }
 
-static int run_graph(cuda_stream *s, cuda_graph *g)
+int cuda_run_graph(cuda_stream *s, cuda_graph *g)
 {
     cuda_node **order = order_of(g);
     int error = order ? CU_OK : CU_INVALID_VALUE;
@@ -265,9 +242,12 @@ static size_t roots_of(const cuda_graph *g)
 
 static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
+    enum { AUTO_FREE = 1 };
+    if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
+    cuda_reset_conditions(g);
     cuda_clock_graph(s, roots_of(g));
     cuda.graph_launch = ++cuda.graph_launches;
-    const int error = run_graph(s, g);
+    const int error = cuda_run_graph(s, g);
     cuda.graph_launch = 0;
     return error;
 }
@@ -277,29 +257,29 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
 int pl_cudaGraphCreate(void **out, unsigned flags)
 {
     if (!out || flags) return CU_INVALID_VALUE;
-    *out = new_graph();
+    *out = cuda_new_graph();
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
 int pl_cudaGraphDestroy(void *handle)
 {
-    cuda_graph *g = graph_of(handle);
+    cuda_graph *g = cuda_graph_of(handle);
     if (!g) return CU_INVALID_VALUE;
-    free_graph(g);
+    cuda_free_graph(g);
     return CU_OK;
 }
 
 int pl_cudaGraphClone(void **out, void *handle)
 {
-    const cuda_graph *g = graph_of(handle);
+    const cuda_graph *g = cuda_graph_of(handle);
     if (!out || !g) return CU_INVALID_VALUE;
-    *out = copy_graph(g);
+    *out = cuda_copy_graph(g);
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-static int add(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op)
+int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op)
 {
-    cuda_graph *g = graph_of(graph);
+    cuda_graph *g = cuda_graph_of(graph);
     cuda_node *x = NULL;
     cuda_op owned = *op;
     if (!out || !g || (nbefore && !before)) {
@@ -311,7 +291,7 @@ static int add(void **out, void *graph, void *const *before, size_t nbefore, con
     return error;
 }
 
-static int kernel_op(const kernel_params *p, cuda_op *op)
+int cuda_kernel_op(const kernel_params *p, cuda_op *op)
 {
     if (!p) return CU_INVALID_VALUE;
     if (p->extra) return CU_NOT_SUPPORTED;
@@ -325,8 +305,8 @@ int pl_cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size
                               const void *params)
 {
     cuda_op op;
-    const int error = kernel_op(params, &op);
-    return error ? error : add(out, graph, before, nbefore, &op);
+    const int error = cuda_kernel_op(params, &op);
+    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
 static int add_copy(void **out, void *graph, void *const *before, size_t nbefore,
@@ -334,7 +314,7 @@ static int add_copy(void **out, void *graph, void *const *before, size_t nbefore
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
     const int error = cuda_check_copy(c);
-    return error ? error : add(out, graph, before, nbefore, &op);
+    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
 int pl_cudaGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
@@ -382,7 +362,7 @@ int pl_cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *be
     return pl_cudaGraphAddMemcpyNode1D(out, graph, before, nbefore, to, p, bytes, kind);
 }
 
-static int set_op(const memset_params *p, cuda_op *op)
+int cuda_set_op(const memset_params *p, cuda_op *op)
 {
     if (!p || (p->element != 1 && p->element != 2 && p->element != 4)) return CU_INVALID_VALUE;
     *op = (cuda_op){.kind = OP_SET,
@@ -400,8 +380,8 @@ int pl_cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size
                               const void *params)
 {
     cuda_op op;
-    const int error = set_op(params, &op);
-    return error ? error : add(out, graph, before, nbefore, &op);
+    const int error = cuda_set_op(params, &op);
+    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
 int pl_cudaGraphAddHostNode(void **out, void *graph, void *const *before, size_t nbefore,
@@ -410,23 +390,23 @@ int pl_cudaGraphAddHostNode(void **out, void *graph, void *const *before, size_t
     const host_params *p = params;
     if (!p || !p->fn) return CU_INVALID_VALUE;
     const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
-    return add(out, graph, before, nbefore, &op);
+    return cuda_add_node(out, graph, before, nbefore, &op);
 }
 
 int pl_cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore)
 {
     const cuda_op op = {.kind = OP_EMPTY};
-    return add(out, graph, before, nbefore, &op);
+    return cuda_add_node(out, graph, before, nbefore, &op);
 }
 
 int pl_cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, size_t nbefore,
                                   void *child)
 {
-    const cuda_graph *c = graph_of(child);
+    const cuda_graph *c = cuda_graph_of(child);
     cuda_op op = {.kind = OP_GRAPH};
     if (!c) return CU_INVALID_VALUE;
-    op.u.graph = copy_graph(c);
-    return op.u.graph ? add(out, graph, before, nbefore, &op) : CU_MEMORY_ALLOCATION;
+    op.u.graph = cuda_copy_graph(c);
+    return op.u.graph ? cuda_add_node(out, graph, before, nbefore, &op) : CU_MEMORY_ALLOCATION;
 }
 
 static int add_event(cuda_op_kind kind, void **out, void *graph, void *const *before,
@@ -434,7 +414,7 @@ static int add_event(cuda_op_kind kind, void **out, void *graph, void *const *be
 {
     cuda_op op = {.kind = kind};
     op.u.event = event ? cuda_table_get(&cuda.events, event) : NULL;
-    return op.u.event ? add(out, graph, before, nbefore, &op) : CU_INVALID_HANDLE;
+    return op.u.event ? cuda_add_node(out, graph, before, nbefore, &op) : CU_INVALID_HANDLE;
 }
 
 int pl_cudaGraphAddEventRecordNode(void **out, void *graph, void *const *before, size_t nbefore,
@@ -453,7 +433,7 @@ int pl_cudaGraphAddDependencies(void *graph, void *const *from, void *const *to,
                                 size_t n)
 {
     (void)data;
-    if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+    if (!cuda_graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++) {
         cuda_node *x = to[k], *on = from[k];
         if (!x || !on || x == on || depends_directly(x, on)) return CU_INVALID_VALUE;
@@ -477,7 +457,7 @@ int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *
                                    const void *data, size_t n)
 {
     (void)data;
-    if (!graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
+    if (!cuda_graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++) remove_dependency(to[k], from[k]);
     return CU_OK;
 }
@@ -496,6 +476,7 @@ int pl_cudaGraphDestroyNode(void *node)
     }
     drop_op(&x->op);
     free(x->before);
+    free(x->args);
     free(x);
     return CU_OK;
 }
@@ -526,17 +507,17 @@ static int list_nodes(const cuda_graph *g, bool roots, void **out, size_t *n)
 
 int pl_cudaGraphGetNodes(void *graph, void **out, size_t *n)
 {
-    return list_nodes(graph_of(graph), false, out, n);
+    return list_nodes(cuda_graph_of(graph), false, out, n);
 }
 
 int pl_cudaGraphGetRootNodes(void *graph, void **out, size_t *n)
 {
-    return list_nodes(graph_of(graph), true, out, n);
+    return list_nodes(cuda_graph_of(graph), true, out, n);
 }
 
 int pl_cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t *n)
 {
-    const cuda_graph *g = graph_of(graph);
+    const cuda_graph *g = cuda_graph_of(graph);
     size_t found = 0;
     (void)data;
     if (!g || !n) return CU_INVALID_VALUE;
@@ -567,7 +548,7 @@ int pl_cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *
 
 int pl_cudaGraphNodeFindInClone(void **out, void *node, void *clone)
 {
-    const cuda_graph *g = graph_of(clone);
+    const cuda_graph *g = cuda_graph_of(clone);
     if (!out || !node || !g) return CU_INVALID_VALUE;
     *out = counterpart(g, node);
     return *out ? CU_OK : CU_INVALID_VALUE;
@@ -583,7 +564,7 @@ int pl_cudaGraphChildGraphNodeGetGraph(void *node, void **out)
 
 /* ---------------------------------------------------------------- changing nodes */
 
-static int replace(cuda_node *x, const cuda_op *op, int error)
+int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
 {
     if (error) return error;
     cuda_op owned = *op;
@@ -599,15 +580,15 @@ static int replace(cuda_node *x, const cuda_op *op, int error)
 int pl_cudaGraphKernelNodeSetParams(void *node, const void *params)
 {
     cuda_op op;
-    const int error = kernel_op(params, &op);
-    return replace(node, &op, error);
+    const int error = cuda_kernel_op(params, &op);
+    return cuda_replace_op(node, &op, error);
 }
 
 int pl_cudaGraphMemsetNodeSetParams(void *node, const void *params)
 {
     cuda_op op;
-    const int error = set_op(params, &op);
-    return replace(node, &op, error);
+    const int error = cuda_set_op(params, &op);
+    return cuda_replace_op(node, &op, error);
 }
 
 int pl_cudaGraphHostNodeSetParams(void *node, const void *params)
@@ -615,7 +596,7 @@ int pl_cudaGraphHostNodeSetParams(void *node, const void *params)
     const host_params *p = params;
     if (!p || !p->fn) return CU_INVALID_VALUE;
     const cuda_op op = {.kind = OP_HOST, .u.host = {p->fn, p->arg}};
-    return replace(node, &op, CU_OK);
+    return cuda_replace_op(node, &op, CU_OK);
 }
 
 int pl_cudaGraphMemcpyNodeSetParams(void *node, const cuda_copy3d *p)
@@ -623,52 +604,52 @@ int pl_cudaGraphMemcpyNodeSetParams(void *node, const cuda_copy3d *p)
     cuda_op op = {.kind = OP_COPY};
     int error = p ? cuda_convert3d(p, &op.u.copy) : CU_INVALID_VALUE;
     if (!error) error = cuda_check_copy(&op.u.copy);
-    return replace(node, &op, error);
+    return cuda_replace_op(node, &op, error);
 }
 
 int pl_cudaGraphMemcpyNodeSetParams1D(void *node, void *to, const void *from, size_t bytes,
                                       int kind)
 {
     const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_line(to, from, bytes, kind)};
-    return replace(node, &op, cuda_check_copy(&op.u.copy));
+    return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
 }
 
 /* The node of an executable graph that a node of its source became. */
-static cuda_node *in_exec(void *exec, void *node)
+cuda_node *cuda_in_exec(void *exec, void *node)
 {
-    const cuda_graph *g = exec_of(exec);
+    const cuda_graph *g = cuda_exec_of(exec);
     return g && node ? counterpart(g, node) : NULL;
 }
 
 int pl_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphKernelNodeSetParams(in_exec(exec, node), params);
+    return pl_cudaGraphKernelNodeSetParams(cuda_in_exec(exec, node), params);
 }
 
 int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphMemsetNodeSetParams(in_exec(exec, node), params);
+    return pl_cudaGraphMemsetNodeSetParams(cuda_in_exec(exec, node), params);
 }
 
 int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphHostNodeSetParams(in_exec(exec, node), params);
+    return pl_cudaGraphHostNodeSetParams(cuda_in_exec(exec, node), params);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *p)
 {
-    return pl_cudaGraphMemcpyNodeSetParams(in_exec(exec, node), p);
+    return pl_cudaGraphMemcpyNodeSetParams(cuda_in_exec(exec, node), p);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
                                           size_t bytes, int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParams1D(in_exec(exec, node), to, from, bytes, kind);
+    return pl_cudaGraphMemcpyNodeSetParams1D(cuda_in_exec(exec, node), to, from, bytes, kind);
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 {
-    cuda_node *x = in_exec(exec, node);
+    cuda_node *x = cuda_in_exec(exec, node);
     if (!x) return CU_INVALID_VALUE;
     x->disabled = !enabled;
     return CU_OK;
@@ -676,7 +657,7 @@ int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 
 int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 {
-    const cuda_node *x = in_exec(exec, node);
+    const cuda_node *x = cuda_in_exec(exec, node);
     if (!x || !enabled) return CU_INVALID_VALUE;
     *enabled = !x->disabled;
     return CU_OK;
@@ -686,15 +667,15 @@ int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 
 int pl_cudaGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags)
 {
-    cuda_graph *g = graph_of(graph);
-    (void)flags;
+    cuda_graph *g = cuda_graph_of(graph);
     if (!out || !g) return CU_INVALID_VALUE;
     cuda_node **order = order_of(g);
     if (!order) return CU_INVALID_VALUE; /* a cycle */
     free(order);
-    cuda_graph *exec = copy_graph(g);
+    cuda_graph *exec = cuda_copy_graph(g);
     if (!exec) return CU_MEMORY_ALLOCATION;
     exec->exec = true;
+    exec->flags = flags;
     *out = exec;
     return CU_OK;
 }
@@ -713,15 +694,15 @@ int pl_cudaGraphInstantiate_11(void **out, void *graph, void **node, char *log, 
 
 int pl_cudaGraphExecDestroy(void *handle)
 {
-    cuda_graph *g = exec_of(handle);
+    cuda_graph *g = cuda_exec_of(handle);
     if (!g) return CU_INVALID_VALUE;
-    free_graph(g);
+    cuda_free_graph(g);
     return CU_OK;
 }
 
 int pl_cudaGraphLaunch(void *handle, void *stream)
 {
-    cuda_graph *g = exec_of(handle);
+    cuda_graph *g = cuda_exec_of(handle);
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
     return s ? launch_graph(s, g) : CU_INVALID_HANDLE;
@@ -729,7 +710,9 @@ int pl_cudaGraphLaunch(void *handle, void *stream)
 
 int pl_cudaGraphUpload(void *handle, void *stream)
 {
-    return !exec_of(handle) ? CU_INVALID_VALUE : cuda_stream_of(stream) ? CU_OK : CU_INVALID_HANDLE;
+    return !cuda_exec_of(handle)    ? CU_INVALID_VALUE
+           : cuda_stream_of(stream) ? CU_OK
+                                    : CU_INVALID_HANDLE;
 }
 
 /* Why the executable graph cannot take the nodes of the other graph; 0: it can. */
@@ -768,8 +751,8 @@ static int update(cuda_graph *exec, const cuda_graph *g)
 
 int pl_cudaGraphExecUpdate_11(void *handle, void *graph, void **node, int *result)
 {
-    cuda_graph *exec = exec_of(handle);
-    const cuda_graph *g = graph_of(graph);
+    cuda_graph *exec = cuda_exec_of(handle);
+    const cuda_graph *g = cuda_graph_of(graph);
     if (!exec || !g || !result) return CU_INVALID_VALUE;
     if (node) *node = NULL;
     *result = differs(exec, g);
@@ -868,7 +851,8 @@ int cuda_capture_broken(cuda_stream *s)
     return CAPTURE_UNSUPPORTED;
 }
 
-int pl_cudaStreamBeginCapture(void *stream, int mode)
+/* Captures into a graph of the program, or (NULL) into a new one. */
+static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *before, size_t n)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
@@ -877,21 +861,63 @@ int pl_cudaStreamBeginCapture(void *stream, int mode)
     if (s->capture) return 401; /* cudaErrorIllegalState */
     cuda_capture *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
-    *c = (cuda_capture){.graph = new_graph(), .origin = s, .id = ++cuda.ids};
+    *c = (cuda_capture){.graph = into ? into : cuda_new_graph(),
+                        .given = into != NULL,
+                        .origin = s,
+                        .id = ++cuda.ids};
     if (!c->graph) {
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
     drop_tail(s);
     s->capture = c;
+    cuda_tail *t = n ? tail_of(s) : NULL;
+    for (size_t k = 0; t && k < n; k++)
+        if (!append(&t->node, &t->n, &t->cap, before[k])) return CU_MEMORY_ALLOCATION;
+    return n && !t ? CU_MEMORY_ALLOCATION : CU_OK;
+}
+
+int pl_cudaStreamBeginCapture(void *stream, int mode)
+{
+    return begin_capture(stream, mode, NULL, NULL, 0);
+}
+
+int pl_cudaStreamBeginCaptureToGraph(void *stream, void *graph, void *const *before,
+                                     const void *data, size_t n, int mode)
+{
+    cuda_graph *g = cuda_graph_of(graph);
+    (void)data;
+    if (!g || (n && !before)) return CU_INVALID_VALUE;
+    return begin_capture(stream, mode, g, before, n);
+}
+
+/* The next node of the stream depends on these, too (flags 0), or on these alone. */
+int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
+                                           unsigned flags)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    (void)data;
+    if (!s) return CU_INVALID_HANDLE;
+    if (!s->capture) return 401;
+    cuda_tail *t = tail_of(s);
+    if (flags > 1 || (n && !node)) return CU_INVALID_VALUE;
+    if (!t) return CU_MEMORY_ALLOCATION;
+    if (flags == 1) t->n = 0;
+    for (size_t k = 0; k < n; k++)
+        if (!append(&t->node, &t->n, &t->cap, node[k])) return CU_MEMORY_ALLOCATION;
     return CU_OK;
+}
+
+int pl_cudaStreamUpdateCaptureDependencies_12(void *stream, void **node, size_t n, unsigned flags)
+{
+    return pl_cudaStreamUpdateCaptureDependencies(stream, node, NULL, n, flags);
 }
 
 /* Every node without successors must lead to the stream in which the capture began. */
 static bool all_joined(const cuda_capture *c)
 {
     const cuda_tail *t = tail_of(c->origin);
-    for (size_t k = 0; k < c->graph->n; k++) {
+    for (size_t k = 0; !c->given && k < c->graph->n; k++) {
         size_t i = 0;
         if (!is_leaf(c->graph, c->graph->node[k])) continue;
         while (i < t->n && t->node[i] != c->graph->node[k]) i++;
@@ -923,16 +949,16 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    if (!graph) return CU_INVALID_VALUE;
-    *graph = NULL;
+    if (graph) *graph = NULL;
     if (!s->capture) return 401;
+    if (!graph && !s->capture->given) return CU_INVALID_VALUE;
     cuda_capture *c = s->capture;
     int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
     if (!error && c->origin != s) return CAPTURE_UNMATCHED;
     if (!error && !all_joined(c)) error = CAPTURE_UNJOINED;
-    if (error)
-        free_graph(c->graph);
-    else
+    if (error && !c->given)
+        cuda_free_graph(c->graph);
+    else if (!error && graph)
         *graph = c->graph;
     end_capture(c);
     return error;

@@ -149,31 +149,56 @@ static uint8_t *pages(uint64_t room)
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* Memory for an allocation that has its address. */
+static int fill(cuda_alloc *a)
+{
+    if (a->size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - a->size)
+        return CU_MEMORY_ALLOCATION;
+    if (a->size < BIG) {
+        a->bytes = calloc(1, a->size + SLACK);
+    } else {
+        a->room = round_up(a->size + SLACK, page());
+        a->bytes = pages(a->room);
+    }
+    const int error = a->bytes ? publish(a) : CU_MEMORY_ALLOCATION;
+    if (error && a->room && a->bytes)
+        munmap(a->bytes, a->room);
+    else if (error)
+        free(a->bytes);
+    if (!error) cuda.used += a->size;
+    return error;
+}
+
+uint64_t cuda_reserve_addresses(uint64_t size)
+{
+    return take_addresses(round_up(size, GRAIN));
+}
+
+void cuda_return_addresses(uint64_t address, uint64_t size)
+{
+    give_addresses(address, round_up(size, GRAIN));
+}
+
 int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out)
 {
-    *out = 0;
-    if (size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - size)
-        return CU_MEMORY_ALLOCATION;
-    const uint64_t taken = round_up(size, GRAIN);
     cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .pooled = pooled};
-    a.address = take_addresses(taken);
+    *out = 0;
+    if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
+    a.address = cuda_reserve_addresses(size);
     if (!a.address) return CU_MEMORY_ALLOCATION;
-    if (size < BIG) {
-        a.bytes = calloc(1, size + SLACK);
-    } else {
-        a.room = round_up(size + SLACK, page());
-        a.bytes = pages(a.room);
-    }
-    const int error = a.bytes ? publish(&a) : CU_MEMORY_ALLOCATION;
-    if (error && a.room)
-        munmap(a.bytes, a.room);
-    else if (error)
-        free(a.bytes);
-    if (error) give_addresses(a.address, taken);
-    if (error) return error;
-    cuda.used += size;
-    *out = a.address;
-    return CU_OK;
+    const int error = fill(&a);
+    if (error)
+        cuda_return_addresses(a.address, size);
+    else
+        *out = a.address;
+    return error;
+}
+
+int cuda_alloc_at(uint64_t address, uint64_t size)
+{
+    cuda_alloc a = {
+        .address = address, .size = size, .type = MEMORY_DEVICE, .pooled = true, .fixed = true};
+    return fill(&a);
 }
 
 /* Memory of the host that the GPU reaches at the same address. */
@@ -202,7 +227,7 @@ int cuda_release(uint64_t address, unsigned types)
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
-        give_addresses(a.address, round_up(a.size, GRAIN));
+        if (!a.fixed) cuda_return_addresses(a.address, a.size);
         cuda.used -= a.size;
     }
     if (a.room)

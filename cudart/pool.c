@@ -2,7 +2,7 @@
  *
  * What is put into streams is executed in the order of the calls, so that an allocation is there
  * when its call returns and a release can be done at once. A pool only counts. */
-#include "cudart/state.h"
+#include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +41,14 @@ static int take(cuda_pool *pool, void **out, size_t bytes)
 
 static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
 {
-    const cuda_stream *s = cuda_stream_of(stream);
+    cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    return s->capture ? cuda_capture_broken(cuda_stream_of(stream)) : take(pool, out, bytes);
+    if (!s->capture) return take(pool, out, bytes);
+    cuda_op op = {.kind = OP_ALLOC};
+    const int error = out ? cuda_graph_memory_op(bytes, &op) : CU_INVALID_VALUE;
+    if (error) return error;
+    *out = (void *)(uintptr_t)op.u.memory->address;
+    return cuda_submit(s, &op);
 }
 
 int pl_cudaMallocAsync(void **out, size_t bytes, void *stream)
@@ -61,7 +66,7 @@ int pl_cudaFreeAsync(void *p, void *stream)
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!p) return CU_OK;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->address != (uintptr_t)p || a->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
     cuda_pool *pool = cuda_table_get(&owners, p);

@@ -96,6 +96,7 @@ typedef struct cuda_alloc {
     unsigned flags;         /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
     bool registered;        /* belongs to the program */
     bool pooled;            /* by cudaMallocAsync */
+    bool fixed;             /* its addresses are not given to others when it is freed */
     double start;           /* ns: when it was made */
 } cuda_alloc;
 
@@ -222,6 +223,14 @@ int cuda_function_of(const void *key, cuda_function **out);
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes);
 int cuda_function_ready(cuda_function *f);
 
+/* ---- driver.c, linker.c: images that the program loads ---- */
+int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room);
+/* The bytes of a file with some zeros behind them, from malloc; *size may be NULL. */
+char *cuda_read_file(const char *path, size_t *size);
+/* What cuLinkComplete has made, and the PTX in it. */
+bool cuda_is_link(const void *image);
+int cuda_link_texts(const void *image, char ***texts, size_t *n);
+
 /* ---- memory.c ---- */
 const cuda_alloc *cuda_alloc_find(uint64_t address);
 /* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
@@ -230,6 +239,10 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
 void cuda_window_open(void);
 
 int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out);
+/* Addresses without memory, and memory there; they are kept when it is freed. */
+uint64_t cuda_reserve_addresses(uint64_t size);
+void cuda_return_addresses(uint64_t address, uint64_t size);
+int cuda_alloc_at(uint64_t address, uint64_t size);
 int cuda_release(uint64_t address, unsigned types);
 uint64_t cuda_device_bytes(void);
 
@@ -274,7 +287,8 @@ typedef enum cuda_op_kind {
     OP_SIGNAL_SEMAPHORE,
     OP_WAIT_SEMAPHORE,
     OP_ALLOC,
-    OP_FREE
+    OP_FREE,
+    OP_CONDITION = 13
 } cuda_op_kind; /* the numbers of cudaGraphNodeType */
 
 typedef struct cuda_op {
@@ -293,9 +307,8 @@ typedef struct cuda_op {
         } host;
         struct cuda_graph *graph;
         cuda_event *event;
-        struct {
-            uint64_t address, size;
-        } memory;
+        struct cuda_graph_memory *memory;
+        struct cuda_condition *condition;
     } u;
 } cuda_op;
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
-    stub_work[1];
+    stub_work[1], stub_countdown[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -38,6 +38,14 @@ static const char ptx[] =
     "{ .reg .b64 d<3>; .reg .b32 r<2>; mov.u64 d1, text; cvta.global.u64 d2, d1; mov.u64 d1, 0;\n"
     "  { .param .b64 f; .param .b64 a; .param .b32 v; st.param.b64 [f], d2; st.param.b64 [a], d1;\n"
     "    call.uni (v), vprintf, (f, a); ld.param.b32 r1, [v]; } ret; }\n"
+    ".extern .func cudaGraphSetConditional(.param .b64 h, .param .b32 v);\n"
+    ".visible .entry countdown(.param .u64 handle, .param .u64 left)\n"
+    "{ .reg .pred p; .reg .b32 r<5>; .reg .b64 d<3>;\n"
+    "  ld.param.u64 d1, [handle]; ld.param.u64 d2, [left]; ld.u32 r1, [d2]; sub.u32 r1, r1, 1;\n"
+    "  st.u32 [d2], r1; ld.u32 r2, [d2+4]; add.u32 r2, r2, 1; st.u32 [d2+4], r2;\n"
+    "  setp.ne.u32 p, r1, 0; selp.u32 r3, 1, 0, p;\n"
+    "  { .param .b64 h; .param .b32 v; st.param.b64 [h], d1; st.param.b32 [v], r3;\n"
+    "    call.uni cudaGraphSetConditional, (h, v); } ret; }\n"
     ".visible .entry nop()\n"
     "{ ret; }\n"
     ".visible .entry work(.param .u32 n)\n"
@@ -137,6 +145,7 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_spin, "spin");
     kernel(stub_nop, "nop");
     kernel(stub_work, "work");
+    kernel(stub_countdown, "countdown");
     __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
@@ -467,12 +476,32 @@ static const struct {
     const char *name;
     void (*run)(void);
 } test[] = {
-    {"vectors", vectors}, {"symbols", symbols},   {"memory", memory},     {"errors", errors},
-    {"closed", closed},   {"printing", printing}, {"streams", streams},   {"threads", threads},
-    {"capture", capture}, {"graph", graph},       {"pool", pool},         {"clock", clock_},
-    {"reset", reset},     {"spin", spin},         {"no_image", no_image}, {"device", device},
-    {"overlap", overlap}, {"polling", polling},   {"kin", kin},           {"transfers", transfers},
+    {"vectors", vectors},
+    {"symbols", symbols},
+    {"memory", memory},
+    {"errors", errors},
+    {"closed", closed},
+    {"printing", printing},
+    {"streams", streams},
+    {"threads", threads},
+    {"capture", capture},
+    {"graph", graph},
+    {"pool", pool},
+    {"clock", clock_},
+    {"reset", reset},
+    {"spin", spin},
+    {"no_image", no_image},
+    {"device", device},
+    {"overlap", overlap},
+    {"polling", polling},
+    {"kin", kin},
+    {"transfers", transfers},
     {"ranges", ranges},
+    {"graph_memory", graph_memory},
+    {"graph_captured_memory", graph_captured_memory},
+    {"graph_condition", graph_condition},
+    {"graph_object", graph_object},
+    {"link", link_ptx},
 };
 
 int main(int argc, char **argv)

@@ -86,7 +86,7 @@ int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream);
 
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
-    stub_work[];
+    stub_work[], stub_countdown[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -99,6 +99,12 @@ void kin(void);
 void transfers(void);
 /* Of app_nvtx.c. */
 void ranges(void);
+/* Of app_graph.c. */
+void graph_memory(void);
+void graph_captured_memory(void);
+void graph_condition(void);
+void graph_object(void);
+void link_ptx(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

@@ -1,0 +1,105 @@
+/* graph.h - graphs and their nodes, shared by graph.c and graph_nodes.c. */
+#ifndef PL_CUDART_GRAPH_H
+#define PL_CUDART_GRAPH_H
+
+#include "cudart/state.h"
+
+typedef struct cuda_node {
+    cuda_op op;
+    struct cuda_graph *graph;       /* that it belongs to */
+    const struct cuda_node *origin; /* it is a copy of this one; NULL: of none */
+    struct cuda_node **before;      /* what it depends on; owned */
+    size_t nbefore, cap_before;
+    unsigned mark; /* of a walk: 1 under way, 2 done */
+    double end;    /* of the latest execution, on the application's clock */
+    bool disabled;
+    void **args; /* that its parameters were asked for; owned, or NULL */
+} cuda_node;
+
+/* Memory that a graph allocates has one address for as long as some node knows it. */
+typedef struct cuda_graph_memory {
+    uint64_t address, size;
+    unsigned refs;
+} cuda_graph_memory;
+
+typedef enum cuda_condition_kind {
+    CONDITION_IF,
+    CONDITION_WHILE,
+    CONDITION_SWITCH
+} cuda_condition_kind;
+
+/* A node that executes one of some graphs, by the value of its handle. */
+typedef struct cuda_condition {
+    uint64_t handle;
+    cuda_condition_kind kind;
+    unsigned n;
+    struct cuda_graph **body; /* owned, as the graphs are */
+} cuda_condition;
+
+typedef struct cuda_graph {
+    cuda_node **node; /* in the order of their making; owned */
+    size_t n, cap;
+    bool exec;
+    uint64_t flags;                   /* of the instantiation */
+    struct cuda_user_reference *user; /* user objects that it holds; owned */
+} cuda_graph;
+
+/* Streams that capture into one graph. */
+typedef struct cuda_capture {
+    cuda_graph *graph;
+    cuda_stream *origin;
+    uint64_t id;
+    bool invalid, given; /* given: the graph is the program's own */
+} cuda_capture;
+
+typedef struct kernel_params {
+    const void *function;
+    dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+} kernel_params;
+
+typedef struct memset_params {
+    void *p;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} memset_params;
+
+typedef struct host_params {
+    cuda_host_fn *fn;
+    void *arg;
+} host_params;
+
+/* The graph, or the executable graph, behind a handle; NULL: there is none. */
+cuda_graph *cuda_graph_of(const void *handle);
+cuda_graph *cuda_exec_of(const void *handle);
+cuda_graph *cuda_new_graph(void);
+cuda_graph *cuda_copy_graph(const cuda_graph *from);
+void cuda_free_graph(cuda_graph *g);
+/* Adds a node; takes what the op owns over, also when it fails. */
+int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, const cuda_op *op);
+/* The op of a node becomes this one, of the same kind; the same. error: what stands in the way. */
+int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
+/* The node of an executable graph that a node of its source became; NULL: none. */
+cuda_node *cuda_in_exec(void *exec, void *node);
+int cuda_kernel_op(const kernel_params *p, cuda_op *op);
+int cuda_set_op(const memset_params *p, cuda_op *op);
+int cuda_run_graph(cuda_stream *s, cuda_graph *g);
+
+/* graph_nodes.c */
+int cuda_run_condition(cuda_stream *s, const cuda_condition *c);
+/* Values of handles are what they are at the beginning of a launch. */
+void cuda_reset_conditions(const cuda_graph *g);
+int cuda_graph_memory_op(size_t bytes, cuda_op *op);
+/* Whether a graph will have memory there. */
+bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes);
+int cuda_capture_free(cuda_stream *s, void *p);
+int cuda_graph_memory_execute(const cuda_op *op);
+void cuda_graph_memory_drop(cuda_graph_memory *m);
+/* Memory that the graph has not freed goes back. */
+void cuda_graph_memory_free_all(const cuda_graph *g);
+void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from);
+void cuda_drop_user_objects(cuda_graph *g);
+
+#endif

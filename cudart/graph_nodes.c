@@ -1,0 +1,725 @@
+/* graph_nodes.c - what nodes are asked for and given, nodes of every kind by one call, memory that
+ * graphs allocate, conditional nodes, and user objects. */
+#include "cudart/graph.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cudaMemAllocNodeParams */
+typedef struct alloc_params {
+    char pool[88];
+    const void *access;
+    size_t naccess, bytes;
+    void *p;
+} alloc_params;
+
+typedef struct copy_params {
+    int flags, reserved[3];
+    cuda_copy3d copy;
+} copy_params;
+
+typedef struct child_params {
+    void *graph;
+    int ownership; /* 0: a copy of it becomes the node's, 1: it does itself */
+} child_params;
+
+typedef struct condition_params {
+    uint64_t handle;
+    int kind;
+    unsigned n;
+    void **out;
+} condition_params;
+
+/* cudaGraphNodeParams */
+typedef struct node_params {
+    int kind, reserved[3];
+    union {
+        long long room[29];
+        kernel_params kernel;
+        copy_params copy;
+        memset_params set;
+        host_params host;
+        child_params child;
+        void *event;
+        alloc_params alloc;
+        void *freed;
+        condition_params condition;
+    } u;
+    long long reserved2;
+} node_params;
+
+_Static_assert(sizeof(node_params) == 256, "layout of CUDA 13");
+
+/* ---------------------------------------------------------------- memory of graphs */
+
+static cuda_table memories; /* by address: cuda_graph_memory */
+static uint64_t reserved, reserved_high, used_high;
+
+/* Bytes that graphs have allocated and nobody has freed. */
+static uint64_t used_bytes(void)
+{
+    uint64_t sum = 0;
+    for (size_t k = 0; k < memories.cap; k++) {
+        const struct cuda_slot *slot = &memories.slot[k];
+        if (slot->key && cuda_table_get(&memories, (void *)slot->key) && cuda_alloc_find(slot->key))
+            sum += ((const cuda_graph_memory *)slot->value)->size;
+    }
+    return sum;
+}
+
+int cuda_graph_memory_op(size_t bytes, cuda_op *op)
+{
+    cuda_graph_memory *m = calloc(1, sizeof *m);
+    if (!m) return CU_MEMORY_ALLOCATION;
+    *m = (cuda_graph_memory){.size = bytes, .refs = 1};
+    if (bytes && bytes <= cuda_device_bytes()) m->address = cuda_reserve_addresses(bytes);
+    if (!m->address || !cuda_table_put(&memories, (void *)(uintptr_t)m->address, m)) {
+        free(m);
+        return bytes ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
+    }
+    reserved += bytes;
+    if (reserved > reserved_high) reserved_high = reserved;
+    *op = (cuda_op){.kind = OP_ALLOC, .u.memory = m};
+    return CU_OK;
+}
+
+void cuda_graph_memory_drop(cuda_graph_memory *m)
+{
+    if (--m->refs) return;
+    cuda_table_remove(&memories, (void *)(uintptr_t)m->address);
+    reserved -= m->size;
+    /* Memory that is still there is the program's to free. */
+    if (!cuda_alloc_find(m->address)) cuda_return_addresses(m->address, m->size);
+    free(m);
+}
+
+static int free_op(const void *p, cuda_op *op)
+{
+    cuda_graph_memory *m = p ? cuda_table_get(&memories, p) : NULL;
+    if (!m) return CU_INVALID_VALUE;
+    m->refs++;
+    *op = (cuda_op){.kind = OP_FREE, .u.memory = m};
+    return CU_OK;
+}
+
+int cuda_capture_free(cuda_stream *s, void *p)
+{
+    cuda_op op;
+    const int error = free_op(p, &op);
+    return error ? error : cuda_submit(s, &op);
+}
+
+int cuda_graph_memory_execute(const cuda_op *op)
+{
+    const cuda_graph_memory *m = op->u.memory;
+    const bool there = cuda_alloc_find(m->address) != NULL;
+    if (there == (op->kind == OP_ALLOC)) return CU_INVALID_VALUE;
+    const int error =
+        there ? cuda_release(m->address, 1u << MEMORY_DEVICE) : cuda_alloc_at(m->address, m->size);
+    if (!error && used_bytes() > used_high) used_high = used_bytes();
+    return error;
+}
+
+void cuda_graph_memory_free_all(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        if (op->kind != OP_ALLOC || !cuda_alloc_find(op->u.memory->address)) continue;
+        cuda_release(op->u.memory->address, 1u << MEMORY_DEVICE);
+    }
+}
+
+int pl_cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, size_t nbefore,
+                                void *params)
+{
+    alloc_params *p = params;
+    cuda_op op;
+    if (!p) return CU_INVALID_VALUE;
+    const int error = cuda_graph_memory_op(p->bytes, &op);
+    if (error) return error;
+    p->p = (void *)(uintptr_t)op.u.memory->address;
+    return cuda_add_node(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddMemFreeNode(void **out, void *graph, void *const *before, size_t nbefore,
+                               void *p)
+{
+    cuda_op op;
+    const int error = free_op(p, &op);
+    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphMemAllocNodeGetParams(void *node, void *params)
+{
+    const cuda_node *x = node;
+    alloc_params *p = params;
+    if (!x || !p || x->op.kind != OP_ALLOC) return CU_INVALID_VALUE;
+    *p = (alloc_params){.bytes = x->op.u.memory->size,
+                        .p = (void *)(uintptr_t)x->op.u.memory->address};
+    const int pinned = 1, device = 1; /* allocation type, type of the location */
+    memcpy(p->pool, &pinned, sizeof pinned);
+    memcpy(p->pool + 8, &device, sizeof device);
+    return CU_OK;
+}
+
+int pl_cudaGraphMemFreeNodeGetParams(void *node, void *out)
+{
+    const cuda_node *x = node;
+    if (!x || !out || x->op.kind != OP_FREE) return CU_INVALID_VALUE;
+    memcpy(out, &(void *){(void *)(uintptr_t)x->op.u.memory->address}, sizeof(void *));
+    return CU_OK;
+}
+
+int pl_cudaDeviceGraphMemTrim(int device)
+{
+    if (device) return CU_INVALID_DEVICE;
+    reserved_high = reserved;
+    return CU_OK;
+}
+
+int pl_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
+{
+    const uint64_t now = used_bytes(), is[] = {now, used_high, now, reserved_high};
+    if (device) return CU_INVALID_DEVICE;
+    if (!value || attribute < 0 || attribute > 3) return CU_INVALID_VALUE;
+    memcpy(value, &is[attribute], sizeof *is);
+    return CU_OK;
+}
+
+/* Only the highest values can be set, to zero. */
+int pl_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value)
+{
+    uint64_t zero;
+    if (device) return CU_INVALID_DEVICE;
+    if (!value || (attribute != 1 && attribute != 3)) return CU_INVALID_VALUE;
+    memcpy(&zero, value, sizeof zero);
+    if (zero) return CU_INVALID_VALUE;
+    if (attribute == 1)
+        used_high = used_bytes();
+    else
+        reserved_high = reserved;
+    return CU_OK;
+}
+
+bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes)
+{
+    for (size_t k = 0; k < memories.cap; k++) {
+        const struct cuda_slot *slot = &memories.slot[k];
+        const cuda_graph_memory *m =
+            slot->key ? cuda_table_get(&memories, (void *)slot->key) : NULL;
+        if (m && address - m->address < m->size && bytes <= m->size - (address - m->address))
+            return true;
+    }
+    return false;
+}
+
+/* ---------------------------------------------------------------- conditional nodes */
+
+typedef struct condition_handle {
+    unsigned value;
+    bool assign; /* the value at the beginning of each launch */
+} condition_handle;
+
+static cuda_table handles; /* by number */
+
+int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value, unsigned flags)
+{
+    if (!out || !cuda_graph_of(graph) || flags > 1) return CU_INVALID_VALUE;
+    condition_handle *h = calloc(1, sizeof *h);
+    const uint64_t number = ++cuda.ids;
+    if (!h || !cuda_table_put(&handles, (void *)(uintptr_t)number, h)) {
+        free(h);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *h = (condition_handle){value, flags != 0};
+    *out = number;
+    return CU_OK;
+}
+
+void cuda_reset_conditions(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        if (op->kind == OP_GRAPH) cuda_reset_conditions(op->u.graph);
+        if (op->kind != OP_CONDITION) continue;
+        const cuda_condition *c = op->u.condition;
+        const condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)c->handle);
+        if (h && h->assign) pl_gpu_set_conditional(cuda.gpu, c->handle, h->value);
+        for (unsigned i = 0; i < c->n; i++) cuda_reset_conditions(c->body[i]);
+    }
+}
+
+static unsigned value_of(const cuda_condition *c)
+{
+    uint32_t value = 0;
+    return pl_gpu_conditional(cuda.gpu, c->handle, &value) == PL_OK ? value : 0;
+}
+
+int cuda_run_condition(cuda_stream *s, const cuda_condition *c)
+{
+    int error = CU_OK;
+    unsigned value = value_of(c);
+    switch (c->kind) {
+    case CONDITION_IF:
+        if (value) return cuda_run_graph(s, c->body[0]);
+        return c->n > 1 ? cuda_run_graph(s, c->body[1]) : CU_OK;
+    case CONDITION_SWITCH: return value < c->n ? cuda_run_graph(s, c->body[value]) : CU_OK;
+    case CONDITION_WHILE:
+        for (; value && !error && !cuda.sticky; value = value_of(c))
+            error = cuda_run_graph(s, c->body[0]);
+        return error;
+    }
+    return CU_INVALID_VALUE;
+}
+
+static int condition_op(condition_params *p, cuda_op *op)
+{
+    if (!p->n || p->kind < 0 || p->kind > CONDITION_SWITCH ||
+        (p->kind == CONDITION_WHILE && p->n != 1) || (p->kind == CONDITION_IF && p->n > 2) ||
+        !cuda_table_get(&handles, (void *)(uintptr_t)p->handle))
+        return CU_INVALID_VALUE;
+    cuda_condition *c = calloc(1, sizeof *c);
+    if (!c) return CU_MEMORY_ALLOCATION;
+    *c = (cuda_condition){p->handle, (cuda_condition_kind)p->kind, p->n, NULL};
+    c->body = calloc(c->n, sizeof *c->body);
+    bool good = c->body != NULL;
+    for (unsigned k = 0; good && k < c->n; k++) good = (c->body[k] = cuda_new_graph()) != NULL;
+    if (!good) {
+        for (unsigned k = 0; c->body && k < c->n; k++) cuda_free_graph(c->body[k]);
+        free(c->body);
+        free(c);
+        return CU_MEMORY_ALLOCATION;
+    }
+    p->out = (void **)(void *)c->body;
+    *op = (cuda_op){.kind = OP_CONDITION, .u.condition = c};
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- nodes of every kind */
+
+static int event_op(int kind, void *event, cuda_op *op)
+{
+    *op = (cuda_op){.kind = (cuda_op_kind)kind};
+    op->u.event = event ? cuda_table_get(&cuda.events, event) : NULL;
+    return op->u.event ? CU_OK : CU_INVALID_HANDLE;
+}
+
+static int copy_op(const cuda_copy3d *p, cuda_op *op)
+{
+    *op = (cuda_op){.kind = OP_COPY};
+    const int error = p ? cuda_convert3d(p, &op->u.copy) : CU_INVALID_VALUE;
+    return error ? error : cuda_check_copy(&op->u.copy);
+}
+
+static int child_op(const child_params *p, cuda_op *op)
+{
+    cuda_graph *g = cuda_graph_of(p->graph);
+    *op = (cuda_op){.kind = OP_GRAPH};
+    if (!g) return CU_INVALID_VALUE;
+    op->u.graph = p->ownership ? g : cuda_copy_graph(g);
+    return op->u.graph ? CU_OK : CU_MEMORY_ALLOCATION;
+}
+
+static int op_of(node_params *p, cuda_op *op)
+{
+    int error = CU_OK;
+    if (!p) return CU_INVALID_VALUE;
+    switch (p->kind) {
+    case OP_KERNEL: return cuda_kernel_op(&p->u.kernel, op);
+    case OP_COPY: return copy_op(&p->u.copy.copy, op);
+    case OP_SET: return cuda_set_op(&p->u.set, op);
+    case OP_HOST:
+        *op = (cuda_op){.kind = OP_HOST, .u.host = {p->u.host.fn, p->u.host.arg}};
+        return p->u.host.fn ? CU_OK : CU_INVALID_VALUE;
+    case OP_GRAPH: return child_op(&p->u.child, op);
+    case OP_EMPTY: *op = (cuda_op){.kind = OP_EMPTY}; return CU_OK;
+    case OP_WAIT:
+    case OP_RECORD: return event_op(p->kind, p->u.event, op);
+    case OP_ALLOC:
+        error = cuda_graph_memory_op(p->u.alloc.bytes, op);
+        if (!error) p->u.alloc.p = (void *)(uintptr_t)op->u.memory->address;
+        return error;
+    case OP_FREE: return free_op(p->u.freed, op);
+    case OP_CONDITION: return condition_op(&p->u.condition, op);
+    default: return CU_NOT_SUPPORTED;
+    }
+}
+
+int pl_cudaGraphAddNode(void **out, void *graph, void *const *before, const void *data,
+                        size_t nbefore, void *params)
+{
+    cuda_op op;
+    (void)data;
+    const int error = op_of(params, &op);
+    return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
+}
+
+int pl_cudaGraphAddNode_12(void **out, void *graph, void *const *before, size_t nbefore,
+                           void *params)
+{
+    return pl_cudaGraphAddNode(out, graph, before, NULL, nbefore, params);
+}
+
+int pl_cudaGraphNodeSetParams(void *node, void *params)
+{
+    cuda_op op;
+    const node_params *p = params;
+    if (p && (p->kind == OP_ALLOC || p->kind == OP_FREE || p->kind == OP_CONDITION))
+        return CU_NOT_SUPPORTED;
+    const int error = op_of(params, &op);
+    return cuda_replace_op(node, &op, error);
+}
+
+int pl_cudaGraphExecNodeSetParams(void *exec, void *node, void *params)
+{
+    return pl_cudaGraphNodeSetParams(cuda_in_exec(exec, node), params);
+}
+
+int pl_cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
+{
+    const child_params p = {.graph = child};
+    cuda_op op;
+    const int error = child_op(&p, &op);
+    return cuda_replace_op(cuda_in_exec(exec, node), &op, error);
+}
+
+static int at_symbol(const void *symbol, size_t bytes, size_t offset, void **p)
+{
+    uint64_t address, size;
+    const int error = cuda_variable_of(symbol, &address, &size);
+    if (error) return error;
+    *p = (void *)(uintptr_t)(address + offset);
+    return offset > size || bytes > size - offset ? CU_INVALID_VALUE : CU_OK;
+}
+
+static int set_copy(void *node, void *to, const void *from, size_t bytes, int kind)
+{
+    const cuda_op op = {.kind = OP_COPY, .u.copy = cuda_line(to, from, bytes, kind)};
+    return cuda_replace_op(node, &op, cuda_check_copy(&op.u.copy));
+}
+
+int pl_cudaGraphMemcpyNodeSetParamsToSymbol(void *node, const void *symbol, const void *from,
+                                            size_t bytes, size_t offset, int kind)
+{
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    return error ? error : set_copy(node, p, from, bytes, kind);
+}
+
+int pl_cudaGraphMemcpyNodeSetParamsFromSymbol(void *node, void *to, const void *symbol,
+                                              size_t bytes, size_t offset, int kind)
+{
+    void *p;
+    const int error = at_symbol(symbol, bytes, offset, &p);
+    return error ? error : set_copy(node, to, p, bytes, kind);
+}
+
+int pl_cudaGraphExecMemcpyNodeSetParamsToSymbol(void *exec, void *node, const void *symbol,
+                                                const void *from, size_t bytes, size_t offset,
+                                                int kind)
+{
+    return pl_cudaGraphMemcpyNodeSetParamsToSymbol(cuda_in_exec(exec, node), symbol, from, bytes,
+                                                   offset, kind);
+}
+
+int pl_cudaGraphExecMemcpyNodeSetParamsFromSymbol(void *exec, void *node, void *to,
+                                                  const void *symbol, size_t bytes, size_t offset,
+                                                  int kind)
+{
+    return pl_cudaGraphMemcpyNodeSetParamsFromSymbol(cuda_in_exec(exec, node), to, symbol, bytes,
+                                                     offset, kind);
+}
+
+/* ---------------------------------------------------------------- what nodes are */
+
+static const cuda_op *op_in(const cuda_node *x, cuda_op_kind kind)
+{
+    return x && x->op.kind == kind ? &x->op : NULL;
+}
+
+int pl_cudaGraphKernelNodeGetParams(void *node, void *params)
+{
+    cuda_node *x = node;
+    kernel_params *p = params;
+    const cuda_op *op = op_in(x, OP_KERNEL);
+    if (!op || !p) return CU_INVALID_VALUE;
+    const cuda_function *f = op->u.kernel.f;
+    if (!x->args) x->args = calloc(f->info.nparams + 1, sizeof *x->args);
+    if (!x->args) return CU_MEMORY_ALLOCATION;
+    for (uint32_t k = 0; k < f->info.nparams; k++)
+        x->args[k] = op->u.kernel.params + f->param[k].offset;
+    *p = (kernel_params){.function = f->host ? f->host : f,
+                         .grid = op->u.kernel.l.grid,
+                         .block = op->u.kernel.l.block,
+                         .shared = (unsigned)op->u.kernel.l.shared,
+                         .args = x->args};
+    return CU_OK;
+}
+
+static void side_of(const cuda_side *s, const cuda_copy *c, struct cuda_array **array, cuda_pos *at,
+                    cuda_pitched *memory)
+{
+    *array = s->array;
+    *at = (cuda_pos){s->x, s->y, s->z};
+    const size_t pitch = s->pitch ? s->pitch : c->width;
+    if (!s->array)
+        *memory = (cuda_pitched){.ptr = s->p,
+                                 .pitch = pitch,
+                                 .xsize = c->width,
+                                 .ysize = s->slice ? s->slice / pitch : c->height};
+}
+
+int pl_cudaGraphMemcpyNodeGetParams(void *node, cuda_copy3d *p)
+{
+    const cuda_op *op = op_in(node, OP_COPY);
+    if (!op || !p) return CU_INVALID_VALUE;
+    const cuda_copy *c = &op->u.copy;
+    *p = (cuda_copy3d){.extent = {c->width, c->height, c->depth}, .kind = c->kind};
+    side_of(&c->from, c, &p->from_array, &p->from_pos, &p->from);
+    side_of(&c->to, c, &p->to_array, &p->to_pos, &p->to);
+    return CU_OK;
+}
+
+int pl_cudaGraphMemsetNodeGetParams(void *node, void *params)
+{
+    const cuda_op *op = op_in(node, OP_SET);
+    memset_params *p = params;
+    if (!op || !p) return CU_INVALID_VALUE;
+    const cuda_set *s = &op->u.set;
+    *p = (memset_params){.p = s->p,
+                         .pitch = s->pitch,
+                         .value = s->value,
+                         .element = s->element,
+                         .width = s->width,
+                         .height = s->height};
+    return CU_OK;
+}
+
+int pl_cudaGraphHostNodeGetParams(void *node, void *params)
+{
+    const cuda_op *op = op_in(node, OP_HOST);
+    host_params *p = params;
+    if (!op || !p) return CU_INVALID_VALUE;
+    *p = (host_params){op->u.host.fn, op->u.host.arg};
+    return CU_OK;
+}
+
+static int get_event(void *node, cuda_op_kind kind, void **out)
+{
+    const cuda_op *op = op_in(node, kind);
+    if (!op || !out) return CU_INVALID_VALUE;
+    *out = op->u.event;
+    return CU_OK;
+}
+
+static int set_event(void *node, cuda_op_kind kind, void *event)
+{
+    cuda_op op;
+    const int error = event_op(kind, event, &op);
+    return cuda_replace_op(node, &op, error);
+}
+
+int pl_cudaGraphEventRecordNodeGetEvent(void *node, void **out)
+{
+    return get_event(node, OP_RECORD, out);
+}
+
+int pl_cudaGraphEventWaitNodeGetEvent(void *node, void **out)
+{
+    return get_event(node, OP_WAIT, out);
+}
+
+int pl_cudaGraphEventRecordNodeSetEvent(void *node, void *event)
+{
+    return set_event(node, OP_RECORD, event);
+}
+
+int pl_cudaGraphEventWaitNodeSetEvent(void *node, void *event)
+{
+    return set_event(node, OP_WAIT, event);
+}
+
+int pl_cudaGraphExecEventRecordNodeSetEvent(void *exec, void *node, void *event)
+{
+    return set_event(cuda_in_exec(exec, node), OP_RECORD, event);
+}
+
+int pl_cudaGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
+{
+    return set_event(cuda_in_exec(exec, node), OP_WAIT, event);
+}
+
+int pl_cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t *n)
+{
+    const cuda_node *x = node;
+    size_t found = 0;
+    (void)data;
+    if (!x || !n) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < x->graph->n; k++)
+        for (size_t i = 0; i < x->graph->node[k]->nbefore; i++) {
+            if (x->graph->node[k]->before[i] != x) continue;
+            if (out && found < *n) out[found] = x->graph->node[k];
+            found++;
+        }
+    for (size_t k = found; out && k < *n; k++) out[k] = NULL;
+    *n = found;
+    return CU_OK;
+}
+
+int pl_cudaGraphNodeGetDependentNodes_12(void *node, void **out, size_t *n)
+{
+    return pl_cudaGraphNodeGetDependentNodes(node, out, NULL, n);
+}
+
+int pl_cudaGraphInstantiateWithParams(void **out, void *graph, void *params)
+{
+    struct {
+        unsigned long long flags;
+        void *upload, *node;
+        int result;
+    } *p = params;
+    if (!p) return CU_INVALID_VALUE;
+    p->node = NULL;
+    const int error = pl_cudaGraphInstantiateWithFlags(out, graph, p->flags);
+    p->result = error != 0; /* cudaGraphInstantiateError */
+    return error;
+}
+
+int pl_cudaGraphExecGetFlags(void *exec, unsigned long long *flags)
+{
+    const cuda_graph *g = cuda_exec_of(exec);
+    if (!g || !flags) return CU_INVALID_VALUE;
+    *flags = g->flags;
+    return CU_OK;
+}
+
+int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
+{
+    static const char *const kind[] = {
+        "kernel", "copy", "set", "host function", "graph", "empty", "wait",
+        "record", "",     "",    "alloc",         "free",  "",      "condition"};
+    const cuda_graph *g = cuda_graph_of(graph);
+    (void)flags;
+    if (!g || !path) return CU_INVALID_VALUE;
+    FILE *f = fopen(path, "w");
+    if (!f) return CU_FILE_NOT_FOUND;
+    fputs("digraph graph_1 {\n", f);
+    for (size_t k = 0; k < g->n; k++) {
+        cuda_node *x = g->node[k];
+        fprintf(f, "  \"%p\" [label=\"%s%s%s\"];\n", (void *)x, kind[x->op.kind],
+                x->op.kind == OP_KERNEL ? " " : "",
+                x->op.kind == OP_KERNEL ? cuda_shown_name(x->op.u.kernel.f) : "");
+        for (size_t i = 0; i < x->nbefore; i++)
+            fprintf(f, "  \"%p\" -> \"%p\";\n", (void *)x->before[i], (void *)x);
+    }
+    fputs("}\n", f);
+    return fclose(f) == 0 ? CU_OK : CU_UNKNOWN;
+}
+
+/* ---------------------------------------------------------------- user objects */
+
+typedef struct cuda_user_object {
+    void *p;
+    cuda_host_fn *destroy;
+    uint64_t refs;
+} cuda_user_object;
+
+typedef struct cuda_user_reference {
+    struct cuda_user_reference *next;
+    cuda_user_object *object;
+    uint64_t count;
+} cuda_user_reference;
+
+static cuda_table objects;
+
+static int let_go(cuda_user_object *o, uint64_t count)
+{
+    if (count > o->refs) return CU_INVALID_VALUE;
+    o->refs -= count;
+    if (o->refs) return CU_OK;
+    cuda_table_remove(&objects, o);
+    pthread_mutex_unlock(&cuda.lock);
+    o->destroy(o->p);
+    pthread_mutex_lock(&cuda.lock);
+    free(o);
+    return CU_OK;
+}
+
+int pl_cudaUserObjectCreate(void **out, void *p, cuda_host_fn *destroy, unsigned refs,
+                            unsigned flags)
+{
+    if (!out || !destroy || !refs || flags != 1) return CU_INVALID_VALUE;
+    cuda_user_object *o = calloc(1, sizeof *o);
+    if (!o || !cuda_table_put(&objects, o, o)) {
+        free(o);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *o = (cuda_user_object){p, destroy, refs};
+    *out = o;
+    return CU_OK;
+}
+
+int pl_cudaUserObjectRetain(void *object, unsigned count)
+{
+    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
+    if (!o || !count) return CU_INVALID_VALUE;
+    o->refs += count;
+    return CU_OK;
+}
+
+int pl_cudaUserObjectRelease(void *object, unsigned count)
+{
+    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
+    return o && count ? let_go(o, count) : CU_INVALID_VALUE;
+}
+
+static int hold(cuda_graph *g, cuda_user_object *o, uint64_t count)
+{
+    cuda_user_reference *r = g->user;
+    while (r && r->object != o) r = r->next;
+    if (!r) {
+        r = calloc(1, sizeof *r);
+        if (!r) return CU_MEMORY_ALLOCATION;
+        *r = (cuda_user_reference){g->user, o, 0};
+        g->user = r;
+    }
+    r->count += count;
+    return CU_OK;
+}
+
+/* Flag 1: the caller's references become those of the graph. */
+int pl_cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags)
+{
+    cuda_graph *g = cuda_graph_of(graph);
+    cuda_user_object *o = object ? cuda_table_get(&objects, object) : NULL;
+    if (!g || !o || !count || flags > 1) return CU_INVALID_VALUE;
+    const int error = hold(g, o, count);
+    if (!error && !flags) o->refs += count;
+    return error;
+}
+
+int pl_cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
+{
+    const cuda_graph *g = cuda_graph_of(graph);
+    cuda_user_reference *r = g ? g->user : NULL;
+    while (r && r->object != object) r = r->next;
+    if (!r || !count || count > r->count) return CU_INVALID_VALUE;
+    r->count -= count;
+    return let_go(r->object, count);
+}
+
+void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from)
+{
+    for (const cuda_user_reference *r = from->user; r; r = r->next)
+        if (r->count && hold(copy, r->object, r->count) == CU_OK) r->object->refs += r->count;
+}
+
+void cuda_drop_user_objects(cuda_graph *g)
+{
+    while (g->user) {
+        cuda_user_reference *r = g->user;
+        g->user = r->next;
+        if (r->count) let_go(r->object, r->count);
+        free(r);
+    }
+}

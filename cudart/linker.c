@@ -1,0 +1,169 @@
+/* linker.c - cuLink...: PTX that is linked while the program runs.
+ *
+ * What linking gives is a list of the texts, which cuModuleLoadData knows by its beginning; it is
+ * assembled once here, so that mistakes are told by the link. */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INPUT_PTX = 1, /* CUjitInputType */
+    INPUT_FATBINARY = 2,
+    WALL_TIME = 2, /* CUjit_option */
+    INFO_LOG_SIZE = 4,
+    LOG_BUFFER = 5,
+    LOG_SIZE = 6
+};
+
+static const char magic[8] = "PLLINK1";
+
+typedef struct cuda_link {
+    char **text;
+    size_t n, cap;
+    unsigned char *list; /* once it is complete */
+    char *log;
+    size_t log_room;
+} cuda_link;
+
+bool cuda_is_link(const void *image)
+{
+    return memcmp(image, magic, sizeof magic) == 0;
+}
+
+/* The texts of a list, owned by the caller. */
+int cuda_link_texts(const void *image, char ***texts, size_t *n)
+{
+    const unsigned char *at = image;
+    uint64_t count, bytes;
+    memcpy(&count, at + sizeof magic, sizeof count);
+    at += sizeof magic + sizeof count;
+    *texts = calloc(count ? count : 1, sizeof **texts);
+    *n = 0;
+    if (!*texts) return CU_MEMORY_ALLOCATION;
+    for (uint64_t k = 0; k < count; k++) {
+        memcpy(&bytes, at, sizeof bytes);
+        at += sizeof bytes;
+        char *text = malloc(bytes + 1);
+        if (!text) return CU_MEMORY_ALLOCATION;
+        memcpy(text, at, bytes);
+        text[bytes] = '\0';
+        at += bytes;
+        (*texts)[(*n)++] = text;
+    }
+    return CU_OK;
+}
+
+static void read_options(cuda_link *l, unsigned n, const int *option, void **value)
+{
+    for (unsigned k = 0; k < n; k++) {
+        if (option[k] == LOG_BUFFER) l->log = value[k];
+        if (option[k] == LOG_SIZE) l->log_room = (size_t)(uintptr_t)value[k];
+        /* What the call gives back: no time, no text. */
+        if (option[k] == WALL_TIME || option[k] == INFO_LOG_SIZE) value[k] = NULL;
+    }
+}
+
+int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
+{
+    if (!out || (n && (!option || !value))) return CU_INVALID_VALUE;
+    cuda_link *l = calloc(1, sizeof *l);
+    if (!l) return CU_MEMORY_ALLOCATION;
+    read_options(l, n, option, value);
+    if (l->log && l->log_room) *l->log = '\0';
+    *out = l;
+    return CU_OK;
+}
+
+/* Takes the text over. */
+static int add(cuda_link *l, char *text)
+{
+    if (!text) return CU_MEMORY_ALLOCATION;
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 4;
+        char **more = realloc(l->text, cap * sizeof *more);
+        if (!more) {
+            free(text);
+            return CU_MEMORY_ALLOCATION;
+        }
+        l->text = more;
+        l->cap = cap;
+    }
+    l->text[l->n++] = text;
+    return CU_OK;
+}
+
+static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
+{
+    char code[128], *text = NULL;
+    size_t n;
+    if (type == INPUT_PTX) return add(l, strndup(data, bytes));
+    if (type != INPUT_FATBINARY || !cuda_is_fatbin(data)) {
+        cuda_say("only PTX and fat binaries with PTX can be linked");
+        return CU_INVALID_IMAGE;
+    }
+    const int error = cuda_fatbin_ptx(data, cuda_capability(), &text, &n, code);
+    return error ? error : add(l, text);
+}
+
+int pl_cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name,
+                        unsigned n, int *option, void **value)
+{
+    (void)name, (void)n, (void)option, (void)value;
+    return link && data ? add_data(link, type, data, bytes) : CU_INVALID_VALUE;
+}
+
+int pl_cuLinkAddFile_v2(void *link, int type, const char *path, unsigned n, int *option,
+                        void **value)
+{
+    size_t bytes;
+    (void)n, (void)option, (void)value;
+    if (!link || !path) return CU_INVALID_VALUE;
+    char *data = cuda_read_file(path, &bytes);
+    if (!data) return CU_FILE_NOT_FOUND;
+    const int error = add_data(link, type, data, bytes);
+    free(data);
+    return error;
+}
+
+static void put(unsigned char **to, const void *bytes, size_t n)
+{
+    memcpy(*to, bytes, n);
+    *to += n;
+}
+
+int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
+{
+    cuda_link *l = link;
+    size_t room = sizeof magic + sizeof(uint64_t);
+    if (!l || !out || !l->n) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < l->n; k++) room += sizeof(uint64_t) + strlen(l->text[k]);
+    free(l->list);
+    unsigned char *at = l->list = malloc(room);
+    if (!at) return CU_MEMORY_ALLOCATION;
+    put(&at, magic, sizeof magic);
+    put(&at, &(uint64_t){l->n}, sizeof(uint64_t));
+    for (size_t k = 0; k < l->n; k++) {
+        const uint64_t n = strlen(l->text[k]);
+        put(&at, &n, sizeof n);
+        put(&at, l->text[k], n);
+    }
+    cuda_module *m = NULL;
+    const int error = cuda_load_image(&m, l->list, l->log, l->log_room);
+    if (error) return error;
+    cuda_module_free(m);
+    *out = l->list;
+    if (bytes) *bytes = room;
+    return CU_OK;
+}
+
+int pl_cuLinkDestroy(void *link)
+{
+    cuda_link *l = link;
+    if (!l) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < l->n; k++) free(l->text[k]);
+    free(l->text);
+    free(l->list);
+    free(l);
+    return CU_OK;
+}

@@ -1,0 +1,198 @@
+/* app_graph.c - tests of graphs beyond kernels, copies and host functions: memory that they
+ * allocate, conditional nodes, nodes by one call, user objects; and linking at run time. */
+#include "tests/cudart/app.h"
+
+int cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, size_t nbefore,
+                             void *params);
+int cudaGraphAddMemFreeNode(void **out, void *graph, void *const *before, size_t nbefore, void *p);
+int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value);
+int cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value, unsigned flags);
+int cudaGraphAddNode(void **out, void *graph, void *const *before, const void *data, size_t nbefore,
+                     void *params);
+int cudaGraphKernelNodeGetParams(void *node, void *params);
+int cudaUserObjectCreate(void **out, void *p, void (*destroy)(void *), unsigned refs,
+                         unsigned flags);
+int cudaUserObjectRelease(void *object, unsigned count);
+int cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
+
+typedef struct kernel_params {
+    const void *function;
+    dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+} kernel_params;
+
+/* cudaGraphNodeParams: a kernel, or a condition. */
+typedef struct node_params {
+    int kind, reserved[3];
+    union {
+        long long room[29];
+        kernel_params kernel;
+        struct {
+            uint64_t handle;
+            int kind;
+            unsigned n;
+            void **body;
+        } condition;
+    } u;
+    long long reserved2;
+} node_params;
+
+/* A graph allocates memory, writes and reads it, and frees it; without the last it cannot run
+ * twice until the program frees it. */
+void graph_memory(void)
+{
+    struct {
+        char pool[88];
+        const void *access;
+        size_t naccess, bytes;
+        void *p;
+    } alloc = {.bytes = 64};
+    unsigned value = 21, copied = 0;
+    uint64_t used = 1;
+    void *g, *exec, *node[4];
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphAddMemAllocNode(&node[0], g, NULL, 0, &alloc), 0);
+    void *args[] = {&alloc.p, &value};
+    const kernel_params store = {
+        .function = stub_store, .grid = shape(1), .block = shape(1), .args = args};
+    kernel_params back;
+    EXPECT(cudaGraphAddKernelNode(&node[1], g, node, 1, &store), 0);
+    EXPECT(cudaGraphKernelNodeGetParams(node[1], &back), 0);
+    EXPECT(back.function == stub_store && *(unsigned *)back.args[1] == 21, 1);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[2], g, node + 1, 1, &copied, alloc.p, 4, COPY_D2H), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(copied, 21);
+    EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
+    EXPECT(used, 64);
+    EXPECT(cudaGraphLaunch(exec, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaFreeAsync(alloc.p, NULL), 0);
+    EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, alloc.p), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    for (int k = 0; k < 3; k++) EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
+    EXPECT(used, 0);
+    EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, &used), CU_INVALID_VALUE);
+}
+
+/* Allocations of a stream that captures become nodes. */
+void graph_captured_memory(void)
+{
+    unsigned value = 5, copied = 0;
+    void *s, *g, *exec, *d;
+    size_t n = 0;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaMallocAsync(&d, 256, s), 0);
+    void *args[] = {&d, &value};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, s), 0);
+    EXPECT(cudaMemcpyAsync(&copied, d, 4, COPY_D2H, s), 0);
+    EXPECT(cudaFreeAsync(d, s), 0);
+    EXPECT(cudaStreamEndCapture(s, &g), 0);
+    EXPECT(cudaGraphGetNodes(g, NULL, &n), 0);
+    EXPECT(n, 4);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    EXPECT(cudaGraphDestroy(g), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(copied, 5);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(cudaFree(d), CU_INVALID_VALUE);
+}
+
+/* A loop whose body counts down from 5 and says whether it goes on; it begins anew in each launch.
+ */
+void graph_condition(void)
+{
+    uint64_t handle;
+    unsigned left = 5, rounds = 0;
+    void *d, *g, *exec, *node[2];
+    EXPECT(cudaMalloc(&d, 8), 0);
+    EXPECT(cudaMemset(d, 0, 8), 0);
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[0], g, NULL, 0, d, &left, 4, COPY_H2D), 0);
+    EXPECT(cudaGraphConditionalHandleCreate(&handle, g, 1, 1), 0);
+    node_params loop = {.kind = 13, .u.condition = {handle, 1, 1, NULL}};
+    EXPECT(cudaGraphAddNode(&node[1], g, node, NULL, 1, &loop), 0);
+    void *args[] = {&handle, &d};
+    node_params body = {
+        .u.kernel = {
+            .function = stub_countdown, .grid = shape(1), .block = shape(1), .args = args}};
+    EXPECT(cudaGraphAddNode(&node[0], loop.u.condition.body[0], NULL, NULL, 0, &body), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    for (unsigned k = 1; k <= 2; k++) {
+        EXPECT(cudaGraphLaunch(exec, NULL), 0);
+        EXPECT(cudaMemcpy(&rounds, (char *)d + 4, 4, COPY_D2H), 0);
+        EXPECT(rounds, 5 * k);
+    }
+    loop.u.condition.handle++;
+    EXPECT(cudaGraphAddNode(&node[1], g, NULL, NULL, 0, &loop), CU_INVALID_VALUE);
+}
+
+static void count_up(void *p)
+{
+    ++*(int *)p;
+}
+
+/* The object lives until the last graph that holds it is gone. */
+void graph_object(void)
+{
+    int gone = 0;
+    void *o, *g, *exec;
+    EXPECT(cudaUserObjectCreate(&o, &gone, count_up, 1, 1), 0);
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphRetainUserObject(g, o, 1, 1), 0);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    EXPECT(cudaGraphDestroy(g), 0);
+    EXPECT(gone, 0);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(gone, 1);
+    EXPECT(cudaUserObjectRelease(o, 1), CU_INVALID_VALUE);
+}
+
+/* ---------------------------------------------------------------- linking */
+
+int cuInit(unsigned flags);
+int cuLinkCreate_v2(unsigned n, int *option, void **value, void **out);
+int cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name, unsigned n,
+                     int *option, void **value);
+int cuLinkComplete(void *link, void **out, size_t *bytes);
+int cuLinkDestroy(void *link);
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+static char caller[] =
+    HEAD ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+         ".visible .entry run(.param .u64 to, .param .u32 v)\n"
+         "{ .reg .b32 a<3>; .reg .b64 d; ld.param.u64 d, [to]; ld.param.u32 a1, [v];\n"
+         "  { .param .b32 x; .param .b32 r; st.param.b32 [x], a1;\n"
+         "    call.uni (r), twice, (x); ld.param.b32 a2, [r]; } st.u32 [d], a2; ret; }\n";
+static char callee[] = HEAD ".visible .func (.param .b32 r) twice(.param .b32 x)\n"
+                            "{ .reg .b32 a; ld.param.b32 a, [x]; add.u32 a, a, a;\n"
+                            "  st.param.b32 [r], a; ret; }\n";
+
+/* PTX of two texts, linked by the driver API. One of them alone does not link. */
+void link_ptx(void)
+{
+    unsigned v = 21, result = 0;
+    size_t bytes = 0;
+    void *link, *image, *m, *f, *d;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
+    EXPECT(cuLinkAddData_v2(link, 0, caller, sizeof caller, "a", 0, NULL, NULL), CU_INVALID_IMAGE);
+    EXPECT(cuLinkAddData_v2(link, 1, caller, sizeof caller, "a", 0, NULL, NULL), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), 0);
+    EXPECT(cuLinkComplete(link, &image, &bytes), 0);
+    EXPECT(bytes > sizeof caller + sizeof callee, 1);
+    EXPECT(cuModuleLoadData(&m, image), 0);
+    EXPECT(cuLinkDestroy(link), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "run"), 0);
+    EXPECT(cudaMalloc(&d, 4), 0);
+    void *args[] = {&d, &v};
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
+    EXPECT(result, 42);
+}
