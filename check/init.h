@@ -22,6 +22,7 @@ typedef enum pl_init_rule {
     PL_RULE_BFE,
     PL_RULE_BFI,
     PL_RULE_PRMT,
+    PL_RULE_COMPARE, /* setp: a predicate may decide alone */
     PL_RULE_SELECT,
     PL_RULE_SHUFFLE,
     PL_RULE_WARP, /* votes, reductions: of all lanes */

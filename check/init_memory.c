@@ -6,6 +6,7 @@
 #include "check/internal.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/cuda_builtins.h"
+#include "emu/exec/tma/tma_copy.h"
 
 enum { MOST_BYTES = 32 };
 
@@ -327,6 +328,7 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
     uint64_t to[PL_LANES], from[PL_LANES];
+    uint8_t from_memory[PL_LANES];
     if (s && s->n) {
         pl_traced_guard(w, i, s);
         look_at_address(w, i, s, 0, flags & PL_MF_ADDR32);
@@ -334,11 +336,16 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     }
     pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, to);
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32_2, (int32_t)i->target, from);
+    for (unsigned l = 0; l < PL_LANES; l++) from_memory[l] = (uint8_t)pl_copy_reads(w, i, l);
     known(w, i)->inner(w, i);
     for (uint32_t m = all_defined(w, PL_SP_GENERIC) ? 0 : exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         const spot a = spot_of(w, l, PL_SP_GLOBAL, from[l]), b = spot_of(w, l, PL_SP_SHARED, to[l]);
-        copy_bits(w, l, &a, &b, bytes);
+        const unsigned read = from_memory[l];
+        spot rest = b;
+        rest.at += read;
+        copy_bits(w, l, &a, &b, read);
+        if (read < bytes) write_bits(w, &rest, bytes - read, NULL, 0);
     }
 }
 
@@ -358,11 +365,26 @@ static spot spot_at(pl_warp *w, const uint8_t *bytes)
                   .address = p.address};
 }
 
+static bool stored_piece(void *ctx, const pl_tma_piece *p)
+{
+    pl_warp *w = ctx;
+    const spot to = spot_of(w, 0, PL_SP_GLOBAL, p->address);
+    write_bits(w, &to, p->valid, NULL, 0);
+    return true;
+}
+
 /* Bulk copies carry bits along; tiles of tensors and sums count as defined. */
 void pl_init_copy(pl_warp *w, const pl_async_op *o)
 {
-    if (o->kind == PL_ASYNC_ARRIVE || o->kind == PL_ASYNC_TENSOR || o->family == PL_ASYNC_GROUP)
+    if (o->kind == PL_ASYNC_ARRIVE || o->family == PL_ASYNC_GROUP) return;
+    if (o->kind == PL_ASYNC_TENSOR) {
+        const spot tile = spot_at(w, o->tensor->tile);
+        if (o->tensor->kind == PL_TMA_LOAD)
+            write_bits(w, &tile, pl_tma_extent(o->tensor), NULL, 0);
+        else
+            pl_tma_walk(o->tensor, stored_piece, w);
         return;
+    }
     const unsigned lane = w->exec ? (unsigned)__builtin_ctz(w->exec) : 0;
     const spot to = spot_at(w, o->to), from = spot_at(w, o->from);
     if (!to.in) return;

@@ -265,6 +265,39 @@ static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[P
     return results;
 }
 
+/* A comparison and the predicate that it is combined with: each of them decides alone if it is
+ * false (and), true (or). What the comparison says is seen when the predicate is set so that it
+ * does not matter. */
+static unsigned compare(look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES])
+{
+    const pl_insn *i = k->i;
+    const unsigned last = k->f->noperands - 1u;
+    const bool both = pl_insn_has(i, W_and), either = pl_insn_has(i, W_or);
+    if (!k->f->operand[last].read || width(k, last) != 1 || both == either ||
+        k->pred + i->op[last] >= k->s->preds)
+        return 1;
+    pl_warp *w = (pl_warp *)(uintptr_t)k->w;
+    const bool second = k->f->operand[1].written && i->op[1] != PL_NO_OPERAND;
+    const uint32_t unsure = k->s->pred[k->pred + i->op[last]], value = pl_pred_read(w, i, last),
+                   c = i->op[last], p = i->op[0];
+    const uint32_t old[2] = {w->pred[c], p != PL_NO_OPERAND ? w->pred[p] : 0};
+    for (unsigned l = 0; l < PL_LANES; l++)
+        if (!(unsure >> l & 1u) && (both ? !(value >> l & 1u) : value >> l & 1u)) bits[0][l] = 0;
+    if (second || p == PL_NO_OPERAND || !(unsure & w->exec)) return 1;
+    w->pred[c] = both != (i->neg >> last & 1u) ? UINT32_MAX : 0;
+    x->inner(w, i);
+    const uint32_t holds = w->pred[p];
+    w->pred[p] = old[1];
+    w->pred[c] = old[0];
+    for (uint32_t m = unsure & w->exec; m; m &= m - 1) {
+        k->lane = (unsigned)__builtin_ctz(m);
+        const bool known = !(get(k, last - 2).bits | get(k, last - 1).bits);
+        if (known && (both ? !(holds >> k->lane & 1u) : holds >> k->lane & 1u))
+            bits[0][k->lane] = 0;
+    }
+    return 1;
+}
+
 /* ---- which rule ---- */
 
 unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x,
@@ -284,6 +317,7 @@ unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x
     case PL_RULE_SHUFFLE: return shuffle(&k, from, bits, origin);
     case PL_RULE_WARP: return whole_warp(&k, from, bits, origin);
     case PL_RULE_MMA: return product(&k, x, bits, origin);
+    case PL_RULE_COMPARE: return compare(&k, x, bits);
     default: break;
     }
     for (uint32_t m = from & w->exec; m; m &= m - 1) {
@@ -348,6 +382,7 @@ pl_init_rule pl_rule_of(const pl_insn *i)
     case M_not: return pred ? PL_RULE_ANY : PL_RULE_XOR;
     case M_lop3: return f->noperands == 5 ? PL_RULE_LOP3 : PL_RULE_ANY;
     case M__lop3: return PL_RULE_LOP3;
+    case M_setp: return PL_RULE_COMPARE;
     case M_shl: return PL_RULE_SHL;
     case M_shr: return PL_RULE_SHR;
     case M_bfe: return PL_RULE_BFE;

@@ -164,6 +164,9 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
  */
 bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p);
 
+/* Bytes that a lane's cp.async reads: the rest becomes zero. */
+unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
+
 /* ---- order.c ---- */
 /* What a group learned at barriers that it waited at, before it does anything. */
 void pl_order_settle(pl_warp *w, check_unit *u);

@@ -45,7 +45,7 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
     uint64_t in;
     p->owner = NULL;
     p->bytes = pl_resolve(w, lane, space, address, bytes, &real, &in);
-    if (!p->bytes || address % bytes) {
+    if (!p->bytes || address % (bytes & (0u - bytes))) {
         p->bytes = NULL;
         return false;
     }
@@ -468,6 +468,16 @@ static void other_memory(pl_warp *w, const pl_insn *i)
     close_visit(&v, i);
 }
 
+unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned bytes = i->op[2];
+    if (f->noperands < 4 || i->op[3] == PL_NO_OPERAND) return bytes;
+    if (f->operand[3].type == W_pred) return pl_pred_read(w, i, 3) >> lane & 1u ? 0 : bytes;
+    const uint32_t n = pl_row32(w, i->op[3])[lane];
+    return n > bytes ? n % bytes : n;
+}
+
 /* cp.async: an agent of the lane copies, until somebody waits for it. */
 static void copy_async(pl_warp *w, const pl_insn *i)
 {
@@ -487,10 +497,12 @@ static void copy_async(pl_warp *w, const pl_insn *i)
         for (uint32_t m = w->exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
             place p;
-            if (pl_place_of(w, l, write ? PL_SP_SHARED : PL_SP_GLOBAL, write ? to[l] : from[l],
-                            bytes, &p) &&
+            const unsigned here = write ? bytes : pl_copy_reads(w, i, l);
+            if (here &&
+                pl_place_of(w, l, write ? PL_SP_SHARED : PL_SP_GLOBAL, write ? to[l] : from[l],
+                            here, &p) &&
                 p.bytes)
-                enter(&v, l, &p, bytes);
+                enter(&v, l, &p, here);
         }
         close_visit(&v, i);
     }
