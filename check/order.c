@@ -512,7 +512,8 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     const fenced *f = u->fence ? &u->fence[lane] : NULL;
     for (unsigned r = 0; f && x->flags & PL_ACCESS_STRONG && r < PL_SCOPES; r++) {
         if (r > x->level && r != PL_SCOPE_NONE) continue;
-        if (r && f->released[r] == f->released[r - 1] && f->at[r] == f->at[r - 1]) {
+        if (r && r <= x->level + 1u && f->released[r] == f->released[r - 1] &&
+            f->at[r] == f->at[r - 1]) {
             out[r] = pl_knowledge_keep(out[r - 1]);
             continue;
         }

@@ -117,20 +117,24 @@ static bool waits(const visit *v, const pl_context *x)
     return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].looped;
 }
 
-/* Accesses of different warps, one of them volatile, that only luck orders: no race to the PTX
- * model, but seldom meant unless one of them waits for the other. */
+/* Accesses of different warps that only luck orders: two writes, one of them volatile, or a
+ * volatile write and a volatile read that does not wait for it. No race to the PTX model, but
+ * seldom meant. */
 static bool volatile_only(const visit *v, const pl_context *x)
 {
-    return (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
-           x->flags & v->self.flags & PL_ACCESS_STRONG && !waits(v, x) && !waits(v, &v->self) &&
-           !((x->flags & v->self.flags) & PL_ACCESS_ATOMIC) &&
-           (x->block != v->self.block || x->unit != v->self.unit);
+    const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
+    if (!(both & PL_ACCESS_STRONG) || (x->block == v->self.block && x->unit == v->self.unit))
+        return false;
+    return both & PL_ACCESS_WRITES
+               ? any & PL_ACCESS_VOLATILE && !(both & PL_ACCESS_ATOMIC)
+               : both & PL_ACCESS_VOLATILE && !waits(v, x) && !waits(v, &v->self);
 }
 
 /* A fence or an atomic operation would order the two if its scope were wider. */
 static bool too_narrow(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
-    return heard_at(v, x, t, lane, PL_SCOPE_NONE) && !heard_at(v, x, t, lane, PL_SCOPE_GPU);
+    return !pl_touch_several(t) && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
+           heard_at(v, x, t, lane, PL_SCOPE_NONE) && !heard_at(v, x, t, lane, PL_SCOPE_GPU);
 }
 
 static bool morally_strong(const visit *v, const pl_context *x)
