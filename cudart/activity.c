@@ -128,6 +128,72 @@ void cuda_note_allocation(const cuda_alloc *a, double end)
                                            .end = end * 1e-3}));
 }
 
+/* ---------------------------------------------------------------- --metrics */
+
+/* A metric of a kernel over its launches. */
+typedef struct cuda_metric {
+    const char *kernel;
+    const char *name, *unit; /* of the library's */
+    uint64_t launches;
+    double sum, least, most;
+} cuda_metric;
+
+static struct {
+    cuda_metric *at;
+    size_t n, cap;
+} metrics;
+
+static cuda_metric *metric_of(const char *kernel, const pl_metric *m)
+{
+    for (size_t k = 0; k < metrics.n; k++)
+        if (strcmp(metrics.at[k].name, m->name) == 0 && strcmp(metrics.at[k].kernel, kernel) == 0)
+            return &metrics.at[k];
+    if (metrics.n == metrics.cap) {
+        const size_t cap = metrics.cap ? 2 * metrics.cap : 64;
+        cuda_metric *more = realloc(metrics.at, cap * sizeof *more);
+        if (!more) return NULL;
+        metrics.at = more;
+        metrics.cap = cap;
+    }
+    char *copy = strdup(kernel);
+    if (!copy) return NULL;
+    metrics.at[metrics.n] = (cuda_metric){
+        .kernel = copy, .name = m->name, .unit = m->unit, .least = m->value, .most = m->value};
+    return &metrics.at[metrics.n++];
+}
+
+void cuda_count_metrics(const char *kernel)
+{
+    const pl_metric *m;
+    size_t n;
+    if (pl_trace_metrics(cuda.trace, cuda.options.metrics, &m, &n) != PL_OK) return;
+    for (size_t k = 0; k < n; k++) {
+        cuda_metric *sum = m[k].known ? metric_of(kernel, &m[k]) : NULL;
+        if (!sum) continue;
+        sum->launches++;
+        sum->sum += m[k].value;
+        if (m[k].value < sum->least) sum->least = m[k].value;
+        if (m[k].value > sum->most) sum->most = m[k].value;
+    }
+}
+
+void cuda_print_metrics(void)
+{
+    fflush(stdout);
+    if (!metrics.n) {
+        cuda_say("no metrics: no launch ran with the model of time to its end");
+        return;
+    }
+    for (size_t k = 0; k < metrics.n; k++) {
+        const cuda_metric *m = &metrics.at[k];
+        if (!k || strcmp(m->kernel, m[-1].kernel) != 0)
+            fprintf(stderr, "\n%s\n%8s %14s %14s %14s  %s\n", m->kernel, "launches", "least",
+                    "average", "most", "metric");
+        fprintf(stderr, "%8" PRIu64 " %14.6g %14.6g %14.6g  %s%s%s\n", m->launches, m->least,
+                m->sum / (double)m->launches, m->most, m->name, *m->unit ? ", " : "", m->unit);
+    }
+}
+
 /* ---------------------------------------------------------------- names */
 
 /* A program of nvcc has the C++ library, which knows how to take a name apart. */

@@ -169,6 +169,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     }
     cuda_kernel_time time = cuda_time_of(f, l, &r);
     time.blocks_per_sm = blocks;
+    if (cuda.options.metrics && cuda.trace && r.cycles && r.status == PL_OK)
+        cuda_count_metrics(time.name);
     if (cuda.options.summary) cuda_count(time.name, &r);
     cuda_clock_kernel(s, l, &time);
     if (r.status == PL_OK) {

@@ -3,11 +3,12 @@
  * Host and GPU have one address space. Device memory has addresses of a window that is reserved and
  * closed to the host, so that a host access to it fails as on a machine with a GPU; its bytes lie
  * elsewhere. Pinned and managed memory has the address that it has on the host. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, process_vm_readv */
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum {
@@ -321,6 +322,21 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     return alloc_host(size, MEMORY_MANAGED, flags, p);
 }
 
+/* The emulator may read a little beyond the end of memory. Where the program has nothing there, a
+ * page is put there. */
+static bool readable_beyond(uintptr_t end)
+{
+    char bytes[SLACK];
+    const struct iovec to = {bytes, SLACK}, from = {(void *)end, SLACK};
+    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == SLACK) return true;
+    const uintptr_t next = round_up(end, page());
+    void *p = mmap((void *)next, page(), PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p == (void *)next) return true;
+    if (p != MAP_FAILED) munmap(p, page()); /* an old kernel takes the address for a wish */
+    return end + SLACK <= next;
+}
+
 int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
 {
     if (!p || !size || flags > 15) return CU_INVALID_VALUE;
@@ -330,6 +346,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .type = MEMORY_HOST,
                           .flags = flags,
                           .registered = true};
+    if (!readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return publish(&a);
 }
 

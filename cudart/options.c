@@ -120,6 +120,10 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_TIMEOUT: good = number(value, 1, 1u << 30, &o->timeout); break;
     case O_MAX_CYCLES: good = number(value, 1, UINT64_MAX, &o->max_cycles); break;
     case O_MAX_INSTRUCTIONS: good = number(value, 1, UINT64_MAX, &o->max_instructions); break;
+    case O_METRICS:
+        o->metrics = value;
+        o->mode = PL_MODE_TIMING;
+        break;
     case O_SUMMARY: o->summary = true; break;
     case O_API_LOG: o->log = true; break;
     default: break;

@@ -77,10 +77,17 @@ static int open_trace(void)
                                 .max_bytes = o->trace_limit,
                                 .filter = o->filter,
                                 .packed = o->packed};
-    if (!o->trace || pl_trace_open(cuda.gpu, o->trace, &t, &cuda.trace) == PL_OK) return CU_OK;
+    const pl_metric *metric;
+    size_t n;
+    if (!o->trace && !o->metrics) return CU_OK;
+    if (pl_trace_open(cuda.gpu, o->trace, &t, &cuda.trace) != PL_OK) {
+        cuda_messages();
+        cuda.trace = NULL;
+        return CU_OK; /* the program runs all the same */
+    }
+    if (!o->metrics || pl_trace_metrics(cuda.trace, o->metrics, &metric, &n) == PL_OK) return CU_OK;
     cuda_messages();
-    cuda.trace = NULL;
-    return CU_OK; /* the program runs all the same */
+    return CU_INITIALIZATION;
 }
 
 int cuda_start(void)
@@ -104,6 +111,7 @@ __attribute__((destructor)) static void end(void)
 {
     if (!cuda.gpu || pthread_mutex_trylock(&cuda.lock) != 0) return;
     if (cuda.options.summary) cuda_summary();
+    if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
         cuda_note_allocation(&cuda.alloc.at[k], -1);
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();

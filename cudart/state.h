@@ -393,6 +393,9 @@ void cuda_note_call(int result, const char *error);
 void cuda_note_allocation(const cuda_alloc *a, double end);
 /* Counts what a launch executed. */
 void cuda_count(const char *name, const pl_result *r);
+/* Adds the metrics of the launch that has just ended; prints them all. */
+void cuda_count_metrics(const char *kernel);
+void cuda_print_metrics(void);
 /* The name of a kernel as its source has it. */
 const char *cuda_shown_name(cuda_function *f);
 

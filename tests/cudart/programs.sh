@@ -86,6 +86,8 @@ runs "launches beyond the first are marked" 0 "store 1 0
 store 2 1" "" ask "SELECT name || ' ' || graph || ' ' || estimated FROM activity WHERE kind = 'kernel' ORDER BY id"
 runs "summary" 5 good " 1 .* add$" with --summary vectors
 runs "summary of copies and calls" 5 good "\[copy HtoD\]$" with --summary vectors
+runs "metrics" 5 good "^ *1 .* inst_executed" with "--metrics inst_executed,ipc" vectors
+runs "metrics that there are not" 1 "$build/tests/cudart/app.c" "inst_exekuted" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --metrics inst_exekuted "$build/tests/cudart/app" device
 runs "timing that there is not" 1 "$build/tests/cudart/app.c" "no value for --timing" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --timing some "$build/tests/cudart/app" device
 
 if command -v nvcc >/dev/null 2>&1 && [ -z "${PTXLOOM_NO_NVCC:-}" ]; then
