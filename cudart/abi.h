@@ -60,6 +60,11 @@ typedef struct dim3 {
     unsigned x, y, z;
 } dim3;
 
+/* cudaIpcMemHandle_t, cudaIpcEventHandle_t */
+typedef struct cuda_ipc {
+    char bytes[64];
+} cuda_ipc;
+
 typedef struct cuda_extent {
     size_t width, height, depth;
 } cuda_extent;

@@ -127,7 +127,7 @@ static bool keep(const cuda_alloc *a)
 
 static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
 
-static int publish(const cuda_alloc *a)
+int cuda_publish(const cuda_alloc *a)
 {
     const pl_status st = pl_map_device(cuda.gpu, a->address, a->size, a->bytes, names[a->type]);
     if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
@@ -161,7 +161,7 @@ static int fill(cuda_alloc *a)
         a->room = round_up(a->size + SLACK, page());
         a->bytes = pages(a->room);
     }
-    const int error = a->bytes ? publish(a) : CU_MEMORY_ALLOCATION;
+    const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
     if (error && a->room && a->bytes)
         munmap(a->bytes, a->room);
     else if (error)
@@ -202,6 +202,51 @@ int cuda_alloc_at(uint64_t address, uint64_t size)
     return fill(&a);
 }
 
+int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
+{
+    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .fd = fd};
+    a.room = round_up(size + SLACK, page());
+    void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    a.bytes = p;
+    a.address = p == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
+    const int error = a.address ? cuda_publish(&a) : CU_MEMORY_ALLOCATION;
+    if (error) {
+        if (a.address) cuda_return_addresses(a.address, size);
+        if (p != MAP_FAILED) munmap(p, a.room);
+        close(fd);
+        return error;
+    }
+    cuda.used += size;
+    *out = a.address;
+    return CU_OK;
+}
+
+int cuda_share(uint64_t address)
+{
+    const size_t k = position(address);
+    cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
+    if (!a || a->address != address || a->fd > 0) return a && a->address == address ? a->fd : -1;
+    const uint64_t room = round_up(a->size + SLACK, page());
+    const int fd = memfd_create("ptxloom", MFD_CLOEXEC);
+    void *p = fd >= 0 && ftruncate(fd, (off_t)room) == 0
+                  ? mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                  : MAP_FAILED;
+    if (p == MAP_FAILED) {
+        if (fd >= 0) close(fd);
+        return -1;
+    }
+    memcpy(p, a->bytes, a->size);
+    pl_free_device(cuda.gpu, address);
+    if (pl_map_device(cuda.gpu, address, a->size, p, names[a->type]) != PL_OK) return -1;
+    if (a->room)
+        munmap(a->bytes, a->room);
+    else
+        free(a->bytes);
+    a->bytes = p;
+    a->room = room;
+    return a->fd = fd;
+}
+
 /* Memory of the host that the GPU reaches at the same address. */
 static int alloc_host(uint64_t size, int type, unsigned flags, void **out)
 {
@@ -210,7 +255,7 @@ static int alloc_host(uint64_t size, int type, unsigned flags, void **out)
     a.bytes = pages(a.room);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
     a.address = (uintptr_t)a.bytes;
-    const int error = publish(&a);
+    const int error = cuda_publish(&a);
     if (error) munmap(a.bytes, a.room);
     if (!error) *out = a.bytes;
     return error;
@@ -229,11 +274,12 @@ int cuda_release(uint64_t address, unsigned types)
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
         if (!a.fixed) cuda_return_addresses(a.address, a.size);
-        cuda.used -= a.size;
+        if (!a.physical) cuda.used -= a.size;
     }
+    if (a.fd > 0) close(a.fd);
     if (a.room)
         munmap(a.bytes, a.room);
-    else if (!a.registered)
+    else if (!a.registered && !a.physical)
         free(a.bytes);
     return CU_OK;
 }
@@ -244,7 +290,13 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
     const cuda_alloc *a = cuda_alloc_find(address);
     if (device) *device = a != NULL;
     if (a) {
-        if (bytes <= a->size - (address - a->address)) return a->bytes + (address - a->address);
+        uint64_t there = a->size - (address - a->address); /* with what is mapped behind it */
+        for (const cuda_alloc *b = a; bytes > there && b->physical; there += b->size) {
+            const cuda_alloc *next = cuda_alloc_find(b->address + b->size);
+            if (!next || !next->physical || next->bytes != b->bytes + b->size) break;
+            b = next;
+        }
+        if (bytes <= there) return a->bytes + (address - a->address);
         return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
     }
     uint8_t *view = pl_device_view(cuda.gpu, address, bytes); /* variables of modules */
@@ -347,7 +399,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .flags = flags,
                           .registered = true};
     if (!readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
-    return publish(&a);
+    return cuda_publish(&a);
 }
 
 int pl_cudaHostUnregister(void *p)

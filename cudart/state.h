@@ -89,15 +89,17 @@ struct cuda_module {
 /* ---- memory ---- */
 
 typedef struct cuda_alloc {
-    uint64_t address, size; /* as the GPU sees it */
-    uint8_t *bytes;         /* on the host */
-    uint64_t room;          /* bytes of the mapping */
-    int type;               /* MEMORY_... */
-    unsigned flags;         /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
-    bool registered;        /* belongs to the program */
-    bool pooled;            /* by cudaMallocAsync */
-    bool fixed;             /* its addresses are not given to others when it is freed */
-    double start;           /* ns: when it was made */
+    uint64_t address, size;         /* as the GPU sees it */
+    uint8_t *bytes;                 /* on the host */
+    uint64_t room;                  /* bytes of the mapping */
+    int type;                       /* MEMORY_... */
+    unsigned flags;                 /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
+    bool registered;                /* belongs to the program */
+    bool pooled;                    /* by cudaMallocAsync */
+    bool fixed;                     /* its addresses are not given to others when it is freed */
+    struct cuda_physical *physical; /* a mapping of it (cuMemMap); or NULL */
+    int fd;                         /* its bytes are those of this file; 0: of none */
+    double start;                   /* ns: when it was made */
 } cuda_alloc;
 
 /* ---- streams and events ---- */
@@ -243,6 +245,12 @@ int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out);
 uint64_t cuda_reserve_addresses(uint64_t size);
 void cuda_return_addresses(uint64_t address, uint64_t size);
 int cuda_alloc_at(uint64_t address, uint64_t size);
+/* Memory of a file, which is taken over. */
+int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
+/* Makes an allocation's bytes those of a file; -1: no memory. */
+int cuda_share(uint64_t address);
+/* The GPU reaches it from now on, and it is on the list. */
+int cuda_publish(const cuda_alloc *a);
 int cuda_release(uint64_t address, unsigned types);
 uint64_t cuda_device_bytes(void);
 

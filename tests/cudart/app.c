@@ -502,6 +502,9 @@ static const struct {
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},
     {"link", link_ptx},
+    {"virtual_memory", virtual_memory},
+    {"ipc", ipc},
+    {"registered", registered},
 };
 
 int main(int argc, char **argv)

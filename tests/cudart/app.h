@@ -105,6 +105,10 @@ void graph_captured_memory(void);
 void graph_condition(void);
 void graph_object(void);
 void link_ptx(void);
+/* Of app_memory.c. */
+void virtual_memory(void);
+void ipc(void);
+void registered(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

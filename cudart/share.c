@@ -1,0 +1,316 @@
+/* share.c - virtual memory management of the driver API, and memory and events that processes
+ * share.
+ *
+ * Physical memory is a file in memory, which other processes can map, too. A reserved range of
+ * device addresses has a range of host addresses beside it, where the files are mapped as the
+ * program maps them: what is next to each other for the GPU is so for the host. */
+#define _GNU_SOURCE /* memfd_create */
+#include "cudart/state.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    GRANULE = 2 << 20,  /* of physical memory and of addresses */
+    POSIX_FILE = 1,     /* CUmemAllocationHandleType */
+    READ_WRITE = 3,     /* CUmemAccess_flags */
+    CONTEXT_WRONG = 201 /* CUDA_ERROR_INVALID_CONTEXT */
+};
+
+/* CUmemAllocationProp */
+typedef struct allocation_properties {
+    int type, handle_types, location_type, location;
+    void *meta;
+    unsigned char flags[8];
+} allocation_properties;
+
+typedef struct cuda_physical {
+    int fd;
+    uint64_t size;
+    unsigned refs; /* handles of the program, and mappings */
+    allocation_properties properties;
+} cuda_physical;
+
+typedef struct reservation {
+    struct reservation *next;
+    uint64_t address, size;
+    uint8_t *beside; /* on the host; a page more */
+} reservation;
+
+static cuda_table physicals; /* by handle */
+static reservation *reservations;
+
+static cuda_physical *physical_of(uint64_t handle)
+{
+    return handle ? cuda_table_get(&physicals, (void *)(uintptr_t)handle) : NULL;
+}
+
+static reservation *reservation_of(uint64_t address, uint64_t size)
+{
+    for (reservation *r = reservations; r; r = r->next)
+        if (address - r->address < r->size && size <= r->size - (address - r->address)) return r;
+    return NULL;
+}
+
+static uint64_t page(void)
+{
+    return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void let_go(cuda_physical *p)
+{
+    if (--p->refs) return;
+    cuda_table_remove(&physicals, p);
+    cuda.used -= p->size;
+    close(p->fd);
+    free(p);
+}
+
+/* Takes the file over. */
+static int add_physical(int fd, uint64_t size, uint64_t *out)
+{
+    cuda_physical *p = fd >= 0 ? calloc(1, sizeof *p) : NULL;
+    if (!p || !cuda_table_put(&physicals, p, p)) {
+        free(p);
+        if (fd >= 0) close(fd);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *p = (cuda_physical){.fd = fd, .size = size, .refs = 1};
+    cuda.used += size;
+    *out = (uintptr_t)p;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- virtual memory management */
+
+int pl_cuMemGetAllocationGranularity(size_t *out, const void *properties, int option)
+{
+    if (!out || !properties || option < 0 || option > 1) return CU_INVALID_VALUE;
+    *out = GRANULE;
+    return CU_OK;
+}
+
+int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_t wish,
+                           unsigned long long flags)
+{
+    (void)wish; /* addresses are ours to choose */
+    if (!out || !size || size % GRANULE || alignment > GRANULE || flags) return CU_INVALID_VALUE;
+    reservation *r = calloc(1, sizeof *r);
+    if (!r) return CU_MEMORY_ALLOCATION;
+    void *beside =
+        mmap(NULL, size + page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const uint64_t address = beside == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
+    if (!address) {
+        if (beside != MAP_FAILED) munmap(beside, size + page());
+        free(r);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *r = (reservation){reservations, address, size, beside};
+    reservations = r;
+    *out = address;
+    return CU_OK;
+}
+
+int pl_cuMemAddressFree(uint64_t address, size_t size)
+{
+    reservation **at = &reservations;
+    while (*at && (*at)->address != address) at = &(*at)->next;
+    reservation *r = *at;
+    if (!r || r->size != size) return CU_INVALID_VALUE;
+    for (uint64_t a = address; a < address + size; a += GRANULE)
+        if (cuda_alloc_find(a)) return CU_INVALID_VALUE; /* something is mapped there */
+    *at = r->next;
+    munmap(r->beside, r->size + page());
+    cuda_return_addresses(address, size);
+    free(r);
+    return CU_OK;
+}
+
+int pl_cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned long long flags)
+{
+    const allocation_properties *q = properties;
+    if (!out || !q || !size || size % GRANULE || flags || q->type != 1) return CU_INVALID_VALUE;
+    if (q->location_type == 1 && q->location) return CU_INVALID_DEVICE;
+    if (size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - size)
+        return CU_MEMORY_ALLOCATION;
+    int fd = memfd_create("ptxloom", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    const int error = add_physical(fd, size, out);
+    if (!error) physical_of(*out)->properties = *q;
+    return error;
+}
+
+int pl_cuMemRelease(uint64_t handle)
+{
+    cuda_physical *p = physical_of(handle);
+    if (!p) return CU_INVALID_VALUE;
+    let_go(p);
+    return CU_OK;
+}
+
+int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
+                unsigned long long flags)
+{
+    cuda_physical *p = physical_of(handle);
+    const reservation *r = reservation_of(address, size);
+    if (!p || !r || !size || size % GRANULE || offset > p->size || size > p->size - offset ||
+        flags || cuda_alloc_find(address))
+        return CU_INVALID_VALUE;
+    uint8_t *bytes = r->beside + (address - r->address);
+    if (mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd, (off_t)offset) ==
+        MAP_FAILED)
+        return CU_MEMORY_ALLOCATION;
+    const cuda_alloc a = {.address = address,
+                          .size = size,
+                          .bytes = bytes,
+                          .type = MEMORY_DEVICE,
+                          .fixed = true,
+                          .physical = p};
+    const int error = cuda_publish(&a);
+    if (!error) p->refs++;
+    return error;
+}
+
+/* Mappings lie in the range as a whole. */
+int pl_cuMemUnmap(uint64_t address, size_t size)
+{
+    const reservation *r = reservation_of(address, size);
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (!r || !a || !a->physical || a->address != address) return CU_INVALID_VALUE;
+    for (uint64_t at = address; at < address + size;) {
+        a = cuda_alloc_find(at);
+        if (!a || !a->physical) {
+            at += GRANULE;
+            continue;
+        }
+        cuda_physical *p = a->physical;
+        const uint64_t next = a->address + a->size;
+        mmap(a->bytes, a->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0);
+        cuda_release(a->address, 1u << MEMORY_DEVICE);
+        let_go(p);
+        at = next;
+    }
+    return CU_OK;
+}
+
+int pl_cuMemSetAccess(uint64_t address, size_t size, const void *access, size_t n)
+{
+    return access && n && reservation_of(address, size) && cuda_alloc_find(address)
+               ? CU_OK
+               : CU_INVALID_VALUE;
+}
+
+int pl_cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t address)
+{
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (!flags || !location || !a || !a->physical) return CU_INVALID_VALUE;
+    *flags = READ_WRITE;
+    return CU_OK;
+}
+
+int pl_cuMemGetAllocationPropertiesFromHandle(void *out, uint64_t handle)
+{
+    const cuda_physical *p = physical_of(handle);
+    if (!p || !out) return CU_INVALID_VALUE;
+    memcpy(out, &p->properties, sizeof p->properties);
+    return CU_OK;
+}
+
+int pl_cuMemRetainAllocationHandle(uint64_t *out, void *address)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)address);
+    if (!out || !a || !a->physical) return CU_INVALID_VALUE;
+    a->physical->refs++;
+    *out = (uintptr_t)a->physical;
+    return CU_OK;
+}
+
+int pl_cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsigned long long flags)
+{
+    const cuda_physical *p = physical_of(handle);
+    if (!out || !p || flags || type != POSIX_FILE) return CU_INVALID_VALUE;
+    const int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
+    memcpy(out, &fd, sizeof fd);
+    return fd >= 0 ? CU_OK : CU_UNKNOWN;
+}
+
+int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
+{
+    struct stat st;
+    const int given = (int)(uintptr_t)file;
+    if (!out || type != POSIX_FILE || fstat(given, &st) != 0 || st.st_size <= 0)
+        return CU_INVALID_VALUE;
+    return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), (uint64_t)st.st_size, out);
+}
+
+/* ---------------------------------------------------------------- between processes */
+
+typedef struct ipc_handle {
+    uint32_t magic;
+    int32_t process, fd;
+    uint64_t size;
+} ipc_handle;
+
+static const uint32_t MEMORY_MAGIC = 0x4d504350, EVENT_MAGIC = 0x45504350;
+
+int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!out || !a || a->type != MEMORY_DEVICE || a->pooled || a->physical) return CU_INVALID_VALUE;
+    const ipc_handle h = {MEMORY_MAGIC, getpid(), cuda_share(a->address), a->size};
+    if (h.fd < 0) return CU_MEMORY_ALLOCATION;
+    memset(out, 0, sizeof *out);
+    memcpy(out, &h, sizeof h);
+    return CU_OK;
+}
+
+int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
+{
+    ipc_handle h;
+    char path[64];
+    uint64_t address;
+    memcpy(&h, &handle, sizeof h);
+    if (!out || flags > 1 || h.magic != MEMORY_MAGIC) return CU_INVALID_VALUE;
+    if (h.process == getpid()) return CONTEXT_WRONG;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.fd);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return CU_INVALID_HANDLE;
+    const int error = cuda_alloc_file(fd, h.size, &address);
+    if (!error) *out = (void *)(uintptr_t)address;
+    return error;
+}
+
+int pl_cudaIpcCloseMemHandle(void *p)
+{
+    cuda_wait(NULL);
+    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
+}
+
+/* What a process puts into streams has been executed when its call returns: an event of another
+ * process is always behind us. */
+int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
+{
+    const ipc_handle h = {.magic = EVENT_MAGIC, .process = getpid()};
+    if (!event || !cuda_table_get(&cuda.events, event)) return CU_INVALID_HANDLE;
+    if (!out) return CU_INVALID_VALUE;
+    memset(out, 0, sizeof *out);
+    memcpy(out, &h, sizeof h);
+    return CU_OK;
+}
+
+int pl_cudaIpcOpenEventHandle(void **out, cuda_ipc handle)
+{
+    enum { INTERPROCESS = 4, NO_TIMING = 2 };
+    ipc_handle h;
+    memcpy(&h, &handle, sizeof h);
+    if (!out || h.magic != EVENT_MAGIC) return CU_INVALID_VALUE;
+    return pl_cudaEventCreateWithFlags(out, INTERPROCESS | NO_TIMING);
+}
