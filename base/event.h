@@ -91,7 +91,7 @@ typedef struct pl_mem_event {
     uint16_t sm;
     uint8_t space;    /* pl_space of ptx/ast.h as resolved: global, shared, local, const, param */
     uint8_t kind;     /* pl_access_kind */
-    uint16_t size;    /* bytes a lane */
+    uint16_t size;    /* bytes per lane */
     uint16_t sectors; /* distinct 32-byte sectors (global, local) */
     uint16_t wavefronts; /* passes through L1 or shared memory */
     uint16_t level;      /* pl_level of the slowest part */

@@ -8,7 +8,7 @@
  * readers finds one of them.
  *
  * Cells are about words of four bytes until somebody accesses less of a page of 256 bytes, then
- * about bytes: 4 or 16 bytes a byte of memory that was touched. */
+ * about bytes: 4 or 16 bytes per byte of memory that was touched. */
 #ifndef PL_CHECK_SHADOW_H
 #define PL_CHECK_SHADOW_H
 

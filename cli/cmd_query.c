@@ -15,7 +15,7 @@ enum { O_CSV, O_JSON, O_NDJSON, O_LIST, O_ADVISE, O_TIMEOUT, O_COUNT };
 static const cli_option option[O_COUNT] = {
     [O_CSV] = {"csv", 0, NULL, "print comma-separated values"},
     [O_JSON] = {"json", 0, NULL, "print an array of objects"},
-    [O_NDJSON] = {"ndjson", 0, NULL, "print one object a line"},
+    [O_NDJSON] = {"ndjson", 0, NULL, "print one object per line"},
     [O_LIST] = {"list", 0, NULL, "list the named queries of the trace"},
     [O_ADVISE] = {"advise", 0, NULL, "say what costs time, with evidence and what to try"},
     [O_TIMEOUT] = CLI_TIMEOUT,

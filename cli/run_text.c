@@ -145,7 +145,7 @@ static void cost(const run_case *c)
     } else if (c->mode == PL_MODE_TIMING) {
         row("cycles", "%s", run_grouped(r->cycles, a));
         double ipc = r->cycles ? (double)r->inst_executed / (double)r->cycles : 0;
-        row("instructions", "%s   (%s thread instructions; %.2f a cycle on the whole GPU)",
+        row("instructions", "%s   (%s thread instructions; %.2f per cycle on the whole GPU)",
             run_grouped(r->inst_executed, a), run_grouped(r->thread_inst_executed, b), ipc);
         double achieved = run_counter(c, "sm__warps_active.avg.pct_of_peak_sustained_active");
         char part[32] = "";

@@ -276,7 +276,7 @@ static void occupy(double start, double end, double share)
     running.latest = larger(running.latest, end);
 }
 
-/* Without the model of time: as if every multiprocessor at work issued two instructions a cycle,
+/* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
  * and a launch took 1000 cycles by itself. */
 double cuda_guessed_cycles(double instructions, double blocks)
 {

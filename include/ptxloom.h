@@ -315,7 +315,7 @@ typedef struct pl_launch {
     const char *kernel;
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0: as the kernel says */
     uint32_t dynamic_shared;
-    uint32_t stack;     /* bytes a thread; 0: default */
+    uint32_t stack;     /* bytes per thread; 0: default */
     const void *params; /* the parameter block as laid out by pl_module_param */
     uint32_t param_bytes;
     pl_mode mode;

@@ -45,7 +45,7 @@ K tile_32x16(const float *in, float *out, int nx, int ny) { through_tile<32, 16,
 K tile_32x16_pad1(const float *in, float *out, int nx, int ny) { through_tile<32, 16, 1>(in, out, nx, ny); }
 K tile_32x16_pad2(const float *in, float *out, int nx, int ny) { through_tile<32, 16, 2>(in, out, nx, ny); }
 K tile_32x32(const float *in, float *out, int nx, int ny) { through_tile<32, 32, 0>(in, out, nx, ny); }
-// Two tiles a block, side by side in one array of rows of 2 BX + PAD words.
+// Two tiles per block, side by side in one array of rows of 2 BX + PAD words.
 template <int BX, int BY, int PAD> __device__ void two_tiles(const float *in, float *out, int nx, int ny)
 {
     __shared__ float tile[BY * (BX * 2 + PAD)];

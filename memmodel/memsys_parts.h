@@ -86,7 +86,7 @@ struct pl_memsys {
     uint64_t now;                 /* all events before it are played */
     uint64_t drawn;               /* when `beyond` was last looked through */
     uint64_t sent;                /* no request leaves earlier from now on */
-    pl_cache *l2;                 /* one a slice */
+    pl_cache *l2;                 /* one per slice */
     pl_port *slice;
     pl_written_line *written; /* by slice, PL_RECENT_WRITES each: the last writes, until when reads
                     of their lines wait; NULL: they don't */

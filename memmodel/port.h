@@ -8,7 +8,7 @@
  * out, the cycle at which a value leaves is known when it enters; no one has to tick the port
  * meanwhile.
  *
- * Widths are seldom whole numbers of bytes a cycle (L2 and DRAM have clocks of their own), so
+ * Widths are seldom whole numbers of bytes per cycle (L2 and DRAM have clocks of their own), so
  * occupation is counted in 1/PL_SUBCYCLES cycles. */
 #ifndef PL_MEMMODEL_PORT_H
 #define PL_MEMMODEL_PORT_H

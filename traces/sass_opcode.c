@@ -73,7 +73,7 @@ pl_tracedb_access pl_tracedb_opcode(const char *text, uint32_t effects)
             matrices = (uint32_t)(p[1] - '0');
     }
     if (!a.space) a.space = "generic";
-    /* An 8 by 8 matrix of 16-bit elements is 128 bytes: 4 a lane. */
+    /* An 8 by 8 matrix of 16-bit elements is 128 bytes: 4 per lane. */
     a.bytes = sized ? type * vector : matrices * 4;
     return a;
 }

@@ -80,7 +80,7 @@ bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside)
     uint8_t *p = may_grow(w, (uint64_t)lanes * (n - w->local_bytes)) ? calloc(lanes, n) : NULL;
     if (!p) {
         pl_fault(w, w->exec, 0, "CUDA_ERROR_OUT_OF_MEMORY",
-                 "no memory for %u bytes of local memory a thread", n);
+                 "no memory for %u bytes of local memory per thread", n);
         return false;
     }
     for (unsigned l = 0; w->local && l < lanes; l++)

@@ -175,10 +175,9 @@ static void looking(hang *h, pl_warp *w, const pl_simt_split *s)
     uint64_t in = s->poll_address;
     pl_resolve(w, first_lane(w, s), real, s->poll_address, 1, &real, &in);
     const pl_alloc *a = real == PL_SP_GLOBAL ? pl_memory_find(g->memory, in) : NULL;
-    put(&h->t, "spin, looking at %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global",
-        in);
+    put(&h->t, "poll %s address 0x%" PRIx64, real == PL_SP_SHARED ? "shared" : "global", in);
     if (a && a->name) put(&h->t, " (%s + %" PRIu64 ")", a->name, in - a->address);
-    put(&h->t, ", which nobody writes");
+    put(&h->t, ", which no thread writes");
 }
 
 static void at_barrier(text *t, pl_warp *w, const pl_simt_split *s)
@@ -226,13 +225,13 @@ static void reason(hang *h, pl_warp *w, const pl_simt_split *s)
             (unsigned long long)pl_grid_blocks(w->grid->before));
         return;
     case PL_SPLIT_CONVERGE:
-        put(t, "wait where the lanes of their warp meet again%s",
-            w->grid->simt_stack ? " (with --simt its they would be let go)" : "");
+        put(t, "wait for the other lanes of their warp to reconverge%s",
+            w->grid->simt_stack ? " (with --simt its they would be released)" : "");
         return;
     default:
         if (w->grid->simt_stack && s != &w->split[w->current])
-            put(t, "wait until the lanes that parted last have come to where they meet (with "
-                   "--simt its they would go on)");
+            put(t, "wait until the lanes that diverged last have reconverged (with --simt its they "
+                   "would continue)");
         else if (s->poll_pc)
             looking(h, w, s);
         else
@@ -258,7 +257,7 @@ static void doing(hang *h, pl_warp *w, const pl_simt_split *s)
         put(t, ": waits for lanes of its warp");
     else if (s->poll_pc)
         put(t, pl_forms[w->code[s->poll_pc - 1].form].mnem == M_mbarrier ? ": waits for an mbarrier"
-                                                                         : ": spins");
+                                                                         : ": polls memory");
     put(t, ")");
 }
 
@@ -410,7 +409,7 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
 {
     static const char *const head[] = {
         "deadlock: nothing can run any more",
-        "hang: nothing happens but looking at memory that nobody changes"};
+        "hang: threads only poll memory, which none of them changes"};
     pl_warp *first = NULL;
     const pl_simt_split *at = NULL;
     char space[sizeof g->fault.text];

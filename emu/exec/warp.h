@@ -60,7 +60,7 @@ typedef struct pl_memory_effect {
     uint32_t mask;   /* lanes of the half that accessed memory; 0: none did */
     uint8_t space;   /* resolved pl_space number (generic addresses are resolved) */
     uint8_t kind;    /* pl_access_kind */
-    uint16_t size;   /* bytes a lane */
+    uint16_t size;   /* bytes per lane */
     bool bypass_l1;  /* .cg, volatile, relaxed/acquire beyond the block, atomics */
     uint64_t policy; /* cache policy of the instruction (cache_policy.h), 0: none; set by the timing
                         model */

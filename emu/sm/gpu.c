@@ -38,7 +38,7 @@ static pl_status does_not_fit(pl_gpu_model *x, const pl_grid *g, uint32_t thread
     f->set = true;
     f->error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
     snprintf(f->text, sizeof f->text,
-             "a block does not fit an SM of %s: %u threads, %u registers a thread, %u bytes of "
+             "a block does not fit an SM of %s: %u threads, %u registers per thread, %u bytes of "
              "shared memory",
              x->m->name, threads, registers_of(g, x->m),
              g->entry->static_shared + g->dynamic_shared);

@@ -1,6 +1,6 @@
 /* warp_scheduler.c - which warp of a sub-core issues in a cycle.
  *
- * Each sub-core issues in order within a warp, one instruction a cycle. A warp's next issue cycle
+ * Each sub-core issues in order within a warp, one instruction per cycle. A warp's next issue cycle
  * is known as soon as it has issued (scoreboard.c); or it is unknown, and the thing it waits for
  * wakes it. */
 #include "emu/sm/units.h"

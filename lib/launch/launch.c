@@ -143,7 +143,7 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, shape *s)
     s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
     if (s->occupancy.blocks == 0)
         return refuse(gpu,
-                      pl_arena_printf(gpu->messages, "block %s with %u registers a thread",
+                      pl_arena_printf(gpu->messages, "block %s with %u registers per thread",
                                       three(gpu, l->block), s->f->registers),
                       pl_arena_printf(gpu->messages, "a multiprocessor of %s has too few %s",
                                       machine->name, too_much(&s->occupancy)));

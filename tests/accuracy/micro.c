@@ -480,7 +480,7 @@ static double copy_cycles(micro *m, const char *name)
 
 /* Straight code, again and again. Not compared: the first round, whose code lay in the L2 already;
  * small code and many warps, where the assembler moved instructions out of the measured stretch
- * (the recorded figures are below one instruction a cycle). */
+ * (the recorded figures are below one instruction per cycle). */
 static void icache(micro *m, const char *name, const table *t, size_t i)
 {
     unsigned bytes = 0, warps = 0;

@@ -165,7 +165,7 @@ static void strided(uint64_t *addr, uint64_t base, uint64_t stride)
 }
 
 /* 32 lanes of 4 bytes: consecutive they fill one line; each doubling of the stride doubles the
- * lines, sectors up to one a lane. */
+ * lines, sectors up to one per lane. */
 START_TEST(coalescing_counts_lines_and_sectors)
 {
     static const struct {

@@ -58,7 +58,7 @@ static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, u
                                  .bytes = op == PL_MEM_READ ? 0 : 8};
 }
 
-/* One read of one sector, at cycle 0: header 8 bytes at 32 a cycle, a quarter cycle, rounds up to
+/* One read of one sector, at cycle 0: header 8 bytes at 32 per cycle, a quarter cycle, rounds up to
  * 1; crossbar 20; slice one cycle and 40; memory 60 + 40 for a closed row, 4 for the sector on an
  * 8-byte bus, 1; group port half a cycle (1) + 20; SM port 1 + 1. */
 START_TEST(a_miss_takes_the_sum_of_its_parts)
@@ -476,7 +476,8 @@ START_TEST(bandwidth_of_memory_is_the_configured_one)
     }
     double rate =
         (double)bytes /
-        (double)last; /* the bus gives 16 bytes a cycle when both channels are busy all the time */
+        (double)
+            last; /* the bus gives 16 bytes per cycle when both channels are busy all the time */
     ck_assert_double_gt(rate, 12.0);
     ck_assert_double_le(rate, 16.0);
     pl_arena_close(a);

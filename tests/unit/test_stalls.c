@@ -781,9 +781,9 @@ static double fetches_of(uint32_t warps, unsigned channels, unsigned apart, bool
     return (double)most / FETCHES / warps;
 }
 
-/* The texture units of an SM serve four lanes a cycle, fewer where texels are wide or the lanes of
- * a quad look at lines of one bank (tex.tsv: 8.0, 15.9 and 31.6 cycles a fetch of eight warps), or
- * between planes (texmiss.tsv: 4 * 4.08). */
+/* The texture units of an SM serve four lanes per cycle, fewer where texels are wide or the lanes
+ * of a quad look at lines of one bank (tex.tsv: 8.0, 15.9 and 31.6 cycles a fetch of eight warps),
+ * or between planes (texmiss.tsv: 4 * 4.08). */
 START_TEST(fetches_take_turns_at_the_texture_units)
 {
     ck_assert_double_eq_tol(fetches_of(8, 1, 1, false), 8.0, 0.8);

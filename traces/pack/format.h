@@ -15,7 +15,7 @@
  *              low zero bits that are left out (1 byte), least distance to the first
  *              lane, and for each lane how far it is beyond that
  *
- * Numbers without a size are varints: seven bits a byte, the lowest first, the top bit says that
+ * Numbers without a size are varints: seven bits per byte, the lowest first, the top bit says that
  * more follow. Predictions look at earlier rows of the block only: the previous one, the latest of
  * the same warp, or the latest of the same instruction, so a block is read without any other. A
  * block that is damaged is refused; no content can make the reader leave its bounds.
@@ -90,7 +90,7 @@ enum {
     PL_SHAPE_STRIDE,   /* address and stride */
     PL_SHAPE_OFFSETS,  /* address of the first lane, and a list for the others */
     PL_SHAPE_REPEATED, /* the list of the latest row of this instruction that has one */
-    PL_SHAPE_BITS /* the same as OFFSETS, its list in as many bits a lane as the farthest needs */
+    PL_SHAPE_BITS /* the same as OFFSETS, its list in as many bits per lane as the farthest needs */
 };
 
 /* How a column is predicted. */
@@ -232,7 +232,7 @@ const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **w
 bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset /* PL_TRACED_LANES */,
                        const char **why);
 /* The offsets of a row as the column mem.offsets has them: a JSON array by lane, up to the last
- * lane of the half that made the access. At most 22 bytes a lane, and 2. */
+ * lane of the half that made the access. At most 22 bytes per lane, and 2. */
 size_t pl_packed_offsets_text(char *buf, uint64_t mask, const int64_t *offset);
 void pl_unpack_close(pl_unpacker *u);
 

@@ -1,4 +1,4 @@
-/* bytes.h - growing byte strings with numbers of variable length: seven bits a byte, the lowest
+/* bytes.h - growing byte strings with numbers of variable length: seven bits per byte, the lowest
  * first, the top bit of a byte set when more follow. Reports carry their large arrays in this form
  * (as base64), because most of the numbers are small. */
 #ifndef PL_TRACES_REPORT_BYTES_H

@@ -46,7 +46,7 @@ panel({
                 n(v.dram_read, 'dram_read', bytes(v.dram_read))}, written ${n(v.dram_write, 'dram_write', bytes(v.dram_write))}.</p>` +
             (spaces.includes('shared') && other > 0 ? `<p class="note">${format(other)} passes through shared memory moved no data of loads and stores: shuffles, barriers, special registers that differ by lane, operands of tensor instructions.</p>` : '') +
             '<p class="note">From L1, L2, DRAM: where the sectors of an access came from. A sector counts as from DRAM for everyone who waits until it arrives, so that these can be more than DRAM read.</p>' +
-            grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors a request'], ['wavefronts', 'passes'],
+            grid(L.traffic, [['space', r => esc(r.space)], ['kind', r => esc(r.kind)], ...[['executed', 'instructions'], ['requests', 'requests'], ['sectors', 'sectors'], ['sectors_per_request', 'sectors per request'], ['wavefronts', 'passes'],
                 ['conflicts', 'conflicts'], ['efficiency', 'used bytes %'], ['l1_hits', 'from L1'], ['from_l2', 'from L2'], ['from_dram', 'from DRAM']].map(c => [c[1], r => num(r[c[0]], {q: 'traffic', c: c[0]}), 'r'])], 'Traffic by state space and kind');
     },
 });
@@ -127,7 +127,7 @@ panel({
             const a = list[i], s = a.samples[k], most = Math.max(...a.spread.map(x => x[1]));
             $('#samples', body).innerHTML = a.samples.map((x, n) => `<button data-k="${n}" aria-pressed="${n === k}">${x.which}</button>`).join('');
             $('#picture', body).innerHTML = `<p><code>${esc(a.ins?.text ?? '')}</code> in line <button class="link" data-line="${a.ins?.ptx_line}">${a.ins?.ptx_line}</button>, ${num(a.rows, {c: 'rows of mem', about: `SELECT count(*) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} accesses, ${
-                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'passes'} together. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes a lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
+                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'passes'} together. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes per lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
                 ${s.space === 'shared' ? banks(s) : coalescing(s)}
                 <h3>All accesses of this instruction, by ${a.measure === 'sectors' ? 'sectors' : 'passes'}</h3><div class="spread">${a.spread.map(([n, c]) => `<div data-tip="${format(c)} accesses with ${n}${n === 65 ? ' or more' : ''}"><i style="height:${Math.max(2, 70 * c / most)}px"></i><span>${n}${n === 65 ? '+' : ''}</span></div>`).join('')}</div>`;
             body.dataset.i = i;

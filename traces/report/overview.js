@@ -13,7 +13,7 @@ panel({
             f.cycles || !f.span ? ['cycles', f.cycles, '', {q: 'facts', c: 'cycles'}] : ['cycles until it stopped', f.span, '', {q: 'facts', c: 'span'}],
             ['duration', f.duration_us || null, 'µs', {q: 'facts', c: 'duration_us'}],
             ['warp instructions', f.inst_executed, '', {q: 'facts', c: 'inst_executed'}],
-            ['instructions a cycle', f.ipc, 'whole GPU', {q: 'facts', c: 'ipc'}],
+            ['instructions per cycle', f.ipc, 'whole GPU', {q: 'facts', c: 'ipc'}],
             ['achieved occupancy', f.cycles ? m('achieved_occupancy') * 100 : null, '%', {m: 'achieved_occupancy'}],
             ['lanes in use', m('warp_execution_efficiency'), '%', {m: 'warp_execution_efficiency'}],
             ['global load efficiency', m('gld_efficiency'), '%', {m: 'gld_efficiency'}],
@@ -110,8 +110,8 @@ panel({
                 <text class="tag" x="${X(p.x) + (crowded ? 4 : -4)}" y="${Y(p.y) + 26}" text-anchor="${crowded ? 'start' : 'end'}">${esc(p.level)}</text></g>`;
         }
         s += `<text x="${(l + W - r) / 2}" y="${H - 6}" text-anchor="middle">${unit}s for each byte moved</text>
-            <text transform="translate(14,${H / 2}) rotate(-90)" text-anchor="middle">${unit}s a second</text>`;
-        body.innerHTML = svg(W, H, 'Roofline: work for each byte against work a second', s) +
+            <text transform="translate(14,${H / 2}) rotate(-90)" text-anchor="middle">${unit}s per second</text>`;
+        body.innerHTML = svg(W, H, 'Roofline: work for each byte against work per second', s) +
             `<p class="note">${integer ? 'The launch has no floating-point arithmetic: instructions of threads are counted instead' :
                 L.flops.map(q => `${num(q.operations, {q: 'flops', c: 'operations'})} ${esc(q.kind)} operations`).join(', ')}. Moved: ${
                 L.roofs.map(q => `${esc(q.level)} ${num(q.bytes, {q: 'roofs', c: 'bytes'}, bytes(q.bytes))}`).join(', ')}.</p>`;
@@ -175,9 +175,9 @@ function alive() {
 function whatIf(body, o, f) {
     const shared = f.static_shared + f.dynamic_shared, threads = f.block_x * f.block_y * f.block_z, here = occupancyOf(o, threads, f.registers, shared);
     const now = {threads, registers: f.registers, shared}, ranges = {
-        registers: ['registers a thread', Array.from({length: Math.min(o.registers_thread, 1024) + 1}, (_, i) => i).slice(16)],
-        shared: ['shared bytes a block', Array.from({length: Math.min(o.shared_block / 1024, 4096) + 1}, (_, i) => i * 1024)],
-        threads: ['threads a block', Array.from({length: 32}, (_, i) => (i + 1) * 32)],
+        registers: ['registers per thread', Array.from({length: Math.min(o.registers_thread, 1024) + 1}, (_, i) => i).slice(16)],
+        shared: ['shared bytes per block', Array.from({length: Math.min(o.shared_block / 1024, 4096) + 1}, (_, i) => i * 1024)],
+        threads: ['threads per block', Array.from({length: 32}, (_, i) => (i + 1) * 32)],
     };
     body.innerHTML = Object.entries(ranges).map(([key, [title, xs]]) => {
         const W = 300, H = 150, l = 34, points = xs.map(x => occupancyOf(o, ...['threads', 'registers', 'shared'].map(k => k === key ? x : now[k])));

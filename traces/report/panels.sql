@@ -37,7 +37,7 @@ l AS (SELECT sum(sectors) FILTER (WHERE space IN ('global', 'local')) AS sectors
     FROM access WHERE kernel = :kernel),
 u(place, side, unit, used, peak, measure, about) AS (
     SELECT 1, 'compute', 'issue slots, elapsed', (SELECT value FROM c WHERE name = 'smsp__issue_active.sum'), k.cycles * k.sms * k.subcores,
-           'instructions', 'one instruction a cycle and scheduler, idle schedulers included' FROM k
+           'instructions', 'one instruction per cycle and scheduler, idle schedulers included' FROM k
     UNION ALL SELECT p.place, 'compute', p.unit, (SELECT value FROM c WHERE name = p.counter),
            k.cycles * k.sms * iif(p.per_sm, 1, k.subcores) / (SELECT value FROM v WHERE section = p.op AND key = 'interval'),
            'instructions', p.about FROM pipe p, k

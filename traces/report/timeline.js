@@ -169,7 +169,7 @@ class Timeline {
         const per = (this.x1 - this.x0) / (this.w - this.label);
         const level = per > this.t.width / 2 ? 'whole launch' : per > 2 ? 'warps' : per > 0.2 ? 'issues' : 'issue slots';
         $('#scale', this.body).textContent = `${level}: cycles ${format(Math.round(this.x0))} to ${format(Math.round(this.x1))}, ${
-            per >= 1 ? format(per, 1) + ' cycles a pixel' : format(1 / per, 1) + ' pixels a cycle'}`;
+            per >= 1 ? format(per, 1) + ' cycles per pixel' : format(1 / per, 1) + ' pixels per cycle'}`;
     }
 
     // The whole launch: what warps waited for, and instructions issued.

@@ -1,9 +1,9 @@
 -- Shared memory that leaves too little of L1
 -- of: all sectors
--- check: less shared memory a block, or blocks that share it; metric global_hit_rate must rise
+-- check: less shared memory per block, or blocks that share it; metric global_hit_rate must rise
 SELECT o.kernel, 1.0 * (a.sectors - a.l1_hits) / a.sectors AS share, NULL AS line,
        printf('shared memory takes %.3g KiB of L1, and %.3g %% of the loads miss what is left', s.value / 1024, 100.0 * (a.sectors - a.l1_hits) / a.sectors) AS advice,
-       printf('%d bytes of shared memory a block; %d of %d sectors of global loads were in L1, though the launch read %d bytes from DRAM', o.shared, a.l1_hits, a.sectors, d.value) AS evidence
+       printf('%d bytes of shared memory per block; %d of %d sectors of global loads were in L1, though the launch read %d bytes from DRAM', o.shared, a.l1_hits, a.sectors, d.value) AS evidence
 FROM o JOIN c s ON s.kernel = o.kernel AND s.name = 'launch__shared_mem_config_size'
 JOIN access a ON a.kernel = o.kernel AND a.space = 'global' AND a.kind = 'load' JOIN c d ON d.kernel = o.kernel AND d.name = 'dram__bytes_read.sum'
 JOIN k ON k.id = o.kernel JOIN machine_value z ON z.machine = k.machine AND z.section = 'l1' AND z.key = 'size'

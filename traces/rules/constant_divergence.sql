@@ -1,6 +1,6 @@
 -- Lanes that read different constants
 -- of: all passes of constants
--- check: one address a warp for .const, or a table in shared or global memory; passes of the line must fall to one a request
+-- check: one address per warp for .const, or a table in shared or global memory; passes of the line must fall to one per request
 SELECT kernel, sum(more) / avg(passes) AS share, line,
        printf('lanes read different constants at %d lines, most at line %d: %.3g accesses one after the other', count(*), line, 1.0 * sum(wavefronts) / sum(requests)) AS advice,
        printf('%d requests became %d passes: the constant cache serves one address at a time', sum(requests), sum(wavefronts)) AS evidence, max(more)

@@ -2,8 +2,8 @@
 -- of: the warp slots
 -- check: change what limits and compare cycles: more warps help only when warps wait for memory or results (query occupancy)
 SELECT kernel, 1.0 - possible AS share, NULL AS line,
-       printf('%s allow %.3g %% of the warps', CASE WHEN by_registers <= by_shared AND by_registers <= by_warps AND by_registers <= by_blocks THEN printf('%d registers a thread', registers)
-              WHEN by_shared <= by_warps AND by_shared <= by_blocks THEN printf('%d bytes of shared memory a block', shared)
+       printf('%s allow %.3g %% of the warps', CASE WHEN by_registers <= by_shared AND by_registers <= by_warps AND by_registers <= by_blocks THEN printf('%d registers per thread', registers)
+              WHEN by_shared <= by_warps AND by_shared <= by_blocks THEN printf('%d bytes of shared memory per block', shared)
               ELSE printf('blocks of %d threads', block) END, 100 * possible) AS advice,
        printf('blocks on a multiprocessor: %g by registers, %g by shared memory, %g by warps, %g by block slots', by_registers, by_shared, by_warps, by_blocks) AS evidence
 FROM o WHERE possible < 0.5

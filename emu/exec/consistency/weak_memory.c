@@ -731,7 +731,7 @@ static void visit_rows(struct pl_weak *k, const pl_insn *i, row_list *x)
 }
 
 /* Where the lanes of an instruction access memory; entries of the others are NULL. Returns the
- * bytes a lane. */
+ * bytes per lane. */
 static uint32_t bytes_at(pl_warp *w, const pl_insn *i, const uint8_t *at[PL_LANES])
 {
     uint64_t addr[PL_LANES], in;

@@ -28,7 +28,7 @@ void exec_griddepcontrol(pl_warp *w, const pl_insn *i)
 }
 
 /* Without a model of time a loop that waits for the clock to reach a time would execute an
- * instruction a cycle: when the clock is read again and again, it runs ever faster. */
+ * instruction per cycle: when the clock is read again and again, it runs ever faster. */
 static void hasten_clock(pl_warp *w)
 {
     enum { NEAR = 256, PATIENCE = 16, READS = 2, MOST_SHIFT = 20 };
