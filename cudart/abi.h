@@ -96,6 +96,41 @@ typedef struct cuda_func_attributes {
     int reserved[16];
 } cuda_func_attributes;
 
+/* cudaResourceType */
+enum { RESOURCE_ARRAY, RESOURCE_MIPMAPPED, RESOURCE_LINEAR, RESOURCE_PITCH };
+
+/* cudaResourceDesc, cudaTextureDesc */
+typedef struct cuda_resource {
+    int type, pad;
+    union {
+        struct cuda_array *array;
+        struct {
+            void *p;
+            cuda_channel channel;
+            size_t bytes;
+        } linear;
+        struct {
+            void *p;
+            cuda_channel channel;
+            size_t width, height, pitch;
+        } pitch;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} cuda_resource;
+_Static_assert(sizeof(cuda_resource) == 144, "layout of CUDA 13");
+
+typedef struct cuda_texture {
+    int address[3], filter, read, srgb;
+    float border[4];
+    int normalized;
+    unsigned anisotropy;
+    int mip_filter;
+    float lod_bias, lod_min, lod_max;
+    int no_trilinear, seamless;
+} cuda_texture;
+_Static_assert(sizeof(cuda_texture) == 72, "layout of CUDA 13");
+
 typedef struct cuda_copy3d {
     struct cuda_array *from_array;
     cuda_pos from_pos;

@@ -9,51 +9,16 @@ enum {
     FLAG_CUBEMAP = 4,
     FLAG_GATHER = 8,
     FLAGS = 15,
-    RESOURCE_ARRAY = 0,
-    RESOURCE_MIPMAPPED = 1,
-    RESOURCE_LINEAR = 2,
-    RESOURCE_PITCH = 3,
     MOST_1D = 131072,
     MOST_2D = 65536,
     MOST_3D = 16384,
     MOST_LAYERS = 2048
 };
 
-typedef struct resource_desc {
-    int type, pad;
-    union {
-        cuda_array *array;
-        struct {
-            void *p;
-            cuda_channel channel;
-            size_t bytes;
-        } linear;
-        struct {
-            void *p;
-            cuda_channel channel;
-            size_t width, height, pitch;
-        } pitch;
-        int reserved[32];
-    } u;
-    unsigned flags;
-} resource_desc;
-_Static_assert(sizeof(resource_desc) == 144, "layout of CUDA 13");
-
-typedef struct texture_desc {
-    int address[3], filter, read, srgb;
-    float border[4];
-    int normalized;
-    unsigned anisotropy;
-    int mip_filter;
-    float lod_bias, lod_min, lod_max;
-    int no_trilinear, seamless;
-} texture_desc;
-_Static_assert(sizeof(texture_desc) == 72, "layout of CUDA 13");
-
 /* What a texture or surface was made of, for the queries. */
 typedef struct object {
-    resource_desc resource;
-    texture_desc texture;
+    cuda_resource resource;
+    cuda_texture texture;
     uint64_t handle;
 } object;
 
@@ -212,7 +177,7 @@ cuda_channel pl_cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
 
 /* ---------------------------------------------------------------- textures */
 
-static pl_sampler_desc sampler_of(const texture_desc *t)
+static pl_sampler_desc sampler_of(const cuda_texture *t)
 {
     pl_sampler_desc s = {.linear = t->filter == 1,
                          .mip_linear = t->mip_filter == 1,
@@ -229,7 +194,7 @@ static pl_sampler_desc sampler_of(const texture_desc *t)
     return s;
 }
 
-static int describe(const resource_desc *r, pl_texture_desc *d)
+static int describe(const cuda_resource *r, pl_texture_desc *d)
 {
     switch (r->type) {
     case RESOURCE_ARRAY:
@@ -254,7 +219,7 @@ static int describe(const resource_desc *r, pl_texture_desc *d)
     }
 }
 
-static int remember(uint64_t handle, const resource_desc *r, const texture_desc *t)
+static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture *t)
 {
     object *o = malloc(sizeof *o);
     if (!o || !cuda_table_put(&objects, (void *)(uintptr_t)handle, o)) {
@@ -270,8 +235,8 @@ static int remember(uint64_t handle, const resource_desc *r, const texture_desc 
 int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
                                const void *view)
 {
-    const resource_desc *r = resource;
-    const texture_desc *t = texture;
+    const cuda_resource *r = resource;
+    const cuda_texture *t = texture;
     const char *why = NULL;
     uint64_t handle;
     (void)view;
@@ -310,7 +275,7 @@ int pl_cudaDestroySurfaceObject(unsigned long long handle)
 
 int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
 {
-    const resource_desc *r = resource;
+    const cuda_resource *r = resource;
     const char *why = NULL;
     uint64_t handle;
     if (!out || !r || r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;

@@ -505,6 +505,7 @@ static const struct {
     {"virtual_memory", virtual_memory},
     {"ipc", ipc},
     {"registered", registered},
+    {"driver_array", driver_array},
 };
 
 int main(int argc, char **argv)

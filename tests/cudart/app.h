@@ -109,6 +109,7 @@ void link_ptx(void);
 void virtual_memory(void);
 void ipc(void);
 void registered(void);
+void driver_array(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

@@ -147,3 +147,85 @@ void registered(void)
     EXPECT(cudaHostUnregister(p), 0);
     EXPECT(cudaHostUnregister(p), CU_NOT_REGISTERED);
 }
+
+/* ---------------------------------------------------------------- arrays of the driver */
+
+int cuArrayCreate_v2(void **out, const void *params);
+int cuArrayGetDescriptor_v2(void *out, void *a);
+int cuArrayDestroy(void *a);
+int cuTexObjectCreate(unsigned long long *out, const void *resource, const void *texture,
+                      const void *view);
+int cuMemcpy2D_v2(const void *params);
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+
+static const char fetch[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry fetch(.param .u64 to, .param .u64 t, .param .f32 x)\n"
+    "{ .reg .f32 f<6>; .reg .b64 d<3>; ld.param.u64 d1, [to]; ld.param.u64 d2, [t];\n"
+    "  ld.param.f32 f5, [x]; mov.f32 f0, 0f3FC00000;\n"
+    "  tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [d2, {f5, f0}]; st.f32 [d1], f1; ret; }\n";
+
+/* Bytes in an array, read as numbers from 0 to 1 at texel (x, 1). */
+void driver_array(void)
+{
+    const struct {
+        size_t width, height;
+        int format;
+        unsigned channels;
+    } desc = {4, 2, 1, 1};
+    struct {
+        size_t width, height;
+        int format;
+        unsigned channels;
+    } back;
+    const unsigned char texel[2][4] = {{0, 0, 0, 0}, {0, 51, 102, 255}};
+    struct {
+        size_t from_x, from_y;
+        unsigned from_type;
+        const void *from_host;
+        uint64_t from_device;
+        void *from_array;
+        size_t from_pitch, to_x, to_y;
+        unsigned to_type;
+        void *to_host;
+        uint64_t to_device;
+        void *to_array;
+        size_t to_pitch, width, height;
+    } copy = {
+        .from_type = 1, .from_host = texel, .from_pitch = 4, .to_type = 3, .width = 4, .height = 2};
+    struct {
+        int type;
+        union {
+            void *array;
+            int reserved[32];
+        } u;
+        unsigned flags;
+    } resource = {0};
+    const struct {
+        int address[3], filter;
+        unsigned flags, more[20];
+    } texture = {{1, 1, 1}, 0, 0, {0}};
+    unsigned long long t;
+    void *array, *m, *f, *d;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuArrayCreate_v2(&array, &desc), 0);
+    EXPECT(cuArrayGetDescriptor_v2(&back, array), 0);
+    EXPECT(back.width == 4 && back.height == 2 && back.format == 1 && back.channels == 1, 1);
+    copy.to_array = resource.u.array = array;
+    EXPECT(cuMemcpy2D_v2(&copy), 0);
+    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
+    EXPECT(cuModuleLoadData(&m, fetch), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
+    EXPECT(cudaMalloc(&d, 4), 0);
+    for (int k = 0; k < 4; k++) {
+        float x = (float)k + 0.5f, value = -1;
+        void *args[] = {&d, &t, &x};
+        EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+        EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), 0);
+        EXPECT(value * 255 + 0.5f, texel[1][k]);
+    }
+    EXPECT(cuArrayDestroy(array), 0);
+}

@@ -1,0 +1,183 @@
+/* driver_array.c - arrays, textures and surfaces of the driver API: descriptions become those of
+ * the runtime. */
+#include "cudart/state.h"
+#include <string.h>
+
+/* CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR */
+typedef struct array_2d {
+    size_t width, height;
+    int format;
+    unsigned channels;
+} array_2d;
+typedef struct array_3d {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+} array_3d;
+
+/* CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC */
+typedef struct driver_resource {
+    int type;
+    union {
+        struct cuda_array *array;
+        struct {
+            uint64_t address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        struct {
+            uint64_t address;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitch;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} driver_resource;
+typedef struct driver_texture {
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mip_filter;
+    float lod_bias, lod_min, lod_max, border[4];
+    int reserved[12];
+} driver_texture;
+_Static_assert(sizeof(driver_resource) == 144, "layout of CUDA 13");
+_Static_assert(sizeof(driver_texture) == 104, "layout of CUDA 13");
+
+enum { READ_AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
+
+static const struct {
+    int format, bits, kind; /* CUarray_format; cudaChannelFormatKind */
+} formats[] = {{0x01, 8, 1},  {0x02, 16, 1}, {0x03, 32, 1}, {0x08, 8, 0},
+               {0x09, 16, 0}, {0x0a, 32, 0}, {0x10, 16, 2}, {0x20, 32, 2}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool channel_of(int format, unsigned channels, cuda_channel *c)
+{
+    int k = 0;
+    while (k < FORMATS && formats[k].format != format) k++;
+    if (k == FORMATS || channels < 1 || channels > 4) return false;
+    const int bits = formats[k].bits;
+    *c = (cuda_channel){bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0,
+                        channels > 3 ? bits : 0, formats[k].kind};
+    return true;
+}
+
+int pl_cuArray3DCreate_v2(struct cuda_array **out, const void *params)
+{
+    const array_3d *d = params;
+    cuda_channel c;
+    if (!out || !d || !channel_of(d->format, d->channels, &c)) return CU_INVALID_VALUE;
+    return pl_cudaMalloc3DArray(out, &c, (cuda_extent){d->width, d->height, d->depth}, d->flags);
+}
+
+int pl_cuArrayCreate_v2(struct cuda_array **out, const void *params)
+{
+    const array_2d *d = params;
+    if (!d) return CU_INVALID_VALUE;
+    const array_3d whole = {d->width, d->height, 0, d->format, d->channels, 0};
+    return pl_cuArray3DCreate_v2(out, &whole);
+}
+
+int pl_cuMipmappedArrayCreate(struct cuda_array **out, const void *params, unsigned levels)
+{
+    const array_3d *d = params;
+    cuda_channel c;
+    if (!out || !d || !channel_of(d->format, d->channels, &c)) return CU_INVALID_VALUE;
+    return pl_cudaMallocMipmappedArray(out, &c, (cuda_extent){d->width, d->height, d->depth},
+                                       levels, d->flags);
+}
+
+int pl_cuArray3DGetDescriptor_v2(void *out, struct cuda_array *a)
+{
+    cuda_channel c;
+    cuda_extent e;
+    array_3d d = {0};
+    const int error = out ? pl_cudaArrayGetInfo(&c, &e, &d.flags, a) : CU_INVALID_VALUE;
+    if (error) return error;
+    d.width = e.width;
+    d.height = e.height;
+    d.depth = e.depth;
+    d.channels = 1u + (c.y > 0) + (c.z > 0) + (c.w > 0);
+    for (int k = 0; k < FORMATS; k++)
+        if (formats[k].bits == c.x && formats[k].kind == c.kind) d.format = formats[k].format;
+    memcpy(out, &d, sizeof d);
+    return CU_OK;
+}
+
+int pl_cuArrayGetDescriptor_v2(void *out, struct cuda_array *a)
+{
+    array_3d d;
+    const int error = out ? pl_cuArray3DGetDescriptor_v2(&d, a) : CU_INVALID_VALUE;
+    if (error) return error;
+    const array_2d flat = {d.width, d.height, d.format, d.channels};
+    memcpy(out, &flat, sizeof flat);
+    return CU_OK;
+}
+
+static int resource_of(const driver_resource *r, cuda_resource *out)
+{
+    *out = (cuda_resource){.type = r->type, .flags = r->flags};
+    switch (r->type) {
+    case RESOURCE_ARRAY:
+    case RESOURCE_MIPMAPPED: out->u.array = r->u.array; return CU_OK;
+    case RESOURCE_LINEAR:
+        out->u.linear.p = (void *)(uintptr_t)r->u.linear.address;
+        out->u.linear.bytes = r->u.linear.bytes;
+        return channel_of(r->u.linear.format, r->u.linear.channels, &out->u.linear.channel)
+                   ? CU_OK
+                   : CU_INVALID_VALUE;
+    case RESOURCE_PITCH:
+        out->u.pitch.p = (void *)(uintptr_t)r->u.pitch.address;
+        out->u.pitch.width = r->u.pitch.width;
+        out->u.pitch.height = r->u.pitch.height;
+        out->u.pitch.pitch = r->u.pitch.pitch;
+        return channel_of(r->u.pitch.format, r->u.pitch.channels, &out->u.pitch.channel)
+                   ? CU_OK
+                   : CU_INVALID_VALUE;
+    default: return CU_INVALID_VALUE;
+    }
+}
+
+/* Integers of 8 and 16 bits become numbers from 0 or -1 to 1 unless a flag says otherwise. */
+static bool becomes_float(const cuda_resource *r, unsigned flags)
+{
+    const cuda_channel *c = r->type == RESOURCE_LINEAR  ? &r->u.linear.channel
+                            : r->type == RESOURCE_PITCH ? &r->u.pitch.channel
+                                                        : &r->u.array->channel;
+    return !(flags & READ_AS_INTEGER) && c->kind != 2 && c->x < 32;
+}
+
+int pl_cuTexObjectCreate(unsigned long long *out, const void *resource, const void *texture,
+                         const void *view)
+{
+    const driver_texture *t = texture;
+    cuda_resource r;
+    if (!resource || !t) return CU_INVALID_VALUE;
+    const int error = resource_of(resource, &r);
+    if (error) return error;
+    if (r.type <= RESOURCE_MIPMAPPED && !r.u.array) return CU_INVALID_VALUE;
+    cuda_texture d = {.filter = t->filter,
+                      .read = becomes_float(&r, t->flags),
+                      .srgb = (t->flags & SRGB) != 0,
+                      .normalized = (t->flags & NORMALIZED) != 0,
+                      .anisotropy = t->anisotropy,
+                      .mip_filter = t->mip_filter,
+                      .lod_bias = t->lod_bias,
+                      .lod_min = t->lod_min,
+                      .lod_max = t->lod_max,
+                      .no_trilinear = (t->flags & NO_TRILINEAR) != 0,
+                      .seamless = (t->flags & SEAMLESS) != 0};
+    memcpy(d.address, t->address, sizeof d.address);
+    memcpy(d.border, t->border, sizeof d.border);
+    return pl_cudaCreateTextureObject(out, &r, &d, view);
+}
+
+int pl_cuSurfObjectCreate(unsigned long long *out, const void *resource)
+{
+    cuda_resource r;
+    const int error = resource ? resource_of(resource, &r) : CU_INVALID_VALUE;
+    return error ? error : pl_cudaCreateSurfaceObject(out, &r);
+}
