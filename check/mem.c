@@ -42,12 +42,12 @@ bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f)
                    lane = threads[0] +
                           w->grid->block[0] * (threads[1] + w->grid->block[1] * threads[2]) - first;
     pl_check_finding *found = pl_finding_at(k, w, kind, lane, f->text);
-    if (found) {
+    if (found) found->ended |= !k->skipping;
+    if (found && found->count == 1) {
         found->address = f->address;
         found->space = strstr(f->text, "shared")  ? PL_SP_SHARED
                        : strstr(f->text, "local") ? PL_SP_LOCAL
                                                   : PL_SP_GLOBAL;
-        found->ended |= !k->skipping;
     }
     k->bad = lane % PL_LANES;
     return k->skipping && found;

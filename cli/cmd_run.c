@@ -44,6 +44,10 @@ enum option_id {
     O_COOPERATIVE,
     O_CHECK,
     O_CHECK_LIMIT,
+    O_CHECK_FORMAT,
+    O_CHECK_KERNEL,
+    O_SUPPRESSIONS,
+    O_ERROR_EXITCODE,
     O_SCHEDULES,
     O_TIMEOUT,
     O_MAX_CYCLES,
@@ -109,6 +113,15 @@ static const cli_option option[O_COUNT] = {
     [O_CHECK] = {"check", 0, "mem|race|init|sync|all",
                  "look for what the kernel does wrong (doc/checkers.md)"},
     [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
+    [O_CHECK_FORMAT] = {"check-format", 0, "ptxloom|compute-sanitizer",
+                        "print findings as messages, or in the lines of compute-sanitizer"},
+    [O_CHECK_KERNEL] = {"check-kernel", 0, "NAME",
+                        "findings in this kernel only; * and ? may stand in it"},
+    [O_SUPPRESSIONS] = {"suppressions", 0, "FILE",
+                        "leave out the findings that this file names (doc/checkers.md)"},
+    [O_ERROR_EXITCODE] = {"error-exitcode", 0, "N",
+                          "exit status if there are errors among the findings (1; with "
+                          "--check-format compute-sanitizer: that of the launch)"},
     [O_SCHEDULES] = {"schedules", 0, "N",
                      "with --check: run the launch N times, from the second on with random "
                      "schedules, and show what any of them found (1)"},
@@ -140,10 +153,11 @@ static const char usage[] =
     "INIT: 0  iota  hash:SEED[,LO,HI]  [1,2,3]  @in.npy  @in.bin\n";
 
 typedef struct options {
-    const char *kernel, *arch, *trace, *command, *metrics, *check;
+    const char *kernel, *arch, *trace, *command, *metrics, *check, *check_kernel, *suppressions;
+    bool sanitizer; /* findings in the lines of compute-sanitizer */
     uint32_t grid[3], block[3], cluster[3];
     uint64_t seed, shared, stack, trace_limit, threads, timeout, max_cycles, max_instructions,
-        max_output, check_limit, schedules, elements;
+        max_output, check_limit, schedules, elements, error_exitcode;
     bool has_shared, has_stack, async_eager, async_late, async_timed, simt_stack, random, weak,
         cooperative, progress, json, summary, packed, force;
     int opt_level;
@@ -169,8 +183,8 @@ typedef struct session {
     run_style style;
     struct timespec launched, shown; /* when the launch began, and progress was last drawn */
     bool drawn, interrupted;
-    bool terminal; /* standard error is one */
-    int status;
+    bool terminal;        /* standard error is one */
+    int status, exitcode; /* exitcode: that was asked for if there are findings; 0: none */
 } session;
 
 /* ---------------------------------------------------------------- progress */
@@ -303,6 +317,11 @@ static bool read_option(cli_args *a, options *o, int k)
     }
     case O_CHECK: o->check = a->value; return true;
     case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
+    case O_CHECK_FORMAT:
+        return choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
+    case O_CHECK_KERNEL: o->check_kernel = a->value; return true;
+    case O_SUPPRESSIONS: o->suppressions = a->value; return true;
+    case O_ERROR_EXITCODE: return cli_number(a, "--error-exitcode", 0, 255, &o->error_exitcode);
     case O_SCHEDULES: return cli_number(a, "--schedules", 1, 1u << 20, &o->schedules);
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_MAX_CYCLES: return cli_number(a, "--max-cycles", 1, UINT64_MAX, &o->max_cycles);
@@ -516,9 +535,26 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     return st;
 }
 
+/* As messages, or in the lines of compute-sanitizer; *last: those that come behind all others.
+ * Returns the errors among them. */
+static uint64_t show_findings(session *s, const run_case *r, const char **last)
+{
+    const char *lines;
+    uint64_t errors;
+    if (!s->o->sanitizer || s->json) {
+        pl_checks_report(s->checks, r->module);
+        return pl_checks_errors(s->checks);
+    }
+    if (pl_checks_sanitizer(s->checks, r->module, r->status, &lines, last, &errors) == PL_OK)
+        fputs(lines, stdout);
+    return errors;
+}
+
 /* Runs one case and shows what came of it. c may be NULL: it could not be read. */
 static void run_one(session *s, pl_case *c, const char *name, pl_status st, size_t first_message)
 {
+    const char *last = "";
+    uint64_t errors = 0; /* among the findings */
     run_case r = {.gpu = s->gpu,
                   .name = name,
                   .arch = pl_gpu_name(s->gpu),
@@ -529,10 +565,13 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
     if (c) {
         override(s->o, c);
         cli_set_timer(s->o->timeout);
-        const pl_checks_options check = {.tools = s->o->check, .limit = s->o->check_limit};
+        const pl_checks_options check = {.tools = s->o->check,
+                                         .limit = s->o->check_limit,
+                                         .kernel = s->o->check_kernel,
+                                         .suppressions = s->o->suppressions};
         if (check.tools) r.status = pl_checks_open(s->gpu, &check, &s->checks);
         if (r.status == PL_OK) r.status = launch(s, c, &r);
-        if (s->checks && r.module) pl_checks_report(s->checks, r.module);
+        if (s->checks && r.module) errors = show_findings(s, &r, &last);
         r.checks = s->checks;
     }
     cli_messages(s->gpu, first_message);
@@ -541,12 +580,16 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
         run_json_add(s->json, &r);
     else
         run_text(&r, &s->style);
+    fputs(last, stdout);
     cli_set_timer(0);
     cli_messages(s->gpu, told);
     if (pl_gpu_diag_count(s->gpu) > told) s->status = cli_worse(s->status, CLI_SYSTEM);
     s->interrupted |= r.status == PL_INTERRUPTED;
     s->status = cli_worse(s->status, cli_status(r.status));
-    if (s->checks && pl_checks_errors(s->checks)) s->status = cli_worse(s->status, CLI_FAILED);
+    if (errors) {
+        s->exitcode = (int)s->o->error_exitcode;
+        if (!s->o->sanitizer) s->status = cli_worse(s->status, CLI_FAILED);
+    }
     pl_checks_close(s->checks);
     s->checks = NULL;
     pl_case_close(c);
@@ -700,6 +743,7 @@ int cmd_run(int argc, char **argv)
         if (s.gpu) pl_gpu_stop_flag(s.gpu, &cli_stop);
         if (st == PL_OK) {
             status = run_all(&s);
+            if (s.exitcode && status <= CLI_FAILED) status = s.exitcode;
         } else {
             if (s.gpu) cli_messages(s.gpu, 0);
             status = cli_status(st);

@@ -379,6 +379,10 @@ typedef struct pl_checks pl_checks;
 typedef struct pl_checks_options {
     const char *tools; /* "race", "mem,race", "all" */
     size_t limit;      /* findings that pl_checks_report reports; 0: all */
+    const char
+        *kernel; /* only findings in kernels of this name; * and ? may stand in it. NULL: all */
+    const char *suppressions; /* file of findings that are known and left out, or NULL: a line for
+                               * each, `KIND KERNEL [FILE:LINE]`, all of which may hold * and ? */
 } pl_checks_options;
 /* Opens checkers, to be given to launches of one module. PL_INVALID: `tools` names one that there
  * is not. */
@@ -409,6 +413,11 @@ size_t pl_checks_errors(const pl_checks *c); /* those that are no warnings */
 const pl_finding *pl_checks_finding(const pl_checks *c, size_t n);
 /* Reports all of them as diagnostics that point into the module. */
 pl_status pl_checks_report(pl_checks *c, pl_module *m);
+/* The findings as lines of compute-sanitizer, and its last lines, in place of pl_checks_report.
+ * launch: how that went; *errors: how many it counts, leaks among them. The texts are valid until
+ * the checkers are closed. */
+pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
+                              const char **last, uint64_t *errors);
 
 /* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
  */

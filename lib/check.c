@@ -1,5 +1,6 @@
 /* check.c - checkers on the outside: which are asked for, and what they found as messages and
  * findings in the user's lines. check/ finds; this names places. */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,27 +8,7 @@
 
 #include "check/check.h"
 #include "isa/program/source_position.h"
-#include "lib/internal.h"
-
-struct pl_checks {
-    pl_gpu *gpu;
-    pl_check *check;
-    pl_arena *arena; /* texts of findings */
-    struct {
-        pl_finding *at;
-        size_t n, cap;
-    } list;
-    struct {
-        size_t *at;
-        size_t n, cap;
-    } of; /* by finding of `check`: its number in the list. Copies of a line make one finding */
-    struct {
-        uint64_t *at;
-        size_t n, cap;
-    } counted; /* by finding of `check`: of its count, what the list has */
-    size_t limit;
-    unsigned wanted; /* PL_CHECK_* */
-};
+#include "lib/check_list.h"
 
 static const struct {
     const char *tool, *word, *severity, *text;
@@ -87,6 +68,56 @@ static unsigned read_tools(pl_gpu *gpu, const char *list)
     }
 }
 
+/* ---- what is left out ---- */
+
+/* Reads a file of suppressions. PL_INVALID: it has been reported why not. */
+static pl_status read_suppressions(pl_checks *c, const char *path)
+{
+    size_t size, n = 0;
+    char *text;
+    const pl_status st = pl_file_read(c->gpu, path, &text, &size);
+    if (st != PL_OK) return st;
+    for (size_t k = 0; k < size; k++) n += text[k] == '\n';
+    c->suppression = pl_arena_array(c->arena, struct pl_suppression, n + 1);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char kind[64], kernel[512], place[512];
+        if (line[strspn(line, " \t\r")] == '#' || !line[strspn(line, " \t\r")]) continue;
+        const int got = sscanf(line, "%63s %511s %511s", kind, kernel, place);
+        c->suppression[c->nsuppressions++] =
+            (struct pl_suppression){.kind = pl_arena_strdup(c->arena, kind),
+                                    .kernel = got > 1 ? pl_arena_strdup(c->arena, kernel) : "*",
+                                    .place = got > 2 ? pl_arena_strdup(c->arena, place) : "*"};
+    }
+    free(text);
+    return PL_OK;
+}
+
+static pl_status keep_options(pl_checks *c, const pl_checks_options *o)
+{
+    c->kernel = o->kernel ? pl_arena_strdup(c->arena, o->kernel) : NULL;
+    return o->suppressions ? read_suppressions(c, o->suppressions) : PL_OK;
+}
+
+static bool fits(const char *pattern, const char *text)
+{
+    return fnmatch(pattern, text, 0) == 0;
+}
+
+/* Is the finding one of those that nobody wants to see? */
+static bool left_out(const pl_checks *c, const pl_finding *f)
+{
+    char kind[64], place[600];
+    if (c->kernel && !fits(c->kernel, f->kernel)) return true;
+    const char *slash = strrchr(f->file, '/');
+    snprintf(kind, sizeof kind, "%s-%s", f->tool, f->kind);
+    snprintf(place, sizeof place, "%s:%" PRIu32, slash ? slash + 1 : f->file, f->line);
+    for (size_t n = 0; n < c->nsuppressions; n++) {
+        const struct pl_suppression *s = &c->suppression[n];
+        if (fits(s->kind, kind) && fits(s->kernel, f->kernel) && fits(s->place, place)) return true;
+    }
+    return false;
+}
+
 pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **out)
 {
     *out = NULL;
@@ -104,7 +135,7 @@ pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **ou
     c->wanted = wanted;
     c->limit = o->limit ? o->limit : SIZE_MAX;
     *out = c;
-    return PL_OK;
+    return keep_options(c, o);
 }
 
 void pl_checks_close(pl_checks *c)
@@ -296,12 +327,13 @@ pl_status pl_checks_collect(pl_checks *c, pl_module *m)
     for (size_t n = 0; n < pl_check_count(c->check); n++) {
         const pl_check_finding *f = pl_check_at(c->check, n);
         pl_finding now = {.count = f->count};
-        if (n < c->of.n && c->counted.at[n] == f->count) continue;
+        if (n < c->of.n && (c->counted.at[n] == f->count || c->of.at[n] == SIZE_MAX)) continue;
         name(c, m, f, &now);
         if (n == c->of.n) {
             *pl_push(c->arena, &c->counted) = 0;
-            *pl_push(c->arena, &c->of) = find(c, &now);
+            *pl_push(c->arena, &c->of) = left_out(c, &now) ? SIZE_MAX : find(c, &now);
         }
+        if (c->of.at[n] == SIZE_MAX) continue;
         if (c->of.at[n] == c->list.n) {
             *pl_push(c->arena, &c->list) = now;
         } else {
@@ -390,13 +422,19 @@ static int by_place(const void *a, const void *b)
     return strcmp(x->kind, y->kind);
 }
 
-pl_status pl_checks_report(pl_checks *c, pl_module *m)
+const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m)
 {
-    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
     add_leaks(c, m);
     const pl_finding **order = pl_arena_array(c->gpu->messages, const pl_finding *, c->list.n + 1);
     for (size_t n = 0; n < c->list.n; n++) order[n] = &c->list.at[n];
     qsort(order, c->list.n, sizeof *order, by_place);
+    return order;
+}
+
+pl_status pl_checks_report(pl_checks *c, pl_module *m)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
+    const pl_finding *const *order = pl_checks_ordered(c, m);
     for (size_t n = 0; n < c->list.n && n < c->limit; n++)
         if (!order[n]->ended) report(c, m, order[n]); /* else the launch has said it */
     if (c->list.n > c->limit)

@@ -43,6 +43,7 @@ codes=$(sed -n 's/^DIAG(\([EWN][0-9]*\),.*/\1/p' "$root/base/diag.def")
 check 'every section, and every query, is explained' topics.err
 # string literals with a command in them, and the manual pages without their macros
 cat "$root"/lib/*.c "$root"/lib/*/*.c "$root"/cli/*.c "$root"/emu/*/*.c "$root"/emu/*/*/*.c "$root"/arch/*.c "$root"/ptx/*.c "$root"/ptx/*/*.c "$root"/traces/*.c "$root"/traces/*/*.c "$root"/isa/*/*.c "$root"/compiler/*.c "$root"/compiler/*/*.c "$root/base/diag.def" |
+    grep -v 'Use --print-limit' | # compute-sanitizer's
     grep -oE '"([^"\\]|\\.)*"' | grep -E 'ptxloom|--[a-z]|[EW][0-9]{4}' >strings.txt
 sed -e 's/^\.Fl -/--/; s/ Fl -/ --/g; s/\\-/-/g' "$root"/man/*.1 "$root"/man/*.5 >man.txt
 cat help.txt ./*.help explained.txt rules.txt topics.txt strings.txt man.txt >texts

@@ -1,0 +1,36 @@
+/* check_list.h - what lib/check.c has found and named, for the files that print it. */
+#ifndef PL_LIB_CHECK_LIST_H
+#define PL_LIB_CHECK_LIST_H
+
+#include "check/check.h"
+#include "lib/internal.h"
+
+struct pl_checks {
+    pl_gpu *gpu;
+    pl_check *check;
+    pl_arena *arena; /* texts of findings */
+    struct {
+        pl_finding *at;
+        size_t n, cap;
+    } list;
+    struct {
+        size_t *at;
+        size_t n, cap;
+    } of; /* by finding of `check`: its number in the list. Copies of a line make one finding */
+    struct {
+        uint64_t *at;
+        size_t n, cap;
+    } counted;          /* by finding of `check`: of its count, what the list has */
+    const char *kernel; /* of options; owned by the arena, as are the following */
+    struct pl_suppression {
+        const char *kind, *kernel, *place;
+    } * suppression;
+    size_t nsuppressions;
+    size_t limit;
+    unsigned wanted; /* PL_CHECK_* */
+};
+
+/* The findings in the order of the program, leaks among them. May jump (PL_GUARD). */
+const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m);
+
+#endif

@@ -1,0 +1,293 @@
+/* check_sanitizer.c - findings in the lines of compute-sanitizer, which scripts read.
+ *
+ * The lines are those of compute-sanitizer 2025.3.1 as it printed them on an H100 (2026-11). What
+ * it counts are threads of memcheck, initcheck and synccheck, and bytes of racecheck; here each
+ * pair of places has one block of lines, and the summary counts the rest. Backtraces of the host
+ * and frames of inlined functions are left out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "lib/check_list.h"
+
+/* ---- names ---- */
+
+/* A mangled name while it is read (Itanium C++ ABI): plain functions, pointers, builtin types. */
+typedef struct reader {
+    pl_arena *a;
+    const char *at;
+    const char *known[32]; /* types that S_, S0_ ... mean */
+    unsigned n;
+    bool failed;
+} reader;
+
+static const char *named(reader *r)
+{
+    unsigned long n = 0;
+    while (*r->at >= '0' && *r->at <= '9') n = 10 * n + (unsigned long)(*r->at++ - '0');
+    if (!n || n > strlen(r->at)) {
+        r->failed = true;
+        return "";
+    }
+    r->at += n;
+    return pl_arena_strndup(r->a, r->at - n, n);
+}
+
+static const char *remember(reader *r, const char *type)
+{
+    if (r->n < sizeof r->known / sizeof *r->known) r->known[r->n++] = type;
+    return type;
+}
+
+static const char *known(reader *r)
+{
+    unsigned k = 0;
+    if (*r->at != '_') k = 1u + (unsigned)(*r->at++ - '0');
+    r->failed |= *r->at != '_' || k >= r->n;
+    if (!r->failed) r->at++;
+    return r->failed ? "" : r->known[k];
+}
+
+static const char *type(reader *r, unsigned depth)
+{
+    static const char letters[] = "vbcahstijlmxyfd";
+    static const char *const builtin[] = {"void",
+                                          "bool",
+                                          "char",
+                                          "signed char",
+                                          "unsigned char",
+                                          "short",
+                                          "unsigned short",
+                                          "int",
+                                          "unsigned int",
+                                          "long",
+                                          "unsigned long",
+                                          "long long",
+                                          "unsigned long long",
+                                          "float",
+                                          "double"};
+    const char c = *r->at;
+    const char *found = c ? strchr(letters, c) : NULL;
+    if (found) return r->at++, builtin[found - letters];
+    if (c >= '1' && c <= '9') return remember(r, named(r));
+    if (depth > 8 || !c || !strchr("PRKVS", c)) {
+        r->failed = true;
+        return "";
+    }
+    r->at++;
+    if (c == 'S') return known(r);
+    const char *of = type(r, depth + 1);
+    const bool pointed = of[0] && of[strlen(of) - 1] == '*';
+    if (c == 'K' || c == 'V')
+        return remember(r, pl_arena_printf(r->a, "%s %s", c == 'K' ? "const" : "volatile", of));
+    return remember(r,
+                    pl_arena_printf(r->a, "%s%s%c", of, pointed ? "" : " ", c == 'P' ? '*' : '&'));
+}
+
+/* "scale(float *, int)" of _Z5scalePfi; a name that is not understood stays as it is. */
+static const char *readable(pl_arena *a, const char *name)
+{
+    reader r = {.a = a, .at = name + 2};
+    if (strncmp(name, "_Z", 2) != 0) return name;
+    const char *text = pl_arena_printf(a, "%s(", named(&r));
+    for (unsigned n = 0; !r.failed && *r.at; n++) {
+        const char *t = type(&r, 0);
+        if (n || strcmp(t, "void") != 0)
+            text = pl_arena_printf(a, "%s%s%s", text, n ? ", " : "", t);
+    }
+    return r.failed ? name : pl_arena_printf(a, "%s)", text);
+}
+
+/* ---- places ---- */
+
+/* "raw(int *)+0x80 in bugs.cu:25": a machine instruction has 16 bytes. */
+static const char *place(const pl_checks *c, pl_module *m, const pl_finding *f, bool other)
+{
+    pl_arena *a = c->arena;
+    const pl_program *p = m->program;
+    const uint32_t pc = other ? f->other_pc : f->pc, line = other ? f->other_line : f->line;
+    const char *file = other ? f->other_file : f->file, *slash = file ? strrchr(file, '/') : NULL;
+    uint32_t first = 0;
+    for (size_t n = 0; n < p->funcs.n; n++)
+        if (pc - p->funcs.at[n].first < p->funcs.at[n].count) first = p->funcs.at[n].first;
+    return pl_arena_printf(a, "%s+0x%x in %s:%" PRIu32, readable(a, f->kernel), 16 * (pc - first),
+                           slash  ? slash + 1
+                           : file ? file
+                                  : "",
+                           line);
+}
+
+static const char *access_word(const pl_insn *i)
+{
+    switch ((int)pl_form_mnem[i->form]) {
+    case M_st: return "write";
+    case M_atom:
+    case M_red: return "atomic";
+    default: return "read";
+    }
+}
+
+static const char *thread_line(pl_arena *a, const uint32_t t[3], const uint32_t b[3])
+{
+    return pl_arena_printf(a, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", t[0],
+                           t[1], t[2], b[0], b[1], b[2]);
+}
+
+/* "and is 1 bytes after the nearest allocation at 0x7f00 of size 256 bytes", with its line. */
+static const char *nearest(const pl_checks *c, uint64_t address)
+{
+    const pl_alloc *n = pl_memory_nearest(&c->gpu->memory, address);
+    if (!n) return "";
+    const char *where =
+        address >= n->address + n->size ? pl_arena_printf(c->arena, "%" PRIu64 " bytes after",
+                                                          address - n->address - n->size + 1)
+        : address < n->address
+            ? pl_arena_printf(c->arena, "%" PRIu64 " bytes before", n->address - address)
+            : "inside";
+    return pl_arena_printf(c->arena,
+                           "=========     and is %s the nearest allocation at 0x%" PRIx64
+                           " of size %" PRIu64 " bytes\n",
+                           where, n->address, n->size);
+}
+
+/* ---- blocks of lines ---- */
+
+static const char *memory_error(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    const pl_insn *i = &m->program->code.at[f->pc];
+    const bool global = strcmp(f->space, "global") == 0, freed = strcmp(f->kind, "freed") == 0;
+    pl_arena *a = c->arena;
+    if (freed && pl_form_mnem[i->form] == M_call)
+        return pl_arena_printf(a,
+                               "========= Malloc/Free Error encountered : Device-side double free\n"
+                               "=========     at %s\n%s"
+                               "=========     Address 0x%" PRIx64 "\n",
+                               place(c, m, f, false), thread_line(a, f->thread, f->block),
+                               f->address);
+    return pl_arena_printf(a,
+                           "========= Invalid __%s__ %s of size %u bytes\n"
+                           "=========     at %s\n%s"
+                           "=========     Access to 0x%" PRIx64 " is %s\n%s",
+                           f->space, access_word(i),
+                           (unsigned)(i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1)
+                               << i->sel[PL_M_LOG2],
+                           place(c, m, f, false), thread_line(a, f->thread, f->block), f->address,
+                           strcmp(f->kind, "misaligned") == 0 ? "misaligned" : "out of bounds",
+                           global ? nearest(c, f->address) : "");
+}
+
+static const char *race(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    const pl_insn *code = m->program->code.at;
+    const char *now = strcmp(access_word(&code[f->pc]), "read") == 0 ? "Read" : "Write",
+               *before = strcmp(access_word(&code[f->other_pc]), "read") == 0 ? "Read" : "Write";
+    return pl_arena_printf(c->arena,
+                           "========= %s: Race reported between %s access at %s\n"
+                           "=========     and %s access at %s [%" PRIu64 " hazards]\n",
+                           f->severity[0] == 'e' ? "Error" : "Warning", before,
+                           place(c, m, f, true), now, place(c, m, f, false),
+                           f->count * (f->bytes ? f->bytes : 1));
+}
+
+static const char *uninitialised(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    const pl_insn *i = &m->program->code.at[f->other_pc];
+    return pl_arena_printf(
+        c->arena,
+        "========= Uninitialized __%s__ memory read of size %u bytes\n"
+        "=========     at %s\n%s"
+        "=========     Address 0x%" PRIx64 "\n",
+        f->space, (unsigned)(i->sel[PL_M_COUNT] ? i->sel[PL_M_COUNT] : 1) << i->sel[PL_M_LOG2],
+        place(c, m, f, true), thread_line(c->arena, f->other_thread, f->other_block), f->address);
+}
+
+static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    const char *what = strcmp(f->kind, "mbarrier") == 0 ? "Missing init."
+                       : strcmp(f->kind, "mask") == 0   ? "Invalid arguments."
+                                                        : "Divergent thread(s) in block.";
+    return pl_arena_printf(c->arena,
+                           "========= Barrier error detected. %s\n"
+                           "=========     at %s\n%s",
+                           what, place(c, m, f, false), thread_line(c->arena, f->thread, f->block));
+}
+
+/* The lines about a finding, NULL: compute-sanitizer has none for it. */
+static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    if (strcmp(f->kind, "leak") == 0)
+        return pl_arena_printf(c->arena, "========= Leaked %u bytes on the device heap\n",
+                               f->bytes);
+    if (f->pc >= m->program->code.n) return NULL;
+    if (strcmp(f->tool, "mem") == 0) return memory_error(c, m, f);
+    if (strcmp(f->tool, "race") == 0)
+        return f->other_pc < m->program->code.n ? race(c, m, f) : NULL;
+    if (strcmp(f->tool, "init") == 0)
+        return f->other_pc < m->program->code.n ? uninitialised(c, m, f) : NULL;
+    if (strcmp(f->tool, "sync") == 0) return barrier_error(c, m, f);
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* The last lines: hazards of racecheck, else errors. */
+static const char *summary(const pl_checks *c, pl_status launch, uint64_t shown, uint64_t errors,
+                           const uint64_t races[3], uint64_t leaked)
+{
+    const char *end = launch == PL_FAULT ? "========= Target application returned an error\n" : "";
+    if (leaked)
+        end = pl_arena_printf(
+            c->arena, "%s========= LEAK SUMMARY: %" PRIu64 " bytes leaked in 1 allocations\n", end,
+            leaked);
+    if (c->wanted & PL_CHECK_RACE)
+        end = pl_arena_printf(c->arena,
+                              "%s========= RACECHECK SUMMARY: %" PRIu64
+                              " hazard%s displayed (%" PRIu64 " error%s, %" PRIu64 " warning%s)\n",
+                              end, races[0], plural(races[0]), races[1], plural(races[1]), races[2],
+                              plural(races[2]));
+    if (c->wanted & ~(unsigned)(PL_CHECK_RACE | PL_CHECK_DEADLOCK))
+        end = pl_arena_printf(c->arena, "%s========= ERROR SUMMARY: %" PRIu64 " error%s\n", end,
+                              errors, plural(errors));
+    if (errors > shown)
+        end = pl_arena_printf(c->arena,
+                              "%s========= ERROR SUMMARY: %" PRIu64
+                              " errors were not printed. Use --print-limit option to adjust the "
+                              "number of printed errors\n",
+                              end, errors - shown);
+    return end;
+}
+
+pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
+                              const char **last, uint64_t *counted)
+{
+    *lines = *last = "";
+    *counted = 0;
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
+    uint64_t shown = 0, errors = 0, races[3] = {0, 0, 0}, leaked = 0;
+    const char *all = "========= COMPUTE-SANITIZER\n";
+    const pl_finding *const *order = pl_checks_ordered(c, m);
+    for (size_t n = 0; n < c->list.n; n++) {
+        const pl_finding *f = order[n];
+        const char *text = block(c, m, f);
+        if (!text) continue;
+        const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;
+        errors += race ? 0 : leak ? 1 : f->count;
+        leaked += leak ? f->bytes : 0;
+        races[1] += race && f->severity[0] == 'e';
+        races[2] += race && f->severity[0] != 'e';
+        if (n >= c->limit) continue;
+        shown += !race;
+        races[0] += race;
+        all = pl_arena_printf(c->arena, "%s%s========= \n", all, text);
+    }
+    *counted = errors + races[1];
+    *lines = all;
+    *last = summary(c, launch, shown, errors, races, leaked);
+    return PL_OK;
+}

@@ -1,0 +1,159 @@
+#!/bin/sh
+# check_format.sh - findings in the lines of compute-sanitizer, its exit statuses, and which findings are left out. The kernels are
+# those of tests/check; bugs like these were run under compute-sanitizer 2025.3.1 on an H100 (2026-11).
+set -u
+. "$srcdir/tests/scratch.sh"
+
+# lines STATUS ARGUMENTS... <<END: the lines of the output that begin with ===
+lines()
+{
+    n=$((n + 1))
+    wanted_status=$1
+    shift
+    cat >wanted
+    "$loom" run "$@" --mode functional --check-format compute-sanitizer >out 2>err
+    status=$?
+    grep '^=====' out >found
+    if [ $status -eq "$wanted_status" ] && cmp -s wanted found; then echo "ok $n - $*"; else
+        echo "not ok $n - $*"
+        echo "# status $status, expected $wanted_status"
+        diff wanted found | sed 's/^/# /'
+        sed 's/^/# /' err
+    fi
+}
+# finds STATUS NUMBER ARGUMENTS...: so many errors and warnings
+finds()
+{
+    n=$((n + 1))
+    wanted_status=$1
+    wanted=$2
+    shift 2
+    "$loom" run "$@" --mode functional >out 2>err
+    status=$?
+    found=$(grep -cE '(error|warning): kernel' err)
+    if [ $status -eq "$wanted_status" ] && [ "$found" -eq "$wanted" ]; then echo "ok $n - $*"; else
+        echo "not ok $n - $*"
+        echo "# status $status, expected $wanted_status; $found findings, expected $wanted"
+        sed 's/^/# /' err
+    fi
+}
+
+cp "$root"/tests/check/*.ptx .
+
+lines 0 memory.ptx -k beyond -g 2 -b 64 'out:s32[100]' s32:100 --check mem <<'END'
+========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at beyond+0x80 in memory.cu:6
+=========     by thread (36,0,0) in block (1,0,0)
+=========     Access to 0x7fa000000190 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7fa000000000 of size 400 bytes
+========= 
+========= ERROR SUMMARY: 28 errors
+========= ERROR SUMMARY: 27 errors were not printed. Use --print-limit option to adjust the number of printed errors
+END
+lines 0 memory.ptx -k askew -g 1 -b 8 'u8[64]' --check mem <<'END'
+========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at askew+0x80 in memory.cu:34
+=========     by thread (1,0,0) in block (0,0,0)
+=========     Access to 0x7fa000000002 is misaligned
+=========     and is inside the nearest allocation at 0x7fa000000000 of size 64 bytes
+========= 
+========= ERROR SUMMARY: 4 errors
+========= ERROR SUMMARY: 3 errors were not printed. Use --print-limit option to adjust the number of printed errors
+END
+lines 0 memory.ptx -k tile_end -g 1 -b 32 'out:s32[32]' --check mem <<'END'
+========= COMPUTE-SANITIZER
+========= Invalid __shared__ write of size 4 bytes
+=========     at tile_end+0x70 in memory.cu:45
+=========     by thread (31,0,0) in block (0,0,0)
+=========     Access to 0x480 is out of bounds
+========= 
+========= ERROR SUMMARY: 1 error
+END
+lines 1 memory.ptx -k freed_twice -g 1 -b 1 'out:s32[32]' --check mem <<'END'
+========= COMPUTE-SANITIZER
+========= Malloc/Free Error encountered : Device-side double free
+=========     at freed_twice+0x110 in memory.cu:85
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Address 0x7fa000001200
+========= 
+========= Target application returned an error
+========= ERROR SUMMARY: 1 error
+END
+lines 7 memory.ptx -k leak -g 1 -b 2 'out:s32[32]' --check mem --error-exitcode 7 <<'END'
+========= COMPUTE-SANITIZER
+========= Leaked 32 bytes on the device heap
+========= 
+========= LEAK SUMMARY: 32 bytes leaked in 1 allocations
+========= ERROR SUMMARY: 1 error
+END
+lines 0 races.ptx -k reverse -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race <<'END'
+========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at reverse+0xc0 in races.cu:8
+=========     and Read access at reverse+0xd0 in races.cu:9 [248 hazards]
+========= 
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+END
+lines 0 races.ptx -k flag -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race <<'END'
+========= COMPUTE-SANITIZER
+========= Warning: Race reported between Write access at flag+0xe0 in races.cu:62
+=========     and Write access at flag+0xe0 in races.cu:62 [124 hazards]
+========= 
+========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)
+END
+lines 0 races.ptx -k reverse_ok -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race,mem --error-exitcode 5 <<'END'
+========= COMPUTE-SANITIZER
+========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)
+========= ERROR SUMMARY: 0 errors
+END
+lines 5 races.ptx -k reverse -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race --error-exitcode 5 <<'END'
+========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at reverse+0xc0 in races.cu:8
+=========     and Read access at reverse+0xd0 in races.cu:9 [248 hazards]
+========= 
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+END
+lines 0 init.ptx -k counter -g 1 -b 32 's32[1]' 'out:s32[32]' --check init <<'END'
+========= COMPUTE-SANITIZER
+========= Uninitialized __global__ memory read of size 4 bytes
+=========     at counter+0x90 in init.cu:43
+=========     by thread (0,0,0) in block (0,0,0)
+=========     Address 0x7fa000000000
+========= 
+========= ERROR SUMMARY: 1 error
+END
+lines 0 sync.ptx -k mask -g 1 -b 32 'out:s32[32]' --check sync <<'END'
+========= COMPUTE-SANITIZER
+========= Barrier error detected. Invalid arguments.
+=========     at mask+0x40 in sync.cu:6
+=========     by thread (16,0,0) in block (0,0,0)
+========= 
+========= ERROR SUMMARY: 1 error
+END
+lines 0 sync.ptx -k no_init -g 1 -b 32 'out:s32[32]' --check sync <<'END'
+========= COMPUTE-SANITIZER
+========= Barrier error detected. Missing init.
+=========     at no_init+0x80 in sync.cu:93
+=========     by thread (0,0,0) in block (0,0,0)
+========= 
+========= ERROR SUMMARY: 1 error
+END
+
+# which findings are left out
+finds 1 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race
+finds 0 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --check-kernel 'rev*'
+finds 1 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --check-kernel 'hist*'
+cat >known.txt <<'END'
+# the counts are wrong on purpose
+race-raw  hist*
+race-same-value * races.cu:50
+END
+finds 1 1 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --suppressions known.txt
+echo 'race-* *' >>known.txt
+finds 0 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --suppressions known.txt
+finds 2 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --suppressions nothing.txt
+finds 9 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --error-exitcode 9
+finds 0 0 races.ptx -k histogram_ok -g 2 -b 64 'out:s32[8]=0' 's32[128]=iota' --check all --error-exitcode 9
+
+echo "1..$n"
