@@ -1,5 +1,6 @@
 /* main.c - the ptxloom command: finds the subcommand and calls it. */
 #include "cli/cli.h"
+#include "cli/gen_revision.h"
 #include "cli/terminal.h"
 #include <string.h>
 
@@ -50,6 +51,16 @@ static void help(void)
     puts("  ptxloom run K.ptx -g 4 -b 256 u32:1000 'out:f32[1000]'");
 }
 
+static void version(void)
+{
+    const char *name;
+    printf("ptxloom %s", PTXLOOM_VERSION);
+    if (CLI_REVISION[0]) printf(" (revision %s)", CLI_REVISION);
+    printf("\nmachines:");
+    for (size_t i = 0; (name = pl_gpu_builtin(i)); i++) printf(" %s", name);
+    printf("\n");
+}
+
 static int unknown(const char *name)
 {
     const char *names[COMMANDS], *near;
@@ -89,7 +100,7 @@ int main(int argc, char **argv)
         return cli_finish(CLI_OK);
     }
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
-        printf("ptxloom %s\n", PTXLOOM_VERSION);
+        version();
         return cli_finish(CLI_OK);
     }
     for (int i = 0; i < COMMANDS; i++) {

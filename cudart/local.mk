@@ -1,6 +1,6 @@
 # cudart: the CUDA runtime for programs that nvcc made. Uses include/ptxloom.h only.
 # To add an entry point: a line in cudart/api.def, and the function pl_NAME in one of the files.
-# The library is a shared object of its own, which programs load in place of NVIDIA's; libtool builds only static ones here,
+# The library is a shared object of its own, which programs load in place of NVIDIA's, with the names and versions of its symbols,
 # so that it is linked as a program is, by a rule of its own.
 libptxloom_la_SOURCES += lib/cuda_error.c
 if PL_CUDART
@@ -28,7 +28,7 @@ BUILT_SOURCES += cudart/gen_api.h
 CLEANFILES += cudart/gen_api.h cudart/gen_api.c cudart/gen_versions.map
 
 # Programs look for the library by these names.
-all-local: cudart/names
+all_files += cudart/names
 cudart/names: cudart/libptxloom_cuda.so
 	$(AM_V_GEN)for n in $(cudart_names); do ln -sf libptxloom_cuda.so cudart/$$n || exit 1; done; touch $@
 CLEANFILES += cudart/names cudart/libcudart.so cudart/libcudart.so.13 cudart/libcudart.so.12 cudart/libcudart.so.11.0 cudart/libcuda.so cudart/libcuda.so.1
@@ -40,10 +40,9 @@ tests_cudart_app_SOURCES = tests/cudart/app.c tests/cudart/app_clock.c tests/cud
 tests_cudart_app_LDADD = cudart/libptxloom_cuda.so -lm
 tests_cudart_app_DEPENDENCIES = cudart/names
 tests_cudart_app_LINK = $(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@
-install-exec-hook:
+install-data-hook:
 	for n in $(cudart_names); do ln -sf libptxloom_cuda.so $(DESTDIR)$(cudartdir)/$$n || exit 1; done
-uninstall-hook:
-	for n in $(cudart_names); do rm -f $(DESTDIR)$(cudartdir)/$$n; done
+extra_installed += $(cudart_names:%=$(cudartdir)/%)
 endif
 EXTRA_DIST += cudart/api.def cudart/api.awk cudart/driver_errors.def
 noinst_HEADERS += include/exec_options.def

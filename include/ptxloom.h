@@ -29,6 +29,10 @@
 #include "base/resource.h" /* descriptions of tensors, arrays and textures */
 #include "base/status.h"   /* pl_status */
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define PTXLOOM_VERSION "0.2.0"
 
 typedef struct pl_gpu pl_gpu;
@@ -50,6 +54,8 @@ const char *pl_gpu_name(const pl_gpu *gpu);
 bool pl_gpu_value(const pl_gpu *gpu, const char *key, const char *unit, double *value);
 /* A text there: "machine.title". NULL: the machine has no such key. */
 const char *pl_gpu_text(const pl_gpu *gpu, const char *key);
+/* Names of the machines that are built into the library, sorted; NULL after the last. */
+const char *pl_gpu_builtin(size_t k);
 /* Bytes of the heap that malloc in kernels takes from (8 MiB). PL_INVALID: kernels have used it. */
 pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes);
 
@@ -672,5 +678,9 @@ const char *pl_explain(pl_gpu *gpu, const char *topic);
 /* One line for each instruction form that is parsed and checked but not executed, with the reason.
  */
 const char *pl_explain_unsupported(pl_gpu *gpu);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

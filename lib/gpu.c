@@ -1,5 +1,6 @@
 /* gpu.c - the gpu object: opening, closing, and the diagnostics that every other part reports into.
  */
+#include "arch/builtin_machines.h"
 #include "lib/internal.h"
 #include <assert.h>
 #include <stdio.h>
@@ -56,6 +57,13 @@ void pl_gpu_close(pl_gpu *gpu)
     pl_arena_close(gpu->explanations);
     pl_arena_close(gpu->arena);
     free(gpu);
+}
+
+const char *pl_gpu_builtin(size_t k)
+{
+    const pl_machine_text *t = pl_machine_texts;
+    while (k > 0 && t->name) k--, t++;
+    return t->name;
 }
 
 const char *pl_gpu_name(const pl_gpu *gpu)

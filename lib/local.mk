@@ -17,3 +17,9 @@ lib/gen_glossary.c: $(srcdir)/doc/glossary.md $(srcdir)/lib/glossary.awk
 BUILT_SOURCES += lib/gen_glossary.c
 CLEANFILES += lib/gen_glossary.c
 EXTRA_DIST += lib/glossary.awk
+
+# For installed packages: kernels and launch files to run, and the course's experiments.
+examplesdir = $(pkgdatadir)/examples
+dist_examples_DATA = $(wildcard $(srcdir)/examples/*)
+labsdir = $(pkgdatadir)/labs
+dist_labs_DATA = $(wildcard $(srcdir)/labs/*)

@@ -186,7 +186,7 @@ tsan:
 .PHONY: tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += labs tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/check tests/advice tests/litmus examples tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
 
@@ -218,3 +218,5 @@ CLEANFILES += tests/fuzz/covered$(EXEEXT)
 tests_fuzz_covered_SOURCES = tests/fuzz/covered.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_covered_LDADD = libpl_harness.la libptxloom.la
 tests_fuzz_covered_LDFLAGS = -fsanitize=fuzzer
+TESTS += tests/install.sh
+EXTRA_DIST += tests/install.sh

@@ -1,0 +1,106 @@
+#!/bin/sh
+# install.sh - what `make install` gives: the command, the libraries that a program links as documented, completion, and that
+# `make uninstall` leaves nothing.
+set -u
+build=$PWD
+root=$(cd "$srcdir" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+n=0
+test_that() # WHAT, with the verdict in $?
+{
+    verdict=$?
+    n=$((n + 1))
+    if [ $verdict -eq 0 ]; then echo "ok $n - $1"; else
+        echo "not ok $n - $1"
+        sed 's/^/# /' "$folder/said" | tail -n 20
+    fi
+}
+if grep -q 'fsanitize=' "$build/config.log"; then echo "1..0 # SKIP a build with sanitizers"; exit 0; fi
+unset MAKEFLAGS MFLAGS MAKELEVEL
+make -s -C "$build" install DESTDIR="$folder/root" >"$folder/said" 2>&1
+test_that "make install"
+prefix=$folder/root$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")
+lib=$(dirname "$(find "$folder/root" -name libptxloom.so)")
+bin=$(dirname "$(find "$folder/root" -path '*bin/ptxloom')")
+share=$(dirname "$(find "$folder/root" -path '*/ptxloom/examples')")
+
+# --- programs
+
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+flags() { pkg-config --define-variable=prefix="$prefix" "$@" ptxloom; }
+cat >"$folder/prog.c" <<'C'
+#include <ptxloom.h>
+#include <stdio.h>
+static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out) {\n"
+                          ".reg .b32 r; .reg .b64 p; ld.param.u64 p, [out]; mov.u32 r, %tid.x; mad.wide.u32 p, r, 4, p;\n"
+                          "st.global.u32 [p], r; ret; }\n";
+int main(void)
+{
+    pl_gpu *gpu;
+    pl_module *m;
+    pl_ptr x;
+    pl_launch l = {"k", {1, 1, 1}, {32, 1, 1}};
+    pl_result r;
+    unsigned v[32];
+    if (pl_gpu_open(&gpu, "h200") != PL_OK || pl_module_load(gpu, "k.ptx", ptx, sizeof ptx - 1, NULL, &m) != PL_OK ||
+        pl_alloc_device(gpu, sizeof v, "x", &x) != PL_OK)
+        return 1;
+    l.params = &x;
+    l.param_bytes = sizeof x;
+    l.mode = PL_MODE_TIMING;
+    if (pl_launch_kernel(gpu, m, &l, &r) != PL_OK || pl_copy_from_device(gpu, v, x, sizeof v) != PL_OK) return 1;
+    printf("%u %d\n", v[31], r.cycles > 0);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+    return 0;
+}
+C
+cp "$folder/prog.c" "$folder/prog.cc"
+# shellcheck disable=SC2046 # one word a flag
+cc -o "$folder/shared" "$folder/prog.c" $(flags --cflags --libs) >"$folder/said" 2>&1 &&
+    [ "$(LD_LIBRARY_PATH=$lib "$folder/shared")" = "31 1" ]
+test_that "cc prog.c \$(pkg-config --cflags --libs ptxloom)"
+# shellcheck disable=SC2046
+cc -o "$folder/static" "$folder/prog.c" $(flags --cflags) "$lib/libptxloom.a" $(flags --static --libs | sed 's/-lptxloom//') >"$folder/said" 2>&1 &&
+    [ "$("$folder/static")" = "31 1" ]
+test_that "the static library"
+if command -v c++ >/dev/null 2>&1; then
+    # shellcheck disable=SC2046
+    c++ -Wno-missing-field-initializers -o "$folder/cpp" "$folder/prog.cc" $(flags --cflags --libs) >"$folder/said" 2>&1 &&
+        [ "$(LD_LIBRARY_PATH=$lib "$folder/cpp")" = "31 1" ]
+    test_that "c++ prog.cc \$(pkg-config --cflags --libs ptxloom)"
+fi
+
+# --- command, examples, labs, manual pages
+
+(cd "$share/examples" && "$bin/ptxloom" run matmul.json) >"$folder/said" 2>&1 && grep -q cycles "$folder/said"
+test_that "an installed example"
+[ -s "$share/labs/rows.tsv" ] && [ -n "$(find "$folder/root" -name ptxloom.1)" ] && [ -n "$(find "$folder/root" -name ptxloom-isa.7)" ]
+test_that "labs and manual pages"
+"$bin/ptxloom" --version >"$folder/said" && grep -q '^ptxloom [0-9.]*' "$folder/said" && grep -q '^machines: .*h200' "$folder/said"
+test_that "the version and the machines"
+
+# --- completion
+
+complete() # WORD... : what bash offers for the last one
+{
+    bash -c 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ptxloom 2>/dev/null; echo "${COMPREPLY[@]}"' \
+        "$folder/root$(sed -n 's/^datarootdir = //p; ' "$build/Makefile" | head -1 | sed "s|\${prefix}|$(sed -n 's/^prefix=//p' "$build/ptxloom.pc")|")/bash-completion/completions/ptxloom" "$@"
+}
+if command -v bash >/dev/null 2>&1; then
+    [ "$(complete ptxloom oc)" = occupancy ] && [ "$(complete ptxloom run --mode '')" = "timing functional" ] &&
+        [ "$(complete ptxloom run --arch h2)" = h200 ] && [ "$(complete ptxloom query --advi)" = --advise ]
+    test_that "completion in bash"
+fi
+for shell in zsh fish; do
+    command -v $shell >/dev/null 2>&1 || continue
+    $shell -n "$(find "$folder/root" -name "$([ $shell = zsh ] && echo _ptxloom || echo ptxloom.fish)")" >"$folder/said" 2>&1
+    test_that "completion in $shell"
+done
+
+make -s -C "$build" uninstall DESTDIR="$folder/root" >"$folder/said" 2>&1
+find "$folder/root" ! -type d >"$folder/said"
+[ ! -s "$folder/said" ]
+test_that "make uninstall leaves no file"
+echo "1..$n"
