@@ -6,7 +6,7 @@ dist_doc_DATA += doc/labs.md doc/objects.md doc/assembler.md doc/textures-and-te
 dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
 dist_doc_DATA += doc/memory-consistency.md doc/checkers.md
-dist_doc_DATA += doc/glossary.md
+dist_doc_DATA += doc/glossary.md doc/python.md
 
 # What editors read about launch files; made of the table of keys.
 dist_doc_DATA += doc/launch.schema.json
