@@ -40,8 +40,8 @@ void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)
     part->arena = arena;
 }
 
-/* Lines: neighbours that say the same are one entry (isa/program/canonicalize.c), also where
- * functions meet. Returns what is added to their numbers. */
+/* Lines: adjacent equal lines are one entry (isa/program/canonicalize.c), also between functions.
+ * Returns what is added to their numbers. */
 static uint32_t join_lines(pl_program *p, const pl_program *part)
 {
     size_t first = part->lines.n && p->lines.n &&

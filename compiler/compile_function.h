@@ -1,10 +1,11 @@
-/* compile_function.h - a function assembled apart from the others of its program, and how it gets
- * into the program.
+/* compile_function.h - a function compiled apart from the others of its program, and how it is
+ * joined to the program.
  *
- * A part is a program with the code of one function, which begins at instruction 0. It shares
- * functions and variables with the whole program: what passes ask of other functions (linked, name,
- * system) is settled before. So several host threads can work on several parts. Parts are joined in
- * the order of the functions: the program does not depend on who was ready first. */
+ * A compile unit is a program with the code of one function, which begins at instruction 0. It
+ * shares functions and variables with the whole program: what passes ask of other functions
+ * (linked, name, system) is settled before. So several host threads can compile several units.
+ * Units are joined in the order of the functions: the program does not depend on which was ready
+ * first. */
 #ifndef PL_COMPILER_COMPILE_FUNCTION_H
 #define PL_COMPILER_COMPILE_FUNCTION_H
 

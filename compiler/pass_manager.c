@@ -87,15 +87,15 @@ static void clear(pl_arena *a, bool large)
         pl_arena_reset(a);
 }
 
-/* Lanes that call different functions meet after the call; in optimised code only where there is a
- * reconvergence point (compiler/codegen/calling_convention.c). */
+/* Lanes that call different functions reconverge after the call; in optimised code only where there
+ * is a reconvergence point (compiler/codegen/calling_convention.c). */
 static bool lanes_meet_behind(const pl_program *p, const pl_insn *call)
 {
     return p->calls.at[call->target].callee == UINT32_MAX &&
            (p->opt_level == 0 || pl_forms[call[1].form].mnem == M__bsync);
 }
 
-/* Lanes meet after calls; backward branches are loops. */
+/* Lanes reconverge after calls; backward branches are loops. */
 static void mark_calls(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;

@@ -30,7 +30,7 @@ uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_
     return (out + PL_SUBCYCLES - 1) / PL_SUBCYCLES;
 }
 
-/* What comes to a slice waits behind atomics once the queue of its arithmetic is full. */
+/* Accesses to a slice wait for its atomics once the queue of the arithmetic is full. */
 void pl_atomic_unit_hold_slice(pl_memsys *m, uint32_t slice)
 {
     const uint64_t room = (uint64_t)m->c->atomic_wait * PL_SUBCYCLES, free = m->atomic[slice].free;

@@ -46,8 +46,8 @@ void pl_cache_in_turn(pl_cache *c, uint32_t n, uint32_t lines)
     c->by_pieces = pl_divider_of(n * lines);
 }
 
-/* At the head of a set: the low halves of the tags, so that a search reads little, and behind them
- * the time stamps of the last accesses, 0: empty. */
+/* At the head of a set: the low halves of the tags, so that a search reads little, then the time
+ * stamps of the last accesses, 0: empty. */
 static uint32_t *low_of(const pl_cache *c, size_t set)
 {
     return (uint32_t *)(void *)(c->line + set);
@@ -71,8 +71,8 @@ static uint32_t number_of_set(const pl_cache *c, uint64_t number)
     return (uint32_t)pl_remainder(index, &c->by_sets);
 }
 
-/* Where the set of a line begins. One that nobody has looked at is made empty; a line of it gets
- * its list when it is claimed. */
+/* Where the set of a line begins. A set is made empty at its first use; a line of it gets its list
+ * when it is claimed. */
 static size_t set_of(pl_cache *c, uint64_t number)
 {
     const uint32_t k = number_of_set(c, number);

@@ -35,7 +35,7 @@ typedef struct pl_cache {
                               (cache.c), then its lines */
     bool *set_initialized; /* by set: it has been looked at; before, it may have any contents */
     uint32_t sets, ways, line_shift;
-    uint32_t head;   /* entries of a set in front of its lines */
+    uint32_t head;   /* entries of a set before its lines */
     uint32_t stride; /* entries from a set to the next */
     uint32_t slices; /* it is one of so many, which share the lines as pl_slices_together says; 0:
                         it sees all lines */

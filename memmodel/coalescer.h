@@ -54,8 +54,8 @@ void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, u
 uint32_t pl_bank_passes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                         uint32_t width, uint32_t rows, bool load, uint32_t *extra);
 /* Distinct addresses: passes of a unit that serves one address at a time (the constant cache). */
-/* Rounds in which the lanes of each bank take turns; wider accesses than a bank are done by parts
- * of a warp, whose first rounds overlap. */
+/* Passes in which the lanes of each bank are served. Accesses wider than a bank are done by parts
+ * of a warp, whose first passes overlap. */
 uint32_t pl_bank_lanes(uint32_t mask, const uint64_t *address, uint32_t size, uint32_t banks,
                        uint32_t width);
 uint32_t pl_distinct(uint32_t mask, const uint64_t *address);

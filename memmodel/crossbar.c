@@ -12,7 +12,7 @@ pl_up_costs pl_up_costs_of(const pl_memsys_config *c)
         .atomic = pl_port_cost(c->sector_bytes, c->up_atomic_bytes),
         .line = pl_port_cost(c->line_bytes, c->up_atomic_bytes),
         .packet = {pl_port_cost(c->atomic_packet, 1), pl_port_cost(c->reduce_packet, 1)},
-        .apart = pl_port_cost(c->atomic_apart > 0 ? c->atomic_apart : c->atomic_packet, 1),
+        .bank_spread = pl_port_cost(c->atomic_apart > 0 ? c->atomic_apart : c->atomic_packet, 1),
         .sector_bytes = c->sector_bytes};
 }
 
@@ -50,14 +50,13 @@ void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
             m->distance[g * m->half + s] = (uint16_t)distance_of(m, g, s);
 }
 
-/* --- reads that join others ---
+/* --- merging of reads ---
  *
- * Between the SMs of a GPC and the L2 stands a coalescer: a read that another SM of the set has
- * sent already, of the same sectors, and not got an answer to, does not go to the L2; the reply
- * comes to both, and to four at most (join.tsv: 132 SMs that read the same lines at the same time
- * make 34.7 reads of each: four in six GPCs of 16 SMs, five in two of 18). A read of other sectors
- * of the line ends that: nobody joins the first one any more (stencil2d, whose reads overlap: none
- * is joined). */
+ * Between the SMs of a GPC and the L2 stands a coalescer. A read of sectors that another SM of the
+ * set has already requested, and not got yet, does not go to the L2; the reply goes to both, and to
+ * four at most (join.tsv: 132 SMs that read the same lines at the same time make 34.7 reads of
+ * each: four in six GPCs of 16 SMs, five in two of 18). A read of other sectors of the line ends
+ * that: no later read joins the first one (stencil2d, whose reads overlap: none is merged). */
 
 static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
 {
@@ -66,8 +65,8 @@ static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)
                       32);
 }
 
-/* A table of twice the size. Reads of one hash stay in their order: the search for one begins at a
- * free place and goes round. */
+/* A table of twice the size. Reads of one hash keep their order: the search for one begins at a
+ * free entry and wraps round. */
 static bool grow_read_table(pl_memsys *m)
 {
     const uint32_t old_mask = m->reads_mask;
@@ -119,7 +118,7 @@ static bool merge_read(pl_memsys *m, uint32_t i, uint32_t hash)
     return false;
 }
 
-/* Takes read i out, and closes the gap: entries behind it move up as far as their search allows. */
+/* Removes read i and closes the gap: entries after it move up as far as their search allows. */
 static void leave_read_table(pl_memsys *m, uint32_t i)
 {
     uint32_t mask = m->reads_mask, gap = read_hash(m, &m->rec[i].r) >> m->reads_shift;

@@ -26,10 +26,10 @@ uint32_t pl_dram_channel_of(const pl_dram *d, uint64_t address)
 }
 
 /* Regions of the memory are refreshed in all channels at once (refresh.tsv), at times that differ
- * from launch to launch. Here every bank has a time of its own, so that a large launch sees what
- * launches see on average; they fill the interval evenly, in steps of the golden section. A launch
- * that uses few regions most often meets none at rest, and the median of such launches is what
- * counts: the first banks that a launch uses are awake. Returns how long an access waits. */
+ * from launch to launch. Here every bank has a time of its own, so that a large launch sees the
+ * average; the times fill the interval evenly, in steps of the golden section. A launch that uses
+ * few regions mostly finds none in refresh, and the median of such launches is what counts: the
+ * first banks that a launch uses are not in refresh. Returns how long an access waits. */
 static uint64_t rest(pl_dram *d, pl_dram_bank *bank, uint64_t now)
 {
     const uint64_t interval = d->config->refresh_interval, time = d->config->refresh_time;

@@ -13,9 +13,9 @@
 #include "base/event.h"
 #include "memmodel/port.h"
 
-/* How addresses are spread over channels, and over the slices of the L2 in front of them: by a
- * hash; or channels have them in turn, so that strides of their number times 256 bytes meet one
- * channel only ("partition camping", up to Kepler). */
+/* How addresses are distributed over channels, and over their slices of the L2: by a hash, or in
+ * turn, so that strides of their number times 256 bytes use one channel only ("partition camping",
+ * up to Kepler). */
 enum { PL_MAP_HASHED, PL_MAP_TURNS };
 
 /* Neighbouring bytes in one channel. */
@@ -67,7 +67,7 @@ typedef struct pl_dram {
     pl_dram_bank *bank;
     uint32_t used; /* banks so far */
     uint64_t sectors_read, sectors_written, row_hits, row_misses;
-    const pl_sink *sink; /* hears about channels; NULL: nobody */
+    const pl_sink *sink; /* listener for channels, or NULL */
 } pl_dram;
 
 void pl_dram_init(pl_dram *d, pl_arena *a, const pl_dram_config *config);

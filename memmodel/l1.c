@@ -113,8 +113,7 @@ void pl_l1_fill(pl_l1 *l, uint32_t request, void (*done)(void *ctx, uint32_t tok
     pl_mshr_complete(&l->mshrs, request, done, ctx);
 }
 
-/* Forgets a line, but for those that nobody else writes; tells whether a fill is still to come for
- * it. */
+/* Invalidates a line, except lines of private memory; true if a fill is pending for it. */
 static bool forget(pl_l1 *l, uint32_t slot)
 {
     pl_cache_line *t = &l->tags.line[slot];

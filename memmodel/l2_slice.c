@@ -2,7 +2,7 @@
  * half of the L2 that owns it, and may have a copy in a slice of the other half. */
 #include "memmodel/memsys_parts.h"
 
-/* Changed sectors of an evicted line go to memory; nobody waits for them. */
+/* Dirty sectors of an evicted line are written to memory; nothing waits for them. */
 static void write_back(pl_memsys *m, uint64_t now, const pl_cache *l2, const pl_cache_line *old)
 {
     if (old->tag == 0 || old->dirty == 0) return;
@@ -145,7 +145,7 @@ static uint32_t find_or_allocate(pl_memsys *m, const pl_l2_txn *x, uint64_t now,
     return k;
 }
 
-/* Brings the line behind the one that pl_l2_txn x reads to the half that owns it. Only a read of
+/* Fetches the line after the one that pl_l2_txn x reads to the half that owns it. Only a read of
  * the first sector of a pair of lines does that (policy.tsv.xz: ld.L2::256B). */
 static void fetch_next(pl_memsys *m, const pl_l2_txn *x, uint64_t now)
 {
@@ -265,7 +265,7 @@ static inline void write_line(l2_access *a, uint32_t k)
         if (!a->partial || m->c->dram.ecc_ratio) line->valid |= a->sectors;
         line->dirty |= a->sectors;
     }
-    /* nobody waits for its way through the slice */
+    /* nothing waits for its way through the slice */
     const uint64_t taken = a->out - m->slice[x->slice].latency;
     if (taken > m->stat.last_effect) m->stat.last_effect = taken;
     pl_crossbar_answer(m, a->i, a->out + (x->at_home ? m->c->far_latency : 0));
@@ -401,7 +401,7 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now)
         line->valid |= x->fetch;
         x->fetch = 0;
         uint32_t w = line->waiters, again = PL_NO_TXN, ready = PL_NO_TXN;
-        while (w != PL_NO_TXN) { /* the list is last in, first out; this turns it round */
+        while (w != PL_NO_TXN) { /* the list is last in, first out; this reverses it */
             uint32_t next = m->rec[w].next;
             bool complete = (wanted(&m->rec[w]) & (uint8_t)~line->valid) == 0;
             uint32_t *to = complete ? &ready : &again;

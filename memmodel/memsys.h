@@ -42,7 +42,7 @@ typedef struct pl_memsys_config {
     double up_atomic_bytes;  /* per cycle and SM, operands of atomics and reductions */
     double atomic_packet,
         reduce_packet;   /* cycles of the up port for each turn of an atomic or a reduction */
-    double atomic_apart; /* the same of atomics on words in different banks; 0: as others */
+    double atomic_apart; /* the same for atomics on words in different banks; 0: as others */
     /* L2 */
     uint64_t l2_bytes;
     uint32_t slices, l2_ways;
@@ -76,8 +76,8 @@ typedef struct pl_memsys_config {
 /* What requests cost on the way up from a node, in 1/PL_SUBCYCLES cycles. */
 typedef struct pl_up_costs {
     uint32_t header, sector, partial, atomic, line, packet[2],
-        apart; /* line: operands for a whole line; packet: of an atomic, of a reduction; apart: of
-                  an atomic on words in different banks */
+        bank_spread; /* line: operands for a whole line; packet: of an atomic, of a reduction;
+                  bank_spread: of an atomic on words in different banks */
     uint32_t sector_bytes;
 } pl_up_costs;
 
@@ -103,7 +103,7 @@ static inline uint32_t pl_up_cost(const pl_up_costs *u, const pl_mem_req *r)
                           : left - later < later ? left - later
                                                  : later;
     const uint32_t cost = u->header + u->atomic * r->bytes * 4 / u->sector_bytes;
-    const uint32_t packet = r->bank_spread ? u->apart : u->packet[r->op == PL_MEM_REDUCE];
+    const uint32_t packet = r->bank_spread ? u->bank_spread : u->packet[r->op == PL_MEM_REDUCE];
     const uint32_t packets =
         sectors < 2 ? packet * (1 + later) : u->line * (1 + wide) + packet * (later - wide);
     return packets > cost ? packets : cost;

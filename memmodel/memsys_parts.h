@@ -33,9 +33,10 @@ typedef struct pl_l2_txn {
     uint8_t fetch;      /* sectors that this slice waits for */
     uint8_t sharers;    /* nodes that it answers */
     bool in_read_table; /* others find it in the table of reads */
-    bool not_mergeable; /* a read of other sectors of its line has come: nobody joins it any more */
-    bool at_home; /* it has gone on to the slice of the other half that owns the line; what it left
-                  behind: */
+    bool
+        not_mergeable; /* a read of other sectors of its line has come: no read joins it any more */
+    bool at_home; /* it was forwarded to the slice of the other half that owns the line; what it
+                     left: */
     uint8_t origin_fetch;
     uint16_t origin_slice;
     uint32_t origin_line;
@@ -95,7 +96,7 @@ struct pl_memsys {
     pl_port across[2];               /* atomics on their way to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
-    const pl_sink *sink; /* hears about slices; NULL: nobody */
+    const pl_sink *sink; /* listener for slices, or NULL */
     pl_memsys_stat stat;
     uint64_t order;
     struct {
@@ -125,7 +126,7 @@ static inline uint32_t pl_side_of(const pl_memsys *m, uint32_t node)
     return m->node[node].side;
 }
 
-/* The half that owns a line: memory behind it, atomics on it. */
+/* The half that owns a line: its memory, atomics on it. */
 static inline uint32_t pl_owner_of(const pl_memsys *m, uint64_t line)
 {
     return (uint32_t)(scatter(pl_divide(line, &m->by_owner)) >> 20) % m->c->partitions;
@@ -196,7 +197,7 @@ void pl_l2_fill(pl_memsys *m, uint32_t i, uint64_t now);
 /* atomic_unit.c: the cycle at which an atomic has been performed. */
 uint64_t pl_atomic_unit_perform(const pl_memsys *m, pl_atomic_unit *u, const pl_mem_req *r,
                                 uint64_t now);
-/* What comes to a slice waits behind atomics once the queue of its arithmetic is full. */
+/* Accesses to a slice wait for its atomics once the queue of the arithmetic is full. */
 void pl_atomic_unit_hold_slice(pl_memsys *m, uint32_t slice);
 
 #endif

@@ -44,8 +44,8 @@ static inline uint64_t pl_port_pass(pl_port *p, uint64_t now, uint64_t cost)
     return (p->free + PL_SUBCYCLES - 1) / PL_SUBCYCLES + p->latency;
 }
 
-/* The same for a value of which `now` already knows that it will arrive at `at`: it takes its share
- * of the width, and values that come before it need not wait behind it. */
+/* The same for a value that is known at `now` to arrive at `at`: it takes its share of the width,
+ * and values that come before it need not wait for it. */
 static inline uint64_t pl_port_pass_later(pl_port *p, uint64_t now, uint64_t at, uint64_t cost)
 {
     pl_port_enter(p, now, cost);

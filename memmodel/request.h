@@ -1,8 +1,8 @@
-/* request.h - what the components of the memory model say to each other: plain values, no pointers.
+/* request.h - the requests and replies of the memory model: plain values, no pointers.
  *
  * A request concerns one line (128 bytes on every machine so far) and some of its sectors. `token`
- * belongs to the requester and comes back in the reply. Nothing here knows which instruction, warp
- * or lane is behind a request. */
+ * belongs to the requester and comes back in the reply. A request does not say which instruction,
+ * warp or lane it is for. */
 #ifndef PL_MEMMODEL_REQUEST_H
 #define PL_MEMMODEL_REQUEST_H
 
@@ -69,7 +69,7 @@ typedef struct pl_mem_req {
                        the machine does */
     bool home_only; /* reads: the line is wanted in the half of the L2 that owns it, and no copy of
                   it (prefetches) */
-    bool silent;    /* nobody waits for an answer */
+    bool silent;    /* nothing waits for an answer */
     bool bank_spread; /* atomics: the words of most lanes lie in different banks of the L1, where
                    what comes back is put down */
 } pl_mem_req;

@@ -1,10 +1,11 @@
-/* divergence.c - what may differ between the lanes of a warp. See divergence.h.
+/* divergence.c - divergence analysis: what may differ between the lanes of a warp. See
+ * divergence.h.
  *
- * What differs spreads from where it comes in (the number of a thread, results of atomic
- * operations) to everything that is computed of it, until nothing changes any more. Where lanes
- * take different ways, a register that is written on one of them and read where they have met
- * differs too, and so does one that a loop changes which lanes leave apart, be it read in the loop
- * only (ptxas 13.0: the counter of such a loop parts lanes). */
+ * Divergence spreads from its sources (thread numbers, results of atomics) to everything that is
+ * computed of them, until nothing changes. A register that is written on one side of a divergent
+ * branch and read after the join is divergent too. So is one that changes in a loop which lanes
+ * leave in different iterations, even if it is read in the loop only (ptxas 13.0: a branch on the
+ * counter of such a loop is divergent). */
 #include "compiler/analysis/divergence.h"
 
 #include <string.h>

@@ -79,8 +79,8 @@ static unsigned weight_of_conversion(const pl_ir *x, const pl_insn *i)
     return from == W_u16 ? extension(x, i->op[1], false) : 1;
 }
 
-/* Copies of registers are none, nor is what takes the halves of one apart; a constant is one where
- * it is not zero. */
+/* Copies of registers cost nothing, nor does extracting a half; a constant costs one unless it is
+ * zero. */
 static unsigned weight_of_move(const pl_ir *x, const pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];

@@ -33,14 +33,15 @@ static inline bool pl_insn_is_hoistable_load(const pl_insn *i)
            pl_insn_loads(i, PL_SPACES_GLOBAL | 1 << PL_SP_SHARED);
 }
 
-/* Nor, out of a loop, a meeting of lanes. */
+/* Nor, out of a loop, a warp synchronisation. */
 static inline void pl_clobbers_add_in_loop(pl_memory_clobbers *s, const pl_insn *i)
 {
     pl_clobbers_add(s, i);
     s->everything |= i->latency_class == C_warp_sync;
 }
 
-/* May this load read what was written there? .nc loads read what nobody writes. */
+/* True if the load may read what was written there. .nc loads read memory that is constant during
+ * the launch. */
 static inline bool pl_clobbers_load(const pl_memory_clobbers *s, const pl_insn *i)
 {
     bool stored = s->everything || s->by_space[PL_SP_GENERIC];

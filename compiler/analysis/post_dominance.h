@@ -1,8 +1,8 @@
-/* post_dominance.h - immediate post-dominators: where the lanes of a warp that part at a branch
- * meet again at the latest.
+/* post_dominance.h - immediate post-dominators: where lanes that diverge at a branch reconverge at
+ * the latest.
  *
- * Dominators of the reversed graph, with block number n after all ends. PL_IR_NONE: no end is
- * reached. The nearer to the ends, the larger is a block's number. */
+ * Dominators of the reversed graph, with block number n after all exits. PL_IR_NONE: no exit is
+ * reached. Numbers increase towards the exits. */
 #ifndef PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
 #define PL_COMPILER_ANALYSIS_POST_DOMINANCE_H
 

@@ -1,18 +1,19 @@
-/* calling_convention.c - what a call costs beyond the jump: the return address, copies of
- * arguments, registers that a function must give back.
+/* calling_convention.c - what a call needs beside the jump: the return address, copies of
+ * arguments, callee-saved registers.
  *
- * ptxas 13.0 for sm_90 (its output, 2026-11). A function whose callers are all known shares
- * registers with them: a call writes half of the return address (MOV), the function the other half;
- * arguments that are needed afterwards are copied. Such a caller fetches parameters and constants
- * again after a call rather than keep them. A function that is called through its address, or that
- * may call itself, keeps to a convention: both halves are written, arguments begin at R4, and what
- * lives across its own calls is put into registers that it must give back as they were: so is what
- * ever lives across one of them, and the barrier of each BSSY around one, all of it in registers of
- * its own while it lives. A subroutine for a quotient or a root is a call there too. It saves those
- * and the return address in local memory when it starts (STL), fetches them before it returns
- * (LDL), and moves the stack pointer for that. One that calls nobody saves one register if few are
- * not enough. The lanes of an indirect call meet after it if they may call different functions
- * (BSSY, BSYNC). */
+ * As ptxas 13.0 does it for sm_90 (its output, 2026-11). A function whose callers are all known
+ * shares registers with them. The call writes one half of the return address (MOV), the function
+ * the other. Arguments that are live after the call are copied. The caller loads parameters and
+ * constants again after a call instead of keeping them.
+ *
+ * A function that is called through its address, or recursively, follows a convention. Both halves
+ * of the return address are written, and arguments begin at R4. Values that are live across one of
+ * its calls get callee-saved registers, each its own for the whole live range; so does the barrier
+ * of each BSSY around a call. The subroutine of a quotient or root counts as a call. The function
+ * saves these registers and the return address in local memory at its start (STL), restores them
+ * before it returns (LDL), and moves the stack pointer for that. A leaf function saves one register
+ * if calls.free_regs are not enough. The lanes of an indirect call reconverge after it if they may
+ * call different functions (BSSY, BSYNC). */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -22,8 +23,8 @@
 #include "isa/program/canonicalize.h"
 #include "compiler/analysis/divergence.h"
 
-/* calls.free_regs: what a function that calls nobody may need beside its arguments: R0 and R3 are
- * free, then ptxas takes R2, which is not. */
+/* calls.free_regs: registers that a leaf function may use besides its arguments. R0 and R3 are
+ * free; then ptxas takes R2, which is not. */
 enum { MOST_STEADY = 64 };
 
 /* What a known function gets as one of its arguments: the same value from every call here, or not.
@@ -205,8 +206,8 @@ static bool needs_copy(call_lowering *c, const pl_insn *send, const pl_insn *cal
     return callee_saved_regs(c, k);
 }
 
-/* Do the lanes of the call meet after it? ptxas leaves that out where all have one address, and
- * where nothing parts the lanes of this function or of one that may be called. */
+/* True if the lanes of the call reconverge after it. ptxas leaves that out if all lanes call the
+ * same address, or if neither this function nor one that may be called diverges. */
 static bool meets(const call_lowering *c, const pl_insn *call)
 {
     const unsigned address = pl_forms[call->form].operand[0].kind == PL_K_RETS;

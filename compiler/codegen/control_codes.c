@@ -33,7 +33,7 @@ typedef struct entry {
     uint32_t product; /* which of such producers of the block, from 1; 0: it is of another block */
     bool high;        /* of 64 bits; the second of two instructions makes its high half */
     bool matrix;      /* of a tensor core: the end of a block does not wait for it (machine code for
-                         sm_90: HMMA 1, 2 or 9 cycles in front of BRA) */
+                         sm_90: HMMA 1, 2 or 9 cycles before BRA) */
 } entry;
 
 /* The same at the end of a block. */
@@ -48,8 +48,7 @@ typedef struct block_end {
     uint32_t lead; /* cycles that its own first instruction has to wait for others */
 } block_end;
 
-/* What a scoreboard stands for, by how long that takes: whoever waits for one waits for all that
- * share it. */
+/* What a scoreboard stands for, by duration: a wait for one is a wait for all that share it. */
 typedef enum use { FOR_REGISTERS, FOR_SHORT, FOR_LONG } use;
 
 /* Scoreboards, while the instructions of a block are gone through. */
@@ -113,7 +112,7 @@ static uint32_t slots_of(const control *x, const pl_control_insn *d, unsigned ho
     return n;
 }
 
-/* Finds for each instruction of the block the first one behind it that waits for what it writes. */
+/* Finds for each instruction of the block the next one that waits for what it writes. */
 static void find_readers(control *x, const pl_cfg_block *b)
 {
     uint32_t slot[128];
@@ -171,9 +170,9 @@ static void find_changes(control *x)
     }
 }
 
-/* Finds for each instruction of block b that reads late the first one behind it that writes what it
- * reads. There is nothing to wait for where its result is waited for until then, or where a later
- * one of its queue is: a queue is first in, first out. */
+/* Finds for each instruction of block b that reads late the next one that writes what it reads. No
+ * wait is needed if its result is waited for before that, or if a later instruction of its queue
+ * is: queues are first in, first out. */
 static void find_writers(control *x, uint32_t b)
 {
     const pl_cfg_block *block = &x->g.b[b];
@@ -422,8 +421,8 @@ static uint16_t stall_of(uint32_t cycles)
     return (uint16_t)(cycles < STALL_MOST ? cycles : STALL_MOST);
 }
 
-/* The first cycle at which all results of fixed latency are in their registers; 0: nobody has to
- * ask on this machine. */
+/* First cycle at which all results of fixed latency are in their registers; 0: the machine needs no
+ * such wait. */
 static uint32_t drained(const control *x)
 {
     uint32_t t = 0;
@@ -438,8 +437,8 @@ static uint32_t drained(const control *x)
     return t;
 }
 
-/* Does block b end with a branch, or where one leads? What it has begun must be in the registers
- * then, whoever comes next (machine code for sm_90). */
+/* True if block b ends with a branch, or leads to a join. Its pending results must be in their
+ * registers then, since the successor is not known (machine code for sm_90). */
 static bool is_left(const control *x, uint32_t b, const pl_control_insn *last)
 {
     bool left = last->kind == PL_KIND_BRANCH;
@@ -456,7 +455,7 @@ typedef struct walk {
     uint32_t b;            /* the block */
     bool give;             /* scoreboards, too */
     pl_control_insn *last; /* instruction that issued last */
-    uint32_t now, next;    /* cycle of the last issue; first cycle behind it */
+    uint32_t now, next;    /* cycle of the last issue; first cycle after it */
     uint32_t stamp;
     uint32_t products;     /* producers whose results come late */
     uint32_t slot[128], n; /* what the instruction reads, or writes */
@@ -498,8 +497,8 @@ static dependences reads_ready(walk *v, const pl_control_insn *d)
     return a;
 }
 
-/* Scoreboards beyond those of what it reads. An older result must not come behind the newer one;
- * two of variable latency keep their order. */
+/* Scoreboards besides those of its operands. An older result must not overwrite a newer one; two of
+ * variable latency keep their order. */
 static uint8_t writes_wait(const walk *v, const pl_control_insn *d)
 {
     const control *x = v->x;
@@ -659,10 +658,10 @@ static void join_blocks(control *x)
     }
 }
 
-/* A reader of a matrix instruction's result may have to wait longer than a stall count can say,
- * here or behind the branch that ends the block: NOPs stand in between. A store waits a cycle less
- * than arithmetic there, while it is queued here. Those of f64 have scoreboards, but hold their
- * unit so long that another one waits as well (machine code for sm_90). */
+/* A reader of a matrix instruction's result may have to wait longer than a stall count can say, in
+ * the block or after the branch that ends it: NOPs fill the gap. A store waits a cycle less than
+ * arithmetic there, since it is queued. Results of f64 have scoreboards, but hold their unit so
+ * long that the next one waits as well (machine code for sm_90). */
 static void fill_waits(control *x)
 {
     const uint32_t most = x->m->issue.stall_most, early = x->m->issue.queued + 1;

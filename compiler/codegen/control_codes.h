@@ -1,13 +1,12 @@
-/* control_codes.h - what the assembler writes into each instruction about time: how long its warp
- * stands still behind it, which scoreboards its result and the reading of its registers end, which
- * scoreboards it waits for.
+/* control_codes.h - the timing information that the assembler writes into each instruction: stall
+ * count, scoreboards that it sets, scoreboards that it waits for.
  *
- * Since sm_50 the hardware knows nothing of registers that are on their way. An instruction of
- * fixed latency is followed by as many cycles as its readers need (stall count); one of variable
- * latency (memory, exchanges, special functions) holds one of six counters per warp until its
- * result is there, and readers name the counters that must be zero. Such an instruction also reads
- * its registers some time after it has issued; where one of them is written again before its result
- * is waited for, it holds a counter until it has read them, and the writer waits. See
+ * Since sm_50 the hardware does not track registers with pending results. An instruction of fixed
+ * latency is followed by as many cycles as its readers need (stall count). One of variable latency
+ * (memory, exchanges, special functions) holds one of six counters per warp until its result is
+ * there, and readers name the counters that must be zero. Such an instruction also reads its
+ * registers some time after it has issued. If one of them is written again before the result is
+ * waited for, it holds a counter until it has read them, and the writer waits. See
  * doc/assembler.md. */
 #ifndef PL_COMPILER_CONTROL_CODES_H
 #define PL_COMPILER_CONTROL_CODES_H
@@ -36,8 +35,8 @@ typedef enum pl_queue {
 /* The control codes of an instruction. */
 typedef struct pl_control_code {
     uint16_t stall; /* cycles from its issue to the earliest one of the warp's next instruction */
-    uint8_t nops;   /* further instructions that do nothing for the warp: where its stall count has
-                       no room, and CCTL or NOP behind what acquires */
+    uint8_t nops;   /* further issue slots without work: where the stall count has no room, and CCTL
+                       or NOP after an acquire */
     uint8_t wait_mask;     /* scoreboards that must be empty before it issues */
     uint8_t write_barrier; /* scoreboard that its result ends, or PL_SB_NONE */
     uint8_t
@@ -62,10 +61,10 @@ typedef struct pl_control_insn {
     bool bank;            /* reads a word of the constant bank that the driver fills */
     bool on_fma;          /* its ALU work goes to the multiply-add lanes */
     bool address_unit;    /* goes through the address unit */
-    bool acquires;        /* nothing behind it issues before its result is there */
+    bool acquires;        /* nothing after it issues before its result is there */
     bool waits_all;       /* a call or return: all scoreboards must be empty */
     bool drains_pipe;     /* all results of arithmetic must be in their registers */
-    pl_control_code code; /* nops: CCTL or NOP behind what acquires */
+    pl_control_code code; /* nops: CCTL or NOP after an acquire */
 } pl_control_insn;
 
 /* Fills the codes of every instruction of p. `insns` has one entry for each, `rows` their rows.

@@ -47,8 +47,8 @@ static uint32_t *numbered_points(pl_program *p, const pl_prog_func *f, pl_arena 
     return named;
 }
 
-/* Groups of lanes that name each other meet at the next BSYNC, if there is one before the next
- * jump. */
+/* Groups of lanes that name each other reconverge at the next BSYNC, if there is one before the
+ * next jump. */
 static void groups_meet(pl_program *p, const pl_prog_func *f)
 {
     const uint32_t end = f->first + f->count;

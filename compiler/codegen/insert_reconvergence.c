@@ -1,19 +1,18 @@
-/* insert_reconvergence.c - BSSY, BSYNC, BREAK, WARPSYNC: what it costs that the lanes of a warp may
- * diverge.
+/* insert_reconvergence.c - BSSY, BSYNC, BREAK, WARPSYNC and YIELD: where a warp that diverges
+ * reconverges.
  *
- * Machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may part a warp stands between BSSY
- * and BSYNC, which name the place where its lanes reconverge. Between the two nobody knows whether
- * all lanes of the warp are together: what needs them all (barriers, shuffles, votes) asks first: a
- * WARPSYNC waits for them, and a BRA.DIV leaves for another version of the code if they are not. A
- * loop there that looks at memory until somebody else has changed it lets other lanes run (YIELD).
- */
+ * As in machine code of ptxas 13.0 for sm_90 (2026-11). A branch that may be divergent stands
+ * between BSSY and BSYNC, which name its reconvergence point. Between the two the warp may be
+ * divergent. Instructions that need all lanes (barriers, shuffles, votes) are preceded by WARPSYNC,
+ * which waits for the lanes, or by BRA.DIV, which branches to another version of the code if some
+ * are missing. A loop there that polls memory lets other lanes run (YIELD). */
 #include "compiler/codegen/reconvergence.h"
 
 #include <string.h>
 
-/* ---- meeting in loops ---- */
+/* ---- reconvergence in loops ---- */
 
-/* Where lanes of a branch meet, from the innermost loop outwards. */
+/* Reconvergence points of branches, from the innermost loop outwards. */
 typedef struct sync_point {
     uint32_t block, next; /* next: in the list of the same branch, plus one */
     bool in_loop;  /* of those that stay in a loop; the block may be n and the header of the loop:
@@ -28,14 +27,14 @@ typedef struct sync_points {
     } list;
     uint32_t *first;            /* by block: of its branch, plus one */
     uint32_t *first_divergence; /* by sync point: where its lanes diverge first */
-    uint32_t *outer_point; /* by sync point: where those meet that do not come to it, plus one */
-    uint8_t *has_break;    /* by sync point: there is a way past it to where all meet, which takes a
-                           BREAK */
+    uint32_t *outer_point; /* by sync point: where the lanes that bypass it reconverge, plus one */
+    uint8_t *has_break;    /* by sync point: a path to the post-dominator bypasses it, which takes a
+                              BREAK */
 } sync_points;
 
-/* Lanes of block b meet here, too. A place that they come to first stands before it: where some
- * only pass lies further on than where the rest of an iteration meets. One that is named already is
- * not named again: it would lie after itself. */
+/* Lanes of block b reconverge here, too. A point that they reach first stands before it: a point
+ * that some lanes bypass is after the one where the rest of an iteration reconverges. A point that
+ * is numbered already is not numbered again, since it would come after itself. */
 static bool note(pl_ir *x, sync_points *m, uint32_t b, sync_point also)
 {
     uint32_t *at = &m->first[b], *place = NULL;
@@ -87,8 +86,8 @@ static uint32_t one_latch(pl_ir *x, uint32_t header)
     return latch;
 }
 
-/* Marks the blocks on the ways from `from`, which dominates it, to block `meet`, without going
- * iteration their loop; returns how many. */
+/* Marks the blocks on the paths from `from`, which dominates it, to block `meet`, without back
+ * edges of their loop; returns how many. */
 static uint32_t edges_to(const pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
                          uint32_t *block)
 {
@@ -160,9 +159,9 @@ static bool iterations_end_together(pl_ir *x, uint32_t header, uint32_t *stamp, 
     return true;
 }
 
-/* Lanes that stay in a loop meet in it although others may leave it meanwhile, as those that
- * `break` do. Only where there is more than one way out does that differ from where all meet, or
- * where lanes go back to its header early. */
+/* Lanes that stay in a loop reconverge in it although others may leave it meanwhile, as those that
+ * `break` do. This differs from the reconvergence point of all lanes only where the loop has
+ * several exits, or where lanes return to its header early. */
 static bool add_loop_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                                  sync_points *m)
 {
@@ -226,8 +225,8 @@ static bool put_break(pl_ir *x, uint32_t b, bool jumps, bool falls)
     return true;
 }
 
-/* Before each branch that leaves the loop on the way from where lanes diverge to where they meet
- * in it. */
+/* Before each branch that leaves the loop on a path from the divergent branch to its reconvergence
+ * point in the loop. */
 static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp,
                              uint32_t *stack)
 {
@@ -256,14 +255,14 @@ static bool leave_sync_point(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *s
     return true;
 }
 
-/* ---- meeting where not all come ---- */
+/* ---- reconvergence points that some lanes bypass ---- */
 
-/* Several conditions in a row send lanes to the same block, while others go where all meet at the
- * end: `if (a || b)` or `if (a && b) ... else` with tests that cannot be computed at once.
- * ptxas 13.0 (25 graphs of blocks, 2026-11) lets those who come to the block meet before it,
- * one block for each place where lanes diverge: that which no other one leads to, if it or what is
- * only reached through it looks at memory. Blocks that only differ in numbers are not worth it. By
- * the block where lanes diverge. */
+/* Several conditions in sequence send lanes to the same block, while others go to the
+ * post-dominator: `if (a || b)`, or `if (a && b) ... else` with tests that cannot be computed at
+ * once. ptxas 13.0 (25 control-flow graphs, 2026-11) reconverges the lanes that come to the block
+ * before it. It does so for one block for each divergent branch: the one that no other leads to, if
+ * it or what it dominates accesses memory. Blocks that differ only in constants are not worth it.
+ * Indexed by the block that diverges. */
 static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *stamp, uint32_t *block)
 {
     uint32_t *best = pl_arena_array(x->tmp, uint32_t, x->blocks.n + 1);
@@ -289,7 +288,7 @@ static uint32_t *joins_early(pl_ir *x, const pl_post_dominance *e, uint32_t *sta
     return best;
 }
 
-/* Lanes that come to a block from several sides meet before it. Inner ones first. */
+/* Lanes that come to a block from several predecessors reconverge before it. Inner blocks first. */
 static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_t *pointers,
                                   const pl_post_dominance *e, sync_points *m)
 {
@@ -319,7 +318,7 @@ static bool add_early_sync_points(pl_ir *x, const pl_divergence *v, const uint8_
     return pl_ir_ok(x);
 }
 
-/* Before each branch away from the ways to where some meet. */
+/* Before each branch off the paths to a reconvergence point that some lanes bypass. */
 static bool note_bypass(pl_ir *x, uint32_t from, uint32_t meet, uint32_t *stamp, uint32_t *block)
 {
     memset(stamp, 0, x->blocks.n * sizeof *stamp);
@@ -373,8 +372,8 @@ static bool number_sync_points(pl_ir *x, sync_points *m)
     return true;
 }
 
-/* Is where all lanes of a branch meet a block of a loop in which they meet already, elsewhere, in
- * every iteration? Some would wait there for those who have to go iteration again. */
+/* True if the post-dominator of a branch is a block of a loop whose lanes reconverge elsewhere in
+ * every iteration. Some lanes would wait there for those that execute another iteration. */
 static bool in_next_iteration(const pl_ir *x, const sync_points *m, uint32_t b, uint32_t meet)
 {
     bool round = false;

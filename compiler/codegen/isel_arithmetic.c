@@ -8,7 +8,7 @@ void pl_isel_note_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     combiner *c = ctx;
     for (uint32_t r = *row; !(use & PL_USE_PRED) && r < *row + rows; r++)
-        if (c->x->regs[r].ndefs != 1) { /* nobody asks about a value */
+        if (c->x->regs[r].ndefs != 1) { /* no query for a value */
             c->last_write[r] = c->at + 1;
             c->last_write_block[r] = c->block + 1;
         }
@@ -133,7 +133,7 @@ static bool multiply_subtract_wide(combiner *c, pl_insn *i)
     return true;
 }
 
-/* c - a * constant, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers
+/* c - a * constant, a * b - c, and likewise with a left shift: IMAD. (c - a * b of two registers
  * takes a negation, which is no gain.) */
 bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits)
 {

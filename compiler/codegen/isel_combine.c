@@ -81,9 +81,9 @@ static void select_by_pred(const combiner *c, pl_insn *i)
         w->latency_class = C_free;
 }
 
-/* Fields whose places are known. ptxas 13.0 cuts out bytes and pairs of bytes with PRMT, a field at
- * the bottom with LOP3 or SGXT, others with SHF and SGXT. What is no number goes through three more
- * instructions for the limits of place and width, and a constant beside it into a register. */
+/* Bit fields at constant positions. ptxas 13.0 extracts bytes and pairs of bytes with PRMT, a field
+ * at bit 0 with LOP3 or SGXT, others with SHF and SGXT. Variable positions and widths take three
+ * more instructions for their limits, and a constant among them a register. */
 static void extract_field(const combiner *c, pl_insn *i)
 {
     enum { PLACE = 2, WIDTH = 3 };
@@ -327,7 +327,7 @@ bool pl_pass_isel_combine(pl_ir *x)
         if (!combine_block(x, &c)) return false;
         if (!c.changed) {
             pl_ir_preserve_all(x);
-            break; /* cleaned already: folding, or the round before, ended with that */
+            break; /* dead code is removed already: gvn, or the iteration before, ended with that */
         }
         if (!pl_pass_dce(x)) return false;
     }

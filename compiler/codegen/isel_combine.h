@@ -43,7 +43,7 @@ bool pl_isel_single(const combiner *c, uint32_t row);
 void pl_isel_short_factor(const combiner *c, pl_insn *i);
 /* a * b + c and (a << n) + c */
 bool pl_isel_multiply_add(combiner *c, pl_insn *i, unsigned bits);
-/* c - a * constant, a * b - c, and the same of a shift left: IMAD. (c - a * b of two registers
+/* c - a * constant, a * b - c, and likewise with a left shift: IMAD. (c - a * b of two registers
  * takes a negation, which is no gain.) */
 bool pl_isel_multiply_subtract(combiner *c, pl_insn *i, unsigned bits);
 /* (a >> n) + c, and a rotation or the middle of two registers + c: LEA.HI */
@@ -62,15 +62,15 @@ void pl_isel_sum_and_bound(const combiner *c, pl_insn *i);
 
 /* isel_logic.c */
 /* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11): from the first instruction to the last, each takes in first what inverts an
- * operand, whoever else wants that, then what computes its second operand and its first, once. An
- * inversion takes in nothing, nor does a LOP3, be it of the text. */
+ * sm_90a, 2026-11): in program order, each instruction absorbs the inversion of an operand,
+ * whatever its other readers, then the producers of its second and its first operand, once. An
+ * inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i);
-/* setp, then and/or/xor with another predicate: one compare does both. Where both are compares that
- * others need too, the first is done again, unless it compares 64-bit integers, which takes two
- * instructions: it costs no more than the logic would, and nothing where nobody needs it otherwise
- * (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90, 2026-11).
- */
+/* setp, then and/or/xor with another predicate: one compare does both. If both operands are
+ * compares with other readers, the first is done again, unless it compares 64-bit integers, which
+ * takes two instructions. That costs no more than the logic would, and nothing if it has no other
+ * reader (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
+ * 2026-11). */
 void pl_isel_merge_compare(const combiner *c, pl_insn *i);
 
 /* isel_operands.c */
@@ -92,7 +92,7 @@ void pl_isel_round_tf32(combiner *c, pl_insn *i);
 void pl_isel_test_bits(const combiner *c, pl_insn *i);
 /* The result of ex2 is no number that another ex2 would have to scale: it is not negative. */
 void pl_isel_unscaled(const combiner *c, pl_insn *i);
-/* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
+/* A conversion to bf16 and back is F2F, which only rounds, where it would be F2FP otherwise. */
 void pl_isel_is_round_trip(const combiner *c, pl_insn *i);
 /* True if a field stands at whole bytes. */
 bool pl_isel_whole_bytes(uint64_t place, uint64_t width);
@@ -105,8 +105,8 @@ void pl_isel_convert_widened(const combiner *c, pl_insn *i);
 /* A float held between 0 and 1, from either side: what has computed it saturates, else FADD does.
  */
 void pl_isel_saturate(const combiner *c, pl_insn *i);
-/* Rounded to an integral value, then to an integer, of which nothing is cut off any more: F2I
- * rounds as the first was told. */
+/* A rounding to an integral value followed by an exact conversion to an integer: F2I rounds as the
+ * first one says. */
 void pl_isel_round_once(const combiner *c, pl_insn *i);
 
 #endif

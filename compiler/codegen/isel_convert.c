@@ -26,7 +26,7 @@ void pl_isel_unscaled(const combiner *c, pl_insn *i)
         i->latency_class = C_mufu;
 }
 
-/* To bf16 and back at once: F2F, which rounds only, where it would be F2FP otherwise. */
+/* A conversion to bf16 and back is F2F, which only rounds, where it would be F2FP otherwise. */
 void pl_isel_is_round_trip(const combiner *c, pl_insn *i)
 {
     if (!pl_insn_has(i, W_bf16) || !pl_insn_has(i, W_f32) || !pl_insn_pure(i)) return;
@@ -146,8 +146,8 @@ void pl_isel_saturate(const combiner *c, pl_insn *i)
     i->latency_class = computes ? C_free : C_fma;
 }
 
-/* Rounded to an integral value, then to an integer, of which nothing is cut off any more: F2I
- * rounds as the first was told. */
+/* A rounding to an integral value followed by an exact conversion to an integer: F2I rounds as the
+ * first one says. */
 void pl_isel_round_once(const combiner *c, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];

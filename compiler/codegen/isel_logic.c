@@ -85,9 +85,9 @@ static uint32_t inverted(const combiner *c, const pl_insn *i, unsigned k)
                : UINT32_MAX;
 }
 
-/* Is the row in use anyway, beside the instruction that asks? A number is no register. What a load
- * or a product brings as 64 bits has two users where its halves are used, one for each; a parameter
- * comes from elsewhere. */
+/* True if the register has another reader than the instruction at hand. A constant is no register.
+ * A 64-bit result of a load or a product counts two readers if its halves are used, one for each; a
+ * parameter is not in a register. */
 static bool needed_anyway(const combiner *c, uint32_t row)
 {
     uint64_t n;
@@ -156,9 +156,9 @@ static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
 }
 
 /* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11): from the first instruction to the last, each takes in first what inverts an
- * operand, whoever else wants that, then what computes its second operand and its first, once. An
- * inversion takes in nothing, nor does a LOP3, be it of the text. */
+ * sm_90a, 2026-11): in program order, each instruction absorbs the inversion of an operand,
+ * whatever its other readers, then the producers of its second and its first operand, once. An
+ * inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);
@@ -187,11 +187,11 @@ void pl_isel_merge_logic(const combiner *c, pl_insn *i)
 
 /* ---- predicates ---- */
 
-/* setp, then and/or/xor with another predicate: one compare does both. Where both are compares that
- * others need too, the first is done again, unless it compares 64-bit integers, which takes two
- * instructions: it costs no more than the logic would, and nothing where nobody needs it otherwise
- * (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90, 2026-11).
- */
+/* setp, then and/or/xor with another predicate: one compare does both. If both operands are
+ * compares with other readers, the first is done again, unless it compares 64-bit integers, which
+ * takes two instructions. That costs no more than the logic would, and nothing if it has no other
+ * reader (guards of one to four compares and each of one to three others, ptxas 13.0 for sm_90,
+ * 2026-11). */
 void pl_isel_merge_compare(const combiner *c, pl_insn *i)
 {
     uint16_t m = pl_insn_mnem(i);

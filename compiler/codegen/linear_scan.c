@@ -75,8 +75,8 @@ struct pl_linear_scan {
      * last of them; the levels below do not repeat that. So an interval costs a few words at each
      * level, however long it is, and all registers are looked at together. */
     uint64_t *plane[PLANES];
-    uint64_t *tails[PLANES], *starts[PLANES]; /* the same of tails, and of the positions at which
-                                                 what is in a register begins */
+    uint64_t *tails[PLANES], *starts[PLANES]; /* the same for tails, and for the positions at which
+                                                 the contents of a register begin */
     uint32_t planes;                          /* those of which some register has been taken */
     uint32_t levels, any[LEVELS],
         all[LEVELS]; /* where their words begin; at level 0 both are one */
@@ -384,8 +384,8 @@ static void conflicts_nearby(const pl_linear_scan *c, const interval_set *v, uin
     }
 }
 
-/* Takes registers in this order; values of one register spread over the first `spread` to be apart
- * from what is read with them. Ends as soon as it takes more than `enough`. */
+/* Takes registers in this order. Values of one register are spread over the first `spread` banks,
+ * to differ from what is read with them. Stops as soon as it takes more than `enough`. */
 static uint32_t scan_in_order(pl_linear_scan *c, const start *order, uint32_t n, uint32_t spread,
                               uint32_t enough)
 {

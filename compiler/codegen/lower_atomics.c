@@ -1,14 +1,14 @@
 /* lower_atomics.c - atomic operations as the hardware has them.
  *
- * An atomic operation whose old value nobody wants is a reduction (RED). Shared memory adds
- * integers of 32 bits, compares and swaps; sums of floating-point values and what is 64 bits wide
- * are a loop: LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap takes one
- * lane of each bank a time, so the loop goes round as often as lanes reconverge in one (ptxas 13.0
- * for sm_90; tests/data/micro/cast.tsv.xz, 2026-11).
+ * An atomic operation whose old value has no reader becomes a reduction (RED). Shared memory adds
+ * 32-bit integers and does compare-and-swap; sums of floats and 64-bit operations become a loop:
+ * LDS, the operation, ATOMS.CAST.SPIN, ISETP and BRA. The compare-and-swap serves one lane of each
+ * bank at a time, so the loop takes as many iterations as lanes share a bank (ptxas 13.0 for sm_90;
+ * tests/data/micro/cast.tsv.xz, 2026-11).
  *
- * Where all lanes name one address, ptxas lets one lane do what the warp wants
- * (compiler/codegen/insert_reconvergence.c). A place at a constant after a parameter is made a
- * register (add_offsets). */
+ * Where all lanes have one address, one lane does the operation for its warp
+ * (compiler/codegen/insert_reconvergence.c). An address at a constant distance from a parameter is
+ * put into a register (add_offsets). */
 #include <string.h>
 
 #include "compiler/passes.h"

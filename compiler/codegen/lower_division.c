@@ -303,8 +303,8 @@ static const struct {
              {M_sqrt, W_sqrt, W_f32, C_sqrt_f32_rn_same}, {M_div, W_div, W_f64, C_div_f64_same},
              {M_rcp, W_rcp, W_f64, C_rcp_f64_same},       {M_sqrt, W_sqrt, W_f64, C_sqrt_f64_same}};
 
-/* Operands that are the same in all lanes send them to the subroutine together, so that they need
- * not meet after it. */
+/* With uniform operands all lanes go to the subroutine together, so that they need not reconverge
+ * after it. */
 static bool all_the_same(const pl_ir *x, const pl_divergence *v, const pl_insn *i)
 {
     bool same = i->guard <= PL_PF || !v->pred[i->guard];

@@ -1,15 +1,15 @@
-/* lower_int64.c - 64-bit integer work is done in halves of 32 bits: what is known of a half, and
- * what nobody reads of one, costs nothing.
+/* lower_int64.c - 64-bit integer operations are done in halves of 32 bits. A half that is known, or
+ * has no reader, costs nothing.
  *
- * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selections
- * and insertions into instructions for either half. A half that is a copy of another register is
- * that register, one that is zero is RZ; so `or` of an extended word and of another one shifted up
- * by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes
- * whole pairs of registers (a store, a product's addend, a copy) wants the zero in a register,
- * which is a move. LOP3 writes a predicate when its only reader asks whether the result is zero.
+ * ptxas 13.0 (sm_90, 100 small sequences compared, 2026-11) splits 64-bit logic, shifts, selects
+ * and insertions into an instruction for each half. A half that is a copy of another register is
+ * that register; one that is zero is RZ. So `or` of an extended word and of another one shifted
+ * left by 32 is no instruction at all, and `shr.u64 x, 33; cvt.u32.u64` is one. A reader that takes
+ * register pairs (a store, the addend of a product, a copy) needs the zero in a register, which is
+ * a move. LOP3 writes a predicate if its only reader tests the result for zero.
  *
  * The instructions stay as they are: their classes say what they cost. Readers come after writers,
- * so blocks are walked from the last to the first. */
+ * so blocks are visited backwards. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -120,8 +120,8 @@ static int logic_half(const int64_lowering *h, const pl_insn *i, unsigned half,
         uint64_t v;
         bool ones = pl_ir_constant_value(h->x, i->op[1 + k], &v) &&
                     (uint32_t)(v >> (half == HIGH ? 32 : 0)) == UINT32_MAX;
-        if (ones) /* the rows of the table where it is 0 become those where it is 1, or the other
-                     way round */
+        if (ones) /* the entries of the truth table where it is 0 become those where it is 1, or
+                     vice versa */
             lut = (uint8_t)((lut & in[k]) | (lut & in[k]) >> step[k]);
         else if (zero[k] & half)
             lut = (uint8_t)((lut & ~in[k]) | (lut & ~in[k]) << step[k]);
@@ -538,8 +538,8 @@ static bool is_half(const int64_lowering *h, const pl_insn *i)
     return !(wanted & IN_REGISTERS) && count(wanted & BOTH & ~zeros_written(h, i, STEPS)) < 2;
 }
 
-/* Backwards, so that who reads a value has been seen. `widths`: classes are known, values that take
- * one register are noted; else the other way round. */
+/* Backwards, so that the readers of a value have been seen. `widths`: classes are known, and values
+ * that take one register are noted; else the classes are found. */
 static bool lower_block(pl_ir *x, bool widths)
 {
     if (!pl_ir_analyze(x)) return false;

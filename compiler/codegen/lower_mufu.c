@@ -1,16 +1,15 @@
-/* lower_mufu.c - what stands before and after a function of the multi-function unit (MUFU).
+/* lower_mufu.c - scaling around instructions of the multi-function unit (MUFU).
  *
- * MUFU takes subnormal numbers for zeros. So that ex2, lg2, rsqrt and sqrt without .ftz take them
- * as they are, ptxas 13.0 (sm_90, 14 small kernels, 2026-11) asks whether the operand is too small
- * (FSETP), multiplies it by a power of two if so, and the result by another (of lg2: adds a
- * constant):
- *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          where nobody else reads x
- *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     where somebody does
- * and MUFU.SIN and MUFU.COS have an FMUL before it that makes turns of radians. Here the
- * instruction in the middle computes it all, as the emulator knows it
- * (emu/exec/num/mufu_sequences.h), and ~scale, which changes nothing, stands for what the machine
- * does around it: others are put between these steps, and lanes wait for a predicate as they do
- * there. Guarded ones stay whole. */
+ * MUFU flushes subnormal operands to zero. For ex2, lg2, rsqrt and sqrt without .ftz, ptxas 13.0
+ * (sm_90, 14 small kernels, 2026-11) tests whether the operand is too small (FSETP), multiplies it
+ * by a power of two if so, and multiplies the result by another one (lg2: adds a constant):
+ *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          if x has no other reader
+ *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     if it has
+ * MUFU.SIN and MUFU.COS have an FMUL before them that converts radians to turns. Here one
+ * instruction computes all of it, as the emulator defines it (emu/exec/num/mufu_sequences.h).
+ * ~scale, which changes nothing, stands for the machine instructions around it, so that the
+ * scheduler places others between them and their predicate has its latency. Predicated ones stay
+ * whole. */
 #include "compiler/passes.h"
 
 typedef struct mufu_lowering {

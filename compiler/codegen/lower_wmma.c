@@ -1,24 +1,24 @@
-/* lower_wmma.c - wmma as the machine has it: each lane reads and writes its part of the matrix,
- * products are those of mma.
+/* lower_wmma.c - wmma as the machine has it: each lane accesses its part of the matrix, and
+ * products become mma.
  *
- * A fragment is a row of registers, and a register of all 32 lanes is a tile of eight lines, four
- * lanes to a line:
+ * A fragment is a sequence of registers. One register of all 32 lanes is a tile of eight lines,
+ * four lanes per line. Lines are rows of A, C and D, and columns of B; of the transpose where m8n32
+ * is computed as one:
  *
- *      lane 0 1 2 3      line 0 of the tile        lines are rows of A, C and D, columns of B
- *           4 5 6 7      line 1                    (of the transpose where m8n32 is computed as
- *             one)
- *           ...
+ *     lane 0 1 2 3      line 0 of the tile
+ *          4 5 6 7      line 1
+ *          ...
  *
- * Where the tile's lines are lines of memory, a register is one load of 32 bits: 8 lines, 16
- * neighbouring bytes of each. Where they lie across, tiles of 16-bit elements are loaded as they
- * lie and transposed (MOVM), larger elements come one by one, bytes four to a register. Factors in
- * shared memory come through LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes,
- * layouts and spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
+ * Where the tile's lines are contiguous in memory, a register is one load of 32 bits: 8 lines, 16
+ * adjacent bytes of each. Otherwise tiles of 16-bit elements are loaded as they lie and transposed
+ * (MOVM), larger elements are loaded one by one, and bytes four to a register. Factors in shared
+ * memory are loaded by LDSM, four tiles at a time. (ptxas 13.0 for sm_90, all shapes, layouts and
+ * spaces; 2026-11. The layouts are those of emu/exec/mma/fragment_layout.c.)
  *
  * Products read the first half of the eight registers that PTX gives f16 factors; the others are
- * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8 beside or below each other (of
- * tf32: two after each other, too), which come apart where their fragments come: the first runs
- * while the second's factor is on its way, and gives its registers away sooner. */
+ * copies. A product of 16 x 16, 32 x 8 or 8 x 32 is two of 16 x 8, side by side or one above the
+ * other (of tf32 also one after the other). They are scheduled apart where their fragments are
+ * loaded: the first runs while the second's factor is in flight, and frees its registers sooner. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -604,7 +604,7 @@ static void apart(pl_ir *x, uint32_t block, size_t at)
                      size);
 }
 
-/* An address a constant after another one: tiles beside each other share what they compute. */
+/* An address at a constant distance from another one: adjacent tiles share its computation. */
 static void step_back(wmma_lowering *m)
 {
     const pl_ir *x = m->x;

@@ -31,11 +31,11 @@ const uint8_t *pl_reconv_find_divergent_blocks(pl_ir *x, const pl_divergence *v,
 bool pl_reconv_needs_all(const pl_insn *i);
 /* Once for all that name the same ones. */
 bool pl_reconv_insert_mask_queries(pl_ir *x, const pl_divergence *v);
-/* From where lanes diverge to where they meet, the first instruction on each path that needs them
- * all asks for them. */
+/* Between a divergent branch and its reconvergence point, the first instruction on each path that
+ * needs all lanes synchronises them. */
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
                                               const uint8_t *pointers, const uint8_t *apart);
-/* Lanes that are together need not meet. */
+/* A convergent warp needs no synchronisation. */
 void pl_reconv_clear_sync_points(pl_ir *x);
 /* A loop that looks at memory, and does not sleep meanwhile; in that of an atomic operation one
  * lane goes on each time. */

@@ -406,10 +406,10 @@ enum { WIDTHS = 3 /* 1, 2, 4 rows */ };
 typedef struct register_file {
     allocator *l;
     uint32_t nrows;   /* rows given so far */
-    uint32_t nunused; /* among them that nobody has had yet */
+    uint32_t nunused; /* of these, not allocated before */
     uint32_t *busy,
         *unread;    /* by row: first position at which it is free; and at which it has been read */
-    uint8_t *width; /* by row; 0: nobody has had it */
+    uint8_t *width; /* by register; 0: never allocated */
     uint64_t *free[WIDTHS], *idle[WIDTHS]; /* free rows; those of them that have been read */
     uint32_t words;
     uint32_t at;             /* position that the bits are right for */

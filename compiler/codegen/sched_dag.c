@@ -30,27 +30,27 @@ bool pl_sched_plain_store(const pl_insn *i)
  * stands no further before where it is needed than this: between loads and their readers ptxas
  * leaves time unused rather than compute an address or a constant for later. */
 
-/* Registers that a region may take. full_regs make 32 with the stack pointer and what
- * register_allocation.c adds, the most with which an SM of sm_90 holds all its warps; ptxas keeps
- * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). An order that
- * starts too much takes more than it may: then it is made with schedule.regs_step, down to
- * schedule.min_regs. Where that does not suffice for one region, all of the function take the
- * registers of the next of the `occupancy_steps`, with which an SM holds four warps fewer, that
- * this one needs in the order of the text and schedule.text_margin it (schedule.full_margin beside
- * it are enough for full_regs); one step less where it gets only a schedule.step_gain longer by
- * that. ptxas takes no more for the sake of loads that could run ahead than three or four of them
- * need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11): of loads of 16 bytes
- * that can be under way together they are given schedule.wide_load_regs more than the text needs,
- * up to a step of schedule.wide_load_limit, beyond which the text of three kernels recorded needs
- * more here than there. With less than schedule.tight_room left, what has begun goes before what
- * has not, and something that comes schedule.soon before something else. */
+/* Registers that a region may take. full_regs is 32 less the stack pointer and what
+ * register_allocation.c adds: the most with which an SM of sm_90 holds all its warps. ptxas keeps
+ * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). A schedule that
+ * takes more than it may is made again with schedule.regs_step fewer, down to schedule.min_regs. If
+ * one region still needs more, all of the function take the next step of registers.steps (four
+ * warps per SM fewer) that fits the order of the text plus schedule.text_margin (for full_regs,
+ * plus schedule.full_margin), and one step less if the schedule gets longer by less than
+ * 1/schedule.step_gain.
+ * ptxas takes no more registers for loads in flight than three or four of them need (kernels of 1
+ * to 96 loads, across which 0 to 80 values live, 2026-11). Loads of 16 bytes that can overlap are
+ * given schedule.wide_load_regs more than the text needs, up to schedule.wide_load_limit, beyond
+ * which the text of three recorded kernels needs more here than in ptxas. With fewer than
+ * schedule.tight_room registers left, what has begun goes first, and an instruction that is ready
+ * within schedule.soon cycles goes before others. */
 
-/* Of 32 registers ptxas leaves schedule.load_spare_regs when it asks for another load from far away
- * (loops of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for
- * sm_90, 2026-11), unless fewer than 4 of them are under way. What else lives there differs from
- * ours by a few: here schedule.loads_in_flight must be, or schedule.wide_loads_in_flight of more
+/* Of 32 registers ptxas leaves schedule.load_spare_regs when it issues another global load (loops
+ * of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for sm_90,
+ * 2026-11), unless fewer than 4 are in flight. Its register pressure there differs from ours by a
+ * few: here the condition is schedule.loads_in_flight, or schedule.wide_loads_in_flight of more
  * than 8 bytes. */
-/* The same of loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
+/* The same for loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
  * 14 values, 2026-11). */
 
 /* Predicates of a thread besides the one that is always true. Where the order of the text does with
@@ -100,8 +100,8 @@ bool pl_sched_is_load(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Another block of the machine begins after it: lanes that are diverged have left, or go on by
- * groups, or meet (compiler/codegen/insert_reconvergence.c). */
+/* A block of the machine begins after it: divergent lanes have left, continue in groups, or
+ * reconverge (compiler/codegen/insert_reconvergence.c). */
 bool pl_sched_is_convergence_query(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -184,8 +184,9 @@ void pl_sched_add_memory_edges(sched *l, uint32_t at, uint32_t *last, uint32_t *
     bool load = pl_sched_is_load(i), store = pl_sched_plain_store(i);
     if (pl_insn_pure(i) || lane_exchange(i) || (load && pl_insn_has(i, W_nc)) ||
         pl_insn_reads_cbank(l->x, i))
-        return; /* nobody writes what .nc reads (PTX manual, ld.global.nc), or the constant bank:
-                   ptxas moves it past barriers, fences, atomics */
+        return; /* .nc loads read memory that is constant during the launch (PTX manual,
+                   ld.global.nc), and so is the constant bank: ptxas moves them past barriers,
+                   fences, atomics */
     if (!pl_insn_effects(i) && !(i->flags & (PL_IF_CONTROL | PL_IF_MEM))) {
         add_edge(l, *flags, at, l->t->schedule.fixed_latency);
         *flags = at;

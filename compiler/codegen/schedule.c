@@ -51,10 +51,10 @@ static bool has_wide_loads(const sched *l)
 }
 
 /* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110
- * sums, ptxas 13.0 for sm_90 (2026-11) gives those the next step whose text needs fewer than 7
- * (from near) or 8 to 12 (from far) less than there are, at every step, unless all that can begin
- * early fits too. Of loads of 4 bytes it is 4; the text that ptxas sees differs by as much from
- * ours. */
+ * sums, ptxas 13.0 for sm_90 (2026-11) gives the next step to those whose text needs fewer
+ * registers than that step by less than 7 (shared memory) or 8 to 12 (global memory), at every
+ * step, unless all loads that can start early fit anyway. For loads of 4 bytes the limit is 4,
+ * which is as much as the text that ptxas sees differs from ours. */
 static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = pl_sched_try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,
@@ -174,8 +174,8 @@ static bool build_dependence_graph(sched *l)
     return true;
 }
 
-/* Place k gets what stands at from[k]: one round of places after the other moves on. `from` is used
- * up. */
+/* Position k gets the instruction at from[k], one cycle of the permutation after the other. `from`
+ * is used up. */
 static void permute(pl_insn *code, uint32_t *from, uint32_t n)
 {
     for (uint32_t k = 0; k < n; k++) {

@@ -28,7 +28,7 @@ typedef struct live_range {
     uint32_t nreads;               /* in this region */
     uint32_t nreaders, reader_xor; /* instructions that read it, where that may be for the last
                               time; exclusive or of their positions: of one, it is its own */
-    uint32_t nreaders_left, reader_xor_left; /* the same of those not placed yet */
+    uint32_t nreaders_left, reader_xor_left; /* the same for those not scheduled yet */
     int width;
     uint32_t load; /* that it comes from, PL_IR_NONE */
     bool is_pred;  /* it is a predicate */
@@ -58,7 +58,7 @@ typedef struct sched_node {
         nlast_reads; /* range in list.readings: what may cease to be needed after it */
     int reg_delta,
         reg_delta_now; /* registers more or less with it: if it came first; if it came now */
-    int pred_delta, pred_delta_now; /* the same of predicates */
+    int pred_delta, pred_delta_now; /* the same for predicates */
     uint32_t latency;               /* until its result */
     int temporaries;                /* registers that it needs while it runs */
     bool is_global_load, is_shared_load,
@@ -169,13 +169,13 @@ static inline bool pl_sched_takes_predicate(const sched *l, const sched_node *n)
            l->preds_live >= l->t->registers.predicates - l->t->schedule.predicate_margin;
 }
 
-/* When a load from shared memory should come whose first reader could be placed early: of a chain
- * that needs one after the other, ptxas begins with those that it comes to while the first is on
- * its way (of 24 words ten where each needs one FFMA, four where each needs three;
- * schedule.shared_load_latency is what that tells), whether or not the chain is what the region
- * waits for (8 and 16 words, floats and doubles, alone and beside loads from far away; ptxas 13.0
- * for sm_90, 2026-11: 12 of 16 equal, the others differ by one. Beside a long chain of sums it
- * begins with fewer, which is not done here). */
+/* Cycle at which a load from shared memory should issue whose first reader could be scheduled
+ * early. In a chain that needs one load after the other, ptxas starts the loads that it reaches
+ * while the first is in flight: of 24 words ten if each needs one FFMA, four if each needs three,
+ * as schedule.shared_load_latency says. It does so whether or not the chain is the critical path of
+ * the region (8 and 16 words, floats and doubles, alone and beside global loads; ptxas 13.0 for
+ * sm_90, 2026-11: 12 of 16 equal, the others differ by one). Beside a long chain of sums it starts
+ * with fewer, which is not modelled. */
 static inline uint32_t pl_sched_shared_load_due(const sched *l, const sched_node *n)
 {
     const uint32_t at = n->alap_shared + l->shared_load_delay;
@@ -233,8 +233,8 @@ uint8_t pl_sched_unit_of(const pl_class_info *c, const pl_insn *i);
 /* Distance from the start of the region at which it can stand. */
 uint32_t pl_sched_issue_cycle(const sched *l, const ready_insn *c);
 bool pl_sched_is_load(const pl_insn *i);
-/* Another block of the machine begins after it: lanes that are diverged have left, or go on by
- * groups, or meet (compiler/codegen/insert_reconvergence.c). */
+/* A block of the machine begins after it: divergent lanes have left, continue in groups, or
+ * reconverge (compiler/codegen/insert_reconvergence.c). */
 bool pl_sched_is_convergence_query(const pl_insn *i);
 /* Ends a region: nothing moves past it. */
 bool pl_sched_ends_region(sched *l, const pl_insn *i);

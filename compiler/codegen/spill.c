@@ -748,8 +748,8 @@ static uint64_t heap_take(heap *h)
     return min;
 }
 
-/* Values that never live at the same time share a place: linear scan over their lives, the first
- * free place is taken. Words and pairs keep apart. */
+/* Values whose live ranges do not overlap share a spill slot: linear scan, the first free slot is
+ * taken. Words and pairs have slots of their own. */
 static bool share_slots(spiller *s)
 {
     pl_ir *x = s->x;

@@ -28,7 +28,7 @@ typedef struct element {
     uint32_t tuple, slot; /* PL_IR_NONE: it has none */
     uint32_t from, to;    /* positions where it is written and read last; 0 and NEVER if that is not
                              one block's affair */
-    uint32_t block;       /* that reads it; PL_IR_NONE: nobody so far */
+    uint32_t block;       /* its last reader; PL_IR_NONE: none so far */
     uint32_t copy;        /* its last one, PL_IR_NONE */
     uint32_t copy_block;  /* the block where that was made */
 } element;
@@ -106,8 +106,8 @@ static void note_lives(tuple_builder *u)
     }
 }
 
-/* Does it stand in neighbouring registers? The first two coordinates of a fetch do, its results as
- * far as somebody reads them. */
+/* True if the operand needs consecutive registers: the first two coordinates of a texture fetch,
+ * and its results that have readers. */
 static bool vector_of(const tuple_builder *u, const pl_insn *i, const pl_operand_slot *use,
                       vector *v)
 {
@@ -143,7 +143,7 @@ static bool occupies(const tuple_builder *u, uint32_t row, uint32_t tuple, uint3
            u->elements.at[row].slot == seat && u->tuples.at[tuple].slot[seat] == row;
 }
 
-/* The value itself or its copy, whoever sits there; PL_IR_NONE: neither. A variable may have
+/* The value itself or its copy, whichever has the slot; PL_IR_NONE: neither. A variable may have
  * changed since it was copied. */
 static uint32_t in_slot(const tuple_builder *u, uint32_t row, uint32_t tuple, uint32_t seat)
 {
@@ -171,7 +171,7 @@ static bool reuse_tuple(const vector *v, unsigned k)
     return false;
 }
 
-/* Moves that the vector takes there; UINT32_MAX: somebody is in the way. */
+/* Moves that the vector takes there; UINT32_MAX: a slot is occupied. */
 static unsigned computed_in_place(const tuple_builder *u, const vector *v, uint32_t tuple,
                                   uint32_t base)
 {

@@ -17,8 +17,8 @@ bool pl_reconv_exits_divergent(const pl_divergence *v, const pl_ir_block *b)
     return false;
 }
 
-/* Marks the blocks that lanes may reach apart because a call through a pointer sent them to
- * different functions; its own block too. */
+/* Marks the blocks that lanes may reach divergent because an indirect call sent them to different
+ * functions; its own block too. */
 static uint8_t *after_indirect_calls(pl_ir *x)
 {
     uint8_t *apart = pl_arena_array(x->tmp, uint8_t, x->blocks.n + 1);
@@ -127,7 +127,7 @@ bool pl_find_divergent_blocks(pl_ir *x, const pl_divergence *v, const uint8_t **
     return *fewer != NULL;
 }
 
-/* What pl_pass_dce has left of an exchange that nobody reads. */
+/* What pl_pass_dce has left of an exchange without readers. */
 static bool only_reconverges(const pl_insn *i)
 {
     return i->latency_class == C_free && pl_insn_mnem(i) == M_bar &&
@@ -182,8 +182,8 @@ static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_
             (i->latency_class != C_shfl && from && from->latency_class == C_match));
 }
 
-/* WARPSYNC with the mask before it, between BSSY and BSYNC but for a shuffle: after that
- * groups stay apart. */
+/* WARPSYNC with the mask before it, between BSSY and BSYNC except for a shuffle: after that the
+ * groups stay divergent. */
 static bool diverge_by_groups(pl_ir *x, uint32_t b, size_t *at, uint32_t mask)
 {
     const pl_insn i = x->blocks.at[b].code.at[*at];
@@ -233,8 +233,8 @@ static bool insert_lane_queries(pl_ir *x, uint32_t b, size_t k)
     return pl_reconv_put(x, b, k, leaves ? M__apart : M__warpsync, at->line);
 }
 
-/* Marks the successors of a block that lanes reach apart, and puts those on the stack that were not
- * marked; returns its depth. */
+/* Marks the successors of a block that lanes reach divergent, and pushes those that were not
+ * marked; returns the depth of the stack. */
 static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart, uint8_t *mark,
                                 uint32_t *stack, uint32_t depth)
 {
@@ -247,8 +247,8 @@ static uint32_t mark_successors(const pl_ir *x, uint32_t b, const uint8_t *apart
     return depth;
 }
 
-/* From where lanes diverge to where they meet, the first instruction on each path that needs them
- * all asks for them. */
+/* Between a divergent branch and its reconvergence point, the first instruction on each path that
+ * needs all lanes synchronises them. */
 bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
                                               const uint8_t *pointers, const uint8_t *apart)
 {
@@ -271,7 +271,7 @@ bool pl_reconv_insert_queries_where_divergent(pl_ir *x, const pl_divergence *v,
     return true;
 }
 
-/* Lanes that are together need not meet. */
+/* A convergent warp needs no synchronisation. */
 void pl_reconv_clear_sync_points(pl_ir *x)
 {
     for (uint32_t b = 0; b < x->blocks.n; b++)

@@ -140,7 +140,7 @@ static inline void every_instruction(pl_ir *x, pl_use_fn *fn, void *ctx)
                 pl_insn_uses_here(x->p, &x->blocks.at[b].code.at[k], fn, ctx);
 }
 
-/* Registers first, then the rows that a frame starts with; what nobody uses disappears. */
+/* Registers first, then the rows that a frame starts with; unused ones disappear. */
 static bool compact(pl_ir *x, uint32_t *fixed)
 {
     pl_prog_func *f = x->f;

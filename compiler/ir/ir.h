@@ -76,8 +76,8 @@ typedef struct pl_ir {
         struct pl_ir_added *at;
         size_t n, cap;
     } pending_inserts;     /* pl_ir_insert_deferred; from tmp */
-    uint32_t discard_reg;  /* the first of four rows that take what nobody reads, PL_IR_NONE: the
-                       function  has none */
+    uint32_t discard_reg;  /* first of four registers that take discarded results, PL_IR_NONE: the
+                              function has none */
     uint32_t max_pressure; /* registers that live at once and those that instructions need while
                            they run, as pl_pass_schedule left the blocks */
     /* pl_ir_graph */

@@ -1,8 +1,8 @@
 /* ir_verify.c - the invariants of the block graph that every pass may rely on. See ir_verify.h.
  *
- * The last one, no new read without a value, is liveness at the entry: what is live there nobody
- * wrote. A predicated write counts as a write, since if-conversion makes pairs of a predicated
- * write and a read under the same predicate. */
+ * The last one, no new read of an undefined register, is liveness at the entry: what is live there
+ * has no definition. A predicated write counts as a definition, since if-conversion makes pairs of
+ * a predicated write and a read under the same predicate. */
 #include "compiler/ir/ir_verify.h"
 
 #include <stdarg.h>

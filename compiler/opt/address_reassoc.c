@@ -1,11 +1,11 @@
-/* address_reassoc.c - reassociation of addresses: those in global memory that lie a constant apart
- * share one register.
+/* address_reassoc.c - reassociation of addresses: global accesses at constant distances share one
+ * base register.
  *
- * A loop that has been written out for several iterations adds its step to a pointer between them,
- * and each iteration adds an offset to what has come of it: (p + 64) + x. ptxas 13.0 adds the
- * number last, (p + x) + 64, where it goes into the access, and the sums of all iterations are one
- * (machine code of products of matrices for sm_90, 2026-11). So do we within a block, for sums that
- * only accesses read. What an access has no room for is added to its address. */
+ * An unrolled loop adds its step to a pointer between the copies of its body, and each copy adds an
+ * offset to the result: (p + 64) + x. ptxas 13.0 adds the constant last, (p + x) + 64, so that it
+ * becomes the access's offset and the sums of all copies are one (matrix products for sm_90,
+ * 2026-11). This pass does so within a block, for sums that only accesses read. Constants that do
+ * not fit the offset are added to the address. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -17,8 +17,8 @@ typedef struct address_reassoc {
     pl_ir *x;
     uint32_t *access_uses; /* by row: accesses of the block at work that it is the address of */
     uint32_t *last_write;  /* by row: number of the last write, over all blocks in order */
-    uint32_t *base;        /* by row: the row that it lies a constant apart from, PL_IR_NONE */
-    int64_t *offset;       /* by row: the number */
+    uint32_t *base;  /* by register: the one that it is at a constant distance from, PL_IR_NONE */
+    int64_t *offset; /* by row: the number */
     struct {
         uint32_t *at;
         size_t n, cap;

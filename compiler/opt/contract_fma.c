@@ -1,20 +1,19 @@
-/* contract_fma.c - contraction of multiply and add, copy propagation, parameters as operands, dead
- * code.
+/* contract_fma.c - contraction of multiply and add, with the copy propagation and dead code
+ * elimination that it needs.
  *
  * Contraction follows ptxas 13.0 (its output for small modules and 2,700 random sequences,
  * 2026-11). A product without an explicit rounding modifier goes into a sum without one if each of
- * its readers is such a sum in the same basic block, and none of them has something better to take
- * over: a product that nobody else reads. A block also ends where the machine's does: at the slow
- * path of a quotient or root, at a fence, at a guarded instruction that does more than compute.
- * Sums are looked at from the first to the last; of two products a sum takes the one with fewer
- * readers, else the first, and the other one is an addend then, which goes into no sum after.
- * div.approx, div.full and rcp.approx without .ftz end in such a product; no other instruction that
- * ptxas expands does. It changes results in the last bit, so it is done at every optimisation
- * level.
+ * its readers is such a sum in the same basic block, and none of these sums has a better product:
+ * one without other readers. A block also ends where the machine's does: at the slow path of a
+ * quotient or root, at a fence, at a predicated instruction that does more than compute. Sums are
+ * visited in program order. Of two products a sum takes the one with fewer readers, else the first;
+ * the other one becomes its addend, and goes into no later sum. div.approx, div.full and rcp.approx
+ * without .ftz end in such a product; no other instruction that ptxas expands does. Contraction
+ * changes the last bit of results, so it runs at every optimisation level.
  *
- * It works on rows as lower.c numbers them: before allocation nearly every row is written once,
- * which makes it simple. Where a register that is written again stands in the way, the values in it
- * are told apart first (split_webs.c). Removed instructions are squeezed out at the end. */
+ * It works on registers as lower.c numbers them: before allocation nearly every register is written
+ * once. Where a register that is written again is in the way, its values are renamed first
+ * (split_webs.c). Removed instructions are dropped from the list at the end. */
 #include "compiler/opt/contract_fma.h"
 
 #include <assert.h>
@@ -28,7 +27,7 @@ typedef struct reg_info {
     uint32_t defs, uses, def;             /* writes, reads, code index of the (last) write */
     uint32_t width;                       /* width of the write */
     uint32_t fma_candidates, ncontracted; /* uses that contraction could take over; that it has */
-    uint32_t dead_uses;                   /* reads by instructions whose results nobody reads */
+    uint32_t dead_uses;                   /* reads by instructions whose results are dead */
     bool product;                         /* some write is a product */
     bool needed;                          /* contraction needs the product itself somewhere */
 } reg_info;
@@ -419,7 +418,7 @@ static void find_dead_uses(contraction *o)
     }
 }
 
-/* A register for each value, as far as reads can tell them apart. */
+/* A register for each web: writes that no read tells apart share one. */
 static pl_status rename_webs(pl_program *p, pl_prog_func *f, uint32_t *fixed, pl_arena *a,
                              pl_arena *tmp)
 {

@@ -1,4 +1,4 @@
-/* dce.c - dead code elimination (DCE): instructions whose results nobody reads are removed. */
+/* dce.c - dead code elimination (DCE): instructions whose results have no reader are removed. */
 #include "compiler/opt/gvn.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 typedef struct dce {
     pl_ir *x;
     uint32_t block, at;
-    bool is_used, has_results; /* does the instruction write, and what somebody reads? */
+    bool is_used, has_results; /* some result of the instruction has a reader */
     bool changed;              /* a result after this place is unused now */
     bool partly_dead;          /* part of a result goes nowhere now */
     bool def_removed;          /* one of several writes of a row is gone */
@@ -36,8 +36,8 @@ static void drop_result(dce *c, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-/* A texel's component that nobody reads takes no register: the machine's instruction says which it
- * writes. */
+/* A component of a texel that has no reader takes no register: the machine instruction has a mask
+ * of those it writes. */
 void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     dce *c = ctx;
@@ -61,7 +61,7 @@ static bool removable(const pl_insn *i)
            !((i->sel[PL_M_FLAGS] & PL_MF_POLL) && pl_insn_effects(i));
 }
 
-/* An exchange between lanes whose results nobody reads. */
+/* An exchange between lanes whose results have no reader. */
 static bool exchanges(const pl_insn *i)
 {
     const uint16_t m = pl_insn_mnem(i);
@@ -69,8 +69,9 @@ static bool exchanges(const pl_insn *i)
            (pl_insn_effects(i) & PL_EF_CONVERGE);
 }
 
-/* ptxas 13.0 drops the exchange, the lanes only meet, and where they are together nothing is left
- * (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11). */
+/* ptxas 13.0 drops the exchange and keeps its synchronisation, which disappears too where the warp
+ * is convergent (compiler/codegen/insert_reconvergence.c; 30 kernels made for it, sm_90, 2026-11).
+ */
 static void only_meet(dce *c, pl_insn *i)
 {
     const uint32_t pl_gvn_mask = i->op[pl_forms[i->form].noperands - 1];

@@ -134,7 +134,7 @@ static bool to_half(const pl_insn *i)
             pl_operand_type(&pl_forms[i->form], 0, i->mods) == W_bf16);
 }
 
-/* A half of a word: the row of the word and which half, if it comes from taking a word apart. */
+/* Half of a word: the register of the word and which half, if it was extracted from one. */
 typedef struct half_select {
     uint32_t reg;
     unsigned half;

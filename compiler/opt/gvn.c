@@ -160,7 +160,7 @@ static bool simplify(value_table *f, pl_insn *i, operation o)
     return false;
 }
 
-/* The row of operand k, or of its part p if it is a word taken apart or put together. */
+/* The register of operand k, or of its part p if it is a vector. */
 static uint32_t row_of(const pl_ir *x, const pl_insn *i, unsigned k, unsigned p)
 {
     return pl_operand_count(&pl_forms[i->form], k, i->mods)
@@ -196,8 +196,8 @@ static bool all_values(const pl_ir *x, pl_insn *i)
     return true;
 }
 
-/* A parameter of a kernel at a fixed place, or memory that nobody writes, at an address that is a
- * value: as good as a constant. */
+/* A kernel parameter at a constant offset, or memory that is constant during the launch, at an
+ * address with one definition: as good as a constant. */
 static bool is_constant(const pl_ir *x, const pl_insn *i)
 {
     if (pl_insn_mnem(i) != M_ld || i->guard != PL_PT || i->sel[PL_M_COUNT] != 1 ||
@@ -302,7 +302,7 @@ static bool policy(value_table *f, pl_insn *i)
     return true;
 }
 
-/* Its guard is known: it is done by all, or (true) by nobody and gone. */
+/* Its predicate is known: it is not predicated any more, or (true) removed. */
 static bool guarded_by_number(value_table *f, pl_insn *i)
 {
     const bool negated = (i->flags & PL_IF_GUARD_NEG) != 0;

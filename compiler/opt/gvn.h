@@ -72,8 +72,8 @@ bool pl_gvn_evaluate_real(const pl_ir *x, const pl_insn *i, uint64_t *out, unsig
 bool pl_gvn_compare_real(const pl_insn *i, pl_word type, uint64_t x, uint64_t y, bool *out);
 
 /* dce.c */
-/* A texel's component that nobody reads takes no register: the machine's instruction says which it
- * writes. */
+/* A component of a texel that has no reader takes no register: the machine instruction has a mask
+ * of those it writes. */
 void pl_gvn_mask(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 
 #endif

@@ -1,20 +1,18 @@
-/* hoist_loads.c - speculative hoisting: loads after a branch that skips something are asked for
- * before it.
+/* hoist_loads.c - speculative hoisting: loads after a branch around a block are issued before the
+ * branch.
  *
- * `if (c) arm; load` becomes `load; if (c) arm`: the block before it (the head), and the one after
- * the arm (the join) have the same lanes, and the memory answers while the arm is at work. ptxas
- * 13.0 does so whatever the length of the arm, the number of loads and the condition, in a row of
- * branches over all of them (90 kernels made for it, 2026-11), where
- * - the arm is one block without barriers, fences, atomics (but those on shared memory that order
- *   nothing), calls and subroutines, and there is no
- *   other arm;
- * - neither the arm nor the join writes, before the load, what it may read; .nc loads read
- *   what nobody writes;
- * - the join has no guarded instruction before it, and no function of several steps with one
- *   (mufu_scaled);
- * - its address is there at the branch, or takes at most hoist_loads.address_insns instructions
- * that may go there too, no other load;
- * - what it writes is a value, which nothing there reads. */
+ * `if (c) arm; load` becomes `load; if (c) arm`. The block before the branch (the head) and the one
+ * after the arm (the join) are executed by the same lanes, and the load is in flight while the arm
+ * runs. ptxas 13.0 does this whatever the length of the arm, the number of loads and the condition,
+ * and over several branches in sequence (90 kernels made for it, 2026-11), if
+ * - the arm is one block without barriers, fences, calls, subroutines and atomics (relaxed ones on
+ *   shared memory excepted), and there is no other arm;
+ * - neither the arm nor the join writes, before the load, what it may read; .nc loads read memory
+ *   that is constant during the launch;
+ * - the join has no predicated instruction before it, and no sequence with one (mufu_scaled);
+ * - its address is available at the branch, or takes at most hoist_loads.address_insns instructions
+ *   that may move too, none of them a load;
+ * - its result has one definition, and nothing before the load reads it. */
 #include <string.h>
 
 #include "compiler/passes.h"

@@ -118,9 +118,9 @@ static unsigned count_overlapped(if_convert *a, uint32_t head, uint32_t from, ui
     return s.n + pl_ifc_count_loads_here(a, to);
 }
 
-/* How much must there be beside a body that waits? What it computes of what it has loaded is beside
- * the load too, and so is what the block before it puts there for those who skip it, unless that
- * has a register of its own. */
+/* How much must overlap a body that waits? What it computes from its loads overlaps them too. So
+ * does what the block before the branch computes for the lanes that skip the body, unless that has
+ * a register of its own. */
 static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const pl_ir_block *body)
 {
     const pl_ir *x = a->x;
@@ -141,7 +141,7 @@ static unsigned required_overlap(if_convert *a, const pl_ir_block *head, const p
     for (size_t h = head->code.n; result != PL_IR_NONE && h-- > 0;) {
         const pl_insn *i = &head->code.at[h];
         if (pl_ifc_result_of(i) != result || !pl_insn_is_copy(i))
-            continue; /* what is computed counts as beside the body */
+            continue; /* what it computes counts as overlap */
         const bool keeps =
             i->op[1] < x->nregs_described && x->regs[i->op[1]].kind == PL_REG_VIRTUAL;
         const pl_insn *from = keeps ? pl_ir_writer(x, i->op[1]) : NULL;
@@ -175,7 +175,7 @@ static bool is_latency_hidden(if_convert *a, uint32_t head, uint32_t body, uint3
     const bool before =
         pl_ifc_has_load_in_flight(a, h, b, false) || pl_ifc_has_load_in_flight(a, h, b, true);
     if (before == far) return far;
-    unsigned arm = 0; /* half of the other arm is beside it as well */
+    unsigned arm = 0; /* half of the other arm overlaps it as well */
     for (size_t k = 0; far && other != &a->x->blocks.at[join] && k < other->code.n &&
                        arm <= a->x->p->tuning->if_convert.max_insns_loading;
          k++)

@@ -122,7 +122,7 @@ bool pl_ifc_has_predicated_load_in_flight(if_convert *a, const pl_ir_block *head
 /* The register that the instruction writes first; PL_IR_NONE. */
 uint32_t pl_ifc_result_of(const pl_insn *i);
 void pl_ifc_sink_reads(sink_count *s, pl_insn *i);
-/* What the body reads beside the addresses that it loads from. */
+/* What the body reads besides the addresses of its loads. */
 void pl_ifc_sink_body(sink_count *s);
 /* Where the block goes on, if in one place only. */
 uint32_t pl_ifc_only_successor(const pl_ir *x, uint32_t b);

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-/* Instructions of a guarded body of ptxas 13.0 for sm_90 (bodies of one instruction repeated,
- * 2026-11): 8 with the branch that ends it; 20 when it waits for memory and something beside it can
- * be done meanwhile: loads before it are under way too, or up to if_convert.overlap instructions of
- * the block after need not wait (doc/assembler.md). None when nothing can. */
+/* Most instructions of a predicated body, as ptxas 13.0 for sm_90 has it (bodies of one instruction
+ * repeated, 2026-11): 8 with the branch that ends it. 20 if it waits for memory and something can
+ * overlap: loads before it are in flight too, or up to if_convert.overlap instructions of the block
+ * after need not wait (doc/assembler.md). None if nothing can. */
 
 /* Copies to shared memory, which ptxas guards where all lanes do the same, or the block after them
  * loads something. */

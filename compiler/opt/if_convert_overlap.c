@@ -208,7 +208,7 @@ static void sink(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     s->depth--;
 }
 
-/* What the body reads beside the addresses that it loads from. */
+/* What the body reads besides the addresses of its loads. */
 void pl_ifc_sink_body(sink_count *s)
 {
     enum { MOST_READ = 64 };

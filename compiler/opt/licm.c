@@ -156,7 +156,7 @@ static void note_operands(licm *l, pl_insn *i)
             (o.use & PL_USE_PRED ? l->of_pred : l->of_row)[*o.row + k] = (uint32_t)l->found.n;
 }
 
-/* True if an instruction beside those in `found` reads what it writes. */
+/* True if an instruction other than those in `found` reads what it writes. */
 static bool has_other_readers(const licm *l, pl_insn *i)
 {
     PL_FOR_EACH_WRITE(l->x->p, i, o) {
@@ -260,8 +260,8 @@ static unsigned cost_of(const pl_ir *x, const pl_insn *i)
     return pl_type_bits(pl_insn_type(i)) == 64 ? 1 : pl_insn_cost(x, i);
 }
 
-/* What a value saves in each iteration with all that it needs and that has not been counted, or has
- * gone; *rows: what that takes beside it. They go: that is what happens. */
+/* What a value saves in each iteration, with all that it needs and that has not been counted or
+ * hoisted; *rows: the registers that this takes besides. `go`: they are hoisted. */
 static unsigned count_savings(licm *l, uint32_t f, bool go, unsigned *rows)
 {
     pl_ir *x = l->x;

@@ -1,21 +1,19 @@
 /* load_elim.c - load elimination and store-to-load forwarding: a load of what a register holds
  * becomes a copy.
  *
- * A word of memory that was loaded or stored is known until something may write it: a load of it
- * becomes a copy, which other passes take out. So ptxas does (-O3 for sm_90a, 13.0, sixty kernels
- * made for it, 2026-11), without looking far at addresses:
- * - the same register plus the same number is the same address; any other store to that space, or
- *   through a generic address, may change it;
- *   stores to one space leave the others alone, and nothing changes what .nc loads read;
- * - so do barriers, fences, calls, asynchronous copies, and loads that look at what others write;
- *   atomics change the space that they work in;
- *   shuffles and votes change nothing;
- * - what is known goes on into a block with one way to it, not into one where ways meet: no load
- *   leaves a loop, and none goes past a quotient
- *   or root with a subroutine for some lanes;
- * - a vector is as many words, and a load takes part of what one brought; types do not matter if
- *   the words are as long, cache operators do;
- *   words shorter than a register are known from loads of the same type only. */
+ * A word of memory that was loaded or stored is known until something may write it. A load of it
+ * becomes a copy, which other passes remove. So does ptxas (-O3 for sm_90a, 13.0, sixty kernels
+ * made for it, 2026-11), with a simple alias analysis:
+ * - the same register plus the same constant is the same address. Any other store to that space, or
+ *   through a generic address, may alias; stores to other spaces do not, and nothing aliases .nc
+ *   loads;
+ * - barriers, fences, calls, asynchronous copies and polling loads clobber all memory. Atomics
+ *   clobber their space. Shuffles and votes clobber nothing;
+ * - what is known passes into a block with one predecessor only. So no load leaves a loop, and none
+ *   passes a quotient or root with a slow path;
+ * - a vector counts as its words, and a load may take part of a known vector. Types do not matter
+ *   if the words have the same size; cache operators do. Words shorter than a register are known to
+ *   loads of the same type only. */
 #include <string.h>
 
 #include "compiler/passes.h"
@@ -50,7 +48,7 @@ typedef struct load_elim {
     bool any;
 } load_elim;
 
-enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* bits of a kind: nobody writes it; type and length */
+enum { CONSTANT = 1u << 31, PLAIN = 0xff }; /* bits of a kind: it is never written; type and size */
 
 /* Accesses of one kind give the same value: length, extension, and what else the instruction says
  * of caches. */

@@ -161,10 +161,10 @@ static void test_start(iteration_constants *k, uint32_t *row, unsigned rows, uns
         }
 }
 
-/* What a variable holds is known in each iteration if it starts with a constant and becomes what is
- * computed of constants and such variables alone: counters, and what goes round a table or is a
- * random number. All are taken for it at first; those that depend on something else go, and with
- * them what depends on them. */
+/* A variable is known in each iteration if it starts with a constant and becomes what is computed
+ * of constants and such variables alone: counters, indices of a ring, random numbers. All are
+ * assumed to be known at first; those that depend on something else are removed, and then those
+ * that depend on them. */
 static void find_induction_variables(pl_ir *x, const counted_loop *c, iteration_constants *known)
 {
     enum { TRIES = 8 };

@@ -327,7 +327,7 @@ static unsigned where(const pl_insn *i)
 typedef struct memory_recurrence {
     uint8_t *row, *pred; /* by row, by predicate: loads of this iteration that it is computed of, as
                             bits of where they may have read */
-    uint8_t of_insn;     /* the same of the instruction at work */
+    uint8_t of_insn;     /* the same for the current instruction */
 } memory_recurrence;
 
 static void note_traced(memory_recurrence *t, uint32_t *row, unsigned rows, unsigned use)
@@ -435,7 +435,7 @@ static bool unroll(pl_ir *x, counted_loop *c, iteration_constants *known)
     pl_unroll_compute_cost(x, c, n ? known : NULL);
     const unsigned part = n ? unroll_factor(x, n, c) : 0;
     uint64_t bound;
-    /* of barriers beside branches ptxas writes out less than this cost says, and less of it is
+    /* bodies with barriers and branches: ptxas unrolls fewer than this cost says; the rule is not
      * known */
     const bool parted =
         c->has_barrier && c->divergent &&

@@ -65,7 +65,7 @@ typedef struct iteration_constants {
     } row, pred; /* the loop, plus one, in which it is known */
     uint32_t loop;
     bool all, changed;         /* answers */
-    pl_divergence divergence;  /* what differs between them, once somebody has asked */
+    pl_divergence divergence;  /* what is divergent, once it has been computed */
     uint32_t npreds_described; /* predicates of which it tells */
 } iteration_constants;
 

@@ -1,12 +1,12 @@
-/* merge_branches.c - branch combining: two branches in a row to the same target become one on a
+/* merge_branches.c - branch combining: two branches in sequence to the same target become one on a
  * combined predicate.
  *
- * `if (a && b)` is a branch on a, what b takes, and a branch on b to where the first one goes.
- * ptxas 13.0 (its output for sm_90a, 2026-11; 150 kernels of two to eight conditions) computes b in
- * any case and branches once, where that takes five instructions or fewer, with the compare, nobody
- * else wants what they compute, and no load is among them. Where the second branch goes back in a
- * loop which the first one leaves, it may take any number. It begins with the last conditions of a
- * row: what two have become is taken for one that takes as many more. */
+ * `if (a && b)` is a branch on a, the computation of b, and a branch on b to the same target. ptxas
+ * 13.0 (its output for sm_90a, 2026-11; 150 kernels of two to eight conditions) computes b
+ * unconditionally and branches once, if that takes five instructions or fewer with the compare,
+ * their results have no other reader, and no load is among them. Where the second branch is the
+ * back edge of a loop that the first one leaves, the number is not limited. It begins with the last
+ * conditions of a sequence: two that were combined count as one that takes as many more. */
 #include <string.h>
 
 #include "compiler/passes.h"

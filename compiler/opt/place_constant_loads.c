@@ -1,21 +1,20 @@
-/* place_constant_loads.c - code placement and rematerialization of constant loads: parameters and
- * special registers are loaded where they are needed; the prologue of a kernel.
+/* place_constant_loads.c - code placement and rematerialization of constant loads: where parameters
+ * and special registers are loaded; the prologue of a kernel.
  *
- * Machine code of ptxas 13.0 for sm_90 (2026-11): a parameter, or a constant at a known place, is
- * read from its bank (LDC, ULDC) in each block that needs it, unless a block before that one
- * has read it on every path; so are %ntid and its like, which are words of the constant bank too.
- * What a loop reads is fetched before it, but only before an innermost one, only where
- * fewer than a fifth of its instructions are loads, and where something is guarded under that
- * guard. Nothing is kept from before a loop with loops in it to inside or after it. %tid and
- * %ctaid take S2R or S2UR, before all that need them. Where registers are scarce none of all this
- * is kept for blocks after that place, nor what a few steps make of one of them: it is fetched, or
- * computed, there again. A kernel begins with the stack pointer; global accesses need a descriptor
- * (ULDC.64). The base of the window of shared memory (S2UR, UMOV, ULEA) is made as a parameter is
- * fetched.
+ * As in machine code of ptxas 13.0 for sm_90 (2026-11). A parameter, or a constant at a known
+ * address, is loaded from its bank (LDC, ULDC) in each block that needs it, unless it is available
+ * on every path from earlier blocks. %ntid and its like are words of the constant bank too. Loads
+ * for a loop stand in its preheader if the loop is innermost and fewer than a fifth of its
+ * instructions are loads; for a predicated reader they have its predicate. Nothing is kept from
+ * before an outer loop into or past it. %tid and %ctaid are read by S2R or S2UR before all their
+ * readers. After a point of high register pressure nothing is kept, nor what a few instructions
+ * compute from it: it is loaded or computed again. A kernel begins with the stack pointer; global
+ * accesses need a descriptor (ULDC.64). The base of the shared memory window (S2UR, UMOV, ULEA) is
+ * placed as a parameter is.
  *
- * 64 bits of the bank are fetched apart for each way in which they are read: as an address, by
- * IMAD.WIDE or a store, by other arithmetic, which takes uniform registers. A guarded body was a
- * block of its own: what nothing has fetched before it, it fetches itself, under its guard. */
+ * 64 bits of the bank are loaded once for each kind of reader: addresses, IMAD.WIDE or stores,
+ * other arithmetic, which takes uniform registers. A predicated body was a block of its own: what
+ * is not available before it, it loads itself, under its predicate. */
 #include "compiler/opt/place_constant_loads.h"
 
 #include <string.h>
@@ -623,8 +622,8 @@ bool pl_pass_place_constant_loads(pl_ir *x)
     }
     pl_ir_sweep(x);
     if (x->f->rows == rows &&
-        !p.has_high_pressure) /* nothing has got a register of its own or goes with its reader;
-                      those that nobody reads are gone, and nobody asks about them */
+        !p.has_high_pressure) /* loads that no instruction needs are gone; those that are left have
+                                 a register of their own or go with their reader */
         pl_ir_preserve_counts(x);
     return pl_ir_ok(x);
 }

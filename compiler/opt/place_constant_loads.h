@@ -14,7 +14,7 @@
 
 typedef struct constant_load {
     pl_insn i;
-    uint32_t block;         /* where it goes; PL_IR_NONE: nobody reads it */
+    uint32_t block;         /* the block that it is placed in; PL_IR_NONE: it has no reader */
     uint32_t next;          /* in the same block, plus one */
     uint32_t wanted;        /* blocks that need it, in `homes` of the pass: the first, plus one */
     uint32_t homes, nhomes; /* where it goes, if that may be several places */

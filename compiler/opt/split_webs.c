@@ -1,14 +1,12 @@
-/* split_webs.c - renaming of webs: registers that hold unrelated values one after the other are
- * given a register for each.
+/* split_webs.c - renaming of webs: each unrelated value of a register gets a register of its own.
  *
  * A web is a set of writes that some read cannot tell apart: they are joined (union-find), and
- * every web but one gets a row of its own. Which writes reach the start of a block is found as for
- * SSA form: where several meet, a phi (a phi function, Cytron and others, "Efficiently
- * Computing Static Single Assignment Form and the Control Dependence Graph", 1991) stands for them;
- * elsewhere it is the nearest one above in the dominator tree. There is none where the variable is
- * not live. A guarded write keeps what other lanes hold, so it reads too. Hand-written PTX, and
- * copies of loop bodies, profit: what is left with a single write is a value for the other passes.
- */
+ * every web but one gets a new register. The writes that reach the start of a block are found as
+ * for SSA form. At a join of several there is a phi (Cytron and others, "Efficiently Computing
+ * Static Single Assignment Form and the Control Dependence Graph", 1991); elsewhere it is the
+ * nearest one above in the dominator tree. There is none where the variable is not live. A
+ * predicated write keeps the value of other lanes, so it reads too. Hand-written PTX and unrolled
+ * loop bodies profit: a register with one write is a value for the other passes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,7 +318,7 @@ static bool is_live_in(const webs *w, uint32_t index, uint32_t block)
     return low < all && w->sets.spans.at[w->spans[low]].first <= block;
 }
 
-/* Where the variable is written, and where writes meet; each with the nearest one above it. */
+/* Where the variable is written, and its phis; each with the nearest one above it. */
 static void find_sites(webs *w, uint32_t index)
 {
     pl_ir *x = w->x;

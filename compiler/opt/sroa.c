@@ -24,8 +24,8 @@
 #include "compiler/tuning.h"
 #include "isa/program/operand_plan.h"
 
-/* Bytes of the variables looked at, multiples told apart; share of the function's cost in
- * hundredths; loops that count. */
+/* Limits of the pass: bytes of the variables, multiples that are told apart, share of the
+ * function's cost in hundredths, loops that count. */
 enum { MOST_BYTES = 4096, MOST_MULTIPLE = 1 << 12, MOST_DEPTH = 6, WORD = 4, MOST_WORDS = 4 };
 
 /* Registers, the words included, that may be live at the end of a block: many where the function
@@ -153,8 +153,8 @@ static uint32_t multiple_of(const pl_ir *x, uint32_t row)
     return scales(x, value_of(x, row), &n) ? power_of_two_divisor(n) : 1;
 }
 
-/* Copies one after the other keep apart what belongs to one value, so it is asked again until
- * nothing changes. False: an address is mixed with others. */
+/* Consecutive copies separate what belongs to one value, so it is repeated until nothing changes.
+ * False: an address is mixed with others. */
 static bool propagate_addresses(sroa *a, bool *changed)
 {
     pl_ir *x = a->x;
@@ -280,7 +280,7 @@ static uint32_t cost_of(const pl_ir *x, const pl_insn *i, bool *paid, double *on
     if ((pl_insn_mnem(i) == M_shl || pl_insn_mnem(i) == M_shr) && wide) n = 2;
     const bool joins = pl_insn_pure(i) && i->op[0] < x->nregs_described && i->guard == PL_PT &&
                        pl_insn_type(i) != W_none && x->regs[i->op[0]].ndefs > 1;
-    return n + joins; /* where ways meet there is a copy */
+    return n + joins; /* a copy at each join */
 }
 
 /* Does an access at a known place say so where it stands? ptxas decides before it carries numbers
@@ -291,7 +291,7 @@ static bool is_visible_constant(const sroa *a, uint32_t row, uint32_t block)
     return x->kind.at[row] == PL_REG_PRESET ? !a->at[row].known : x->regs[row].def_block == block;
 }
 
-/* True if all words find registers beside what is live from block to block. */
+/* True if all words find registers besides what is live across blocks. */
 static bool fits_registers(sroa *a, uint32_t registers)
 {
     pl_ir *x = a->x;
@@ -322,7 +322,7 @@ static bool is_profitable(sroa *a)
             const unsigned address = access_of(a, i);
             if (!address || is_outside_variables(a, i)) continue;
             const index_range r = index_range_of(a, i, address);
-            if (!r.n) return false; /* beyond the variables: whoever runs it shall hear */
+            if (!r.n) return false; /* beyond the variables: the access stays, and faults */
             const frame_address *p = &a->at[i->op[address - 1]];
             const bool near =
                            !p->has_offset && is_visible_constant(a, i->op[address - 1], x->rpo[n]),

@@ -1,13 +1,13 @@
-/* uniform.c - uniform registers: values that are equal in all lanes and take no register of a
- * thread.
+/* uniform.c - uniform registers: values that are equal in all lanes and need no vector register.
  *
- * ptxas 13.0 for sm_90 (its output, 2026-11) fetches parameters and sizes into uniform registers
- * (ULDC, S2UR) when every reader can name one: integer, logic and floating-point arithmetic takes
- * one operand that is a uniform register, a word of the constant bank or a constant; memory,
- * matrices and IMAD.WIDE's 64-bit sum take none. Constants at known places are fetched so too. Two
- * words side by side are one fetch. What a loop counts is in a uniform register, too (UIADD3), as
- * long as it is the same in all lanes: not so where lanes leave the loop apart, where it is
- * compared with a constant, or with a word that others read from a uniform register. */
+ * ptxas 13.0 for sm_90 (its output, 2026-11) loads parameters and sizes into uniform registers
+ * (ULDC, S2UR) if every reader can name one. Integer, logic and floating-point arithmetic takes one
+ * operand that is a uniform register, a word of the constant bank or a constant; memory accesses,
+ * matrix instructions and the 64-bit addend of IMAD.WIDE take none. Constants at known addresses
+ * are loaded so too. Two adjacent words are one load. Loop counters are in uniform registers
+ * (UIADD3) as long as they are uniform: not where lanes leave the loop in different iterations, nor
+ * where the counter is compared with a constant, or with a word that others read from a uniform
+ * register. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
@@ -51,8 +51,8 @@ typedef struct uniform_analysis {
     bool *computed; /* by instruction, in the order of the walk: the uniform datapath could do it */
     const pl_insn *i;
     bool all, changed; /* every operand of the instruction is uniform; a row was refused */
-    bool converged; /* nothing was refused any more, as long as nobody chose between a variable and
-                     a value that others read */
+    bool converged; /* nothing was refused any more, and no reader chose between a variable and such
+                       a value */
 } uniform_analysis;
 
 /* True if the 32-bit operand k, or the 64-bit one, may be a uniform register. */

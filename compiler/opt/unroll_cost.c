@@ -28,11 +28,11 @@ static bool at_parameter(const pl_ir *x, const pl_insn *i)
 
 typedef struct piece_count {
     const pl_ir *x;
-    uint32_t n; /* pieces that somebody reads */
+    uint32_t n; /* parts that have a reader */
 } piece_count;
 
-/* A mov that takes a 64-bit value apart is one instruction for each piece that is read, one that
- * puts something together is one, any other none. */
+/* A mov that splits a 64-bit value is one instruction for each part with a reader, one that builds
+ * a vector is one, any other none. */
 static uint32_t cost_of_mov(const pl_ir *x, pl_insn *i)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -149,9 +149,7 @@ uint32_t pl_unroll_cost_of(const pl_ir *x, counted_loop *c, pl_insn *i)
         c->has_global_loads |= !near && !bank && (e & PL_EF_LOAD);
         const uint32_t bytes =
             (e & PL_EF_LOAD) && !bank && pl_type_bits(type) == 8 ? i->sel[PL_M_COUNT] : 0;
-        const uint32_t narrow =
-            bytes > 1 ? 2 * bytes
-                      : bytes; /* its registers are made of it, several after they are told apart */
+        const uint32_t narrow = bytes > 1 ? 2 * bytes : bytes; /* copies of parts of it */
         return space == PL_SP_LOCAL ? x->p->tuning->loop_unroll.cost_local
                : bank               ? 1
                                     : 1 + far + narrow;

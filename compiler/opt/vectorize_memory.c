@@ -254,7 +254,7 @@ static bool alike(const pl_insn *a, const pl_insn *b)
 static bool stops(const pl_insn *i, const pl_insn *first, bool store)
 {
     uint32_t e = pl_insn_effects(i);
-    if (first->sel[PL_M_SPACE] == PL_SP_CONST) /* nobody writes them */
+    if (first->sel[PL_M_SPACE] == PL_SP_CONST) /* they are constant during the launch */
         return (e & (PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL)) != 0;
     if (e & (PL_EF_BARRIER | PL_EF_BRANCH | PL_EF_EXIT | PL_EF_CALL | PL_EF_ATOMIC | PL_EF_ASYNC |
              PL_EF_FENCE | PL_EF_VOLATILE | PL_EF_CONVERGE))

@@ -28,8 +28,8 @@ static void deliver(pl_warp *w, pl_simt_split *s, const pl_barrier *b)
     pl_warp_half(w, from);
 }
 
-/* Lanes of warps that have arrived go on; those of a warp of which others have not come yet belong
- * to the next round. */
+/* Lanes of warps that have arrived continue; those of a warp of which other lanes have not arrived
+ * yet belong to the next phase. */
 static void release(pl_cta *c, uint32_t id)
 {
     ++*c->advances;

@@ -13,9 +13,9 @@ static void replace(pl_warp *w, uint8_t what, void *old)
     w->grown |= what;
 }
 
-/* A free call node, and the end of all frames in use: rows and predicates. Frames of splits that
- * have parted must not overlap, since lane l of a 64-bit row pair is not where lane l of a 32-bit
- * row is. Returns 0 when there is no memory. */
+/* A free call node, and the end of all frames in use: rows and predicates. Frames of divergent
+ * splits must not overlap, since lane l of a 64-bit row pair is not where lane l of a 32-bit row
+ * is. Returns 0 when there is no memory. */
 static uint16_t new_node(pl_warp *w, uint32_t *row, uint32_t *pred)
 {
     for (uint32_t k = 1; k < w->ncalls; k++) w->call[k].used = false;

@@ -1,9 +1,9 @@
-/* cta.c - blocks and clusters: starting and ending them.
+/* cta.c - blocks and clusters: their start and end.
  *
  * Storage of finished blocks is kept in a pool of the grid and used again, so that a launch
- * allocates no more than its resident blocks need. All that a block needs lies together; what few
- * warps ever need, in pages that nobody touches until then. A register frame starts as a copy of a
- * template (constants in place, everything else zero). */
+ * allocates no more than its resident blocks need. All that a block needs is contiguous; what few
+ * warps ever need lies in pages that are not touched until then. A register frame starts as a copy
+ * of a template (constants in place, everything else zero). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -452,9 +452,9 @@ void pl_launch_cache_close(pl_launch_cache *s)
 
 /* ---- grids ---- */
 
-/* Cooperative groups of several warps meet in the part of shared memory that the system keeps, of
- * which 288 bytes are theirs
- * (%reserved_smem_offset_1). Who does not ask where that lies gets there by mistake only. */
+/* Cooperative groups of several warps synchronise in the part of shared memory that the system
+ * reserves, of which 288 bytes are theirs (%reserved_smem_offset_1). A kernel that does not read
+ * that register accesses it by mistake only. */
 static bool asks_for_system_shared(const pl_program *p)
 {
     for (size_t f = 0; f < p->funcs.n; f++)

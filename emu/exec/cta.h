@@ -38,7 +38,7 @@ typedef struct pl_cta {
     uint32_t shared_start;    /* offset of the first byte of the kernel's own */
     uint32_t shared_first;    /* of the first that it may use: the system's part too if the program
                                  asks where that lies */
-    uint32_t shared_end;      /* offset behind the last */
+    uint32_t shared_end;      /* offset after the last */
     uint64_t shared_base;     /* shared address of offset 0: cluster rank times PL_SHARED_SLICE */
     pl_barrier barrier[PL_NAMED_BARRIERS];
     uint32_t cluster_rank;
@@ -49,7 +49,7 @@ typedef struct pl_cta {
     uint32_t releases;        /* times that warps of the block were released from a barrier of it */
     uint32_t sm;              /* where it runs (timing), for %smid */
     uint64_t number;          /* of the block among those of all grids of the launch: for events */
-    bool let_go;              /* the grid behind this one need not wait for it to start */
+    bool let_go;              /* the next grid need not wait for it to start */
     struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
     struct pl_tmem *tmem;     /* tensor memory, made when it is first used; owned */
     void *check;              /* of a checker (hooks.h) */

@@ -37,8 +37,8 @@ typedef struct hang {
 
 /* ---- places ---- */
 
-/* The instruction that lanes stand at: behind a barrier instruction they wait for it; those who
- * look at memory stand where they look. */
+/* The instruction that lanes are at: they wait after a barrier instruction, and poll at the
+ * instruction that polls. */
 static uint32_t place(const pl_warp *w, const pl_simt_split *s)
 {
     if ((s->wait == PL_SPLIT_READY || s->wait == PL_SPLIT_SLEEP) && s->poll_pc)

@@ -6,7 +6,7 @@
 #include "emu/exec/exec.h"
 
 /* Stops the launch with CUDA_ERROR_LAUNCH_TIMEOUT. live: the n blocks that run. spinning: they
- * execute instructions, but only look at memory that nobody changes. */
+ * execute instructions, but only poll memory that no thread changes. */
 void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning);
 
 #endif

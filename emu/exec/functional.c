@@ -38,7 +38,7 @@ static uint16_t sectors(const pl_memory_effect *fx)
     return (uint16_t)n;
 }
 
-/* Counts what a half has touched, and tells whoever listens. */
+/* Counts the accesses of a half, and tells the listeners. */
 static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned half, uint32_t pc,
                         uint64_t seq)
 {
@@ -64,8 +64,8 @@ static void tell_access(const pl_warp *w, const pl_memory_effect *fx, unsigned h
     g->sink->mem(g->sink->ctx, &e);
 }
 
-/* pl_warp_run one instruction at a time, with events for whoever listens; the time of an event is
- * the warp's own instruction count. */
+/* pl_warp_run one instruction at a time, with events for listeners; the time of an event is the
+ * warp's own instruction count. */
 static pl_warp_state run_traced(pl_warp *w, uint64_t limit)
 {
     pl_grid *g = w->grid->head;
@@ -163,7 +163,7 @@ static uint32_t most_blocks(const pl_grid *g)
     return g->max_resident > cluster_blocks(g) ? g->max_resident : cluster_blocks(g);
 }
 
-/* Starts the next block or cluster of a grid behind the n that run. */
+/* Starts the next block or cluster of a grid after the n that run. */
 static pl_status start(pl_grid *g, pl_cta **live, size_t *n)
 {
     uint64_t total = pl_grid_blocks(g);
@@ -190,7 +190,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     uint64_t blocks = pl_grid_left(g), left = blocks;
     size_t n = 0, at = 0;
     unsigned idle = 0;
-    uint64_t looking = 0; /* turns in a row in which nobody did anything but poll */
+    uint64_t looking = 0; /* turns in sequence in which all warps only polled */
     pl_status st = PL_OK;
     bool more = true;              /* another block should start */
     uint64_t total = 0, turns = 0; /* instructions and turns so far */

@@ -103,7 +103,7 @@ typedef struct pl_grid {
 } pl_grid;
 
 /* What a launch leaves for later ones: memory whose pages the system has given already, and host
- * threads. Their contents are no one's, each is NULL at first and while somebody uses it. */
+ * threads. Their contents are undefined; each is NULL at first and while it is in use. */
 typedef struct pl_launch_cache {
     pl_arena *blocks, *rest;          /* of blocks (cta.c) */
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */

@@ -25,7 +25,7 @@ typedef struct pl_hooks {
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes execute a _sync instruction whose mask leaves them out. True: the checker has taken
-     * note, and nobody else has to. */
+     * note, and it is reported nowhere else. */
     bool (*leaves_out)(const struct pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
     /* Something is wrong. True: the checker has taken note, and the launch goes on. */
     bool (*faults)(const struct pl_hooks *h, pl_warp *w, const pl_fault_info *f);

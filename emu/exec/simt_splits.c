@@ -66,7 +66,7 @@ static uint16_t new_frame(pl_warp *w, uint32_t pc, pl_lanes members, uint16_t pa
             return (uint16_t)k;
         }
     }
-    return parent; /* too deep: the lanes meet at the enclosing point instead */
+    return parent; /* too deep: the lanes reconverge at the enclosing point instead */
 }
 
 /* All members have arrived: the waiting splits become one. */
@@ -117,8 +117,8 @@ static uint16_t frame_at(const pl_warp *w, uint16_t f, uint32_t pc, uint16_t cal
     return f;
 }
 
-/* Nobody waits any more for these lanes of a split at the meeting points from its own out to the
- * one that is its own now. */
+/* The reconvergence points from the split's own out to the one that is its own now no longer wait
+ * for these lanes. */
 static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
 {
     for (uint16_t f = s->frame; f != to; f = w->conv[f].parent) {
@@ -128,8 +128,8 @@ static void withdraw(pl_warp *w, pl_simt_split *s, pl_lanes lanes, uint16_t to)
     s->frame = to;
 }
 
-/* The current split has come to a meeting point of lanes around it without those further inside:
- * nobody waits for it there any more. */
+/* The current split has come to an outer reconvergence point without passing the inner ones, which
+ * no longer wait for it. */
 static void leave_frames(pl_warp *w, uint16_t to)
 {
     pl_simt_split *s = &w->split[w->current];
@@ -138,7 +138,7 @@ static void leave_frames(pl_warp *w, uint16_t to)
     settle_frames(w);
 }
 
-/* Lets splits that wait at meeting points go on alone. */
+/* Releases splits that wait at reconvergence points. */
 bool pl_split_release_waiting(pl_warp *w)
 {
     bool any = false;
@@ -153,11 +153,10 @@ bool pl_split_release_waiting(pl_warp *w)
     return any;
 }
 
-/* When nobody runs any more who has not yielded, meeting points wait no longer for those who have:
- * lanes leave a loop of compare-and-swap one by one and execute what stands behind it, but meet at
- * the next point with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting; a
- * patent of the maker describes it, "Execution of divergent threads using a convergence barrier").
- */
+/* When all running splits have yielded, reconvergence points wait no longer for them: lanes leave a
+ * loop of compare-and-swap one by one and execute what follows, but reconverge at the next point
+ * with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting; a patent of the
+ * maker describes it, "Execution of divergent threads using a convergence barrier"). */
 static bool release_from_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;
@@ -191,8 +190,8 @@ static void follow(pl_warp *w, unsigned k, unsigned with)
     w->split[k].frame = w->split[with].frame;
 }
 
-/* Who is chosen behind a YIELD takes all with it who stand there too: lanes that left a loop at
- * different times and came back to it go round together (H200, 2026-11,
+/* The split that continues after a YIELD takes those along that are at the same instruction: lanes
+ * that left a loop at different times and came back to it iterate together (H200, 2026-11,
  * tests/data/micro/groups.tsv). */
 void pl_split_gather(pl_warp *w)
 {
@@ -226,7 +225,7 @@ void pl_warp_yield(pl_warp *w)
     w->make_way = true;
 }
 
-/* The current split stands at pc: if this is the meeting point of its frame it waits or merges.
+/* The current split is at pc: if this is the reconvergence point of its frame it waits or merges.
  * Returns false when it must wait. */
 bool pl_split_converge(pl_warp *w)
 {
@@ -240,7 +239,7 @@ bool pl_split_converge(pl_warp *w)
         }
         pl_reconv_frame *c = &w->conv[f];
         c->arrived |= w->active;
-        if (c->arrived == c->members && c->members == w->active) { /* nobody else was waiting */
+        if (c->arrived == c->members && c->members == w->active) { /* no other split was waiting */
             s->frame = c->parent;
             c->used = false;
             continue;
@@ -256,8 +255,8 @@ bool pl_split_converge(pl_warp *w)
     }
 }
 
-/* Frames for where lanes that part now meet: those that leave a loop meanwhile do so further out.
- */
+/* Frames for the reconvergence points of lanes that diverge now: those that leave a loop meanwhile
+ * reconverge further out. */
 static uint16_t meet_at(pl_warp *w, uint16_t frame, uint32_t pc, uint16_t call)
 {
     uint32_t place[8];
@@ -291,7 +290,7 @@ static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, 
     pl_lanes rest = w->active & ~there;
     uint16_t frame = s->frame, call = s->call, where = call;
     if (reconv == UINT32_MAX &&
-        call) { /* they part until the function returns: meet behind the call */
+        call) { /* they diverge until the function returns: reconverge after the call */
         reconv = w->call[call].ret_pc;
         where = w->call[call].parent;
     }
@@ -306,8 +305,8 @@ static void split_lanes(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, 
     w->split[w->current].age = ++w->splits_made; /* the lanes that go on now are on top */
 }
 
-/* Has who goes on at `from` come to where all meet? The lanes that have further to go run first
- * then. */
+/* True if the lanes that continue at `from` are at the reconvergence point. Then the lanes that
+ * have further to go run first. */
 static bool at_end(const pl_warp *w, uint32_t from, uint32_t reconv)
 {
     return from == reconv || (from + 1 == reconv && pl_forms[w->code[from].form].mnem == M__bsync);
@@ -338,8 +337,7 @@ void pl_split_exit(pl_warp *w, pl_lanes lanes)
             w->conv[f].members &= ~lanes;
             w->conv[f].arrived &= ~lanes;
         }
-    for (unsigned k = 0; k < w->nsplits;
-         k++) /* nobody waits for lanes that have ended: look again */
+    for (unsigned k = 0; k < w->nsplits; k++) /* exited lanes are not waited for: check again */
         if (w->split[k].wait == PL_SPLIT_WARP_SYNC || w->split[k].wait == PL_SPLIT_ALIGNED)
             w->split[k].wait = PL_SPLIT_READY;
     if (!w->active) {
@@ -383,7 +381,7 @@ static bool waits_beside(const pl_warp *w, unsigned k, unsigned with, uint8_t wa
            s->cluster_phase == o->cluster_phase && s->mask & ours;
 }
 
-/* Splits that wait beside split `keep` become part of it. */
+/* Splits that wait at the same point as split `keep` become part of it. */
 static void unite(pl_warp *w, unsigned keep, uint8_t wait, uint8_t barrier, pl_lanes ours)
 {
     bool any = false;
@@ -472,7 +470,7 @@ static bool gather_all(pl_warp *w)
     }
     unite(w, w->current, PL_SPLIT_ALIGNED, 0, ~(pl_lanes)0);
     for (unsigned k = 0; k < w->nsplits;
-         k++) { /* lanes of other calls of the function stay apart */
+         k++) { /* lanes of other calls of the function stay divergent */
         w->split[k].synced = true;
         w->split[k].wait = PL_SPLIT_READY;
     }

@@ -22,7 +22,7 @@ static inline void pl_split_save(pl_warp *w)
 
 /* Splits that wait at reconvergence points go on alone. False: there were none. */
 bool pl_split_release_waiting(pl_warp *w);
-/* The split that goes on behind a YIELD takes those with it that stand there too. */
+/* The split that continues after a YIELD takes those along that are at the same instruction. */
 void pl_split_gather(pl_warp *w);
 /* If `pc` is the reconvergence point of the current split's frame, it waits or merges. False: it
  * must wait. */

@@ -45,8 +45,8 @@ static bool awake(const pl_warp *w, pl_simt_split *s)
     return s->wait == PL_SPLIT_READY;
 }
 
-/* The reconvergence stack of GPUs before Volta: only the lanes that parted last go on, the others
- * have to wait until they have come to the meeting point. When those on top wait for something, the
+/* The reconvergence stack of GPUs before Volta: only the lanes that diverged last run, the others
+ * wait until these have come to the reconvergence point. When those on top wait for something, the
  * whole warp does. */
 static bool choose_top(pl_warp *w)
 {
@@ -74,8 +74,8 @@ static bool choose(pl_warp *w)
                 return true;
             }
         }
-        bool converging = false, others = false; /* only lanes at meeting points are left: whom they
-                                                    wait for is at a barrier */
+        bool converging = false, others = false; /* only lanes at reconvergence points are left:
+                                                    those that they wait for are at a barrier */
         for (unsigned k = 0; k < w->nsplits; k++) {
             converging |= w->split[k].wait == PL_SPLIT_CONVERGE;
             others |= w->split[k].wait == PL_SPLIT_SLEEP;
@@ -275,8 +275,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
                 pause = after_control(w);
                 break;
             }
-            if ((i->flags & PL_IF_MEM) &&
-                w->stop) /* a fault: what stands behind it does not execute */
+            if ((i->flags & PL_IF_MEM) && w->stop) /* a fault: what follows does not execute */
                 break;
             w->pc = w->next;
             i = &code[w->pc];

@@ -26,7 +26,7 @@ enum { PL_FEW_SPLITS = 3, PL_FEW_FRAMES = 4 }; /* enough for most warps */
 /* Lanes of a warp, a bit each; half h has bits h * PL_LANES and up. */
 typedef uint64_t pl_lanes;
 
-/* How many there are: mostly all of a warp, which nobody needs to count. */
+/* How many there are: mostly all of a warp, a case that needs no count. */
 static inline uint32_t pl_count_lanes(pl_lanes set)
 {
     if (set == UINT32_MAX) return PL_LANES;
@@ -89,7 +89,7 @@ typedef struct pl_simt_split {
                              `cluster_phase` */
     uint64_t cluster_phase;
     uint32_t executed; /* instructions since it was last chosen */
-    uint32_t poll_pc;  /* behind the instruction that last looked at memory others may change, 0:
+    uint32_t poll_pc;  /* after the instruction that last polled memory that others may change, 0:
                           none has */
     uint64_t poll_address;      /* its address, of the first lane */
     uint32_t age;               /* --simt stack: the youngest goes first */
@@ -112,12 +112,12 @@ enum {
     PL_SPLIT_GRID     /* until the grid before this one has ended */
 };
 
-/* A place where parted lanes meet: created at a divergent branch. */
+/* A reconvergence point of divergent lanes: created at a divergent branch. */
 typedef struct pl_reconv_frame {
     pl_lanes members; /* lanes still expected, arrived ones included */
     pl_lanes arrived;
     uint32_t pc;     /* reconvergence point */
-    uint16_t parent; /* frame of the split that parted */
+    uint16_t parent; /* frame of the split that diverged */
     uint16_t call;
     bool used;
 } pl_reconv_frame;
@@ -160,7 +160,7 @@ typedef struct pl_warp {
     pl_lanes active;         /* lanes of the current split */
     uint32_t pc;             /* of the current split; branch functions set next */
     uint32_t next;
-    pl_memory_effect *fx; /* NULL: nobody asks */
+    pl_memory_effect *fx; /* NULL: not requested */
     const pl_insn *code;
     const pl_program *program;
     struct pl_cta *cta; /* not owned */
@@ -179,7 +179,7 @@ typedef struct pl_warp {
     uint8_t current; /* index of the current split */
     uint8_t nsplits;
     bool stop;             /* the run loop must look at the splits again */
-    pl_simt_split *split;  /* few_splits, or those of `parted` from when they were too few */
+    pl_simt_split *split;  /* few_splits, or those of `parted` once they were too few */
     pl_reconv_frame *conv; /* the same */
     pl_simt_split few_splits[PL_FEW_SPLITS];
     pl_reconv_frame few_convs[PL_FEW_FRAMES];
@@ -204,10 +204,10 @@ typedef struct pl_warp {
     struct {
         uint8_t what, lanes; /* pl_driver_work, 0: nothing */
         uint64_t bytes;      /* that its lanes want at most, each */
-    } asked; /* of the driver, by the last call of one of its functions; whoever counts time takes
-                it away */
-    uint8_t values;    /* that the lanes brought to the last comparison of all with all, each one
-                          looked up by itself; whoever counts time takes it away */
+    } asked; /* requests to the driver, by the last call of one of its functions; the timing model
+                takes them away */
+    uint8_t values;    /* values that the lanes brought to the last comparison of all with all, each
+                          one compared by itself; the timing model takes it away */
     bool timed;        /* has read a clock since the last pause: the loop may end with the time */
     bool was_timed;    /* had done so at the last pause */
     uint32_t ended_at; /* instruction that ended the last of its lanes that have */
@@ -232,7 +232,7 @@ typedef struct pl_warp {
 
 /* A fault of the emulated program. */
 typedef struct pl_fault_info {
-    const char *kernel; /* whose thread it was; NULL: nobody's */
+    const char *kernel; /* whose thread it was; NULL: none */
     const char *error;  /* CUDA's name: "CUDA_ERROR_ILLEGAL_ADDRESS" */
     char text[2048];
     uint32_t pc, block[3], thread[3];
@@ -296,8 +296,8 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx);
 void pl_warp_set_exec_mask(pl_warp *w, uint32_t exec);
 /* It is the turn of half h. A warp whose instruction is done stands at half 0. */
 void pl_warp_half(pl_warp *w, unsigned h);
-/* Lanes of the current split part: `there` go to pc `to`, the rest go on at `from`; they meet at
- * `reconv`. */
+/* Lanes of the current split diverge: `there` go to pc `to`, the rest continue at `from`; they
+ * reconverge at `reconv`. */
 void pl_warp_diverge(pl_warp *w, pl_lanes there, uint32_t to, uint32_t from, uint32_t reconv);
 
 /* The same at a branch: fewer lanes go before more, otherwise those that fall through (1 to 31
@@ -312,12 +312,12 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes);
 /* The current split waits: kind is PL_SPLIT_*, it goes on at w->next. */
 void pl_warp_wait(pl_warp *w, uint8_t kind);
 
-/* Lanes that wait at this barrier of the block in the same place go on together (machine code for
- * sm_90 has WARPSYNC in front of it). */
+/* Lanes that wait at this barrier of the block at the same instruction reconverge (machine code for
+ * sm_90 has WARPSYNC before it). */
 void pl_warp_reconverge(pl_warp *w, uint8_t barrier);
 
-/* The current split makes way (YIELD): nobody at a meeting point waits for it, nor for others that
- * have made way. */
+/* The current split yields (YIELD): no reconvergence point waits for it, nor for others that have
+ * yielded. */
 void pl_warp_yield(pl_warp *w);
 /* A _sync instruction whose mask leaves out lanes that execute it: the manual leaves open what they
  * get. Masks of _sync instructions name lanes of the half. */

@@ -66,8 +66,8 @@ void pl_wave_execute(pl_warp *w, const pl_insn *i)
         pl_warp_half(w, h);
         pl_warp_set_exec_mask(w, pl_of_half(w, all));
         if (gathered(w, mask_row)) continue;
-        /* one half has to wait: each goes its own way, so that nobody waits for lanes that its mask
-         * does not name */
+        /* one half has to wait: each continues by itself, so that none waits for lanes that its
+         * mask does not name */
         pl_warp_half(w, 0);
         w->next = w->pc;
         pl_warp_diverge(w, w->active & ~(pl_lanes)UINT32_MAX, w->pc, w->pc, UINT32_MAX);

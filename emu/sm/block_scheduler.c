@@ -22,8 +22,8 @@ static uint64_t ready_at(const pl_gpu_model *x, uint32_t k, uint64_t now)
     return free > at ? free : at;
 }
 
-/* The first SM of a GPC from which blocks are spread: those in front of it in the first one go
- * ahead of all. */
+/* The first SM of a GPC from which blocks are distributed; those before it in the first GPC come
+ * first of all. */
 static uint32_t first_of(const pl_gpu_model *x, uint32_t g)
 {
     const uint32_t groups = x->m->mem.groups;
@@ -57,7 +57,7 @@ static void begin_round(pl_gpu_model *x, uint64_t left)
     mark_chosen(x, left);
     uint32_t n = 0;
     for (uint32_t k = 0; k < ahead; k++) x->round[n++] = k;
-    for (uint32_t get = 2; get-- > 0;) /* those that get one, the others behind them */
+    for (uint32_t get = 2; get-- > 0;) /* those that get one, then the others */
         for (uint32_t q = 0; q < groups; q++) {
             const uint32_t g = (q + groups / 2) % groups;
             for (uint32_t k = first_of(x, g); k < first_of(x, g + 1); k++)

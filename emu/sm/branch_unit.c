@@ -1,5 +1,5 @@
-/* branch_unit.c - branches, calls, returns and places where lanes reconverge: when the warp goes on
- * behind them. */
+/* branch_unit.c - branches, calls, returns and reconvergence: when the warp continues after them.
+ */
 #include "emu/sm/units.h"
 
 /* Indirect branches, yields and places where lanes reconverge pass the branch unit one after the

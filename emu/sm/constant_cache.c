@@ -1,8 +1,8 @@
 /* constant_cache.c - the constant caches of an SM: one for operands of instructions, one for
- * indexed constants, a larger one behind both (L1.5), and the lines of the driver's constant bank.
+ * indexed constants, a larger second level (L1.5), and the lines of the driver's constant bank.
  *
- * Each keeps, beside its tags, the cycle at which a line is there: PL_NEVER until the reply of the
- * L2 comes. */
+ * Each keeps, with its tags, the cycle at which a line is there: PL_NEVER until the reply of the L2
+ * comes. */
 #include "emu/sm/units.h"
 
 bool pl_const_l15_init(pl_const_l15 *c, pl_arena *a, pl_arena *large, const pl_machine *m)
@@ -26,7 +26,7 @@ void pl_const_init(pl_sm *s, pl_arena *a, const pl_const_l15 *shared)
     s->operand_when = pl_arena_array(a, uint64_t, pl_cache_indices(&s->const_operand));
 }
 
-/* Line `mid` of the cache behind the two of the first level is asked for. */
+/* Requests line `mid` of the second level. */
 static void fetch_constants(pl_sm *s, uint32_t mid, uint64_t line, uint64_t now)
 {
     s->const_l15.line[mid].pending = 1;

@@ -57,9 +57,9 @@ static bool send_piece(void *ctx, const pl_tma_piece *p)
     return true;
 }
 
-/* A bulk or tensor copy of each lane: the engine of the SM sends one request for each line; an
- * mbarrier may count its bytes, and a prefetch is waited for by nobody. Lanes come one after the
- * other; those of an instruction name one mbarrier. */
+/* A bulk or tensor copy of each lane: the engine of the SM sends one request for each line. An
+ * mbarrier may count its bytes; nothing waits for a prefetch. Lanes are served one after the other,
+ * and those of an instruction name one mbarrier. */
 void pl_copy_engine_issue(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
                           uint32_t pc, uint64_t now, uint64_t seq)
 {

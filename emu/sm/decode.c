@@ -164,11 +164,11 @@ static bool on_either_pipe(const pl_insn *i, const uint8_t *fetched, uint32_t ro
     return false;
 }
 
-/* Cycles of the two integer pipes that a stretch of code without branches takes for work that
- * cannot choose between them. */
+/* Cycles of the two integer pipes for work that cannot choose between them, in a region without
+ * branches. */
 typedef struct balance {
     uint32_t alu, fma;
-    size_t end; /* of the stretch */
+    size_t end; /* of the region */
 } balance;
 
 static balance weigh(const pl_program *p, const pl_machine *m, const uint8_t *fetched,
@@ -327,9 +327,7 @@ static void start_variance(variance *x, const pl_prog_func *f)
     }
 }
 
-/* Components of a fetch that somebody reads: those that nobody does share a row
- * (compiler/opt/gvn.c: mask).
- */
+/* Components of a fetch that have readers: those without share a register (compiler/opt/dce.c). */
 static uint8_t components(const lists *l)
 {
     uint8_t own = 0;
@@ -341,9 +339,9 @@ static uint8_t components(const lists *l)
     return own;
 }
 
-/* Does one lane do the operation for its warp when the address is the same for all
- * (compiler/codegen/insert_reconvergence.c: combines)? Additions, and what REDUX combines where
- * nobody asks for the old value; not inc, dec, exch and cas, whose lanes take turns. */
+/* True if one lane does the operation for its warp when all lanes have one address
+ * (compiler/codegen/aggregate_atomics.c): additions, and what REDUX combines where the old value
+ * has no reader; not inc, dec, exch and cas, whose lanes are serialised. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_is_warp_aggregable(i));
@@ -373,8 +371,8 @@ static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn 
  * for what it reads. */
 enum {
     DUE = 16,
-    ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, apart from the module's
-                              constants */
+    ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, which is not among the
+                              module's constants */
 };
 
 typedef struct constants {
@@ -448,11 +446,10 @@ static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form 
            p->calls.at[i->target].callee == UINT32_MAX;
 }
 
-/* Accesses that order others at cluster scope or wider: ptxas writes MEMBAR in front of those that
- * release (with ERRBAR and CGAERRBAR, as for a fence; two of them in front of an arrival at an
- * mbarrier), be it in shared memory, and CCTL behind those that acquire, which waits for the
- * result; NOP behind those that acquire from their block (machine code of ptxas 13.0 for sm_90,
- * 2026-11). */
+/* Accesses that order others at cluster scope or wider. ptxas writes MEMBAR before a release, also
+ * in shared memory, with ERRBAR and CGAERRBAR as for a fence; two of them before an arrival at an
+ * mbarrier. It writes CCTL after an acquire, which waits for the result, and NOP after an acquire
+ * of block scope (machine code of ptxas 13.0 for sm_90, 2026-11). */
 static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
 {
     const bool reaches =
@@ -685,8 +682,8 @@ static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
     count_operands(d, i, l);
 }
 
-/* The addresses of the code. A function begins with a line: what stands in front of it does not
- * matter. */
+/* The addresses of the code. A function begins at a line of the instruction cache, whatever stands
+ * before it. */
 static void layout_code(pl_decoded *out, const pl_program *p, const pl_machine *m)
 {
     uint32_t address = 0, line = (uint32_t)m->fetch.line;

@@ -11,14 +11,14 @@
 #include "emu/sm/division_slow_path.h"
 #include "isa/program/program.h"
 
-/* The units of an SM that instructions go to, beside the arithmetic pipes. */
+/* The units of an SM that instructions go to, besides the arithmetic pipes. */
 typedef enum pl_unit_id {
     PL_UNIT_NONE,
     PL_UNIT_SPECIAL_FUNCTION, /* results of variable latency: MUFU, shuffles, special registers */
     PL_UNIT_TENSOR,           /* wgmma; mma is arithmetic of a fixed latency */
     PL_UNIT_LSU,
-    PL_UNIT_TEXTURE,     /* behind the LSU */
-    PL_UNIT_COPY_ENGINE, /* behind the LSU */
+    PL_UNIT_TEXTURE,     /* fed by the LSU */
+    PL_UNIT_COPY_ENGINE, /* fed by the LSU */
     PL_UNIT_CONSTANT,
     PL_UNIT_BRANCH,
     PL_UNIT_BARRIER,
@@ -61,19 +61,19 @@ typedef struct pl_decoded_insn {
     bool wants_effect;
     bool on_fma; /* its ALU work goes to the multiply-add lanes (IMAD.SHL, IMAD.IADD, IMAD.MOV)
                   */
-    uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: behind the
-                                          * instruction `back` places before, whose operands that
-                                          * stand here too are still at hand (operand reuse) */
+    uint8_t reads[2][PL_REGISTER_BANKS]; /* registers of each bank that it reads; [1]: without those
+                                            that the instruction reuse_distance before has read too
+                                            (operand reuse) */
     uint8_t reuse_distance; /* distance to the instruction with a price before it; 0: none, or too
                                far */
     uint8_t pipe_side;      /* pl_side */
     bool waits_all;         /* a call or return: all scoreboards must be empty */
     pl_control_code code;   /* what the assembler says of time (control_codes.h) */
     bool indirect;          /* a branch, call or return to an address in a register */
-    bool reconverges;       /* lanes that parted meet there */
+    bool reconverges;       /* divergent lanes reconverge there */
     bool yields;            /* lets other lanes of the warp run */
-    bool drains_pipe; /* a call, or a place where lanes meet: all results of arithmetic must be in
-                    their registers */
+    bool drains_pipe; /* a call, or a reconvergence point: all results of arithmetic must be in
+                         their registers */
     bool bank; /* reads a word of the constant bank that the driver fills: kernel parameters, sizes
                   of grid and block */
     uint16_t bank_at;  /* which */
@@ -86,13 +86,13 @@ typedef struct pl_decoded_insn {
     uint8_t
         releases;  /* an access that begins with a fence of its own, which has so many instructions:
                       st.release and atomics that release at cluster scope or wider */
-    bool acquires; /* nothing behind it issues before its result is there */
+    bool acquires; /* nothing after it issues before its result is there */
     bool addresses;     /* goes through the address unit: a warp's next one keeps a distance */
     bool generic;       /* an access to a generic address */
     bool shared;        /* certainly an access to shared memory */
-    bool read_only;     /* a load of what nobody writes meanwhile (ld.global.nc) */
+    bool read_only;     /* a load of memory that is constant during the launch (ld.global.nc) */
     bool texture;       /* a fetch from a texture, an access to a surface */
-    uint8_t components; /* of a fetch: results that somebody reads */
+    uint8_t components; /* of a fetch: results that have readers */
     bool increments;    /* a shared word by 1 for each lane: the hardware counts the lanes with one
                            word (ATOMS.POPC.INC) */
     bool passes_l1;     /* a copy into shared memory that leaves nothing in the L1 */

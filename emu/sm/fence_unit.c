@@ -1,4 +1,4 @@
-/* fence_unit.c - fences and sleeps: when a warp goes on behind them. */
+/* fence_unit.c - fences and sleeps: when a warp continues after them. */
 #include "emu/sm/stall_accounting.h"
 #include "emu/sm/units.h"
 
@@ -31,7 +31,7 @@ uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now)
     return s->fence_end;
 }
 
-/* The fence in front of an access that releases: one or two MEMBAR, ERRBAR, CGAERRBAR. */
+/* The fence before a releasing access: one or two MEMBAR, ERRBAR, CGAERRBAR. */
 void pl_fence_issue_release(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now)
 {
     const uint32_t fence = t->next->releases, pc = t->w->pc, active = pl_count_lanes(t->w->active),

@@ -1,9 +1,9 @@
-/* inflight.h - operations whose end is not known when they issue (loads, atomics, copies), and the
- * completions that they leave behind.
+/* inflight.h - operations in flight, whose end is not known when they issue (loads, atomics,
+ * copies), and their completions.
  *
- * A unit takes an entry with pl_inflight_new and ends it with pl_inflight_complete. What that
- * means for warps is a value in the list of completions: units never call the issue stage, which
- * takes the values when a unit has returned (completion.c). */
+ * A unit takes an entry with pl_inflight_new and ends it with pl_inflight_complete. What that means
+ * for warps is a value in the list of completions. Units never call the issue stage, which takes
+ * the values when a unit has returned (completion.c). */
 #ifndef PL_EMU_SM_INFLIGHT_H
 #define PL_EMU_SM_INFLIGHT_H
 
@@ -61,7 +61,7 @@ typedef struct pl_completion {
 
 typedef struct pl_inflight_table {
     pl_inflight *at;
-    pl_pending_event *pending_event; /* by entry; NULL when nobody listens */
+    pl_pending_event *pending_event; /* by entry; NULL without a listener */
     uint32_t n, used;
     uint32_t fresh; /* entries from here on were never used */
     uint32_t *free; /* a stack: what was used last is still in the host's caches */

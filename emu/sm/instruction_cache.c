@@ -1,8 +1,8 @@
 /* instruction_cache.c - the instruction caches: an L0 in each sub-core, and one in the SM.
  *
- * Each keeps, beside its tags, the cycle at which a line is there. A miss in the cache of the SM
- * goes to the L2; the line's cycle is PL_NEVER until the reply comes. A miss also asks for the
- * lines that follow. */
+ * Each keeps, with its tags, the cycle at which a line is there. A miss in the cache of the SM goes
+ * to the L2; the line's cycle is PL_NEVER until the reply comes. A miss also requests the lines
+ * that follow. */
 #include "emu/sm/units.h"
 
 /* A cache for the instructions of a program of so many bytes. */

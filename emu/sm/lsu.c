@@ -54,13 +54,13 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
     return now;
 }
 
-/* --- accesses that wait for room ---
+/* --- accesses that wait in the queue of the LSU ---
  *
- * Stores and reductions leave an SM no faster than the L2 takes them, and misses need a place in
- * their table. Until there is room, what warps issue waits in front of the tags: l1.lsu_queue
- * accesses that have read their registers, and behind them those in the queues of the sub-cores,
- * which take turns (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each
- * that were issued before it). */
+ * Stores and reductions leave an SM no faster than the L2 accepts them, and misses need an MSHR.
+ * Until there is room, accesses wait before the tags: l1.lsu_queue of them that have read their
+ * registers, and after them those in the queues of the sub-cores, which are served in turn
+ * (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were issued
+ * before it). */
 
 /* When to look again whether the first of those that wait can go on, if no reply comes. */
 uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)

@@ -58,7 +58,7 @@ static uint8_t line_more(const pl_sm *s, uint32_t k)
     return (uint8_t)((uint32_t)(s->lines.at[k].lanes - s->lines.at[k].chain) * s->fx.size / 4);
 }
 
-/* Instructions that concern lines of the L2 only: nobody waits for them. A prefetch brings a whole
+/* Instructions that concern lines of the L2 only; nothing waits for them. A prefetch brings a whole
  * line to the half that owns it, and nothing to the L1 (policy.tsv.xz: prefetch.L1 and prefetchu.L1
  * do the same as prefetch.L2). */
 void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decoded_insn *d,
@@ -222,7 +222,7 @@ static inline void pass_banks(global_access *x)
     const uint64_t held = x->store ? (uint64_t)(m->store_pass * PL_SUBCYCLES) : 0;
     const uint64_t data =
         pl_port_enter(&s->data, x->start, (uint64_t)x->passes * banks->pass * PL_SUBCYCLES + held);
-    /* what is stored waits in front of the banks, in nobody's way */
+    /* stores wait before the banks, where they delay nothing */
     if (data > x->start && !x->store) x->start = data;
     const uint64_t link = pl_port_enter(&x->c->link, x->start,
                                         (uint64_t)pl_lsu_link_passes(&s->fx, x->passes) *

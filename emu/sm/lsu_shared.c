@@ -48,7 +48,7 @@ static void shared_atomic_cost(shared_access *x)
     const pl_decoded_insn *d = x->d;
     const uint32_t depth = same_address(x->s, d);
     x->loop = d->alu != PL_ALU_INT && !d->compare && !d->cast;
-    if (x->loop) { /* a round for each lane with one address, or with one bank */
+    if (x->loop) { /* one pass for each lane with one address, or with one bank */
         x->round = fx->size > 4 ? m->atomic_loop_wide : m->atomic_loop;
         x->rounds = pl_bank_lanes(x->own, fx->addr, fx->size, m->banks, m->bank);
         if (x->rounds < depth) x->rounds = depth;

@@ -6,7 +6,7 @@ enum {
     /* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a
      * window of three cycles). */
     READ_WINDOW = 2,
-    /* Instructions of a lane's bulk copy beside those of the ALU: UBLKCP, BRA. */
+    /* Instructions of a lane's bulk copy besides those of the ALU: UBLKCP, BRA. */
     BULK_OTHERS = 2
 };
 

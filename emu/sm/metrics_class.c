@@ -43,7 +43,8 @@ pl_metric_class pl_metric_class_of(const pl_insn *i, const pl_decoded_insn *d, b
     const uint8_t branches = (uint8_t)d->price->branches;
     pl_metric_class out;
     if (count_branch(&out, i, d, ends)) return out;
-    if (d->kind == PL_KIND_BULK) /* a round for each lane; the copy engine's own queue */
+    if (d->kind ==
+        PL_KIND_BULK) /* one iteration for each lane; the copy engine has its own queue */
         return (pl_metric_class){.targets = branches, .lsu = -1};
     if (d->kind == PL_KIND_MBARRIER || d->kind == PL_KIND_MBARRIER_WAIT)
         return (pl_metric_class){.adu = 1, .lsu = -1};

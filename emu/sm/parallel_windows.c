@@ -24,7 +24,8 @@ void pl_window_memory(pl_gpu_model *x)
     pl_memsys_run_events(x->mem, x->until);
 }
 
-/* False: the unit's SM has stopped until its turn comes. alone: nobody else works on SMs. */
+/* False: the unit's SM has stopped until its turn comes. alone: no other host thread simulates SMs.
+ */
 static bool run_sms(pl_gpu_model *x, uint32_t job, uint32_t worker, bool alone)
 {
     bool waits = !alone;

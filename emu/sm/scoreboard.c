@@ -92,8 +92,8 @@ static void matrices_ready(pl_sm_warp *t)
     t->dep_reason = PL_STALL_MATH_PIPE;
 }
 
-/* A fence leaves behind all that its SM has sent before (fence.tsv: it waits for stores of other
- * warps, too). False: some of that is not answered yet. */
+/* A fence waits until all that its SM has sent before is answered (fence.tsv: stores of other
+ * warps, too). False: some of that is outstanding. */
 static bool fence_ready(pl_sm *s, pl_sm_warp *t, uint64_t now)
 {
     if (t->answered) return true;

@@ -37,7 +37,7 @@ typedef struct pl_issue_slot {
     pl_subcore *c;
     pl_sm_warp *t;
     const pl_decoded_insn *d;
-    pl_pc_stat *st; /* of the instruction; NULL: nobody asks */
+    pl_pc_stat *st; /* of the instruction; NULL: not requested */
     pl_lanes mask;  /* that execute it */
     uint32_t warp;  /* slot of the SM */
     uint32_t pc;
@@ -85,8 +85,8 @@ typedef struct pl_sm_stat {
     uint64_t load_bytes, store_bytes; /* that lanes asked for, global */
 } pl_sm_stat;
 
-/* What the launch asks of an SM between two windows: kept together for all SMs, because what else
- * they consist of lies far apart. */
+/* What the launch reads of an SM between two windows: kept together for all SMs, to be near each
+ * other in memory. */
 typedef struct pl_sm_status {
     _Alignas(64)
         uint64_t next; /* earliest cycle with something to do, but for replies; PL_NEVER: idle */
@@ -100,7 +100,7 @@ typedef struct pl_sm {
     const pl_machine *m;   /* not owned */
     const pl_decoded *dec; /* not owned */
     pl_grid *g;            /* not owned */
-    pl_pc_stat *pc_stat;   /* the thread's that simulates it; NULL: nobody asks */
+    pl_pc_stat *pc_stat;   /* of the host thread that simulates it; NULL: not requested */
     pl_team *team;         /* NULL: one thread */
     uint32_t job;          /* of the team: the SM is part of it */
     uint32_t worker;       /* that does it */
@@ -123,7 +123,7 @@ typedef struct pl_sm {
     pl_subcore sub[PL_SUBCORES];
     pl_port pipe[PL_PIPE_COUNT]; /* those shared by the sub-cores */
     pl_unit unit[PL_UNIT_COUNT];
-    pl_port data;       /* the banks, behind the address unit */
+    pl_port data;       /* the banks, after the address unit */
     pl_port store_port; /* stores and reductions on their way out */
     pl_up_costs xbar_cost;
     pl_port remote; /* accesses to the shared memory of other SMs */
@@ -149,7 +149,7 @@ typedef struct pl_sm {
     uint32_t requests_out; /* stores and atomics under way */
     uint64_t requests;     /* all of them so far */
     uint64_t leaves;       /* the first number that a warp's end waits for, PL_NEVER: none does */
-    uint64_t fences;       /* the same of fences */
+    uint64_t fences;       /* the same for fences */
     bool l2_replied,
         far_l2_replied;  /* since the last fence of gpu scope was issued: the L2, its other half */
     uint64_t fence_end;  /* when that fence is over */

@@ -51,7 +51,7 @@ static inline void pl_stall_account(pl_issue_slot *x, uint8_t structural)
     x->waited = now > from ? now - from : 0;
 }
 
-/* The same for the fence in front of an access that releases. */
+/* The same for the fence before a releasing access. */
 static inline void pl_stall_account_fence(pl_sm *s, const pl_sm_warp *t, uint64_t now)
 {
     const uint64_t from = t->issued + 1,

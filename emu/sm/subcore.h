@@ -9,8 +9,8 @@
 
 enum {
     PL_SUBCORES = 8,
-    PL_QUEUE = 64,     /* most entries of the queues in front of the LSU and the MIO */
-    PL_BANK_LINES = 64 /* lines of the driver's constant bank that are told apart */
+    PL_QUEUE = 64,     /* most entries of the queues of the LSU and the MIO */
+    PL_BANK_LINES = 64 /* lines of the driver's constant bank that are distinguished */
 };
 
 /* A cache of instructions. A program that cannot push any of its own lines out is not looked up by
@@ -52,7 +52,7 @@ typedef struct pl_subcore {
     uint32_t queue_at, nqueue;
     pl_icache l0;
     uint64_t bank_when[PL_BANK_LINES]; /* when this line of the driver's constant bank is there; 0:
-                                          not asked for. Lines far apart share a place */
+                                          not requested. Distant lines share an entry */
     uint64_t issues, active;
     uint64_t passed_over; /* cycles that its warps were ready and another one issued */
     uint64_t busy_since, cycles_active;    /* cycles with a warp */

@@ -32,8 +32,7 @@ void pl_lsu_issue(pl_issue_slot *x);
 /* fence_unit.c */
 void pl_fence_issue(pl_issue_slot *x);
 void pl_sleep_issue(pl_issue_slot *x);
-/* The fence of gpu scope in front of an access that releases: one or two MEMBAR, ERRBAR, CGAERRBAR.
- */
+/* The fence of gpu scope before a releasing access: one or two MEMBAR, ERRBAR, CGAERRBAR. */
 void pl_fence_issue_release(pl_sm *s, pl_subcore *c, pl_sm_warp *t, uint64_t now);
 /* The cycle at which a fence of gpu scope that the warp issues now is over. */
 uint64_t pl_fence_gpu(pl_sm *s, pl_sm_warp *t, uint64_t now);
@@ -191,7 +190,7 @@ static inline uint64_t pl_lsu_cost(const pl_sm *s, uint32_t passes)
     return (uint64_t)(passes * s->m->op[PL_OP_MEM].interval * PL_SUBCYCLES);
 }
 
-/* Instructions that leave their queue in front of the LSU, or of the MIO, at this cycle. */
+/* Instructions that leave the queue of the LSU, or of the MIO, at this cycle. */
 static inline void pl_lg_queue_push(const pl_sm *s, pl_subcore *c, uint64_t leaves)
 {
     c->lg[c->lg_at++ % s->m->issue.lg_queue] = leaves;

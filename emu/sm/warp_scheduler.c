@@ -54,9 +54,9 @@ void pl_warp_scheduler_end(pl_sm *s, pl_subcore *c, bool picked, uint64_t now)
     c->next = next > soonest ? next : soonest;
 }
 
-/* How far in front a ready warp is, at position `p` of its sub-core. Among the warps of a block
- * none stays behind: 32 of one block run for as long as all of them together, those of four blocks
- * for two thirds of that (start.tsv). */
+/* Priority of a ready warp at position `p` of its sub-core. The warps of a block advance together:
+ * 32 of one block run for as long as all of them together, those of four blocks for two thirds of
+ * that (start.tsv). */
 static inline uint64_t priority(const pl_sm *s, const pl_subcore *c, const pl_sm_warp *t,
                                 uint32_t p)
 {

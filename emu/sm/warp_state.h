@@ -52,7 +52,7 @@ typedef struct pl_sm_warp {
     uint64_t deps_ready; /* when `next` can issue as far as stall counts and scoreboards go */
     uint64_t not_before; /* earliest cycle by control flow, fetch, barriers */
     uint32_t
-        refetch_cycles; /* of these cycles, those behind a branch in which it fetches from there */
+        refetch_cycles; /* of these cycles, those after a branch in which it fetches from there */
     uint64_t late_result[PL_PRODUCTS]; /* ring: when the results of its last wide products are there
                                       (products.tsv) */
     uint32_t nlate_results;            /* that it has issued */

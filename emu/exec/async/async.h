@@ -40,7 +40,7 @@ typedef struct pl_async_op {
     uint8_t kind, family; /* pl_async_kind, pl_async_family */
     uint8_t log2;         /* reductions: bytes of an element */
     bool global;          /* reductions: in global memory, whose arithmetic differs */
-    uint8_t looks;        /* timed mode: how often somebody has looked for it */
+    uint8_t looks;        /* timed mode: how often it has been polled */
     uint8_t *to;
     const uint8_t *from;        /* NULL: the bytes are in value */
     uint8_t *own;               /* copy of the source that the operation keeps, or NULL; owned */

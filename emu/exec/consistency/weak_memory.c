@@ -28,8 +28,9 @@ _Static_assert(PL_HELD >= 2 * PL_LANES, "a lane touches two grains at most");
 enum {
     LATE_ROWS = 24, /* registers of a load that may be late */
     LATE_ONE_IN = 2,
-    PLACES = 4, /* locations whose releases and acquirable writes a warp keeps apart from fences */
-    CLUSTERS = 64 /* clusters are told apart modulo this; those that share a view only see more */
+    PLACES = 4, /* locations whose releases and acquirable writes a warp keeps without a fence */
+    CLUSTERS =
+        64 /* clusters are distinguished modulo this; those that share a view only see more */
 };
 
 /* An instruction as far as consistency goes. */
@@ -44,7 +45,7 @@ typedef struct weak_insn {
     uint8_t operand; /* the address, or the number of the barrier */
 } weak_insn;
 
-/* May an instruction execute before a load that stands in front of it? */
+/* How an instruction may be reordered with an earlier load. */
 typedef enum reorder_class {
     REORDER_NEVER,     /* it orders, or changes who executes */
     REORDER_REGISTERS, /* when it does not touch the load's registers */
@@ -107,7 +108,7 @@ typedef struct piece {
     pl_location *grain;
     uint8_t *at;
     uint16_t mask, written; /* written: atomics, those that were */
-    unsigned place, from;   /* where it writes; atomics: behind the version that is read */
+    unsigned place, from;   /* where it writes; atomics: after the version that is read */
     uint64_t read; /* atomics: number of the oldest version that any byte is read from, 0: older
                       than all */
     uint8_t newest[PL_GRAIN];   /* what memory held */
@@ -305,7 +306,7 @@ static unsigned gather(pl_warp *w, const pl_insn *i, bool hold, piece *out,
         uint64_t in;
         uint8_t *p = pl_resolve(w, l, (pl_space)i->sel[PL_M_SPACE], addr[l], bytes, &real, &in);
         if (!p || addr[l] % bytes || real == PL_SP_LOCAL || real == PL_SP_PARAM)
-            continue; /* nobody else's, or a fault that the plain function reports */
+            continue; /* private memory, or a fault that the plain function reports */
         if (where) where[l] = p;
         for (size_t done = 0; done < bytes;) {
             unsigned first = (unsigned)((uintptr_t)(p + done) % PL_GRAIN);
@@ -595,7 +596,7 @@ static void weak_grid(pl_warp *w, const pl_insn *i)
     state_of(w)->grid = x->acquire && w->grid->before;
 }
 
-/* Objects of a cluster are not told apart. */
+/* Objects of a cluster are not distinguished. */
 static void weak_mbarrier(pl_warp *w, const pl_insn *i)
 {
     const weak_insn *x = about(w, i);
@@ -695,10 +696,10 @@ static void weak_other(pl_warp *w, const pl_insn *i)
 
 /* ---- loads that take their value late ----
  *
- * A load whose register nobody needs yet may return what is written after later instructions of its
- * own thread: that is how two threads can each read what the other writes afterwards (load
- * buffering). What depends on it comes behind it: whatever uses its register, branches, whatever
- * touches its bytes, and all that orders. So no value is its own cause. */
+ * A load whose register is not needed yet may return what is written after later instructions of
+ * its own thread: that is how two threads can each read what the other writes afterwards (load
+ * buffering). What depends on it comes after it: instructions that use its register, branches,
+ * instructions that access its bytes, and all that orders memory. So no value is its own cause. */
 
 typedef struct row_list {
     late_load *late; /* collects, when it has no instruction yet; else is compared with */
@@ -830,7 +831,7 @@ static uint8_t level_of(pl_word scope)
     return scope == W_cta ? PL_LEVEL_CTA : scope == W_cluster ? PL_LEVEL_CLUSTER : PL_LEVEL_GPU;
 }
 
-/* Whether an instruction may execute before a load in front of it. */
+/* How an instruction may be reordered with an earlier load. */
 static uint8_t reorder_class_of(const pl_insn *i, const weak_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
@@ -899,7 +900,7 @@ static pl_exec_fn *wrapper(const pl_insn *i, weak_insn *x)
             return weak_cluster_barrier;
         }
         x->acquire = !pl_insn_has(i, W_arrive);
-        x->operand = pl_insn_has(i, W_red); /* behind the result */
+        x->operand = pl_insn_has(i, W_red); /* after the result */
         return weak_barrier;
     case M_tensormap:
         x->release = !pl_insn_has(i, W_replace);

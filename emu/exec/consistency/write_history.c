@@ -92,7 +92,7 @@ pl_location *pl_grain_find(pl_history *h, const uint8_t *at)
     return NULL;
 }
 
-/* A grain without versions that nobody is using goes back. */
+/* An unused grain without versions is freed. */
 static void drop(pl_history *h, pl_location *g)
 {
     uint16_t self = (uint16_t)(g - h->grain), *link = &h->bucket[bucket_of(g->at)];
@@ -111,9 +111,9 @@ static void lay_over(uint8_t bytes[PL_GRAIN], const pl_version *x, unsigned mask
         if (mask >> b & 1) bytes[b] = x->bytes[b];
 }
 
-/* The version at place p becomes what everybody sees, and what lies under its bytes with it. Other
- * versions below it stay: who acquires from one of those, a flag beside this one, must still find
- * what its writer released. */
+/* The version at position p becomes visible to all, and what it covers with it. Other versions
+ * below it stay: a thread that acquires from one of those, such as a flag in the same grain, must
+ * still find what its writer released. */
 static void settle(pl_history *h, pl_location *g, unsigned p)
 {
     unsigned seen = 0; /* bytes that have come from versions further up */
@@ -128,8 +128,8 @@ static void settle(pl_history *h, pl_location *g, unsigned p)
     }
 }
 
-/* All versions up to this number leave. None leaves before an older one: what its writer released
- * with it would be known to nobody who acquires. */
+/* Removes all versions up to this number. No version goes before an older one: otherwise what its
+ * writer released with it would be unknown to a thread that acquires. */
 static void retire(pl_history *h, uint64_t number)
 {
     for (uint64_t n = h->next > PL_WINDOW ? h->next - PL_WINDOW : 1; n <= number; n++) {

@@ -29,12 +29,11 @@ enum {
     PL_HELD = 64,           /* grains that an instruction uses at once, at most */
     PL_GRAINS = PL_WINDOW +
                 PL_HELD, /* one for each version, and those that an instruction is about to use */
-    PL_MAX_RELEASES =
-        4, /* releases that a chain of atomic operations carries apart from each other */
+    PL_MAX_RELEASES = 4, /* releases that a chain of atomic operations carries separately */
     PL_NO_VERSION = UINT16_MAX
 };
 
-/* Who shares what with whom: how far apart two threads are, and how far an operation reaches. */
+/* The distance of two threads, and the reach of an operation. */
 enum { PL_LEVEL_CTA, PL_LEVEL_CLUSTER, PL_LEVEL_GPU, PL_LEVELS };
 
 /* What is known of a version: it has been seen; a proxy fence has passed it on to the asynchronous
@@ -49,7 +48,7 @@ typedef struct pl_memory_view {
     uint64_t has[PL_KNOWN][PL_VIEW_WORDS];
 } pl_memory_view;
 
-/* What somebody who acquires learns from a write: by level, because a release reaches only as far
+/* What a thread that acquires learns from a write: by level, because a release reaches only as far
  * as its scope. */
 typedef struct pl_release {
     uint32_t cta, cluster;
@@ -106,7 +105,7 @@ pl_location *pl_grain_find(pl_history *h, const uint8_t *at);
  * what they are meanwhile. */
 pl_location *pl_grain_hold(pl_history *h, uint8_t *at);
 void pl_grain_release(pl_history *h, pl_location *g);
-/* Place behind the newest version that the view holds of any of these bytes: 0..n. */
+/* Position after the newest version that the view holds of any of these bytes: 0..n. */
 unsigned pl_grain_floor(const pl_history *h, const pl_location *g, pl_memory_view *v,
                         uint16_t mask);
 /* The bytes below place `end` (the versions 0 .. end - 1). */
@@ -114,7 +113,7 @@ void pl_grain_bytes(const pl_history *h, const pl_location *g, unsigned end, uin
 /* A new version at a place of a held grain; the caller fills in who wrote it and what. The oldest
  * version of all may leave. */
 pl_version *pl_grain_insert(pl_history *h, pl_location *g, unsigned place);
-/* Bytes were written behind the history's back: everybody sees them. from == NULL: anywhere. */
+/* Bytes were written without the history: they are visible to all. from == NULL: anywhere. */
 void pl_history_forget(pl_history *h, const uint8_t *from, size_t bytes);
 
 #endif

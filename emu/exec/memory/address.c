@@ -168,7 +168,7 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t b
                          const char *access)
 {
     const pl_program *p = w->program;
-    const pl_prog_var *last = NULL; /* in front of the address */
+    const pl_prog_var *last = NULL; /* before the address */
     bool generic = address - p->bank.address < p->bank.size;
     uint64_t place = generic ? address - p->bank.address : address;
     for (size_t k = 0; k < p->vars.n; k++) {

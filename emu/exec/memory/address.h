@@ -1,9 +1,9 @@
-/* address.h - from a lane's address to the bytes it means, shared by every instruction that touches
- * memory.
+/* address.h - from a lane's address to the bytes it means, shared by every instruction that
+ * accesses memory.
  *
  * Registers hold addresses of a state space or generic ones; generic addresses are resolved lane by
- * lane against the windows of global_memory.h. Shared addresses carry the cluster rank in
- * bits 24..31, and begin behind the bytes that the system keeps (H200, driver 580.159.04, 2026-11,
+ * lane against the windows of global_memory.h. Shared addresses carry the cluster rank in bits
+ * 24..31, and begin after the bytes that the system reserves (H200, driver 580.159.04, 2026-11,
  * probes mem.windows). */
 #ifndef PL_EMU_EXEC_MEMORY_ADDRESS_H
 #define PL_EMU_EXEC_MEMORY_ADDRESS_H

@@ -36,8 +36,7 @@ typedef enum pl_atomic_place {
     PL_ATOMIC_GLOBAL, /* the L2: f32 flushes subnormals, and a NaN operand of an f64 add comes back
                          as it is */
     PL_ATOMIC_BULK, /* the L2 for a bulk reduction: as PL_ATOMIC_GLOBAL, but f32 keeps subnormals */
-    PL_ATOMIC_GENERIC /* shared memory through a generic address: the operands are the other way
-                         round */
+    PL_ATOMIC_GENERIC /* shared memory through a generic address: the operands are swapped */
 } pl_atomic_place;
 
 /* New value of a read-modify-write step (H200, driver 580.159.04, 2026-11, probes mem.atomics). */

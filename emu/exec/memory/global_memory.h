@@ -36,8 +36,8 @@ typedef struct pl_alloc {
     uint32_t element;     /* bytes of an element, 0 without a type */
     bool constant;        /* a constant bank */
     bool written;         /* by the host, so that the system has given its pages */
-    bool foreign;         /* `bytes` belong to somebody else */
-    bool unwritten;       /* its contents are not defined until somebody writes them */
+    bool foreign;         /* `bytes` are not owned */
+    bool unwritten;       /* its contents are undefined until they are written */
     bool output;          /* the host looks at it in the end */
     bool checked;         /* a checker knows of it */
     bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
@@ -71,11 +71,11 @@ uint64_t pl_memory_alloc(pl_memory *m, uint64_t size, const char *name);
 uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name);
 /* Where the addresses of an empty memory begin. */
 void pl_memory_start(pl_memory *m, uint64_t base);
-/* Makes [address, address + size) mean the bytes of somebody else. PL_INVALID: a part of it is
- * taken; PL_NOMEM. */
+/* Makes [address, address + size) mean bytes that are not owned. PL_INVALID: a part of it is taken;
+ * PL_NOMEM. */
 pl_status pl_memory_map(pl_memory *m, uint64_t address, uint64_t size, void *bytes,
                         const char *name);
-/* The same with a gap of at least so many bytes behind it. */
+/* The same with a gap of at least so many bytes after it. */
 uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const char *name);
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
 /* Says that an allocation holds constants. */

@@ -174,7 +174,7 @@ void exec_cp_bulk_ignore(pl_warp *w, const pl_insn *i)
     pl_record_effect(w, PL_SP_GLOBAL, PL_AC_ASYNC, 16, w->exec, from, i->sel[PL_M_FLAGS]);
 }
 
-/* The mask is the last operand, behind an optional policy. */
+/* The mask is the last operand, after an optional policy. */
 void exec_cp_bulk_masked(pl_warp *w, const pl_insn *i)
 {
     run_bulk(w, i,

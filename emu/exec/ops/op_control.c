@@ -10,7 +10,7 @@ static inline void count_divergence(const pl_warp *w)
         __atomic_fetch_add(&w->grid->pc_stat[w->pc].divergent, 1, __ATOMIC_RELAXED);
 }
 
-/* Lanes in w->all go to `target`; the others of the split go on behind the instruction. */
+/* Lanes in w->all go to `target`; the others of the split continue after the instruction. */
 static inline void branch_to(pl_warp *w, const pl_insn *i, uint32_t target)
 {
     if (w->all == w->active) {
@@ -73,7 +73,7 @@ void exec_call(pl_warp *w, const pl_insn *i)
 {
     const pl_prog_call *c = &w->program->calls.at[i->target];
     uint32_t callee = c->callee;
-    if (w->all != w->active) { /* lanes whose guard is false wait behind the call */
+    if (w->all != w->active) { /* lanes whose predicate is false wait after the call */
         pl_warp_diverge(w, w->all, w->pc, w->pc + 1,
                         pl_reconvergence_pc(w->program, w->pc + 1, (uint32_t)w->program->code.n));
         return;
@@ -135,11 +135,10 @@ void exec_yield(pl_warp *w, const pl_insn *i)
 
 /* ---- convergence barriers across calls ----
  *
- * A function that a call of itself may come back to saves the barriers that its callers have named
- * (BMOV), and gives them back. The BSYNC of one that came back executes twice: trees of calls show
- * one BSYNC more for each that has calls in front of it (H200, 2026-11, tests/data/corpus). A split
- * knows how many BSSY it has executed whose BSYNC is still to come, and which of the latest of them
- * came back. */
+ * A function that may be called recursively saves the barriers that its callers have named (BMOV),
+ * and restores them. The BSYNC of a restored one executes twice: call trees show one BSYNC more for
+ * each that has calls before it (H200, 2026-11, tests/data/corpus). A split knows how many BSSY it
+ * has executed whose BSYNC is still to come, and which of the latest of them were restored. */
 
 static uint64_t barrier_of(const pl_simt_split *s, uint32_t further_out)
 {

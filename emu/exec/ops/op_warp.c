@@ -1,10 +1,10 @@
-/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions whose lanes look at each
- * other.
+/* op_warp.c - shfl, vote, match, redux, elect, activemask: instructions that exchange between
+ * lanes.
  *
- * The _sync forms name the lanes that take part. Lanes of the mask that have parted are waited for
- * (pl_warp_sync): each of them will come to this instruction, and the last one lets all go on
- * together. Lanes that have called the function that it stands in apart from each other keep their
- * registers in different frames: for the one instruction they are brought into one. */
+ * The _sync forms name the lanes that take part. Divergent lanes of the mask are waited for
+ * (pl_warp_sync): each of them will come to this instruction, and the last one lets all continue
+ * together. Lanes that have called the function of the instruction separately keep their registers
+ * in different frames: for the one instruction they are brought into one. */
 #include "emu/exec/memory/address.h"
 #include "isa/program/operands.h"
 
@@ -69,8 +69,8 @@ static uint32_t lend(pl_warp *w, const pl_insn *i)
     return lanes;
 }
 
-/* All lanes of the mask have come. Those that other calls have brought execute the instruction
- * here, and go on behind it. */
+/* All lanes of the mask have come. Those of other calls execute the instruction here, and continue
+ * after it. */
 static bool execute_for_all(pl_warp *w, const pl_insn *i, uint32_t mask)
 {
     const uint32_t ours = w->exec;
@@ -122,8 +122,8 @@ sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
     return inside;
 }
 
-/* In a wide warp a lane number or distance of 32 and more means another half to whoever counts 64
- * lanes, and nothing to whoever counts 32 (PTX takes it modulo 32): no result is right for both. */
+/* In a wide warp a lane number or distance of 32 and more names the other half to code for 64
+ * lanes, and nothing to code for 32 (PTX takes it modulo 32): no result is right for both. */
 static bool beyond_half(pl_warp *w, const pl_insn *i)
 {
     const uint32_t *b = pl_row32(w, i->op[3]);

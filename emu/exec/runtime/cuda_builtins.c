@@ -318,8 +318,8 @@ typedef struct provided {
     need needs;
 } provided;
 
-/* The first functions have these names, those of the device runtime have "cuda" or "__cudaCDP2" in
- * front of them, and may have "_ptsz" behind. */
+/* The first functions have these names. Those of the device runtime have the prefix "cuda" or
+ * "__cudaCDP2", and may have the suffix "_ptsz". */
 static const provided functions[] = {
     {"vprintf", call_vprintf, NEEDS_NOTHING},
     {"__assertfail", call_assertfail, NEEDS_NOTHING},
@@ -372,7 +372,7 @@ static const provided *provided_at(uint16_t n)
     return n <= FUNCTIONS ? &functions[n - 1] : &lacking;
 }
 
-/* The name behind the prefix of the device runtime, or NULL. */
+/* The name after the prefix of the device runtime, or NULL. */
 static const char *runtime_name(const char *name)
 {
     static const char *const prefixes[] = {"__cudaCDP2", "__cuda", "cuda"};

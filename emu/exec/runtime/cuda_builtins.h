@@ -2,8 +2,8 @@
  * __assertfail, malloc, launches from the device.
  *
  * A module declares them `.extern .func`; pl_bind notes in the function which one it is, and a call
- * of it runs here instead of entering code. What they leave behind for the host (text, children)
- * hangs on the grid. */
+ * of it runs here instead of entering code. What they leave for the host (text, children) is kept
+ * with the grid. */
 #ifndef PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
 #define PL_EMU_EXEC_RUNTIME_CUDA_BUILTINS_H
 

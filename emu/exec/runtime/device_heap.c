@@ -102,7 +102,7 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
 const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
 {
     const uint64_t offset = address - h->base;
-    size_t lo = 0, hi = h->n; /* lo: the first block behind the address */
+    size_t lo = 0, hi = h->n; /* lo: the first block after the address */
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         if (h->block[mid].offset <= offset)

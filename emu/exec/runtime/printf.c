@@ -164,7 +164,7 @@ typedef struct spec {
     char type;
 } spec;
 
-/* Reads a conversion behind its '%'; returns its end, or NULL when it is none. */
+/* Reads a conversion after its '%'; returns its end, or NULL when it is none. */
 static const char *parse(const char *p, spec *s)
 {
     *s = (spec){.width = -1, .precision = -1};

@@ -3,7 +3,7 @@
 
 #include "emu/exec/texture/texture_parts.h"
 
-/* x without the bits of its mantissa behind the ninth. */
+/* x without the bits of its mantissa after the ninth. */
 static double nine_bits(double x)
 {
     int e;

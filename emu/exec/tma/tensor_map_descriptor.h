@@ -10,7 +10,7 @@
 #include "base/resource.h"
 #include "base/status.h"
 
-/* A descriptor taken apart. Fields of raw descriptors may hold anything that their bits can;
+/* The fields of a descriptor. Those of raw descriptors may hold anything that their bits can;
  * pl_tensormap_wrong says what is not usable. */
 typedef struct pl_tensormap {
     uint64_t address;
