@@ -103,11 +103,28 @@ static pl_status no_room(pl_module *m)
     return st != PL_OK ? st : pl_gpu_no_memory(m->gpu, "while placing the module's variables");
 }
 
+/* Does the program access memory through generic or global addresses of 32 bits, as modules with
+ * .address_size 32 do? */
+static bool narrow_addresses(const pl_program *p)
+{
+    for (size_t k = 0; k < p->code.n; k++) {
+        const pl_insn *i = &p->code.at[k];
+        const uint8_t space = i->sel[PL_M_SPACE];
+        if (i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_ADDR32 &&
+            (space == PL_SP_GLOBAL || space == PL_SP_GENERIC))
+            return true;
+    }
+    return false;
+}
+
 /* Gives the global variables of the module and its constant bank their addresses; the assembler has
  * placed the others. */
 pl_status pl_module_place_variables(pl_module *m)
 {
     pl_program *p = m->program;
+    pl_memory *memory = &m->gpu->memory;
+    if (memory->n == 0 && !memory->base && narrow_addresses(p))
+        pl_memory_start(memory, PL_NARROW_BASE);
     bool good = place_bank(m);
     for (size_t i = 0; i < p->vars.n && good; i++) {
         pl_prog_var *v = &p->vars.at[i];

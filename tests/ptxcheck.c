@@ -661,14 +661,17 @@ static bool store_parameters(test *t, launch *l, session *s, unsigned char *bloc
             memcpy(block + slot.offset, p->initial, slot.size);
             continue;
         }
-        if (slot.size != 8) return fail(t, p->line, "parameter %zu is no 64-bit address", i), false;
+        if (slot.size != 8 && slot.size != 4)
+            return fail(t, p->line, "parameter %zu is no address", i), false;
         if (p->again) {
             if (!same_buffer(t, l, p)) return false;
         } else if (pl_alloc_device(s->gpu, p->bytes, p->name, &p->device) != PL_OK ||
                    pl_copy_to_device(s->gpu, p->device, p->initial, p->bytes) != PL_OK) {
             return fail(t, p->line, "cannot allocate '%s'", p->name), false;
         }
-        memcpy(block + slot.offset, &p->device, 8);
+        if (slot.size == 4 && p->device >> 32)
+            return fail(t, p->line, "the address of '%s' has more than 32 bits", p->name), false;
+        memcpy(block + slot.offset, &p->device, slot.size);
     }
     return true;
 }

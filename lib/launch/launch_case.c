@@ -262,6 +262,14 @@ static void warn_of_type(pl_case *c, size_t k, const pl_prog_param *p)
 }
 
 /* The arguments of one launch: `nargs` from number `first` on. */
+/* A buffer, in a memory whose addresses have 32 bits? */
+static bool narrow_pointer(const pl_case *c, size_t k)
+{
+    const uint64_t base = c->more->gpu->memory.base;
+    return base && base < PL_NARROW_END && c->arg[origin(c, k)].buffer &&
+           !c->more->arg.at[origin(c, k)].resource;
+}
+
 static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, size_t nargs,
                             pl_loc at)
 {
@@ -284,7 +292,7 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     for (size_t k = first; k < first + nargs; k++) {
         uint64_t bytes = parameter_bytes(c, k);
         const pl_prog_param *p = &f->params.at[k - first];
-        if (bytes == p->size) {
+        if (bytes == p->size || (p->size == 4 && narrow_pointer(c, k))) {
             warn_of_type(c, k, p);
             continue;
         }
@@ -599,7 +607,9 @@ static pl_status prepare_arg(pl_case *c, size_t k, const pl_prog_param *p, uint8
         return PL_OK;
     }
     pl_status st = own_memory(c, k, name);
-    memcpy(param, &a->address, sizeof a->address);
+    if (p->size == 4 && a->address + a->bytes > PL_NARROW_PARAM)
+        return pl_gpu_no_memory(own->gpu, "while allocating buffers below 4 GiB");
+    memcpy(param, &a->address, p->size);
     return st;
 }
 

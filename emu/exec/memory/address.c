@@ -27,6 +27,7 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
                     pl_space *resolved, uint64_t *in_space)
 {
     if (space == PL_SP_GENERIC) {
+        address = pl_generic_widened(address);
         if (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS) {
             space = PL_SP_SHARED;
             address -= PL_SHARED_WINDOW;

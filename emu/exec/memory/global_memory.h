@@ -27,6 +27,23 @@
     0x00007f8d00000000ull /* kernel parameters seen through generic addresses                      \
                            */
 #define PL_GLOBAL_BASE 0x00007fa000000000ull
+/* The same for programs whose addresses have 32 bits: the windows begin at these addresses, and
+ * global memory lies below. */
+#define PL_NARROW_BASE   0x10000000ull
+#define PL_NARROW_PARAM  0xfd000000ull
+#define PL_NARROW_LOCAL  0xfe000000ull
+#define PL_NARROW_SHARED 0xff000000ull
+#define PL_NARROW_END    0x100000000ull
+
+/* The 64-bit form of a generic address of 32 bits. */
+static inline uint64_t pl_generic_widened(uint64_t address)
+{
+    if (address < PL_NARROW_PARAM || address >= PL_NARROW_END) return address;
+    const uint64_t window = address >= PL_NARROW_SHARED  ? PL_SHARED_WINDOW
+                            : address >= PL_NARROW_LOCAL ? PL_LOCAL_WINDOW
+                                                         : PL_PARAM_WINDOW;
+    return window + address % (PL_NARROW_END - PL_NARROW_SHARED);
+}
 
 typedef struct pl_alloc {
     uint64_t address, size;

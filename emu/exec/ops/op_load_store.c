@@ -302,15 +302,16 @@ static inline void get_address(const pl_warp *w, uint32_t row, uint64_t *v, int 
         v[l] = size == W_u64 ? pl_row64(w, row)[l] : pl_row32(w, row)[l];
 }
 
-static uint64_t window_of(const pl_warp *w, int ss)
+static uint64_t window_of(const pl_warp *w, int ss, int size)
 {
+    const bool wide = size == W_u64;
     switch (ss) {
     case W_shared:
     case W_shared__cta:
-    case W_shared__cluster: return PL_SHARED_WINDOW;
-    case W_local: return PL_LOCAL_WINDOW;
+    case W_shared__cluster: return wide ? PL_SHARED_WINDOW : PL_NARROW_SHARED;
+    case W_local: return wide ? PL_LOCAL_WINDOW : PL_NARROW_LOCAL;
     case W_param:
-    case W_param__entry: return PL_PARAM_WINDOW;
+    case W_param__entry: return wide ? PL_PARAM_WINDOW : PL_NARROW_PARAM;
     case W_const: return w->program->bank.address;
     default: return 0;
     }
@@ -318,7 +319,7 @@ static uint64_t window_of(const pl_warp *w, int ss)
 
 void exec_cvta(pl_warp *w, const pl_insn *i, int ss, int size)
 {
-    uint64_t v[PL_LANES], base = window_of(w, ss);
+    uint64_t v[PL_LANES], base = window_of(w, ss, size);
     get_address(w, i->op[1], v, size);
     for (unsigned l = 0; l < PL_LANES; l++) v[l] += base;
     put_address(w, i->op[0], v, size);
@@ -326,17 +327,19 @@ void exec_cvta(pl_warp *w, const pl_insn *i, int ss, int size)
 
 void exec_cvta_to(pl_warp *w, const pl_insn *i, int ss, int size)
 {
-    uint64_t v[PL_LANES], base = window_of(w, ss);
+    uint64_t v[PL_LANES], base = window_of(w, ss, size);
     get_address(w, i->op[1], v, size);
     for (unsigned l = 0; l < PL_LANES; l++) v[l] -= base;
     put_address(w, i->op[0], v, size);
 }
 
-void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
+static void is_in_space(pl_warp *w, const pl_insn *i, int ss, int size)
 {
+    uint64_t at[PL_LANES];
     uint32_t r = 0;
+    get_address(w, i->op[1], at, size);
     for (unsigned l = 0; l < PL_LANES; l++) {
-        uint64_t a = pl_row64(w, i->op[1])[l];
+        const uint64_t a = pl_generic_widened(at[l]);
         bool shared = a - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS,
              local = a - PL_LOCAL_WINDOW < PL_LOCAL_SIZE;
         bool param = a - PL_PARAM_WINDOW < PL_LOCAL_SIZE;
@@ -360,6 +363,16 @@ void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
         r |= (uint32_t)in << l;
     }
     pl_pred_write(w, i->op[0], r);
+}
+
+void exec_isspacep(pl_warp *w, const pl_insn *i, int ss)
+{
+    is_in_space(w, i, ss, W_u64);
+}
+
+void exec_isspacep_narrow(pl_warp *w, const pl_insn *i, int ss)
+{
+    is_in_space(w, i, ss, W_u32);
 }
 
 void exec_mapa(pl_warp *w, const pl_insn *i, int ss, int type)
