@@ -96,9 +96,33 @@ static const char *section_end(const char *s, const char *end)
     return s < end ? s + 1 : end;
 }
 
+/* .nv_intermediate_source_section { ... } is kept, too. Between .source_begin and .source_end
+ * stands any text. */
+static const char *intermediate_end(const char *s, const char *end)
+{
+    static const char begin[] = ".source_begin", stop[] = ".source_end";
+    unsigned open = 0;
+    while (s < end)
+        if (*s == '"' || (*s == '/' && s + 1 < end && s[1] == '/')) {
+            const char close = *s == '"' ? '"' : '\n';
+            for (s++; s < end && *s != close && *s != '\n'; s++)
+                ;
+            s += s < end && *s == '"';
+        } else if ((size_t)(end - s) >= sizeof begin - 1 && !memcmp(s, begin, sizeof begin - 1)) {
+            while ((size_t)(end - s) >= sizeof stop - 1 && memcmp(s, stop, sizeof stop - 1)) s++;
+            if ((size_t)(end - s) < sizeof stop - 1) return end;
+            s += sizeof stop - 1;
+        } else {
+            open += *s == '{';
+            if (*s++ == '}' && --open == 0) return s;
+        }
+    return end;
+}
+
 /* The token at s, which is no blank. Returns what follows it. */
 static const char *scan_token(token *t, const char *s, const char *end, bool line_start)
 {
+    static const char intermediate[] = ".nv_intermediate_source_section";
     if (*s == '/' && s + 1 < end && s[1] == '/') {
         t->kind = LINE_COMMENT;
         while (s < end && *s != '\n') s++;
@@ -126,6 +150,9 @@ static const char *scan_token(token *t, const char *s, const char *end, bool lin
         if (n == 8 && !memcmp(t->at, ".section", 8)) {
             t->kind = RAW;
             s = section_end(s, end);
+        } else if (n == sizeof intermediate - 1 && !memcmp(t->at, intermediate, n)) {
+            t->kind = RAW;
+            s = intermediate_end(s, end);
         }
     } else {
         t->kind = PUNCT;
@@ -277,11 +304,11 @@ static bool several_inside(const token *t)
     return false;
 }
 
-/* .version, .target, .address_size, .file and .loc have no ';': the last token of the one that
- * begins at t. */
+/* .version, .target, .address_size, .file, .loc and .loc_intermediate have no ';': the last token
+ * of the one that begins at t. */
 static const token *directive_end(const token *t)
 {
-    unsigned words = is(t, ".loc") ? 3 : is(t, ".file") ? 2 : 1;
+    unsigned words = is(t, ".loc") || is(t, ".loc_intermediate") ? 3 : is(t, ".file") ? 2 : 1;
     const token *last = t;
     for (; words && next(last)->kind != END; words--) last = next(last);
     while (is(next(last), ",")) {
@@ -298,7 +325,7 @@ static const token *directive_end(const token *t)
 static bool is_plain_directive(const token *t)
 {
     return is(t, ".version") || is(t, ".target") || is(t, ".address_size") || is(t, ".file") ||
-           is(t, ".loc");
+           is(t, ".loc") || is(t, ".loc_intermediate");
 }
 
 /* What stands before a token: a line and its indentation, a blank, or nothing. after_guard: the

@@ -302,6 +302,7 @@ typedef struct pl_parse {
     pl_loc target_at;
     const char *section, *section_line_start; /* text of the .section being read */
     uint32_t section_line;
+    uint32_t braces; /* open ones of .nv_intermediate_source_section */
     pl_loc_name *loc_names;
     pl_loc version_at;
     pl_matcher *matcher;
@@ -366,6 +367,7 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
 void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at);
 void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
+void pl_module_intermediate(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
 /* debug_section.c: the text between .section and its closing brace. */
 void pl_section_check(pl_parse *p, const char *text, size_t n, const char *line_start,
@@ -407,6 +409,10 @@ const char *pl_func_difference(const pl_func *a, const pl_func *b);
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at);
 void pl_func_name(pl_parse *p, pl_sym *s, pl_loc at);
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at);
+/* .language, and each of its names and numbers; nothing is made of them. */
+void pl_func_language(pl_parse *p, pl_loc at);
+void pl_func_language_name(pl_parse *p, const char *text, size_t n, pl_loc at);
+void pl_func_language_number(pl_parse *p, const pl_number *n, pl_loc at);
 void pl_func_prototype(pl_parse *p, pl_loc at);
 void pl_func_body(pl_parse *p, pl_loc at);
 void pl_func_end(pl_parse *p, pl_loc at);
@@ -436,6 +442,8 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
                      pl_loc name_at, pl_sym *inlined_at, pl_loc inlined_at_at,
                      const pl_number *file, const pl_number *line, const pl_number *column,
                      pl_loc at);
+void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_number *line,
+                              const pl_number *column, pl_loc at);
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at);
 /* call_check.c: a variable of more than one element, or of an open number. */

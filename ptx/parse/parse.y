@@ -81,6 +81,8 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %token <sym> T_BRANCHTARGETS ".branchtargets" T_CALLTARGETS ".calltargets"
 %token <sym> T_CALLPROTOTYPE ".callprototype"
 %token <sym> T_PERF "a directive of the function"
+%token <sym> T_LANGUAGE ".language" T_LOC_INTERMEDIATE ".loc_intermediate"
+%token <sym> T_INTERMEDIATE ".nv_intermediate_source_section"
 
 %type <sym> word dotted_space
 %type <node> expr primary operand operands operand_list paren_list vector address integers
@@ -118,6 +120,7 @@ item
     | T_ADDRESS_SIZE T_INT              { pl_module_address_size(p, &$2, @2); }
     | T_FILE T_INT T_STRING file_tail   { pl_module_file(p, &$2, $3.at, $3.n, @2); }
     | T_SECTION                         { pl_module_started(p, @1); }
+    | T_INTERMEDIATE                    { pl_module_intermediate(p, @1); }
     | T_PRAGMA strings ';'
     | T_ALIAS T_NAME ',' T_NAME ';'     { pl_module_alias(p, $2, @2, $4, @4); }
     | linkages variable
@@ -151,6 +154,11 @@ string
 
 loc
     : T_LOC T_INT T_INT T_INT loc_tail  { pl_stmt_loc(p, &$2, &$3, &$4, @1); }
+    ;
+
+loc_intermediate
+    : T_LOC_INTERMEDIATE T_INT T_INT T_INT
+                                        { pl_stmt_loc_intermediate(p, &$2, &$3, &$4, @1); }
     ;
 
 loc_tail
@@ -272,8 +280,20 @@ directives
     : %empty
     | directives T_PERF                 { pl_func_perf(p, $2, 0, @2); }
     | directives T_PERF integers        { pl_func_perf(p, $2, $3, @2); pl_nodes_reset(p); }
+    | directives T_LANGUAGE             { pl_func_language(p, @2); }
+      languages
     | directives T_PRAGMA               { p->in_directives = true; }
       strings ';'                       { p->in_directives = false; }
+    ;
+
+languages
+    : language
+    | languages ',' language
+    ;
+
+language
+    : T_STRING                          { pl_func_language_name(p, $1.at, $1.n, @1); }
+    | T_INT                             { pl_func_language_number(p, &$1, @1); }
     ;
 
 /* ---- statements ---- */
@@ -289,6 +309,7 @@ statement
     | register_list
     | linkages variable
     | loc
+    | loc_intermediate
     | T_PRAGMA strings ';'
     | T_NAME ':'                        { pl_label_define(p, $1, @1); }
     | T_NAME ':' T_BRANCHTARGETS        { pl_table_begin(p, $1, PL_TAB_BRANCH, @1); }

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void pl_func_begin(pl_parse *p, bool entry, pl_loc at)
 {
@@ -343,7 +344,8 @@ enum perf {
     MAXCLUSTERRANK,
     BLOCKSARECLUSTERS,
     ABI_PRESERVE,
-    ABI_PRESERVE_CONTROL
+    ABI_PRESERVE_CONTROL,
+    MINPERCTAMEMORY
 };
 
 static const struct {
@@ -365,6 +367,7 @@ static const struct {
     [BLOCKSARECLUSTERS] = {".blocksareclusters", 0, 0, true, false, 90, "sm_90"},
     [ABI_PRESERVE] = {".abi_preserve", 1, 1, false, true, 90, "sm_80"},
     [ABI_PRESERVE_CONTROL] = {".abi_preserve_control", 1, 1, false, true, 90, "sm_80"},
+    [MINPERCTAMEMORY] = {".minperctamemory", 1, 1, true, false, 94, "sm_80"},
 };
 
 static void conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
@@ -381,9 +384,11 @@ static bool read_perf_values(pl_parse *p, const pl_sym *s, unsigned which, uint3
     const int64_t most = which == MAXCLUSTERRANK         ? UINT32_MAX
                          : which == ABI_PRESERVE         ? MOST_PRESERVED
                          : which == ABI_PRESERVE_CONTROL ? MOST_PRESERVED_CONTROL
+                         : which == MINPERCTAMEMORY      ? UINT32_MAX
                                                          : INT32_MAX;
     const bool zero = which == ABI_PRESERVE || which == ABI_PRESERVE_CONTROL ||
-                      which == MAXCLUSTERRANK || which == REQNCTAPERCLUSTER;
+                      which == MINPERCTAMEMORY || which == MAXCLUSTERRANK ||
+                      which == REQNCTAPERCLUSTER;
     for (uint32_t k = 0, e = list ? p->nodes.at[list].first : 0; k < n;
          k++, e = p->nodes.at[e].next) {
         const int64_t v = p->nodes.at[e].value;
@@ -416,7 +421,32 @@ static void set_perf(pl_parse *p, pl_func *f, enum perf which, const uint32_t va
     case BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
     case ABI_PRESERVE: f->abi_preserve = value[0]; break;
     case ABI_PRESERVE_CONTROL: f->abi_preserve_control = value[0]; break;
+    case MINPERCTAMEMORY: break; /* as with a driver that has none: %perctamemorysize is 0 */
     }
+}
+
+/* ---- .language ---- */
+
+enum { MOST_LANGUAGE = 10 };
+
+void pl_func_language(pl_parse *p, pl_loc at)
+{
+    pl_module_needs(p, at, ".language", 93, "sm_10");
+}
+
+void pl_func_language_name(pl_parse *p, const char *text, size_t n, pl_loc at)
+{
+    static const char *const known[] = {"unknown",       "ptx",     "nvvm",
+                                        "cuda c++",      "tile ir", "cuda c++ tile",
+                                        "python-cutile", "fortran", "optix"};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (n == strlen(known[k]) && strncasecmp(text, known[k], n) == 0) return;
+    pl_report(p->diags, PL_E0394, at, (int)n, text);
+}
+
+void pl_func_language_number(pl_parse *p, const pl_number *n, pl_loc at)
+{
+    if (n->bits > MOST_LANGUAGE) pl_report(p->diags, PL_E0394, at, (int)n->len, n->text);
 }
 
 void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)

@@ -189,6 +189,13 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     return false;
 }
 
+/* .nv_intermediate_source_section: the lexer has passed over what it holds. */
+void pl_module_intermediate(pl_parse *p, pl_loc at)
+{
+    if (pl_module_started(p, at))
+        pl_module_needs(p, at, ".nv_intermediate_source_section", 94, "sm_10");
+}
+
 void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
 {
     if (pl_module_started(p, at)) pl_module_needs(p, at, ".address_size", 23, "sm_10");

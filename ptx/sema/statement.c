@@ -135,6 +135,18 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     p->loc_names = u;
 }
 
+/* The position in the intermediate language behind one in the source; nothing is made of it. */
+void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_number *line,
+                              const pl_number *column, pl_loc at)
+{
+    const pl_number *const number[] = {file, line, column};
+    pl_module_needs(p, at, ".loc_intermediate", 94, "sm_10");
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++)
+        if (number[k]->bits > UINT32_MAX)
+            pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text,
+                      ".loc_intermediate");
+}
+
 void pl_stmt_loc(pl_parse *p, const pl_number *file, const pl_number *line, const pl_number *column,
                  pl_loc at)
 {

@@ -21,7 +21,9 @@ static const struct {
     {".address_size", T_ADDRESS_SIZE},
     {".file", T_FILE},
     {".loc", T_LOC},
+    {".loc_intermediate", T_LOC_INTERMEDIATE},
     {".section", T_SECTION},
+    {".nv_intermediate_source_section", T_INTERMEDIATE},
     {".pragma", T_PRAGMA},
     {".alias", T_ALIAS},
     {".entry", T_ENTRY},
@@ -56,6 +58,8 @@ static const struct {
     {".blocksareclusters", T_PERF},
     {".abi_preserve", T_PERF},
     {".abi_preserve_control", T_PERF},
+    {".minperctamemory", T_PERF},
+    {".language", T_LANGUAGE},
 };
 
 static void grow_table(pl_parse *p)
