@@ -211,7 +211,43 @@ typedef struct cuda_prop_13 {
     int host_numa_ipc, reserved[56];
 } cuda_prop_13;
 
+/* Of CUDA 12; that of CUDA 11 ends in front of host_register. */
+typedef struct cuda_prop_12 {
+    char name[256];
+    unsigned char uuid[16];
+    char luid[8];
+    unsigned luid_mask;
+    size_t memory, shared_block;
+    int registers_block, warp;
+    size_t pitch;
+    int threads_block, threads_dim[3], grid[3], clock;
+    size_t constant;
+    int major, minor;
+    size_t texture_align, texture_pitch_align;
+    int overlap, sms, timeout, integrated, map_host, compute_mode, tex1d, tex1d_mip, tex1d_linear,
+        tex2d[2], tex2d_mip[2], tex2d_linear[3], tex2d_gather[2], tex3d[3], tex3d_alt[3], cube,
+        tex1d_layered[2], tex2d_layered[3], cube_layered[2], surf1d, surf2d[2], surf3d[3],
+        surf1d_layered[2], surf2d_layered[3], surf_cube, surf_cube_layered[2];
+    size_t surface_align;
+    int concurrent_kernels, ecc, pci_bus, pci_device, pci_domain, tcc, async_engines, unified,
+        memory_clock, bus_width, l2, l2_persisting, threads_sm, stream_priorities, global_l1,
+        local_l1;
+    size_t shared_sm;
+    int registers_sm, managed, multi_gpu_board, multi_gpu_group, host_atomics, single_to_double,
+        pageable, concurrent_managed, preemption, host_pointer_registered, cooperative,
+        cooperative_multi;
+    size_t shared_optin;
+    int pageable_host_tables, direct_managed, blocks_sm, policy_window;
+    size_t shared_reserved;
+    int host_register, sparse_arrays, host_register_read_only, timeline_semaphores, pools, rdma;
+    unsigned rdma_flush;
+    int rdma_order;
+    unsigned pool_handles;
+    int deferred_arrays, ipc_event, cluster, unified_functions, reserved[63];
+} cuda_prop_12;
+
 _Static_assert(sizeof(cuda_prop_13) == 1008, "layout of CUDA 13");
+_Static_assert(sizeof(cuda_prop_12) == 1032, "layout of CUDA 12");
 _Static_assert(sizeof(cuda_func_attributes) == 144, "layout of CUDA 13");
 _Static_assert(sizeof(cuda_pointer_attributes) == 88, "layout of CUDA 13");
 _Static_assert(sizeof(cuda_copy3d) == 160, "layout of CUDA 13");

@@ -171,6 +171,38 @@ int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
     return CU_OK;
 }
 
+/* The same in the order of CUDA 12, with what CUDA 13 has no more. */
+int pl_cudaGetDeviceProperties_v2_12(cuda_prop_12 *p, int device)
+{
+    cuda_prop_13 q;
+    if (!p) return CU_INVALID_VALUE;
+    const int error = pl_cudaGetDeviceProperties(&q, device);
+    if (error) return error;
+    *p = (cuda_prop_12){.clock = number(13),
+                        .overlap = number(15),
+                        .timeout = number(17),
+                        .compute_mode = number(20),
+                        .tex1d_linear = number(69),
+                        .memory_clock = number(36),
+                        .single_to_double = number(87),
+                        .cooperative_multi = number(96)};
+#define SAME(field)                                                                                \
+    _Static_assert(sizeof p->field == sizeof q.field, "of the same size");                         \
+    memcpy(&p->field, &q.field, sizeof p->field);
+#include "cudart/properties.def"
+#undef SAME
+    return CU_OK;
+}
+
+int pl_cudaGetDeviceProperties_12(void *p, int device)
+{
+    cuda_prop_12 q;
+    if (!p) return CU_INVALID_VALUE;
+    const int error = pl_cudaGetDeviceProperties_v2_12(&q, device);
+    if (!error) memcpy(p, &q, offsetof(cuda_prop_12, host_register));
+    return error;
+}
+
 int pl_cudaGetDeviceCount(int *count)
 {
     if (!count) return CU_INVALID_VALUE;

@@ -38,7 +38,8 @@ typedef struct cuda_physical {
 typedef struct reservation {
     struct reservation *next;
     uint64_t address, size;
-    uint8_t *beside; /* on the host; a page more */
+    uint64_t taken, taken_size; /* what it lies in, for the sake of its alignment */
+    uint8_t *beside;            /* on the host; a page more */
 } reservation;
 
 static cuda_table physicals; /* by handle */
@@ -98,18 +99,22 @@ int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_
                            unsigned long long flags)
 {
     (void)wish; /* addresses are ours to choose */
-    if (!out || !size || size % GRANULE || alignment > GRANULE || flags) return CU_INVALID_VALUE;
+    if (!out || !size || size % GRANULE || alignment & (alignment - 1) || flags)
+        return CU_INVALID_VALUE;
+    const uint64_t more = alignment > GRANULE ? alignment : 0, all = size + more;
+    if (all < size) return CU_MEMORY_ALLOCATION;
     reservation *r = calloc(1, sizeof *r);
     if (!r) return CU_MEMORY_ALLOCATION;
     void *beside =
         mmap(NULL, size + page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    const uint64_t address = beside == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
-    if (!address) {
+    const uint64_t taken = beside == MAP_FAILED ? 0 : cuda_reserve_addresses(all);
+    if (!taken) {
         if (beside != MAP_FAILED) munmap(beside, size + page());
         free(r);
         return CU_MEMORY_ALLOCATION;
     }
-    *r = (reservation){reservations, address, size, beside};
+    const uint64_t address = more ? (taken + more - 1) / more * more : taken;
+    *r = (reservation){reservations, address, size, taken, all, beside};
     reservations = r;
     *out = address;
     return CU_OK;
@@ -125,7 +130,7 @@ int pl_cuMemAddressFree(uint64_t address, size_t size)
         if (cuda_alloc_find(a)) return CU_INVALID_VALUE; /* something is mapped there */
     *at = r->next;
     munmap(r->beside, r->size + page());
-    cuda_return_addresses(address, size);
+    cuda_return_addresses(r->taken, r->taken_size);
     free(r);
     return CU_OK;
 }

@@ -506,6 +506,7 @@ static const struct {
     {"ipc", ipc},
     {"registered", registered},
     {"driver_array", driver_array},
+    {"old_properties", old_properties},
 };
 
 int main(int argc, char **argv)

@@ -110,6 +110,7 @@ void virtual_memory(void);
 void ipc(void);
 void registered(void);
 void driver_array(void);
+void old_properties(void);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

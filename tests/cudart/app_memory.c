@@ -1,6 +1,7 @@
 /* app_memory.c - tests of memory that programs map themselves, share, or register. */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, dlvsym */
 #include "tests/cudart/app.h"
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,7 +49,9 @@ void virtual_memory(void)
     int file;
     EXPECT(cuInit(0), 0);
     EXPECT(cuMemGetAllocationGranularity(&piece, &properties, 0), 0);
-    EXPECT(cuMemAddressReserve(&at, 2 * piece, 0, 0, 0), 0);
+    EXPECT(cuMemAddressReserve(&at, 2 * piece, 3, 0, 0), CU_INVALID_VALUE);
+    EXPECT(cuMemAddressReserve(&at, 2 * piece, 8 * piece, 0, 0), 0);
+    EXPECT(at % (8 * piece), 0);
     for (int k = 0; k < 2; k++) {
         EXPECT(cuMemCreate(&handle[k], piece, &properties, 0), 0);
         EXPECT(cuMemMap(at + (size_t)k * piece, piece, 0, handle[k], 0), 0);
@@ -228,4 +231,46 @@ void driver_array(void)
         EXPECT(value * 255 + 0.5f, texel[1][k]);
     }
     EXPECT(cuArrayDestroy(array), 0);
+}
+
+/* ---------------------------------------------------------------- older properties */
+
+typedef int properties_call(void *p, int device);
+
+static properties_call *call_of(const char *name, const char *version)
+{
+    union {
+        void *address;
+        properties_call *call;
+    } found = {.address = dlvsym(RTLD_DEFAULT, name, version)};
+    EXPECT(found.address != NULL, 1);
+    return found.call;
+}
+
+static int at(const char *p, size_t offset)
+{
+    int value;
+    memcpy(&value, p + offset, sizeof value);
+    return value;
+}
+
+/* The properties that programs of CUDA 11 and 12 ask for: their places, and their ends. */
+void old_properties(void)
+{
+    enum { BYTES_11 = 728, BYTES_12 = 1032, CLOCK = 348, MAJOR = 360, SMS = 388 };
+    char p[1100];
+    cuda_prop_13 now;
+    EXPECT(cudaGetDeviceProperties(&now, 0), 0);
+    for (int k = 0; k < 2; k++) {
+        const size_t bytes = k ? BYTES_12 : BYTES_11;
+        memset(p, 0x5a, sizeof p);
+        EXPECT(k ? call_of("cudaGetDeviceProperties_v2", "libcudart.so.12")(p, 0)
+                 : call_of("cudaGetDeviceProperties", "libcudart.so.11.0")(p, 0),
+               0);
+        EXPECT(strcmp(p, now.name), 0);
+        EXPECT(at(p, CLOCK) > 1000, 1);
+        EXPECT(at(p, MAJOR), now.major);
+        EXPECT(at(p, SMS), now.sms);
+        for (size_t b = bytes; b < sizeof p; b++) EXPECT(p[b], 0x5a);
+    }
 }
