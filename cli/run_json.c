@@ -12,20 +12,6 @@ struct run_report {
     bool ok;
 };
 
-const char *run_status_word(const run_case *c)
-{
-    switch (c->status) {
-    case PL_OK: return c->differs ? "differs" : "ok";
-    case PL_INVALID: return "invalid";
-    case PL_FAULT: return "fault";
-    case PL_NOMEM: return "out of memory";
-    case PL_IO: return "file error";
-    case PL_UNSUPPORTED: return "unsupported";
-    case PL_INTERRUPTED: return "interrupted";
-    }
-    return "unknown";
-}
-
 run_report *run_json_open(uint64_t elements)
 {
     run_report *r = calloc(1, sizeof *r);

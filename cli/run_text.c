@@ -10,17 +10,6 @@
 
 enum { SHOWN_ELEMENTS = 8 };
 
-bool run_hash(const run_case *c, size_t k, char hex[65])
-{
-    if (pl_case_sha256(c->launch, k, hex) == PL_OK) return true;
-    if (c->status == PL_INTERRUPTED) return false;
-    char what[64];
-    snprintf(what, sizeof what, "hashing argument %zu", k + 1);
-    pl_gpu_report(c->gpu, "E0420", cli_stop == CLI_OUT_OF_TIME ? "the time limit" : "an interrupt",
-                  what, NULL, NULL);
-    return false;
-}
-
 /* "argument 4  f32[128] =" */
 static int heading(const run_case *c, size_t k)
 {
@@ -80,26 +69,6 @@ static void output(const run_case *c, size_t k, uint64_t elements)
         cli_print(stdout, a->save, strlen(a->save));
         putchar('\n');
     }
-}
-
-double run_counter(const run_case *c, const char *name)
-{
-    for (size_t i = 0; i < c->result.ncounters; i++) {
-        if (strcmp(c->result.counter[i].name, name) == 0) return c->result.counter[i].value;
-    }
-    return -1;
-}
-
-const char *run_grouped(uint64_t n, char buf[32])
-{
-    char digits[24];
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), to = 0;
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0) buf[to++] = ',';
-        buf[to++] = digits[i];
-    }
-    buf[to] = '\0';
-    return buf;
 }
 
 static void hit_rate(const run_case *c, const char *label, const char *hits, const char *all)

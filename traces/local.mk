@@ -4,7 +4,7 @@
 # traces/gen_sql.c. Adding a metric is adding a line, adding a query is adding a file.
 # To add a file: libptxloom_la_SOURCES += traces/NAME.c traces/NAME.h
 # To add a unit test: unit_tests += tests/unit/test_NAME
-libptxloom_la_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/application_rows.c traces/unit_timeline.c traces/filter.c \
+libptxloom_la_SOURCES += traces/trace.h traces/tracedb.h traces/writer.c traces/statement.c traces/db_template.c traces/sql_texts.c traces/db_open.h traces/db_open.c traces/trace_open.c traces/listing.c traces/sass_opcode.c traces/event_rows.c traces/application_rows.c traces/unit_timeline.c traces/filter.c \
 	traces/pack/event_blocks.c traces/pack/format.h traces/pack/column_encode.c traces/pack/column_decode.c traces/vtab.h traces/vtab.c
 nodist_libptxloom_la_SOURCES += traces/gen_sql.c traces/gen_template.c
 

@@ -190,6 +190,8 @@ bool pl_tracedb_transaction(pl_tracedb *t);
 void pl_tracedb_application_close(pl_tracedb *t);
 /* Keeps the first failure. False, so that `return pl_tracedb_fail(...)` reads well. */
 bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why);
+/* True if `code` is SQLITE_OK; else its failure is kept. */
+bool pl_tracedb_succeeded(pl_tracedb *t, int code);
 bool pl_tracedb_exec(pl_tracedb *t, const char *sql);
 sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql); /* NULL after a failure */
 /* Runs a statement that returns no rows, and makes it ready for the next use. */

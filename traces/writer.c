@@ -17,64 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-bool pl_tracedb_fail(pl_tracedb *t, pl_status status, const char *why)
-{
-    if (t->status != PL_OK) return false;
-    t->status = status;
-    snprintf(t->error, sizeof t->error, "%s", why);
-    return false;
-}
-
-/* True if `code` is SQLITE_OK. SQLite knows what happened; the system may know why. */
-static bool succeeded(pl_tracedb *t, int code)
-{
-    int system_error;
-    if (code == SQLITE_OK) return true;
-    if (code == SQLITE_NOMEM) return pl_tracedb_fail(t, PL_NOMEM, "out of memory");
-    const pl_status st = pl_tracedb_failure(t->db, &system_error);
-    const char *why = system_error ? strerror(system_error) : sqlite3_errmsg(t->db);
-    return pl_tracedb_fail(t, st == PL_NOMEM ? PL_NOMEM : PL_IO, why);
-}
-
-bool pl_tracedb_exec(pl_tracedb *t, const char *sql)
-{
-    if (t->status != PL_OK) return false;
-    return succeeded(t, sqlite3_exec(t->db, sql, NULL, NULL, NULL));
-}
-
-bool pl_tracedb_transaction(pl_tracedb *t)
-{
-    if (!t->open) t->open = pl_tracedb_exec(t, "BEGIN EXCLUSIVE");
-    return t->open;
-}
-
-sqlite3_stmt *pl_tracedb_prepare(pl_tracedb *t, const char *sql)
-{
-    sqlite3_stmt *s = NULL;
-    if (t->status != PL_OK) return NULL;
-    succeeded(t, sqlite3_prepare_v3(t->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &s, NULL));
-    return s;
-}
-
-bool pl_tracedb_step(pl_tracedb *t, sqlite3_stmt *s)
-{
-    if (t->status != PL_OK) return false;
-    const int code = sqlite3_step(s);
-    if (code != SQLITE_DONE)
-        succeeded(t, code); /* before the reset, which may change the message */
-    sqlite3_reset(s);
-    return t->status == PL_OK;
-}
-
-void pl_tracedb_text(sqlite3_stmt *stmt, int column, const char *s)
-{
-    if (s)
-        sqlite3_bind_text(stmt, column, s, -1,
-                          SQLITE_STATIC); /* no copy, so that it cannot fail: the step follows */
-    else
-        sqlite3_bind_null(stmt, column);
-}
-
 static char *joined(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -196,7 +138,7 @@ static bool write_lanes(pl_tracedb *t)
 
 static bool write_views(pl_tracedb *t)
 {
-    return succeeded(t, pl_tracedb_put_views(t->db, false));
+    return pl_tracedb_succeeded(t, pl_tracedb_put_views(t->db, false));
 }
 
 static bool write_run(pl_tracedb *t, const pl_tracedb_options *o)
@@ -252,13 +194,13 @@ static bool write_schema(pl_tracedb *t)
     if (template_fits(t)) return true;
     snprintf(sql, sizeof sql, "PRAGMA page_size = %u; PRAGMA application_id = %d",
              (unsigned)t->page_size, PL_TRACEDB_APPLICATION);
-    return pl_tracedb_exec(t, sql) && succeeded(t, pl_tracedb_fill(t->db));
+    return pl_tracedb_exec(t, sql) && pl_tracedb_succeeded(t, pl_tracedb_fill(t->db));
 }
 
 static bool create(pl_tracedb *t, const pl_tracedb_options *o)
 {
-    return succeeded(t, sqlite3_busy_timeout(t->db, 0)) &&
-           succeeded(t, pl_tracedb_register(t->db)) &&
+    return pl_tracedb_succeeded(t, sqlite3_busy_timeout(t->db, 0)) &&
+           pl_tracedb_succeeded(t, pl_tracedb_register(t->db)) &&
            pl_tracedb_exec(t, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA "
                               "synchronous = OFF;"
                               "PRAGMA foreign_keys = OFF") &&
@@ -334,7 +276,7 @@ pl_status pl_tracedb_open(pl_tracedb **out, const char *path, const pl_tracedb_o
     const int code =
         pl_tracedb_open_file(t->part, path ? PL_TRACEDB_WRITE : PL_TRACEDB_MEMORY, &t->db);
     if (code == SQLITE_READONLY) pl_tracedb_fail(t, PL_IO, strerror(errno));
-    if (succeeded(t, code)) create(t, o);
+    if (pl_tracedb_succeeded(t, code)) create(t, o);
     return t->status;
 }
 
@@ -578,7 +520,7 @@ static void close_file(pl_tracedb *t)
     sqlite3_finalize(t->add_event);
     sqlite3_finalize(t->page_count);
     t->add_inst = t->add_mem = t->add_barrier = t->add_event = t->page_count = NULL;
-    if (t->db) succeeded(t, sqlite3_close(t->db));
+    if (t->db) pl_tracedb_succeeded(t, sqlite3_close(t->db));
     t->db = NULL;
 }
 
@@ -645,7 +587,7 @@ pl_status pl_tracedb_metric_value(pl_tracedb *t, const pl_tracedb_metric *m, boo
         *known = true;
     }
     if (!sql) pl_tracedb_fail(t, PL_NOMEM, "out of memory");
-    if (s && code != SQLITE_ROW && code != SQLITE_DONE) succeeded(t, code);
+    if (s && code != SQLITE_ROW && code != SQLITE_DONE) pl_tracedb_succeeded(t, code);
     sqlite3_finalize(s);
     sqlite3_free(sql);
     return t->status;

@@ -54,9 +54,14 @@ typedef enum pl_lf_object {
 /* Refuses keys that such an object has not. */
 bool pl_lf_only_keys(const pl_lf_reader *r, const pl_lf_place *at, json_t *object,
                      pl_lf_object kind);
+/* Reports an argument of which no key tells the kind: a misspelt key, or none. */
+bool pl_lf_refuse_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 /* The words that a key may have as its value, with | between them. */
 const char *pl_lf_choices(pl_lf_object kind, const char *key);
 
+/* A value in an element type. */
+bool pl_lf_bits(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, const pl_element *e,
+                uint64_t *out);
 const char *pl_lf_string(const pl_lf_reader *r, const pl_lf_place *at, json_t *v);
 bool pl_lf_boolean(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, bool *out);
 bool pl_lf_number(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, pl_number *out);
