@@ -54,12 +54,16 @@ static void see_also(linker *l, pl_diag *d, pl_loc other, const char *name)
     pl_report(l->diags, PL_N0602, other, name);
 }
 
+static bool opaque(pl_word type)
+{
+    return type == W_texref || type == W_samplerref || type == W_surfref;
+}
+
+/* Bytes count, not what they are: .extern .b8 t[24] is .u64 t[3], as for nvlink. */
 static const char *var_difference(const pl_var *a, const pl_var *b)
 {
     if (a->space != b->space) return "state space";
-    if (pl_type_bits(a->type) != pl_type_bits(b->type) ||
-        (a->vec ? a->vec : 1) != (b->vec ? b->vec : 1))
-        return "type";
+    if (a->type != b->type && (opaque(a->type) || opaque(b->type))) return "type";
     if (!a->unsized && !b->unsized && a->size != b->size &&
         !(a->linkage == PL_LINK_COMMON && b->linkage == PL_LINK_COMMON))
         return "size";

@@ -326,6 +326,25 @@ void pl_ptx_yyfree(void *at, yyscan_t scanner)
     (void)at, (void)scanner;
 }
 
+/* PTX is ASCII, comments and strings as well: one message for each line that has more. */
+static void require_ascii(pl_parse *p, const char *text, size_t n)
+{
+    uint32_t line = 1;
+    const char *start = text, *end = text + n;
+    bool seen = false;
+    for (const char *s = text; s < end; s++) {
+        if (*s == '\n') {
+            line++;
+            start = s + 1;
+            seen = false;
+        } else if ((unsigned char)*s >= 0x80 && !seen) {
+            const pl_loc at = {p->ast->file, line, (uint32_t)(s - start) + 1, 1};
+            pl_report(p->diags, PL_E0101, at, pl_parse_show_byte(p, (unsigned char)*s));
+            seen = true;
+        }
+    }
+}
+
 static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file,
                        const pl_parse_options *o, pl_ast **out)
 {
@@ -360,6 +379,7 @@ static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32
     text[source->size] = text[source->size + 1] = 0;
     *pl_push(arena, &ast->files) = NULL;
     if (pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
+    require_ascii(p, text, source->size);
     struct yy_buffer_state *buffer = pl_ptx_yy_scan_buffer(text, source->size + 2, scanner);
     int rc = buffer ? pl_ptx_yyparse(scanner, p) : 2;
     if (buffer) pl_ptx_lex_leave(scanner);
