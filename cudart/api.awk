@@ -25,6 +25,7 @@ function export(name, from, versions, n, v, k, bits) {
         printf "__typeof__(%s) %s_v%s __attribute__((alias(\"%s\"), visibility(\"default\")));\n", from, from, v[k], from
         printf "__asm__(\".symver %s_v%s, %s%s%s\");\n", from, v[k], name, v[k] == "13" ? "@@" : "@", node[v[k]]
     }
+    if (kind == "refuse") bits += 8
     table = table sprintf("    {\"%s\", %d, (void *)(uintptr_t)%s},\n", name, bits, from)
 }
 

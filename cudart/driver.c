@@ -10,6 +10,7 @@
 
 enum {
     DRIVER_NOT_FOUND = 500,
+    REFUSED = 8, /* of cuda_entry_point.versions */
     DRIVER_INVALID_HANDLE = 400,
     BUFFER_POINTER = 1, /* of `extra` of a launch */
     BUFFER_SIZE = 2,
@@ -770,7 +771,8 @@ static void *entry_point(const char *name, bool per_thread)
         for (size_t k = 0; k < sizeof suffix / sizeof *suffix; k++) {
             snprintf(full, sizeof full, "%s%s%s", name, suffix[k], pass ? "" : "_ptsz");
             for (size_t i = 0; i < cuda_entry_point_count; i++)
-                if (strcmp(cuda_entry_points[i].name, full) == 0)
+                if (!(cuda_entry_points[i].versions & REFUSED) &&
+                    strcmp(cuda_entry_points[i].name, full) == 0)
                     return cuda_entry_points[i].address;
         }
     return NULL;

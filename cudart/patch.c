@@ -104,13 +104,21 @@ static int sort_by_name(const void *a, const void *b)
                   (*(const cuda_entry_point *const *)b)->name);
 }
 
+/* Of the runtime. The driver is never linked in: a function of the program with a name of the
+ * driver is the program's own, which loads the driver by hand. */
+static bool of_runtime(const cuda_entry_point *e)
+{
+    return strncmp(e->name, "cuda", 4) == 0 || strncmp(e->name, "__cuda", 6) == 0;
+}
+
 /* The entry points of one version of the runtime, by name. */
 static const cuda_entry_point **entry_points(unsigned version, size_t *n)
 {
     const cuda_entry_point **e = malloc(cuda_entry_point_count * sizeof *e);
     *n = 0;
     for (size_t k = 0; e && k < cuda_entry_point_count; k++)
-        if (cuda_entry_points[k].versions & version) e[(*n)++] = &cuda_entry_points[k];
+        if (cuda_entry_points[k].versions & version && of_runtime(&cuda_entry_points[k]))
+            e[(*n)++] = &cuda_entry_points[k];
     if (e) qsort(e, *n, sizeof *e, sort_by_name);
     return e;
 }

@@ -430,7 +430,7 @@ void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t 
 /* ---- patch.c ---- */
 typedef struct cuda_entry_point {
     const char *name;
-    unsigned versions; /* bits: 1 CUDA 11, 2 CUDA 12, 4 CUDA 13 */
+    unsigned versions; /* bits: 1 CUDA 11, 2 CUDA 12, 4 CUDA 13; 8: it is refused */
     void *address;
 } cuda_entry_point;
 extern const cuda_entry_point cuda_entry_points[];

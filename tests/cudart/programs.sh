@@ -111,6 +111,8 @@ END
 297 128 4" "" "$loom" exec ./k
     done
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
+    printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
+    nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a name of the driver" 0 "77 0" "" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); puts(cudaGetErrorString(cudaGetLastError())); }\n' >code.cu
     nvcc -gencode arch=compute_90,code=sm_90 -o k code.cu && runs "nvcc, machine code only" 0 "no kernel image is available for execution on the device" "code=compute_90" "$loom" exec ./k
 fi
