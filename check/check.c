@@ -84,6 +84,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     if (!k->insn) return false;
     k->program = p;
     k->head = head;
+    k->base = head->memory->base ? head->memory->base : PL_GLOBAL_BASE;
     k->seed = seed;
     k->time = 1;
     k->no_memory = false;

@@ -389,9 +389,9 @@ static bool take_memory(pl_check *k)
     bool ok = true;
     for (size_t n = 0; n < m->n && ok; n++) {
         pl_alloc *a = &m->alloc[n];
-        if (a->checked || a->address < PL_GLOBAL_BASE) continue;
+        if (a->checked || !is_followed(k, a->address)) continue;
         a->checked = true;
-        const uint64_t at = a->address - PL_GLOBAL_BASE;
+        const uint64_t at = a->address - k->base;
         if (a->unwritten) ok = pl_validity_forget(&k->init.global, at, a->size);
         for (uint64_t done = 0; !a->unwritten && ok && done < a->size;) {
             const unsigned here =
@@ -459,7 +459,7 @@ static void look_at_output(pl_check *k, const pl_alloc *a)
 {
     const uint64_t step = a->element ? a->element : 4;
     for (uint64_t at = 0; at + step <= a->size; at += step) {
-        const uint64_t from = a->address - PL_GLOBAL_BASE + at;
+        const uint64_t from = a->address - k->base + at;
         const pl_vpage *p = pl_validity_page(&k->init.global, from);
         if (!p) {
             at += PL_VALIDITY_PAGE - from % PL_VALIDITY_PAGE - step;
@@ -476,7 +476,7 @@ void pl_initcheck_end(pl_check *k)
 {
     const pl_memory *m = k->head->memory;
     for (size_t n = 0; n < m->n && k->init.global.undefined_pages; n++)
-        if (m->alloc[n].output && m->alloc[n].address >= PL_GLOBAL_BASE)
+        if (m->alloc[n].output && is_followed(k, m->alloc[n].address))
             look_at_output(k, &m->alloc[n]);
     free(k->init.insn);
     k->init.insn = NULL;

@@ -54,9 +54,9 @@ static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
         p.in = &u->traced->local;
         p.at = (address / 4 * PL_LANES + lane) * 4 + address % 4;
         p.local = true;
-    } else if (space == PL_SP_GLOBAL && address >= PL_GLOBAL_BASE) {
+    } else if (space == PL_SP_GLOBAL && is_followed(check_of(w), address)) {
         p.in = &check_of(w)->init.global;
-        p.at = address - PL_GLOBAL_BASE;
+        p.at = address - check_of(w)->base;
     }
     return p;
 }
@@ -357,7 +357,7 @@ static spot spot_at(pl_warp *w, const uint8_t *bytes)
         return (spot){.in = &check_of(w)->init.global,
                       .at = p.address,
                       .space = PL_SP_GLOBAL,
-                      .address = p.address + PL_GLOBAL_BASE};
+                      .address = p.address + check_of(w)->base};
     const uint64_t start = w->cta->shared_start;
     return (spot){.in = p.address >= start ? &p.owner->validity : NULL,
                   .at = p.address - start,
@@ -546,8 +546,8 @@ static void fresh_block(pl_warp *w, unsigned lane, const pl_call_move *to)
                8);
     const pl_heap_block *b =
         w->grid->system ? pl_heap_block_at(&w->grid->system->heap, address) : NULL;
-    if (b && address >= PL_GLOBAL_BASE &&
-        !pl_validity_forget(&check_of(w)->init.global, address - PL_GLOBAL_BASE, b->size))
+    if (b && is_followed(check_of(w), address) &&
+        !pl_validity_forget(&check_of(w)->init.global, address - check_of(w)->base, b->size))
         check_of(w)->no_memory = true;
 }
 

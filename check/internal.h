@@ -114,6 +114,7 @@ struct pl_check {
     uint32_t bad;     /* of the half: the lane that was */
     check_insn *insn; /* by pc */
     uint32_t time;
+    uint64_t base;    /* address where global memory starts */
     pl_shadow shadow; /* of global memory */
     pl_contexts contexts;
     sync_places places;
@@ -132,6 +133,13 @@ static inline pl_check *check_of(const pl_warp *w)
 static inline check_block *block_of(const pl_cta *c)
 {
     return c->check;
+}
+/* Global memory that checkers follow lies within so many bytes of its start: what the host has
+ * mapped elsewhere does not count. */
+#define PL_CHECK_SPAN (1ull << 40)
+static inline bool is_followed(const pl_check *k, uint64_t address)
+{
+    return address - k->base < PL_CHECK_SPAN;
 }
 static inline unsigned unit_index(const pl_warp *w)
 {

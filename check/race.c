@@ -57,8 +57,9 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
         if (p->address < c->shared_start) p->bytes = NULL; /* the system's part */
         return true;
     }
-    p->address = in - PL_GLOBAL_BASE;
-    if (real != PL_SP_GLOBAL || in < PL_GLOBAL_BASE) p->bytes = NULL; /* nobody else writes it */
+    const pl_check *k = check_of(w);
+    p->address = in - k->base;
+    if (real != PL_SP_GLOBAL || !is_followed(k, in)) p->bytes = NULL; /* nobody else writes it */
     return true;
 }
 
@@ -370,7 +371,7 @@ static void report(visit *v, const pl_insn *i, const suspect *s)
     if (!fresh) return;
     const pl_insn *other = &v->w->code[s->other.pc];
     f->space = s->at.owner ? PL_SP_SHARED : PL_SP_GLOBAL;
-    f->address = s->at.owner ? s->at.address : s->at.address + PL_GLOBAL_BASE;
+    f->address = s->at.owner ? s->at.address : s->at.address + v->k->base;
     f->bytes = s->bytes;
     f->same_block = s->other.block == v->self.block;
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
@@ -528,8 +529,8 @@ bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
     for (size_t n = 0; n < m->n; n++)
         if (bytes >= m->alloc[n].bytes && bytes < m->alloc[n].bytes + m->alloc[n].size) {
             p->address =
-                m->alloc[n].address + (uint64_t)(bytes - m->alloc[n].bytes) - PL_GLOBAL_BASE;
-            return !m->alloc[n].constant;
+                m->alloc[n].address + (uint64_t)(bytes - m->alloc[n].bytes) - check_of(w)->base;
+            return !m->alloc[n].constant && p->address < PL_CHECK_SPAN;
         }
     return false;
 }

@@ -151,6 +151,47 @@ static void begin_watch(pl_launch *l)
     set_deadline(seconds() + (double)cuda.options.timeout);
 }
 
+/* ---- --check ---- */
+
+static bool found_errors;
+
+/* The checkers of a module, NULL: none are asked for, or they could not be opened. */
+static pl_checks *cuda_checks(cuda_module *m)
+{
+    const pl_checks_options o = {.tools = cuda.options.check, .limit = cuda.options.check_limit};
+    if (!o.tools || m->checks || m->unchecked) return m->checks;
+    if (pl_checks_open(cuda.gpu, &o, &m->checks) == PL_OK) return m->checks;
+    m->unchecked = true;
+    cuda_messages();
+    return NULL;
+}
+
+/* Accesses that the checkers have left out so far: on hardware each of them ends the context. */
+static uint64_t wrong_accesses(const pl_checks *c)
+{
+    uint64_t all = 0;
+    for (size_t k = 0; c && k < pl_checks_count(c); k++) {
+        const pl_finding *f = pl_checks_finding(c, k);
+        all += strcmp(f->tool, "mem") == 0 ? f->count : 0;
+    }
+    return all;
+}
+
+void cuda_show_findings(cuda_module *m)
+{
+    if (!m->checks) return;
+    pl_checks_report(m->checks, m->loaded);
+    cuda_messages();
+    found_errors |= pl_checks_errors(m->checks) != 0;
+    pl_checks_close(m->checks);
+    m->checks = NULL;
+}
+
+bool cuda_found_errors(void)
+{
+    return found_errors;
+}
+
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
     uint32_t blocks = 1;
@@ -160,6 +201,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_launch launch = launch_of(f, l, params);
     pl_result r;
     if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
+    launch.checks = cuda_checks(f->module);
+    const uint64_t wrong = wrong_accesses(launch.checks);
     begin_watch(&launch);
     pl_launch_kernel(cuda.gpu, m, &launch, &r);
     if (launch.cancel) set_deadline(0);
@@ -175,6 +218,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_clock_kernel(s, l, &time);
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda.gpu);
+        if (wrong_accesses(launch.checks) != wrong) cuda_fail(CU_ILLEGAL_ADDRESS);
         return CU_OK;
     }
     cuda_flush();

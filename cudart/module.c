@@ -124,6 +124,7 @@ void cuda_module_free(cuda_module *m)
             *at = m->next;
             break;
         }
+    cuda_show_findings(m);
     for (size_t k = 0; k < m->nfunctions; k++) {
         cuda_function *f = m->function[k];
         if (f->host) cuda_table_remove(&cuda.functions, f->host);

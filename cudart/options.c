@@ -124,6 +124,8 @@ static bool set(cuda_options *o, int id, const char *value)
         o->metrics = value;
         o->mode = PL_MODE_TIMING;
         break;
+    case O_CHECK: o->check = value; break;
+    case O_CHECK_LIMIT: good = number(value, 0, UINT32_MAX, &o->check_limit); break;
     case O_SUMMARY: o->summary = true; break;
     case O_API_LOG: o->log = true; break;
     default: break;
@@ -162,6 +164,7 @@ bool cuda_read_options(cuda_options *o)
                         .mode = PL_MODE_FUNCTIONAL,
                         .opt_level = 2,
                         .threads = 1,
+                        .check_limit = 100,
                         .timing = CUDA_TIME_BUDGET,
                         .timing_limit = 60,
                         .trace_level = PL_TRACE_SUMMARY};

@@ -1,5 +1,6 @@
 /* runtime.c - the context of the process: it is opened by the first call that needs it, every call
  * enters and leaves here, and it ends with the process. */
+#define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,6 +91,15 @@ static int open_trace(void)
     return CU_INITIALIZATION;
 }
 
+/* What the program ends with. */
+static int exit_status;
+
+static void take_status(int status, void *unused)
+{
+    (void)unused;
+    exit_status = status;
+}
+
 int cuda_start(void)
 {
     if (cuda.tried) return cuda.start_error;
@@ -103,6 +113,7 @@ int cuda_start(void)
         return cuda.start_error;
     }
     cuda_window_open();
+    if (cuda.options.check) on_exit(take_status, NULL);
     return cuda.start_error = open_trace();
 }
 
@@ -110,6 +121,7 @@ int cuda_start(void)
 __attribute__((destructor)) static void end(void)
 {
     if (!cuda.gpu || pthread_mutex_trylock(&cuda.lock) != 0) return;
+    for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
@@ -117,6 +129,9 @@ __attribute__((destructor)) static void end(void)
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
     cuda.trace = NULL;
     pthread_mutex_unlock(&cuda.lock);
+    if (!cuda_found_errors() || exit_status) return;
+    fflush(NULL);
+    _exit(1); /* destructors of other libraries are left out: nothing else changes the status */
 }
 
 /* ---------------------------------------------------------------- calls */

@@ -13,12 +13,12 @@
 /* ---- options ---- */
 
 typedef struct cuda_options {
-    const char *arch, *trace, *metrics;
+    const char *arch, *trace, *metrics, *check;
     pl_mode mode;
     bool mode_given, summary, packed, log;
     int opt_level;
     pl_trace_level trace_level;
-    uint64_t threads, timeout, trace_limit, max_cycles, max_instructions;
+    uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions;
     pl_trace_filter filter;
     /* --timing: which launches run with the model of time. */
     enum { CUDA_TIME_ALL, CUDA_TIME_FIRST, CUDA_TIME_BUDGET } timing;
@@ -74,6 +74,8 @@ struct cuda_module {
     const void *const *linked; /* containers, NULL behind the last; or NULL: */
     const void *container[2];  /* the only one */
     pl_module *loaded;         /* NULL: not yet, or `error` says why not */
+    pl_checks *checks;         /* --check: what has been found in its kernels so far, or NULL */
+    bool unchecked;            /* they could not be opened */
     char **text;               /* PTX that it was made of; owned */
     size_t ntexts;
     int error;
@@ -406,6 +408,10 @@ void cuda_count_metrics(const char *kernel);
 void cuda_print_metrics(void);
 /* The name of a kernel as its source has it. */
 const char *cuda_shown_name(cuda_function *f);
+/* Shows what checkers have found in the module's kernels. */
+void cuda_show_findings(cuda_module *m);
+/* Were there errors in any module? */
+bool cuda_found_errors(void);
 
 /* ---- launch.c ---- */
 /* params: the parameter block of the kernel. */

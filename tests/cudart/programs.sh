@@ -53,6 +53,9 @@ good" "" app device
 runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
+runs "a program without mistakes under checkers" 5 good "" with "--check all" vectors
+runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
+runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
