@@ -110,6 +110,8 @@ static bool narrow_addresses(const pl_program *p)
     for (size_t k = 0; k < p->code.n; k++) {
         const pl_insn *i = &p->code.at[k];
         const uint8_t space = i->sel[PL_M_SPACE];
+        if (pl_form_effects[i->form] & PL_EF_ASYNC || pl_form_mnem[i->form] == M_cp)
+            continue; /* of a copy to shared memory the first address has 32 bits */
         if (i->flags & PL_IF_MEM && i->sel[PL_M_FLAGS] & PL_MF_ADDR32 &&
             (space == PL_SP_GLOBAL || space == PL_SP_GENERIC))
             return true;
