@@ -320,6 +320,22 @@ static long target_number(const char *target)
     return strtol(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
+/* sm_1x takes subnormal single-precision numbers for zeros, as if .ftz stood everywhere. Up to PTX
+ * 1.4 conversions from and to f64 do not. ptxas 13.0 makes the same of such modules. */
+static void flush_subnormals(const pl_matcher *m, const pl_form *f, uint16_t *mods)
+{
+    bool wide = false;
+    for (unsigned s = 0; s < f->nslots; s++) wide |= mods[s] == W_f64;
+    if (wide && m->ptx <= 14) return;
+    for (unsigned s = 0; s < f->nslots; s++) {
+        if (mods[s] || !f->slot[s].optional || !slot_takes(&f->slot[s], W_ftz)) continue;
+        mods[s] = W_ftz;
+        for (unsigned k = 0; k < f->nwhere && mods[s]; k++)
+            if (f->where[k].holds && !f->where[k].holds(mods)) mods[s] = W_none;
+        return;
+    }
+}
+
 /* The words fit f with these mods: do its conditions hold, and does the module's version have it?
  */
 static bool allowed(const pl_matcher *m, const pl_form *f, const uint16_t *mods, pl_match *r)
@@ -376,6 +392,7 @@ static void match(const pl_matcher *m, int mnem, const pl_match_word *words, uns
             continue;
         if (!found) found = pl_arena_array(m->arena, pl_choice, pl_mnems[mnem].count - k);
         found[r->n].form = (uint16_t)(f - pl_forms);
+        if (m->sm && m->sm < 20) flush_subnormals(m, f, mods);
         memcpy(found[r->n++].mods, mods, sizeof mods);
     }
     int late = r->n ? out_of_order(mnem, words, n) : -1;
