@@ -367,6 +367,9 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
 void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at);
 void pl_module_end(pl_parse *p);
 bool pl_module_started(pl_parse *p, pl_loc at);
+/* The first error of a module of a later version may be something that the version brought.
+ * Messages from number `from` on are the module's. */
+void pl_module_blame_version(pl_parse *p, size_t from);
 void pl_module_intermediate(pl_parse *p, pl_loc at);
 void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at);
 /* debug_section.c: the text between .section and its closing brace. */
@@ -430,8 +433,6 @@ void pl_stmt_words(pl_parse *p);
 /* The instruction whose name and words are the n bytes of text, if it was read before: its name,
  * and its words are as if read now. Else NULL. */
 pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n);
-/* Says what .version and .target are: what was read before may mean something else. */
-void pl_stmt_target(pl_parse *p);
 /* Remembers the instruction that was just read. */
 void pl_stmt_remember(pl_parse *p, const char *text, size_t n, pl_sym *name);
 void pl_stmt_word(pl_parse *p, pl_sym *s, pl_loc at);

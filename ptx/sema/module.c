@@ -1,23 +1,10 @@
-/* module.c - the entry of the PTX front end, and the directives that hold for a whole module.
- *
- * pl_ptx_parse copies the text, unless it may work on it (flex ends every token with a NUL in
- * place), runs the grammar and reports what only the end of the file can show. PTX ISA 9.0,
- * sections 11.1 and 13 (release notes). */
+/* module.c - the directives that hold for a whole module: .version, .target, .address_size, .file,
+ * .alias (PTX ISA 9.0, sections 11.1 and 13, release notes). */
 #include "ptx/internal.h"
-#include "base/guard.h"
-#include "ptx/parse/parse.h"
 #include "ptx/lower/constant_layout.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* from lex.l */
-int pl_ptx_yylex_init_extra(pl_parse *p, yyscan_t *scanner);
-pl_parse *pl_ptx_yyget_extra(yyscan_t scanner);
-struct yy_buffer_state *pl_ptx_yy_scan_buffer(char *text, size_t size, yyscan_t scanner);
-int pl_ptx_yylex_destroy(yyscan_t scanner);
-void pl_ptx_lex_leave(yyscan_t scanner);
 
 static const uint16_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30, 31, 32, 40, 41, 42,
                                     43, 50, 51, 60, 61, 62, 63, 64, 65, 70, 71, 72, 73, 74, 75, 76,
@@ -41,6 +28,13 @@ static const struct target {
 };
 
 #define NEWEST versions[sizeof versions / sizeof *versions - 1]
+
+/* Forms are matched for another .version or .target from here on. */
+static void use_target(pl_parse *p)
+{
+    pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
+    if (p->opcodes) memset(p->opcodes, 0, PL_OPCODES * sizeof *p->opcodes);
+}
 
 /* 91 of "9.1"; 0 when the text is no version: one digit behind the dot, at most two in front of it.
  */
@@ -72,9 +66,7 @@ void pl_module_version(pl_parse *p, const pl_number *n, pl_loc at)
         pl_report(p->diags, PL_E0312, at, (int)n->len, n->text);
 }
 
-/* The first error of a module of a later version may be something that the version brought.
- * Messages from number `from` on are the module's. */
-static void blame_version(pl_parse *p, size_t from)
+void pl_module_blame_version(pl_parse *p, size_t from)
 {
     pl_diag *first = NULL;
     for (size_t k = from; k < p->diags->list.n; k++) {
@@ -169,7 +161,7 @@ void pl_module_target_done(pl_parse *p, pl_loc at)
         p->ast->sm_suffix = 'a';
     }
     if (p->ast->sm >= PL_FIRST_WITHOUT_32_BIT && !p->seen_address_size) p->ast->address_size = 64;
-    pl_stmt_target(p);
+    use_target(p);
 }
 
 /* Everything except .version and .target comes after both: the first other directive checks that,
@@ -185,7 +177,7 @@ bool pl_module_started(pl_parse *p, pl_loc at)
     if (!p->ast->target) p->ast->target = "sm_90a";
     p->ast->sm = 90;
     p->ast->sm_suffix = 'a';
-    pl_stmt_target(p);
+    use_target(p);
     return false;
 }
 
@@ -270,27 +262,6 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
     p->linkage_set = true;
 }
 
-/* PTX has no preprocessor of its own; the line markers of one are harmless, everything else is not.
- */
-void pl_parse_hash_line(pl_parse *p, const char *text, size_t n, pl_loc at)
-{
-    size_t k = 0;
-    while (k < n && (text[k] == ' ' || text[k] == '\t')) k++;
-    at.column += (uint32_t)k++;
-    at.length = (uint32_t)(n - k + 1);
-    while (k < n && text[k] == ' ') k++;
-    if (k < n &&
-        ((text[k] >= '0' && text[k] <= '9') || (n - k > 4 && !memcmp(text + k, "line", 4))))
-        return;
-    pl_report(p->diags, PL_E0102, at);
-}
-
-const char *pl_parse_show_byte(pl_parse *p, unsigned char c)
-{
-    return c > 32 && c < 127 ? pl_arena_printf(p->arena, "'%c'", c)
-                             : pl_arena_printf(p->arena, "byte 0x%02x", c);
-}
-
 void pl_module_end(pl_parse *p)
 {
     pl_loc whole = {.file = p->ast->file};
@@ -305,99 +276,4 @@ void pl_module_end(pl_parse *p)
             pl_report(p->diags, PL_E0332, f->at, f->name);
     }
     pl_place_constants(p->ast, p->names);
-}
-
-/* The scanner has its memory from the parse: what it takes ends with it. */
-void *pl_ptx_yyalloc(size_t bytes, yyscan_t scanner)
-{
-    pl_parse *p = pl_ptx_yyget_extra(scanner);
-    return pl_arena_alloc(p->names, bytes);
-}
-
-void *pl_ptx_yyrealloc(void *at, size_t bytes, yyscan_t scanner)
-{
-    (void)at, (void)bytes, (void)scanner;
-    assert(false && "the scanner reads one buffer, which does not grow");
-    return NULL;
-}
-
-void pl_ptx_yyfree(void *at, yyscan_t scanner)
-{
-    (void)at, (void)scanner;
-}
-
-/* PTX is ASCII, comments and strings as well: one message for each line that has more. */
-static void require_ascii(pl_parse *p, const char *text, size_t n)
-{
-    uint32_t line = 1;
-    const char *start = text, *end = text + n;
-    bool seen = false;
-    for (const char *s = text; s < end; s++) {
-        if (*s == '\n') {
-            line++;
-            start = s + 1;
-            seen = false;
-        } else if ((unsigned char)*s >= 0x80 && !seen) {
-            const pl_loc at = {p->ast->file, line, (uint32_t)(s - start) + 1, 1};
-            pl_report(p->diags, PL_E0101, at, pl_parse_show_byte(p, (unsigned char)*s));
-            seen = true;
-        }
-    }
-}
-
-static pl_status parse(pl_arena *arena, pl_arena *names, pl_diags *diags, uint32_t file,
-                       const pl_parse_options *o, pl_ast **out)
-{
-    const struct pl_diag_file *source = &diags->file.at[file];
-    PL_GUARD(return PL_NOMEM)
-    size_t errors = diags->errors, said = diags->list.n;
-    pl_parse *p = pl_arena_new(names, pl_parse);
-    pl_ast *ast = pl_arena_new(arena, pl_ast);
-    char *text = o->own ? o->own : pl_arena_alloc(names, source->size + 2);
-    yyscan_t scanner;
-    p->arena = ast->arena = arena;
-    p->names = names;
-    p->diags = ast->diags = diags;
-    p->ast = ast;
-    ast->file = file;
-    ast->address_size = 32;
-    p->lanes = o->lanes;
-    p->ready = o->ready;
-    p->ready_ctx = o->ctx;
-    p->errors = errors;
-    p->line = 1;
-    p->line_start = text;
-    p->scope = pl_arena_new(names, pl_scope);
-    p->matcher = pl_matcher_new(arena);
-    p->opcodes = pl_arena_array(names, pl_opcode, PL_OPCODES);
-    pl_map_init(&p->section_labels, names);
-    pl_map_init(&p->locs, names);
-    pl_map_init(&p->inlines, names);
-    pl_node_new(p, PL_N_WRONG, (pl_loc){0});
-    pl_names_begin(p);
-    if (!o->own) memcpy(text, source->text, source->size);
-    text[source->size] = text[source->size + 1] = 0;
-    *pl_push(arena, &ast->files) = NULL;
-    if (pl_ptx_yylex_init_extra(p, &scanner)) return PL_NOMEM;
-    require_ascii(p, text, source->size);
-    struct yy_buffer_state *buffer = pl_ptx_yy_scan_buffer(text, source->size + 2, scanner);
-    int rc = buffer ? pl_ptx_yyparse(scanner, p) : 2;
-    if (buffer) pl_ptx_lex_leave(scanner);
-    pl_ptx_yylex_destroy(scanner);
-    if (rc == 2 && !p->max_depth_reported) return PL_NOMEM;
-    if (rc == 0 || p->seen_version) pl_module_end(p);
-    if (p->newer) blame_version(p, said);
-    *out = ast;
-    if (!pl_parse_ok(p)) return PL_NOMEM;
-    return diags->errors > errors ? PL_INVALID : PL_OK;
-}
-
-pl_status pl_ptx_parse(pl_arena *arena, pl_diags *diags, uint32_t file, const pl_parse_options *o,
-                       pl_ast **out)
-{
-    pl_arena *names = pl_arena_open();
-    *out = NULL;
-    pl_status st = names ? parse(arena, names, diags, file, o, out) : PL_NOMEM;
-    pl_arena_close(names);
-    return st;
 }

@@ -32,12 +32,6 @@ static pl_opcode *opcode_place(pl_parse *p, const char *text, size_t n)
     return &p->opcodes[(h >> 32) % PL_OPCODES];
 }
 
-void pl_stmt_target(pl_parse *p)
-{
-    pl_matcher_target(p->matcher, p->ast->ptx, p->ast->sm, p->ast->sm_suffix);
-    if (p->opcodes) memset(p->opcodes, 0, PL_OPCODES * sizeof *p->opcodes);
-}
-
 pl_sym *pl_stmt_known(pl_parse *p, const char *text, size_t n)
 {
     const pl_opcode *o = opcode_place(p, text, n);
