@@ -130,7 +130,7 @@ int main(void)
             tap(ok, "%s %s", r.kernel, mode_name[mode]);
             if (!ok) tap_note("found %s, expected %s", found, r.findings);
             if (strcmp(r.sanitizer, "race") == 0 || strcmp(r.sanitizer, "mem") == 0 ||
-                strcmp(r.sanitizer, "sync") == 0)
+                strcmp(r.sanitizer, "sync") == 0 || strcmp(r.sanitizer, "init") == 0)
                 tap(strstr(tools, r.sanitizer) != NULL, "%s %s: compute-sanitizer finds it",
                     r.kernel, mode_name[mode]);
             pl_gpu_close(gpu);
