@@ -91,8 +91,8 @@ static block *get_pages(size_t bytes, bool huge)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (huge && !more ? MAP_POPULATE : 0);
     unsigned char *start = mmap(NULL, pages + more, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) return NULL;
-    if (more) { /* begins a little before a large page; what lies in front of it and behind goes
-                   back */
+    if (more) { /* begins a little before a large page; what lies before and after it is given back
+                 */
         unsigned char *at = align_up(start + FRONT, HUGE) - FRONT, *end = at + pages;
         if (at > start) munmap(start, (size_t)(at - start));
         if (start + pages + more > end) munmap(end, (size_t)(start + pages + more - end));
@@ -161,7 +161,7 @@ static block *get_block(size_t bytes, bool huge)
 
 static void free_block(block *b)
 {
-    pl_open_memory(b + 1, b->size); /* the system may give the same pages to somebody else */
+    pl_open_memory(b + 1, b->size); /* the system may give the same pages to another allocation */
     if (b->pages)
         free_pages(b);
     else
@@ -192,7 +192,7 @@ static void leave_block(pl_arena *a)
     if (a->blocks) a->blocks->dirty = (size_t)(dirty - (unsigned char *)(a->blocks + 1));
 }
 
-/* Turning the list round hands the blocks out in the same order again, small ones first. */
+/* Reversing the list hands the blocks out in the same order again, small ones first. */
 void pl_arena_reset(pl_arena *a)
 {
     leave_block(a);
@@ -366,8 +366,7 @@ static void *only_vector(block *b, size_t bytes)
     return vector_of(b);
 }
 
-/* A vector with a block of its own, which is zero behind what it holds. `at`: it has one already.
- */
+/* A vector with a block of its own, which is zero after what it holds. `at`: it has one already. */
 static void *large_vector(pl_arena *a, void *at, size_t used, size_t bytes)
 {
     const size_t room = sizeof(block) + DEFAULT_ALIGN + bytes;

@@ -11,7 +11,7 @@
 
 enum { PATH_MOST = 4096 };
 
-/* The number behind a name at the start of a line of a file; false: there is none. An empty name is
+/* The number after a name at the start of a line of a file; false: there is none. An empty name is
  * the file's first word. */
 static bool read_number(const char *path, const char *name, uint64_t *out)
 {

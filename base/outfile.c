@@ -121,7 +121,7 @@ static int make_file(pl_outfile *o, const struct stat *old)
     if (old->st_nlink && fstat(fd, &own) == 0) {
         const bool other = own.st_uid != old->st_uid || own.st_gid != old->st_gid;
         if (other && fchown(fd, old->st_uid, old->st_gid) != 0)
-            errno = 0; /* it becomes a file of whoever writes it */
+            errno = 0; /* it becomes a file of the user who writes it */
         fchmod(fd, old->st_mode & 07777);
     }
     o->f = fdopen(fd, "wb");

@@ -36,7 +36,7 @@ enum { AT_WORK, STOPPED, DONE, STATE_BITS = 2 };
 /* What concerns one worker. */
 typedef struct share {
     _Alignas(64) _Atomic uint64_t
-        range; /* run << 32 | first << 16 | end: places in `list` that nobody has taken */
+        range; /* run << 32 | first << 16 | end: positions in `list` that are not taken */
     _Atomic uint32_t stopped; /* jobs that it has begun and that wait for their turn */
     _Atomic bool idle;        /* it looks for one of them */
 } share;
@@ -119,7 +119,7 @@ static void wait_for(pl_team *t, condition *holds, uint32_t value)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* To be called after a change that somebody may sleep for. */
+/* To be called after a change that a sleeping thread may wait for. */
 static void announce(pl_team *t)
 {
     if (atomic_load(&t->asleep) == 0) return;
@@ -190,7 +190,8 @@ static uint64_t move_on(pl_team *t, uint32_t run)
     return word;
 }
 
-/* The first job that is not done. The run must not be over: to be called by who has a job of it. */
+/* The first job that is not done, if it is not begun: then it is the first of its worker's list.
+ * The run may be over. */
 static uint32_t frontier(pl_team *t, uint32_t run)
 {
     return (uint32_t)move_on(t, run);
@@ -214,8 +215,8 @@ static bool take_stopped(pl_team *t, uint32_t run, uint32_t worker, bool any, ui
     return true;
 }
 
-/* The first job that is not done, if nobody has begun it: then it is the first of its worker's
- * list. The run may be over. */
+/* The first job that is not done, if it is not begun: then it is the first of its worker's list.
+ * The run may be over. */
 static bool take_foremost(pl_team *t, uint32_t run, uint32_t *job)
 {
     *job = (uint32_t)move_on(t, run);
@@ -262,7 +263,7 @@ void pl_team_turn(pl_team *t, uint32_t job, uint32_t worker)
         } else if (looks < t->spins) {
             breathe();
         } else {
-            sched_yield(); /* somebody is at it who has no processor now */
+            sched_yield(); /* its thread has no processor now */
         }
     }
 }
@@ -321,7 +322,7 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
     t->ctx = ctx;
     t->share = aligned_alloc(64, n * sizeof *t->share);
     t->owner = calloc(PL_TEAM_JOBS + 1,
-                      sizeof *t->owner); /* here and below: one more, behind the last job */
+                      sizeof *t->owner); /* here and below: one more, after the last job */
     t->beginner = calloc(PL_TEAM_JOBS, sizeof *t->beginner);
     t->list = calloc(PL_TEAM_JOBS, sizeof *t->list);
     t->place = calloc(PL_TEAM_JOBS + 1, sizeof *t->place);

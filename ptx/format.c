@@ -248,8 +248,8 @@ static size_t column(const layout *l)
     return l->out.n - l->line_start;
 }
 
-/* A comment: behind the code when it stood there, else on a line of its own. A line comment ends
- * the line. */
+/* A comment: after the code if it stood there, else on a line of its own. A line comment ends the
+ * line. */
 static void comment(layout *l, const token *t, unsigned columns)
 {
     bool several = t->kind == BLOCK_COMMENT && memchr(t->at, '\n', t->n);
@@ -369,7 +369,7 @@ static void note_nesting(statement *s, const token *t)
 }
 
 /* Writes the tokens from t to last, or to the end of the statement when last is NULL; returns the
- * token behind. */
+ * token after. */
 static const token *write_statement(layout *l, const token *t, const token *last)
 {
     unsigned base = l->depth * INDENT;

@@ -1,8 +1,8 @@
 /* asm_print.c - a machine program as text. See isa/object/asm_text.h.
  *
  * What follows from the words and operands of an instruction is not written; everything else stands
- * behind a semicolon. The reader makes the instruction from the first part; the writer does the
- * same and writes down what is still different. */
+ * after a semicolon. The reader makes the instruction from the first part; the writer does the same
+ * and writes what still differs. */
 #include "isa/object/asm_text.h"
 
 #include <inttypes.h>
@@ -366,7 +366,7 @@ static void put_function(writer *w, const pl_prog_func *f)
     put(&w->out, ".end\n");
 }
 
-/* 2: lanes meet again there, which may be behind the end of a function. */
+/* 2: lanes reconverge there, which may be after the end of a function. */
 static void find_labels(writer *w)
 {
     const pl_program *p = w->p;

@@ -1,8 +1,8 @@
-/* canonicalize.c - puts the tables beside the code into the order of the code.
+/* canonicalize.c - puts the tables of a program into the order of its code.
  *
- * Optimisation removes instructions and leaves their operands after; after tidying, entry k of a
- * table belongs to the k-th instruction that has one. The text form of a program
- * (isa/object/asm_text.h) relies on it: it writes no table numbers at all. */
+ * Optimisation removes instructions and leaves their operands. After this pass, entry k of a table
+ * belongs to the k-th instruction that has one. The text form of a program (isa/object/asm_text.h)
+ * relies on it: it has no table numbers at all. */
 #include "isa/program/canonicalize.h"
 
 #include <string.h>

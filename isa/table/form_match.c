@@ -192,7 +192,7 @@ static const struct {
     {" mbarrier ", " init inval arrive arrive_drop test_wait try_wait pending_count complete_tx "
                    "expect_tx noComplete parity "},
     {" bar ", " cta warp sync arrive red "},
-    {" barrier ", " cluster cta arrive wait red "}, /* .sync may stand behind .aligned */
+    {" barrier ", " cluster cta arrive wait red "}, /* .sync may stand after .aligned */
     {" wmma ", " load store mma a b c d "},
     {" wgmma ", " fence commit_group wait_group mma_async "},
     {" multimem ", " ld_reduce st red cp reduce async bulk "},
@@ -320,8 +320,8 @@ static long target_number(const char *target)
     return strtol(target + strcspn(target, "0123456789"), NULL, 10);
 }
 
-/* sm_1x takes subnormal single-precision numbers for zeros, as if .ftz stood everywhere. Up to PTX
- * 1.4 conversions from and to f64 do not. ptxas 13.0 makes the same of such modules. */
+/* sm_1x flushes subnormal single-precision numbers to zero, as if every instruction had .ftz. Up to
+ * PTX 1.4 conversions from and to f64 do not. ptxas 13.0 does the same for such modules. */
 static void flush_subnormals(const pl_matcher *m, const pl_form *f, uint16_t *mods)
 {
     bool wide = false;

@@ -464,7 +464,7 @@ static bool rank_functions(pl_assembly *x, const pl_ast *ast, job **begun, job *
     return true;
 }
 
-/* *left: so many nobody has taken yet. */
+/* *left: so many are not taken yet. */
 static bool list_functions(pl_assembly *x, const pl_ast *ast, size_t *left)
 {
     job **begun = pl_arena_array(x->scratch, job *, ast->funcs.n + 1),

@@ -24,8 +24,8 @@ typedef struct intervals {
     size_t n, cap;
 } intervals;
 
-/* What the functions of the module use, each named once. Marks tell what was seen already: that of
- * the current round. */
+/* What the functions of the module use, each named once. Marks tell what was seen in the current
+ * iteration. */
 typedef struct usage {
     const pl_ast *ast;
     pl_arena *scratch;
@@ -204,7 +204,7 @@ static void place_common(usage *u)
     for (uint32_t k = 0; k < nf; k++) {
         if (u->home[k] != PL_NO_HOME) continue;
         for (size_t n = 0; n < u->vars[k].n; n++) u->common[u->vars[k].at[n]] = 1;
-        if (!u->kernels[k]) /* nobody calls it yet: it counts like a kernel of its own */
+        if (!u->kernels[k]) /* nothing calls it yet: it counts like a kernel of its own */
             for (size_t n = 0; n < u->vars[k].n; n++)
                 *pl_push(u->scratch, &of_var[u->vars[k].at[n]]) = k;
         if (!u->kernels[k]) *pl_push(u->scratch, &of_func[k]) = k;

@@ -363,8 +363,8 @@ size_t pl_plain_statements(pl_parse *p, const char *text)
 {
     reader r = {p, text, p->line_start, p->line};
     while (p->func && pl_parse_ok(p)) {
-        const reader start = r; /* blanks in front of what is left to the grammar are left to the
-                                   lexer: the end of the file lies behind them */
+        const reader start = r; /* blanks before what is left to the grammar are left to the lexer:
+                                   the end of the file is after them */
         skip(&r);
         if (!instruction(&r)) {
             r = start;

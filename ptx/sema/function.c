@@ -158,7 +158,7 @@ void pl_func_prototype(pl_parse *p, pl_loc at)
     leave(p);
 }
 
-/* A kernel's parameters lie one behind the other in a bank of constants. */
+/* A kernel's parameters lie one after the other in a bank of constants. */
 static void check_param_space(pl_parse *p)
 {
     const pl_func *f = p->func;
@@ -265,14 +265,14 @@ void pl_func_abandon(pl_parse *p)
     pl_nodes_reset(p);
 }
 
-/* What the mistake was meant to declare, nobody knows. */
+/* It is not known what the mistake was meant to declare. */
 void pl_module_abandon(pl_parse *p)
 {
     pl_func_abandon(p);
     p->broken = true;
 }
 
-/* The number behind the name of a pragma: one word of digits, hexadecimal ones too. */
+/* The number after the name of a pragma: one word of digits, hexadecimal ones too. */
 static bool pragma_number(const char *s, size_t n, uint64_t least)
 {
     char text[24], *end;
@@ -491,7 +491,7 @@ void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at)
     t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;
     pl_name_bind(p, label, (pl_binding){.kind = PL_B_TABLE, .table = t, .at = at});
     p->table = t;
-    p->table_uses = NULL; /* a table with a syntax error leaves its own behind */
+    p->table_uses = NULL; /* a table with a syntax error leaves its own entries */
     if (t->kind == PL_TAB_PROTO) {
         p->proto = t->proto = pl_arena_new(p->arena, pl_func);
         t->proto->name = label->name;

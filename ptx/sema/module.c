@@ -36,8 +36,7 @@ static void use_target(pl_parse *p)
     if (p->opcodes) memset(p->opcodes, 0, PL_OPCODES * sizeof *p->opcodes);
 }
 
-/* 91 of "9.1"; 0 when the text is no version: one digit behind the dot, at most two in front of it.
- */
+/* 91 of "9.1"; 0 when the text is no version: one digit after the dot, at most two before it. */
 static unsigned version_number(const char *text, size_t n)
 {
     const char *digits = "0123456789";

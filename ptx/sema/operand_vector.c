@@ -17,8 +17,8 @@ static bool array_index(const pl_attempt *a, const pl_ospec *s)
     return false;
 }
 
-/* Vectors of one element need no braces in texture and surface instructions, but for the coordinate
- * behind a sampler and the derivatives of tex.grad. */
+/* Vectors of one element need no braces in texture and surface instructions, except the coordinate
+ * after a sampler and the derivatives of tex.grad. */
 static bool bare_fits(const pl_attempt *a, const pl_ospec *s)
 {
     if (a->opcode->mnem == M_tex && !s->written) {
@@ -85,7 +85,7 @@ static bool holds_register(const pl_attempt *a, const pl_node *n)
     return false;
 }
 
-/* A constant beside registers: an operand that must be a register may have it too, and a
+/* A constant among registers: an operand that must be a register may have it too, and a
  * floating-point number stands for its bits in untyped elements (ptxas 13.0). Only wmma.store takes
  * registers alone. */
 static bool constant_element(pl_attempt *a, const pl_ospec *s, pl_word t, const pl_node *n,

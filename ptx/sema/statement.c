@@ -129,7 +129,7 @@ void pl_stmt_inlined(pl_parse *p, pl_sym *function_name, pl_loc function_name_at
     p->loc_names = u;
 }
 
-/* The position in the intermediate language behind one in the source; nothing is made of it. */
+/* The position in the intermediate language after one in the source; it is not used. */
 void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_number *line,
                               const pl_number *column, pl_loc at)
 {
@@ -624,8 +624,8 @@ static void add_aligned(pl_parse *p, const pl_sym *opcode, pl_loc at)
     p->word_at[p->nwords++] = at;
 }
 
-/* Operands behind the first mistaken one are not checked, but names that nobody declared are
- * mistakes anywhere. */
+/* Operands after the first mistaken one are not checked, but undeclared names are mistakes
+ * anywhere. */
 static void undefined_names(pl_attempt *a)
 {
     for (unsigned k = a->reached + 1; k < a->nitems; k++) {
