@@ -107,6 +107,9 @@ BEGIN {
 END {
     if (failed) exit 1
     if (what == "map")
+        for (k = 12; k <= 13; k++) # nvrtc.c
+            printf "libnvrtc.so.%d {\n    global: nvrtcGetCUBIN; nvrtcGetCUBINSize;\n};\n", k
+    if (what == "map")
         for (k = 11; k <= 13; k++)
             printf "%s {\n    global:%s\n%s};\n", node[k ""], globals[k ""], k == 13 ? "    local: *;\n" : ""
     if (what == "code")

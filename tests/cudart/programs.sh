@@ -113,6 +113,25 @@ END
         runs "nvcc $flags" 0 "no error
 297 128 4" "" "$loom" exec ./k
     done
+    cat >rtc.cpp <<'END'
+#include <cstdio>
+#include <cstdlib>
+#include <cuda.h>
+#include <nvrtc.h>
+int main()
+{
+    const char *text = "extern \"C\" __global__ void k(int *p) { *p = 42; }", *option = "-arch=sm_90";
+    nvrtcProgram p; size_t n; CUmodule m; CUfunction f; CUcontext c; CUdeviceptr d; int v = 0;
+    nvrtcCreateProgram(&p, text, "k.cu", 0, nullptr, nullptr);
+    printf("%d ", nvrtcCompileProgram(p, 1, &option)); nvrtcGetCUBINSize(p, &n);
+    char *code = (char *)malloc(n); nvrtcGetCUBIN(p, code);
+    cuInit(0); cuDevicePrimaryCtxRetain(&c, 0); cuCtxSetCurrent(c);
+    printf("%d ", cuModuleLoadData(&m, code)); cuModuleGetFunction(&f, m, "k"); cuMemAlloc(&d, 4);
+    void *args[] = {&d}; cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, args, nullptr); cuMemcpyDtoH(&v, d, 4);
+    printf("%d\n", v);
+}
+END
+    nvcc -cudart none -o k rtc.cpp -lnvrtc "$build/cudart/libptxloom_cuda.so" >log 2>&1 && runs "NVRTC to machine code" 0 "0 0 42" "" "$loom" exec ./k
     nvcc -o k k.cu && strip k && runs "a stripped program" 2 "" "-cudart shared" "$loom" exec ./k
     printf '#include <cstdio>\n__global__ void k() {}\nextern "C" int cuInit(unsigned n) { return n + 70; }\nint main() { k<<<1, 1>>>(); printf("%%d %%d\\n", cuInit(7), cudaDeviceSynchronize()); }\n' >own.cu
     nvcc -arch=sm_90 -o k own.cu && runs "a function of the program with a name of the driver" 0 "77 0" "" "$loom" exec ./k
