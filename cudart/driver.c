@@ -806,3 +806,12 @@ int pl_cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned v
     (void)version;
     return pl_cudaGetDriverEntryPoint(name, out, flags, status);
 }
+
+/* Libraries of the toolkit ask for tables that no documentation describes, and do without. */
+int pl_cuGetExportTable(const void **table, const void *id)
+{
+    (void)id;
+    if (!table) return CU_INVALID_VALUE;
+    *table = NULL;
+    return DRIVER_NOT_FOUND;
+}
