@@ -197,8 +197,9 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
         }
         cuda_physical *p = a->physical;
         const uint64_t next = a->address + a->size;
-        mmap(a->bytes, a->size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-             -1, 0);
+        if (mmap(a->bytes, a->size, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+            return CU_MEMORY_ALLOCATION;
         cuda_release(a->address, 1u << MEMORY_DEVICE);
         let_go(p);
         at = next;

@@ -420,10 +420,10 @@ const pl_finding *pl_checks_finding(const pl_checks *c, size_t n);
 /* Reports all of them as diagnostics that point into the module. */
 pl_status pl_checks_report(pl_checks *c, pl_module *m);
 /* The findings as lines of compute-sanitizer, and its last lines, in place of pl_checks_report.
- * launch: how that went; *errors: how many it counts, leaks among them. The texts are valid until
- * the checkers are closed. */
+ * launch: how that went; *counted: how many errors it counts, leaks among them. The texts are valid
+ * until the checkers are closed. */
 pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
-                              const char **last, uint64_t *errors);
+                              const char **last, uint64_t *counted);
 
 /* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
  */

@@ -52,12 +52,21 @@ static bool is_digit(char c)
 }
 
 /* Length of the word at s: a name, a dotted word (shared::cta is one) or a number. */
+/* Whether a number is there, and no modifier such as .2d or .64x128b. */
+static bool starts_number(const char *s, const char *end)
+{
+    if (is_digit(*s)) return true;
+    const char *p = s + 1;
+    if (*s != '.' || p >= end || !is_digit(*p)) return false;
+    while (p < end && is_digit(*p)) p++;
+    const int letter = p < end ? *p | 32 : 0;
+    return !(letter >= 'a' && letter <= 'z' && letter != 'e');
+}
+
 static size_t word_length(const char *s, const char *end)
 {
     const char *p = s;
-    if (is_digit(*p) ||
-        (*p == '.' && p + 1 < end && is_digit(p[1]) &&
-         !(p + 2 < end && ((p[2] | 32) >= 'a' && (p[2] | 32) <= 'z' && (p[2] | 32) != 'e')))) {
+    if (starts_number(s, end)) {
         bool hex = *p == '0' && p + 1 < end && strchr("xXfFdD", p[1]) && p[1];
         for (; p < end; p++)
             if (!is_follow(*p) && !(*p == '.' && !hex) &&
