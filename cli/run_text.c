@@ -143,8 +143,8 @@ static void cost(const run_case *c)
         row("instructions", "%s   (%s thread instructions)", run_grouped(r->inst_executed, a),
             run_grouped(r->thread_inst_executed, b));
     }
-    row("a thread / a block", "%u registers, %u bytes shared, %u bytes local", r->registers,
-        r->static_shared + r->dynamic_shared, r->local_bytes);
+    row("resources", "%u registers and %u bytes local per thread, %u bytes shared per block",
+        r->registers, r->local_bytes, r->static_shared + r->dynamic_shared);
     row("emulated in", "%.3f s", r->wall_seconds);
 }
 

@@ -44,7 +44,7 @@ u(place, side, unit, used, peak, measure, about) AS (
     UNION ALL SELECT 7, 'compute', 'tensor pipe', (SELECT used FROM tensor), k.cycles * k.sms * k.subcores, 'cycles held',
            'matrix instructions' FROM k
     UNION ALL SELECT 10, 'memory', 'shared memory', (SELECT passes FROM l), k.cycles * k.sms, 'passes',
-           'one pass over the banks a cycle and multiprocessor' FROM k
+           'one pass over the banks per cycle and multiprocessor' FROM k
     UNION ALL SELECT 11, 'memory', 'L1', (SELECT sectors FROM l) * 32.0,
            k.cycles * k.sms * (SELECT value FROM v WHERE section = 'l1' AND key = 'width'), 'bytes', 'global and local sectors' FROM k
     UNION ALL SELECT 12, 'memory', 'L2', (SELECT value FROM c WHERE name = 'lts__t_sectors.sum') * 32.0, k.cycles
@@ -55,7 +55,7 @@ u(place, side, unit, used, peak, measure, about) AS (
 SELECT side, unit, used, peak, round(100.0 * used / nullif(peak, 0), 3) AS percent, measure, about
 FROM u WHERE peak > 0 AND used IS NOT NULL ORDER BY place
 
--- flops | Floating-point operations by precision, with the most that the machine can do in a cycle
+-- flops | Floating-point operations by precision, with the most that the machine can do per cycle
 WITH k AS (SELECT k.id, k.machine, m.sms, m.subcores FROM kernel k JOIN machine m ON m.id = k.machine WHERE k.id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k)),
 p AS (SELECT i.text, f.mnemonic, f.class, s.executed, 1.0 * s.lanes * s.executed / nullif(s.issues, 0) AS lanes,
@@ -80,7 +80,7 @@ SELECT kind, CAST(round(sum(operations)) AS INTEGER) AS operations, coalesce(max
        AND section = CASE kind WHEN 'f64' THEN 'op.fp64' WHEN 'f16' THEN 'op.half' ELSE 'op.fma' END)) AS per_cycle
 FROM o GROUP BY kind ORDER BY operations DESC
 
--- roofs | Bytes that each level of memory moved, and the most that it can move in a cycle
+-- roofs | Bytes that each level of memory moved, and the most that it can move per cycle
 WITH k AS (SELECT k.machine, m.sms FROM kernel k JOIN machine m ON m.id = k.machine WHERE k.id = :kernel),
 v AS (SELECT section, key, value FROM machine_value WHERE machine = (SELECT machine FROM k)),
 c AS (SELECT name, sum(value) AS value FROM counter WHERE kernel = :kernel GROUP BY name)
