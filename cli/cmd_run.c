@@ -525,7 +525,9 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
     st = pl_launch_kernel(s->gpu, s->module, &l, &r->result);
     clear_progress(s);
     r->launched = st == PL_OK || st == PL_FAULT || st == PL_INTERRUPTED;
-    if (s->trace && pl_trace_end(s->trace, &r->result) != PL_OK) stop_trace(s);
+    if (s->trace && (pl_trace_end(s->trace, &r->result) != PL_OK ||
+                     (s->checks && pl_trace_add_findings(s->trace, s->checks) != PL_OK)))
+        stop_trace(s);
     r->printed = pl_gpu_printed(s->gpu);
     if (s->trace && o->metrics && r->launched &&
         pl_trace_metrics(s->trace, o->metrics, &r->metric, &r->nmetrics) != PL_OK)

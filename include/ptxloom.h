@@ -609,6 +609,8 @@ typedef struct pl_trace_nvtx {
     double start, end;
 } pl_trace_nvtx;
 pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r);
+/* What the checkers found, to the launch that pl_trace_end ended last. */
+pl_status pl_trace_add_findings(pl_trace *t, const pl_checks *c);
 const char *pl_trace_error(const pl_trace *t);
 
 /* A metric of the launch that pl_trace_end ended last. */

@@ -315,6 +315,41 @@ pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a)
     return st == PL_OK ? st : failed(t, st, t->path);
 }
 
+static pl_tracedb_finding finding_row(const pl_finding *f)
+{
+    pl_tracedb_finding d = {.tool = f->tool,
+                            .kind = f->kind,
+                            .severity = f->severity,
+                            .space = f->space,
+                            .pc = f->pc,
+                            .other_pc = f->other_pc,
+                            .file = f->file,
+                            .other_file = f->other_file,
+                            .line = f->line,
+                            .other_line = f->other_line,
+                            .address = f->address,
+                            .bytes = f->bytes,
+                            .count = f->count,
+                            .seed = f->seed,
+                            .text = f->text,
+                            .help = f->help};
+    memcpy(d.block, f->block, sizeof d.block);
+    memcpy(d.thread, f->thread, sizeof d.thread);
+    memcpy(d.other_block, f->other_block, sizeof d.other_block);
+    memcpy(d.other_thread, f->other_thread, sizeof d.other_thread);
+    return d;
+}
+
+pl_status pl_trace_add_findings(pl_trace *t, const pl_checks *c)
+{
+    pl_status st = PL_OK;
+    for (size_t n = 0; st == PL_OK && n < pl_checks_count(c); n++) {
+        const pl_tracedb_finding d = finding_row(pl_checks_finding(c, n));
+        st = pl_tracedb_add_finding(t->db, &d);
+    }
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
 pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r)
 {
     const pl_tracedb_nvtx d = {

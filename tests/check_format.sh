@@ -156,4 +156,17 @@ finds 2 0 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check
 finds 9 3 races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --error-exitcode 9
 finds 0 0 races.ptx -k histogram_ok -g 2 -b 64 'out:s32[8]=0' 's32[128]=iota' --check all --error-exitcode 9
 
+# findings in a trace
+n=$((n + 1))
+"$loom" run races.ptx -k histogram -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race --mode functional --trace found.db >out 2>err
+"$loom" query found.db "SELECT f.tool || '-' || f.kind, i.ptx_line > 0, f.line, f.other_line, f.block_x >= 0, f.other_thread_x >= 0, f.count > 0
+    FROM finding f JOIN kernel k ON k.id = f.kernel JOIN instruction i ON i.module = k.module AND i.pc = f.pc ORDER BY 1, f.line, f.other_line" --csv >rows 2>&1
+"$loom" query found.db findings --csv >named 2>&1
+if [ "$(grep -c '^race-[a-z-]*,1,[0-9]*,[0-9]*,1,1,1' rows)" -eq 3 ] && [ "$(grep -c ',race-.*races.cu:50,races.cu:50,' named)" -eq 3 ]; then
+    echo "ok $n - findings in a trace"
+else
+    echo "not ok $n - findings in a trace"
+    sed 's/^/# /' err rows named
+fi
+
 echo "1..$n"

@@ -1,8 +1,8 @@
-/* application_rows.c - rows about a CUDA program besides its launches: calls, what its streams did,
- * memory, ranges. */
+/* application_rows.c - rows that are not made by the launch itself: those about a CUDA program
+ * (calls, what its streams did, memory, ranges), and what checkers found. */
 #include "traces/tracedb.h"
 
-enum { CALL, ACTIVITY, ALLOCATION, NVTX_RANGE };
+enum { CALL, ACTIVITY, ALLOCATION, NVTX_RANGE, FINDING };
 
 /* The statement that adds a row to a table; it is made once. NULL after a failure. */
 static sqlite3_stmt *adder(pl_tracedb *t, int table)
@@ -13,7 +13,10 @@ static sqlite3_stmt *adder(pl_tracedb *t, int table)
             ("INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
              "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))"),
         [ALLOCATION] = "INSERT INTO allocation VALUES (NULL, ?, ?, ?, ?, ?, ?)",
-        [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)"};
+        [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)",
+        [FINDING] =
+            "INSERT INTO finding VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+            "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
     if (t->status != PL_OK || !pl_tracedb_transaction(t)) return NULL;
     if (!t->add_application[table]) t->add_application[table] = pl_tracedb_prepare(t, sql[table]);
     return t->add_application[table];
@@ -89,6 +92,44 @@ pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r)
     sqlite3_bind_int64(s, 3, r->depth);
     sqlite3_bind_double(s, 4, r->start);
     sqlite3_bind_double(s, 5, r->end);
+    pl_tracedb_step(t, s);
+    return t->status;
+}
+
+static void bind_three(sqlite3_stmt *s, int *at, const uint32_t v[3], bool known)
+{
+    for (int k = 0; k < 3; k++, ++*at)
+        if (known) sqlite3_bind_int64(s, *at, v[k]);
+}
+
+pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
+{
+    const bool other = f->other_pc != UINT32_MAX;
+    int at = 12;
+    sqlite3_stmt *s = adder(t, FINDING);
+    if (!s) return t->status;
+    sqlite3_clear_bindings(s); /* what is not bound is NULL */
+    sqlite3_bind_int64(s, 1, t->kernel);
+    pl_tracedb_text(s, 2, f->tool);
+    pl_tracedb_text(s, 3, f->kind);
+    pl_tracedb_text(s, 4, f->severity);
+    pl_tracedb_text(s, 5, f->space);
+    sqlite3_bind_int64(s, 6, f->pc);
+    if (other) sqlite3_bind_int64(s, 7, f->other_pc);
+    pl_tracedb_text(s, 8, f->file);
+    sqlite3_bind_int64(s, 9, f->line);
+    if (other) pl_tracedb_text(s, 10, f->other_file);
+    if (other) sqlite3_bind_int64(s, 11, f->other_line);
+    bind_three(s, &at, f->block, true);
+    bind_three(s, &at, f->thread, true);
+    bind_three(s, &at, f->other_block, other);
+    bind_three(s, &at, f->other_thread, other);
+    sqlite3_bind_int64(s, at++, (int64_t)f->address);
+    sqlite3_bind_int64(s, at++, f->bytes);
+    sqlite3_bind_int64(s, at++, (int64_t)f->count);
+    if (f->seed) sqlite3_bind_int64(s, at, (int64_t)f->seed);
+    pl_tracedb_text(s, ++at, f->text);
+    pl_tracedb_text(s, ++at, f->help);
     pl_tracedb_step(t, s);
     return t->status;
 }

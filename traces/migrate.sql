@@ -34,3 +34,8 @@ CREATE TEMP TABLE activity (
     graph INTEGER, bytes INTEGER, source TEXT, destination TEXT, estimated INTEGER, spread_us REAL);
 CREATE TEMP TABLE allocation (id INTEGER PRIMARY KEY, address INTEGER, bytes INTEGER, memory TEXT, device INTEGER, start_us REAL, end_us REAL);
 CREATE TEMP TABLE nvtx_range (id INTEGER PRIMARY KEY, name TEXT, thread INTEGER, depth INTEGER, start_us REAL, end_us REAL);
+CREATE TEMP TABLE finding (
+    id INTEGER PRIMARY KEY, kernel INTEGER, tool TEXT, kind TEXT, severity TEXT, space TEXT, pc INTEGER, other_pc INTEGER, file TEXT, line INTEGER,
+    other_file TEXT, other_line INTEGER, block_x INTEGER, block_y INTEGER, block_z INTEGER, thread_x INTEGER, thread_y INTEGER, thread_z INTEGER,
+    other_block_x INTEGER, other_block_y INTEGER, other_block_z INTEGER, other_thread_x INTEGER, other_thread_y INTEGER, other_thread_z INTEGER,
+    address INTEGER, bytes INTEGER, count INTEGER, seed INTEGER, text TEXT, help TEXT);

@@ -317,6 +317,31 @@ CREATE TABLE nvtx_range ( -- ranges and marks that the program announced through
     end_us      REAL NOT NULL     -- of a mark: start_us
 );
 
+CREATE TABLE finding ( -- what the checkers found in a launch (run --check), each pair of places once
+    id          INTEGER PRIMARY KEY,
+    kernel      INTEGER NOT NULL REFERENCES kernel (id),
+    tool        TEXT NOT NULL,    -- mem, race, init, sync, deadlock
+    kind        TEXT NOT NULL,    -- `ptxloom explain TOOL-KIND` says what it means
+    severity    TEXT NOT NULL,    -- error, warning
+    space       TEXT,             -- global, shared, local; NULL: no memory is meant
+    pc          INTEGER NOT NULL,
+    other_pc    INTEGER,          -- of the other access; NULL: there is none, as for all columns with other_
+    file        TEXT,             -- CUDA source where the PTX has .loc, else PTX
+    line        INTEGER,
+    other_file  TEXT,
+    other_line  INTEGER,
+    block_x     INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL, -- %ctaid
+    thread_x    INTEGER NOT NULL, thread_y INTEGER NOT NULL, thread_z INTEGER NOT NULL, -- %tid
+    other_block_x  INTEGER, other_block_y INTEGER, other_block_z INTEGER,
+    other_thread_x INTEGER, other_thread_y INTEGER, other_thread_z INTEGER,
+    address     INTEGER,
+    bytes       INTEGER,
+    count       INTEGER NOT NULL, -- how often it was seen
+    seed        INTEGER,          -- of the schedule that showed it first; NULL: the plain one
+    text        TEXT NOT NULL,
+    help        TEXT
+);
+
 CREATE TABLE metric_info ( -- the metrics that have a view of their own
     name        TEXT PRIMARY KEY,
     family      TEXT NOT NULL CHECK (family IN ('nvprof', 'ncu')),

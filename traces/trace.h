@@ -187,6 +187,20 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
  * the sink itself is NULL. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
+/* What a checker found in the launch that ended last; it is committed as the rows below are. */
+typedef struct pl_tracedb_finding {
+    const char *tool, *kind, *severity, *space; /* space: or NULL */
+    uint32_t pc, other_pc;                      /* other_pc UINT32_MAX: no other access */
+    const char *file, *other_file;
+    uint32_t line, other_line;
+    uint32_t block[3], thread[3], other_block[3], other_thread[3];
+    uint64_t address;
+    uint32_t bytes;
+    uint64_t count, seed; /* seed 0: the plain schedule */
+    const char *text, *help;
+} pl_tracedb_finding;
+pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f);
+
 /* Rows about the application, between launches; they are committed with the next launch, or at the
  * end. */
 pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c);
