@@ -515,7 +515,7 @@ static int get_event(void *node, cuda_op_kind kind, void **out)
 static int set_event(void *node, cuda_op_kind kind, void *event)
 {
     cuda_op op;
-    const int error = event_op(kind, event, &op);
+    const int error = event_op((int)kind, event, &op);
     return cuda_replace_op(node, &op, error);
 }
 
