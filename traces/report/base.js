@@ -9,7 +9,7 @@ const DATA = JSON.parse(document.getElementById('data').textContent);
 // a damaged trace may have text there, which is left out.
 const TEXT = new Set(('name entry mode status error error_text machine module target version started command level filter title family unit ' +
     'meaning side measure about kind function text mnemonic syntax access space language component windows section key value provenance source ' +
-    'rule advice evidence check of cuda').split(' '));
+    'rule advice evidence check of cuda finding severity help thread other_thread other_cuda').split(' '));
 const cell = (column, v) => typeof v === 'string' && !TEXT.has(column) ? null : v;
 
 // Rows of a query as objects by column.

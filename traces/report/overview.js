@@ -26,8 +26,8 @@ panel({
                 num(f.threads / f.blocks, {q: 'facts', c: 'threads'}, shape(f.block_x, f.block_y, f.block_z))} thread${f.threads === f.blocks ? '' : 's'}` +
                 (f.blocks_ran > f.blocks ? `; with its further grids ${num(f.blocks_ran, {q: 'facts', c: 'blocks_ran'})} blocks ran` : '') +
                 (f.cluster_x > 0 ? `, clusters of ${shape(f.cluster_x, f.cluster_y, f.cluster_z)}` : '')],
-            ['a thread', `${num(f.registers, {q: 'facts', c: 'registers'})} registers, ${num(f.local_bytes, {q: 'facts', c: 'local_bytes'})} bytes of local memory`],
-            ['a block', `${num(f.static_shared + f.dynamic_shared, {q: 'facts', c: 'static_shared + dynamic_shared'})} bytes of shared memory`],
+            ['per thread', `${num(f.registers, {q: 'facts', c: 'registers'})} registers, ${num(f.local_bytes, {q: 'facts', c: 'local_bytes'})} bytes of local memory`],
+            ['per block', `${num(f.static_shared + f.dynamic_shared, {q: 'facts', c: 'static_shared + dynamic_shared'})} bytes of shared memory`],
             ['module', `${esc(f.module)} for ${esc(f.target)}, -O${esc(f.opt_level)}`],
             ['status', `${num(f.status, {q: 'facts', c: 'status'})}${f.error_text ? ': ' + esc(f.error_text) : ''}`],
             ['trace', `${esc(DATA.file)}, level ${esc(f.level)}${f.filter ? `, only ${esc(f.filter)}` : ''}${
@@ -38,6 +38,23 @@ panel({
         body.innerHTML = `<div class="tiles">${tiles.map(t => tile(...t)).join('')}</div>
             <dl class="facts">${facts.map(x => `<dt>${x[0]}</dt><dd>${x[1]}</dd>`).join('')}</dl>` +
             (L.events.length ? grid(L.events, [['event', e => esc(e.kind)], ['text', e => esc(e.text)]], 'Events') : '');
+    },
+});
+
+// One thread of a finding: a line in time with a mark where it executes the instruction.
+const lane = (thread, line, cuda, at) => `<div class="lane"><span>${esc(thread)}</span><span class="track"><i style="left:${at}%"></i></span><span>${
+    line ? `<button class="link" data-line="${line}">line ${line}</button> ` : ''}${cuda ? `${esc(cuda)} ` : ''}<code>${esc(line ? L.text(line).trim() : '')}</code></span></div>`;
+
+panel({
+    id: 'findings', title: 'Findings', query: 'findings',
+    about: 'What the checkers found. Of a race both threads are shown: nothing orders the marked instructions, so either may come first.',
+    here: () => L.findings.length > 0, needs: 'a run with --check',
+    draw(body) {
+        body.innerHTML = `<div class="advice">${L.findings.map(f => `<article><h4>${esc(f.finding)} (${esc(f.severity)})</h4><p>${esc(f.text)}. Seen ${
+            num(f.count, {q: 'findings', c: 'count'})} ${f.count === 1 ? 'time' : 'times'}${f.seed ? `, first with the schedule random:${esc(f.seed)}` : ''}.</p>${
+            f.other_thread ? lane(f.other_thread, f.other_ptx_line, f.other_cuda, 30) : ''}${lane(f.thread, f.ptx_line, f.cuda, 70)}${
+            f.help ? `<p><strong>Repair:</strong> ${esc(f.help)}.</p>` : ''}</article>`).join('')}</div>`;
+        body.onclick = e => { const l = e.target.closest('[data-line]'); if (l) go(+l.dataset.line); };
     },
 });
 

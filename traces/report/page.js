@@ -57,7 +57,7 @@ function prepare(d) {
         metric: Object.fromEntries(metrics.map(m => [m.name, m.value])), metricInfo: Object.fromEntries(metrics.map(m => [m.name, m])),
         reason: Object.fromEntries(reasons.map(r => [r.id, r.name])), byPc: new Map(program.map(r => [r.pc, r])), text: line => texts.get(line) ?? '',
         speed: table(d.speed_of_light), flops: table(d.flops), roofs: table(d.roofs), occupancy: table(d.occupancy)[0], stalls: table(d.stalls), waits: table(d.program_stalls),
-        traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), units: table(d.units), events: table(d.events), machine: table(d.machine_values),
+        traffic: table(d.traffic), levels: table(d.levels)[0], branches: table(d.branches), windows: table(d.windows), units: table(d.units), events: table(d.events), findings: table(d.findings), machine: table(d.machine_values),
         lanes: d.lanes ?? null, accesses: d.accesses ?? [], baseline: d.baseline ?? null, advice: table(d.advice),
     };
 }
@@ -77,7 +77,7 @@ function show(k) {
     for (const p of PANELS) {
         const has = !p.here || p.here(), el = make(`<section id="panel-${p.id}" class="panel" aria-labelledby="h-${p.id}" tabindex="-1"><header><h2 id="h-${p.id}">${p.title}</h2>
             <button class="sql" aria-expanded="false" aria-label="SQL of ${p.title}">SQL</button></header><p class="about">${p.about}</p><pre class="query" hidden></pre><div class="body"></div></section>`);
-        if (!has && (p.id === 'application' || (p.id === 'compare' && !DATA.baseline_file))) continue;
+        if (!has && (p.id === 'application' || p.id === 'findings' || (p.id === 'compare' && !DATA.baseline_file))) continue;
         main.append(el);
         nav.append(make(`<li><a href="#panel-${p.id}">${p.title}</a></li>`));
         $('.sql', el).onclick = e => {

@@ -195,6 +195,15 @@ WHERE b.kernel = :kernel GROUP BY b.pc ORDER BY sum(b.resumed - b.arrived) DESC
 -- events | Faults, printed lines, and what the size limit left out
 SELECT kind, text FROM event WHERE kernel = :kernel ORDER BY id LIMIT 200
 
+-- findings | What the checkers found: two places, and the threads that met there
+SELECT f.tool || '-' || f.kind AS finding, f.severity, f.text, f.help, f.count, f.seed,
+    i.ptx_line, o.ptx_line AS other_ptx_line, i.cuda, o.cuda AS other_cuda,
+    printf('block %d,%d,%d thread %d,%d,%d', f.block_x, f.block_y, f.block_z, f.thread_x, f.thread_y, f.thread_z) AS thread,
+    iif(f.other_pc IS NULL, NULL, printf('block %d,%d,%d thread %d,%d,%d', f.other_block_x, f.other_block_y, f.other_block_z,
+        f.other_thread_x, f.other_thread_y, f.other_thread_z)) AS other_thread
+FROM finding f JOIN kernel k ON k.id = f.kernel LEFT JOIN instruction i ON i.module = k.module AND i.pc = f.pc
+LEFT JOIN instruction o ON o.module = k.module AND o.pc = f.other_pc WHERE f.kernel = :kernel ORDER BY f.id LIMIT 100
+
 -- machine_values | The machine description with the origin of every value
 SELECT v.section, v.key, v.value, v.unit, v.provenance, v.source FROM machine_value v JOIN kernel k ON k.machine = v.machine
 WHERE k.id = :kernel ORDER BY v.section, v.key
