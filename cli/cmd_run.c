@@ -258,6 +258,26 @@ static bool read_level(cli_args *a, options *o)
     return false;
 }
 
+static bool read_async(cli_args *a, options *o)
+{
+    o->async_late = strcmp(a->value, "late") == 0;
+    o->async_timed = strcmp(a->value, "timed") == 0;
+    o->async_eager = strcmp(a->value, "eager") == 0;
+    if (o->async_late || o->async_timed || o->async_eager) return true;
+    pl_gpu_report(a->gpu, "E0005", a->value, "--async", "it is late, timed or eager", NULL);
+    return false;
+}
+
+static bool read_schedule(cli_args *a, options *o)
+{
+    char *end = NULL;
+    o->random = strncmp(a->value, "random:", 7) == 0;
+    if (o->random) o->seed = strtoull(a->value + 7, &end, 10);
+    if (end && end != a->value + 7 && *end == '\0') return true;
+    pl_gpu_report(a->gpu, "E0005", a->value, "--schedule", "it is random:SEED with a number", NULL);
+    return false;
+}
+
 static bool read_option(cli_args *a, options *o, int k)
 {
     bool second;
@@ -294,27 +314,11 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_TRACE_SAMPLE: o->filter.sample = a->value; return true;
     case O_TRACE_LIMIT: return cli_size(a, "--trace-limit", &o->trace_limit);
     case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
-    case O_ASYNC:
-        o->async_late = strcmp(a->value, "late") == 0;
-        o->async_timed = strcmp(a->value, "timed") == 0;
-        o->async_eager = strcmp(a->value, "eager") == 0;
-        if (!o->async_late && !o->async_timed && !o->async_eager) {
-            pl_gpu_report(a->gpu, "E0005", a->value, "--async", "it is late, timed or eager", NULL);
-            return false;
-        }
-        return true;
+    case O_ASYNC: return read_async(a, o);
     case O_SIMT: return choice(a, "--simt", "its", "stack", &o->simt_stack);
     case O_CONSISTENCY: return choice(a, "--consistency", "strong", "weak", &o->weak);
     case O_COOPERATIVE: o->cooperative = true; return true;
-    case O_SCHEDULE: {
-        char *end = NULL;
-        o->random = strncmp(a->value, "random:", 7) == 0;
-        if (o->random) o->seed = strtoull(a->value + 7, &end, 10);
-        if (end && end != a->value + 7 && *end == '\0') return true;
-        pl_gpu_report(a->gpu, "E0005", a->value, "--schedule", "it is random:SEED with a number",
-                      NULL);
-        return false;
-    }
+    case O_SCHEDULE: return read_schedule(a, o);
     case O_CHECK: o->check = a->value; return true;
     case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
     case O_CHECK_FORMAT:
