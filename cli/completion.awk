@@ -1,7 +1,7 @@
 # completion.awk - reads the help texts (completion.sh) and writes a completion. shell: bash, zsh or fish.
 
 # What completes a value that the help calls `takes`: a list of words, "files", or "" (anything).
-function values(takes, word, n, i, all) {
+function values(takes) {
     if (takes == "MACHINE") return machines
     if (takes ~ /FILE|DIR|\.db|\.html|^OUT$|^PATH/) return "files"
     if (takes !~ /^[a-z0-9][a-z0-9_-]*(\|[a-z0-9_-]+)+$/) return ""
