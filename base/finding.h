@@ -80,6 +80,18 @@ typedef enum pl_check_tool {
       "Three ways to mend it: put __threadfence() before the write that hands over and after the " \
       "read that takes over; use cuda::atomic_ref with release and acquire; or put a barrier "     \
       "between the accesses.")                                                                     \
+    X(RACE_PROXY, RACE, "proxy", ERROR,                                                            \
+      "Threads write bytes with loads and stores, and a bulk or tensor copy, wgmma, a texture or " \
+      "a "                                                                                         \
+      "surface accesses them by another proxy: another path to memory. Barriers order threads, "   \
+      "not paths; the access may see the old bytes.\n\n"                                           \
+      "    tile[t] = v;\n"                                                                         \
+      "    __syncthreads();\n"                                                                     \
+      "    if (t == 0) cp_async_bulk(out, tile, sizeof tile);   // may copy the old tile\n\n"      \
+      "Three ways to mend it: let each thread that wrote execute fence.proxy.async "               \
+      "(cuda::ptx::fence_proxy_async) in front of the barrier; access the bytes with loads and "   \
+      "stores on both sides; or, for textures and surfaces, which no fence helps, write in one "   \
+      "launch and fetch in the next.")                                                             \
     X(RACE_ASYNC, RACE, "async", ERROR,                                                            \
       "An asynchronous copy reads or writes bytes that a thread accesses before anybody has "      \
       "waited for the copy.\n\n"                                                                   \

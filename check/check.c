@@ -50,6 +50,7 @@ pl_check *pl_check_open(unsigned tools)
     k->hooks = (pl_hooks){.block_starts = block_starts,
                           .block_freed = block_freed,
                           .async_starts = async_starts,
+                          .multiplies = pl_check_product,
                           .skips = pl_init_skips,
                           .leaves_out = pl_sync_leaves_out,
                           .faults = pl_mem_fault};

@@ -50,7 +50,7 @@ typedef struct check_unit {
     struct {
         uint32_t at[GROUPS], n; /* when each of the latest groups of copies was closed */
         uint32_t stamp;         /* of copies of the group that is open */
-    } group[2];                 /* of cp.async, and of bulk operations */
+    } group[3];                 /* of cp.async, of bulk operations, of wgmma */
 } check_unit;
 
 /* A barrier that some have come to. */
@@ -191,13 +191,20 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);
 void pl_order_block_ends(pl_check *k, check_block *b);
 void pl_order_hooks(pl_hooks *h);
 void pl_order_end(pl_check *k);
-/* A bulk operation starts: which agent does it, and the stamp of its accesses. */
+/* A bulk operation starts: which agent does it, of bulk groups that which reads, and the stamp of
+ * its accesses. 0: none is known. */
 unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32_t *stamp);
 uint8_t pl_order_level(pl_word scope);
 
 /* ---- race.c ---- */
 pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
+
+/* ---- race_async.c ---- */
 void pl_race_copy(pl_warp *w, const pl_async_op *o);
+
+/* ---- products.c ---- */
+void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *op,
+                      const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);
 
 /* ---- mem.c ---- */
 /* Lets the plain function of a memory instruction execute, and leaves out lanes whose access is

@@ -34,7 +34,7 @@ static unsigned lane_of(pl_who who)
 /* Agents are not part of what a block or group of threads has done. */
 static bool is_agent(pl_who who)
 {
-    return unit_of(who) > PL_AGENTS;
+    return unit_of(who) > PL_UNITS;
 }
 
 static pl_knowledge *make(size_t n)
@@ -138,6 +138,22 @@ void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until)
     *to = k;
 }
 
+void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy)
+{
+    pl_knowledge *a = *to, *more = a ? make(a->n) : NULL;
+    for (uint32_t n = 0; more && n < a->n; n++) {
+        if (block_of(a->at[n].who) >= PL_PROXY_GLOBAL || is_agent(a->at[n].who)) continue;
+        more->at[more->n] = a->at[n];
+        more->at[more->n].who = pl_who_proxy(a->at[n].who, proxy);
+        more->n++;
+    }
+    pl_knowledge *k = more ? merge(a, more->at, more->n) : NULL;
+    pl_knowledge_drop(more);
+    if (!k) return;
+    pl_knowledge_drop(a);
+    *to = k;
+}
+
 /* The time of exactly this line, 0: there is none. */
 static uint32_t line(const pl_knowledge *a, pl_who who)
 {
@@ -155,7 +171,7 @@ static uint32_t line(const pl_knowledge *a, pl_who who)
 uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)
 {
     if (!a || !a->n) return 0;
-    uint32_t until = unit < PL_AGENTS ? line(a, pl_who_block(block)) : 0;
+    uint32_t until = unit < PL_UNITS ? line(a, pl_who_block(block)) : 0;
     if (unit == PL_EVERY) return line(a, pl_who_block(block));
     uint32_t more = line(a, pl_who_unit(block, unit));
     until = more > until ? more : until;

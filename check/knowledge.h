@@ -17,9 +17,14 @@
 #include <stdint.h>
 
 enum {
-    PL_UNITS = 32,   /* groups of PL_LANES lanes that a block has at most */
-    PL_AGENTS = 64,  /* numbers from here on: what asynchronous copies of a group's lanes do */
-    PL_OBJECTS = 128 /* the same for copies that complete at an mbarrier, by the object */
+    PL_UNITS = 32, /* groups of PL_LANES lanes that a block has at most */
+    /* Numbers from here on are agents: what asynchronous operations of a group's lanes do, by how
+     * they complete. */
+    PL_AGENTS = PL_UNITS,         /* groups of cp.async */
+    PL_BULK_READS = 2 * PL_UNITS, /* bulk groups, whose sources may be read before */
+    PL_BULK_WRITES = 3 * PL_UNITS,
+    PL_PRODUCTS = 4 * PL_UNITS, /* groups of wgmma */
+    PL_OBJECTS = 5 * PL_UNITS   /* copies that complete at an mbarrier, by the object */
 };
 
 /* Who: a block, a group of lanes of it, a lane. Groups and lanes count from 0 here. */
@@ -35,6 +40,18 @@ static inline pl_who pl_who_unit(uint32_t block, unsigned unit)
 static inline pl_who pl_who_lane(uint32_t block, unsigned unit, unsigned lane)
 {
     return (pl_who)block << 16 | (unit + 1) << 8 | (lane + 1);
+}
+
+/* Lists may say of the same accesses up to when a proxy fence has passed them on to the
+ * asynchronous proxy, in shared and in global memory: in lines of their own, about block numbers
+ * with one of these bits. */
+#define PL_PROXY_SHARED (1u << 31)
+#define PL_PROXY_GLOBAL (1u << 30)
+#define PL_PROXY_NONE                                                                              \
+    (PL_PROXY_SHARED | PL_PROXY_GLOBAL) /* one that no fence passes anything on to */
+static inline pl_who pl_who_proxy(pl_who who, uint32_t proxy)
+{
+    return who | (pl_who)proxy << 16;
 }
 
 typedef struct pl_known {
@@ -61,6 +78,8 @@ void pl_knowledge_share(pl_knowledge **to, pl_knowledge *b);
 void pl_knowledge_learn(pl_knowledge **to, pl_knowledge *b);
 /* *to learns of all accesses of `who` up to that time. */
 void pl_knowledge_add(pl_knowledge **to, pl_who who, uint32_t until);
+/* A proxy fence: what *to knows, the asynchronous proxy does as well. */
+void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy);
 /* `who` knew all of a when it released at that time. Whoever knows of the accesses of `who` up to
  * then knows a as well, because knowledge is passed on as a whole. NULL is allowed; the first
  * origin stays. */

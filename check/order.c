@@ -383,6 +383,36 @@ static void fence(pl_warp *w, const pl_insn *i)
     x->plain(w, i);
 }
 
+/* fence.proxy.async: the asynchronous proxy comes to know what the lanes know and have done. */
+static void proxy_fence(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    check_unit *u = unit_of(w);
+    const uint32_t block = block_of(w->cta)->number,
+                   spaces = about(k, w, i)->operand == PL_SP_GLOBAL   ? PL_PROXY_GLOBAL
+                            : about(k, w, i)->operand == PL_SP_SHARED ? PL_PROXY_SHARED
+                                                                      : PL_PROXY_NONE;
+    pl_order_settle(w, u);
+    const bool all = !u->apart && !(pl_alive(w) & ~w->exec);
+    if (!all) part(u);
+    for (uint32_t proxy = PL_PROXY_GLOBAL; proxy; proxy <<= 1) {
+        if (!(spaces & proxy)) continue;
+        if (all) {
+            pl_knowledge_pass(&u->common, proxy);
+            pl_knowledge_add(&u->common, pl_who_proxy(pl_who_unit(block, unit_index(w)), proxy),
+                             k->time);
+        }
+        for (uint32_t m = all ? 0 : w->exec; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            pl_knowledge_pass(&u->lane[l], proxy);
+            pl_knowledge_add(&u->lane[l], pl_who_proxy(pl_who_lane(block, unit_index(w), l), proxy),
+                             k->time);
+        }
+    }
+    tick(k, u);
+    about(k, w, i)->plain(w, i);
+}
+
 static sync_place *find(sync_places *t, uint64_t address)
 {
     if (!t->cap) return NULL;
@@ -630,11 +660,48 @@ static void close_group(pl_check *k, check_unit *u, unsigned family)
     u->group[family].stamp = k->time;
 }
 
+/* Lanes have waited until an agent was done with what it began up to that time. */
+static void agent_is_done(pl_warp *w, check_unit *u, uint32_t lanes, unsigned agent, uint32_t until)
+{
+    const uint32_t block = block_of(w->cta)->number;
+    pl_knowledge *done = NULL;
+    /* a product is one of all four warps */
+    if (!(pl_alive(w) & ~lanes) || agent / PL_UNITS * PL_UNITS == PL_PRODUCTS) {
+        pl_knowledge_add(&done, pl_who_unit(block, agent), until);
+        learn(w, u, lanes, done, false);
+        pl_knowledge_drop(done);
+        return;
+    }
+    for (uint32_t m = lanes; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        pl_knowledge *one = NULL;
+        pl_knowledge_add(&one, pl_who_lane(block, agent, l), until);
+        learn(w, u, 1u << l, one, false);
+        pl_knowledge_drop(one);
+    }
+}
+
+/* The lanes wait for a group: which agents have done it then, and until when? */
+static void wait_for(pl_warp *w, check_unit *u, uint32_t lanes, unsigned family, uint32_t number,
+                     bool reads_only)
+{
+    static const unsigned first[] = {PL_AGENTS, PL_BULK_READS, PL_PRODUCTS};
+    const unsigned n = unit_index(w), agent = first[family];
+    const uint32_t until = u->group[family].at[number % GROUPS];
+    if (family < 2) agent_is_done(w, u, lanes, agent + n, until);
+    if (family == 1 && !reads_only) agent_is_done(w, u, lanes, PL_BULK_WRITES + n, until);
+    for (unsigned other = n / 4 * 4; family == 2 && other < n / 4 * 4 + 4; other++) {
+        const check_unit *x = &block_of(w->cta)->unit[other];
+        if (other < block_of(w->cta)->units && x->group[2].n > number)
+            agent_is_done(w, u, lanes, agent + other, x->group[2].at[number % GROUPS]);
+    }
+}
+
 static void copy_group(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const bool bulk = pl_insn_has(i, W_bulk), all = pl_insn_has(i, W_wait_all),
-               commit = pl_insn_has(i, W_commit_group);
+    const bool all = pl_insn_has(i, W_wait_all), commit = pl_insn_has(i, W_commit_group);
+    const unsigned family = pl_forms[i->form].mnem == M_wgmma ? 2 : pl_insn_has(i, W_bulk);
     const unsigned from = w->half;
     for (unsigned half = 0; half < w->halves; half++) {
         const uint32_t lanes = (uint32_t)(w->all >> half * PL_LANES);
@@ -642,25 +709,11 @@ static void copy_group(pl_warp *w, const pl_insn *i)
         pl_warp_half(w, half);
         check_unit *u = unit_of(w);
         pl_order_settle(w, u);
-        if (commit || all) close_group(k, u, bulk);
+        if (commit || all) close_group(k, u, family);
         const uint64_t keep = all ? 0 : (uint64_t)i->imm;
-        if (commit || u->group[bulk].n <= keep || keep >= GROUPS) continue;
-        const uint32_t until = u->group[bulk].at[(u->group[bulk].n - 1 - keep) % GROUPS],
-                       block = block_of(w->cta)->number;
-        const unsigned agent = PL_AGENTS + (unsigned)bulk * PL_UNITS + unit_index(w);
-        pl_knowledge *landed = NULL;
-        if (!(pl_alive(w) & ~lanes)) {
-            pl_knowledge_add(&landed, pl_who_unit(block, agent), until);
-            learn(w, u, lanes, landed, false);
-        }
-        for (uint32_t m = pl_alive(w) & ~lanes ? lanes : 0; m; m &= m - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(m);
-            pl_knowledge *one = NULL;
-            pl_knowledge_add(&one, pl_who_lane(block, agent, l), until);
-            learn(w, u, 1u << l, one, false);
-            pl_knowledge_drop(one);
-        }
-        pl_knowledge_drop(landed);
+        if (!commit && u->group[family].n > keep && keep < GROUPS)
+            wait_for(w, u, lanes, family, (uint32_t)(u->group[family].n - 1 - keep),
+                     pl_insn_has(i, W_read));
     }
     pl_warp_half(w, from);
     about(k, w, i)->plain(w, i);
@@ -673,7 +726,7 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
     *stamp = k->time;
     if (o->family == PL_ASYNC_BULK_GROUP) {
         *stamp = u->group[1].stamp;
-        return PL_AGENTS + PL_UNITS + unit_index(w);
+        return PL_BULK_READS + unit_index(w);
     }
     const pl_cluster *x = w->cta->cluster; /* whose object? */
     pl_cta *owner = NULL;
@@ -709,7 +762,8 @@ void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
     x->refs++;
     b->cluster = x;
     for (unsigned n = 0; n < b->units; n++)
-        b->unit[n].stamp = b->unit[n].group[0].stamp = b->unit[n].group[1].stamp = k->time;
+        b->unit[n].stamp = b->unit[n].group[0].stamp = b->unit[n].group[1].stamp =
+            b->unit[n].group[2].stamp = k->time;
 }
 
 static void free_unit(check_unit *u)
@@ -761,6 +815,14 @@ pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x)
     switch ((int)f->mnem) {
     case M_membar:
     case M_fence:
+        if (pl_insn_has(i, W_async) || pl_insn_has(i, W_async__generic)) {
+            x->operand =
+                pl_insn_has(i, W_global) ? PL_SP_GLOBAL
+                : f->noperands || pl_insn_has(i, W_shared__cta) || pl_insn_has(i, W_shared__cluster)
+                    ? PL_SP_SHARED
+                    : PL_SP_GENERIC;
+            return proxy_fence;
+        }
         if (pl_insn_has(i, W_alias) || pl_insn_has(i, W_proxy)) return NULL;
         x->level = pl_order_level(f->mnem == M_membar ? pl_mod(f, i->mods, G_level) : scope);
         x->acquire = sem != W_release;
@@ -788,6 +850,8 @@ pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x)
             return mbarrier;
         }
         return NULL;
+    case M_wgmma:
+        return pl_insn_has(i, W_commit_group) || pl_insn_has(i, W_wait_group) ? copy_group : NULL;
     default: return NULL;
     }
 }

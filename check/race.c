@@ -6,37 +6,8 @@
  * not depend on which of the two came first, only on what the threads did between them. */
 #include <string.h>
 
-#include "check/internal.h"
+#include "check/race.h"
 #include "emu/exec/memory/address.h"
-
-enum { SUSPECTS = 8 }; /* races of one instruction that are looked at: more are alike */
-
-/* A race that an access has met; its values are known once the instruction has executed. */
-typedef struct suspect {
-    pl_finding_kind kind;
-    pl_context other;
-    pl_touch touch;
-    unsigned lane, bytes, count; /* count: cases that are alike */
-    bool in_step;                /* both are lanes of this very instruction */
-    place at;
-    uint64_t before;
-} suspect;
-
-/* One instruction of one group while its accesses are entered. */
-typedef struct visit {
-    pl_check *k;
-    pl_warp *w;
-    check_unit *u;
-    const check_block *block;
-    pl_context self;
-    unsigned agent_lane; /* of an agent; PL_LANES: the lane itself acts */
-    uint32_t context[2]; /* its number in global and in shared memory, 0: none yet */
-    pl_contexts *pool;   /* of the access that is entered */
-    bool reread;         /* the lane has read what it writes to since that was last written */
-    uint32_t memo;       /* context that every lane of the group is known to come after */
-    suspect suspect[SUSPECTS];
-    unsigned n;
-} visit;
 
 bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
                  place *p)
@@ -64,7 +35,7 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
 }
 
 /* The contexts of one instruction of a group are the same until the group synchronises. */
-static uint32_t context_of(visit *v, bool shared, pl_contexts *pool)
+static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool)
 {
     struct recent *r = &v->u->recent[shared][v->self.pc % RECENT];
     if (r->pc == v->self.pc && r->stamp == v->self.stamp && r->context &&
@@ -76,7 +47,7 @@ static uint32_t context_of(visit *v, bool shared, pl_contexts *pool)
 }
 
 /* Does the access come before what the lane does now? */
-static bool before(visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool before(pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     const bool own = x->block == v->self.block;
     if (own && x->unit == unit_index(v->w) && pl_touch_lane(t) == lane && !pl_touch_several(t))
@@ -97,7 +68,8 @@ static bool before(visit *v, const pl_context *x, pl_touch t, unsigned lane)
            x->pc != v->self.pc; /* lanes of a warp go in step */
 }
 
-static bool heard_at(const visit *v, const pl_context *x, pl_touch t, unsigned lane, unsigned scope)
+static bool heard_at(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane,
+                     unsigned scope)
 {
     const pl_knowledge *heard = v->u->fence ? v->u->fence[lane].heard[scope] : NULL;
     return x->flags & v->self.flags & PL_ACCESS_STRONG &&
@@ -106,14 +78,14 @@ static bool heard_at(const visit *v, const pl_context *x, pl_touch t, unsigned l
 
 /* The same for a read and an earlier write that are both strong: what the lane has read tells it of
  * the write, even without a fence behind that. */
-static bool heard_of(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool heard_of(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     return heard_at(v, x, t, lane, PL_SCOPE_GPU) &&
            !(v->self.flags & PL_ACCESS_WRITES && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE);
 }
 
 /* Does the thread only look at memory, again and again perhaps, until somebody writes it? */
-static bool waits(const visit *v, const pl_context *x)
+static bool waits(const pl_visit *v, const pl_context *x)
 {
     return !(x->flags & PL_ACCESS_WRITES) && v->k->insn[x->pc].looped;
 }
@@ -121,7 +93,7 @@ static bool waits(const visit *v, const pl_context *x)
 /* Accesses of different warps that only luck orders: two writes, one of them volatile, or a
  * volatile write and a volatile read that does not wait for it. No race to the PTX model, but
  * seldom meant. */
-static bool volatile_only(const visit *v, const pl_context *x)
+static bool volatile_only(const pl_visit *v, const pl_context *x)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
     if (!(both & PL_ACCESS_STRONG) || (x->block == v->self.block && x->unit == v->self.unit))
@@ -132,20 +104,20 @@ static bool volatile_only(const visit *v, const pl_context *x)
 }
 
 /* A fence or an atomic operation would order the two if its scope were wider. */
-static bool too_narrow(const visit *v, const pl_context *x, pl_touch t, unsigned lane)
+static bool too_narrow(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
     return !pl_touch_several(t) && (x->flags | v->self.flags) & PL_ACCESS_VOLATILE &&
            heard_at(v, x, t, lane, PL_SCOPE_NONE) && !heard_at(v, x, t, lane, PL_SCOPE_GPU);
 }
 
-static bool morally_strong(const visit *v, const pl_context *x)
+static bool morally_strong(const pl_visit *v, const pl_context *x)
 {
     if (!(x->flags & v->self.flags & PL_ACCESS_STRONG)) return false;
     const unsigned distance = pl_order_distance(v->w, x->block);
     return x->level >= distance && v->self.level >= distance;
 }
 
-static pl_finding_kind kind_of(const visit *v, const pl_context *x, bool narrow)
+static pl_finding_kind kind_of(const pl_visit *v, const pl_context *x, bool narrow)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
     if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
@@ -164,47 +136,60 @@ static uint64_t value_at(const uint8_t *p, unsigned bytes)
     return v;
 }
 
-static void suspected(visit *v, const pl_context *x, pl_touch t, unsigned lane, const place *p,
-                      unsigned bytes)
+static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl_touch t,
+                      unsigned lane, const place *p, unsigned bytes)
 {
-    const pl_finding_kind kind = kind_of(v, x, too_narrow(v, x, t, lane));
     for (unsigned n = 0; n < v->n; n++) {
-        suspect *s = &v->suspect[n];
+        pl_suspect *s = &v->suspect[n];
         if (s->kind != kind || s->other.pc != x->pc || s->at.owner != p->owner ||
-            (kind == PL_FK_RACE_WAW && v->n < SUSPECTS))
+            (kind == PL_FK_RACE_WAW && v->n < PL_SUSPECTS))
             continue;
         s->count++;
         return;
     }
-    if (v->n == SUSPECTS) return;
+    if (v->n == PL_SUSPECTS) return;
     v->suspect[v->n++] =
-        (suspect){.kind = kind,
-                  .other = *x,
-                  .touch = t,
-                  .lane = lane,
-                  .bytes = bytes,
-                  .in_step = x->block == v->self.block && x->unit == v->self.unit &&
-                             x->pc == v->self.pc && x->stamp == v->self.stamp,
-                  .at = *p,
-                  .before = value_at(p->bytes, bytes)};
+        (pl_suspect){.kind = kind,
+                     .other = *x,
+                     .touch = t,
+                     .lane = lane,
+                     .bytes = bytes,
+                     .in_step = x->block == v->self.block && x->unit == v->self.unit &&
+                                x->pc == v->self.pc && x->stamp == v->self.stamp,
+                     .at = *p,
+                     .before = value_at(p->bytes, bytes)};
+}
+
+/* What loads and stores wrote and what another proxy sees are ordered by a proxy fence, besides. */
+static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
+{
+    const pl_grid *g = v->w->grid;
+    if (!v->proxy || x->unit >= PL_UNITS || !(x->flags & PL_ACCESS_WRITES) ||
+        (x->block < g->first_block && g->before && g->before->complete))
+        return false;
+    return x->stamp > pl_knowledge_of(knowledge_of(v->u, lane), x->block | v->proxy, x->unit,
+                                      pl_touch_several(t) ? PL_EVERY : pl_touch_lane(t));
 }
 
 /* Compares with one entry of a cell. True: that comes before. */
-static bool compare(visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
+static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsigned bytes)
 {
     const pl_context *x = &v->pool->at[pl_touch_context(t)];
     if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block)
         return false; /* scopes reach the own block, whatever orders the two */
-    if (before(v, x, t, lane)) return true;
+    if (before(v, x, t, lane)) {
+        if (fenced_off(v, x, t, lane)) suspected(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);
+        return true;
+    }
     if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
     if (morally_strong(v, x) && v->reread && x->flags & PL_ACCESS_WRITES) return true;
     if (morally_strong(v, x) && !volatile_only(v, x) && !too_narrow(v, x, t, lane)) return false;
-    suspected(v, x, t, lane, p, bytes);
+    suspected(v, x, kind_of(v, x, too_narrow(v, x, t, lane)), t, lane, p, bytes);
     return false;
 }
 
 /* Takes an access among the three that later writes are compared with. */
-static void insert(visit *v, pl_cell *c, pl_touch t, unsigned lane)
+static void insert(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane)
 {
     const pl_touch old[3] = {c->other[0], c->other[1], c->other[2]};
     pl_touch group = 0, block = 0;
@@ -222,7 +207,7 @@ static void insert(visit *v, pl_cell *c, pl_touch t, unsigned lane)
     c->other[2] = block;
 }
 
-static void enter_read(visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+static void enter_read(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
                        unsigned bytes)
 {
     if (c->other[0] == t) return;
@@ -243,7 +228,7 @@ static void enter_read(visit *v, pl_cell *c, pl_touch t, unsigned lane, const pl
 
 /* A strong write of the lane comes behind the one that its strong read of the same bytes has seen.
  */
-static bool has_read(const visit *v, const pl_cell *c, unsigned lane)
+static bool has_read(const pl_visit *v, const pl_cell *c, unsigned lane)
 {
     for (unsigned n = 0; n < 3; n++) {
         if (!c->other[n]) continue;
@@ -255,7 +240,7 @@ static bool has_read(const visit *v, const pl_cell *c, unsigned lane)
     return false;
 }
 
-static void enter_write(visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
+static void enter_write(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, const place *p,
                         unsigned bytes)
 {
     const bool others = c->other[0] | c->other[1] | c->other[2];
@@ -281,7 +266,7 @@ static void enter_write(visit *v, pl_cell *c, pl_touch t, unsigned lane, const p
 }
 
 /* Enters [p, p + bytes) for one lane. */
-static void enter(visit *v, unsigned lane, const place *p, unsigned bytes)
+void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
 {
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
@@ -331,6 +316,7 @@ static const char *verb_of(const pl_context *x, const pl_insn *i)
                   {W_min, "atomically takes the minimum with"},
                   {W_max, "atomically takes the maximum with"}};
     const bool writes = x->flags & PL_ACCESS_WRITES;
+    if (pl_forms[i->form].mnem == M_wgmma) return "multiplies";
     if (x->flags & PL_ACCESS_ASYNC) return writes ? "copies to" : "copies from";
     if (!(x->flags & PL_ACCESS_ATOMIC)) return writes ? "writes" : "reads";
     for (size_t n = 0; n < sizeof atomic / sizeof *atomic; n++)
@@ -339,7 +325,8 @@ static const char *verb_of(const pl_context *x, const pl_insn *i)
 }
 
 /* The register that a lane of a plain store writes, as the bytes in memory. */
-static bool stored(const visit *v, const pl_insn *i, unsigned lane, unsigned bytes, uint64_t *value)
+static bool stored(const pl_visit *v, const pl_insn *i, unsigned lane, unsigned bytes,
+                   uint64_t *value)
 {
     if (pl_forms[i->form].mnem != M_st || i->sel[PL_M_COUNT] != 1 || bytes > 8 ||
         i->op[1] == PL_NO_OPERAND)
@@ -350,7 +337,7 @@ static bool stored(const visit *v, const pl_insn *i, unsigned lane, unsigned byt
     return true;
 }
 
-static void report(visit *v, const pl_insn *i, const suspect *s)
+static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
 {
     uint64_t now = value_at(s->at.bytes, s->bytes), theirs = s->before;
     pl_finding_kind kind = s->kind;
@@ -378,9 +365,13 @@ static void report(visit *v, const pl_insn *i, const suspect *s)
     f->by.verb = verb_of(&v->self, i);
     f->other.verb = verb_of(&s->other, other);
     f->other.several = pl_touch_several(s->touch) && f->same_warp;
-    pl_party_place(v->k, &f->by, v->self.block, v->self.unit % PL_UNITS, s->lane);
-    pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
-                   pl_touch_lane(s->touch));
+    pl_party_place(v->k, &f->by, v->self.block, unit_index(v->w), s->lane);
+    if (s->other.unit >= PL_OBJECTS)
+        pl_party_place(v->k, &f->other, s->other.block, s->other.issuer / PL_LANES,
+                       s->other.issuer % PL_LANES);
+    else
+        pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
+                       pl_touch_lane(s->touch));
     f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES;
     f->by.value = now;
     f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
@@ -391,7 +382,7 @@ static void report(visit *v, const pl_insn *i, const suspect *s)
 
 /* ---- instructions ---- */
 
-static void open_visit(visit *v, pl_warp *w, const pl_insn *i, const check_insn *x)
+void pl_visit_open(pl_visit *v, pl_warp *w, const pl_insn *i, const check_insn *x)
 {
     v->k = check_of(w);
     v->w = w;
@@ -403,16 +394,17 @@ static void open_visit(visit *v, pl_warp *w, const pl_insn *i, const check_insn 
     v->memo = 0;
     v->n = 0;
     v->agent_lane = PL_LANES;
+    v->proxy = 0;
     pl_order_settle(w, v->u);
     v->self = (pl_context){.block = v->block->number,
                            .stamp = v->u->stamp,
                            .pc = (uint32_t)(i - w->code),
                            .unit = (uint8_t)unit_index(w),
                            .flags = x->flags,
-                           .level = x->level};
+                           .level = x->level & 15u};
 }
 
-static void close_visit(visit *v, const pl_insn *i)
+void pl_visit_close(pl_visit *v, const pl_insn *i)
 {
     for (unsigned n = 0; n < v->n; n++) report(v, i, &v->suspect[n]);
 }
@@ -427,8 +419,8 @@ static void access_memory(pl_warp *w, const pl_insn *i)
     const bool strong = x->flags & PL_ACCESS_STRONG, writes = x->flags & PL_ACCESS_WRITES;
     uint64_t addr[PL_LANES];
     place at[PL_LANES];
-    visit v;
-    open_visit(&v, w, i, x);
+    pl_visit v;
+    pl_visit_open(&v, w, i, x);
     pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     const uint32_t exec = w->exec;
     uint32_t found = 0;
@@ -436,7 +428,7 @@ static void access_memory(pl_warp *w, const pl_insn *i)
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (!pl_place_of(w, l, space, addr[l], bytes, &at[l]) || !at[l].bytes) continue;
         found |= 1u << l;
-        enter(&v, l, &at[l], bytes);
+        pl_visit_enter(&v, l, &at[l], bytes);
     }
     found &= pl_mem_execute(w, i, x);
     for (uint32_t m = strong ? found : 0; m; m &= m - 1) {
@@ -447,7 +439,7 @@ static void access_memory(pl_warp *w, const pl_insn *i)
     for (uint32_t m = writes && !strong && (k->places.n || v.block->places.n) ? found : 0; m;
          m &= m - 1) /* a plain store ends what was released there */
         pl_order_writes(w, x, (unsigned)__builtin_ctz(m), &at[__builtin_ctz(m)]);
-    close_visit(&v, i);
+    pl_visit_close(&v, i);
 }
 
 /* Instructions that tell what they touched. */
@@ -456,8 +448,8 @@ static void other_memory(pl_warp *w, const pl_insn *i)
     pl_check *k = check_of(w);
     const check_insn *x = about(k, w, i);
     pl_memory_effect own, *const fx = w->fx;
-    visit v;
-    open_visit(&v, w, i, x);
+    pl_visit v;
+    pl_visit_open(&v, w, i, x);
     if (!fx) w->fx = &own;
     w->fx->mask = 0;
     x->plain(w, i);
@@ -467,10 +459,10 @@ static void other_memory(pl_warp *w, const pl_insn *i)
         place p;
         if ((e->space == PL_SP_SHARED || e->space == PL_SP_GLOBAL) && e->size &&
             pl_place_of(w, l, (pl_space)e->space, e->addr[l], e->size, &p) && p.bytes)
-            enter(&v, l, &p, e->size);
+            pl_visit_enter(&v, l, &p, e->size);
     }
     w->fx = fx;
-    close_visit(&v, i);
+    pl_visit_close(&v, i);
 }
 
 unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane)
@@ -494,9 +486,9 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, to);
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32_2, (int32_t)i->target, from);
     for (int write = 0; write < 2; write++) {
-        visit v;
+        pl_visit v;
         half.flags = (uint8_t)(PL_ACCESS_ASYNC | (write ? PL_ACCESS_WRITES : 0));
-        open_visit(&v, w, i, &half);
+        pl_visit_open(&v, w, i, &half);
         v.self.unit = (uint8_t)(PL_AGENTS + unit_index(w));
         v.self.stamp = v.u->group[0].stamp;
         for (uint32_t m = w->exec; m; m &= m - 1) {
@@ -507,60 +499,11 @@ static void copy_async(pl_warp *w, const pl_insn *i)
                 pl_place_of(w, l, write ? PL_SP_SHARED : PL_SP_GLOBAL, write ? to[l] : from[l],
                             here, &p) &&
                 p.bytes)
-                enter(&v, l, &p, here);
+                pl_visit_enter(&v, l, &p, here);
         }
-        close_visit(&v, i);
+        pl_visit_close(&v, i);
     }
     x->plain(w, i);
-}
-
-bool pl_place_at(pl_warp *w, uint8_t *bytes, place *p)
-{
-    const pl_cluster *x = w->cta->cluster;
-    *p = (place){.bytes = bytes};
-    for (uint32_t r = 0; r < (x ? x->size : 1); r++) {
-        pl_cta *c = x ? x->cta[r] : w->cta;
-        if (!c || bytes < c->shared || bytes >= c->shared + c->shared_end) continue;
-        p->owner = block_of(c);
-        p->address = (uint64_t)(bytes - c->shared);
-        return true;
-    }
-    const pl_memory *m = w->grid->memory;
-    for (size_t n = 0; n < m->n; n++)
-        if (bytes >= m->alloc[n].bytes && bytes < m->alloc[n].bytes + m->alloc[n].size) {
-            p->address =
-                m->alloc[n].address + (uint64_t)(bytes - m->alloc[n].bytes) - check_of(w)->base;
-            return !m->alloc[n].constant && p->address < PL_CHECK_SPAN;
-        }
-    return false;
-}
-
-void pl_race_copy(pl_warp *w, const pl_async_op *o)
-{
-    if (o->family == PL_ASYNC_GROUP || o->kind == PL_ASYNC_ARRIVE) return;
-    unsigned lane = w->exec ? (unsigned)__builtin_ctz(w->exec) : 0;
-    const unsigned issuer = lane;
-    uint32_t stamp;
-    const unsigned agent = pl_order_agent(w, o, &lane, &stamp);
-    if (!agent || o->kind == PL_ASYNC_TENSOR) return;
-    const check_insn x = {.flags = PL_ACCESS_ASYNC};
-    for (int write = 0; write < 2; write++) {
-        visit v;
-        place p;
-        if (!write && !o->from) continue;
-        open_visit(&v, w, &w->code[w->pc], &x);
-        v.self.unit = (uint8_t)agent;
-        v.self.stamp = stamp;
-        v.self.flags |= write ? PL_ACCESS_WRITES : 0;
-        if (write && o->kind == PL_ASYNC_REDUCE) {
-            v.self.flags |= PL_ACCESS_ATOMIC | PL_ACCESS_STRONG;
-            v.self.level = PL_SCOPE_GPU;
-        }
-        if (!pl_place_at(w, write ? o->to : (uint8_t *)(uintptr_t)o->from, &p)) continue;
-        v.agent_lane = lane;
-        enter(&v, issuer, &p, o->bytes);
-        close_visit(&v, &w->code[w->pc]);
-    }
 }
 
 pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)

@@ -26,9 +26,9 @@ enum {
 
 typedef struct pl_context {
     uint32_t block, stamp, pc;
-    uint8_t unit, flags; /* PL_ACCESS_* */
-    uint8_t level;       /* of strong accesses: PL_SCOPE_* */
-    uint8_t spare;
+    uint8_t unit, flags;  /* PL_ACCESS_* */
+    uint16_t level : 4;   /* of strong accesses: PL_SCOPE_* */
+    uint16_t issuer : 12; /* agents: number of the thread that started it */
 } pl_context;
 
 /* A growing list of contexts; number 0 is none. */

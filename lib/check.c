@@ -210,14 +210,16 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
 {
     const bool once = f->by.pc == f->other.pc;
     return pl_arena_printf(
-        c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; nothing orders the two",
-        tool_word(f->kind), kind_info[f->kind].word, party(c, &f->by), f->by.verb, f->where,
-        space_word(f->space), value(c, &f->by),
+        c->arena, "%s-%s: %s %s %s %s memory%s, and %s %s it %s%s%s; %s", tool_word(f->kind),
+        kind_info[f->kind].word, party(c, &f->by), f->by.verb, f->where, space_word(f->space),
+        value(c, &f->by),
         f->other.several
             ? pl_arena_printf(c->arena, "another lane of the warp of %s", party(c, &f->other))
             : party(c, &f->other),
         f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
-        value(c, &f->other));
+        value(c, &f->other),
+        f->kind == PL_FK_RACE_PROXY ? "no proxy fence passes the write on"
+                                    : "nothing orders the two");
 }
 
 /* What would order the two, or make the order matter no more. */
@@ -236,8 +238,12 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
                                                : "the end of a launch",
                                there, here);
     case PL_FK_RACE_ASYNC:
+        if (!f->same_block) break;
         return "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the mbarrier "
                "that it completes at), then meet at a barrier if another thread goes on";
+    case PL_FK_RACE_PROXY:
+        return "a barrier does not pass writes on to copies and wgmma: let the threads that write "
+               "execute fence.proxy.async in front of it";
     case PL_FK_RACE_VOLATILE:
         return "volatile orders nothing: put __threadfence() before the write that hands over and "
                "after the read that takes over, or a barrier between the two";

@@ -10,6 +10,8 @@
 #include "emu/exec/exec.h"
 
 struct pl_async_op;
+struct pl_wgmma_op;
+struct pl_matrix_source;
 
 typedef struct pl_hooks {
     /* A block starts: its shared memory has its first contents. False: out of memory. */
@@ -22,6 +24,10 @@ typedef struct pl_hooks {
     void (*barrier_completes)(const struct pl_hooks *h, pl_cta *c, uint32_t id);
     /* A lane starts an asynchronous operation. */
     void (*async_starts)(const struct pl_hooks *h, pl_warp *w, const struct pl_async_op *o);
+    /* A warp multiplies matrices by wgmma: lines 16 * (its place in the warpgroup) and 15 more of
+     * `a` (NULL: registers), and all op->n lines of `b`, which has k elements each. */
+    void (*multiplies)(const struct pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *op,
+                       const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes execute a _sync instruction whose mask leaves them out. True: the checker has taken

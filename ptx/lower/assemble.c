@@ -183,8 +183,8 @@ static bool join_ready(pl_assembly *x)
     for (; !x->failed && x->joined < x->n && x->ranked[x->joined]->ready; x->joined++) {
         job *j = x->ranked[x->joined];
         pl_prog_func *f = &x->p->funcs.at[j->f->index];
-        j->out.static_shared =
-            f->static_shared; /* a kernel that was begun early does not know it */
+        j->out.static_shared = f->static_shared; /* a kernel that was begun early does not know */
+        j->out.shared = f->shared;
         *f = j->out;
         pl_compile_unit_join(x->p, f, &j->part);
         if (j->arena) {

@@ -240,3 +240,294 @@ extern "C" __global__ void bytes_ok(unsigned char *out)
 {
     out[threadIdx.x] = threadIdx.x;
 }
+
+// ---- what is copied or multiplied beside the threads: fences between proxies, and waits ----
+
+__device__ static unsigned at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+__device__ static void fence_proxy()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+__device__ static void copy_out(int *to, const int *from, unsigned bytes)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(at(from)), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+__device__ static void copy_in(int *to, const int *from, unsigned bytes, unsigned long long *bar)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(at(bar)), "r"(bytes) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(at(to)), "l"(from), "r"(bytes), "r"(at(bar)) : "memory");
+}
+
+__device__ static void init_bar(unsigned long long *bar)
+{
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at(bar)) : "memory");
+    __syncthreads();
+}
+
+__device__ static void wait_bar(unsigned long long *bar, unsigned phase)
+{
+    unsigned done;
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(bar)), "r"(phase) : "memory");
+    while (!done);
+}
+
+// A barrier orders threads, but does not pass their writes on to the copy engine.
+extern "C" __global__ void passed_on(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    tile[t] = t;
+    __syncthreads();
+    if (t == 0) {
+        copy_out(out, tile, sizeof tile);
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+extern "C" __global__ void passed_on_ok(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    tile[t] = t;
+    fence_proxy();
+    __syncthreads();
+    if (t == 0) {
+        copy_out(out, tile, sizeof tile);
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+}
+
+// The tile is written again while it may still be copied.
+extern "C" __global__ void reused(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    for (int k = 0; k < 2; k++) {
+        tile[t] = t + k;
+        fence_proxy();
+        __syncthreads();
+        if (t == 0) copy_out(out + 64 * k, tile, sizeof tile);
+        __syncthreads();
+    }
+    if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+extern "C" __global__ void reused_ok(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    for (int k = 0; k < 2; k++) {
+        tile[t] = t + k;
+        fence_proxy();
+        __syncthreads();
+        if (t == 0) {
+            copy_out(out + 64 * k, tile, sizeof tile);
+            asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        }
+        __syncthreads();
+    }
+    if (t == 0) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+// wait_group.read waits until the tile has been read, not until the result has been written.
+extern "C" __global__ void read_back(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    tile[t] = t;
+    fence_proxy();
+    __syncthreads();
+    if (t == 0) {
+        copy_out(out, tile, sizeof tile);
+        asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        out[64] = *(volatile int *)out;
+    }
+}
+
+extern "C" __global__ void read_back_ok(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    int t = threadIdx.x;
+    tile[t] = t;
+    fence_proxy();
+    __syncthreads();
+    if (t == 0) {
+        copy_out(out, tile, sizeof tile);
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        out[64] = *(volatile int *)out;
+    }
+}
+
+// Only the thread that starts the copy waits for it; the barrier comes before that.
+extern "C" __global__ void fetched(int *out, const int *in)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ unsigned long long bar;
+    int t = threadIdx.x;
+    init_bar(&bar);
+    if (t == 0) copy_in(tile, in, sizeof tile, &bar);
+    __syncthreads();
+    if (t == 0) wait_bar(&bar, 0);
+    out[t] = tile[t];
+}
+
+extern "C" __global__ void fetched_ok(int *out, const int *in)
+{
+    __shared__ __align__(128) int tile[64];
+    __shared__ unsigned long long bar;
+    int t = threadIdx.x;
+    init_bar(&bar);
+    if (t == 0) copy_in(tile, in, sizeof tile, &bar);
+    wait_bar(&bar, 0);
+    out[t] = tile[t];
+}
+
+// Tiles of tensors: read too early; stored without a fence between the proxies.
+struct __align__(64) map { char bytes[128]; };
+
+__device__ static void load_tile(float *to, const map *m, int x, int y, unsigned long long *bar)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" ::"r"(at(bar)) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(at(to)), "l"(m), "r"(x), "r"(y), "r"(at(bar)) : "memory");
+}
+
+__device__ static void store_tile(const map *m, int x, int y, const float *from)
+{
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(m), "r"(x), "r"(y), "r"(at(from)) : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+
+extern "C" __global__ void tile_early(const __grid_constant__ map in, const __grid_constant__ map out)
+{
+    __shared__ __align__(128) float tile[256];
+    __shared__ unsigned long long bar;
+    int t = threadIdx.x;
+    init_bar(&bar);
+    if (t == 0) load_tile(tile, &in, 0, 0, &bar);
+    __syncthreads();
+    tile[t] *= 2;
+    wait_bar(&bar, 0);
+    fence_proxy();
+    __syncthreads();
+    if (t == 0) store_tile(&out, 0, 0, tile);
+}
+
+extern "C" __global__ void tile_unfenced(const __grid_constant__ map in, const __grid_constant__ map out)
+{
+    __shared__ __align__(128) float tile[256];
+    __shared__ unsigned long long bar;
+    int t = threadIdx.x;
+    init_bar(&bar);
+    if (t == 0) load_tile(tile, &in, 0, 0, &bar);
+    wait_bar(&bar, 0);
+    tile[t] *= 2;
+    __syncthreads();
+    if (t == 0) store_tile(&out, 0, 0, tile);
+}
+
+extern "C" __global__ void tile_ok(const __grid_constant__ map in, const __grid_constant__ map out)
+{
+    __shared__ __align__(128) float tile[256];
+    __shared__ unsigned long long bar;
+    int t = threadIdx.x;
+    init_bar(&bar);
+    if (t == 0) load_tile(tile, &in, 0, 0, &bar);
+    wait_bar(&bar, 0);
+    tile[t] *= 2;
+    fence_proxy();
+    __syncthreads();
+    if (t == 0) store_tile(&out, 0, 0, tile);
+}
+
+// Two blocks store tiles that overlap.
+extern "C" __global__ void tiles_overlap(const __grid_constant__ map out)
+{
+    __shared__ __align__(128) float tile[256];
+    tile[threadIdx.x] = threadIdx.x + blockIdx.x;
+    fence_proxy();
+    __syncthreads();
+    if (threadIdx.x == 0) store_tile(&out, 0, 4 * blockIdx.x, tile);
+}
+
+extern "C" __global__ void tiles_overlap_ok(const __grid_constant__ map out)
+{
+    __shared__ __align__(128) float tile[256];
+    tile[threadIdx.x] = threadIdx.x + blockIdx.x;
+    fence_proxy();
+    __syncthreads();
+    if (threadIdx.x == 0) store_tile(&out, 0, 8 * blockIdx.x, tile);
+}
+
+// A warpgroup multiplies 64x16 by 16x8 matrices, which it has written to shared memory itself.
+__device__ static unsigned long long matrix(const void *p)
+{
+    return (at(p) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32; // core matrices: 128 bytes along k, 256 along lines
+}
+
+__device__ static void fill(unsigned short *a, unsigned short *b)
+{
+    int t = threadIdx.x;
+    for (int k = t; k < 64 * 16; k += 128) a[k] = 0x3c00;
+    b[t] = 0x3c00;
+}
+
+__device__ static void multiply(float d[4], const unsigned short *a, const unsigned short *b)
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "l"(matrix(a)), "l"(matrix(b)) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+__device__ static void wait_product()
+{
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+
+extern "C" __global__ void product_unfenced(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    float d[4];
+    fill(a, b);
+    __syncthreads();
+    multiply(d, a, b);
+    wait_product();
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
+
+// The next matrix is written while the product may still read this one.
+extern "C" __global__ void product_reused(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    float d[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    multiply(d, a, b);
+    __syncthreads();
+    b[threadIdx.x] = 0;
+    wait_product();
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
+
+extern "C" __global__ void product_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    float d[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    multiply(d, a, b);
+    wait_product();
+    __syncthreads();
+    b[threadIdx.x] = 0;
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}

@@ -245,6 +245,11 @@ typedef struct pl_wgmma_op {
     int selector;
 } pl_wgmma_op;
 
+/* The operands in shared memory, and how many elements there are along k in B (in A, sparse ones
+ * half of that). */
+int pl_wgmma_sources(const pl_wgmma_op *op, uint64_t a_desc, uint64_t b_desc, const uint8_t *shared,
+                     uint32_t shared_size, pl_matrix_source *a, pl_matrix_source *b);
+
 /* Number of 32-bit D registers. */
 int pl_wgmma_d_regs(const pl_wgmma_op *op);
 

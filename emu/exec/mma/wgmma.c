@@ -120,6 +120,25 @@ static void from_registers(const uint32_t *const *regs, int k, int bits, uint32_
             }
 }
 
+int pl_wgmma_sources(const pl_wgmma_op *op, uint64_t a_desc, uint64_t b_desc, const uint8_t *shared,
+                     uint32_t shared_size, pl_matrix_source *a, pl_matrix_source *b)
+{
+    const int bits_a = fetched_bits(op->a), bits_b = fetched_bits(op->b);
+    *a = (pl_matrix_source){.desc = pl_wgmma_decode(a_desc),
+                            .bits = bits_a,
+                            .trans = op->a_trans,
+                            .negate = op->negate_a ? 1u << (bits_a - 1) : 0,
+                            .shared = shared,
+                            .size = shared_size};
+    *b = (pl_matrix_source){.desc = pl_wgmma_decode(b_desc),
+                            .bits = bits_b,
+                            .trans = op->b_trans,
+                            .negate = op->negate_b ? 1u << (bits_b - 1) : 0,
+                            .shared = shared,
+                            .size = shared_size};
+    return op->a == PL_TT_B1 ? op->k / 32 : op->k;
+}
+
 bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
                    const uint32_t *const *a_regs, uint64_t a_desc, uint64_t b_desc,
                    const uint32_t *meta, const uint8_t *shared, uint32_t shared_size,
@@ -137,29 +156,18 @@ bool pl_wgmma_warp(const pl_wgmma_op *op, int warp, uint32_t *const *d,
                                  .saturate = op->saturate,
                                  .bits_and = true};
     const pl_tensor_num num = pl_tensor_number(&as_mma);
-    const int bits_a = fetched_bits(op->a), bits_b = fetched_bits(op->b);
-    const int k = op->a == PL_TT_B1 ? op->k / 32 : op->k, ka = op->sparse ? k / 2 : k;
+    pl_matrix_source a, b;
+    const int k = pl_wgmma_sources(op, a_desc, b_desc, shared, shared_size, &a, &b),
+              ka = op->sparse ? k / 2 : k;
     const bool half = op->d == PL_TT_F16;
     const int per_tile = half ? 2 : 4;
-    const pl_matrix_source a = {.desc = pl_wgmma_decode(a_desc),
-                                .bits = bits_a,
-                                .trans = op->a_trans,
-                                .negate = op->negate_a ? 1u << (bits_a - 1) : 0,
-                                .shared = shared,
-                                .size = shared_size};
-    const pl_matrix_source b = {.desc = pl_wgmma_decode(b_desc),
-                                .bits = bits_b,
-                                .trans = op->b_trans,
-                                .negate = op->negate_b ? 1u << (bits_b - 1) : 0,
-                                .shared = shared,
-                                .size = shared_size};
     pl_mma_left_factor left;
     uint32_t right[PL_TENSOR_MAX_K][N], sum[16][N], result[16][N];
 
     left.m = 16;
     left.k = ka;
     if (a_regs)
-        from_registers(a_regs, ka, bits_a, a.negate, left.raw);
+        from_registers(a_regs, ka, a.bits, a.negate, left.raw);
     else if (!pl_matrix_fetch(&a, 16 * warp, 16, ka, left.raw, ka, 1, fault))
         return false;
     for (int t = 0; t < op->n / N; t++) /* all faults first: D must stay untouched */

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/num/modifier_words.h"
 #include "emu/exec/mma/mma.h"
@@ -564,7 +565,14 @@ void exec_wgmma(pl_warp *w, const pl_insn *i, int shape_word, int d, int a, int 
     }
     const uint64_t a_desc = in_regs ? 0 : pl_row64(w, i->op[1])[lane],
                    b_desc = pl_row64(w, i->op[2])[lane];
+    const pl_hooks *h = w->grid->hooks;
     uint32_t fault;
+    if (h) {
+        pl_matrix_source sa, sb;
+        const int k =
+            pl_wgmma_sources(&op, a_desc, b_desc, w->cta->shared, w->cta->shared_end, &sa, &sb);
+        h->multiplies(h, w, &op, in_regs ? NULL : &sa, &sb, k);
+    }
     if (!pl_wgmma_warp(&op, (int)(pl_first_thread(w) / PL_LANES % 4), dr, in_regs ? ar : NULL,
                        a_desc, b_desc, op.sparse ? pl_row32(w, i->op[3]) : NULL, w->cta->shared,
                        w->cta->shared_end, &fault))
