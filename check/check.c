@@ -51,6 +51,7 @@ pl_check *pl_check_open(unsigned tools)
                           .block_freed = block_freed,
                           .async_starts = async_starts,
                           .multiplies = pl_check_product,
+                          .texel = pl_check_texel,
                           .skips = pl_init_skips,
                           .leaves_out = pl_sync_leaves_out,
                           .faults = pl_mem_fault};

@@ -40,6 +40,7 @@ typedef struct pl_check_finding {
     uint64_t count; /* how often */
     uint64_t seed;  /* of the schedule that showed it first; 0: none was asked for */
     bool same_warp, same_block;
+    bool texels; /* race-proxy: by the path of textures or surfaces */
 } pl_check_finding;
 
 typedef struct pl_check pl_check;

@@ -324,13 +324,25 @@ static void follow_undefined(pl_warp *w, const pl_insn *i, pl_traced *s)
     if (!w->stop) write_all(w, s, x, exec | unsure, bits, kinds, origin);
 }
 
-static void follow(pl_warp *w, const pl_insn *i)
+void pl_init_follow(pl_warp *w, const pl_insn *i)
 {
     pl_traced *s = unit_of(w)->traced;
     if (s && s->n)
         follow_undefined(w, i, s);
     else
         known(w, i)->inner(w, i);
+}
+
+void pl_init_inner(pl_warp *w, const pl_insn *i)
+{
+    known(w, i)->inner(w, i);
+}
+
+const pl_init_use *pl_init_results(const pl_warp *w, const pl_insn *i, unsigned *n)
+{
+    const pl_init_insn *x = known(w, i);
+    *n = x->writes;
+    return &check_of(w)->init.use[x->first + x->reads];
 }
 
 void pl_init_skips(const pl_hooks *h, pl_warp *w, const pl_insn *i)
@@ -430,7 +442,7 @@ bool pl_initcheck_begin(pl_check *k)
         x->rule = (uint8_t)pl_rule_of(i);
         x->inner = i->exec;
         pl_exec_fn *memory = pl_init_memory_follower(i);
-        i->exec = memory ? memory : follow;
+        i->exec = memory ? memory : pl_init_follow;
     }
     return true;
 }

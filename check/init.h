@@ -58,6 +58,14 @@ typedef struct pl_init_tables {
     pl_init_use *use;
     uint32_t uses, capuses;
     pl_validity global; /* by address from PL_GLOBAL_BASE on */
+    struct pl_fetched {
+        uint32_t lanes; /* that have read undefined texels, */
+        uint32_t origin[PL_LANES];
+        uint16_t rows;     /* of a wgmma operand with undefined elements, */
+        uint32_t lines[8]; /* and columns of the other; where the first of them comes from */
+        uint32_t operand;
+        bool adds; /* the product is added to what the registers hold */
+    } fetched;     /* by the instruction that executes */
     pl_origin *origin;
     uint32_t norigins, origins; /* used (number 0 is none), allocated */
 } pl_init_tables;
@@ -108,12 +116,30 @@ unsigned pl_rule_apply(const pl_warp *w, const pl_insn *i, const pl_init_insn *x
                        uint32_t *origin);
 
 /* ---- init_memory.c ---- */
+/* Undefined bits of memory. Read: true if there are some, with the origin of the first. */
+bool pl_init_read(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                  uint8_t *bits, uint32_t *origin);
+/* bits NULL: the bytes are defined. */
+void pl_init_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                   const uint8_t *bits, uint32_t origin);
+/* Can there be undefined bytes? */
+bool pl_init_all_defined(const pl_warp *w, pl_space space);
 /* The function that follows an instruction that touches memory or calls; NULL: no such. */
 pl_exec_fn *pl_init_memory_follower(const pl_insn *i);
 void pl_init_copy(pl_warp *w, const struct pl_async_op *o);
 bool pl_init_block_starts(struct pl_check *k, pl_cta *c);
 
+/* ---- texels.c, products.c ---- */
+void pl_init_fetch(pl_warp *w, const pl_insn *i);
+void pl_init_product(pl_warp *w, const pl_insn *i);
+
 /* ---- init.c ---- */
+/* Executes an instruction; other tools hear of it. */
+void pl_init_inner(pl_warp *w, const pl_insn *i);
+/* Executes an instruction whose results depend on its operands alone. */
+void pl_init_follow(pl_warp *w, const pl_insn *i);
+/* The registers that the instruction writes. */
+const pl_init_use *pl_init_results(const pl_warp *w, const pl_insn *i, unsigned *n);
 /* Binds the checker to the program of a launch, behind the other tools. */
 bool pl_initcheck_begin(struct pl_check *k);
 void pl_initcheck_end(struct pl_check *k);

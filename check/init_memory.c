@@ -111,8 +111,21 @@ static void write_bits(pl_warp *w, const spot *p, unsigned bytes, const uint8_t 
     }
 }
 
-/* Can memory that the instruction may touch have undefined bytes? */
-static bool all_defined(const pl_warp *w, pl_space space)
+bool pl_init_read(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                  uint8_t *bits, uint32_t *origin)
+{
+    const spot p = spot_of(w, lane, space, address);
+    return read_bits(w, lane, &p, bytes, bits, origin);
+}
+
+void pl_init_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, unsigned bytes,
+                   const uint8_t *bits, uint32_t origin)
+{
+    const spot p = spot_of(w, lane, space, address);
+    write_bits(w, &p, bytes, bits, origin);
+}
+
+bool pl_init_all_defined(const pl_warp *w, pl_space space)
 {
     const bool global = !check_of(w)->init.global.undefined_pages,
                shared = !w->cta->cluster && !block_of(w->cta)->validity.undefined_pages;
@@ -210,7 +223,7 @@ static void load(pl_warp *w, const pl_insn *i)
         look_at_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
     }
     if (x.space == PL_SP_LOCAL && !s) s = pl_traced_of(w);
-    if (!all_defined(w, x.space) && x.bytes <= MOST_BYTES) {
+    if (!pl_init_all_defined(w, x.space) && x.bytes <= MOST_BYTES) {
         uint64_t addr[PL_LANES];
         pl_addresses(w, i, x.address, x.flags & PL_MF_ADDR32, i->imm, addr);
         for (uint32_t m = exec; m; m &= m - 1) {
@@ -254,7 +267,7 @@ static void store(pl_warp *w, const pl_insn *i)
         look_at_address(w, i, s, x.address, x.flags & PL_MF_ADDR32);
     }
     known(w, i)->inner(w, i);
-    if (((!s || !s->n) && all_defined(w, x.space)) || x.bytes > MOST_BYTES) return;
+    if (((!s || !s->n) && pl_init_all_defined(w, x.space)) || x.bytes > MOST_BYTES) return;
     pl_addresses(w, i, x.address, x.flags & PL_MF_ADDR32, i->imm, addr);
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -275,7 +288,7 @@ static void atomic(pl_warp *w, const pl_insn *i)
     const shape x = shape_of(i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
-    const bool look = !all_defined(w, x.space) && x.bytes <= MOST_BYTES;
+    const bool look = !pl_init_all_defined(w, x.space) && x.bytes <= MOST_BYTES;
     if (s && s->n) {
         const pl_init_use *use = &check_of(w)->init.use[about_it->first];
         pl_traced_guard(w, i, s);
@@ -338,7 +351,7 @@ static void copy_async(pl_warp *w, const pl_insn *i)
     pl_addresses(w, i, 1, flags & PL_MF_ADDR32_2, (int32_t)i->target, from);
     for (unsigned l = 0; l < PL_LANES; l++) from_memory[l] = (uint8_t)pl_copy_reads(w, i, l);
     known(w, i)->inner(w, i);
-    for (uint32_t m = all_defined(w, PL_SP_GENERIC) ? 0 : exec; m; m &= m - 1) {
+    for (uint32_t m = pl_init_all_defined(w, PL_SP_GENERIC) ? 0 : exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         const spot a = spot_of(w, l, PL_SP_GLOBAL, from[l]), b = spot_of(w, l, PL_SP_SHARED, to[l]);
         const unsigned read = from_memory[l];
@@ -365,24 +378,41 @@ static spot spot_at(pl_warp *w, const uint8_t *bytes)
                   .address = p.address};
 }
 
-static bool stored_piece(void *ctx, const pl_tma_piece *p)
+/* A tile that is copied: where it begins in shared memory. */
+typedef struct tile {
+    pl_warp *w;
+    const pl_tma_copy *copy;
+    spot at;
+} tile;
+
+/* A piece of it: bytes outside of the tensor are filled with zeros. Sums count as defined. */
+static bool copy_piece(void *ctx, const pl_tma_piece *piece)
 {
-    pl_warp *w = ctx;
-    const spot to = spot_of(w, 0, PL_SP_GLOBAL, p->address);
-    write_bits(w, &to, p->valid, NULL, 0);
+    const tile *t = ctx;
+    spot shared = t->at;
+    const spot global = spot_of(t->w, 0, PL_SP_GLOBAL, piece->address);
+    const uint32_t offset = piece->shared - t->copy->at;
+    shared.at += offset;
+    shared.address += offset;
+    if (t->copy->kind == PL_TMA_LOAD) {
+        write_bits(t->w, &shared, 16, NULL, 0);
+        copy_bits(t->w, 0, &global, &shared, piece->valid);
+    } else if (t->copy->kind == PL_TMA_STORE) {
+        copy_bits(t->w, 0, &shared, &global, piece->valid);
+    } else {
+        write_bits(t->w, &global, piece->valid, NULL, 0);
+    }
     return true;
 }
 
-/* Bulk copies carry bits along; tiles of tensors and sums count as defined. */
+/* Copies carry bits along; sums count as defined. */
 void pl_init_copy(pl_warp *w, const pl_async_op *o)
 {
     if (o->kind == PL_ASYNC_ARRIVE || o->family == PL_ASYNC_GROUP) return;
     if (o->kind == PL_ASYNC_TENSOR) {
-        const spot tile = spot_at(w, o->tensor->tile);
-        if (o->tensor->kind == PL_TMA_LOAD)
-            write_bits(w, &tile, pl_tma_extent(o->tensor), NULL, 0);
-        else
-            pl_tma_walk(o->tensor, stored_piece, w);
+        tile t = {.w = w, .copy = o->tensor, .at = spot_at(w, o->tensor->tile)};
+        if (!pl_init_all_defined(w, PL_SP_SHARED) || !pl_init_all_defined(w, PL_SP_GLOBAL))
+            pl_tma_walk(o->tensor, copy_piece, &t);
         return;
     }
     const unsigned lane = w->exec ? (unsigned)__builtin_ctz(w->exec) : 0;
@@ -400,7 +430,7 @@ static void load_matrix(pl_warp *w, const pl_insn *i)
     const pl_init_insn *x = known(w, i);
     pl_traced *s = unit_of(w)->traced;
     const uint32_t exec = w->exec;
-    const bool look = !all_defined(w, PL_SP_SHARED);
+    const bool look = !pl_init_all_defined(w, PL_SP_SHARED);
     pl_memory_effect own, *const fx = w->fx;
     if (s && s->n) {
         pl_traced_guard(w, i, s);
@@ -641,6 +671,12 @@ pl_exec_fn *pl_init_memory_follower(const pl_insn *i)
                    ? copy_async
                    : NULL;
     case M_ldmatrix: return load_matrix;
+    case M_tex:
+    case M_tld4:
+    case M_suld:
+    case M_sust:
+    case M_sured: return pl_init_fetch;
+    case M_wgmma: return pl_insn_has(i, W_mma_async) ? pl_init_product : NULL;
     case M_stmatrix:
     case M_mbarrier: return other_store;
     case M_call: return call;

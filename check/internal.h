@@ -202,6 +202,9 @@ pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
 /* ---- race_async.c ---- */
 void pl_race_copy(pl_warp *w, const pl_async_op *o);
 
+/* ---- texels.c ---- */
+void pl_check_texel(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address, unsigned bytes);
+
 /* ---- products.c ---- */
 void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *op,
                       const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);

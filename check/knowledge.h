@@ -47,8 +47,7 @@ static inline pl_who pl_who_lane(uint32_t block, unsigned unit, unsigned lane)
  * with one of these bits. */
 #define PL_PROXY_SHARED (1u << 31)
 #define PL_PROXY_GLOBAL (1u << 30)
-#define PL_PROXY_NONE                                                                              \
-    (PL_PROXY_SHARED | PL_PROXY_GLOBAL) /* one that no fence passes anything on to */
+#define PL_PROXY_BOTH   (PL_PROXY_SHARED | PL_PROXY_GLOBAL)
 static inline pl_who pl_who_proxy(pl_who who, uint32_t proxy)
 {
     return who | (pl_who)proxy << 16;

@@ -391,7 +391,7 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
     const uint32_t block = block_of(w->cta)->number,
                    spaces = about(k, w, i)->operand == PL_SP_GLOBAL   ? PL_PROXY_GLOBAL
                             : about(k, w, i)->operand == PL_SP_SHARED ? PL_PROXY_SHARED
-                                                                      : PL_PROXY_NONE;
+                                                                      : PL_PROXY_BOTH;
     pl_order_settle(w, u);
     const bool all = !u->apart && !(pl_alive(w) & ~w->exec);
     if (!all) part(u);

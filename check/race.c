@@ -120,6 +120,7 @@ static bool morally_strong(const pl_visit *v, const pl_context *x)
 static pl_finding_kind kind_of(const pl_visit *v, const pl_context *x, bool narrow)
 {
     const unsigned both = x->flags & v->self.flags, any = x->flags | v->self.flags;
+    if ((x->flags ^ v->self.flags) & PL_ACCESS_PATHS) return PL_FK_RACE_PROXY;
     if (any & PL_ACCESS_ASYNC) return PL_FK_RACE_ASYNC;
     if (both & PL_ACCESS_STRONG)
         return morally_strong(v, x) && !narrow ? PL_FK_RACE_VOLATILE : PL_FK_RACE_SCOPE;
@@ -154,6 +155,7 @@ static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl
                      .touch = t,
                      .lane = lane,
                      .bytes = bytes,
+                     .count = 1,
                      .in_step = x->block == v->self.block && x->unit == v->self.unit &&
                                 x->pc == v->self.pc && x->stamp == v->self.stamp,
                      .at = *p,
@@ -163,10 +165,13 @@ static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl
 /* What loads and stores wrote and what another proxy sees are ordered by a proxy fence, besides. */
 static bool fenced_off(const pl_visit *v, const pl_context *x, pl_touch t, unsigned lane)
 {
+    const unsigned differ = x->flags ^ v->self.flags;
     const pl_grid *g = v->w->grid;
-    if (!v->proxy || x->unit >= PL_UNITS || !(x->flags & PL_ACCESS_WRITES) ||
+    if (!(x->flags & PL_ACCESS_WRITES) || (!v->proxy && !(differ & PL_ACCESS_PATHS)) ||
         (x->block < g->first_block && g->before && g->before->complete))
         return false;
+    if (differ & PL_ACCESS_PATHS) return true; /* no fence helps */
+    if (x->unit >= PL_UNITS) return false;
     return x->stamp > pl_knowledge_of(knowledge_of(v->u, lane), x->block | v->proxy, x->unit,
                                       pl_touch_several(t) ? PL_EVERY : pl_touch_lane(t));
 }
@@ -318,7 +323,8 @@ static const char *verb_of(const pl_context *x, const pl_insn *i)
     const bool writes = x->flags & PL_ACCESS_WRITES;
     if (pl_forms[i->form].mnem == M_wgmma) return "multiplies";
     if (x->flags & PL_ACCESS_ASYNC) return writes ? "copies to" : "copies from";
-    if (!(x->flags & PL_ACCESS_ATOMIC)) return writes ? "writes" : "reads";
+    if (!(x->flags & PL_ACCESS_ATOMIC))
+        return writes ? "writes" : x->flags & PL_ACCESS_TEXTURE ? "fetches" : "reads";
     for (size_t n = 0; n < sizeof atomic / sizeof *atomic; n++)
         if (pl_insn_has(i, atomic[n].op)) return atomic[n].verb;
     return "atomically changes";
@@ -360,6 +366,7 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
     f->space = s->at.owner ? PL_SP_SHARED : PL_SP_GLOBAL;
     f->address = s->at.owner ? s->at.address : s->at.address + v->k->base;
     f->bytes = s->bytes;
+    f->texels = (v->self.flags | s->other.flags) & PL_ACCESS_PATHS;
     f->same_block = s->other.block == v->self.block;
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
     f->by.verb = verb_of(&v->self, i);
@@ -372,7 +379,8 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
     else
         pl_party_place(v->k, &f->other, s->other.block, s->other.unit % PL_UNITS,
                        pl_touch_lane(s->touch));
-    f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES;
+    f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES &&
+                   !(v->self.flags & PL_ACCESS_SURFACE); /* which has not happened yet */
     f->by.value = now;
     f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
     f->other.value = theirs;
@@ -522,6 +530,7 @@ pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x)
         x->flags = f->mnem == M_st ? PL_ACCESS_WRITES : 0;
         if (f->effects & PL_EF_VOLATILE) x->flags |= PL_ACCESS_STRONG;
         if (pl_insn_has(i, W_volatile)) x->flags |= PL_ACCESS_VOLATILE;
+        if (pl_insn_has(i, W_nc)) x->flags |= PL_ACCESS_TEXTURE;
         x->acquire = order == W_acquire;
         x->release = order == W_release;
         x->operand = f->mnem != M_st;

@@ -36,6 +36,8 @@ typedef struct pl_visit {
     unsigned n;
 } pl_visit;
 
+enum { PL_ACCESS_PATHS = PL_ACCESS_TEXTURE | PL_ACCESS_SURFACE };
+
 void pl_visit_open(pl_visit *v, pl_warp *w, const pl_insn *i, const check_insn *x);
 /* Enters [p, p + bytes) for one lane: compares it with what was there before. */
 void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes);

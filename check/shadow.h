@@ -21,7 +21,9 @@ enum {
     PL_ACCESS_STRONG = 2, /* volatile, relaxed, acquire, release, atomic: has a scope */
     PL_ACCESS_ATOMIC = 4,
     PL_ACCESS_ASYNC = 8,
-    PL_ACCESS_VOLATILE = 16 /* strong, too: the compiler's word for "do not optimise", no atomic */
+    PL_ACCESS_VOLATILE = 16, /* strong, too: the compiler's word for "do not optimise", no atomic */
+    PL_ACCESS_TEXTURE = 32,  /* by the texture path: tex, tld4, ld.global.nc */
+    PL_ACCESS_SURFACE = 64
 };
 
 typedef struct pl_context {

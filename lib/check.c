@@ -218,8 +218,9 @@ static const char *race_text(pl_checks *c, const pl_check_finding *f, const char
             : party(c, &f->other),
         f->other.verb, once ? "by the same instruction" : "at ", once ? "" : there,
         value(c, &f->other),
-        f->kind == PL_FK_RACE_PROXY ? "no proxy fence passes the write on"
-                                    : "nothing orders the two");
+        f->texels && f->kind == PL_FK_RACE_PROXY ? "the write goes another way to memory"
+        : f->kind == PL_FK_RACE_PROXY            ? "no proxy fence passes the write on"
+                                                 : "nothing orders the two");
 }
 
 /* What would order the two, or make the order matter no more. */
@@ -242,6 +243,10 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
         return "wait for the copy first (cp.async.wait_group, __pipeline_wait_prior, the mbarrier "
                "that it completes at), then meet at a barrier if another thread goes on";
     case PL_FK_RACE_PROXY:
+        if (f->texels)
+            return "textures, surfaces and ld.global.nc (const __restrict__, __ldg) do not see "
+                   "what the "
+                   "launch writes: write in one launch and fetch in the next, or load without them";
         return "a barrier does not pass writes on to copies and wgmma: let the threads that write "
                "execute fence.proxy.async in front of it";
     case PL_FK_RACE_VOLATILE:

@@ -91,14 +91,14 @@ END
 lines 0 races.ptx -k reverse -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race <<'END'
 ========= COMPUTE-SANITIZER
 ========= Error: Race reported between Write access at reverse+0xc0 in races.cu:8
-=========     and Read access at reverse+0xd0 in races.cu:9 [248 hazards]
+=========     and Read access at reverse+0xd0 in races.cu:9 [256 hazards]
 ========= 
 ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
 END
 lines 0 races.ptx -k flag -g 2 -b 64 'out:s32[8]' 's32[128]=iota' --check race <<'END'
 ========= COMPUTE-SANITIZER
 ========= Warning: Race reported between Write access at flag+0xe0 in races.cu:62
-=========     and Write access at flag+0xe0 in races.cu:62 [124 hazards]
+=========     and Write access at flag+0xe0 in races.cu:62 [252 hazards]
 ========= 
 ========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)
 END
@@ -110,7 +110,7 @@ END
 lines 5 races.ptx -k reverse -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race --error-exitcode 5 <<'END'
 ========= COMPUTE-SANITIZER
 ========= Error: Race reported between Write access at reverse+0xc0 in races.cu:8
-=========     and Read access at reverse+0xd0 in races.cu:9 [248 hazards]
+=========     and Read access at reverse+0xd0 in races.cu:9 [256 hazards]
 ========= 
 ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
 END

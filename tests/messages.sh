@@ -304,20 +304,20 @@ END
 says 0 run unset.ptx -g 1 -b 1 'u32[1]=0' 'out:u32[2]' --check mem --mode functional <<'END'
 END
 says 1 run race.ptx -g 1 -b 64 'u32[1]' --check race --mode functional <<'END'
-race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (62 times) [E1001]
+race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (64 times) [E1001]
     16 | ld.shared.u32 %r5, [%r4];
        | ^
   help: no barrier between line 12 and line 16 orders the threads: put __syncthreads() there
 race.ptx:12:1: note: the other access: thread 0,0,0 of block 0,0,0 [N1003]
     12 | st.shared.u32 [%r2], %r1;
        | ^
-race.ptx:17:1: warning: kernel 'swap': race-same-value: thread 1,0,0 of block 0,0,0 writes element 0 of argument 1 (y) (u32[1]) in global memory (the value 0x7), and thread 0,0,0 of block 0,0,0 writes it by the same instruction (the value 0x7); nothing orders the two (47 times) [W1002]
+race.ptx:17:1: warning: kernel 'swap': race-same-value: thread 1,0,0 of block 0,0,0 writes element 0 of argument 1 (y) (u32[1]) in global memory (the value 0x7), and thread 0,0,0 of block 0,0,0 writes it by the same instruction (the value 0x7); nothing orders the two (63 times) [W1002]
     17 | st.global.u32 [%d1], 7;
        | ^
   help: the result is the same in any order; let one thread write, or write with an atomic operation
 END
 says 1 run race.ptx -g 1 -b 64 'u32[1]' --check all --check-limit 1 --mode functional <<'END'
-race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (62 times) [E1001]
+race.ptx:16:1: error: kernel 'swap': race-raw: thread 32,0,0 of block 0,0,0 reads byte 0 of 'tile' in shared memory, and thread 0,0,0 of block 0,0,0 writes it at line 12 (the value 0x0); nothing orders the two (64 times) [E1001]
     16 | ld.shared.u32 %r5, [%r4];
        | ^
   help: no barrier between line 12 and line 16 orders the threads: put __syncthreads() there

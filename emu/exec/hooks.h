@@ -28,6 +28,9 @@ typedef struct pl_hooks {
      * `a` (NULL: registers), and all op->n lines of `b`, which has k elements each. */
     void (*multiplies)(const struct pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *op,
                        const struct pl_matrix_source *a, const struct pl_matrix_source *b, int k);
+    /* A lane's tex, tld4, suld, sust or sured is about to access bytes of an image. */
+    void (*texel)(const struct pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address,
+                  unsigned bytes);
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
     /* Lanes execute a _sync instruction whose mask leaves them out. True: the checker has taken

@@ -138,6 +138,7 @@ static bool contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *objec
     pl_arg_more *a = &r->c->more->arg.at[k];
     json_t *v = pl_lf_member(object, of, "init", &at);
     a->init = (pl_init){.kind = PL_INIT_CONST};
+    a->initialised = v != NULL;
     if (v && !pl_lf_initialiser(r, &at, v, a->element, &a->init)) return false;
     if (v && a->init.kind == PL_INIT_LIST && json_array_size(v) != arg->count)
         return pl_lf_out_of_range(

@@ -497,8 +497,10 @@ static pl_status resource_memory(pl_case *c, size_t k, const char *name, bool ar
     if (!array) return own_memory(c, k, name);
     pl_status st = pl_array_create(own->gpu, &r->array, name, &r->array_handle);
     if (st != PL_OK) return st == PL_INVALID ? cannot_make(c, k, "no array has this shape") : st;
-    c->arg[k].address =
-        pl_object_find(&own->gpu->objects, r->array_handle)->images.level[0].address;
+    const pl_image_set *images = &pl_object_find(&own->gpu->objects, r->array_handle)->images;
+    c->arg[k].address = images->level[0].address;
+    for (uint32_t n = 0; !own->arg.at[k].initialised && n < images->levels; n++)
+        pl_memory_unwritten(&own->gpu->memory, images->level[n].address);
     return fill(c, k, pl_array_view(own->gpu, r->array_handle, 0));
 }
 

@@ -212,3 +212,83 @@ extern "C" __global__ void half_filled_ok(int *scratch, int *out)
     if (scratch[31 - threadIdx.x] == 3)
         out[threadIdx.x] = 1;
 }
+
+/* ---- values that copies, textures and products carry along ---- */
+
+__device__ static unsigned at(const void *p)
+{
+    return (unsigned)__cvta_generic_to_shared(p);
+}
+
+struct __align__(64) map { char bytes[128]; };
+
+__device__ static void load_tile(float *to, const map *m, unsigned long long *bar)
+{
+    unsigned done;
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at(bar)) : "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" ::"r"(at(bar)) : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %2}], [%3];" ::"r"(at(to)), "l"(m), "r"(0), "r"(at(bar)) : "memory");
+    }
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(bar)) : "memory");
+    while (!done);
+}
+
+extern "C" __global__ void tile(const __grid_constant__ map in, float *out)
+{
+    __shared__ __align__(128) float v[256];
+    __shared__ unsigned long long bar;
+    load_tile(v, &in, &bar);
+    out[threadIdx.x] = v[threadIdx.x];
+}
+
+// Rows 8 and up of the surface are never written; the second kernel reads only the first ones.
+extern "C" __global__ void surface(cudaSurfaceObject_t s, int *out)
+{
+    int t = threadIdx.x, v;
+    if (t < 48) surf1Dwrite(t, s, t * 4);
+    __syncthreads();
+    surf1Dread(&v, s, t * 4);
+    out[t] = v;
+}
+
+extern "C" __global__ void surface_ok(cudaSurfaceObject_t s, int *out)
+{
+    int t = threadIdx.x, v;
+    surf1Dwrite(t, s, t * 4);
+    __syncthreads();
+    surf1Dread(&v, s, t * 4);
+    out[t] = v;
+}
+
+// Column 5 of b is not written: only column 5 of the product is undefined.
+__device__ static void product(float *out, unsigned short *a, unsigned short *b, int column)
+{
+    int t = threadIdx.x;
+    float d[4];
+    for (int k = t; k < 64 * 16; k += 128) a[k] = 0x3c00;
+    if (t / 8 % 8 != 5) b[t] = 0x3c00;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    unsigned long long da = (at(a) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32,
+                       db = (at(b) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "l"(da), "l"(db) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if (t % 4 == column / 2) out[t / 4] = column % 2 ? d[1] : d[0];
+}
+
+extern "C" __global__ void multiplied(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    product(out, a, b, 5);
+}
+
+extern "C" __global__ void multiplied_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    product(out, a, b, 4);
+}

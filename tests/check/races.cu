@@ -531,3 +531,55 @@ extern "C" __global__ void product_ok(float *out)
     b[threadIdx.x] = 0;
     for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
 }
+
+// ---- textures and surfaces: what the launch writes by other ways, they do not see ----
+
+extern "C" __global__ void fetched_back(int *data, cudaTextureObject_t tex, int *out)
+{
+    int t = threadIdx.x;
+    data[t] = t;
+    __syncthreads();
+    out[t] = tex1Dfetch<int>(tex, 63 - t);
+}
+
+extern "C" __global__ void fetched_back_ok(int *data, cudaTextureObject_t tex, int *out)
+{
+    int t = threadIdx.x;
+    data[t] = t;
+    __syncthreads();
+    out[t] = data[63 - t] + tex1Dfetch<int>(tex, 64 + t);
+}
+
+extern "C" __global__ void on_surface(cudaSurfaceObject_t surf, int *out)
+{
+    int t = threadIdx.x, v;
+    surf1Dwrite(t, surf, t * 4);
+    surf1Dread(&v, surf, (63 - t) * 4);
+    out[t] = v;
+}
+
+extern "C" __global__ void on_surface_ok(cudaSurfaceObject_t surf, int *out)
+{
+    int t = threadIdx.x, v;
+    surf1Dwrite(t, surf, t * 4);
+    __syncthreads();
+    surf1Dread(&v, surf, (63 - t) * 4);
+    out[t] = v;
+}
+
+// The compiler believes __restrict__, and loads by the path that does not see writes.
+extern "C" __global__ void promised(int *data, const int *__restrict__ same, int *out)
+{
+    int t = threadIdx.x;
+    data[t] = t;
+    __syncthreads();
+    out[t] = __ldg(same + 63 - t);
+}
+
+extern "C" __global__ void promised_ok(int *data, const int *same, int *out)
+{
+    int t = threadIdx.x;
+    data[t] = t;
+    __syncthreads();
+    out[t] = *(volatile const int *)(same + 63 - t);
+}

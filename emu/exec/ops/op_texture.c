@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/memory/atomic_ops.h"
 
@@ -87,6 +88,20 @@ static int32_t texel_offset(uint32_t v, bool gather)
     return (int32_t)(v << unused) >> unused;
 }
 
+/* Tells a checker of the texels that a lane reads. */
+typedef struct lane_watch {
+    pl_texel_watch watch; /* first */
+    pl_warp *w;
+    unsigned lane;
+} lane_watch;
+
+static void reads(const pl_texel_watch *watch, uint64_t address, unsigned bytes)
+{
+    const lane_watch *x = (const lane_watch *)(const void *)watch;
+    const pl_hooks *h = x->w->grid->hooks;
+    h->texel(h, x->w, x->lane, address, bytes);
+}
+
 static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, pl_level_kind level,
                   int gather)
 {
@@ -108,7 +123,9 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         const pl_object *t = object(w, i, a, l, PL_OBJECT_TEXTURE);
         const pl_object *s = t && b != PL_NO_OPERAND ? object(w, i, b, l, PL_OBJECT_TEXTURE) : t;
         if (!s) return;
+        const lane_watch watch = {.watch = {reads}, .w = w, .lane = l};
         pl_fetch f = {.dims = g.dims,
+                      .watch = w->grid->hooks ? &watch.watch : NULL,
                       .integer = ctype == W_s32,
                       .cube = g.cube,
                       .layered = g.layered,
@@ -213,8 +230,9 @@ static uint8_t *texels(pl_warp *w, const pl_insn *i, const pl_object *o, int geo
                     : most; /* negative layers are large ones (recorded) */
     }
     *address = pl_image_place(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
-    return pl_memory_at(w->grid->memory,
-                        pl_image_byte(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]), bytes);
+    const uint64_t byte = pl_image_byte(m, (uint64_t)at[0], (uint64_t)at[1], (uint64_t)at[2]);
+    if (w->grid->hooks) w->grid->hooks->texel(w->grid->hooks, w, lane, byte, bytes);
+    return pl_memory_at(w->grid->memory, byte, bytes);
 }
 
 static bool failed(const pl_warp *w)

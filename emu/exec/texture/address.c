@@ -77,10 +77,11 @@ void pl_texture_weigh(const pl_texel_axis *a, unsigned dims, int32_t total,
 }
 
 static const uint8_t *texel_at(const pl_memory *m, const pl_image_set *s, const pl_image *i,
-                               int32_t x, int32_t y, int32_t z)
+                               const pl_texel_watch *watch, int32_t x, int32_t y, int32_t z)
 {
     uint32_t bytes = pl_texel_bytes(s->format);
     uint64_t at = pl_image_byte(i, (uint64_t)x * bytes, (uint64_t)y, (uint64_t)z);
+    if (watch) watch->reads(watch, at, bytes);
     return pl_memory_at(m, at, bytes);
 }
 
@@ -103,7 +104,7 @@ static int32_t chosen_layer(const pl_image_set *s, const pl_image *i, int32_t la
 pl_sample_point pl_texture_locate(const pl_image_set *s, const pl_image *i,
                                   const pl_sampler_desc *p, const pl_fetch *f)
 {
-    pl_sample_point r = {.dims = f->dims, .zeros = f->integer};
+    pl_sample_point r = {.dims = f->dims, .zeros = f->integer, .watch = f->watch};
     const uint32_t size[3] = {i->width, i->height, i->depth};
     bool normalized = p->normalized && !f->integer;
     for (unsigned k = 0; k < f->dims; k++) {
@@ -133,7 +134,7 @@ pl_texel pl_texture_corner(const pl_memory *m, const pl_image_set *s, const pl_i
         if (xyz[k] == PL_TEXEL_OUTSIDE)
             return at->zeros ? (pl_texel){0, 0} : border_texel(p, channel, kind);
     }
-    const uint8_t *bytes = texel_at(m, s, i, xyz[0], xyz[1], xyz[2]);
+    const uint8_t *bytes = texel_at(m, s, i, at->watch, xyz[0], xyz[1], xyz[2]);
     return bytes ? pl_texel_decode(bytes, s->format, channel, kind) : (pl_texel){0, 0};
 }
 
@@ -192,7 +193,8 @@ void pl_texture_cube_corners(const pl_memory *m, const pl_image_set *s, const pl
             continue;
         }
         if (out_x || out_y) across_edge(&k, &x, &y, n);
-        const uint8_t *bytes = texel_at(m, s, i, x, y, at->layer * PL_CUBE_FACES + (int32_t)k);
+        const uint8_t *bytes =
+            texel_at(m, s, i, at->watch, x, y, at->layer * PL_CUBE_FACES + (int32_t)k);
         if (bytes) t[c] = pl_texel_decode(bytes, s->format, channel, kind);
     }
 }
@@ -203,7 +205,7 @@ void pl_texture_cube_corners(const pl_memory *m, const pl_image_set *s, const pl
 pl_sample_point pl_texture_locate_cube(const pl_image_set *s, const pl_image *i,
                                        const pl_sampler_desc *p, const pl_fetch *f)
 {
-    pl_sample_point r = {.dims = 2, .cube = true};
+    pl_sample_point r = {.dims = 2, .cube = true, .watch = f->watch};
     float d[3], largest = 0;
     for (unsigned k = 0; k < 3; k++) {
         d[k] = pl_texel_float(f->coord[k]);

@@ -70,7 +70,12 @@ typedef struct pl_fetch {
     int32_t layer;
     float lod, ddx[3], ddy[3];
     int32_t offset[3];
+    const struct pl_texel_watch *watch; /* hears of each texel that is read; NULL: nobody */
 } pl_fetch;
+
+typedef struct pl_texel_watch {
+    void (*reads)(const struct pl_texel_watch *w, uint64_t address, unsigned bytes);
+} pl_texel_watch;
 
 /* Where byte x of row y of a slice is kept. */
 static inline uint64_t pl_image_byte(const pl_image *m, uint64_t x, uint64_t y, uint64_t z)

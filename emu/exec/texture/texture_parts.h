@@ -42,6 +42,7 @@ typedef struct pl_sample_point {
     uint8_t dims, face;
     bool cube;
     bool zeros; /* outside of the texture; else its border */
+    const pl_texel_watch *watch;
 } pl_sample_point;
 
 /* Anisotropic filters average along the longer axis. */
