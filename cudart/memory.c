@@ -5,6 +5,7 @@
  * elsewhere. Pinned and managed memory has the address that it has on the host. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, process_vm_readv */
 #include "cudart/state.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -127,13 +128,27 @@ static bool keep(const cuda_alloc *a)
 
 static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
 
-int cuda_publish(const cuda_alloc *a)
+/* "device memory of cudaMalloc, call 3, in main+0x42". NULL: no memory. */
+static char *site_of(const cuda_alloc *a)
 {
-    const pl_status st = pl_map_device(cuda.gpu, a->address, a->size, a->bytes, names[a->type]);
-    if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
-    if (keep(a)) return CU_OK;
-    pl_free_device(cuda.gpu, a->address);
-    return CU_MEMORY_ALLOCATION;
+    char caller[200], text[400];
+    cuda_caller(caller, sizeof caller);
+    snprintf(text, sizeof text, "%s of %s, call %lld%s%s", names[a->type],
+             cuda_self.call ? cuda_self.call : "the program", (long long)cuda_self.call_id,
+             caller[0] ? ", in " : "", caller);
+    return strdup(text);
+}
+
+int cuda_publish(const cuda_alloc *of)
+{
+    cuda_alloc a = *of;
+    a.site = cuda.options.check ? site_of(of) : NULL;
+    const pl_status st =
+        pl_map_device(cuda.gpu, a.address, a.size, a.bytes, a.site ? a.site : names[a.type]);
+    if (st == PL_OK && keep(&a)) return CU_OK;
+    if (st == PL_OK) pl_free_device(cuda.gpu, a.address);
+    free(a.site);
+    return st == PL_OK || st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
 }
 
 uint64_t cuda_device_bytes(void)
@@ -237,7 +252,8 @@ int cuda_share(uint64_t address)
     }
     memcpy(p, a->bytes, a->size);
     pl_free_device(cuda.gpu, address);
-    if (pl_map_device(cuda.gpu, address, a->size, p, names[a->type]) != PL_OK) return -1;
+    if (pl_map_device(cuda.gpu, address, a->size, p, a->site ? a->site : names[a->type]) != PL_OK)
+        return -1;
     if (a->room)
         munmap(a->bytes, a->room);
     else
@@ -276,6 +292,7 @@ int cuda_release(uint64_t address, unsigned types)
         if (!a.fixed) cuda_return_addresses(a.address, a.size);
         if (!a.physical) cuda.used -= a.size;
     }
+    free(a.site);
     if (a.fd > 0) close(a.fd);
     if (a.room)
         munmap(a.bytes, a.room);

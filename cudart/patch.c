@@ -5,10 +5,13 @@
  * Only x86-64. A jump of five bytes reaches a table of far jumps that lies near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "cudart/state.h"
+#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,8 +19,9 @@
 #include <unistd.h>
 
 enum {
-    NEAR = 5, /* bytes of a near jump */
-    FAR = 14  /* bytes of a far one */
+    NEAR = 5,   /* bytes of a near jump */
+    FAR = 14,   /* bytes of a far one */
+    FRAMES = 24 /* callers that are looked at */
 };
 
 /* A file of the program as it is on the disk. */
@@ -220,6 +224,51 @@ static const char relink[] =
     "%s has NVIDIA's runtime linked in and no symbol table, so that its calls cannot be "
     "redirected. Link it again without -s (and do not strip it), or with nvcc's option -cudart "
     "shared";
+
+/* The function of the file that has the address, which counts as in the file. */
+static const Elf64_Sym *function_at(const image *i, uint64_t address)
+{
+    for (size_t k = 0; k < i->nsymbols; k++) {
+        const Elf64_Sym *s = &i->symbol[k];
+        if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+            address - s->st_value < s->st_size)
+            return s;
+    }
+    return NULL;
+}
+
+/* "main+0x42" of an address of the program; false: it is in a template of the runtime's headers,
+ * whose caller says more. */
+static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
+{
+    image i;
+    const bool opened = open_image(object->dli_fname, &i) || open_image("/proc/self/exe", &i);
+    const uint64_t address = (uintptr_t)code - 1, base = (uintptr_t)object->dli_fbase;
+    const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i.bytes;
+    const uint64_t in_file = opened && e->e_type == ET_EXEC ? address : address - base;
+    const Elf64_Sym *s = opened && find_symbols(&i) ? function_at(&i, in_file) : NULL;
+    const char *name = s ? name_of(&i, s) : "", *slash = strrchr(object->dli_fname, '/');
+    if (s)
+        snprintf(text, room, "%s+0x%llx", name, (unsigned long long)(in_file - s->st_value));
+    else
+        snprintf(text, room, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
+                 (unsigned long long)in_file);
+    const bool template = strncmp(name, "_Z", 2) == 0 &&
+                          strncmp(name + 2 + strspn(name + 2, "LN0123456789"), "cuda", 4) == 0;
+    close_image(&i);
+    return !template;
+}
+
+void cuda_caller(char *text, size_t room)
+{
+    void *frame[FRAMES];
+    Dl_info own, at = {0};
+    const int n = backtrace(frame, FRAMES);
+    text[0] = '\0';
+    if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
+    for (int k = 0; k < n && dladdr(frame[k], &at); k++)
+        if (at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room)) return;
+}
 
 static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
 {

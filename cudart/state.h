@@ -102,6 +102,7 @@ typedef struct cuda_alloc {
     struct cuda_physical *physical; /* a mapping of it (cuMemMap); or NULL */
     int fd;                         /* its bytes are those of this file; 0: of none */
     double start;                   /* ns: when it was made */
+    char *site;                     /* under checkers: what it is and where it was made; owned */
 } cuda_alloc;
 
 /* ---- streams and events ---- */
@@ -386,6 +387,10 @@ void cuda_clock_poll(double until);
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);
 cuda_kernel_time cuda_time_of(cuda_function *f, const cuda_launch *l, const pl_result *r);
 void cuda_kin_free(cuda_function *f);
+
+/* ---- patch.c ---- */
+/* The place in the program that has called us: "main+0x42"; empty: it is not known. */
+void cuda_caller(char *text, size_t room);
 
 /* ---- activity.c: trace and summary of the application ---- */
 typedef struct cuda_activity {

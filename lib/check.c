@@ -399,30 +399,41 @@ static void report(pl_checks *c, pl_module *m, const pl_finding *f)
         d->source = pl_arena_strdup(gpu->messages, where);
 }
 
-/* Blocks of malloc that nobody has freed. */
+/* Blocks of malloc that one call has made and nobody has freed. */
+static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
+{
+    const pl_heap *h = &c->gpu->system.heap;
+    const pl_heap_site *s = &h->site[number - 1];
+    uint64_t blocks = 0, bytes = 0;
+    for (size_t n = 0; n < h->n; n++) {
+        const bool leaked = h->block[n].used && h->block[n].made == number;
+        blocks += leaked;
+        bytes += leaked ? h->block[n].size : 0;
+    }
+    if (!blocks) return;
+    pl_finding f = {.tool = tool_word(PL_FK_MEM_LEAK),
+                    .kind = kind_info[PL_FK_MEM_LEAK].word,
+                    .severity = kind_info[PL_FK_MEM_LEAK].severity,
+                    .space = space_word(PL_SP_GLOBAL),
+                    .kernel = pl_arena_strdup(c->arena, s->kernel),
+                    .pc = s->pc,
+                    .other_pc = UINT32_MAX,
+                    .count = blocks,
+                    .bytes = (uint32_t)bytes,
+                    .help = "`ptxloom explain mem-leak` shows how it is mended"};
+    source(c, m, s->pc, &f.file, &f.line);
+    f.text = pl_arena_printf(
+        c->arena, "mem-leak: %" PRIu64 " byte%s that malloc has given here have not been freed",
+        bytes, bytes == 1 ? "" : "s");
+    if (!left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
+}
+
 static void add_leaks(pl_checks *c, pl_module *m)
 {
     const pl_heap *h = &c->gpu->system.heap;
-    uint64_t blocks = 0, bytes = 0;
-    for (size_t n = 0; n < h->n; n++) {
-        blocks += h->block[n].used;
-        bytes += h->block[n].used ? h->block[n].size : 0;
-    }
-    if (!blocks || !(c->wanted & PL_CHECK_MEM) || !m->program->code.n) return;
-    *pl_push(c->arena, &c->list) = (pl_finding){
-        .tool = tool_word(PL_FK_MEM_LEAK),
-        .kind = kind_info[PL_FK_MEM_LEAK].word,
-        .severity = kind_info[PL_FK_MEM_LEAK].severity,
-        .space = space_word(PL_SP_GLOBAL),
-        .kernel = pl_module_kernel_count(m) ? pl_module_kernel_name(m, 0) : "",
-        .file = m->name,
-        .pc = UINT32_MAX,
-        .other_pc = UINT32_MAX,
-        .count = blocks,
-        .bytes = (uint32_t)bytes,
-        .text = pl_arena_printf(c->arena,
-                                "mem-leak: %" PRIu64 " bytes of malloc have not been freed", bytes),
-        .help = "`ptxloom explain mem-leak` shows how it is mended"};
+    if (!(c->wanted & PL_CHECK_MEM)) return;
+    for (uint32_t k = 0; k < h->nsites; k++)
+        if (h->site[k].program == m->program) add_leak(c, m, k + 1);
 }
 
 static int by_place(const void *a, const void *b)

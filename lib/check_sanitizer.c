@@ -238,13 +238,14 @@ static const char *plural(uint64_t n)
 
 /* The last lines: hazards of racecheck, else errors. */
 static const char *summary(const pl_checks *c, pl_status launch, uint64_t shown, uint64_t errors,
-                           const uint64_t races[3], uint64_t leaked)
+                           const uint64_t races[3], uint64_t leaked, uint64_t blocks)
 {
     const char *end = launch == PL_FAULT ? "========= Target application returned an error\n" : "";
     if (leaked)
-        end = pl_arena_printf(
-            c->arena, "%s========= LEAK SUMMARY: %" PRIu64 " bytes leaked in 1 allocations\n", end,
-            leaked);
+        end = pl_arena_printf(c->arena,
+                              "%s========= LEAK SUMMARY: %" PRIu64 " bytes leaked in %" PRIu64
+                              " allocations\n",
+                              end, leaked, blocks);
     if (c->wanted & PL_CHECK_RACE)
         end = pl_arena_printf(c->arena,
                               "%s========= RACECHECK SUMMARY: %" PRIu64
@@ -269,7 +270,7 @@ pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, cons
     *lines = *last = "";
     *counted = 0;
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
-    uint64_t shown = 0, errors = 0, races[3] = {0, 0, 0}, leaked = 0;
+    uint64_t shown = 0, errors = 0, races[3] = {0, 0, 0}, leaked = 0, blocks = 0;
     const char *all = "========= COMPUTE-SANITIZER\n";
     const pl_finding *const *order = pl_checks_ordered(c, m);
     for (size_t n = 0; n < c->list.n; n++) {
@@ -279,6 +280,7 @@ pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, cons
         const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;
         errors += race ? 0 : leak ? 1 : f->count;
         leaked += leak ? f->bytes : 0;
+        blocks += leak ? f->count : 0;
         races[1] += race && f->severity[0] == 'e';
         races[2] += race && f->severity[0] != 'e';
         if (n >= c->limit) continue;
@@ -288,6 +290,6 @@ pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, cons
     }
     *counted = errors + races[1];
     *lines = all;
-    *last = summary(c, launch, shown, errors, races, leaked);
+    *last = summary(c, launch, shown, errors, races, leaked, blocks);
     return PL_OK;
 }

@@ -85,7 +85,7 @@ lines 7 memory.ptx -k leak -g 1 -b 2 'out:s32[32]' --check mem --error-exitcode 
 ========= COMPUTE-SANITIZER
 ========= Leaked 32 bytes on the device heap
 ========= 
-========= LEAK SUMMARY: 32 bytes leaked in 1 allocations
+========= LEAK SUMMARY: 32 bytes leaked in 2 allocations
 ========= ERROR SUMMARY: 1 error
 END
 lines 0 races.ptx -k reverse -g 1 -b 64 'out:s32[64]' 's32[64]=iota' --check race <<'END'

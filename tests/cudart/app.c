@@ -269,6 +269,15 @@ static void errors(void)
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
 }
 
+/* A store behind the end of an allocation. */
+static void behind(void)
+{
+    char *d;
+    EXPECT(cudaMalloc((void **)&d, 400), 0);
+    EXPECT(store_at(d + 400, 1), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+}
+
 /* Only the device can reach device memory. */
 static void closed(void)
 {
@@ -480,6 +489,7 @@ static const struct {
     {"symbols", symbols},
     {"memory", memory},
     {"errors", errors},
+    {"behind", behind},
     {"closed", closed},
     {"printing", printing},
     {"streams", streams},

@@ -56,6 +56,7 @@ runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "a program without mistakes under checkers" 5 good "" with "--check all" vectors
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
+runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin

@@ -119,7 +119,7 @@ uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t add
 
 /* Says how far an address lies from something, and which of its elements it would be. */
 static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t address, uint64_t bytes,
-                    const pl_alloc *of)
+                    const pl_alloc *of, const char *history)
 {
     const bool before = address < of->address, within = !before && address - of->address < of->size;
     const uint64_t from_start = before ? of->address - address : address - of->address;
@@ -135,12 +135,12 @@ static void outside(pl_warp *w, unsigned lane, const char *access, uint64_t addr
         snprintf(element, sizeof element, ": element %s%" PRIu64, before ? "-" : "", index);
     }
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-             "%s, %" PRIu64 " bytes %s of '%s' (%s%" PRIu64 " bytes at 0x%" PRIx64 ")%s", access,
+             "%s, %" PRIu64 " bytes %s of '%s' (%s%" PRIu64 " bytes at 0x%" PRIx64 "%s)%s", access,
              distance,
              before   ? "before the start"
              : within ? "from the start"
                       : "behind the end",
-             of->name ? of->name : "an allocation", shape, of->size, of->address, element);
+             of->name ? of->name : "an allocation", shape, of->size, of->address, history, element);
 }
 
 /* An access to the device heap outside of the blocks in use. */
@@ -150,17 +150,19 @@ static void outside_block(pl_warp *w, unsigned lane, const char *access, uint64_
     const pl_heap *h = &w->grid->system->heap;
     const pl_heap_block *b = pl_heap_block_at(h, address);
     const uint64_t start = b ? h->base + b->offset : 0;
+    char history[500] = "";
+    if (b) pl_heap_history(h, b, history, sizeof history);
     if (!b) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s, in the device heap in front of all blocks of malloc", access);
     } else if (!b->used) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
                  "%s, %" PRIu64 " bytes from the start of a block of malloc that has been freed "
-                 "(%" PRIu64 " bytes at 0x%" PRIx64 ")",
-                 access, address - start, b->size, start);
+                 "(%" PRIu64 " bytes at 0x%" PRIx64 "%s)",
+                 access, address - start, b->size, start, history);
     } else {
         const pl_alloc block = {.address = start, .size = b->size, .name = "a block of malloc"};
-        outside(w, lane, access, address, bytes, &block);
+        outside(w, lane, access, address, bytes, &block, history);
     }
 }
 
@@ -188,7 +190,7 @@ static void outside_bank(pl_warp *w, unsigned lane, uint64_t address, uint64_t b
                  access, last->name, last->size, last->address);
     else
         outside(w, lane, access, address, bytes,
-                &(pl_alloc){.address = last->address, .size = last->size, .name = last->name});
+                &(pl_alloc){.address = last->address, .size = last->size, .name = last->name}, "");
 }
 
 enum { ACCESS_TEXT = 120 }; /* bytes of the words for an access */
@@ -299,7 +301,7 @@ static void outside_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t
                  address);
         return;
     }
-    outside(w, lane, access, address, bytes, a);
+    outside(w, lane, access, address, bytes, a, "");
 }
 
 /* Memory that is there and cannot be written: parameters and constants. False: it is neither. */

@@ -67,7 +67,7 @@ enum { PL_GRANULE = 16, PL_GAP = 4096 };
 /* An allocation that is no more, for messages. */
 typedef struct pl_freed {
     uint64_t address, size;
-    char name[40];
+    char name[160];
 } pl_freed;
 
 enum { PL_FREED = 32 }; /* the latest ones are remembered */

@@ -12,6 +12,7 @@
 
 #include "emu/exec/memory/address.h"
 #include "emu/exec/runtime/syscall.h"
+#include "isa/program/source_position.h"
 
 enum { STRING_MOST = 4096 };
 
@@ -107,11 +108,43 @@ static void call_assertfail(const pl_call *k, unsigned lane)
 
 /* ---- malloc, free ---- */
 
+/* Remembers which call made or freed a block. */
+static void note(const pl_call *k, uint64_t address, bool freed)
+{
+    const pl_warp *w = k->w;
+    const char *file = "";
+    pl_heap_site s = {.program = w->program, .pc = w->pc};
+    uint32_t line = 0;
+    const uint32_t at = w->code[w->pc].line;
+    if (!address) return;
+    if (!pl_cuda_user_line(w->program, at, &file, &line) && at < w->program->lines.n)
+        line = w->program->lines.at[at].ptx_line;
+    const char *slash = strrchr(file, '/');
+    snprintf(s.place, sizeof s.place, "%s%s%u", *file ? (slash ? slash + 1 : file) : "line",
+             *file ? ":" : " ", line);
+    snprintf(s.kernel, sizeof s.kernel, "%s", w->grid->entry->name);
+    pl_heap_note(&w->grid->system->heap, address, freed, &s);
+}
+
+/* Gives the lane a block, or 0. */
+static uint64_t take(const pl_call *k, uint64_t size, uint64_t align)
+{
+    const uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, size, align);
+    note(k, p, false);
+    return p;
+}
+
+static bool give_back(const pl_call *k, uint64_t address)
+{
+    const bool ok = pl_heap_free(&k->w->grid->system->heap, address);
+    if (ok) note(k, address, true);
+    return ok;
+}
+
 static void call_malloc(const pl_call *k, unsigned lane)
 {
     ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
-    pl_call_return(k, lane,
-                   pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane), 16));
+    pl_call_return(k, lane, take(k, pl_call_argument(k, 0, lane), 16));
 }
 
 static void call_aligned_malloc(const pl_call *k, unsigned lane)
@@ -120,19 +153,21 @@ static void call_aligned_malloc(const pl_call *k, unsigned lane)
     bool power = align && !(align & (align - 1));
     ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 0, lane));
     pl_call_return(k, lane,
-                   power ? pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 0, lane),
-                                         align < 16 ? 16 : align)
-                         : 0);
+                   power ? take(k, pl_call_argument(k, 0, lane), align < 16 ? 16 : align) : 0);
 }
 
 static void call_free(const pl_call *k, unsigned lane)
 {
     uint64_t address = pl_call_argument(k, 0, lane);
     if (address) ask(k, PL_DRIVER_FREE, 0);
-    if (address && !pl_heap_free(&k->w->grid->system->heap, address))
-        pl_fault(k->w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
-                 "free of 0x%" PRIx64 ", which malloc did not return or which is free already",
-                 address);
+    if (!address || give_back(k, address)) return;
+    const pl_heap *h = &k->w->grid->system->heap;
+    const pl_heap_block *b = pl_heap_block_at(h, address);
+    char history[500] = "";
+    if (b && h->base + b->offset == address) pl_heap_history(h, b, history, sizeof history);
+    pl_fault(k->w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
+             "free of 0x%" PRIx64 ", which malloc did not return or which is free already%s",
+             address, history);
 }
 
 /* ---- launches from the device ---- */
@@ -285,7 +320,7 @@ static void call_succeed(const pl_call *k, unsigned lane)
  * free. */
 static void call_device_malloc(const pl_call *k, unsigned lane)
 {
-    uint64_t p = pl_heap_alloc(&k->w->grid->system->heap, pl_call_argument(k, 1, lane), 256);
+    const uint64_t p = take(k, pl_call_argument(k, 1, lane), 256);
     ask(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
     pl_call_store(k, lane, p, 8);
     if (!p) pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
@@ -294,8 +329,7 @@ static void call_device_malloc(const pl_call *k, unsigned lane)
 static void call_device_free(const pl_call *k, unsigned lane)
 {
     uint64_t p = pl_call_argument(k, 0, lane);
-    pl_call_return(k, lane,
-                   !p || pl_heap_free(&k->w->grid->system->heap, p) ? 0 : PL_CUDA_INVALID_VALUE);
+    pl_call_return(k, lane, !p || give_back(k, p) ? 0 : PL_CUDA_INVALID_VALUE);
 }
 
 /* ---- which is which ---- */

@@ -3,6 +3,7 @@
 
 #include "emu/exec/memory/global_memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ void pl_heap_close(pl_heap *h)
 {
     free(h->block);
     free(h->valid);
+    free(h->site);
     memset(h, 0, sizeof *h);
 }
 
@@ -94,7 +96,7 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align)
     if (!b) return 0;
     b->used = true;
     b->size = size;
-    b->next = 0;
+    b->next = b->made = b->freed = 0;
     allow(h, b, size);
     return h->base + b->offset;
 }
@@ -111,6 +113,47 @@ const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address)
             hi = mid;
     }
     return h->base && lo ? &h->block[lo - 1] : NULL;
+}
+
+/* Index + 1; 0: no memory. */
+static uint32_t number_of(pl_heap *h, const pl_heap_site *s)
+{
+    for (uint32_t k = 0; k < h->nsites; k++)
+        if (h->site[k].program == s->program && h->site[k].pc == s->pc &&
+            strcmp(h->site[k].kernel, s->kernel) == 0)
+            return k + 1;
+    if (h->nsites == h->capsites) {
+        const uint32_t cap = h->capsites ? 2 * h->capsites : 8;
+        pl_heap_site *p = realloc(h->site, cap * sizeof *p);
+        if (!p) return 0;
+        h->site = p;
+        h->capsites = cap;
+    }
+    h->site[h->nsites] = *s;
+    return ++h->nsites;
+}
+
+void pl_heap_note(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s)
+{
+    const pl_heap_block *found = pl_heap_block_at(h, address);
+    if (!found || h->base + found->offset != address) return;
+    pl_heap_block *b = &h->block[found - h->block];
+    *(freed ? &b->freed : &b->made) = number_of(h, s);
+}
+
+static void append(const pl_heap *h, uint32_t site, const char *what, char *text, size_t room)
+{
+    const size_t used = strlen(text);
+    if (!site) return;
+    const pl_heap_site *s = &h->site[site - 1];
+    snprintf(text + used, room - used, ", %s by kernel '%s' at %s", what, s->kernel, s->place);
+}
+
+void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t room)
+{
+    text[0] = '\0';
+    append(h, b->made, "made", text, room);
+    append(h, b->freed, "freed", text, room);
 }
 
 bool pl_heap_free(pl_heap *h, uint64_t address)

@@ -13,10 +13,18 @@
 
 enum { PL_HEAP_DEFAULT = 8 << 20, PL_HEAP_CLASSES = 64 };
 
+/* Where kernels call malloc or free: once for each call. */
+typedef struct pl_heap_site {
+    const void *program; /* pc of which */
+    uint32_t pc;
+    char kernel[64], place[100]; /* "k.cu:12", or "line 12" of the PTX */
+} pl_heap_site;
+
 typedef struct pl_heap_block {
     uint64_t offset, cost; /* from the start of the heap; bytes it takes away */
     uint64_t size;         /* as malloc was asked for */
     uint32_t next;         /* free blocks of one class: index + 1 */
+    uint32_t made, freed;  /* sites, index + 1; 0: not known */
     bool used;
 } pl_heap_block;
 
@@ -25,7 +33,9 @@ typedef struct pl_heap {
     uint64_t top;         /* offset of what was never used */
     pl_heap_block *block; /* by offset; owned */
     size_t n, cap;
-    uint8_t *valid; /* what kernels may access (pl_memory_restrict); owned, or NULL */
+    uint8_t *valid;     /* what kernels may access (pl_memory_restrict); owned, or NULL */
+    pl_heap_site *site; /* owned */
+    uint32_t nsites, capsites;
     uint32_t free_list[PL_HEAP_CLASSES]; /* index + 1 of the first, by class */
 } pl_heap;
 
@@ -37,6 +47,10 @@ uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align);
 bool pl_heap_free(pl_heap *h, uint64_t address);
 /* The last block that starts at or before the address, in use or free; NULL: there is none. */
 const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address);
+/* The block that begins at the address was made, or freed, there. */
+void pl_heap_note(pl_heap *h, uint64_t address, bool freed, const pl_heap_site *s);
+/* ", made by kernel 'k' at k.cu:12, freed by ...", or the empty text. */
+void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_t room);
 /* Makes `valid` for a heap without blocks; false: out of memory. */
 bool pl_heap_watch(pl_heap *h);
 
