@@ -125,6 +125,7 @@ typedef enum pl_check_tool {
     X(MEM_LEAK, MEM, "leak", WARNING,                                                              \
       "Blocks that kernels took with malloc are still there at the end. The device heap is small " \
       "(8 MiB unless cudaDeviceSetLimit changes it), and malloc returns NULL when it is full.\n\n" \
+      "    int *p = (int *)malloc(4 * n);   // and no free(p)\n\n"                                 \
       "Three ways to mend it: free each block in the thread that took it; let one thread free "    \
       "what "                                                                                      \
       "the block shares, behind a barrier; or pass buffers to the kernel instead.")                \
@@ -167,6 +168,8 @@ typedef enum pl_check_tool {
       "one barrier, a number that is no multiple of the warp, lanes of a warp that name "          \
       "different "                                                                                 \
       "barriers, or bar.red and bar.sync at once.\n\n"                                             \
+      "    if (t < 32) asm(\"bar.sync 1, 64;\");\n"                                                \
+      "    else        asm(\"bar.sync 1, 96;\");   // one barrier, two numbers\n\n"                \
       "Three ways to mend it: pass the same number at every use of the barrier; count whole "      \
       "warps; or "                                                                                 \
       "use __syncthreads(), which counts by itself.")                                              \
@@ -192,12 +195,16 @@ typedef enum pl_check_tool {
       "A lane reads a register of a lane that does not take part in the shuffle: it has left, or " \
       "its "                                                                                       \
       "guard is false. The value is undefined; a reduction may never use it.\n\n"                  \
+      "    if (t >= 16) return;\n"                                                                 \
+      "    v += __shfl_down_sync(0xffff, v, 8);   // lane 8 reads lane 16, which has left\n\n"     \
       "Three ways to mend it: let all lanes of the warp come; set the width of the shuffle to "    \
       "the "                                                                                       \
       "lanes that come; or let inactive lanes bring a neutral value.")                             \
     X(SYNC_MBARRIER, SYNC, "mbarrier", ERROR,                                                      \
       "An mbarrier object is used without mbarrier.init, or its counts leave their range: more "   \
       "arrivals than a phase expects, or too many bytes.\n\n"                                      \
+      "    __shared__ uint64_t bar;\n"                                                             \
+      "    mbarrier_arrive(&bar);   // and nobody has executed mbarrier.init\n\n"                  \
       "Three ways to mend it: let one thread initialise it and put a barrier behind that; "        \
       "initialise "                                                                                \
       "it with the number of arrivals that there will be; or expect as many bytes as the copies "  \

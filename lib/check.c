@@ -275,11 +275,42 @@ static const char *race_help(pl_checks *c, const pl_check_finding *f, const char
            "pass the data on with __threadfence() and a flag";
 }
 
+/* Of findings about one access. NULL: it depends on more. */
+static const char *remedy_of(pl_finding_kind kind)
+{
+    switch (kind) {
+    case PL_FK_MEM_BOUNDS:
+        return "test the index against the size (if (i < n)), or make the buffer as large as the "
+               "launch needs";
+    case PL_FK_MEM_MISALIGNED:
+        return "an access of n bytes needs an address that is a multiple of n: align the buffer, "
+               "or "
+               "read element by element";
+    case PL_FK_MEM_FREED: return "free after the last use, once, and by one thread";
+    case PL_FK_MEM_LEAK: return "free each block in the thread that took it, before it ends";
+    case PL_FK_SYNC_BARRIER:
+        return "give every use of the barrier the same number of threads, a multiple of the warp";
+    case PL_FK_SYNC_DIVERGENT:
+        return "move the barrier to where all threads of the block pass, or give each role a named "
+               "barrier";
+    case PL_FK_SYNC_MASK:
+        return "name all lanes that come here, or keep the others away with a branch";
+    case PL_FK_SYNC_SHUFFLE:
+        return "let all lanes come, or set the width of the shuffle to the lanes that do";
+    case PL_FK_SYNC_MBARRIER:
+        return "let one thread execute mbarrier.init with the number of arrivals, and put "
+               "__syncthreads() behind it";
+    default: return NULL;
+    }
+}
+
 static const char *help(pl_checks *c, const pl_check_finding *f)
 {
-    const char *more = pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
-                                       tool_word(f->kind), kind_info[f->kind].word);
-    if (strcmp(tool_word(f->kind), "init") != 0) return more;
+    const char *remedy = remedy_of(f->kind);
+    if (remedy) return remedy;
+    if (strcmp(tool_word(f->kind), "init") != 0)
+        return pl_arena_printf(c->arena, "`ptxloom explain %s-%s` shows how it is mended",
+                               tool_word(f->kind), kind_info[f->kind].word);
     return f->space == PL_SP_SHARED
                ? "let a thread write it first, and put __syncthreads() between the two"
            : f->space == PL_SP_LOCAL
@@ -420,7 +451,7 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
                     .other_pc = UINT32_MAX,
                     .count = blocks,
                     .bytes = (uint32_t)bytes,
-                    .help = "`ptxloom explain mem-leak` shows how it is mended"};
+                    .help = remedy_of(PL_FK_MEM_LEAK)};
     source(c, m, s->pc, &f.file, &f.line);
     f.text = pl_arena_printf(
         c->arena, "mem-leak: %" PRIu64 " byte%s that malloc has given here have not been freed",

@@ -5,16 +5,20 @@
  * A line of tests/check/cases.tsv is a launch: file, kernel, blocks, threads, dynamic shared
  * memory, arguments, findings, tools of compute-sanitizer that found something on an H100, which
  * must be found here, too. A finding is KIND:LINE, or KIND:LINE:OTHER for two accesses; "-": none.
- */
+ *
+ * tests/check/messages.txt has the whole message of one kernel for each kind of finding, the first
+ * that has a repaired twin (NAME_ok). `tests/checkers --messages` prints that file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/finding.h"
 #include "include/ptxloom.h"
 #include "tests/harness.h"
 
-enum { MOST = 8, TEXT = 400 };
+enum { MOST = 8, TEXT = 400, ROWS = 400 };
 
 static int compare(const void *a, const void *b)
 {
@@ -68,15 +72,29 @@ static bool read_row(char *line, row *r)
     return true;
 }
 
+/* All rows. */
+typedef struct rows {
+    row at[ROWS];
+    size_t n;
+} rows;
+
+static void read_rows(rows *r)
+{
+    static char lines[ROWS][1024];
+    FILE *f = fopen("tests/check/cases.tsv", "r");
+    while (f && r->n < ROWS && fgets(lines[r->n], sizeof *lines, f))
+        if (lines[r->n][0] != '#' && read_row(lines[r->n], &r->at[r->n])) r->n++;
+    if (f) fclose(f);
+}
+
 static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
 {
-    const char *root = getenv("abs_srcdir");
-    char path[4096], args[TEXT];
+    char path[128], args[TEXT];
     pl_case *c = NULL;
     pl_module *m = NULL;
     pl_checks *checks = NULL;
     pl_result result;
-    snprintf(path, sizeof path, "%s/tests/check/%s.ptx", root ? root : ".", r->file);
+    snprintf(path, sizeof path, "tests/check/%s.ptx", r->file);
     snprintf(args, sizeof args, "%s", r->args);
     snprintf(out, TEXT, "it could not be launched");
     pl_status st = pl_case_open(gpu, &c);
@@ -106,36 +124,140 @@ static void launch(pl_gpu *gpu, const row *r, pl_mode mode, char out[TEXT])
     pl_module_close(m);
 }
 
-int main(void)
+/* ---- findings of all rows ---- */
+
+static void test_row(const row *r, pl_mode mode)
 {
     static const char *const mode_name[] = {
         [PL_MODE_FUNCTIONAL] = "functional", [PL_MODE_TIMING] = "timing"};
-    const char *root = getenv("abs_srcdir");
-    char path[4096], line[1024];
-    snprintf(path, sizeof path, "%s/tests/check/cases.tsv", root ? root : ".");
-    FILE *f = fopen(path, "r");
-    while (f && fgets(line, sizeof line, f)) {
-        row r;
-        if (line[0] == '#' || !read_row(line, &r)) continue;
-        for (int mode = PL_MODE_FUNCTIONAL; mode <= PL_MODE_TIMING; mode++) {
-            char found[TEXT];
-            pl_gpu *gpu; /* its heap is as the launch left it */
-            if (pl_gpu_open(&gpu, "h200") != PL_OK) continue;
-            launch(gpu, &r, (pl_mode)mode, found);
-            char tools[TEXT], wanted[TEXT];
-            tools_of(found, tools);
-            tools_of(r.findings, wanted);
-            const bool ok = mode == PL_MODE_TIMING ? strcmp(tools, wanted) == 0
-                                                   : strcmp(found, r.findings) == 0;
-            tap(ok, "%s %s", r.kernel, mode_name[mode]);
-            if (!ok) tap_note("found %s, expected %s", found, r.findings);
-            if (strcmp(r.sanitizer, "race") == 0 || strcmp(r.sanitizer, "mem") == 0 ||
-                strcmp(r.sanitizer, "sync") == 0 || strcmp(r.sanitizer, "init") == 0)
-                tap(strstr(tools, r.sanitizer) != NULL, "%s %s: compute-sanitizer finds it",
-                    r.kernel, mode_name[mode]);
-            pl_gpu_close(gpu);
+    char found[TEXT], tools[TEXT], wanted[TEXT];
+    pl_gpu *gpu; /* its heap is as the launch left it */
+    if (pl_gpu_open(&gpu, "h200") != PL_OK) return;
+    launch(gpu, r, mode, found);
+    tools_of(found, tools);
+    tools_of(r->findings, wanted);
+    const bool ok =
+        mode == PL_MODE_TIMING ? strcmp(tools, wanted) == 0 : strcmp(found, r->findings) == 0;
+    tap(ok, "%s %s", r->kernel, mode_name[mode]);
+    if (!ok) tap_note("found %s, expected %s", found, r->findings);
+    if (strcmp(r->sanitizer, "race") == 0 || strcmp(r->sanitizer, "mem") == 0 ||
+        strcmp(r->sanitizer, "sync") == 0 || strcmp(r->sanitizer, "init") == 0)
+        tap(strstr(tools, r->sanitizer) != NULL, "%s %s: compute-sanitizer finds it", r->kernel,
+            mode_name[mode]);
+    pl_gpu_close(gpu);
+}
+
+/* ---- one whole message for each kind ---- */
+
+static const char *const kinds[] = {
+#define X(name, tool, word, severity, text) #tool "-" word,
+    PL_FINDING_KINDS(X)
+#undef X
+};
+
+/* "RACE-raw" as findings have it. */
+static void kind_word(size_t k, char out[64])
+{
+    snprintf(out, 64, "%s", kinds[k]);
+    for (char *p = out; *p != '-'; p++) *p = (char)(*p | 0x20);
+}
+
+static bool is_clean(const rows *r, const char *kernel)
+{
+    char twin[128];
+    snprintf(twin, sizeof twin, "%s_ok", kernel);
+    for (size_t n = 0; n < r->n; n++)
+        if (strcmp(r->at[n].kernel, twin) == 0) return strcmp(r->at[n].findings, "-") == 0;
+    return false;
+}
+
+/* A row that finds this kind, and no other if there is such a row, with a twin that finds nothing.
+ * NULL: there is none. */
+static const row *row_of(const rows *r, const char *kind)
+{
+    char word[80];
+    const row *found = NULL;
+    snprintf(word, sizeof word, "%s:", kind);
+    for (size_t n = 0; n < r->n; n++) {
+        const bool alone = !strchr(r->at[n].findings, ' ');
+        if (strstr(r->at[n].findings, word) && (alone || !found) && is_clean(r, r->at[n].kernel)) {
+            found = &r->at[n];
+            if (alone) break;
         }
     }
+    return found;
+}
+
+/* "== KIND" and all messages of the launch. */
+static void messages_of(const rows *r, size_t k, char *out, size_t room)
+{
+    char kind[64], found[TEXT];
+    kind_word(k, kind);
+    const row *x = row_of(r, kind);
+    pl_gpu *gpu;
+    snprintf(out, room, "== %s\n", kind);
+    if (!x || pl_gpu_open(&gpu, "h200") != PL_OK) return;
+    launch(gpu, x, PL_MODE_FUNCTIONAL, found);
+    for (size_t n = 0; n < pl_gpu_diag_count(gpu); n++)
+        snprintf(out + strlen(out), room - strlen(out), "%s", pl_gpu_diag(gpu, n, false).rendered);
+    pl_gpu_close(gpu);
+}
+
+/* `have`: the text of messages.txt. */
+static void test_message(const rows *r, size_t k, const char *have)
+{
+    static char now[16384];
+    char kind[64];
+    kind_word(k, kind);
+    messages_of(r, k, now, sizeof now);
+    const char *at = strstr(have, now);
+    const size_t length = strlen(now);
+    const bool whole = at && (!at[length] || strncmp(at + length, "== ", 3) == 0);
+    tap(row_of(r, kind) && whole, "%s: the whole message", kind);
+    if (!whole) tap_note("%s", now);
+}
+
+/* An explanation has an example and three ways to mend it. */
+static void test_explanation(pl_gpu *gpu, size_t k)
+{
+    char kind[64];
+    kind_word(k, kind);
+    const char *text = pl_explain(gpu, kind);
+    const char *mend = text ? strstr(text, "\n\nThree ways to mend it: ") : NULL;
+    const char *first = mend ? strchr(mend, ';') : NULL,
+               *second = first ? strchr(first + 1, ';') : NULL;
+    tap(text && strstr(text, "\n    ") && second && strstr(second, "or "),
+        "%s: what it is, an example, three ways to mend it", kind);
+}
+
+int main(int argc, char **argv)
+{
+    static rows all;
+    static char have[1 << 17];
+    enum { KINDS = sizeof kinds / sizeof *kinds };
+    const char *root = getenv("abs_srcdir");
+    if (root && chdir(root) != 0) return 1;
+    read_rows(&all);
+    if (argc > 1 && strcmp(argv[1], "--messages") == 0) {
+        for (size_t k = 0; k < KINDS; k++) {
+            messages_of(&all, k, have, sizeof have);
+            fputs(have, stdout);
+        }
+        return 0;
+    }
+    for (size_t n = 0; n < all.n; n++) {
+        test_row(&all.at[n], PL_MODE_FUNCTIONAL);
+        test_row(&all.at[n], PL_MODE_TIMING);
+    }
+    FILE *f = fopen("tests/check/messages.txt", "r");
+    if (f) have[fread(have, 1, sizeof have - 1, f)] = '\0';
     if (f) fclose(f);
+    pl_gpu *gpu;
+    if (pl_gpu_open(&gpu, "h200") != PL_OK) return 1;
+    for (size_t k = 0; k < KINDS; k++) {
+        test_message(&all, k, have);
+        test_explanation(gpu, k);
+    }
+    pl_gpu_close(gpu);
     return tap_done();
 }

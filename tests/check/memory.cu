@@ -96,3 +96,19 @@ extern "C" __global__ void no_pointer(int **p)
 {
     *p[threadIdx.x] = 1;
 }
+
+extern "C" __global__ void freed_twice_ok(int *out)
+{
+    int *p = (int *)malloc(16);
+    free(p);
+    p = nullptr;
+    free(p);
+}
+
+extern "C" __global__ void leak_ok(int *out)
+{
+    int *p = (int *)malloc(16);
+    p[0] = threadIdx.x;
+    out[threadIdx.x] = p[0];
+    free(p);
+}

@@ -583,3 +583,38 @@ extern "C" __global__ void promised_ok(int *data, const int *same, int *out)
     __syncthreads();
     out[t] = *(volatile const int *)(same + 63 - t);
 }
+
+// Each lane reads what its neighbour overwrites.
+extern "C" __global__ void shifted(int *out, const int *in)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    int v = tile[t ^ 1];
+    tile[t] = v + 1;
+    out[t] = tile[t];
+}
+
+extern "C" __global__ void shifted_ok(int *out, const int *in)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    tile[t] = in[t];
+    __syncthreads();
+    int v = tile[t ^ 1];
+    __syncwarp();
+    tile[t] = v + 1;
+    out[t] = tile[t];
+}
+
+// The warps leave their number in one word; which one stays is chance.
+extern "C" __global__ void latest(volatile int *warp)
+{
+    if (threadIdx.x % 32 == 0) *warp = threadIdx.x / 32;
+}
+
+extern "C" __global__ void latest_ok(int *warp)
+{
+    if (threadIdx.x % 32 == 0) atomicMax(warp, threadIdx.x / 32);
+}

@@ -95,3 +95,27 @@ extern "C" __global__ void no_init(int *out)
     __syncthreads();
     out[threadIdx.x] = 1;
 }
+
+extern "C" __global__ void no_init_ok(int *out)
+{
+    __shared__ unsigned long long bar;
+    unsigned at = (unsigned)__cvta_generic_to_shared(&bar);
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at) : "memory");
+        asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at) : "memory");
+    }
+    __syncthreads();
+    out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void never_ok(int *out)
+{
+    asm volatile("bar.sync 1, 64;");
+    out[threadIdx.x] = 1;
+}
+
+extern "C" __global__ void nobody_writes_ok(volatile int *flag)
+{
+    if (threadIdx.x == 32) *flag = 1;
+    while (*flag == 0) {}
+}
