@@ -46,7 +46,7 @@ libptxloom_la_LIBADD += libpl_exec_avx512.la
 endif
 
 # Tensor cores.
-pl_exec_sources += emu/exec/ops/op_mma.c emu/exec/ops/op_tcgen05.c
+pl_exec_sources += emu/exec/ops/op_mma.c emu/exec/ops/op_sparse.c emu/exec/ops/op_tcgen05.c
 libptxloom_la_SOURCES += emu/exec/mma/mma.c emu/exec/mma/mma.h emu/exec/mma/dot_product.c emu/exec/mma/fragment_layout.c \
 	emu/exec/mma/wgmma.c \
 	emu/exec/tcgen05/tensor_memory.c emu/exec/tcgen05/tensor_memory.h emu/exec/tcgen05/descriptor.c \

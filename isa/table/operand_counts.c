@@ -155,6 +155,73 @@ int pl_operand_count_tmem(const uint16_t *mods)
     return shape_of(mods).x * (bits / (32 * 32));
 }
 
+/* The sizes in the words of spcompress and spdecompress: elements and indices in bits, sp::2:4, and
+ * the count of repetitions. */
+typedef struct sparse_words {
+    int element, index, kept, of, num;
+} sparse_words;
+
+static sparse_words sparse_of(const uint16_t *mods)
+{
+    sparse_words r = {.num = shape_of(mods).x};
+    for (int i = 0; i < PL_MAX_SLOTS; i++) {
+        const char *s = pl_word_text[mods[i]];
+        if (!strncmp(s, "sp::", 4)) {
+            s += 4;
+            r.kept = number(&s);
+            if (*s == ':') s++, r.of = number(&s);
+        } else if (s[0] == 'b' && is_digit(s[1])) {
+            s++;
+            int bits = number(&s);
+            if (bits < 8)
+                r.index = bits;
+            else
+                r.element = bits;
+        }
+    }
+    return r;
+}
+
+int pl_operand_count_sp_dense(const uint16_t *mods)
+{
+    return 2 * shape_of(mods).x;
+}
+
+int pl_operand_count_sp_indices(const uint16_t *mods)
+{
+    const sparse_words w = sparse_of(mods);
+    return (w.num * w.index + w.element - 1) / w.element;
+}
+
+int pl_operand_count_spread_dense(const uint16_t *mods)
+{
+    const sparse_words w = sparse_of(mods);
+    return (w.of * w.element * w.num + 31) / 32;
+}
+
+int pl_operand_count_spread_indices(const uint16_t *mods)
+{
+    const sparse_words w = sparse_of(mods);
+    return (w.kept * w.index * w.num + 31) / 32;
+}
+
+int pl_operand_count_spread_kept(const uint16_t *mods)
+{
+    const sparse_words w = sparse_of(mods);
+    return (w.kept * w.element * w.num + 31) / 32;
+}
+
+/* tcgen05.ld.spcompress: of one number a column, half stay. */
+int pl_operand_count_tmem_kept(const uint16_t *mods)
+{
+    return shape_of(mods).x / 2;
+}
+
+int pl_operand_count_tmem_indices(const uint16_t *mods)
+{
+    return (shape_of(mods).x + 31) / 32;
+}
+
 /* tcgen05.mma: a bit for each of the 128 lanes of a block's tensor memory, or of two blocks'. */
 int pl_operand_count_output_lanes(const uint16_t *mods)
 {

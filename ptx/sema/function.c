@@ -292,6 +292,7 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
         uint64_t least;
     } inside[] = {
         {"used_bytes_mask", true, 0}, {"enable_smem_spilling", false, 0}, {"frequency", true, 1}};
+    static const char throughput[] = "mma_throughput";
     const char *shown = pl_arena_strndup(p->arena, text, n);
     size_t word = 0;
     while (word < n && text[word] != ' ') word++;
@@ -301,6 +302,10 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
     }
     if (word == 13 && !memcmp(text, "abi_param_reg", word))
         pl_report(p->diags, PL_E0379, at, shown, "is only for compilers");
+    if (word == strlen(throughput) && !memcmp(text, throughput, word) && p->func) {
+        pl_module_needs(p, at, ".pragma \"mma_throughput\"", 93, "sm_10");
+        if (!p->func->entry) pl_report(p->diags, PL_E0379, at, shown, "is only for kernels");
+    }
     for (size_t k = 0; k < sizeof inside / sizeof *inside; k++) {
         if (word != strlen(inside[k].name) || memcmp(text, inside[k].name, word)) continue;
         if (p->in_directives)

@@ -48,6 +48,8 @@ static bool untyped_only(pl_word t)
     case W_e3m2x4:
     case W_e2m3x4:
     case W_e2m1x4:
+    case W_e2m1p4x4:
+    case W_ue8m0x4:
     case W_ue8m0x2: return true;
     default: return false;
     }

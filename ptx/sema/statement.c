@@ -358,7 +358,8 @@ static const struct {
     {M_cp, "size", 0, INT32_MAX, 0, NULL, NULL}, /* 16 bytes when in bulk */
     {M_cp, "src", 0, 16, 1, NULL, NULL},
     {M_alloca, "align", 1, INT32_MAX, 0, NULL, NULL},
-    {M_tcgen05, "n", 32, 512, 0, NULL, NULL},
+    {M_tcgen05, "n", 32, 512, 32, "exclusive", NULL},
+    {M_tcgen05, "n", 32, 512, 0, NULL, "exclusive"},
     {M_st, "size", 0, 1 << 24, 1, NULL, NULL},
 };
 

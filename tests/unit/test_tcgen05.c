@@ -102,10 +102,12 @@ static int small_value(pl_tensor_type t)
 typedef struct test {
     pl_tcgen05_op op;
     int a[MOST][128], b[128][MOST], d[MOST][MOST]; /* A is dense here */
-    double scale_a[MOST][4], scale_b[MOST][4];
+    double scale_a[MOST][PL_TENSOR_SCALES], scale_b[MOST][PL_TENSOR_SCALES];
     uint8_t *shared[2];
     pl_tmem *tmem[2];
     int swizzle_a, swizzle_b; /* 0, 32, 64, 128, -128: by 32 bytes */
+    int split_a, split_b; /* where a line begins in its 128 bytes; what is beyond lies elsewhere.
+                             -1: the leading dimension is no address */
 } test;
 
 static const struct {
@@ -259,6 +261,23 @@ static void make_sparse(test *t, int rows, int b, int (*stored)[128])
         }
 }
 
+/* A matrix with an absolute leading dimension: lines of 4-bit elements from byte SPLIT of their 128
+ * on, and what does not fit at the same lines of a second piece 40 KiB further. */
+static void put_split(uint8_t *shared, uint32_t start, const layout *l, int split, int line, int j,
+                      uint32_t x)
+{
+    const int byte = split + j / 2;
+    put_shared(shared, byte < 128 ? start : start + 40 * 1024,
+               offset(l, line, 0) + 2 * (byte % 128) + j % 2, PL_TT_E2M1X2, 128, x);
+}
+
+static void say_split(uint64_t *descriptor, uint32_t start, int split)
+{
+    *descriptor &= ~0x3fff3fffull;
+    *descriptor |=
+        (start + (uint32_t)split) >> 4 | (uint64_t)(start + 40 * 1024) >> 4 << 16 | 1ull << 52;
+}
+
 static void put_left(test *t, int b)
 {
     const pl_tcgen05_op *op = &t->op;
@@ -281,9 +300,14 @@ static void put_left(test *t, int b)
     }
     const layout l = canonical(op->trans_a, t->swizzle_a, bits, rows, k, 1024, &t->op.a_desc);
     for (int r = 0; r < rows; r++)
-        for (int j = 0; j < k; j++)
-            put_shared(t->shared[b], 1024, offset(&l, r, j), op->ta, t->swizzle_a,
-                       encode(op->ta, stored[r][j]));
+        for (int j = 0; j < k; j++) {
+            const uint32_t x = encode(op->ta, stored[r][j]);
+            if (t->split_a < 0)
+                put_shared(t->shared[b], 1024, offset(&l, r, j), op->ta, t->swizzle_a, x);
+            else
+                put_split(t->shared[b], 1024, &l, t->split_a, r, j, x);
+        }
+    if (t->split_a >= 0) say_split(&t->op.a_desc, 1024, t->split_a);
 }
 
 static void put_right(test *t, int b)
@@ -293,9 +317,21 @@ static void put_right(test *t, int b)
     const layout l =
         canonical(op->trans_b, t->swizzle_b, bits, columns, op->k, 100 * 1024, &t->op.b_desc);
     for (int n = 0; n < columns; n++)
-        for (int j = 0; j < op->k; j++)
-            put_shared(t->shared[b], 100 * 1024, offset(&l, n, j), op->tb, t->swizzle_b,
-                       encode(op->tb, t->b[j][b * columns + n]));
+        for (int j = 0; j < op->k; j++) {
+            const uint32_t x = encode(op->tb, t->b[j][b * columns + n]);
+            if (t->split_b < 0)
+                put_shared(t->shared[b], 100 * 1024, offset(&l, n, j), op->tb, t->swizzle_b, x);
+            else
+                put_split(t->shared[b], 100 * 1024, &l, t->split_b, n, j, x);
+        }
+    if (t->split_b >= 0) say_split(&t->op.b_desc, 100 * 1024, t->split_b);
+}
+
+/* The bit in the columns of scale C of a line: a word has four, and further ones are behind the
+ * words of 128 lines, or of 256. */
+static int scale_bit(int line, int c, int lines)
+{
+    return 32 * (line / 32 + c / 4 * (lines > 128 ? 8 : 4)) + 8 * (c % 4);
 }
 
 /* CuTe: ((32,MN/32),4),(VS,NSF):(((1,512),32),(0,128)) in bytes. */
@@ -316,7 +352,7 @@ static void put_scales(test *t, int b)
                               half = parts == 2 && i >= op->n / 2;
                     for (int q = half ? 2 : 0; q < (parts == 2 && !half ? 2 : 4); q++)
                         put_bits(t->tmem[b], line % 32 + 32 * q, op->scale_b & 0xffff,
-                                 32 * (line / 32) + 8 * (op->id_b + c), 8, again);
+                                 scale_bit(line, op->id_b + c, op->n / parts), 8, again);
                     continue;
                 }
                 *to = ldexp(1, (int)x);
@@ -325,7 +361,9 @@ static void put_scales(test *t, int b)
                 for (int q = half ? 2 : 0; q < (which && parts == 2 && !half ? 2 : 4); q++)
                     put_bits(t->tmem[b], line % 32 + 32 * q,
                              (which ? op->scale_b : op->scale_a) & 0xffff,
-                             32 * (line / 32) + 8 * ((which ? op->id_b : op->id_a) + c), 8, code);
+                             scale_bit(line, (which ? op->id_b : op->id_a) + c,
+                                       which ? op->n / parts : rows),
+                             8, code);
             }
 }
 
@@ -408,6 +446,8 @@ static bool choose(test *t)
     op->m = 32 << draw(4);
     op->n = 8 * (int)(draw(2) || op->ws ? 1u << draw(6) : draw(32) + 1);
     op->k = kinds[which].k << op->sparse;
+    const bool k96 = four && !op->sparse && draw(3) == 0;
+    if (k96) op->k = 96;
     op->ta = some_type(op->kind, &ca);
     op->tb = some_type(op->kind, &cb);
     const bool to_half = !scaled && op->kind != PL_TK_TF32 && op->kind != PL_TK_I8 &&
@@ -425,13 +465,17 @@ static bool choose(test *t)
     op->ue4m3 = op->scales == 4 && draw(2);
     op->id_a = op->scales == 1 ? (int)draw(4) : op->scales == 2 ? 2 * (int)draw(2) : 0;
     op->id_b = op->scales == 1 ? (int)draw(4) : op->scales == 2 ? 2 * (int)draw(2) : 0;
+    if (k96) { /* three scales begin anywhere, six at a half word */
+        op->id_a = op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
+        op->id_b = op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
+    }
     const uint32_t common = (uint32_t)op->sparse << 2 | ca << 7 | cb << 10 |
                             (uint32_t)op->negate_a << 13 | (uint32_t)op->negate_b << 14 |
                             (uint32_t)op->trans_a << 15 | (uint32_t)op->trans_b << 16 |
                             (uint32_t)op->n / 8 << 17;
     if (scaled)
         op->idesc = common | (uint32_t)op->id_b << 4 | (op->ue4m3 ? 0u : 1u << 23) |
-                    (uint32_t)op->m / 128 << 27 | (uint32_t)op->id_a << 29;
+                    (uint32_t)op->m / 128 << 27 | (uint32_t)op->id_a << 29 | (uint32_t)k96 << 31;
     else
         op->idesc = common | cd << 4 | (uint32_t)op->m / 16 << 24;
     /* 8-bit transposed B: N is a multiple of 16 in each block */
@@ -447,12 +491,18 @@ static bool choose(test *t)
               decoded.ta == op->ta && decoded.tb == op->tb && decoded.td == op->td &&
               decoded.trans_a == op->trans_a && decoded.trans_b == op->trans_b &&
               decoded.id_a == op->id_a && decoded.id_b == op->id_b && decoded.ue4m3 == op->ue4m3);
+    op->scales = decoded.scales;
+    ck_assert_int_eq(op->scales, !scaled ? 0
+                                 : k96   ? op->k / (op->scales == 6 ? 16 : 32)
+                                         : op->scales);
     const int bits_b = format_of(op->tb).bits;
     if (op->trans_b && op->n / op->blocks * bits_b % 128) return false;
     const int ka = op->sparse ? op->k / 2 : op->k;
     t->swizzle_a =
         some_swizzle(ka * format_of(op->ta).bits / 8, op->trans_a, op->ta, op->m / op->blocks);
     t->swizzle_b = some_swizzle(op->k * bits_b / 8, op->trans_b, op->tb, op->n / op->blocks);
+    t->split_a = k96 && !op->a_in_tmem && t->swizzle_a == 128 && draw(4) ? 16 * (int)draw(8) : -1;
+    t->split_b = k96 && t->swizzle_b == 128 && draw(4) ? 16 * (int)draw(8) : -1;
     return true;
 }
 
@@ -504,6 +554,7 @@ START_TEST(products_equal_those_computed_apart)
 {
     static test t;
     int seen[7][2][2][2] = {{{{0}}}}, n = 0; /* kind, blocks, ws, sparse */
+    int wide[2] = {0}, splits = 0;           /* K = 96 in one block and in two */
     for (int b = 0; b < 2; b++) {
         t.shared[b] = malloc(SHARED);
         t.tmem[b] = malloc(sizeof *t.tmem[b]);
@@ -515,6 +566,8 @@ START_TEST(products_equal_those_computed_apart)
         if (!choose(&t)) continue;
         n++;
         seen[t.op.kind][t.op.blocks - 1][t.op.ws][t.op.sparse]++;
+        wide[t.op.blocks - 1] += t.op.k == 96;
+        splits += t.split_a >= 0 || t.split_b >= 0;
         const bool good = run_case(&t, where, sizeof where);
         ck_assert_msg(
             good,
@@ -524,6 +577,9 @@ START_TEST(products_equal_those_computed_apart)
             t.op.tb, t.op.td, t.op.blocks, t.op.ws, t.op.sparse, t.op.a_in_tmem, t.op.trans_a,
             t.op.trans_b, t.swizzle_a, t.swizzle_b, t.op.scales, where);
     }
+    ck_assert_int_gt(wide[0], 0);
+    ck_assert_int_gt(wide[1], 0);
+    ck_assert_int_gt(splits, 4);
     for (int kind = 0; kind < 7; kind++)
         for (int sparse = 0; sparse < 2; sparse++) {
             ck_assert_int_gt(seen[kind][0][0][sparse], 0);

@@ -21,7 +21,8 @@ enum {
     PL_TENSOR_MAX_M = 16,  /* rows of one tile */
     PL_TENSOR_MAX_K = 128, /* k of the widest form, sparse s4 m16n8k128; b1 counts words of 32 */
     PL_TENSOR_N = 8,       /* columns of one tile: every shape is made of tiles eight wide */
-    PL_TENSOR_MAX_REGS = 16
+    PL_TENSOR_MAX_REGS = 16,
+    PL_TENSOR_SCALES = 6 /* of a line along k: mxf4nvf4 with k of 96 */
 };
 
 typedef enum pl_tensor_type {
@@ -142,7 +143,7 @@ typedef struct pl_tensor_scale {
 /* Scales as numbers: line i (a row of A, a column of B) has COUNT of them along k. */
 typedef struct pl_tensor_scales {
     int count;
-    int32_t sig[PL_TENSOR_MAX_M][4], exp[PL_TENSOR_MAX_M][4];
+    int32_t sig[PL_TENSOR_MAX_M][PL_TENSOR_SCALES], exp[PL_TENSOR_MAX_M][PL_TENSOR_SCALES];
     bool nan[PL_TENSOR_MAX_M];
 } pl_tensor_scales;
 
@@ -206,6 +207,7 @@ typedef struct pl_wgmma_desc {
     uint32_t start, lead, stride; /* start address, leading and stride byte offsets */
     uint32_t base;                /* base offset: 0..7, in 128-byte rows */
     pl_wgmma_swizzle swizzle;
+    bool absolute; /* lead is the address of what lies beyond the 128 bytes of the first line */
 } pl_wgmma_desc;
 
 pl_wgmma_desc pl_wgmma_decode(uint64_t descriptor);

@@ -40,9 +40,14 @@ uint32_t pl_wgmma_address(const pl_wgmma_desc *desc, int bits, bool transposed, 
     const bool by_32 = desc->swizzle == PL_WS_128_BY_32;
     const uint32_t width = widths[desc->swizzle], mask = masks[desc->swizzle],
                    lines = by_32 ? 4 : 8;
-    const uint32_t along = (uint32_t)((transposed ? mn : k) * bits) / 8; /* bytes along the lines */
+    uint32_t along = (uint32_t)((transposed ? mn : k) * bits) / 8; /* bytes along the lines */
     const uint32_t line = (uint32_t)(transposed ? k : mn);
-    uint32_t at = desc->start + line % lines * width + along % width;
+    uint32_t start = desc->start;
+    if (desc->absolute && start % width + along >= width) {
+        along -= width - start % width;
+        start = desc->lead;
+    }
+    uint32_t at = start + line % lines * width + along % width;
     if (desc->swizzle == PL_WS_NONE)
         at += transposed ? line / 8 * desc->lead + along / width * desc->stride
                          : line / 8 * desc->stride + along / width * desc->lead;

@@ -49,6 +49,20 @@ static inline bool s32_cmp(int32_t a, int32_t b, int op)
     return compare_outcome(a<b, a == b, a> b, op);
 }
 
+/* Parts of `bits` bits of a word: ones where the comparison holds. */
+static inline uint32_t packed_set(uint32_t a, uint32_t b, int op, int bits, bool is_signed)
+{
+    const uint32_t ones = UINT32_MAX >> (32 - bits);
+    uint32_t d = 0;
+    for (int at = 0; at < 32; at += bits) {
+        const uint32_t x = a << (32 - bits - at), y = b << (32 - bits - at);
+        const bool lt = is_signed ? (int32_t)x < (int32_t)y : x >> (32 - bits) < y >> (32 - bits);
+        const bool eq = x >> (32 - bits) == y >> (32 - bits);
+        if (compare_outcome(lt, eq, !lt && !eq, op)) d |= ones << at;
+    }
+    return d;
+}
+
 static inline bool u32_cmp(uint32_t a, uint32_t b, int op)
 {
     return compare_outcome(a<b, a == b, a> b, op);

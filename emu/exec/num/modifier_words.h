@@ -14,11 +14,13 @@
 #include "bits.h"
 #include "convert_fp8.h"
 #include "integer.h"
+#include "small_floats.h"
 #include "video.h"
 
-#define RND(g)  round_word(g)
-#define CMP(g)  compare_word(g)
-#define BOOL(g) bool_word(g)
+#define RND(g)    round_word(g)
+#define CMP(g)    compare_word(g)
+#define BOOL(g)   bool_word(g)
+#define PACKED(g) packed_word(g)
 
 static inline int round_word(int w)
 {
@@ -30,6 +32,24 @@ static inline int round_word(int w)
     case W_rp:
     case W_rpi: return PL_RP;
     default: return PL_RN; /* none, .rn, .rni */
+    }
+}
+
+/* The format of the elements of a packed type. */
+static inline pl_packed packed_word(int w)
+{
+    switch (w) {
+    case W_e4m3x2:
+    case W_e4m3x4: return packed_e4m3;
+    case W_e5m2x2:
+    case W_e5m2x4: return packed_e5m2;
+    case W_e3m2x2:
+    case W_e3m2x4: return packed_e3m2;
+    case W_e2m3x2:
+    case W_e2m3x4: return packed_e2m3;
+    case W_e2m1p4x4: return packed_e2m1p4;
+    case W_ue8m0x4: return packed_ue8m0;
+    default: return packed_e2m1;
     }
 }
 

@@ -7,9 +7,16 @@
 #include "emu/exec/memory/address.h"
 #include "emu/exec/memory/atomic_ops.h"
 
-static pl_atomic_place place_of(pl_space space, pl_space real)
+/* What an instruction reduces with. KEEP: .noftz, which keeps subnormals of f32 in global memory.
+ */
+typedef struct reduction {
+    int op, type;
+    bool keep;
+} reduction;
+
+static pl_atomic_place place_of(pl_space space, pl_space real, bool keep)
 {
-    return real == PL_SP_GLOBAL     ? PL_ATOMIC_GLOBAL
+    return real == PL_SP_GLOBAL     ? keep ? PL_ATOMIC_BULK : PL_ATOMIC_GLOBAL
            : space == PL_SP_GENERIC ? PL_ATOMIC_GENERIC
                                     : PL_ATOMIC_SHARED;
 }
@@ -71,7 +78,7 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
 
 /* A vector: every element is an operation of its own, the address is aligned to the whole (PTX
  * ISA 9.0, atom). */
-static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
+static void atomic_vector(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
 {
     unsigned bytes = 1u << i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], size = bytes * count;
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
@@ -92,7 +99,7 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d,
             uint64_t have = 0;
             memcpy(&have, p + k * bytes, bytes);
             old[k][l] = (uint32_t)have;
-            have = pl_atomic_step(op, type, PL_ATOMIC_GLOBAL, have, b, 0);
+            have = pl_atomic_step(r.op, r.type, place_of(space, real, r.keep), have, b, 0);
             memcpy(p + k * bytes, &have, bytes);
         }
     }
@@ -105,11 +112,11 @@ static void atomic_vector(pl_warp *w, const pl_insn *i, int op, int type, int d,
                      PL_MF_NOL1);
 }
 
-static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsigned a)
+static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
 {
     unsigned bytes = 1u << i->sel[PL_M_LOG2];
     if (i->sel[PL_M_COUNT] > 1) {
-        atomic_vector(w, i, op, type, d, a);
+        atomic_vector(w, i, r, d, a);
         return;
     }
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
@@ -117,7 +124,7 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
     pl_addresses(w, i, a, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     if (d >= 0) pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
     if (bytes == 16) {
-        atomic128(w, i, op, addr, space);
+        atomic128(w, i, r.op, addr, space);
         return;
     }
     for (uint32_t m = w->exec; m; m &= m - 1) {
@@ -130,8 +137,8 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
             return;
         }
         addr[l] = at;
-        if (bytes == 4 && op == W_add && type != W_f32 && type != W_f16x2 &&
-            type != W_bf16x2) { /* the common one */
+        if (bytes == 4 && r.op == W_add && r.type != W_f32 && r.type != W_f16x2 &&
+            r.type != W_bf16x2) { /* the common one */
             uint32_t v;
             memcpy(&v, p, 4);
             old[l] = v;
@@ -142,9 +149,9 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
         }
         memcpy(&have, p, bytes);
         old[l] = have;
-        uint64_t next = pl_atomic_step(op, type, place_of(space, real), have,
+        uint64_t next = pl_atomic_step(r.op, r.type, place_of(space, real, r.keep), have,
                                        lane_value(w, i->op[a + 1], l, bytes),
-                                       op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
+                                       r.op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
         w->wrote |= next != have;
         memcpy(p, &next, bytes);
     }
@@ -163,12 +170,22 @@ static void atomic(pl_warp *w, const pl_insn *i, int op, int type, int d, unsign
 
 void exec_atom(pl_warp *w, const pl_insn *i, int op, int type)
 {
-    atomic(w, i, op, type, 0, 1);
+    atomic(w, i, (reduction){op, type, false}, 0, 1);
+}
+
+void exec_atom_noftz(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    atomic(w, i, (reduction){op, type, true}, 0, 1);
 }
 
 void exec_red(pl_warp *w, const pl_insn *i, int op, int type)
 {
-    atomic(w, i, op, type, -1, 0);
+    atomic(w, i, (reduction){op, type, false}, -1, 0);
+}
+
+void exec_red_noftz(pl_warp *w, const pl_insn *i, int op, int type)
+{
+    atomic(w, i, (reduction){op, type, true}, -1, 0);
 }
 
 /* Of the lanes that name words of one bank the first compares and swaps, the others must try again.

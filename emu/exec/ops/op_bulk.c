@@ -199,21 +199,31 @@ void exec_cp_reduce_bulk(pl_warp *w, const pl_insn *i, int dst, int op, int type
                     .type = type});
 }
 
-/* Fetches into the L2; an address of nothing is no fault. */
-void exec_cp_bulk_prefetch(pl_warp *w, const pl_insn *i)
+/* Says something about lines of the L2; an address of nothing is no fault. */
+static void hint(pl_warp *w, const pl_insn *i, const char *what, unsigned align)
 {
     uint64_t addr[PL_LANES];
     places(w, i, 0, 0, addr);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
-        if (addr[l] % 16) {
+        if (addr[l] % align) {
             pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_MISALIGNED_ADDRESS",
-                     "bulk prefetch at address 0x%llx, which is not a multiple of 16",
-                     (unsigned long long)addr[l]);
+                     "%s at address 0x%llx, which is not a multiple of %u", what,
+                     (unsigned long long)addr[l], align);
             return;
         }
     }
     pl_record_effect(w, PL_SP_GLOBAL, PL_AC_PREFETCH, 1, w->exec, addr, 0);
+}
+
+void exec_cp_bulk_prefetch(pl_warp *w, const pl_insn *i)
+{
+    hint(w, i, "bulk prefetch", 16);
+}
+
+void exec_cp_bulk_priority(pl_warp *w, const pl_insn *i)
+{
+    hint(w, i, "applypriority.async.bulk", 128);
 }
 
 void exec_bulk_commit(pl_warp *w, const pl_insn *i)

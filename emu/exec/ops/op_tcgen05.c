@@ -10,6 +10,7 @@
 #include "emu/exec/async/async.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/num/modifier_words.h"
+#include "emu/exec/num/sparse.h"
 #include "emu/exec/tcgen05/product.h"
 
 static void wrong_use(pl_warp *w, uint64_t address, const char *wrong)
@@ -61,13 +62,22 @@ static uint32_t taddr(const pl_warp *w, const pl_insn *i, unsigned which, unsign
 
 /* ---- allocation ---- */
 
-static bool good_columns(pl_warp *w, uint32_t n)
+static bool good_columns(pl_warp *w, uint32_t n, bool exclusive)
 {
-    if (n >= PL_TMEM_UNIT && n <= PL_TMEM_COLUMNS && !(n & (n - 1))) return true;
+    const bool step = exclusive ? n % PL_TMEM_UNIT == 0 : !(n & (n - 1));
+    if (n >= PL_TMEM_UNIT && n <= PL_TMEM_COLUMNS && step) return true;
     pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-             "tcgen05: %u columns of tensor memory: the number is a power of two from 32 to 512",
-             n);
+             "tcgen05: %u columns of tensor memory: the number is a %s from 32 to 512", n,
+             exclusive ? "multiple of 32" : "power of two");
     return false;
+}
+
+/* Would the allocation wait for one that lives? Exclusive ones live alone. */
+static bool must_wait(const pl_tmem *t, bool exclusive)
+{
+    bool any = false;
+    for (unsigned k = 0; k < PL_TMEM_UNITS; k++) any |= t->owner[k] != 0;
+    return any && (exclusive || t->exclusive);
 }
 
 /* Columns that the other block has allocated for both, or new ones for both. */
@@ -91,34 +101,38 @@ static uint32_t allocate_pair(pl_tmem *mine, pl_tmem *other, uint32_t n)
     return UINT32_MAX;
 }
 
-void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group)
+void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group, int exclusive)
 {
     const unsigned lane = leader(w);
+    const bool alone = exclusive != W_none;
     const uint32_t n = value32(w, i, 1, lane);
     uint64_t to[PL_LANES];
     pl_tmem *t = tmem_of(w, w->cta);
-    if (!t || !good_columns(w, n)) return;
+    if (!t || !good_columns(w, n, alone)) return;
     if (t->relinquished) {
         wrong_use(w, 0, "alloc after relinquish_alloc_permit");
         return;
     }
-    uint32_t at;
+    uint32_t at = UINT32_MAX;
     if (group == W_cta_group__2) {
         pl_cta *o = other_block(w);
         pl_tmem *other = o ? tmem_of(w, o) : NULL;
         if (!other) return;
-        at = allocate_pair(t, other, n);
-    } else {
+        if (t->npairs || (!must_wait(t, alone) && !must_wait(other, alone)))
+            at = allocate_pair(t, other, n);
+    } else if (!must_wait(t, alone)) {
         at = pl_tmem_find(t, n);
         if (at != UINT32_MAX) pl_tmem_take(t, at, n);
     }
     if (at == UINT32_MAX) {
-        pl_fault(w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED",
-                 "tcgen05.alloc of %u columns: the block's tensor memory has no such run left, and "
-                 "the warp would wait for ever",
-                 n);
+        pl_fault(
+            w, w->exec, 0, "CUDA_ERROR_LAUNCH_FAILED",
+            "tcgen05.alloc of %u columns: the block's tensor memory has no such run left%s, and "
+            "the warp would wait for ever",
+            n, alone || t->exclusive ? ", or an allocation is exclusive" : "");
         return;
     }
+    t->exclusive = alone;
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, to);
     uint8_t *p = pl_access_write(w, lane, (pl_space)i->sel[PL_M_SPACE], to[lane], 4, 4,
                                  "tcgen05.alloc's address");
@@ -128,13 +142,16 @@ void exec_tcgen05_alloc(pl_warp *w, const pl_insn *i, int group)
     pl_record_effect(w, PL_SP_SHARED, PL_AC_STORE, 4, 1u << lane, to, i->sel[PL_M_FLAGS]);
 }
 
-void exec_tcgen05_dealloc(pl_warp *w, const pl_insn *i)
+void exec_tcgen05_dealloc(pl_warp *w, const pl_insn *i, int exclusive)
 {
     const unsigned lane = leader(w);
     const uint32_t at = value32(w, i, 0, lane), n = value32(w, i, 1, lane);
     pl_tmem *t = tmem_of(w, w->cta);
-    if (!t || !good_columns(w, n)) return;
-    const char *wrong = pl_tmem_release(t, at, n);
+    if (!t || !good_columns(w, n, exclusive != W_none)) return;
+    const char *wrong = t->exclusive != (exclusive != W_none)
+                            ? "alloc and dealloc differ in .exclusive"
+                            : pl_tmem_release(t, at, n);
+    if (!wrong) t->exclusive = false;
     if (wrong) wrong_use(w, at, wrong);
 }
 
@@ -260,6 +277,40 @@ void exec_tcgen05_ld_red(pl_warp *w, const pl_insn *i, int shape, int op, int ab
     for (unsigned r = 0; r < regs; r++)
         pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), v[r]);
     pl_blend32(w, pl_row32(w, i->op[1]), best);
+}
+
+/* Two of four columns stay, in registers in which they follow each other; their places have two
+ * bits each. */
+void exec_tcgen05_ld_sparse(pl_warp *w, const pl_insn *i, int op, int abs, int nan, int red)
+{
+    uint32_t v[PL_TMEM_LANES][PL_LANES], best[PL_LANES];
+    const unsigned places = registers_of(i, 0), kept = registers_of(i, 1);
+    const uint32_t keep = abs != W_none ? 0x7fffffff : UINT32_MAX;
+    uint32_t index[PL_TMEM_LANES / 32][PL_LANES] = {{0}}, out[PL_TMEM_LANES / 2][PL_LANES];
+    const unsigned address = red != W_none ? 3 : 2;
+    if (!load(w, W_32x32b, taddr(w, i, 0, address, leader(w)), 2 * kept, 0, false, v)) return;
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        best[l] = v[0][l] & keep;
+        for (unsigned c = 1; c < 2 * kept; c++)
+            best[l] = extreme(best[l], v[c][l] & keep, op, nan, W_f32);
+        for (unsigned g = 0; g < kept / 2; g++) {
+            int64_t key[4];
+            for (unsigned e = 0; e < 4; e++) {
+                const uint32_t x = v[4 * g + e][l];
+                key[e] =
+                    sparse_key(x & PL_F32_MAG, x >> 31, PL_F32_INF, abs != W_none, op == W_min);
+            }
+            const unsigned two = two_of_four(key);
+            out[2 * g][l] = v[4 * g + (two & 3)][l];
+            out[2 * g + 1][l] = v[4 * g + (two >> 2)][l];
+            index[g / 8][l] |= two << 4 * (g % 8);
+        }
+    }
+    for (unsigned r = 0; r < places; r++)
+        pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), index[r]);
+    for (unsigned r = 0; r < kept; r++)
+        pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[1] + r)), out[r]);
+    if (red != W_none) pl_blend32(w, pl_row32(w, i->op[2]), best);
 }
 
 void exec_tcgen05_st(pl_warp *w, const pl_insn *i, int shape, int unpack)
@@ -510,7 +561,8 @@ void exec_tcgen05_commit(pl_warp *w, const pl_insn *i, int space, int multicast)
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = address[l];
-        uint32_t mask = multicast != W_none ? value32(w, i, 1, l) & 0xffff : 1;
+        const uint32_t ranks = multicast == W_multicast__cluster__32b ? UINT32_MAX : 0xffff;
+        uint32_t mask = multicast != W_none ? value32(w, i, 1, l) & ranks : 1;
         if (space == W_none) at -= PL_SHARED_WINDOW;
         for (; mask; mask &= mask - 1) {
             const uint64_t to =

@@ -16,10 +16,12 @@ const char *pl_tcgen05_matrix(uint64_t descriptor, pl_wgmma_desc *out)
     const int swizzle = swizzles[descriptor >> 61];
     if (swizzle < 0) return "a matrix descriptor with swizzling mode 3, 5 or 7 (bits 61 to 63)";
     if ((descriptor >> 46 & 7) != 1) return "a matrix descriptor whose bits 46 to 48 are not 0b001";
-    if (descriptor >> 52 & 1)
-        return "a matrix descriptor with an absolute leading dimension (bit 52), which sm_103a has";
     *out = pl_wgmma_decode(descriptor);
     out->swizzle = (pl_wgmma_swizzle)swizzle;
+    out->absolute = descriptor >> 52 & 1;
+    if (out->absolute && (swizzle != PL_WS_128 || out->base))
+        return "a matrix descriptor with an absolute leading dimension (bit 52) without swizzling "
+               "by 128 bytes in pieces of 16, or with a base offset";
     return NULL;
 }
 
@@ -60,6 +62,11 @@ static const char *decode_shape(pl_tcgen05_op *op)
     op->n = (int)field(op->idesc, 17, 6) * 8;
     op->m = scaled ? (int)field(op->idesc, 27, 2) * 128 : (int)field(op->idesc, 24, 5) * 16;
     op->k = dense_k[op->kind] * (op->sparse ? 2 : 1);
+    if (op->kind >= PL_TK_MXF4 && op->idesc >> 31) {
+        if (op->sparse) return "an instruction descriptor with a sparse A and K = 192 (bit 31)";
+        op->k = 96;
+        op->scales += op->scales / 2;
+    }
     const int step = op->blocks == 2                      ? op->kind == PL_TK_I8 ? 32 : 16
                      : op->kind == PL_TK_I8 && op->n > 32 ? 16
                                                           : 8;
@@ -96,8 +103,6 @@ const char *pl_tcgen05_decode(pl_tcgen05_op *op)
         op->id_b = (int)field(x, 4, 2);
         op->id_a = (int)field(x, 29, 2);
         op->ue4m3 = op->kind == PL_TK_MXF4NVF4 && !field(x, 23, 1);
-        if (op->kind >= PL_TK_MXF4 && x >> 31)
-            return "an instruction descriptor with K = 96 (bit 31), which sm_103a has";
     } else {
         op->selector = (int)field(x, 0, 2);
         op->saturate = field(x, 3, 1);

@@ -197,12 +197,21 @@ static const char *fetch_left(const product *p, int b, int first, int part,
 
 /* ---- scales ---- */
 
-/* Scale C of line I: lines lie in the 32 lanes of the quarter that the row of D lies in, further
- * lines in the next columns. */
-static uint32_t scale_at(const pl_tmem *t, uint32_t address, uint32_t quarter, int line, int byte)
+static uint32_t scale_step(int lines)
+{
+    return lines > 128 ? 8 : 4;
+}
+
+/* Byte BYTE of line LINE: lines lie in the 32 lanes of the quarter that the row of D lies in,
+ * further lines in the next columns. Four bytes make a column; what is beyond them, which K = 96
+ * needs, lies behind the columns of all lines, as copies of 128 lines and four scales put it there.
+ */
+static uint32_t scale_at(const pl_tmem *t, uint32_t address, uint32_t quarter, int line, int byte,
+                         int lines)
 {
     const uint32_t lane = quarter * 32 + (uint32_t)line % 32,
-                   column = pl_tmem_column(address) + (uint32_t)line / 32;
+                   column = pl_tmem_column(address) + (uint32_t)line / 32 +
+                            scale_step(lines) * ((uint32_t)byte / 4);
     return t->cell[lane % PL_TMEM_LANES][column % PL_TMEM_COLUMNS] >> 8 * (byte & 3) & 255;
 }
 
@@ -214,11 +223,13 @@ static void read_scales(const product *p, const pl_tmem *t, int row, int part, i
     a->count = b->count = op->scales;
     for (int c = 0; c < op->scales; c++) {
         for (int r = 0; r < ROWS; r++)
-            pl_tensor_scale_set(a, r, c, scale_at(t, op->scale_a, quarter, row + r, op->id_a + c),
+            pl_tensor_scale_set(a, r, c,
+                                scale_at(t, op->scale_a, quarter, row + r, op->id_a + c, p->rows),
                                 op->ue4m3);
         for (int j = 0; j < N; j++)
             pl_tensor_scale_set(
-                b, j, c, scale_at(t, op->scale_b, quarter, column + j, op->id_b + c), op->ue4m3);
+                b, j, c, scale_at(t, op->scale_b, quarter, column + j, op->id_b + c, p->width),
+                op->ue4m3);
     }
 }
 
@@ -273,6 +284,11 @@ static void multiply_tile(const product *p, const right_factor *right, int b, in
 
 /* ---- the whole ---- */
 
+static uint32_t scale_columns(int lines, int bytes)
+{
+    return (uint32_t)(lines + 31) / 32 + (bytes > 4 ? scale_step(lines) : 0);
+}
+
 static const char *columns_missing(const product *p, const pl_tmem *t)
 {
     const pl_tcgen05_op *op = p->op;
@@ -287,9 +303,9 @@ static const char *columns_missing(const product *p, const pl_tmem *t)
          "A reaches columns that are not allocated"},
         {op->sparse, op->meta + (uint32_t)op->selector, pl_tensor_bits(op->ta) <= 8 ? 2 : 1,
          "the metadata reaches columns that are not allocated"},
-        {op->scales > 0, op->scale_a, (uint32_t)(p->rows + 31) / 32,
+        {op->scales > 0, op->scale_a, scale_columns(p->rows, op->id_a + op->scales),
          "the scales of A reach columns that are not allocated"},
-        {op->scales > 0, op->scale_b, (uint32_t)(p->width + 31) / 32,
+        {op->scales > 0, op->scale_b, scale_columns(p->width, op->id_b + op->scales),
          "the scales of B reach columns that are not allocated"},
     };
     for (unsigned n = 0; n < sizeof operands / sizeof *operands; n++) {
@@ -333,7 +349,8 @@ const char *pl_tcgen05_product(const pl_tcgen05_op *op, const pl_tcgen05_block *
                  .num = pl_tensor_number(&as_mma),
                  .rows = op->m / op->blocks,
                  .at = at};
-    if (op->sparse) p.num.block *= 2; /* the zeros are no products */
+    if (op->sparse) p.num.block *= 2;     /* the zeros are no products */
+    if (op->k == 96) p.num.block = op->k; /* not recorded: taken for one sum */
     p.narrow = p.rows == 64 && !op->ws && (op->blocks == 1 || op->sparse);
     p.parts = p.rows == 128 || p.narrow ? 1 : PL_TMEM_LANES / p.rows;
     p.width = op->n / p.parts;

@@ -25,6 +25,7 @@ typedef struct pl_tmem {
     uint8_t npairs;
     uint16_t pair[PL_TMEM_PAIRS]; /* columns that the other block has allocated for both */
     bool relinquished;
+    bool exclusive; /* the one allocation that lives is exclusive */
 } pl_tmem;
 
 static inline uint32_t pl_tmem_lane(uint32_t address)

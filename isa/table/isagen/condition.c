@@ -27,7 +27,9 @@ char *condition(const form *f, const char *text, const char *file, int line)
         }
         const char *b = p;
         while (isalnum((unsigned char)*p) || *p == '_' || (p[0] == ':' && p[1] == ':') ||
-               (p > b && p[-1] == ':' && *p == ':'))
+               (p > b && p[-1] == ':' && *p == ':') ||
+               (p > b && isdigit((unsigned char)p[-1]) && p[0] == ':' &&
+                isdigit((unsigned char)p[1]))) /* sp::2:4 */
             p++;
         char *id = copy(b, (size_t)(p - b));
         int s = -1;
