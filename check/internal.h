@@ -66,6 +66,7 @@ typedef struct sync_place {
     uint64_t address;
     pl_knowledge *everywhere; /* released at device scope */
     pl_knowledge *anyhow;     /* released at any scope */
+    pl_who writer;            /* the lane that has released all of it; 0: several */
     struct sync_block {
         uint32_t block;
         pl_knowledge *known; /* released by threads of that block, at any scope */

@@ -454,6 +454,7 @@ static void forget(sync_place *p)
     set(&p->everywhere, NULL);
     set(&p->anyhow, NULL);
     set(&p->phase, NULL);
+    p->writer = 0;
     for (uint32_t n = 0; n < p->nby; n++) pl_knowledge_drop(p->by[n].known);
     p->nby = 0;
 }
@@ -564,9 +565,12 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     const bool store = !(x->flags & PL_ACCESS_ATOMIC);
     sync_place *s = any ? make(table_of(k, p), key_of(p)) : find(table_of(k, p), key_of(p));
     if (any && !s) k->no_memory = true;
-    if (s && store) forget(s);
+    /* a thread's strong write behind its release on the same bytes passes the release on, too */
+    const bool again = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
+    if (s && store && !again) forget(s);
     pl_knowledge **own = s && any ? of_block(s, block) : NULL;
     if (own) {
+        s->writer = store || again ? self : 0;
         pl_knowledge_learn(own, out[PL_SCOPE_CTA]);
         pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_GPU]);
         pl_knowledge_learn(&s->everywhere, out[PL_SCOPE_CLUSTER]);

@@ -618,3 +618,51 @@ extern "C" __global__ void latest_ok(int *warp)
 {
     if (threadIdx.x % 32 == 0) atomicMax(warp, threadIdx.x / 32);
 }
+
+// Peterson's lock: the release has to stay one, although the thread writes the flag again behind it.
+__device__ static void leave(unsigned *flag)
+{
+    asm volatile("st.release.cta.u32 [%0], 0;" ::"l"(flag) : "memory");
+}
+
+__device__ static void leave_relaxed(unsigned *flag)
+{
+    asm volatile("st.relaxed.cta.u32 [%0], 0;" ::"l"(flag) : "memory");
+}
+
+__device__ static unsigned look(unsigned *flag)
+{
+    unsigned v;
+    asm volatile("ld.acquire.cta.u32 %0, [%1];" : "=r"(v) : "l"(flag) : "memory");
+    return v;
+}
+
+__device__ static void enter(unsigned *state, unsigned me)
+{
+    asm volatile("st.relaxed.cta.u32 [%0], 1;" ::"l"(state + me) : "memory");
+    asm volatile("st.release.cta.u32 [%0], %1;" ::"l"(state + 2), "r"(1 - me) : "memory"); // who is let in by it has seen what I did
+    asm volatile("fence.sc.cta;" ::: "memory");
+    while (look(state + 1 - me) && look(state + 2) == 1 - me) {}
+}
+
+extern "C" __global__ void excluded(unsigned *state, unsigned *count)
+{
+    unsigned me = threadIdx.x / 32;
+    if (threadIdx.x % 32) return;
+    for (int r = 0; r < 5; r++) {
+        enter(state, me);
+        *count += 1;
+        leave_relaxed(state + me);
+    }
+}
+
+extern "C" __global__ void excluded_ok(unsigned *state, unsigned *count)
+{
+    unsigned me = threadIdx.x / 32;
+    if (threadIdx.x % 32) return;
+    for (int r = 0; r < 5; r++) {
+        enter(state, me);
+        *count += 1;
+        leave(state + me);
+    }
+}
