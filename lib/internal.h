@@ -141,6 +141,8 @@ pl_status pl_file_read(pl_gpu *gpu, const char *path, char **text, size_t *bytes
 /* PL_INVALID and a report when a file that stands for a module is something else that is known:
  * CUDA source, a cubin, a trace ... */
 pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, size_t n);
+/* The same for a file that must be PTX: no machine program either. */
+pl_status pl_file_is_ptx(pl_gpu *gpu, const char *path, const char *text, size_t n);
 
 /* ---- launch_case.c and what fills it ---- */
 

@@ -310,7 +310,7 @@ pl_status pl_format_file(pl_gpu *gpu, const char *path, const char **out, size_t
     size_t size;
     pl_status st = pl_file_read(gpu, path, &text, &size);
     if (st != PL_OK) return st;
-    st = pl_file_is_program(gpu, path, text, size);
+    st = pl_file_is_ptx(gpu, path, text, size);
     if (st == PL_OK) st = pl_module_load(gpu, path, text, size, &check, &none);
     if (st == PL_OK) {
         st = lay_out(gpu, text, size, &formatted, bytes);

@@ -303,6 +303,11 @@ static void damage(const char *ptx)
     write_file(broken, bytes, n);
     tap(found && refused(broken, "E0612"), "an object of another format is refused");
     tap(refused(loom_path(), "E0017"), "another program's ELF file is refused");
+    const char *const fmt[] = {loom_path(), "fmt", object, NULL};
+    run_result f = run_command(fmt, SECONDS);
+    tap(f.status == 2 && !*f.out && strstr(f.err, "is an object, not PTX"),
+        "an object has no layout of source text");
+    run_free(&f);
     const char *const link[] = {loom_path(), "as", ptx, object, NULL};
     run_result r = run_command(link, SECONDS);
     tap(r.status == 2 && strstr(r.err, "E0614"), "an object is not linked again");
@@ -322,7 +327,9 @@ static void wrong_text(const char *ptx)
         {"ret", "rett", "this is no instruction"},
         {"R1", "R1000000", "an instruction names a register outside its function's"},
         {".end", "", "labels, instructions and .end"},
-        {".ptxloom 3", ".ptxloom 7", "another version"},
+        {".ptxloom 4", ".ptxloom 7", "another version"},
+        {".ptxloom 4", ".ptxloom 4-", "the first line has the version alone"},
+        {"sm=30", "sm=0", "a program has .module with its target"},
     };
     const char *text = in_scratch("good.pla"), *broken = in_scratch("bad.pla");
     const char *const dis[] = {loom_path(), "dis", "--asm", ptx, "-o", text, NULL};

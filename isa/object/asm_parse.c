@@ -13,6 +13,7 @@
 #include "isa/program/verify.h"
 #include "isa/object/record_fields.h"
 #include "isa/program/canonicalize.h"
+#include "isa/program/insn_query.h"
 
 typedef enum fix_kind { FIX_TARGET, FIX_RECONV, FIX_POOL } fix_kind;
 
@@ -348,6 +349,17 @@ static bool read_callee(reader *r, pl_insn *i, unsigned k, pl_prog_call *c)
     return row(r, false, i, k, &i->op[k]);
 }
 
+/* A special register: its name after a percent sign. */
+static bool special_register(reader *r, uint64_t *out)
+{
+    const char *from;
+    const size_t n = piece(r, ",;", &from);
+    *out = n > 1 && from[0] == '%' ? pl_word_find(from + 1, n - 1) : W_none;
+    if (*out != W_none) return true;
+    r->at = from;
+    return fail(r, "a special register must stand here");
+}
+
 static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses, unsigned *pooled,
                          pl_prog_call *c)
 {
@@ -357,7 +369,7 @@ static bool read_operand(reader *r, pl_insn *i, unsigned k, unsigned *addresses,
     case PL_K_VAR:
     case PL_K_OPAQUE: return read_value(r, i, k, pooled);
     case PL_K_IMM:
-        if (!number(r, true, &v)) return false;
+        if (pl_insn_names_sreg(i) ? !special_register(r, &v) : !number(r, true, &v)) return false;
         i->op[k] = (uint32_t)v;
         if (!*addresses) i->imm = (int32_t)(uint32_t)v;
         return true;
@@ -761,7 +773,8 @@ static bool read_head(reader *r)
     uint64_t format = 0;
     piece(r, "", &from);
     if (!number(r, false, &format)) return false;
-    return format == PL_ASM_FORMAT || fail(r, "this is another version of the text form");
+    if (format != PL_ASM_FORMAT) return fail(r, "this is another version of the text form");
+    return at_end(r) || fail(r, "the first line has the version alone");
 }
 
 static bool read_all(reader *r, const char *text, size_t n)
@@ -787,6 +800,7 @@ static bool read_all(reader *r, const char *text, size_t n)
 static bool complete(reader *r)
 {
     pl_program *p = r->p;
+    if (!p->sm) return fail(r, "a program has .module with its target");
     if (p->sm > 999 || p->ptx > 999 || (p->sm_suffix && p->sm_suffix != 'a' && p->sm_suffix != 'f'))
         return fail(r, "the target of .module does not exist");
     p->target = p->sm_suffix ? pl_arena_printf(p->arena, "sm_%u%c", (unsigned)p->sm, p->sm_suffix)

@@ -13,6 +13,7 @@
 
 #include "isa/object/record_fields.h"
 #include "isa/program/canonicalize.h"
+#include "isa/program/insn_query.h"
 
 const char *const pl_asm_flag[PL_ASM_FLAGS] = {NULL, "sync", NULL, NULL, "uniform", "d64", "loop"};
 
@@ -201,7 +202,10 @@ static void put_operand(writer *w, const pl_insn *i, unsigned k, unsigned *addre
             made->neg |= (uint8_t)(i->neg & 1u << k);
         return;
     case PL_K_IMM:
-        put(&w->out, "%d", (int32_t)i->op[k]);
+        if (pl_insn_names_sreg(i))
+            put(&w->out, "%%%s", pl_word_text[i->op[k]]);
+        else
+            put(&w->out, "%d", (int32_t)i->op[k]);
         made->op[k] = i->op[k];
         if (!*addresses) made->imm = (int32_t)i->op[k];
         return;

@@ -15,7 +15,7 @@
 #include "base/diag.h"
 #include "isa/program/program.h"
 
-enum { PL_ASM_FORMAT = 3 };
+enum { PL_ASM_FORMAT = 4 };
 
 /* Text of this kind, by its first words? */
 bool pl_asm_is(const char *text, size_t n);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/program/insn_query.h"
 #include "isa/program/program.h"
 
 typedef struct text {
@@ -78,7 +79,12 @@ static void put_operand(text *t, const pl_program *p, const pl_prog_func *fn, co
     const pl_ospec *s = &f->operand[k];
     uint32_t op = k < PL_INLINE_OPERANDS ? i->op[k] : UINT32_MAX;
     switch ((pl_okind)s->kind) {
-    case PL_K_IMM: put(t, "%d", (int32_t)op); return;
+    case PL_K_IMM:
+        if (pl_insn_names_sreg(i) && op < W_count)
+            put(t, "%%%s", pl_word_text[op]);
+        else
+            put(t, "%d", (int32_t)op);
+        return;
     case PL_K_ADDR: {
         int64_t offset = *addresses == 0   ? i->imm
                          : *addresses == 1 ? (int32_t)i->target

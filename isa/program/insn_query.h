@@ -35,6 +35,12 @@ static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
     return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
 }
 
+/* Its immediate is the number of a special register (a pl_word). */
+static inline bool pl_insn_names_sreg(const pl_insn *i)
+{
+    return pl_insn_mnem(i) == M__sreg || pl_insn_mnem(i) == M__s2ur;
+}
+
 /* Sets of state spaces: what is as far away as global memory, and what is near. */
 enum {
     PL_SPACES_GLOBAL = 1 << PL_SP_GLOBAL | 1 << PL_SP_GENERIC,

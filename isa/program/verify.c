@@ -9,6 +9,7 @@
 
 #include "isa/program/operands.h"
 #include "isa/program/canonicalize.h"
+#include "isa/program/insn_query.h"
 
 enum {
     MAX_ROWS = 1 << 22,   /* of one frame: as many as emu/exec/warp.c lets calls take */
@@ -64,7 +65,7 @@ static bool check_immediate(check *c, const pl_insn *i, const pl_ospec *s, uint3
 {
     if (s->lo <= s->hi && ((int32_t)value < s->lo || (int32_t)value > s->hi))
         return bad(c, "an immediate is out of range");
-    if (pl_forms[i->form].mnem != M__sreg && pl_forms[i->form].mnem != M__s2ur) return true;
+    if (!pl_insn_names_sreg(i)) return true;
     for (unsigned k = 0; k < pl_nsregs; k++)
         if (pl_sregs[k].word == value) return true;
     return bad(c, "an instruction reads a special register that does not exist");

@@ -1,7 +1,11 @@
 /* file_kind.c - files that are given in place of PTX: what they are, and how PTX is made of them.
  */
 #include "lib/internal.h"
+
 #include <string.h>
+
+#include "isa/object/asm_text.h"
+#include "isa/object/elf.h"
 
 static const char from_source[] =
     "make PTX of it: `nvcc -ptx -arch=sm_90 %s -o kernel.ptx`, or `clang++ -S --cuda-device-only "
@@ -84,6 +88,16 @@ pl_status pl_file_is_program(pl_gpu *gpu, const char *path, const char *text, si
         if (ends_with(path, names[k].ending))
             return refuse(gpu, path, names[k].what, names[k].help);
     return strstr(text, "__global__") ? refuse(gpu, path, "CUDA source", from_source) : PL_OK;
+}
+
+pl_status pl_file_is_ptx(pl_gpu *gpu, const char *path, const char *text, size_t n)
+{
+    PL_GUARD(return pl_gpu_no_memory(gpu, "while loading a module"))
+    const pl_status st = pl_file_is_program(gpu, path, text, n);
+    const char *what = pl_object_is(text, n) ? "an object"
+                       : pl_asm_is(text, n)  ? "a machine program as text"
+                                             : NULL;
+    return st == PL_OK && what ? refuse(gpu, path, what, "show it with `ptxloom dis %s`") : st;
 }
 
 const char *pl_file_hint(pl_gpu *gpu, const char *path)

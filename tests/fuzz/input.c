@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/sha256.h"
+#include "isa/object/asm_text.h"
 #include "isa/object/elf.h"
 #include "isa/object/elf_layout.h"
 #include "ptx/format.h"
@@ -78,7 +79,7 @@ static void format(const char *text, size_t n)
     char *once = NULL, *twice = NULL;
     size_t first = 0, second = 0;
     pl_status st = pl_module_load(gpu, "input", text, n, &check, &none);
-    if (st == PL_OK) {
+    if (st == PL_OK && !pl_object_is(text, n) && !pl_asm_is(text, n)) {
         if (!a || pl_ptx_format(a, text, n, &once, &first) != PL_OK ||
             pl_ptx_format(a, once, first, &twice, &second) != PL_OK)
             broken("a module without errors has a layout");
