@@ -102,6 +102,18 @@ typedef enum pl_check_tool {
       "Three ways to mend it: wait first (__pipeline_wait_prior, cp.async.wait_group), then "      \
       "put a barrier if other threads read; wait at the mbarrier that the copy completes at; or "  \
       "copy with plain loads and stores.")                                                         \
+    X(RACE_CLUSTER, RACE, "cluster", ERROR,                                                        \
+      "A thread accesses the shared memory of another block of its cluster, and nothing says "     \
+      "that that "                                                                                 \
+      "block has begun, or that it has not ended: its shared memory may not be there.\n\n"         \
+      "    int *theirs = cluster.map_shared_rank(tile, 1);\n"                                      \
+      "    theirs[t] = 1;\n"                                                                       \
+      "    return;                       // block 1 may have ended in front of the store\n\n"      \
+      "Three ways to mend it: call cluster.sync() before the first access to another block and "   \
+      "behind "                                                                                    \
+      "the last one; let the other block wait at an mbarrier that the access completes at; or "    \
+      "pass the "                                                                                  \
+      "data through global memory.")                                                               \
     X(MEM_BOUNDS, MEM, "bounds", ERROR,                                                            \
       "An access lies outside of what it may touch: buffers, variables, shared and local memory "  \
       "and "                                                                                       \

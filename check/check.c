@@ -35,6 +35,12 @@ static void block_freed(pl_cta *c)
     c->check = NULL;
 }
 
+static void block_ends(const pl_hooks *h, pl_cta *c)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    if (k->tools & PL_CHECK_RACE) pl_race_block_ends(k, c);
+}
+
 static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
 {
     const unsigned tools = ((const pl_check *)(const void *)h)->tools;
@@ -48,6 +54,7 @@ pl_check *pl_check_open(unsigned tools)
     if (!k) return NULL;
     k->tools = tools;
     k->hooks = (pl_hooks){.block_starts = block_starts,
+                          .block_ends = block_ends,
                           .block_freed = block_freed,
                           .async_starts = async_starts,
                           .multiplies = pl_check_product,

@@ -91,6 +91,7 @@ typedef struct check_block {
     pl_validity validity; /* init: of its shared memory, from shared_start on */
     sync_places places;   /* in shared memory */
     uint32_t objects;     /* mbarriers seen */
+    bool reached;         /* other blocks of the cluster have accessed its shared memory */
     check_barrier barrier[PL_NAMED_BARRIERS];
     struct check_cluster *cluster;
     check_unit unit[];
@@ -179,6 +180,8 @@ unsigned pl_copy_reads(const pl_warp *w, const pl_insn *i, unsigned lane);
 /* ---- order.c ---- */
 /* What a group learned at barriers that it waited at, before it does anything. */
 void pl_order_settle(pl_warp *w, check_unit *u);
+/* All that threads of the block knew when they ended. */
+pl_knowledge *pl_order_last(const pl_cta *c);
 /* How far a thread of the warp is from block number `block`. */
 unsigned pl_order_distance(const pl_warp *w, uint32_t block);
 /* Before a strong access of one lane reads, and after it: acquires and releases. */
@@ -202,6 +205,9 @@ pl_exec_fn *pl_race_wrapper(const pl_insn *i, check_insn *x);
 
 /* ---- race_async.c ---- */
 void pl_race_copy(pl_warp *w, const pl_async_op *o);
+
+/* ---- race_cluster.c ---- */
+void pl_race_block_ends(pl_check *k, pl_cta *c);
 
 /* ---- texels.c ---- */
 void pl_check_texel(const pl_hooks *h, pl_warp *w, unsigned lane, uint64_t address, unsigned bytes);

@@ -154,8 +154,8 @@ void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy)
     *to = k;
 }
 
-/* The time of exactly this line, 0: there is none. */
-static uint32_t line(const pl_knowledge *a, pl_who who)
+/* Number of the first line that is about `who` or comes behind it. */
+static uint32_t position(const pl_knowledge *a, pl_who who)
 {
     uint32_t from = 0, to = a->n;
     while (from < to) {
@@ -165,7 +165,20 @@ static uint32_t line(const pl_knowledge *a, pl_who who)
         else
             to = middle;
     }
-    return from < a->n && a->at[from].who == who ? a->at[from].until : 0;
+    return from;
+}
+
+/* The time of exactly this line, 0: there is none. */
+static uint32_t line(const pl_knowledge *a, pl_who who)
+{
+    const uint32_t at = position(a, who);
+    return at < a->n && a->at[at].who == who ? a->at[at].until : 0;
+}
+
+bool pl_knowledge_any(const pl_knowledge *a, uint32_t block)
+{
+    const uint32_t at = a ? position(a, pl_who_block(block)) : 0;
+    return a && at < a->n && block_of(a->at[at].who) == block;
 }
 
 uint32_t pl_knowledge_of(const pl_knowledge *a, uint32_t block, unsigned unit, unsigned lane)

@@ -85,6 +85,8 @@ void pl_knowledge_pass(pl_knowledge **to, uint32_t proxy);
 void pl_knowledge_originates(pl_knowledge *a, pl_who who, uint32_t until);
 /* Does a say as much as b? Only true if that is easily seen. */
 bool pl_knowledge_covers(const pl_knowledge *a, const pl_knowledge *b);
+/* Does it know anything of the block? */
+bool pl_knowledge_any(const pl_knowledge *a, uint32_t block);
 /* Up to when it knows the accesses of a lane; lane PL_EVERY: of every lane of the group; group
  * PL_EVERY: of all of the block. */
 enum { PL_EVERY = 255 };

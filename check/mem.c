@@ -12,6 +12,7 @@ static pl_finding_kind kind_of(const pl_fault_info *f)
 {
     const char *e = f->error ? f->error : "";
     if (strcmp(e, "CUDA_ERROR_LAUNCH_TIMEOUT") == 0) return PL_FK_HANG;
+    if (strstr(f->text, "of the cluster, which has ended")) return PL_FK_RACE_CLUSTER;
     if (strcmp(e, "CUDA_ERROR_MISALIGNED_ADDRESS") == 0) return PL_FK_MEM_MISALIGNED;
     if (strstr(f->text, "been freed") || strncmp(f->text, "free of", 7) == 0)
         return PL_FK_MEM_FREED;

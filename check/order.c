@@ -752,6 +752,19 @@ unsigned pl_order_agent(pl_warp *w, const pl_async_op *o, unsigned *lane, uint32
 
 /* ---- blocks and launches ---- */
 
+pl_knowledge *pl_order_last(const pl_cta *c)
+{
+    const check_block *b = block_of(c);
+    pl_knowledge *all = NULL;
+    for (unsigned n = 0; n < b->units; n++) {
+        const check_unit *u = &b->unit[n];
+        for (unsigned l = 0; l < (u->apart ? PL_LANES : 1u); l++)
+            pl_knowledge_learn(&all, knowledge_of(u, l));
+        if (u->cluster_wait) pl_knowledge_learn(&all, b->cluster->phase[u->cluster_phase % 2]);
+    }
+    return all;
+}
+
 void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b)
 {
     const uint32_t first = first_of_cluster(c);

@@ -282,6 +282,7 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
                                            ? pl_context_new(pool, &v->self)
                                            : context_of(v, p->owner != NULL, pool);
     }
+    if (p->owner && p->owner != v->block) pl_race_reaches(v, lane, p);
     const uint32_t context = v->context[p->owner != NULL];
     if (!context) {
         v->k->no_memory = true;
@@ -310,7 +311,7 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
 
 /* ---- what was found ---- */
 
-static const char *verb_of(const pl_context *x, const pl_insn *i)
+const char *pl_race_verb(const pl_context *x, const pl_insn *i)
 {
     static const struct {
         pl_word op;
@@ -369,8 +370,8 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
     f->texels = (v->self.flags | s->other.flags) & PL_ACCESS_PATHS;
     f->same_block = s->other.block == v->self.block;
     f->same_warp = f->same_block && s->other.unit == v->self.unit;
-    f->by.verb = verb_of(&v->self, i);
-    f->other.verb = verb_of(&s->other, other);
+    f->by.verb = pl_race_verb(&v->self, i);
+    f->other.verb = pl_race_verb(&s->other, other);
     f->other.several = pl_touch_several(s->touch) && f->same_warp;
     pl_party_place(v->k, &f->by, v->self.block, unit_index(v->w), s->lane);
     if (s->other.unit >= PL_OBJECTS)

@@ -41,6 +41,10 @@ enum { PL_ACCESS_PATHS = PL_ACCESS_TEXTURE | PL_ACCESS_SURFACE };
 void pl_visit_open(pl_visit *v, pl_warp *w, const pl_insn *i, const check_insn *x);
 /* Enters [p, p + bytes) for one lane: compares it with what was there before. */
 void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes);
+/* What an access does, as a verb. */
+const char *pl_race_verb(const pl_context *x, const pl_insn *i);
+/* A lane accesses the shared memory of another block of the cluster. */
+void pl_race_reaches(pl_visit *v, unsigned lane, const place *p);
 /* The instruction has executed: what was suspected is reported. */
 void pl_visit_close(pl_visit *v, const pl_insn *i);
 

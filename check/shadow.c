@@ -70,6 +70,15 @@ pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
     return *page;
 }
 
+void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, pl_page *p),
+                    void *ctx)
+{
+    for (size_t k = 0; k < s->leaves; k++)
+        for (size_t n = 0; s->leaf[k] && n < LEAF_PAGES; n++)
+            if (s->leaf[k]->page[n])
+                fn(ctx, (k * LEAF_PAGES + n) * (uint64_t)PL_PAGE, s->leaf[k]->page[n]);
+}
+
 void pl_shadow_free(pl_shadow *s)
 {
     for (size_t k = 0; k < s->leaves; k++) {

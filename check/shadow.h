@@ -85,6 +85,9 @@ typedef struct pl_shadow {
 
 /* The page that holds the address, made if need be; fine: with cells for bytes. NULL: no memory. */
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine);
+/* Calls fn for each page. */
+void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, pl_page *p),
+                    void *ctx);
 void pl_shadow_free(pl_shadow *s);
 
 /* The cells of [address, address + bytes), which lies in one page, and how many. */

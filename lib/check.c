@@ -288,6 +288,10 @@ static const char *remedy_of(pl_finding_kind kind)
                "read element by element";
     case PL_FK_MEM_FREED: return "free after the last use, once, and by one thread";
     case PL_FK_MEM_LEAK: return "free each block in the thread that took it, before it ends";
+    case PL_FK_RACE_CLUSTER:
+        return "call cluster.sync() before the first access to another block's memory and behind "
+               "the "
+               "last one, in all blocks of the cluster";
     case PL_FK_SYNC_BARRIER:
         return "give every use of the barrier the same number of threads, a multiple of the warp";
     case PL_FK_SYNC_DIVERGENT:

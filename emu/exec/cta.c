@@ -396,6 +396,7 @@ void pl_cta_end(pl_cta *c)
 {
     pl_grid *g = c->grid;
     pl_async_finish(c);
+    if (g->hooks) g->hooks->block_ends(g->hooks, c);
     for (uint32_t k = 0; k < c->nwarps; k++) {
         g->executed += c->warp[k].executed;
         g->lane_executed += c->warp[k].lane_executed;

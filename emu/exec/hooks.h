@@ -16,6 +16,8 @@ struct pl_matrix_source;
 typedef struct pl_hooks {
     /* A block starts: its shared memory has its first contents. False: out of memory. */
     bool (*block_starts)(const struct pl_hooks *h, pl_cta *c);
+    /* All its threads have ended. */
+    void (*block_ends)(const struct pl_hooks *h, pl_cta *c);
     /* Its storage is freed, with what the checker keeps in pl_cta.check. */
     void (*block_freed)(pl_cta *c);
     /* Lanes of the current split arrive at a barrier of the block. */

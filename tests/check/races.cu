@@ -666,3 +666,36 @@ extern "C" __global__ void excluded_ok(unsigned *state, unsigned *count)
         leave(state + me);
     }
 }
+
+// A block writes to the shared memory of the other block of its cluster, which may have ended by then.
+__device__ static void meet()
+{
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+__device__ static void tell(int *v, int value)
+{
+    unsigned rank, there;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at(v)), "r"(rank ^ 1));
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(value) : "memory");
+}
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) left(int *out)
+{
+    __shared__ int v[32];
+    int t = threadIdx.x;
+    meet();
+    tell(v + t, t);
+    out[blockIdx.x * 32 + t] = t;
+}
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) left_ok(int *out)
+{
+    __shared__ int v[32];
+    int t = threadIdx.x;
+    meet();
+    tell(v + t, t);
+    meet();
+    out[blockIdx.x * 32 + t] = v[t];
+}
