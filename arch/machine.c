@@ -635,6 +635,20 @@ static const pl_conf_key device_keys[] = {
     OPTIONAL(pl_device_config, set_least, "set_least", F64, "ns", 0, 1e9,
              "least time of a larger one"),
     OPTIONAL(pl_device_config, set_rate, "set_rate", F64, "GB/s", 0, 1e9, "rate of memsets"),
+    OPTIONAL(pl_device_config, host_peer, "host_peer", F64, "ns", 0, 1e9,
+             "that giving access to the memory of another device takes on the host"),
+    OPTIONAL(
+        pl_device_config, peer_start, "peer_start", F64, "ns", 0, 1e9,
+        "time of a copy to another device over the link between them besides that of its bytes"),
+    OPTIONAL(pl_device_config, peer_rate, "peer_rate", F64, "GB/s", 0, 1e9,
+             "rate of such copies, each direction; without it devices do not reach each other"),
+    OPTIONAL(
+        pl_device_config, staged_start, "staged_start", F64, "ns", 0, 1e9,
+        "time of a copy to another device through memory of the host besides that of its bytes"),
+    OPTIONAL(pl_device_config, staged_rate, "staged_rate", F64, "GB/s", 0, 1e9,
+             "rate of such copies"),
+    OPTIONAL(pl_device_config, staged_duplex_rate, "staged_duplex_rate", F64, "GB/s", 0, 1e9,
+             "rate of such a copy while one of the other direction goes on"),
 };
 static const pl_conf_key launch_keys[] = {
     KEY(pl_launch_config, start, "start", U32, CY, 0, 1000000,

@@ -187,7 +187,8 @@ typedef struct pl_device_config {
         host_wait, host_alloc, host_free, launch, graph_start, graph_node, event, host_function,
         host_function_next, to_device_start, from_device_start, pinned_rate, duplex_rate,
         pageable_to_start, pageable_to_rate, pageable_from_start, pageable_from_rate, copy_start,
-        copy_least, copy_rate, set_start, set_small, set_least, set_rate;
+        copy_least, copy_rate, set_start, set_small, set_least, set_rate, host_peer, peer_start,
+        peer_rate, staged_start, staged_rate, staged_duplex_rate;
 } pl_device_config;
 
 typedef struct pl_machine {

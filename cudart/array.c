@@ -22,7 +22,13 @@ typedef struct object {
     uint64_t handle;
 } object;
 
-static cuda_table objects; /* by handle */
+static cuda_table objects;
+
+/* Handles count from 1 on each device. */
+static void *key_of(uint64_t handle)
+{
+    return (void *)(uintptr_t)(handle * CUDA_DEVICES + (unsigned)cuda_self.device);
+}
 
 /* ---------------------------------------------------------------- arrays */
 
@@ -61,7 +67,7 @@ uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice)
     cuda_array_size(a, &width, &height, &depth);
     *pitch = width * a->desc.format.channels * a->desc.format.bits / 8;
     *slice = *pitch * height;
-    return pl_array_view(cuda.gpu, a->handle, a->level);
+    return pl_array_view(cuda.device[a->device].gpu, a->handle, a->level);
 }
 
 static int check_extent(cuda_extent e, unsigned flags)
@@ -83,7 +89,7 @@ static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent
                       unsigned flags)
 {
     if (!out || !channel) return CU_INVALID_VALUE;
-    cuda_array a = {.channel = *channel, .flags = flags};
+    cuda_array a = {.device = cuda_self.device, .channel = *channel, .flags = flags};
     int error = format_of(channel, &a.desc.format);
     if (!error) error = check_extent(e, flags);
     if (error) return error;
@@ -93,11 +99,11 @@ static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent
     a.desc.levels = levels;
     a.desc.layered = (flags & FLAG_LAYERED) != 0;
     a.desc.cubemap = (flags & FLAG_CUBEMAP) != 0;
-    const pl_status st = pl_array_create(cuda.gpu, &a.desc, "array", &a.handle);
+    const pl_status st = pl_array_create(cuda_here()->gpu, &a.desc, "array", &a.handle);
     if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
     *out = malloc(sizeof a);
     if (!*out) {
-        pl_resource_free(cuda.gpu, a.handle);
+        pl_resource_free(cuda_here()->gpu, a.handle);
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
@@ -141,7 +147,7 @@ int pl_cudaGetMipmappedArrayLevel(cuda_array **out, cuda_array *whole, unsigned 
 int pl_cudaFreeArray(cuda_array *a)
 {
     if (!a) return CU_OK;
-    if (!a->whole) pl_resource_free(cuda.gpu, a->handle);
+    if (!a->whole) pl_resource_free(cuda.device[a->device].gpu, a->handle);
     free(a);
     return CU_OK;
 }
@@ -222,9 +228,9 @@ static int describe(const cuda_resource *r, pl_texture_desc *d)
 static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture *t)
 {
     object *o = malloc(sizeof *o);
-    if (!o || !cuda_table_put(&objects, (void *)(uintptr_t)handle, o)) {
+    if (!o || !cuda_table_put(&objects, key_of(handle), o)) {
         free(o);
-        pl_resource_free(cuda.gpu, handle);
+        pl_resource_free(cuda_here()->gpu, handle);
         return CU_MEMORY_ALLOCATION;
     }
     *o = (object){.resource = *r, .handle = handle};
@@ -244,7 +250,7 @@ int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, co
     pl_texture_desc d = {.sampler = sampler_of(t)};
     int error = describe(r, &d);
     if (error) return error;
-    if (pl_texture_create(cuda.gpu, &d, &handle, &why) != PL_OK) {
+    if (pl_texture_create(cuda_here()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
@@ -255,11 +261,11 @@ int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, co
 
 static int destroy(unsigned long long handle)
 {
-    object *o = handle ? cuda_table_get(&objects, (void *)(uintptr_t)handle) : NULL;
+    object *o = handle ? cuda_table_get(&objects, key_of(handle)) : NULL;
     if (!o) return CU_OK;
-    cuda_table_remove(&objects, (void *)(uintptr_t)handle);
+    cuda_table_remove(&objects, key_of(handle));
     free(o);
-    pl_resource_free(cuda.gpu, handle);
+    pl_resource_free(cuda_here()->gpu, handle);
     return CU_OK;
 }
 
@@ -280,7 +286,7 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     uint64_t handle;
     if (!out || !r || r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
     const cuda_array *a = r->u.array;
-    if (pl_surface_create(cuda.gpu, a->handle, a->level, &handle, &why) != PL_OK) {
+    if (pl_surface_create(cuda_here()->gpu, a->handle, a->level, &handle, &why) != PL_OK) {
         const int error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
@@ -291,7 +297,7 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
 
 static const object *object_of(unsigned long long handle)
 {
-    return handle ? cuda_table_get(&objects, (void *)(uintptr_t)handle) : NULL;
+    return handle ? cuda_table_get(&objects, key_of(handle)) : NULL;
 }
 
 int pl_cudaGetTextureObjectResourceDesc(void *out, unsigned long long handle)

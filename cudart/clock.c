@@ -23,23 +23,29 @@ enum {
 };
 
 /* Copies of one direction: the latest one. */
-static struct {
+typedef struct direction {
     double start, end;
-} to_device, from_device;
+} direction;
 
-/* Part of the GPU for some time: the blocks of a kernel, of which the last wave may take less. */
+/* What the streams of a device share. */
 static struct {
-    struct {
-        double start, end, share;
-    } at[GRIDS];
-    size_t n;
-    double latest, started; /* end of all; start of the kernel that began last */
-} running;
+    direction to_device, from_device;
+    direction leaving, arriving; /* copies to other devices and from them */
+    /* Part of the GPU for some time: the blocks of a kernel, of which the last wave may take less.
+     */
+    struct running {
+        struct {
+            double start, end, share;
+        } at[GRIDS];
+        size_t n;
+        double latest, started; /* end of all; start of the kernel that began last */
+    } running;
+} units[CUDA_DEVICES];
 
 static void value(const char *key, const char *unit, double *to)
 {
     *to = 0;
-    pl_gpu_value(cuda.gpu, key, unit, to);
+    pl_gpu_value(cuda.device[0].gpu, key, unit, to);
 }
 
 static void read_costs(void)
@@ -109,7 +115,7 @@ static int type_of(const cuda_side *s)
     if (s->array) return MEMORY_DEVICE;
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)s->p);
     if (a) return a->type;
-    return pl_device_view(cuda.gpu, (uintptr_t)s->p, 1) ? MEMORY_DEVICE : MEMORY_UNREGISTERED;
+    return cuda_view((uintptr_t)s->p, 1, NULL) ? MEMORY_DEVICE : MEMORY_UNREGISTERED;
 }
 
 static const char *memory_name(const cuda_side *s, int type)
@@ -121,27 +127,30 @@ static const char *memory_name(const cuda_side *s, int type)
     return s->array ? "array" : name[type];
 }
 
-/* A copy between pinned memory and the device: it has the link's rate, less while the other
+/* What a copy takes that begins then: it goes at the rate `alone`, and at `both` while the other
  * direction is busy. */
+static double shared_link(double at, const direction *other, double start, double alone,
+                          double both, double bytes)
+{
+    const double shared = other->end - larger(at, other->start);
+    if (shared <= 0 || other->start > at || both <= 0) return transfer(start, alone, bytes);
+    const double slow = transfer(start, both, bytes);
+    return slow <= shared ? slow : shared + (bytes - shared * both) / alone;
+}
+
+/* A copy between pinned memory and the device. */
 static cuda_span pinned(cuda_stream *s, double bytes, bool up)
 {
     const double start = up ? cost.to_device_start : cost.from_device_start;
-    double *const unit = up ? &to_device.end : &from_device.end;
-    const double other = up ? from_device.end : to_device.end;
-    const double other_start = up ? from_device.start : to_device.start;
-    const double at = larger(cuda_ready(s), *unit);
-    double ns = transfer(start, cost.pinned_rate, bytes);
-    const double shared = other - larger(at, other_start);
-    if (shared > 0 && other_start <= at && cost.duplex_rate > 0) {
-        const double slow = transfer(start, cost.duplex_rate, bytes);
-        ns =
-            slow <= shared ? slow : shared + (bytes - shared * cost.duplex_rate) / cost.pinned_rate;
-    }
+    direction *const to = &units[s->device].to_device, *const from = &units[s->device].from_device;
+    double *const unit = up ? &to->end : &from->end;
+    const double ns = shared_link(larger(cuda_ready(s), *unit), up ? from : to, start,
+                                  cost.pinned_rate, cost.duplex_rate, bytes);
     const cuda_span span = cuda_timeline(s, ns, unit);
     if (up)
-        to_device.start = span.start;
+        to->start = span.start;
     else
-        from_device.start = span.start;
+        from->start = span.start;
     return span;
 }
 
@@ -150,23 +159,59 @@ static cuda_span pageable(cuda_stream *s, double bytes, bool up)
 {
     const cuda_span span =
         up ? cuda_timeline(s, transfer(cost.pageable_to_start, cost.pageable_to_rate, bytes),
-                           &to_device.end)
+                           &units[s->device].to_device.end)
            : cuda_timeline(s, transfer(cost.pageable_from_start, cost.pageable_from_rate, bytes),
-                           &from_device.end);
+                           &units[s->device].from_device.end);
     if (!cuda.graph_launch) cuda.now = larger(cuda.now, span.end);
     cuda_self.charged = true;
     return span;
 }
 
+/* The device that the memory of a side belongs to. */
+static int device_of(const cuda_side *s)
+{
+    int device = 0;
+    if (s->array) return s->array->device;
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)s->p);
+    if (a) return a->device;
+    cuda_view((uintptr_t)s->p, 1, &device);
+    return device;
+}
+
+/* From one device to another: over their link if one has access to the memory of the other, else
+ * through buffers of the host. Copies out of a device follow each other, and those into one. */
+static cuda_span peer(cuda_stream *s, double bytes, int to, int from)
+{
+    const bool direct = cuda.device[to].peers >> from & 1 || cuda.device[from].peers >> to & 1;
+    direction *const out = &units[from].leaving, *const in = &units[to].arriving;
+    double at = larger(cuda_ready(s), larger(out->end, in->end));
+    const double ns = direct ? transfer(cost.peer_start, cost.peer_rate, bytes)
+                             : shared_link(at, &units[to].leaving, cost.staged_start,
+                                           cost.staged_rate, cost.staged_duplex_rate, bytes);
+    const cuda_span span = cuda_timeline(s, ns, &at);
+    *out = *in = (direction){span.start, span.end};
+    return span;
+}
+
+void cuda_clock_peer(void)
+{
+    read_costs();
+    host(cost.host_peer);
+}
+
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c)
 {
     static const char *const names[] = {"HtoH", "HtoD", "DtoH", "DtoD"};
+    const int here = device_of(&c->from), there = device_of(&c->to);
     const double bytes = (double)c->width * (double)c->height * (double)c->depth;
     const int to = type_of(&c->to), from = type_of(&c->from);
     const bool up = to == MEMORY_DEVICE, down = from == MEMORY_DEVICE;
     cuda_span span;
     read_costs();
-    if (up && down) {
+    if (up && down && here != there) {
+        host(cost.host_copy);
+        span = peer(s, bytes, there, here);
+    } else if (up && down) {
         host(cost.host_copy);
         span = cuda_timeline(
             s, larger(cost.copy_least, transfer(cost.copy_start, cost.copy_rate, bytes)), NULL);
@@ -176,13 +221,14 @@ void cuda_clock_copy(cuda_stream *s, const cuda_copy *c)
         host(cost.host_copy);
         span = pinned(s, bytes, up);
     }
-    cuda_note(&(cuda_activity){.kind = "copy",
-                               .name = names[(down ? 2 : 0) + (up ? 1 : 0)],
-                               .stream = s->id,
-                               .span = span,
-                               .bytes = (int64_t)bytes,
-                               .source = memory_name(&c->from, from),
-                               .destination = memory_name(&c->to, to)});
+    cuda_note(&(cuda_activity){
+        .kind = "copy",
+        .name = up && down && here != there ? "PtoP" : names[(down ? 2 : 0) + (up ? 1 : 0)],
+        .stream = s->id,
+        .span = span,
+        .bytes = (int64_t)bytes,
+        .source = memory_name(&c->from, from),
+        .destination = memory_name(&c->to, to)});
 }
 
 void cuda_clock_set(cuda_stream *s, const cuda_set *x)
@@ -230,50 +276,50 @@ void cuda_clock_host_function(cuda_stream *s)
 /* ---------------------------------------------------------------- kernels */
 
 /* Whether this much of the GPU is free from then on for so long. */
-static bool fits(double at, double ns, double share)
+static bool fits(const struct running *r, double at, double ns, double share)
 {
     /* The sum is largest where some part begins. */
-    for (size_t k = 0; k <= running.n; k++) {
-        const double t = k < running.n ? running.at[k].start : at;
+    for (size_t k = 0; k <= r->n; k++) {
+        const double t = k < r->n ? r->at[k].start : at;
         double sum = share;
         if (t < at || t >= at + ns) continue;
-        for (size_t i = 0; i < running.n; i++)
-            if (running.at[i].start <= t && running.at[i].end > t) sum += running.at[i].share;
+        for (size_t i = 0; i < r->n; i++)
+            if (r->at[i].start <= t && r->at[i].end > t) sum += r->at[i].share;
         if (sum > 1.0001) return false;
     }
     return true;
 }
 
 /* When it can begin: the beginning is kept in the order in which kernels come. */
-static double place(double at, double ns, double share)
+static double place(const struct running *r, double at, double ns, double share)
 {
-    if (at >= running.latest) return at;
-    at = larger(at, running.started);
-    for (size_t rounds = 0; rounds <= running.n && !fits(at, ns, share); rounds++) {
-        double next = running.latest; /* the earliest end behind it */
-        for (size_t k = 0; k < running.n; k++)
-            if (running.at[k].end > at && running.at[k].end < next) next = running.at[k].end;
+    if (at >= r->latest) return at;
+    at = larger(at, r->started);
+    for (size_t rounds = 0; rounds <= r->n && !fits(r, at, ns, share); rounds++) {
+        double next = r->latest; /* the earliest end behind it */
+        for (size_t k = 0; k < r->n; k++)
+            if (r->at[k].end > at && r->at[k].end < next) next = r->at[k].end;
         at = next;
     }
     return at;
 }
 
-static void occupy(double start, double end, double share)
+static void occupy(struct running *r, double start, double end, double share)
 {
     size_t k = 0;
     if (end <= start) return;
-    if (start >= running.latest) running.n = 0;
-    while (k < running.n && running.at[k].end > cuda.now) k++; /* one that has ended */
+    if (start >= r->latest) r->n = 0;
+    while (k < r->n && r->at[k].end > cuda.now) k++; /* one that has ended */
     if (k == GRIDS) {
         k = 0;
         for (size_t i = 1; i < GRIDS; i++)
-            if (running.at[i].end < running.at[k].end) k = i;
+            if (r->at[i].end < r->at[k].end) k = i;
     }
-    if (k == running.n) running.n++;
-    running.at[k].start = start;
-    running.at[k].end = end;
-    running.at[k].share = share;
-    running.latest = larger(running.latest, end);
+    if (k == r->n) r->n++;
+    r->at[k].start = start;
+    r->at[k].end = end;
+    r->at[k].share = share;
+    r->latest = larger(r->latest, end);
 }
 
 /* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
@@ -298,11 +344,12 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     /* The last wave may leave room for other kernels. */
     const double last = waves - whole, all = whole + (last > 0 ? 1 : 0);
     const double full = all > 0 ? ns * whole / all : 0, first = whole > 0 ? 1 : last;
-    const double at = place(cuda_ready(s), ns, first);
+    struct running *r = &units[s->device].running;
+    const double at = place(r, cuda_ready(s), ns, first);
     const cuda_span span = cuda_timeline(s, ns, &(double){at});
-    occupy(span.start, span.start + full, 1);
-    occupy(span.start + full, span.end, last);
-    running.started = larger(running.started, span.start);
+    occupy(r, span.start, span.start + full, 1);
+    occupy(r, span.start + full, span.end, last);
+    r->started = larger(r->started, span.start);
     cuda_note(&(cuda_activity){.kind = "kernel",
                                .name = t->name,
                                .stream = s->id,

@@ -115,7 +115,7 @@ static int run_host_function(const cuda_op *op)
     return CU_OK;
 }
 
-int cuda_execute(cuda_stream *s, const cuda_op *op)
+static int execute(cuda_stream *s, const cuda_op *op)
 {
     switch (op->kind) {
     case OP_KERNEL: return cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
@@ -131,6 +131,15 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     case OP_FREE: return cuda_graph_memory_execute(op);
     default: return CU_OK;
     }
+}
+
+int cuda_execute(cuda_stream *s, const cuda_op *op)
+{
+    const int before = cuda_self.device;
+    cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
+    const int error = execute(s, op);
+    cuda_self.device = before;
+    return error;
 }
 
 int cuda_submit(cuda_stream *s, cuda_op *op)
@@ -180,16 +189,25 @@ int pl_cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void 
     return submit_copy(&c, stream, false);
 }
 
+/* Neither begins before what has been put into both devices has ended, nor does what follows there
+ * begin before it has ended. */
 int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-    if (to_device || from_device) return CU_INVALID_DEVICE;
-    return pl_cudaMemcpy(to, from, bytes, COPY_DEFAULT);
+    if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
+    cuda_stream *s = &cuda_here()->legacy, *const both[] = {&cuda.device[to_device].legacy,
+                                                            &cuda.device[from_device].legacy};
+    for (int k = 0; k < 2; k++)
+        if (cuda_end_of(both[k]) > s->ready) s->ready = cuda_end_of(both[k]);
+    const cuda_copy c = cuda_line(to, from, bytes, COPY_DEFAULT);
+    const int error = submit_copy(&c, cuda_legacy_handle, false);
+    for (int k = 0; k < 2 && !error; k++) both[k]->ready = s->ready;
+    return error;
 }
 
 int pl_cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
                            void *stream)
 {
-    if (to_device || from_device) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
     return pl_cudaMemcpyAsync(to, from, bytes, COPY_DEFAULT, stream);
 }
 

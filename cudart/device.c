@@ -61,11 +61,12 @@ static bool attribute(int k, int *value)
     *value = recorded[k];
     for (size_t i = 0; i < sizeof described / sizeof *described; i++)
         if (described[i].attribute == k &&
-            pl_gpu_value(cuda.gpu, described[i].key, described[i].unit, &v))
+            pl_gpu_value(cuda.device[0].gpu, described[i].key, described[i].unit, &v))
             *value = (int)(v * described[i].factor);
     if (k == 75) *value = (int)cuda_capability() / 10;
     if (k == 76) *value = (int)cuda_capability() % 10;
-    if (k == 108 && pl_gpu_value(cuda.gpu, "l2.size", "B", &v)) /* five eighths of the L2 */
+    if (k == 108 &&
+        pl_gpu_value(cuda.device[0].gpu, "l2.size", "B", &v)) /* five eighths of the L2 */
         *value = cuda_capability() >= 80 ? (int)(v * 5 / 8) : 0;
     return true;
 }
@@ -77,23 +78,31 @@ static int number(int k)
     return value;
 }
 
+/* An attribute in which the devices differ: 33 is the number of the bus that it is on. */
+static int number_of(int k, int device)
+{
+    return k == 33 ? device + 1 : number(k);
+}
+
 int pl_cudaDeviceGetAttribute(int *value, int k, int device)
 {
-    if (device != 0) return CU_INVALID_DEVICE;
-    return value && attribute(k, value) ? CU_OK : CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!value || !attribute(k, value)) return CU_INVALID_VALUE;
+    *value = number_of(k, device);
+    return CU_OK;
 }
 
 const char *cuda_device_name(void)
 {
-    const char *name = pl_gpu_text(cuda.gpu, "device.name");
-    if (!name) name = pl_gpu_text(cuda.gpu, "machine.title");
-    return name ? name : pl_gpu_name(cuda.gpu);
+    const char *name = pl_gpu_text(cuda.device[0].gpu, "device.name");
+    if (!name) name = pl_gpu_text(cuda.device[0].gpu, "machine.title");
+    return name ? name : pl_gpu_name(cuda.device[0].gpu);
 }
 
 int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
 {
     if (!p) return CU_INVALID_VALUE;
-    if (device != 0) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     *p = (cuda_prop_13){.memory = cuda_device_bytes(),
                         .shared_block = (size_t)number(8),
                         .registers_block = number(12),
@@ -167,7 +176,9 @@ int pl_cudaGetDeviceProperties(cuda_prop_13 *p, int device)
                         .unified_functions = number(123),
                         .host_numa_id = -1};
     snprintf(p->name, sizeof p->name, "%s", cuda_device_name());
-    snprintf((char *)p->uuid, sizeof p->uuid, "ptxloom-%s", pl_gpu_name(cuda.gpu));
+    snprintf((char *)p->uuid, sizeof p->uuid, "ptxloom-%s", pl_gpu_name(cuda.device[0].gpu));
+    p->uuid[sizeof p->uuid - 1] = (unsigned char)device;
+    p->pci_bus = number_of(33, device);
     return CU_OK;
 }
 
@@ -206,7 +217,7 @@ int pl_cudaGetDeviceProperties_12(void *p, int device)
 int pl_cudaGetDeviceCount(int *count)
 {
     if (!count) return CU_INVALID_VALUE;
-    *count = 1;
+    *count = cuda.devices;
     return CU_OK;
 }
 
@@ -219,13 +230,16 @@ int pl_cudaGetDevice(int *device)
 
 int pl_cudaSetDevice(int device)
 {
-    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    cuda_self.device = device;
+    cuda_self.context = NULL;
+    return CU_OK;
 }
 
 int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
     (void)device_flags, (void)flags;
-    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int pl_cudaChooseDevice(int *device, const void *wanted)
@@ -238,23 +252,21 @@ int pl_cudaChooseDevice(int *device, const void *wanted)
 int pl_cudaSetValidDevices(const int *device, int n)
 {
     for (int k = 0; k < n; k++)
-        if (!device || device[k] != 0) return CU_INVALID_DEVICE;
+        if (!device || !cuda_is_device(device[k])) return CU_INVALID_DEVICE;
     return CU_OK;
 }
-
-static unsigned device_flags = 8; /* memory of the host is mapped */
 
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
     if (flags & ~0xffu) return CU_INVALID_VALUE;
-    device_flags = flags | 8;
+    cuda_here()->flags = flags | 8; /* memory of the host is mapped */
     return CU_OK;
 }
 
 int pl_cudaGetDeviceFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = device_flags;
+    *flags = cuda_here()->flags;
     return CU_OK;
 }
 
@@ -287,33 +299,35 @@ int pl_cudaRuntimeGetVersion_11(int *version)
 int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
 {
     if (!text || size < 1) return CU_INVALID_VALUE;
-    if (device != 0) return CU_INVALID_DEVICE;
-    snprintf(text, (size_t)size, "0000:01:00.0");
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)number_of(33, device));
     return CU_OK;
 }
 
 int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
     if (!device || !text) return CU_INVALID_VALUE;
-    *device = 0;
-    return strstr(text, "01:00.0") ? CU_OK : CU_INVALID_DEVICE;
+    for (*device = 0; *device < cuda.devices; ++*device) {
+        char bus[16];
+        snprintf(bus, sizeof bus, "%02x:00.0", (unsigned)number_of(33, *device));
+        if (strstr(text, bus)) return CU_OK;
+    }
+    return CU_INVALID_DEVICE;
 }
 
 /* ---- caches and banks: programs may ask for a split, the model decides it by itself ---- */
 
-static int cache_config;
-
 int pl_cudaDeviceSetCacheConfig(int config)
 {
     if (config < 0 || config > 3) return CU_INVALID_VALUE;
-    cache_config = config;
+    cuda_here()->cache_config = config;
     return CU_OK;
 }
 
 int pl_cudaDeviceGetCacheConfig(int *config)
 {
     if (!config) return CU_INVALID_VALUE;
-    *config = cache_config;
+    *config = cuda_here()->cache_config;
     return CU_OK;
 }
 
@@ -338,7 +352,7 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
     if (!value || limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
     if (limit == 3) return CU_UNSUPPORTED_LIMIT;
-    *value = cuda.limit[limit] ? cuda.limit[limit] : limits[limit];
+    *value = cuda_here()->limit[limit] ? cuda_here()->limit[limit] : limits[limit];
     return CU_OK;
 }
 
@@ -347,37 +361,9 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
     if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
     if (limit == 3) return CU_UNSUPPORTED_LIMIT;
     if (limit == 0 && value > 512 << 10) return CU_INVALID_VALUE;
-    if (limit == 2 && pl_gpu_heap(cuda.gpu, value) != PL_OK) return CU_INVALID_VALUE;
-    cuda.limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
+    if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
+    cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
     return CU_OK;
-}
-
-/* ---- peers: there is one device ---- */
-
-int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
-{
-    if (!can) return CU_INVALID_VALUE;
-    *can = 0;
-    return device == 0 && peer == 0 ? CU_OK : CU_INVALID_DEVICE;
-}
-
-int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    if (flags) return CU_INVALID_VALUE;
-    return peer == 0 ? CU_PEER_UNSUPPORTED : CU_INVALID_DEVICE;
-}
-
-int pl_cudaDeviceDisablePeerAccess(int peer)
-{
-    return peer == 0 ? CU_PEER_NOT_ENABLED : CU_INVALID_DEVICE;
-}
-
-int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
-{
-    if (!value || k < 1 || k > 4) return CU_INVALID_VALUE;
-    *value = 0;
-    (void)from, (void)to;
-    return CU_INVALID_DEVICE; /* a device is no peer of itself */
 }
 
 int pl_cudaCtxResetPersistingL2Cache(void)

@@ -1,8 +1,5 @@
-/* driver.c - the CUDA driver API over the same context as the runtime: most calls are those of the
- * runtime under another name.
- *
- * There is one device and one context, which is always current; contexts that a program makes are
- * names for it. */
+/* driver.c - the CUDA driver API over the same contexts as the runtime: most calls are those of the
+ * runtime under another name. A context is always current. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +36,40 @@ int cuda_driver_error(int error)
 
 /* ---------------------------------------------------------------- device and context */
 
-static char context; /* its address is the handle */
+/* A context that the program has made is a name for its device: memory, streams and modules are
+ * those of the primary context. */
+typedef struct cuda_context {
+    int device;
+    bool made; /* by the program */
+} cuda_context;
+
+static cuda_context primary[CUDA_DEVICES];
+static cuda_table contexts; /* that programs have made */
+
+static cuda_context *primary_of(int device)
+{
+    primary[device].device = device;
+    return &primary[device];
+}
+
+static cuda_context *current(void)
+{
+    return cuda_self.context ? cuda_self.context : primary_of(cuda_self.device);
+}
+
+static void make_current(cuda_context *c)
+{
+    cuda_self.context = c->made ? c : NULL;
+    cuda_self.device = c->device;
+}
+
+/* NULL: there is no such context. */
+static cuda_context *context_of(void *handle)
+{
+    for (int d = 0; d < cuda.devices; d++)
+        if (handle == primary_of(d)) return handle;
+    return handle ? cuda_table_get(&contexts, handle) : NULL;
+}
 
 int pl_cuInit(unsigned flags)
 {
@@ -49,14 +79,14 @@ int pl_cuInit(unsigned flags)
 int pl_cuDeviceGet(int *device, int ordinal)
 {
     if (!device) return CU_INVALID_VALUE;
-    *device = 0;
-    return ordinal == 0 ? CU_OK : CU_INVALID_DEVICE;
+    *device = cuda_is_device(ordinal) ? ordinal : 0;
+    return cuda_is_device(ordinal) ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int pl_cuDeviceGetName(char *name, int room, int device)
 {
     if (!name || room < 1) return CU_INVALID_VALUE;
-    if (device) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     snprintf(name, (size_t)room, "%s", cuda_device_name());
     return CU_OK;
 }
@@ -65,7 +95,7 @@ int pl_cuDeviceTotalMem_v2(size_t *bytes, int device)
 {
     if (!bytes) return CU_INVALID_VALUE;
     *bytes = cuda_device_bytes();
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int pl_cuDeviceGetUuid_v2(void *uuid, int device)
@@ -82,15 +112,39 @@ int pl_cuDeviceComputeCapability(int *major, int *minor, int device)
     if (!major || !minor) return CU_INVALID_VALUE;
     *major = (int)cuda_capability() / 10;
     *minor = (int)cuda_capability() % 10;
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cuCtxPushCurrent_v2(void *handle)
+{
+    cuda_context *c = context_of(handle);
+    if (!c) return CU_INVALID_CONTEXT;
+    if (cuda_self.contexts == CUDA_CONTEXTS) return CU_MEMORY_ALLOCATION;
+    cuda_self.below[cuda_self.contexts++] = current();
+    make_current(c);
+    return CU_OK;
+}
+
+int pl_cuCtxPopCurrent_v2(void **out)
+{
+    if (out) *out = current();
+    if (cuda_self.contexts) make_current(cuda_self.below[--cuda_self.contexts]);
+    return CU_OK;
 }
 
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
     (void)flags;
     if (!out) return CU_INVALID_VALUE;
-    *out = &context;
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    cuda_context *c = calloc(1, sizeof *c);
+    if (!c || !cuda_table_put(&contexts, c, c)) {
+        free(c);
+        return CU_MEMORY_ALLOCATION;
+    }
+    *c = (cuda_context){device, true};
+    *out = c;
+    return pl_cuCtxPushCurrent_v2(c);
 }
 
 int pl_cuCtxCreate_v3(void **out, void *affinity, int n, unsigned flags, int device)
@@ -105,37 +159,42 @@ int pl_cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
     return pl_cuCtxCreate_v2(out, flags, device);
 }
 
-int pl_cuCtxDestroy_v2(void *c)
+/* The thread goes on with the context that was current before. */
+int pl_cuCtxDestroy_v2(void *handle)
 {
-    return c == &context ? CU_OK : 201;
+    cuda_context *c = context_of(handle);
+    if (!c || !c->made) return CU_INVALID_CONTEXT;
+    for (unsigned k = 0; k < cuda_self.contexts; k++)
+        if (cuda_self.below[k] == c) cuda_self.below[k] = primary_of(c->device);
+    if (c == cuda_self.context) {
+        cuda_self.context = NULL;
+        pl_cuCtxPopCurrent_v2(NULL);
+    }
+    cuda_table_remove(&contexts, c);
+    free(c);
+    return CU_OK;
 }
 
-int pl_cuCtxSetCurrent(void *c)
+int pl_cuCtxSetCurrent(void *handle)
 {
-    return !c || c == &context ? CU_OK : 201;
-}
-
-int pl_cuCtxPushCurrent_v2(void *c)
-{
-    return pl_cuCtxDestroy_v2(c);
+    cuda_context *c = context_of(handle);
+    if (handle && !c) return CU_INVALID_CONTEXT;
+    if (c) make_current(c);
+    return CU_OK;
 }
 
 int pl_cuCtxGetCurrent(void **out)
 {
     if (!out) return CU_INVALID_VALUE;
-    *out = &context;
-    return CU_OK;
-}
-
-int pl_cuCtxPopCurrent_v2(void **out)
-{
-    if (out) *out = &context;
+    *out = current();
     return CU_OK;
 }
 
 int pl_cuCtxGetDevice(int *device)
 {
-    return pl_cuDeviceGet(device, 0);
+    if (!device) return CU_INVALID_VALUE;
+    *device = cuda_self.device;
+    return CU_OK;
 }
 
 int pl_cuCtxGetFlags(unsigned *flags)
@@ -155,18 +214,21 @@ int pl_cuCtxGetApiVersion(void *c, unsigned *version)
 
 int pl_cuDevicePrimaryCtxRetain(void **out, int device)
 {
-    return pl_cuCtxCreate_v2(out, 0, device);
+    if (!out) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    *out = primary_of(device);
+    return CU_OK;
 }
 
 int pl_cuDevicePrimaryCtxRelease_v2(int device)
 {
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
     (void)flags;
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
 }
 
 int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
@@ -174,7 +236,47 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     if (!flags || !active) return CU_INVALID_VALUE;
     *flags = 0;
     *active = 1;
-    return device ? CU_INVALID_DEVICE : CU_OK;
+    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+}
+
+/* ---- peers ---- */
+
+int pl_cuCtxEnablePeerAccess(void *handle, unsigned flags)
+{
+    const cuda_context *c = context_of(handle);
+    return c ? pl_cudaDeviceEnablePeerAccess(c->device, flags) : CU_INVALID_CONTEXT;
+}
+
+int pl_cuCtxDisablePeerAccess(void *handle)
+{
+    const cuda_context *c = context_of(handle);
+    return c ? pl_cudaDeviceDisablePeerAccess(c->device) : CU_INVALID_CONTEXT;
+}
+
+int pl_cuMemcpyPeer(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes)
+{
+    const cuda_context *a = context_of(to_context), *b = context_of(from_context);
+    if (!a || !b) return CU_INVALID_CONTEXT;
+    return pl_cudaMemcpyPeer((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
+                             b->device, bytes);
+}
+
+int pl_cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context,
+                         size_t bytes, void *stream)
+{
+    const cuda_context *a = context_of(to_context), *b = context_of(from_context);
+    if (!a || !b) return CU_INVALID_CONTEXT;
+    return pl_cudaMemcpyPeerAsync((void *)(uintptr_t)to, a->device, (const void *)(uintptr_t)from,
+                                  b->device, bytes, stream);
+}
+
+int pl_cuStreamGetCtx(void *stream, void **out)
+{
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (!out) return CU_INVALID_VALUE;
+    *out = primary_of(s->device);
+    return CU_OK;
 }
 
 /* ---------------------------------------------------------------- modules */
@@ -298,7 +400,9 @@ int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name
 int pl_cuModuleGetFunctionCount(unsigned *n, cuda_module *m)
 {
     if (!n || !m) return CU_INVALID_VALUE;
-    *n = (unsigned)pl_module_kernel_count(m->loaded);
+    const int error = cuda_module_load(m);
+    if (error) return error;
+    *n = (unsigned)pl_module_kernel_count(cuda_loaded(m));
     return CU_OK;
 }
 
@@ -307,7 +411,9 @@ int pl_cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, cuda_module *m, co
     pl_ptr at;
     uint64_t size;
     if (!m || !name) return CU_INVALID_VALUE;
-    if (pl_module_symbol(m->loaded, name, &at, &size) != PL_OK) return DRIVER_NOT_FOUND;
+    const int error = cuda_module_load(m);
+    if (error) return error;
+    if (pl_module_symbol(cuda_loaded(m), name, &at, &size) != PL_OK) return DRIVER_NOT_FOUND;
     if (address) *address = at;
     if (bytes) *bytes = size;
     return CU_OK;
@@ -357,12 +463,13 @@ int pl_cudaLibraryGetKernelCount(unsigned *n, cuda_module *m)
 int pl_cudaLibraryEnumerateKernels(cuda_function **out, unsigned n, cuda_module *m)
 {
     if (!out || !m) return CU_INVALID_VALUE;
-    for (unsigned k = 0; k < n; k++) {
-        const char *name = pl_module_kernel_name(m->loaded, k);
+    const int error = cuda_module_load(m);
+    for (unsigned k = 0; k < n && !error; k++) {
+        const char *name = pl_module_kernel_name(cuda_loaded(m), k);
         if (!name) return CU_INVALID_VALUE;
         out[k] = cuda_module_function(m, name);
     }
-    return CU_OK;
+    return error;
 }
 
 int pl_cudaLibraryGetGlobal(void **p, size_t *bytes, cuda_module *m, const char *name)
@@ -413,12 +520,13 @@ int pl_cuFuncGetAttribute(int *value, int attribute, cuda_function *f)
 
 int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int device)
 {
-    return device ? CU_INVALID_DEVICE : pl_cuFuncGetAttribute(value, attribute, f);
+    return !cuda_is_device(device) ? CU_INVALID_DEVICE : pl_cuFuncGetAttribute(value, attribute, f);
 }
 
 int pl_cuKernelSetAttribute(int attribute, int value, cuda_function *f, int device)
 {
-    return device ? CU_INVALID_DEVICE : pl_cudaFuncSetAttribute(f, attribute, value);
+    return !cuda_is_device(device) ? CU_INVALID_DEVICE
+                                   : pl_cudaFuncSetAttribute(f, attribute, value);
 }
 
 int pl_cuFuncSetAttribute(cuda_function *f, int attribute, int value)
@@ -441,7 +549,7 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
         if (error) return error;
         if (fit * n <= best) continue;
         best = fit * n;
-        pl_gpu_value(cuda.gpu, "sm.count", "", &sms);
+        pl_gpu_value(cuda_here()->gpu, "sm.count", "", &sms);
         *block = n;
         *grid = fit * (int)sms;
     }
@@ -458,7 +566,7 @@ static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cu
         if (what == BUFFER_POINTER) block = extra[1];
         if (what == BUFFER_SIZE) memcpy(&bytes, extra[1], sizeof bytes);
     }
-    cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .l = *l}};
+    cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
     const size_t room = f->info.param_bytes;
     op.u.kernel.params = calloc(1, room ? room : 1);
     if (!op.u.kernel.params) return CU_MEMORY_ALLOCATION;
@@ -474,7 +582,10 @@ int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, u
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return DRIVER_INVALID_HANDLE;
     if (!params && extra) {
+        const int device = cuda_self.device;
+        cuda_self.device = s->device;
         const int error = cuda_function_of(f, &f);
+        cuda_self.device = device;
         return error ? error : launch_block(f, &l, extra, s);
     }
     return pl_cudaLaunchKernel(f, l.grid, l.block, params, shared, stream);
@@ -515,7 +626,7 @@ int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, voi
 int pl_cuMemAlloc_v2(uint64_t *out, size_t bytes)
 {
     if (!out || !bytes) return CU_INVALID_VALUE;
-    return cuda_alloc_device(bytes, false, out);
+    return cuda_alloc_device(bytes, cuda_self.device, false, out);
 }
 
 int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
@@ -720,12 +831,12 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
     const cuda_alloc *r = cuda_alloc_find(address);
     switch (attribute) {
-    case 1: return pl_cuCtxGetCurrent(out);
+    case 1: return pl_cuDevicePrimaryCtxRetain(out, a.device);
     case 2: *(unsigned *)out = a.type == MEMORY_HOST ? 1 : 2; return CU_OK;
     case 3: *(uint64_t *)out = address; return CU_OK;
     case 4: *(void **)out = a.host_pointer; return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
     case 8: *(int *)out = a.type == MEMORY_MANAGED; return CU_OK;
-    case 9: *(int *)out = 0; return CU_OK;
+    case 9: *(int *)out = a.device; return CU_OK;
     case 11: *(uint64_t *)out = r ? r->address : address; return CU_OK;
     case 12: *(size_t *)out = r ? r->size : 0; return CU_OK;
     default: return CU_NOT_SUPPORTED;

@@ -208,7 +208,11 @@ static cuda_node **order_of(cuda_graph *g)
 static int run_node(const cuda_stream *s, cuda_node *x, double start)
 {
     enum { NON_BLOCKING = 1 };
-    cuda_stream own = {.id = s->id, .flags = NON_BLOCKING, .priority = s->priority, .ready = start};
+    cuda_stream own = {.id = s->id,
+                       .device = s->device,
+                       .flags = NON_BLOCKING,
+                       .priority = s->priority,
+                       .ready = start};
     int error = CU_OK;
     for (size_t k = 0; k < x->nbefore; k++)
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
@@ -296,7 +300,8 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
     if (!p) return CU_INVALID_VALUE;
     if (p->extra) return CU_NOT_SUPPORTED;
     *op = (cuda_op){.kind = OP_KERNEL,
-                    .u.kernel.l = {.grid = p->grid, .block = p->block, .shared = p->shared}};
+                    .u.kernel = {.device = cuda_self.device,
+                                 .l = {.grid = p->grid, .block = p->block, .shared = p->shared}}};
     const int error = cuda_function_of(p->function, &op->u.kernel.f);
     return error ? error : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
 }
@@ -857,7 +862,7 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
-    if (s == &cuda.legacy) return CAPTURE_UNSUPPORTED;
+    if (s == &cuda.device[s->device].legacy) return CAPTURE_UNSUPPORTED;
     if (s->capture) return 401; /* cudaErrorIllegalState */
     cuda_capture *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;

@@ -114,8 +114,8 @@ int cuda_graph_memory_execute(const cuda_op *op)
     const cuda_graph_memory *m = op->u.memory;
     const bool there = cuda_alloc_find(m->address) != NULL;
     if (there == (op->kind == OP_ALLOC)) return CU_INVALID_VALUE;
-    const int error =
-        there ? cuda_release(m->address, 1u << MEMORY_DEVICE) : cuda_alloc_at(m->address, m->size);
+    const int error = there ? cuda_release(m->address, 1u << MEMORY_DEVICE)
+                            : cuda_alloc_at(m->address, m->size, cuda_self.device);
     if (!error && used_bytes() > used_high) used_high = used_bytes();
     return error;
 }
@@ -244,7 +244,7 @@ void cuda_reset_conditions(const cuda_graph *g)
         if (op->kind != OP_CONDITION) continue;
         const cuda_condition *c = op->u.condition;
         const condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)c->handle);
-        if (h && h->assign) pl_gpu_set_conditional(cuda.gpu, c->handle, h->value);
+        if (h && h->assign) pl_gpu_set_conditional(cuda_here()->gpu, c->handle, h->value);
         for (unsigned i = 0; i < c->n; i++) cuda_reset_conditions(c->body[i]);
     }
 }
@@ -252,7 +252,7 @@ void cuda_reset_conditions(const cuda_graph *g)
 static unsigned value_of(const cuda_condition *c)
 {
     uint32_t value = 0;
-    return pl_gpu_conditional(cuda.gpu, c->handle, &value) == PL_OK ? value : 0;
+    return pl_gpu_conditional(cuda_here()->gpu, c->handle, &value) == PL_OK ? value : 0;
 }
 
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c)

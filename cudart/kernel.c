@@ -17,7 +17,7 @@ enum {
 static uint64_t shared_most(void)
 {
     double bytes = 0;
-    pl_gpu_value(cuda.gpu, "shared.per_block", "B", &bytes);
+    pl_gpu_value(cuda_here()->gpu, "shared.per_block", "B", &bytes);
     return (uint64_t)bytes;
 }
 
@@ -29,8 +29,8 @@ static uint32_t most_threads(const cuda_function *f)
     pl_occupancy_info o;
     /* registers may allow fewer */
     while (n > 32 &&
-           pl_gpu_occupancy(cuda.gpu, n, f->info.registers, f->info.static_shared, f->info.barriers,
-                            &o) == PL_OK &&
+           pl_gpu_occupancy(cuda_here()->gpu, n, f->info.registers, f->info.static_shared,
+                            f->info.barriers, &o) == PL_OK &&
            !o.blocks)
         n -= 32;
     return n;
@@ -45,7 +45,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
     const pl_kernel_info *k = &f->info;
     const int most = SHARED_DEFAULT - (int)k->static_shared;
     *out = (cuda_func_attributes){.shared = k->static_shared,
-                                  .constant = pl_module_total(f->module->loaded).const_bytes,
+                                  .constant = pl_module_total(cuda_loaded(f->module)).const_bytes,
                                   .local = k->stack_bytes,
                                   .max_threads = (int)most_threads(f),
                                   .registers = (int)k->registers,
@@ -129,7 +129,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     if (error) return error;
     *blocks = 0;
     if ((uint32_t)threads > 1024 || shared + f->info.static_shared > shared_most()) return CU_OK;
-    if (pl_gpu_occupancy(cuda.gpu, (uint32_t)threads, f->info.registers,
+    if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     *blocks = (int)o.blocks;
@@ -171,7 +171,7 @@ static int clusters(int *n, const void *function, const cuda_launch_config *c, u
     const int error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &blocks, function, (int)(c->block.x * c->block.y * c->block.z), c->shared);
     if (error) return error;
-    pl_gpu_value(cuda.gpu, "sm.count", "", &sms);
+    pl_gpu_value(cuda_here()->gpu, "sm.count", "", &sms);
     *n = size ? blocks * (int)sms / (int)size : 0;
     return CU_OK;
 }

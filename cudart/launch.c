@@ -41,7 +41,7 @@ static uint64_t blocks_of(const cuda_launch *l)
 static double value(const char *key, const char *unit)
 {
     double v = 0;
-    pl_gpu_value(cuda.gpu, key, unit, &v);
+    pl_gpu_value(cuda_here()->gpu, key, unit, &v);
     return v;
 }
 
@@ -64,7 +64,7 @@ static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
                     l->grid.y % l->cluster[1] || l->grid.z % l->cluster[2]))
         return 912;
     pl_occupancy_info o;
-    if (pl_gpu_occupancy(cuda.gpu, (uint32_t)threads, f->info.registers,
+    if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
     if (!o.blocks) return CU_OUT_OF_RESOURCES;
@@ -82,7 +82,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .block = {l->block.x, l->block.y, l->block.z},
                        .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
                        .dynamic_shared = (uint32_t)l->shared,
-                       .stack = (uint32_t)cuda.limit[0],
+                       .stack = (uint32_t)cuda_here()->limit[0],
                        .params = params,
                        .param_bytes = f->info.param_bytes,
                        .mode = cuda_timed(f, l) ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
@@ -159,9 +159,10 @@ static bool found_errors;
 static pl_checks *cuda_checks(cuda_module *m)
 {
     const pl_checks_options o = {.tools = cuda.options.check, .limit = cuda.options.check_limit};
-    if (!o.tools || m->checks || m->unchecked) return m->checks;
-    if (pl_checks_open(cuda.gpu, &o, &m->checks) == PL_OK) return m->checks;
-    m->unchecked = true;
+    struct cuda_image *on = &m->on[cuda_self.device];
+    if (!o.tools || on->checks || on->unchecked) return on->checks;
+    if (pl_checks_open(cuda_here()->gpu, &o, &on->checks) == PL_OK) return on->checks;
+    on->unchecked = true;
     cuda_messages();
     return NULL;
 }
@@ -179,12 +180,15 @@ static uint64_t wrong_accesses(const pl_checks *c)
 
 void cuda_show_findings(cuda_module *m)
 {
-    if (!m->checks) return;
-    pl_checks_report(m->checks, m->loaded);
-    cuda_messages();
-    found_errors |= pl_checks_errors(m->checks) != 0;
-    pl_checks_close(m->checks);
-    m->checks = NULL;
+    for (int d = 0; d < cuda.devices; d++) {
+        struct cuda_image *on = &m->on[d];
+        if (!on->checks) continue;
+        pl_checks_report(on->checks, on->loaded);
+        cuda_messages();
+        found_errors |= pl_checks_errors(on->checks) != 0;
+        pl_checks_close(on->checks);
+        on->checks = NULL;
+    }
 }
 
 bool cuda_found_errors(void)
@@ -197,14 +201,14 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     uint32_t blocks = 1;
     int error = check(f, l, &blocks);
     if (error) return error;
-    pl_module *m = f->module->loaded;
+    pl_module *m = cuda_loaded(f->module);
     pl_launch launch = launch_of(f, l, params);
     pl_result r;
     if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
     const uint64_t wrong = wrong_accesses(launch.checks);
     begin_watch(&launch);
-    pl_launch_kernel(cuda.gpu, m, &launch, &r);
+    pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
     if (launch.cancel) set_deadline(0);
     if (cuda.trace && pl_trace_end(cuda.trace, &r) != PL_OK) {
         pl_trace_close(cuda.trace, false);
@@ -217,7 +221,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (cuda.options.summary) cuda_count(time.name, &r);
     cuda_clock_kernel(s, l, &time);
     if (r.status == PL_OK) {
-        pl_gpu_diag_clear(cuda.gpu);
+        pl_gpu_diag_clear(cuda_here()->gpu);
         if (wrong_accesses(launch.checks) != wrong) cuda_fail(CU_ILLEGAL_ADDRESS);
         return CU_OK;
     }
@@ -233,11 +237,15 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
 {
     cuda_function *f;
     cuda_op op = {.kind = OP_KERNEL, .u.kernel.l = *l};
-    int error = cuda_function_of(function, &f);
-    if (error) return error;
     cuda_stream *s = cuda_stream_of(stream);
+    const int device = cuda_self.device;
+    if (s) cuda_self.device = s->device; /* on which it runs, be it current or not */
+    int error = cuda_function_of(function, &f);
+    cuda_self.device = device;
+    if (error) return error;
     if (!s) return CU_INVALID_HANDLE;
     op.u.kernel.f = f;
+    op.u.kernel.device = s->device;
     error = cuda_gather(f, args, &op.u.kernel.params);
     return error ? error : cuda_submit(s, &op);
 }

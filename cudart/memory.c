@@ -1,8 +1,10 @@
 /* memory.c - allocations: device, pinned, registered and managed memory.
  *
- * Host and GPU have one address space. Device memory has addresses of a window that is reserved and
- * closed to the host, so that a host access to it fails as on a machine with a GPU; its bytes lie
- * elsewhere. Pinned and managed memory has the address that it has on the host. */
+ * The host and all devices have one address space. An allocation is mapped into every device that
+ * reaches it: that of device memory into its own and into those with access to it as peers. Device
+ * memory has addresses of a window that is reserved and closed to the host, so that a host access
+ * to it fails as on a machine with a GPU; its bytes lie elsewhere. Pinned and managed memory has
+ * the address that it has on the host. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, process_vm_readv */
 #include "cudart/state.h"
 #include <stdio.h>
@@ -36,7 +38,8 @@ static uint64_t round_up(uint64_t n, uint64_t grain)
 
 /* ---------------------------------------------------------------- addresses */
 
-/* Half of the window is for what the library allocates itself. */
+/* Half of the window is for what the library allocates itself: variables of modules and the like,
+ * with a part for each device. */
 void cuda_window_open(void)
 {
     static const uint64_t wanted =
@@ -51,7 +54,9 @@ void cuda_window_open(void)
     cuda.window = p == MAP_FAILED ? wanted : (uintptr_t)p;
     cuda.window_end = cuda.window + size;
     cuda.next = cuda.window + size / 2;
-    pl_gpu_unify(cuda.gpu, cuda.window);
+    const uint64_t part = size / 2 / (unsigned)cuda.devices;
+    for (int d = 0; d < cuda.devices; d++)
+        pl_gpu_unify(cuda.device[d].gpu, cuda.window + (unsigned)d * part);
 }
 
 static bool in_window(uint64_t address)
@@ -139,23 +144,75 @@ static char *site_of(const cuda_alloc *a)
     return strdup(text);
 }
 
+static pl_status map(int device, const cuda_alloc *a)
+{
+    return pl_map_device(cuda.device[device].gpu, a->address, a->size, a->bytes,
+                         a->site ? a->site : names[a->type]);
+}
+
+/* Takes it from devices 0 to n - 1. */
+static void unmap(const cuda_alloc *a, int n)
+{
+    for (int d = 0; d < n; d++)
+        if (a->reach >> d & 1) pl_free_device(cuda.device[d].gpu, a->address);
+}
+
+/* Bits of the devices that reach the memory of a device as its peers, and of itself. */
+static unsigned reach_of(int owner)
+{
+    unsigned all = 1u << owner;
+    for (int d = 0; d < cuda.devices; d++)
+        if (cuda.device[d].peers >> owner & 1) all |= 1u << d;
+    return all;
+}
+
 int cuda_publish(const cuda_alloc *of)
 {
     cuda_alloc a = *of;
+    pl_status st = PL_OK;
+    int d = 0;
     a.site = cuda.options.check ? site_of(of) : NULL;
-    const pl_status st =
-        pl_map_device(cuda.gpu, a.address, a.size, a.bytes, a.site ? a.site : names[a.type]);
+    for (; d < cuda.devices && st == PL_OK; d++)
+        if (a.reach >> d & 1) st = map(d, &a);
     if (st == PL_OK && keep(&a)) return CU_OK;
-    if (st == PL_OK) pl_free_device(cuda.gpu, a.address);
+    unmap(&a, st == PL_OK ? d : d - 1);
     free(a.site);
     return st == PL_OK || st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
+}
+
+static int reach(cuda_alloc *a, int device, bool can)
+{
+    const unsigned bit = 1u << device;
+    if (can == ((a->reach & bit) != 0)) return CU_OK;
+    if (can && map(device, a) != PL_OK) return CU_MEMORY_ALLOCATION;
+    if (!can) pl_free_device(cuda.device[device].gpu, a->address);
+    a->reach ^= bit;
+    return CU_OK;
+}
+
+int cuda_reach(uint64_t address, int device, bool can)
+{
+    const size_t k = position(address);
+    return k ? reach(&cuda.alloc.at[k - 1], device, can) : CU_INVALID_VALUE;
+}
+
+/* Pools and virtual memory management give access by calls of their own. */
+int cuda_reach_all(int owner, int device, bool can)
+{
+    int error = CU_OK;
+    for (size_t k = 0; !error && k < cuda.alloc.n; k++) {
+        cuda_alloc *a = &cuda.alloc.at[k];
+        if (a->type == MEMORY_DEVICE && a->device == owner && !a->pooled && !a->physical)
+            error = reach(a, device, can);
+    }
+    return error;
 }
 
 uint64_t cuda_device_bytes(void)
 {
     double bytes = 0;
-    return pl_gpu_value(cuda.gpu, "device.memory", "B", &bytes) ? (uint64_t)bytes
-                                                                : UINT64_C(16) << 30;
+    return pl_gpu_value(cuda.device[0].gpu, "device.memory", "B", &bytes) ? (uint64_t)bytes
+                                                                          : UINT64_C(16) << 30;
 }
 
 static uint8_t *pages(uint64_t room)
@@ -168,8 +225,10 @@ static uint8_t *pages(uint64_t room)
 /* Memory for an allocation that has its address. */
 static int fill(cuda_alloc *a)
 {
-    if (a->size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - a->size)
+    uint64_t *used = &cuda.device[a->device].used;
+    if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
         return CU_MEMORY_ALLOCATION;
+    a->reach = a->pooled ? 1u << a->device : reach_of(a->device);
     if (a->size < BIG) {
         a->bytes = calloc(1, a->size + SLACK);
     } else {
@@ -181,7 +240,7 @@ static int fill(cuda_alloc *a)
         munmap(a->bytes, a->room);
     else if (error)
         free(a->bytes);
-    if (!error) cuda.used += a->size;
+    if (!error) *used += a->size;
     return error;
 }
 
@@ -195,9 +254,9 @@ void cuda_return_addresses(uint64_t address, uint64_t size)
     give_addresses(address, round_up(size, GRAIN));
 }
 
-int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out)
+int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out)
 {
-    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .pooled = pooled};
+    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .device = device, .pooled = pooled};
     *out = 0;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
     a.address = cuda_reserve_addresses(size);
@@ -210,16 +269,24 @@ int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out)
     return error;
 }
 
-int cuda_alloc_at(uint64_t address, uint64_t size)
+int cuda_alloc_at(uint64_t address, uint64_t size, int device)
 {
-    cuda_alloc a = {
-        .address = address, .size = size, .type = MEMORY_DEVICE, .pooled = true, .fixed = true};
+    cuda_alloc a = {.address = address,
+                    .size = size,
+                    .type = MEMORY_DEVICE,
+                    .device = device,
+                    .pooled = true,
+                    .fixed = true};
     return fill(&a);
 }
 
 int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
 {
-    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .fd = fd};
+    cuda_alloc a = {.size = size,
+                    .type = MEMORY_DEVICE,
+                    .device = cuda_self.device,
+                    .reach = reach_of(cuda_self.device),
+                    .fd = fd};
     a.room = round_up(size + SLACK, page());
     void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     a.bytes = p;
@@ -231,7 +298,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
         close(fd);
         return error;
     }
-    cuda.used += size;
+    cuda_here()->used += size;
     *out = a.address;
     return CU_OK;
 }
@@ -251,22 +318,26 @@ int cuda_share(uint64_t address)
         return -1;
     }
     memcpy(p, a->bytes, a->size);
-    pl_free_device(cuda.gpu, address);
-    if (pl_map_device(cuda.gpu, address, a->size, p, a->site ? a->site : names[a->type]) != PL_OK)
-        return -1;
+    unmap(a, cuda.devices);
     if (a->room)
         munmap(a->bytes, a->room);
     else
         free(a->bytes);
     a->bytes = p;
     a->room = room;
+    for (int d = 0; d < cuda.devices; d++)
+        if (a->reach >> d & 1 && map(d, a) != PL_OK) return -1;
     return a->fd = fd;
 }
 
 /* Memory of the host that the GPU reaches at the same address. */
 static int alloc_host(uint64_t size, int type, unsigned flags, void **out)
 {
-    cuda_alloc a = {.size = size, .type = type, .flags = flags};
+    cuda_alloc a = {.size = size,
+                    .type = type,
+                    .device = cuda_self.device,
+                    .reach = CUDA_ALL_DEVICES,
+                    .flags = flags};
     a.room = round_up(size + SLACK, page());
     a.bytes = pages(a.room);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
@@ -284,13 +355,13 @@ int cuda_release(uint64_t address, unsigned types)
     if (!k || cuda.alloc.at[k - 1].address != address) return CU_INVALID_VALUE;
     const cuda_alloc a = cuda.alloc.at[k - 1];
     if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
-    pl_free_device(cuda.gpu, address);
+    unmap(&a, cuda.devices);
     cuda_note_allocation(&a, cuda.now);
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {
         if (!a.fixed) cuda_return_addresses(a.address, a.size);
-        if (!a.physical) cuda.used -= a.size;
+        if (!a.physical) cuda.device[a.device].used -= a.size;
     }
     free(a.site);
     if (a.fd > 0) close(a.fd);
@@ -299,6 +370,17 @@ int cuda_release(uint64_t address, unsigned types)
     else if (!a.registered && !a.physical)
         free(a.bytes);
     return CU_OK;
+}
+
+uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
+{
+    for (int d = 0; d < cuda.devices; d++) {
+        uint8_t *view = pl_device_view(cuda.device[d].gpu, address, bytes);
+        if (!view) continue;
+        if (device) *device = d;
+        return view;
+    }
+    return NULL;
 }
 
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
@@ -316,7 +398,7 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
         if (bytes <= there) return a->bytes + (address - a->address);
         return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
     }
-    uint8_t *view = pl_device_view(cuda.gpu, address, bytes); /* variables of modules */
+    uint8_t *view = cuda_view(address, bytes, NULL); /* variables of modules */
     if (view && device) *device = true;
     if (view || in_window(address)) return view;
     return (uint8_t *)(uintptr_t)p;
@@ -330,7 +412,7 @@ int pl_cudaMalloc(void **p, size_t size)
     if (!p) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
-    const int error = cuda_alloc_device(size, false, &address);
+    const int error = cuda_alloc_device(size, cuda_self.device, false, &address);
     cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
     return error;
@@ -413,6 +495,8 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .size = size,
                           .bytes = p,
                           .type = MEMORY_HOST,
+                          .device = cuda_self.device,
+                          .reach = CUDA_ALL_DEVICES,
                           .flags = flags,
                           .registered = true};
     if (!readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
@@ -445,7 +529,7 @@ int pl_cudaHostGetFlags(unsigned *flags, void *host)
 
 int pl_cudaMemGetInfo(size_t *unused, size_t *total)
 {
-    if (unused) *unused = cuda_device_bytes() - cuda.used;
+    if (unused) *unused = cuda_device_bytes() - cuda_here()->used;
     if (total) *total = cuda_device_bytes();
     return CU_OK;
 }
@@ -455,9 +539,10 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
     if (!out) return CU_INVALID_VALUE;
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     *out = (cuda_pointer_attributes){.device = -2, .host_pointer = (void *)(uintptr_t)p};
-    if (!a && !(p && pl_device_view(cuda.gpu, (uintptr_t)p, 1))) return CU_OK;
+    int device = a ? a->device : 0;
+    if (!a && !(p && cuda_view((uintptr_t)p, 1, &device))) return CU_OK;
     out->type = a ? a->type : in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
-    out->device = 0;
+    out->device = device;
     out->device_pointer = (void *)(uintptr_t)p;
     out->host_pointer = out->type == MEMORY_DEVICE ? NULL : (void *)(uintptr_t)p;
     return CU_OK;
@@ -469,7 +554,7 @@ static bool managed(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->type != MEMORY_MANAGED)
-        return p && pl_device_view(cuda.gpu, (uintptr_t)p, bytes) && !in_window((uintptr_t)p);
+        return p && cuda_view((uintptr_t)p, bytes, NULL) && !in_window((uintptr_t)p);
     return bytes <= a->size - ((uintptr_t)p - a->address);
 }
 
@@ -504,14 +589,18 @@ int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
 /* What the context had is gone; a context that failed does not come back in this process. */
 int pl_cudaDeviceReset(void)
 {
+    cuda_device *here = cuda_here();
     cuda_wait(NULL);
     cuda_flush();
     for (size_t k = cuda.alloc.n; k-- > 0;) {
         const cuda_alloc *a = &cuda.alloc.at[k];
-        cuda_release(a->address, 1u << a->type);
+        if (a->device == cuda_self.device) cuda_release(a->address, 1u << a->type);
     }
+    for (int d = 0; d < cuda.devices; d++)
+        cuda_reach_all(d, cuda_self.device, d == cuda_self.device);
+    here->peers = 0;
     for (cuda_module *m = cuda.modules; m; m = m->next)
-        if (m->loaded) cuda_module_reset(m);
+        if (cuda_loaded(m)) cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */
     return CU_OK;
 }

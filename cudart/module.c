@@ -136,7 +136,8 @@ void cuda_module_free(cuda_module *m)
     }
     for (size_t k = 0; k < m->nvariables; k++)
         cuda_table_remove(&cuda.variables, m->variable[k].host);
-    if (m->loaded && !cuda.trace) pl_module_close(m->loaded); /* a trace asks modules for texts */
+    for (int d = 0; d < CUDA_DEVICES; d++) /* a trace asks modules for texts */
+        if (m->on[d].loaded && !cuda.trace) pl_module_close(m->on[d].loaded);
     for (size_t k = 0; k < m->ntexts; k++) free(m->text[k]);
     free(m->text);
     free(m->function);
@@ -147,7 +148,7 @@ void cuda_module_free(cuda_module *m)
 void pl___cudaUnregisterFatBinary(void **handle)
 {
     lock();
-    if (cuda.gpu) cuda_flush();
+    cuda_flush();
     cuda_module_free((cuda_module *)handle);
     unlock();
 }
@@ -165,7 +166,7 @@ char pl___cudaInitModule(void **handle)
 unsigned cuda_capability(void)
 {
     double capability = 0;
-    pl_gpu_value(cuda.gpu, "machine.capability", "", &capability);
+    pl_gpu_value(cuda.device[0].gpu, "machine.capability", "", &capability);
     return (unsigned)capability;
 }
 
@@ -185,7 +186,7 @@ static void place_managed(cuda_module *m)
         const cuda_variable *v = &m->variable[k];
         pl_ptr address;
         uint64_t bytes;
-        if (!v->managed || pl_module_symbol(m->loaded, v->name, &address, &bytes) != PL_OK)
+        if (!v->managed || pl_module_symbol(cuda_loaded(m), v->name, &address, &bytes) != PL_OK)
             continue;
         void *p = (void *)(uintptr_t)address;
         memcpy((void *)(uintptr_t)v->host, &p, sizeof p);
@@ -220,22 +221,25 @@ static int gather_texts(cuda_module *m)
 static void log_messages(cuda_module *m)
 {
     size_t at = 0;
-    for (size_t k = 0; k < pl_gpu_diag_count(cuda.gpu) && at < m->log_room; k++)
+    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < m->log_room; k++)
         at += (size_t)snprintf(m->log + at, m->log_room - at, "%s",
-                               pl_gpu_diag(cuda.gpu, k, false).rendered);
-    pl_gpu_diag_clear(cuda.gpu);
+                               pl_gpu_diag(cuda_here()->gpu, k, false).rendered);
+    pl_gpu_diag_clear(cuda_here()->gpu);
 }
 
 /* An error of ours in PTX is that of a driver which cannot compile it. */
 static int load_texts(cuda_module *m)
 {
-    const pl_load_options options = {.opt_level = cuda.options.opt_level};
+    const pl_load_options options = {.opt_level = cuda.options.opt_level,
+                                     .managed = m->on[m->first].loaded};
     pl_input *in = calloc(m->ntexts, sizeof *in);
     if (!in) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < m->ntexts; k++)
         in[k] = (pl_input){m->name, m->text[k], strlen(m->text[k])};
-    const pl_status st = pl_module_load_texts(cuda.gpu, in, m->ntexts, &options, &m->loaded);
+    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, m->ntexts, &options,
+                                              &m->on[cuda_self.device].loaded);
     free(in);
+    if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
     if (m->log)
         log_messages(m);
     else
@@ -245,29 +249,41 @@ static int load_texts(cuda_module *m)
 
 int cuda_module_load(cuda_module *m)
 {
-    if (m->tried) return m->error;
-    m->tried = true;
-    m->error = m->ntexts ? CU_OK : gather_texts(m);
-    if (!m->error) m->error = load_texts(m);
-    if (!m->error) place_managed(m);
-    return m->error;
+    struct cuda_image *on = &m->on[cuda_self.device];
+    if (on->tried) return on->error;
+    on->tried = true;
+    on->error = m->ntexts ? CU_OK : gather_texts(m);
+    if (!on->error) on->error = load_texts(m);
+    if (!on->error) place_managed(m);
+    return on->error;
 }
 
+/* Managed variables lie on the device that loaded the module first: with them it is reset on all
+ * devices, that one in front. */
 void cuda_module_reset(cuda_module *m)
 {
-    if (pl_module_reset(m->loaded) == PL_OK) place_managed(m);
+    bool managed = false;
+    for (size_t k = 0; k < m->nvariables; k++) managed |= m->variable[k].managed;
+    if (!managed) {
+        pl_module_reset(cuda_loaded(m));
+        return;
+    }
+    if (pl_module_reset(m->on[m->first].loaded) != PL_OK) return;
+    for (int d = 0; d < cuda.devices; d++)
+        if (d != m->first && m->on[d].loaded) pl_module_reset(m->on[d].loaded);
+    place_managed(m);
 }
 
 int cuda_function_ready(cuda_function *f)
 {
-    if (f->ready) return CU_OK;
     const int error = cuda_module_load(f->module);
-    if (error) return error;
-    if (pl_module_kernel(f->module->loaded, f->name, &f->info) != PL_OK) return CU_INVALID_FUNCTION;
+    if (error || f->ready) return error;
+    if (pl_module_kernel(cuda_loaded(f->module), f->name, &f->info) != PL_OK)
+        return CU_INVALID_FUNCTION;
     f->param = calloc(f->info.nparams ? f->info.nparams : 1, sizeof *f->param);
     if (!f->param) return CU_MEMORY_ALLOCATION;
     for (uint32_t k = 0; k < f->info.nparams; k++)
-        f->param[k] = pl_module_param(f->module->loaded, f->name, k);
+        f->param[k] = pl_module_param(cuda_loaded(f->module), f->name, k);
     f->ready = true;
     return CU_OK;
 }
@@ -284,7 +300,7 @@ cuda_function *cuda_module_function(cuda_module *m, const char *name)
     pl_kernel_info info;
     for (size_t k = 0; k < m->nfunctions; k++)
         if (strcmp(m->function[k]->name, name) == 0) return m->function[k];
-    if (!m->loaded || pl_module_kernel(m->loaded, name, &info) != PL_OK) return NULL;
+    if (cuda_module_load(m) || pl_module_kernel(cuda_loaded(m), name, &info) != PL_OK) return NULL;
     return add_function(m, NULL, info.name);
 }
 
@@ -297,8 +313,9 @@ int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
     for (size_t k = 0; k < m->nvariables; k++) {
         const cuda_variable *v = &m->variable[k];
         if (v->host != host) continue;
-        return pl_module_symbol(m->loaded, v->name, address, bytes) == PL_OK ? CU_OK
-                                                                             : CU_INVALID_SYMBOL;
+        return pl_module_symbol(cuda_loaded(m), v->name, address, bytes) == PL_OK
+                   ? CU_OK
+                   : CU_INVALID_SYMBOL;
     }
     return CU_INVALID_SYMBOL;
 }

@@ -117,6 +117,7 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_TRACE_KERNEL: o->filter.kernel = value; break;
     case O_TRACE_LIMIT: good = size(value, &o->trace_limit); break;
     case O_THREADS: good = number(value, 1, 256, &o->threads); break;
+    case O_DEVICES: good = number(value, 1, CUDA_DEVICES, &o->devices); break;
     case O_TIMEOUT: good = number(value, 1, 1u << 30, &o->timeout); break;
     case O_MAX_CYCLES: good = number(value, 1, UINT64_MAX, &o->max_cycles); break;
     case O_MAX_INSTRUCTIONS: good = number(value, 1, UINT64_MAX, &o->max_instructions); break;
@@ -164,6 +165,7 @@ bool cuda_read_options(cuda_options *o)
                         .mode = PL_MODE_FUNCTIONAL,
                         .opt_level = 2,
                         .threads = 1,
+                        .devices = 1,
                         .check_limit = 100,
                         .timing = CUDA_TIME_BUDGET,
                         .timing_limit = 60,

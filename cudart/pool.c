@@ -13,16 +13,50 @@ enum {
     RESERVED_HIGH = 6,
     USED_NOW = 7,
     USED_HIGH = 8,
-    READ_WRITE = 3
+    READ_WRITE = 3,
+    LOCATION_DEVICE = 1 /* cudaMemLocationType */
 };
 
+/* The beginning of cudaMemPoolProps. */
+typedef struct pool_properties {
+    int type, handle_types, location_type, location;
+} pool_properties;
+
 typedef struct cuda_pool {
-    int reuse[4]; /* by attribute */
+    int device;
+    unsigned reach; /* bit k: kernels of device k can access what is in it */
+    int reuse[4];   /* by attribute */
     uint64_t threshold, used, high;
 } cuda_pool;
 
-static cuda_pool default_pool = {.reuse = {0, 1, 1, 1}}, *current = &default_pool;
+/* By device; `current`: NULL is the default one. */
+static cuda_pool default_pool[CUDA_DEVICES], *current[CUDA_DEVICES];
 static cuda_table owners; /* by address: the pool of an allocation */
+
+static cuda_pool new_pool(int device)
+{
+    return (cuda_pool){.device = device, .reach = 1u << device, .reuse = {0, 1, 1, 1}};
+}
+
+static cuda_pool *default_of(int device)
+{
+    if (!default_pool[device].reach) default_pool[device] = new_pool(device);
+    return &default_pool[device];
+}
+
+static cuda_pool *current_of(int device)
+{
+    return current[device] ? current[device] : default_of(device);
+}
+
+/* Gives what is in a pool to the devices that reach it. */
+static int give(const cuda_pool *pool, uint64_t address)
+{
+    int error = CU_OK;
+    for (int d = 0; d < cuda.devices && !error; d++)
+        error = cuda_reach(address, d, pool->reach >> d & 1);
+    return error;
+}
 
 static int take(cuda_pool *pool, void **out, size_t bytes)
 {
@@ -30,7 +64,8 @@ static int take(cuda_pool *pool, void **out, size_t bytes)
     if (!out) return CU_INVALID_VALUE;
     *out = NULL;
     if (!bytes) return CU_OK;
-    const int error = cuda_alloc_device(bytes, true, &address);
+    int error = cuda_alloc_device(bytes, pool->device, true, &address);
+    if (!error) error = give(pool, address);
     if (error) return error;
     *out = (void *)(uintptr_t)address;
     if (!cuda_table_put(&owners, *out, pool)) return CU_MEMORY_ALLOCATION;
@@ -53,7 +88,8 @@ static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
 
 int pl_cudaMallocAsync(void **out, size_t bytes, void *stream)
 {
-    return take_in(current, out, bytes, stream);
+    const cuda_stream *s = cuda_stream_of(stream);
+    return s ? take_in(current_of(s->device), out, bytes, stream) : CU_INVALID_HANDLE;
 }
 
 int pl_cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream)
@@ -78,42 +114,47 @@ int pl_cudaFreeAsync(void *p, void *stream)
 int pl_cudaDeviceGetDefaultMemPool(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
-    *out = &default_pool;
-    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    *out = default_of(device);
+    return CU_OK;
 }
 
 int pl_cudaDeviceGetMemPool(void **out, int device)
 {
     if (!out) return CU_INVALID_VALUE;
-    *out = current;
-    return device == 0 ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    *out = current_of(device);
+    return CU_OK;
 }
 
 int pl_cudaDeviceSetMemPool(int device, void *pool)
 {
-    if (device != 0) return CU_INVALID_DEVICE;
-    if (!pool) return CU_INVALID_VALUE;
-    current = pool;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!pool || ((const cuda_pool *)pool)->device != device) return CU_INVALID_VALUE;
+    current[device] = pool;
     return CU_OK;
 }
 
 int pl_cudaMemPoolCreate(void **out, const void *properties)
 {
-    if (!out || !properties) return CU_INVALID_VALUE;
+    const pool_properties *p = properties;
+    if (!out || !p || p->location_type != LOCATION_DEVICE) return CU_INVALID_VALUE;
+    if (!cuda_is_device(p->location)) return CU_INVALID_DEVICE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
-    *pool = (cuda_pool){.reuse = {0, 1, 1, 1}};
+    *pool = new_pool(p->location);
     *out = pool;
     return CU_OK;
 }
 
 int pl_cudaMemPoolDestroy(void *pool)
 {
-    if (!pool || pool == &default_pool) return CU_INVALID_VALUE;
-    if (current == pool) current = &default_pool;
+    const cuda_pool *p = pool;
+    if (!pool || pool == default_of(p->device)) return CU_INVALID_VALUE;
+    if (current[p->device] == pool) current[p->device] = NULL;
     for (size_t k = 0; k < owners.cap; k++) /* what is left of it lives on in the default pool */
         if (owners.slot[k].key && owners.slot[k].value == pool)
-            owners.slot[k].value = &default_pool;
+            owners.slot[k].value = default_of(p->device);
     free(pool);
     return CU_OK;
 }
@@ -156,14 +197,38 @@ int pl_cudaMemPoolTrimTo(void *pool, size_t bytes)
     return pool ? CU_OK : CU_INVALID_VALUE;
 }
 
-int pl_cudaMemPoolSetAccess(void *pool, const void *access, size_t n)
+/* cudaMemAccessDesc */
+typedef struct pool_access {
+    int location_type, location, flags;
+} pool_access;
+
+int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
 {
-    return pool && (access || !n) ? CU_OK : CU_INVALID_VALUE;
+    cuda_pool *pool = handle;
+    const pool_access *a = access;
+    if (!pool || (!a && n)) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < n; k++) {
+        if (a[k].location_type != LOCATION_DEVICE) return CU_INVALID_VALUE;
+        if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
+        const unsigned bit = 1u << a[k].location;
+        if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_VALUE;
+        pool->reach = a[k].flags ? pool->reach | bit : pool->reach & ~bit;
+    }
+    for (size_t k = 0; k < owners.cap; k++) {
+        const int error = owners.slot[k].key && owners.slot[k].value == pool
+                              ? give(pool, owners.slot[k].key)
+                              : CU_OK;
+        if (error) return error;
+    }
+    return CU_OK;
 }
 
-int pl_cudaMemPoolGetAccess(int *flags, void *pool, void *location)
+int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
 {
-    if (!flags || !pool || !location) return CU_INVALID_VALUE;
-    *flags = READ_WRITE;
+    const cuda_pool *pool = handle;
+    const int *where = location; /* cudaMemLocation: its type, its number */
+    if (!flags || !pool || !where || where[0] != LOCATION_DEVICE) return CU_INVALID_VALUE;
+    if (!cuda_is_device(where[1])) return CU_INVALID_DEVICE;
+    *flags = pool->reach >> where[1] & 1 ? READ_WRITE : 0;
     return CU_OK;
 }

@@ -1,5 +1,5 @@
-/* runtime.c - the context of the process: it is opened by the first call that needs it, every call
- * enters and leaves here, and it ends with the process. */
+/* runtime.c - the devices of the process: they are opened by the first call that needs one, every
+ * call enters and leaves here, and they end with the process. */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
 #include <stdarg.h>
@@ -23,23 +23,29 @@ void cuda_say(const char *format, ...)
     fprintf(stderr, "ptxloom: %s\n", text);
 }
 
-void cuda_messages(void)
+static void messages_of(pl_gpu *gpu)
 {
-    const size_t n = pl_gpu_diag_count(cuda.gpu);
+    const size_t n = pl_gpu_diag_count(gpu);
     if (n) fflush(stdout);
     for (size_t k = 0; k < n; k++)
-        fputs(pl_gpu_diag(cuda.gpu, k, isatty(STDERR_FILENO) && !getenv("NO_COLOR")).rendered,
-              stderr);
-    pl_gpu_diag_clear(cuda.gpu);
+        fputs(pl_gpu_diag(gpu, k, isatty(STDERR_FILENO) && !getenv("NO_COLOR")).rendered, stderr);
+    pl_gpu_diag_clear(gpu);
+}
+
+void cuda_messages(void)
+{
+    for (int d = 0; d < cuda.devices; d++) messages_of(cuda.device[d].gpu);
 }
 
 void cuda_flush(void)
 {
-    size_t n;
-    const char *text = pl_gpu_printed_bytes(cuda.gpu, &n);
-    if (!text) return;
-    fwrite(text, 1, n, stdout);
-    fflush(stdout);
+    for (int d = 0; d < cuda.devices; d++) {
+        size_t n;
+        const char *text = pl_gpu_printed_bytes(cuda.device[d].gpu, &n);
+        if (!text) continue;
+        fwrite(text, 1, n, stdout);
+        fflush(stdout);
+    }
 }
 
 void cuda_fail(int error)
@@ -81,7 +87,7 @@ static int open_trace(void)
     const pl_metric *metric;
     size_t n;
     if (!o->trace && !o->metrics) return CU_OK;
-    if (pl_trace_open(cuda.gpu, o->trace, &t, &cuda.trace) != PL_OK) {
+    if (pl_trace_open(cuda.device[0].gpu, o->trace, &t, &cuda.trace) != PL_OK) {
         cuda_messages();
         cuda.trace = NULL;
         return CU_OK; /* the program runs all the same */
@@ -100,18 +106,32 @@ static void take_status(int status, void *unused)
     exit_status = status;
 }
 
+/* False: a message says why; there are only those devices that could be opened. */
+static bool open_device(void)
+{
+    enum { MAPS_HOST = 8 }; /* cudaDeviceMapHost */
+    cuda_device *d = &cuda.device[cuda.devices];
+    const pl_status st = pl_gpu_open(&d->gpu, cuda.options.arch);
+    if (st != PL_OK) {
+        if (d->gpu) messages_of(d->gpu);
+        return false;
+    }
+    d->flags = MAPS_HOST;
+    d->legacy.device = cuda.devices++;
+    return true;
+}
+
 int cuda_start(void)
 {
     if (cuda.tried) return cuda.start_error;
     cuda.tried = true;
     cuda.start_error = CU_INITIALIZATION;
     if (!cuda_read_options(&cuda.options)) return cuda.start_error;
-    const pl_status st = pl_gpu_open(&cuda.gpu, cuda.options.arch);
-    if (st != PL_OK) {
-        if (cuda.gpu) cuda_messages();
-        cuda.start_error = CU_NO_DEVICE;
-        return cuda.start_error;
-    }
+    while (cuda.devices < (int)cuda.options.devices)
+        if (!open_device()) {
+            cuda.devices = 0;
+            return cuda.start_error = CU_NO_DEVICE;
+        }
     cuda_window_open();
     if (cuda.options.check) on_exit(take_status, NULL);
     return cuda.start_error = open_trace();
@@ -120,7 +140,7 @@ int cuda_start(void)
 /* Behind the program's own exit functions. */
 __attribute__((destructor)) static void end(void)
 {
-    if (!cuda.gpu || pthread_mutex_trylock(&cuda.lock) != 0) return;
+    if (!cuda.devices || pthread_mutex_trylock(&cuda.lock) != 0) return;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
@@ -152,7 +172,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 static void end_call(int error)
 {
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
-    if (cuda.gpu) cuda_clock_call();
+    if (cuda.devices) cuda_clock_call();
     if (cuda.options.log) cuda_say("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_note_call(error, name);
     pthread_mutex_unlock(&cuda.lock);

@@ -15,10 +15,11 @@
 #include <unistd.h>
 
 enum {
-    GRANULE = 2 << 20,  /* of physical memory and of addresses */
-    POSIX_FILE = 1,     /* CUmemAllocationHandleType */
-    READ_WRITE = 3,     /* CUmemAccess_flags */
-    CONTEXT_WRONG = 201 /* CUDA_ERROR_INVALID_CONTEXT */
+    GRANULE = 2 << 20,   /* of physical memory and of addresses */
+    POSIX_FILE = 1,      /* CUmemAllocationHandleType */
+    READ_WRITE = 3,      /* CUmemAccess_flags */
+    LOCATION_DEVICE = 1, /* CUmemLocationType */
+    CONTEXT_WRONG = 201  /* CUDA_ERROR_INVALID_CONTEXT */
 };
 
 /* CUmemAllocationProp */
@@ -29,7 +30,7 @@ typedef struct allocation_properties {
 } allocation_properties;
 
 typedef struct cuda_physical {
-    int fd;
+    int fd, device;
     uint64_t size;
     unsigned refs; /* handles of the program, and mappings */
     allocation_properties properties;
@@ -66,13 +67,13 @@ static void let_go(cuda_physical *p)
 {
     if (--p->refs) return;
     cuda_table_remove(&physicals, p);
-    cuda.used -= p->size;
+    cuda.device[p->device].used -= p->size;
     close(p->fd);
     free(p);
 }
 
 /* Takes the file over. */
-static int add_physical(int fd, uint64_t size, uint64_t *out)
+static int add_physical(int fd, int device, uint64_t size, uint64_t *out)
 {
     cuda_physical *p = fd >= 0 ? calloc(1, sizeof *p) : NULL;
     if (!p || !cuda_table_put(&physicals, p, p)) {
@@ -80,8 +81,8 @@ static int add_physical(int fd, uint64_t size, uint64_t *out)
         if (fd >= 0) close(fd);
         return CU_MEMORY_ALLOCATION;
     }
-    *p = (cuda_physical){.fd = fd, .size = size, .refs = 1};
-    cuda.used += size;
+    *p = (cuda_physical){.fd = fd, .device = device, .size = size, .refs = 1};
+    cuda.device[device].used += size;
     *out = (uintptr_t)p;
     return CU_OK;
 }
@@ -139,15 +140,16 @@ int pl_cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned 
 {
     const allocation_properties *q = properties;
     if (!out || !q || !size || size % GRANULE || flags || q->type != 1) return CU_INVALID_VALUE;
-    if (q->location_type == 1 && q->location) return CU_INVALID_DEVICE;
-    if (size > cuda_device_bytes() || cuda.used > cuda_device_bytes() - size)
+    const int device = q->location_type == LOCATION_DEVICE ? q->location : cuda_self.device;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (size > cuda_device_bytes() || cuda.device[device].used > cuda_device_bytes() - size)
         return CU_MEMORY_ALLOCATION;
     int fd = memfd_create("ptxloom", MFD_CLOEXEC);
     if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
         close(fd);
         fd = -1;
     }
-    const int error = add_physical(fd, size, out);
+    const int error = add_physical(fd, device, size, out);
     if (!error) physical_of(*out)->properties = *q;
     return error;
 }
@@ -176,6 +178,8 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
                           .size = size,
                           .bytes = bytes,
                           .type = MEMORY_DEVICE,
+                          .device = p->device,
+                          .reach = 1u << p->device,
                           .fixed = true,
                           .physical = p};
     const int error = cuda_publish(&a);
@@ -207,18 +211,44 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
     return CU_OK;
 }
 
+/* CUmemAccessDesc */
+typedef struct access_descriptor {
+    int location_type, location, flags;
+} access_descriptor;
+
+/* Of all that is mapped in the range. The device whose memory it is always has access. */
+static int set_access(uint64_t address, size_t size, const access_descriptor *d)
+{
+    if (d->location_type != LOCATION_DEVICE) return CU_OK; /* the host has it by the file */
+    if (!cuda_is_device(d->location)) return CU_INVALID_DEVICE;
+    for (uint64_t at = address; at < address + size;) {
+        const cuda_alloc *a = cuda_alloc_find(at);
+        if (!a) return CU_INVALID_VALUE;
+        const int error =
+            d->location == a->device ? CU_OK : cuda_reach(a->address, d->location, d->flags != 0);
+        if (error) return error;
+        at = a->address + a->size;
+    }
+    return CU_OK;
+}
+
 int pl_cuMemSetAccess(uint64_t address, size_t size, const void *access, size_t n)
 {
-    return access && n && reservation_of(address, size) && cuda_alloc_find(address)
-               ? CU_OK
-               : CU_INVALID_VALUE;
+    if (!access || !n || !reservation_of(address, size) || !cuda_alloc_find(address))
+        return CU_INVALID_VALUE;
+    int error = CU_OK;
+    for (size_t k = 0; k < n && !error; k++)
+        error = set_access(address, size, (const access_descriptor *)access + k);
+    return error;
 }
 
 int pl_cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t address)
 {
     const cuda_alloc *a = cuda_alloc_find(address);
-    if (!flags || !location || !a || !a->physical) return CU_INVALID_VALUE;
-    *flags = READ_WRITE;
+    const int *where = location; /* CUmemLocation: its type, its number */
+    if (!flags || !where || !a || !a->physical) return CU_INVALID_VALUE;
+    if (where[0] == LOCATION_DEVICE && !cuda_is_device(where[1])) return CU_INVALID_DEVICE;
+    *flags = where[0] != LOCATION_DEVICE || a->reach >> where[1] & 1 ? READ_WRITE : 0;
     return CU_OK;
 }
 
@@ -254,7 +284,8 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
     const int given = (int)(uintptr_t)file;
     if (!out || type != POSIX_FILE || fstat(given, &st) != 0 || st.st_size <= 0)
         return CU_INVALID_VALUE;
-    return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), (uint64_t)st.st_size, out);
+    return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size,
+                        out);
 }
 
 /* ---------------------------------------------------------------- between processes */

@@ -1,5 +1,5 @@
-/* state.h - what the files of cudart/ share: the one context of the process, and how a call enters
- * and leaves it.
+/* state.h - what the files of cudart/ share: the devices of the process, and how a call enters and
+ * leaves them.
  *
  * Every entry point of api.def takes the lock, does its work and gives the lock back; kernels run
  * under it. What belongs to a host thread is thread-local and needs none. */
@@ -18,7 +18,7 @@ typedef struct cuda_options {
     bool mode_given, summary, packed, log;
     int opt_level;
     pl_trace_level trace_level;
-    uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions;
+    uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;
     pl_trace_filter filter;
     /* --timing: which launches run with the model of time. */
     enum { CUDA_TIME_ALL, CUDA_TIME_FIRST, CUDA_TIME_BUDGET } timing;
@@ -43,6 +43,11 @@ bool cuda_table_put(cuda_table *t, const void *key, void *value);
 void cuda_table_remove(cuda_table *t, const void *key);
 
 /* ---- modules ---- */
+
+enum {
+    CUDA_DEVICES = 16, /* at most */
+    CUDA_ALL_DEVICES = 0xffff
+};
 
 typedef struct cuda_module cuda_module;
 
@@ -73,13 +78,16 @@ struct cuda_module {
     const char *name;          /* in messages; owned */
     const void *const *linked; /* containers, NULL behind the last; or NULL: */
     const void *container[2];  /* the only one */
-    pl_module *loaded;         /* NULL: not yet, or `error` says why not */
-    pl_checks *checks;         /* --check: what has been found in its kernels so far, or NULL */
-    bool unchecked;            /* they could not be opened */
-    char **text;               /* PTX that it was made of; owned */
+    struct cuda_image {
+        pl_module *loaded; /* NULL: not yet, or `error` says why not */
+        pl_checks *checks; /* --check: what has been found in its kernels so far, or NULL */
+        bool unchecked;    /* they could not be opened */
+        bool tried;
+        int error;
+    } on[CUDA_DEVICES]; /* by device */
+    int first;          /* of the devices that loaded it */
+    char **text;        /* PTX that it was made of; owned */
     size_t ntexts;
-    int error;
-    bool tried;
     char *log; /* takes messages of the load; NULL: standard error does */
     size_t log_room;
     cuda_variable *variable;
@@ -95,6 +103,8 @@ typedef struct cuda_alloc {
     uint8_t *bytes;                 /* on the host */
     uint64_t room;                  /* bytes of the mapping */
     int type;                       /* MEMORY_... */
+    int device;                     /* whose it is: the current one when it was made */
+    unsigned reach;                 /* bit k: kernels of device k can access it */
     unsigned flags;                 /* of cudaHostAlloc, cudaHostRegister, cudaMallocManaged */
     bool registered;                /* belongs to the program */
     bool pooled;                    /* by cudaMallocAsync */
@@ -109,6 +119,7 @@ typedef struct cuda_alloc {
 
 typedef struct cuda_stream {
     uint64_t id;
+    int device;
     unsigned flags;
     int priority;
     double ready; /* ns: when all that was put into it has ended, on the application's clock */
@@ -117,6 +128,7 @@ typedef struct cuda_stream {
 } cuda_stream;
 
 typedef struct cuda_event {
+    int device;
     unsigned flags;
     bool recorded;
     double time;                  /* ns */
@@ -125,30 +137,39 @@ typedef struct cuda_event {
 
 /* ---- the process ---- */
 
+/* A device and its primary context. */
+typedef struct cuda_device {
+    pl_gpu *gpu;
+    cuda_stream legacy;
+    uint64_t used; /* bytes of its memory */
+    uint64_t limit[16];
+    unsigned flags; /* of cudaSetDeviceFlags */
+    int cache_config;
+    unsigned peers; /* bit k: its kernels may access memory of device k */
+} cuda_device;
+
 typedef struct cuda_state {
     pthread_mutex_t lock;
     cuda_options options;
-    pl_gpu *gpu;
-    bool tried;      /* to open it */
+    cuda_device device[CUDA_DEVICES];
+    int devices;
+    bool tried;      /* to open them */
     int start_error; /* why that failed */
-    int sticky;      /* error of the context that every call reports from now on */
+    int sticky;      /* error of a context, which every call reports from now on, on all devices */
     uint64_t window, window_end, next; /* device addresses: reserved, and the next free one */
     cuda_module *modules;
     cuda_table functions; /* by stub and by handle: cuda_function */
     cuda_table variables; /* by shadow variable: cuda_module */
     cuda_table streams, events;
-    cuda_stream legacy;
     struct {
         cuda_alloc *at; /* by address */
         size_t n, cap;
     } alloc;
     struct cuda_hole *hole; /* addresses that were given back */
     size_t nholes, cap_holes;
-    uint64_t used; /* bytes of device memory */
     uint64_t ids;
     double now; /* ns: the application's clock as the host sees it */
     pl_trace *trace;
-    uint64_t limit[16];
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* that is under way; 0: none */
     int64_t graph_launches; /* so far */
@@ -156,17 +177,22 @@ typedef struct cuda_state {
 
 extern cuda_state cuda;
 
+enum { CUDA_CONTEXTS = 16 }; /* on the stack of a thread, at most */
+
 /* A host thread. */
 typedef struct cuda_thread {
-    int last; /* error of the latest call that failed */
-    int device;
-    const char *call; /* the running call */
-    int64_t call_id;  /* its number in the trace */
+    int last;                     /* error of the latest call that failed */
+    int device;                   /* the current one */
+    struct cuda_context *context; /* of it; NULL: the primary one */
+    struct cuda_context *below[CUDA_CONTEXTS];
+    unsigned contexts; /* in `below` */
+    const char *call;  /* the running call */
+    int64_t call_id;   /* its number in the trace */
     double call_start;
     bool charged;    /* its time on the host has been counted */
     int64_t number;  /* of the thread, from 1; 0: it has made no call yet */
     bool per_thread; /* the running call is of the variant whose default stream is the thread's */
-    cuda_stream *stream;
+    cuda_stream *stream[CUDA_DEVICES];
     unsigned depth; /* of the stack of launch configurations */
     struct cuda_configuration {
         dim3 grid, block;
@@ -176,6 +202,16 @@ typedef struct cuda_thread {
 } cuda_thread;
 
 extern _Thread_local cuda_thread cuda_self;
+
+/* The current device. */
+static inline cuda_device *cuda_here(void)
+{
+    return &cuda.device[cuda_self.device];
+}
+static inline bool cuda_is_device(int device)
+{
+    return device >= 0 && device < cuda.devices;
+}
 
 /* How a call may enter. */
 typedef enum cuda_entry {
@@ -197,11 +233,11 @@ int cuda_start(void);
 
 /* A line on standard error: "ptxloom: ...". */
 void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints the diagnostics of the gpu and clears them. */
+/* Prints the diagnostics of all devices and clears them. */
 void cuda_messages(void);
 /* Text that kernels have printed goes to standard output. */
 void cuda_flush(void);
-/* The context fails from now on. */
+/* The contexts fail from now on. */
 void cuda_fail(int error);
 /* The number of a CUDA error by name, cudaError... or CUDA_ERROR_...; 0: NULL or unknown. */
 int cuda_error_number(const char *name);
@@ -221,6 +257,11 @@ const char *cuda_device_name(void);
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
+/* As it is on the current device. */
+static inline pl_module *cuda_loaded(const cuda_module *m)
+{
+    return m->on[cuda_self.device].loaded;
+}
 /* Its variables are as they were when it was loaded. */
 void cuda_module_reset(cuda_module *m);
 int cuda_function_of(const void *key, cuda_function **out);
@@ -241,19 +282,25 @@ const cuda_alloc *cuda_alloc_find(uint64_t address);
 /* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
  * part of them is not there. *device (may be NULL): the GPU can reach them. */
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
+/* Those of variables of modules and of allocations, on any device; *device (may be NULL): which. */
+uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device);
 void cuda_window_open(void);
 
-int cuda_alloc_device(uint64_t size, bool pooled, uint64_t *out);
+int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out);
 /* Addresses without memory, and memory there; they are kept when it is freed. */
 uint64_t cuda_reserve_addresses(uint64_t size);
 void cuda_return_addresses(uint64_t address, uint64_t size);
-int cuda_alloc_at(uint64_t address, uint64_t size);
+int cuda_alloc_at(uint64_t address, uint64_t size, int device);
 /* Memory of a file, which is taken over. */
 int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 /* Makes an allocation's bytes those of a file; -1: no memory. */
 int cuda_share(uint64_t address);
-/* The GPU reaches it from now on, and it is on the list. */
+/* The devices of a->reach reach it from now on, and it is on the list. */
 int cuda_publish(const cuda_alloc *a);
+/* Whether kernels of a device reach an allocation from now on. */
+int cuda_reach(uint64_t address, int device, bool can);
+/* The same for all that `cudaMalloc` has made on another device. */
+int cuda_reach_all(int owner, int device, bool can);
 int cuda_release(uint64_t address, unsigned types);
 uint64_t cuda_device_bytes(void);
 
@@ -307,6 +354,7 @@ typedef struct cuda_op {
     union {
         struct {
             cuda_function *f;
+            int device;
             cuda_launch l;
             uint8_t *params; /* owned by whoever holds the op */
         } kernel;
@@ -344,6 +392,7 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e);
 int cuda_capture_broken(cuda_stream *s);
 
 /* ---- stream.c ---- */
+extern void *const cuda_legacy_handle;
 /* The stream behind a handle; NULL: there is none. */
 cuda_stream *cuda_stream_of(const void *handle);
 /* A time on the application's clock, in ns. */
@@ -376,10 +425,11 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
 /* A graph with so many nodes that wait for no other begins. */
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 double cuda_guessed_cycles(double instructions, double blocks);
-/* The host: a call ends; it allocates or frees; it waits until then; it asks whether that time has
- * come. */
+/* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
+ * then; it asks whether that time has come. */
 void cuda_clock_call(void);
 void cuda_clock_alloc(bool release);
+void cuda_clock_peer(void);
 void cuda_clock_wait(double until);
 void cuda_clock_poll(double until);
 
@@ -428,6 +478,7 @@ void cuda_summary(void);
 /* ---- array.c ---- */
 typedef struct cuda_array {
     uint64_t handle; /* of the library */
+    int device;
     pl_array_desc desc;
     cuda_channel channel;
     unsigned flags, level;

@@ -15,11 +15,14 @@ enum {
     EVENT_NO_TIMING = 2
 };
 
+void *const cuda_legacy_handle = (void *)(uintptr_t)LEGACY;
+
 static cuda_stream *new_stream(unsigned flags, int priority)
 {
     cuda_stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    *s = (cuda_stream){.id = ++cuda.ids, .flags = flags, .priority = priority};
+    *s = (cuda_stream){
+        .id = ++cuda.ids, .device = cuda_self.device, .flags = flags, .priority = priority};
     if (cuda_table_put(&cuda.streams, s, s)) return s;
     free(s);
     return NULL;
@@ -28,10 +31,11 @@ static cuda_stream *new_stream(unsigned flags, int priority)
 cuda_stream *cuda_stream_of(const void *handle)
 {
     const uintptr_t h = (uintptr_t)handle;
-    if (h == LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda.legacy;
+    if (h == LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda_here()->legacy;
     if (h > PER_THREAD) return cuda_table_get(&cuda.streams, handle);
-    if (!cuda_self.stream) cuda_self.stream = new_stream(0, 0);
-    return cuda_self.stream;
+    cuda_stream **own = &cuda_self.stream[cuda_self.device];
+    if (!*own) *own = new_stream(0, 0);
+    return *own;
 }
 
 static bool blocking(const cuda_stream *s)
@@ -39,14 +43,14 @@ static bool blocking(const cuda_stream *s)
     return !(s->flags & NON_BLOCKING);
 }
 
-/* The latest of all blocking streams, which the legacy stream waits for. */
-static double all_ready(bool every)
+/* The latest of all blocking streams of a device, which its legacy stream waits for. */
+static double all_ready(int device, bool every)
 {
-    double t = cuda.legacy.ready;
+    double t = cuda.device[device].legacy.ready;
     for (size_t k = 0; k < cuda.streams.cap; k++) {
         const struct cuda_slot *slot = &cuda.streams.slot[k];
         const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && (every || blocking(s)) && s->ready > t) t = s->ready;
+        if (s && s->device == device && (every || blocking(s)) && s->ready > t) t = s->ready;
     }
     return t;
 }
@@ -54,9 +58,10 @@ static double all_ready(bool every)
 double cuda_ready(const cuda_stream *s)
 {
     const double at = cuda.now > s->ready ? cuda.now : s->ready;
-    const double barrier = s == &cuda.legacy ? all_ready(false)
-                           : blocking(s)     ? cuda.legacy.ready
-                                             : 0;
+    const cuda_stream *legacy = &cuda.device[s->device].legacy;
+    const double barrier = s == legacy   ? all_ready(s->device, false)
+                           : blocking(s) ? legacy->ready
+                                         : 0;
     return barrier > at ? barrier : at;
 }
 
@@ -72,7 +77,8 @@ cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit)
 
 double cuda_end_of(cuda_stream *s)
 {
-    return s && s != &cuda.legacy ? s->ready : all_ready(!s);
+    if (!s) return all_ready(cuda_self.device, true);
+    return s != &cuda.device[s->device].legacy ? s->ready : all_ready(s->device, false);
 }
 
 void cuda_wait(cuda_stream *s)
@@ -105,7 +111,8 @@ int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s || (uintptr_t)stream <= PER_THREAD) return CU_INVALID_HANDLE;
-    if (s->ready > cuda.legacy.ready && blocking(s)) cuda.legacy.ready = s->ready;
+    cuda_stream *legacy = &cuda.device[s->device].legacy;
+    if (s->ready > legacy->ready && blocking(s)) legacy->ready = s->ready;
     cuda_table_remove(&cuda.streams, s);
     free(s);
     return CU_OK;
@@ -180,9 +187,10 @@ int pl_cudaStreamGetId(void *stream, unsigned long long *id)
 
 int pl_cudaStreamGetDevice(void *stream, int *device)
 {
-    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    const cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
     if (!device) return CU_INVALID_VALUE;
-    *device = 0;
+    *device = s->device;
     return CU_OK;
 }
 
@@ -234,6 +242,7 @@ int pl_cudaEventCreateWithFlags(void **event, unsigned flags)
         free(e);
         return CU_MEMORY_ALLOCATION;
     }
+    e->device = cuda_self.device;
     e->flags = flags;
     *event = e;
     return CU_OK;
@@ -257,7 +266,7 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
     cuda_event *e = event_of(event);
     cuda_stream *s = cuda_stream_of(stream);
-    if (!e || !s) return CU_INVALID_HANDLE;
+    if (!e || !s || e->device != s->device) return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;
     if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a node of its own */
     cuda_op op = {.kind = OP_RECORD, .u.event = e};
@@ -294,7 +303,8 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
 {
     const cuda_event *a = event_of(from), *b = event_of(to);
     if (!ms) return CU_INVALID_VALUE;
-    if (!a || !b || !a->recorded || !b->recorded || (a->flags | b->flags) & EVENT_NO_TIMING)
+    if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
+        (a->flags | b->flags) & EVENT_NO_TIMING)
         return CU_INVALID_HANDLE;
     *ms = (float)((b->time - a->time) * 1e-6);
     return CU_OK;

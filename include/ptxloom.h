@@ -173,6 +173,8 @@ typedef struct pl_load_options {
     int threads; /* host threads that assemble; the program does not depend on them. 0: as many as
                     there are processors */
     const pl_pass_control *passes; /* NULL: all run, nothing is printed */
+    pl_module *managed; /* the same module on another gpu, or NULL: managed variables are its, as
+                           long as both are loaded. Both gpus are unified */
 } pl_load_options;
 /* Parses, checks and assembles PTX text. options may be NULL (opt_level 2). PL_INVALID: see the
  * diagnostics. */

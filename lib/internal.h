@@ -42,6 +42,7 @@ typedef struct pl_module_source {
 
 struct pl_module {
     pl_gpu *gpu;         /* not owned */
+    pl_module *managed;  /* pl_load_options; not owned */
     pl_arena *arena;     /* owned: names, texts, the trees */
     const char *name;    /* of the first file */
     char *text;          /* of the only file, as it was read; owned, or NULL */

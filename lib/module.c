@@ -39,12 +39,18 @@ static uint64_t symbol_address(const pl_program *p, const pl_prog_reloc *r)
     }
 }
 
+/* Does the variable lie in memory of the same module on another gpu? */
+static bool elsewhere(const pl_module *m, const pl_prog_var *v)
+{
+    return m->managed && m->gpu->unified && v->managed;
+}
+
 static void initialise_variables(pl_module *m)
 {
     pl_program *p = m->program;
     for (size_t i = 0; i < p->vars.n; i++) {
         const pl_prog_var *v = &p->vars.at[i];
-        if (v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) continue;
+        if ((v->space != PL_SP_GLOBAL && v->space != PL_SP_CONST) || elsewhere(m, v)) continue;
         uint8_t *to = pl_memory_at(&m->gpu->memory, generic_address(p, v), v->size);
         if (!to) continue;
         if (v->init)
@@ -119,6 +125,24 @@ static bool narrow_addresses(const pl_program *p)
     return false;
 }
 
+/* The address that the variable has on the other gpu; 0: no memory. */
+static uint64_t map_managed(pl_module *m, const pl_prog_var *v)
+{
+    pl_ptr address;
+    uint64_t bytes;
+    if (pl_module_symbol(m->managed, v->name, &address, &bytes) != PL_OK) return 0;
+    void *there = pl_device_view(m->managed->gpu, address, bytes);
+    return there && pl_map_device(m->gpu, address, bytes, there, v->name) == PL_OK ? address : 0;
+}
+
+static uint64_t place_variable(pl_module *m, const pl_prog_var *v)
+{
+    const uint64_t size = v->size ? v->size : 1;
+    if (elsewhere(m, v)) return map_managed(m, v);
+    return m->gpu->unified && v->managed ? pl_memory_alloc_shared(&m->gpu->memory, size, v->name)
+                                         : pl_memory_alloc(&m->gpu->memory, size, v->name);
+}
+
 /* Gives the global variables of the module and its constant bank their addresses; the assembler has
  * placed the others. */
 pl_status pl_module_place_variables(pl_module *m)
@@ -131,9 +155,7 @@ pl_status pl_module_place_variables(pl_module *m)
     for (size_t i = 0; i < p->vars.n && good; i++) {
         pl_prog_var *v = &p->vars.at[i];
         if (v->space != PL_SP_GLOBAL) continue;
-        v->address = m->gpu->unified && v->managed
-                         ? pl_memory_alloc_shared(&m->gpu->memory, v->size ? v->size : 1, v->name)
-                         : pl_memory_alloc(&m->gpu->memory, v->size ? v->size : 1, v->name);
+        v->address = place_variable(m, v);
         good = v->address != 0;
     }
     if (!good) return no_room(m);

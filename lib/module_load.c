@@ -224,6 +224,7 @@ static pl_status load(pl_gpu *gpu, input *in, size_t n, const pl_load_options *o
     pl_module *m = calloc(1, sizeof *m);
     if (!m) return pl_gpu_no_memory(gpu, "while loading a module");
     m->gpu = gpu;
+    m->managed = options ? options->managed : NULL;
     m->arena = pl_arena_open();
     if (!m->arena) {
         pl_module_close(m);

@@ -10,7 +10,8 @@
 #include <string.h>
 
 struct pl_trace {
-    pl_gpu *gpu; /* not owned */
+    pl_gpu *gpu;    /* not owned */
+    pl_gpu *prints; /* that of the launch; not owned */
     pl_tracedb *db;
     const char *path; /* in the gpu's arena */
     uint64_t max_bytes;
@@ -192,8 +193,9 @@ const pl_sink *pl_trace_begin(pl_trace *t, pl_module *m, const pl_launch *l, con
     memcpy(k.block, l->block, sizeof k.block);
     const uint32_t *cluster = l->cluster[0] ? l->cluster : f->reqnctapercluster;
     memcpy(k.cluster, cluster, sizeof k.cluster);
-    t->printed[0] = t->gpu->system.out.ever;
-    t->printed[1] = t->gpu->system.err.ever;
+    t->prints = m->gpu;
+    t->printed[0] = m->gpu->system.out.ever;
+    t->printed[1] = m->gpu->system.err.ever;
     t->begun = pl_tracedb_begin(t->db, &k) == PL_OK &&
                !t->gpu->no_memory[0]; /* which its listing may lack */
     return t->begun ? pl_tracedb_sink(t->db) : NULL;
@@ -216,7 +218,7 @@ static const char *status_word(pl_status st)
 /* What the launch printed, of what the buffers still hold; owned by the caller. NULL: nothing. */
 static char *printed(const pl_trace *t)
 {
-    const pl_print_buffer *const buffer[] = {&t->gpu->system.out, &t->gpu->system.err};
+    const pl_print_buffer *const buffer[] = {&t->prints->system.out, &t->prints->system.err};
     char *text = malloc(buffer[0]->n + buffer[1]->n + 1);
     size_t n = 0;
     for (int i = 0; text && i < 2; i++) {

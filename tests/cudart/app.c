@@ -517,6 +517,11 @@ static const struct {
     {"registered", registered},
     {"driver_array", driver_array},
     {"old_properties", old_properties},
+    {"devices", devices},
+    {"peers", peers},
+    {"device_pools", device_pools},
+    {"device_contexts", device_contexts},
+    {"peer_transfers", peer_transfers},
 };
 
 int main(int argc, char **argv)

@@ -105,12 +105,21 @@ void graph_captured_memory(void);
 void graph_condition(void);
 void graph_object(void);
 void link_ptx(void);
+/* Of app_devices.c. */
+void devices(void);
+void peers(void);
+void device_pools(void);
+void device_contexts(void);
+void peer_transfers(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);
 void registered(void);
 void driver_array(void);
 void old_properties(void);
+
+/* Microseconds between two events in a stream, with what `work` puts there between them. */
+float app_between(void *stream, void (*work)(void *ctx, void *stream), void *ctx);
 
 /* Ends the program with a message unless the call returns what is expected. */
 #define EXPECT(call, expected)                                                                     \

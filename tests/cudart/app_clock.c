@@ -31,8 +31,7 @@ void clock_(void)
     EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1 + 1000 + 1);
 }
 
-/* Microseconds between two events in a stream, with what `work` puts there between them. */
-static float between(void *stream, void (*work)(void *ctx, void *stream), void *ctx)
+float app_between(void *stream, void (*work)(void *ctx, void *stream), void *ctx)
 {
     void *e[2];
     float ms;
@@ -100,13 +99,13 @@ void overlap(void)
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaStreamCreateWithFlags(&b.other, 1), 0);
     EXPECT(cudaEventCreate(&b.done), 0);
-    EXPECT(lroundf(between(s, both_ways, &b)), 1001 + 1);
+    EXPECT(lroundf(app_between(s, both_ways, &b)), 1001 + 1);
     EXPECT(cudaDeviceSynchronize(), 0);
-    EXPECT(lroundf(between(s, one_way, &b)), 2002 + 2);
+    EXPECT(lroundf(app_between(s, one_way, &b)), 2002 + 2);
     b.graph = copy_graph(&b, false);
-    EXPECT(lroundf(between(s, launch_graph, &b)), 1 + 1001 + 1);
+    EXPECT(lroundf(app_between(s, launch_graph, &b)), 1 + 1001 + 1);
     b.graph = copy_graph(&b, true);
-    EXPECT(lroundf(between(s, launch_graph, &b)), 1 + 2002 + 1);
+    EXPECT(lroundf(app_between(s, launch_graph, &b)), 1 + 2002 + 1);
 }
 
 /* A query says "not ready" until the time has come, and comes to an end. */
@@ -139,8 +138,8 @@ static void work(void *ctx, void *stream)
 void kin(void)
 {
     unsigned n = 1000, more = 4000;
-    const float first = between(NULL, work, &n), again = between(NULL, work, &n),
-                larger = between(NULL, work, &more);
+    const float first = app_between(NULL, work, &n), again = app_between(NULL, work, &n),
+                larger = app_between(NULL, work, &more);
     EXPECT(first == again, 1);
     EXPECT(larger > 2.5f * first && larger < 4 * first, 1);
 }
@@ -243,7 +242,7 @@ void transfers(void)
         for (int k = 0; k < KINDS; k++) {
             if (strcmp(name, recorded[k].name) != 0) continue;
             if (recorded[k].work == graph_in_a_row) b.graph = kernels_in_a_row(t.n);
-            const double error = fabs(between(s, recorded[k].work, &t) / us - 1);
+            const double error = fabs(app_between(s, recorded[k].work, &t) / us - 1);
             if (error > 0.3) printf("%s %zu: %.0f %%\n", name, t.n, 100 * error);
             sum += error;
             rows++;

@@ -61,6 +61,9 @@ runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
+for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
+runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
+runs "copies between devices as recorded on two H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/peer.tsv" "$loom" exec --devices 2 --arch h100 "$build/tests/cudart/app" peer_transfers
 runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
 good" "" env PTXLOOM_OPTIONS="--arch toy" "$loom" exec "$build/tests/cudart/app" device
 runs "an unknown machine" 1 "$build/tests/cudart/app.c" "x200" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --arch x200 "$build/tests/cudart/app" device

@@ -1,0 +1,57 @@
+/* peer.c - devices that reach each other's memory. */
+#include "cudart/state.h"
+
+enum {
+    PERFORMANCE_RANK = 1, /* cudaDeviceP2PAttr */
+    ACCESS = 2,
+    ATOMICS = 3,
+    ARRAYS = 4
+};
+
+/* Whether the machine's devices are linked. */
+static bool linked(void)
+{
+    double rate = 0;
+    return pl_gpu_value(cuda.device[0].gpu, "device.peer_rate", "GB/s", &rate) && rate > 0;
+}
+
+int pl_cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (!can) return CU_INVALID_VALUE;
+    *can = 0;
+    if (!cuda_is_device(device) || !cuda_is_device(peer)) return CU_INVALID_DEVICE;
+    *can = device != peer && linked();
+    return CU_OK;
+}
+
+int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    cuda_device *here = cuda_here();
+    if (flags) return CU_INVALID_VALUE;
+    if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
+    if (peer == cuda_self.device || !linked()) return CU_PEER_UNSUPPORTED;
+    if (here->peers >> peer & 1) return CU_PEER_ENABLED;
+    const int error = cuda_reach_all(peer, cuda_self.device, true);
+    cuda_clock_peer();
+    if (!error) here->peers |= 1u << peer;
+    return error;
+}
+
+int pl_cudaDeviceDisablePeerAccess(int peer)
+{
+    cuda_device *here = cuda_here();
+    if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
+    if (!(here->peers >> peer & 1)) return CU_PEER_NOT_ENABLED;
+    here->peers &= ~(1u << peer);
+    return cuda_reach_all(peer, cuda_self.device, false);
+}
+
+int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)
+{
+    if (!value || k < PERFORMANCE_RANK || k > ARRAYS) return CU_INVALID_VALUE;
+    *value = 0;
+    /* a device is no peer of itself */
+    if (!cuda_is_device(from) || !cuda_is_device(to) || from == to) return CU_INVALID_DEVICE;
+    *value = k != PERFORMANCE_RANK && linked();
+    return CU_OK;
+}

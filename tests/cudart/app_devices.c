@@ -1,0 +1,246 @@
+/* app_devices.c - tests of two devices: `ptxloom exec --devices 2`. */
+#include "tests/cudart/app.h"
+#include <math.h>
+
+int cudaSetDevice(int device);
+int cudaGetDevice(int *device);
+int cudaMemGetInfo(size_t *unused, size_t *total);
+int cudaDeviceCanAccessPeer(int *can, int device, int peer);
+int cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+int cudaDeviceDisablePeerAccess(int peer);
+int cudaDeviceGetP2PAttribute(int *value, int k, int from, int to);
+int cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes);
+int cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                        void *stream);
+int cudaDeviceSetMemPool(int device, void *pool);
+int cudaMemPoolSetAccess(void *pool, const void *access, size_t n);
+int cudaMemPoolGetAccess(int *flags, void *pool, void *location);
+int cudaStreamGetDevice(void *stream, int *device);
+int cuDeviceGet(int *device, int ordinal);
+int cuCtxCreate_v2(void **out, unsigned flags, int device);
+int cuCtxDestroy_v2(void *context);
+int cuCtxSetCurrent(void *context);
+int cuCtxGetCurrent(void **out);
+int cuCtxGetDevice(int *device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **out);
+int cuCtxEnablePeerAccess(void *context, unsigned flags);
+int cuDevicePrimaryCtxRetain(void **out, int device);
+int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+
+static void store(void *to, unsigned value, void *stream)
+{
+    void *args[] = {&to, &value};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, stream), 0);
+}
+
+static unsigned fetch(const void *from)
+{
+    unsigned value = 0;
+    EXPECT(cudaMemcpy(&value, from, sizeof value, COPY_DEFAULT), 0);
+    return value;
+}
+
+static void *memory_on(int device, size_t bytes)
+{
+    void *p;
+    EXPECT(cudaSetDevice(device), 0);
+    EXPECT(cudaMalloc(&p, bytes), 0);
+    return p;
+}
+
+/* Each device has memory, streams and variables of its own. */
+void devices(void)
+{
+    int n = 0, total = -1;
+    size_t before[2], after[2], all;
+    cuda_pointer_attributes a;
+    void *p[2], *s, *e, *f;
+    float ms;
+    EXPECT(cudaGetDeviceCount(&n), 0);
+    EXPECT(n, 2);
+    EXPECT(cudaSetDevice(2), CU_INVALID_DEVICE);
+    EXPECT(cudaSetDevice(-1), CU_INVALID_DEVICE);
+    for (int k = 0; k < 2; k++) {
+        EXPECT(cudaSetDevice(k), 0);
+        EXPECT(cudaMemGetInfo(&before[k], &all), 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        p[k] = memory_on(k, (size_t)(k + 1) << 20);
+        EXPECT(cudaMemGetInfo(&after[k], &all), 0);
+        EXPECT(before[k] - after[k], (k + 1) << 20);
+        EXPECT(cudaPointerGetAttributes(&a, p[k]), 0);
+        EXPECT(a.device, k);
+        store(p[k], 40 + (unsigned)k, NULL);
+        void *args[] = {&p[k]};
+        EXPECT(cudaLaunchKernel(stub_count, shape((unsigned)k + 1), shape(32), args, 0, NULL), 0);
+        EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
+        EXPECT(total, 32 * (k + 1));
+    }
+    EXPECT(*managed_number, 7 + 32 + 64); /* which there is once */
+    EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cudaSetDevice(0), 0);
+    EXPECT(cudaMemcpyFromSymbol(&total, shadow_total, 4, 0, COPY_D2H), 0);
+    EXPECT(cudaFree(p[1]), CU_INVALID_VALUE);
+    EXPECT(cudaFree(p[0]), 0);
+
+    /* As two H100 answer (tests/data/micro/peer.tsv): a kernel runs where its stream is; events
+     * belong to devices. */
+    p[0] = memory_on(0, 4);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaEventCreate(&f), 0);
+    EXPECT(cudaSetDevice(1), 0);
+    store(p[0], 5, s);
+    EXPECT(cudaStreamGetDevice(s, &n), 0);
+    EXPECT(n, 0);
+    EXPECT(cudaGetDevice(&n), 0);
+    EXPECT(n, 1);
+    EXPECT(fetch(p[0]), 5);
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaEventRecord(e, s), CU_INVALID_HANDLE);
+    EXPECT(cudaEventRecord(e, NULL), 0);
+    EXPECT(cudaEventRecord(f, s), 0);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e, f), CU_INVALID_HANDLE);
+    cudaGetLastError();
+}
+
+/* Access to the memory of the other device, and copies. */
+void peers(void)
+{
+    int can = -1;
+    void *p[2];
+    for (int k = 0; k < 2; k++) p[k] = memory_on(k, 1 << 20);
+    EXPECT(cudaDeviceCanAccessPeer(&can, 0, 1), 0);
+    EXPECT(can, 1);
+    EXPECT(cudaDeviceCanAccessPeer(&can, 1, 1), 0);
+    EXPECT(can, 0);
+    EXPECT(cudaDeviceCanAccessPeer(&can, 0, 2), CU_INVALID_DEVICE);
+    for (int k = 1; k <= 4; k++) {
+        EXPECT(cudaDeviceGetP2PAttribute(&can, k, 0, 1), 0);
+        EXPECT(can, k > 1);
+    }
+    EXPECT(cudaDeviceDisablePeerAccess(0), CU_PEER_NOT_ENABLED);
+    EXPECT(cudaDeviceEnablePeerAccess(1, 0), CU_PEER_UNSUPPORTED);
+    EXPECT(cudaDeviceEnablePeerAccess(0, 1), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceEnablePeerAccess(0, 0), 0);
+    EXPECT(cudaDeviceEnablePeerAccess(0, 0), CU_PEER_ENABLED);
+    store(p[0], 7, NULL); /* by device 1 */
+    EXPECT(fetch(p[0]), 7);
+    void *later = memory_on(0, 4);
+    EXPECT(cudaSetDevice(1), 0);
+    store(later, 8, NULL);
+    EXPECT(fetch(later), 8);
+    EXPECT(cudaMemcpyPeer(p[1], 1, p[0], 0, 4), 0);
+    EXPECT(fetch(p[1]), 7);
+    EXPECT(cudaMemcpyPeer(p[1], 2, p[0], 0, 4), CU_INVALID_DEVICE);
+    EXPECT(cudaMemcpyPeerAsync(p[1], 1, later, 0, 4, NULL), 0);
+    EXPECT(fetch(p[1]), 8);
+    EXPECT(cudaDeviceDisablePeerAccess(0), 0);
+    store(p[0], 9, NULL);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaSetDevice(0), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+}
+
+/* Pools belong to devices; access to them is given pool by pool. */
+void device_pools(void)
+{
+    struct {
+        int type, device, flags;
+    } access = {1, 1, 3};
+    int flags = -1, where[2] = {1, 1};
+    void *pool[2], *p;
+    for (int k = 0; k < 2; k++) EXPECT(cudaDeviceGetDefaultMemPool(&pool[k], k), 0);
+    EXPECT(pool[0] != pool[1], 1);
+    EXPECT(cudaDeviceSetMemPool(1, pool[0]), CU_INVALID_VALUE);
+    EXPECT(cudaMallocAsync(&p, 4, NULL), 0);
+    EXPECT(cudaMemPoolGetAccess(&flags, pool[0], where), 0);
+    EXPECT(flags, 0);
+    EXPECT(cudaMemPoolSetAccess(pool[0], &access, 1), 0);
+    EXPECT(cudaMemPoolGetAccess(&flags, pool[0], where), 0);
+    EXPECT(flags, 3);
+    EXPECT(cudaSetDevice(1), 0);
+    store(p, 11, NULL);
+    EXPECT(fetch(p), 11);
+    EXPECT(cudaFreeAsync(p, NULL), 0);
+}
+
+/* Contexts of the driver API name devices, and threads have a stack of them. */
+void device_contexts(void)
+{
+    int device = -1;
+    void *made, *primary, *now;
+    uint64_t p;
+    cuda_pointer_attributes a;
+    EXPECT(cuDeviceGet(&device, 1), 0);
+    EXPECT(cuDeviceGet(&device, 2), CU_INVALID_DEVICE);
+    EXPECT(cuDevicePrimaryCtxRetain(&primary, 0), 0);
+    EXPECT(cuCtxSetCurrent(primary), 0);
+    EXPECT(cuCtxCreate_v2(&made, 0, 1), 0);
+    EXPECT(cuCtxGetDevice(&device), 0);
+    EXPECT(device, 1);
+    EXPECT(cuMemAlloc_v2(&p, 4), 0);
+    EXPECT(cudaPointerGetAttributes(&a, (void *)(uintptr_t)p), 0);
+    EXPECT(a.device, 1);
+    EXPECT(cuCtxEnablePeerAccess(primary, 0), 0);
+    EXPECT(cuCtxEnablePeerAccess(primary, 0), CU_PEER_ENABLED);
+    EXPECT(cuCtxPushCurrent_v2(primary), 0);
+    EXPECT(cuCtxGetDevice(&device), 0);
+    EXPECT(device, 0);
+    EXPECT(cuCtxPopCurrent_v2(&now), 0);
+    EXPECT(now == primary, 1);
+    EXPECT(cuCtxGetCurrent(&now), 0);
+    EXPECT(now == made, 1);
+    EXPECT(cuCtxDestroy_v2(made), 0);
+    EXPECT(cuCtxGetCurrent(&now), 0);
+    EXPECT(now == primary, 1);
+    EXPECT(cuCtxDestroy_v2(made), CU_INVALID_CONTEXT);
+    EXPECT(cuCtxPushCurrent_v2(&p), CU_INVALID_CONTEXT);
+}
+
+/* ---------------------------------------------------------------- the clock */
+
+typedef struct transfer {
+    char *p[2];
+    size_t n;
+} transfer;
+
+static void copy(void *ctx, void *stream)
+{
+    const transfer *t = ctx;
+    EXPECT(cudaMemcpyPeerAsync(t->p[1], 1, t->p[0], 0, t->n, stream), 0);
+}
+
+/* $APP_TRANSFERS is tests/data/micro/peer.tsv, the machine the H100: by 10 % on average, and none
+ * by more than 30 %. */
+void peer_transfers(void)
+{
+    enum { MOST = 64 << 20 };
+    static const char *const recorded[] = {"events peer copy disabled", "events peer copy enabled"};
+    char line[256], name[200];
+    double us, sum = 0, worst = 0;
+    size_t rows = 0;
+    int enabled = 0;
+    transfer t;
+    void *s;
+    FILE *f = fopen(getenv("APP_TRANSFERS"), "r");
+    EXPECT(f != NULL, 1);
+    for (int k = 1; k >= 0; k--) t.p[k] = memory_on(k, MOST);
+    EXPECT(cudaStreamCreateWithFlags(&s, 1), 0);
+    while (fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%199[^\t]\t%zu\t%lf", name, &t.n, &us) != 3 || t.n > MOST) continue;
+        for (int k = 0; k < 2; k++) {
+            if (strcmp(name, recorded[k]) != 0) continue;
+            if (k && !enabled++) EXPECT(cudaDeviceEnablePeerAccess(1, 0), 0);
+            const double error = fabs(app_between(s, copy, &t) / us - 1);
+            if (error > worst) worst = error;
+            sum += error;
+            rows++;
+        }
+    }
+    fclose(f);
+    EXPECT(rows, 18);
+    EXPECT(worst < 0.3, 1);
+    EXPECT(sum / (double)rows < 0.1, 1);
+}
