@@ -44,6 +44,7 @@ enum option_id {
     O_COOPERATIVE,
     O_CHECK,
     O_CHECK_LIMIT,
+    O_TRACK_ORIGINS,
     O_CHECK_FORMAT,
     O_CHECK_KERNEL,
     O_SUPPRESSIONS,
@@ -113,6 +114,9 @@ static const cli_option option[O_COUNT] = {
     [O_CHECK] = {"check", 0, "mem|race|init|sync|all",
                  "look for what the kernel does wrong (doc/checkers.md)"},
     [O_CHECK_LIMIT] = {"check-limit", 0, "N", "findings that are shown; 0: all (100)"},
+    [O_TRACK_ORIGINS] =
+        {"track-origins", 0, NULL,
+         "with --check init: where undefined values come from; this is always shown"},
     [O_CHECK_FORMAT] = {"check-format", 0, "ptxloom|compute-sanitizer",
                         "print findings as messages, or in the lines of compute-sanitizer"},
     [O_CHECK_KERNEL] = {"check-kernel", 0, "NAME",
@@ -321,6 +325,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_SCHEDULE: return read_schedule(a, o);
     case O_CHECK: o->check = a->value; return true;
     case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
+    case O_TRACK_ORIGINS: return true;
     case O_CHECK_FORMAT:
         return choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
     case O_CHECK_KERNEL: o->check_kernel = a->value; return true;

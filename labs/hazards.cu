@@ -64,3 +64,310 @@ K sum_of_lanes_ok(int *x)
     if (threadIdx.x == 0) x[0] = v;
 }
 
+
+// ---- one pair for each other kind of finding ----
+
+__device__ static unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+
+// race-war: lanes shift an array to the left. Who reads before its neighbour has written?
+K shift_left(int *x)
+{
+    __shared__ int v[32];
+    int t = threadIdx.x;
+    v[t] = x[t];
+    __syncwarp();
+    int next = v[(t + 1) % 32];
+    v[t] = next;
+    x[t] = v[t];
+}
+K shift_left_ok(int *x)
+{
+    __shared__ int v[32];
+    int t = threadIdx.x;
+    v[t] = x[t];
+    __syncwarp();
+    int next = v[(t + 1) % 32];
+    __syncwarp();
+    v[t] = next;
+    x[t] = v[t];
+}
+
+// race-waw: all threads that find the value write where; the last one wins.
+K find(const int *x, int wanted, int *where)
+{
+    if (x[threadIdx.x] % 8 == wanted) *where = threadIdx.x;
+}
+K find_ok(const int *x, int wanted, int *where)
+{
+    if (x[threadIdx.x] % 8 == wanted) atomicMin(where, threadIdx.x);
+}
+
+// race-same-value: a flag that many set.
+K any_negative(const int *x, int *flag)
+{
+    if (x[threadIdx.x] < 20) *flag = 1;
+}
+K any_negative_ok(const int *x, int *flag)
+{
+    int any = __syncthreads_or(x[threadIdx.x] < 20);
+    if (threadIdx.x == 0) *flag = any;
+}
+
+// race-mixed: the counter is atomic for those who count, and plain for who looks.
+K count_and_look(int *count, int *seen)
+{
+    atomicAdd(count, 1);
+    if (threadIdx.x == 0) *seen = *count;
+}
+K count_and_look_ok(int *count, int *seen)
+{
+    atomicAdd(count, 1);
+    __syncthreads();
+    if (threadIdx.x == 0) *seen = *count;
+}
+
+// race-volatile: volatile makes the access, not its order.
+K last_warp(volatile int *who)
+{
+    if (threadIdx.x % 32 == 0) *who = threadIdx.x / 32;
+}
+K last_warp_ok(int *who)
+{
+    if (threadIdx.x % 32 == 0) atomicMax(who, threadIdx.x / 32);
+}
+
+// race-async: the copy has been started, and the barrier does not wait for it.
+__device__ static void start_copy(int *to, const int *from)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4; cp.async.commit_group;" ::"r"(at(to)), "l"(from) : "memory");
+}
+K fetch_ahead(const int *in, int *out)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    start_copy(tile + t, in + t);
+    __syncthreads();
+    out[t] = tile[63 - t];
+}
+K fetch_ahead_ok(const int *in, int *out)
+{
+    __shared__ int tile[64];
+    int t = threadIdx.x;
+    start_copy(tile + t, in + t);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    out[t] = tile[63 - t];
+}
+
+// race-proxy: the copy engine goes its own way to memory.
+__device__ static void copy_tile(int *to, const int *tile)
+{
+    if (threadIdx.x) return;
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 256;" ::"l"(to), "r"(at(tile)) : "memory");
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+}
+K send_tile(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    copy_tile(out, tile);
+}
+K send_tile_ok(int *out)
+{
+    __shared__ __align__(128) int tile[64];
+    tile[threadIdx.x] = threadIdx.x;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    copy_tile(out, tile);
+}
+
+// race-cluster: the neighbour may be gone.
+__device__ static void meet_cluster() { asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory"); }
+__device__ static void give_neighbour(int *v)
+{
+    unsigned rank, there;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(at(v)), "r"(rank ^ 1));
+    asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there), "r"(rank) : "memory");
+}
+K __cluster_dims__(2, 1, 1) greet(int *out)
+{
+    __shared__ int v[32];
+    meet_cluster();
+    give_neighbour(v + threadIdx.x);
+    out[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+K __cluster_dims__(2, 1, 1) greet_ok(int *out)
+{
+    __shared__ int v[32];
+    meet_cluster();
+    give_neighbour(v + threadIdx.x);
+    meet_cluster();
+    out[blockIdx.x * 32 + threadIdx.x] = v[threadIdx.x];
+}
+
+// mem-misaligned: four numbers at once, from anywhere.
+K by_four(const float *x, float4 *y) { y[threadIdx.x] = *(const float4 *)(x + 1 + threadIdx.x); }
+K by_four_ok(const float *x, float4 *y)
+{
+    const float *p = x + 1 + threadIdx.x;
+    y[threadIdx.x] = make_float4(p[0], p[1], p[2], p[3]);
+}
+
+// mem-freed and mem-leak: memory of the heap, given back too early, or never.
+K too_early(int *out)
+{
+    int *p = (int *)malloc(8);
+    p[1] = 7;
+    free(p);
+    out[threadIdx.x] = p[1];
+}
+K too_early_ok(int *out)
+{
+    int *p = (int *)malloc(8);
+    p[1] = 7;
+    out[threadIdx.x] = p[1];
+    free(p);
+}
+K never_given_back(int *out)
+{
+    int *p = (int *)malloc(8);
+    p[1] = 7;
+    out[threadIdx.x] = p[1];
+}
+K never_given_back_ok(int *out)
+{
+    int p[2];
+    p[1] = 7;
+    out[threadIdx.x] = p[1];
+}
+
+// init-branch: what is the limit before somebody has set it?
+extern __shared__ int limit[];
+K above(const int *x, int *out)
+{
+    if (x[threadIdx.x] > limit[0]) out[threadIdx.x] = 1;
+}
+K above_ok(const int *x, int *out)
+{
+    if (threadIdx.x == 0) limit[0] = 5;
+    __syncthreads();
+    if (x[threadIdx.x] > limit[0]) out[threadIdx.x] = 1;
+}
+
+// init-address: the table of places has a hole.
+K by_table(int *out, int n)
+{
+    __shared__ int place[32];
+    int t = threadIdx.x;
+    if (t < n) place[t] = 31 - t;
+    __syncthreads();
+    out[place[t]] = t;
+}
+K by_table_ok(int *out, int n)
+{
+    __shared__ int place[32];
+    int t = threadIdx.x;
+    if (t < n) place[t] = 31 - t;
+    __syncthreads();
+    if (t < n) out[place[t]] = t;
+}
+
+// init-output: the end of the tile was never filled.
+K reversed(const int *x, int *out, int n)
+{
+    __shared__ int tile[32];
+    int t = threadIdx.x;
+    if (t < n) tile[t] = x[t];
+    __syncthreads();
+    out[t] = tile[31 - t];
+}
+K reversed_ok(const int *x, int *out, int n)
+{
+    __shared__ int tile[32];
+    int t = threadIdx.x;
+    tile[t] = t < n ? x[t] : 0;
+    __syncthreads();
+    out[t] = tile[31 - t];
+}
+
+// sync-barrier: two roles that do not agree how many they are.
+K two_roles(int *x)
+{
+    if (threadIdx.x < 32)
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+    else
+        asm volatile("bar.sync 1, 96;" ::: "memory");
+    x[threadIdx.x] = 1;
+}
+K two_roles_ok(int *x)
+{
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    x[threadIdx.x] = 1;
+}
+
+// sync-divergent: each half of the block has a __syncthreads() of its own.
+K two_ways(int *x)
+{
+    if (threadIdx.x < 32) {
+        x[threadIdx.x] += 1;
+        __syncthreads();
+    } else {
+        __syncthreads();
+        x[threadIdx.x] += x[threadIdx.x - 32];
+    }
+}
+K two_ways_ok(int *x)
+{
+    if (threadIdx.x < 32) x[threadIdx.x] += 1;
+    __syncthreads();
+    if (threadIdx.x >= 32) x[threadIdx.x] += x[threadIdx.x - 32];
+}
+
+// sync-shuffle: who has left gives nothing.
+K halves(int *x)
+{
+    int v = x[threadIdx.x];
+    if (threadIdx.x >= 16) return;
+    x[threadIdx.x] = v + __shfl_down_sync(0xffff, v, 8);
+}
+K halves_ok(int *x)
+{
+    int v = x[threadIdx.x];
+    if (threadIdx.x >= 16) return;
+    x[threadIdx.x] = v + __shfl_down_sync(0xffff, v, 8, 16);
+}
+
+// sync-mbarrier: it counts from what shared memory happens to hold.
+__device__ static void arrive(unsigned long long *bar) { asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(at(bar)) : "memory"); }
+K uncounted(int *x)
+{
+    __shared__ unsigned long long bar;
+    if (threadIdx.x == 0) {
+        bar = 0x7fffff0000000000ull;
+        arrive(&bar);
+    }
+    x[threadIdx.x] = 1;
+}
+K uncounted_ok(int *x)
+{
+    __shared__ unsigned long long bar;
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(at(&bar)) : "memory");
+        arrive(&bar);
+    }
+    x[threadIdx.x] = 1;
+}
+
+// deadlock-hang: the second warp never comes.
+K half_comes(int *x)
+{
+    if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;" ::: "memory");
+    x[threadIdx.x] = 1;
+}
+K half_comes_ok(int *x)
+{
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    x[threadIdx.x] = 1;
+}

@@ -230,6 +230,23 @@ static void test_explanation(pl_gpu *gpu, size_t k)
         "%s: what it is, an example, three ways to mend it", kind);
 }
 
+/* labs/README.md has a line for each kind: a kernel with the mistake, and its repair, which
+ * tests/labs runs. */
+static void test_lab(size_t k, const char *page)
+{
+    char kind[64], line[80];
+    kind_word(k, kind);
+    snprintf(line, sizeof line, "\n| `%s` | `", kind);
+    tap(strstr(page, line) != NULL, "%s has a lab", kind);
+}
+
+static void read_text(const char *path, char *text, size_t room)
+{
+    FILE *f = fopen(path, "r");
+    text[f ? fread(text, 1, room - 1, f) : 0] = '\0';
+    if (f) fclose(f);
+}
+
 int main(int argc, char **argv)
 {
     static rows all;
@@ -249,14 +266,15 @@ int main(int argc, char **argv)
         test_row(&all.at[n], PL_MODE_FUNCTIONAL);
         test_row(&all.at[n], PL_MODE_TIMING);
     }
-    FILE *f = fopen("tests/check/messages.txt", "r");
-    if (f) have[fread(have, 1, sizeof have - 1, f)] = '\0';
-    if (f) fclose(f);
+    static char page[1 << 16];
+    read_text("tests/check/messages.txt", have, sizeof have);
+    read_text("labs/README.md", page, sizeof page);
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, "h200") != PL_OK) return 1;
     for (size_t k = 0; k < KINDS; k++) {
         test_message(&all, k, have);
         test_explanation(gpu, k);
+        test_lab(k, page);
     }
     pl_gpu_close(gpu);
     return tap_done();
