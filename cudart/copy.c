@@ -109,9 +109,11 @@ static int set_now(const cuda_set *s)
 static int run_host_function(const cuda_op *op)
 {
     /* It may wait for other threads, which may call this library. */
+    cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
     op->u.host.fn(op->u.host.arg);
     pthread_mutex_lock(&cuda.lock);
+    cuda_host_enter();
     return CU_OK;
 }
 

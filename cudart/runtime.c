@@ -163,6 +163,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     cuda_self.call = name;
     cuda_self.charged = false;
     const int error = cuda_start();
+    cuda_host_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
@@ -175,6 +176,7 @@ static void end_call(int error)
     if (cuda.devices) cuda_clock_call();
     if (cuda.options.log) cuda_say("%s -> %s", cuda_self.call, name ? name : "0");
     if (cuda.trace || cuda.options.summary) cuda_note_call(error, name);
+    cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
 }
 

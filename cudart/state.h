@@ -15,7 +15,7 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check;
     pl_mode mode;
-    bool mode_given, summary, packed, log;
+    bool mode_given, summary, packed, log, host_clock;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;
@@ -432,6 +432,12 @@ void cuda_clock_alloc(bool release);
 void cuda_clock_peer(void);
 void cuda_clock_wait(double until);
 void cuda_clock_poll(double until);
+
+/* ---- host_clock.c: the program's own timers; the lock is held ---- */
+/* A thread begins with a call, or goes on with it behind a function of the program. */
+void cuda_host_enter(void);
+/* It ends it, or calls such a function. */
+void cuda_host_leave(void);
 
 /* ---- timing.c: which launches run with the model of time, and how long the others take ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);

@@ -221,9 +221,11 @@ int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsi
     if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
     if (!fn || flags) return CU_INVALID_VALUE;
     if (cuda_stream_of(stream)->capture) return cuda_capture_broken(cuda_stream_of(stream));
+    cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
     fn(stream, CU_OK, arg);
     pthread_mutex_lock(&cuda.lock);
+    cuda_host_enter();
     return CU_OK;
 }
 

@@ -504,6 +504,7 @@ static const struct {
     {"device", device},
     {"overlap", overlap},
     {"polling", polling},
+    {"host_clock", host_clock},
     {"kin", kin},
     {"transfers", transfers},
     {"ranges", ranges},

@@ -95,6 +95,7 @@ extern int *managed_number;
 void clock_(void);
 void overlap(void);
 void polling(void);
+void host_clock(void);
 void kin(void);
 void transfers(void);
 /* Of app_nvtx.c. */

@@ -3,6 +3,8 @@
  * of an operation take 1 us, copies have 1 GB/s. */
 #include "tests/cudart/app.h"
 #include <math.h>
+#include <sys/time.h>
+#include <time.h>
 
 /* The application's clock, on the machine with round numbers: 1 us for an event and for the start
  * of a copy, 1 GB/s from pinned memory; two streams copy one after the other. */
@@ -29,6 +31,45 @@ void clock_(void)
     EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1);
     EXPECT(cudaEventElapsedTime(&ms, e[0], e[2]), 0);
     EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1 + 1000 + 1);
+}
+
+static double clock_ms(clockid_t id)
+{
+    struct timespec t;
+    EXPECT(clock_gettime(id, &t), 0);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static double day_ms(void)
+{
+    struct timeval t;
+    EXPECT(gettimeofday(&t, NULL), 0);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_usec * 1e-3;
+}
+
+/* --host-clock model: a copy that takes the modelled machine 1 s, and the emulation hardly any
+ * time. */
+void host_clock(void)
+{
+    enum { ALL = 4000000, TIMES = 250 };
+    void *d, *pinned;
+    EXPECT(cudaMalloc(&d, ALL), 0);
+    EXPECT(cudaHostAlloc(&pinned, ALL, 0), 0);
+    const double monotonic = clock_ms(CLOCK_MONOTONIC), day = day_ms(),
+                 processor = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
+    const time_t seconds = time(NULL);
+    double last = monotonic;
+    for (int k = 0; k < TIMES; k++) {
+        EXPECT(cudaMemcpyAsync(d, pinned, ALL, COPY_H2D, NULL), 0);
+        EXPECT(clock_ms(CLOCK_MONOTONIC) >= last, 1);
+        last = clock_ms(CLOCK_MONOTONIC);
+    }
+    EXPECT(last - monotonic < TIMES * 4, 1); /* nobody has waited yet */
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(clock_ms(CLOCK_MONOTONIC) - monotonic >= TIMES * 4, 1);
+    EXPECT(day_ms() - day >= TIMES * 4, 1);
+    EXPECT(time(NULL) > seconds, 1);
+    EXPECT(clock_ms(CLOCK_PROCESS_CPUTIME_ID) - processor < TIMES * 4, 1);
 }
 
 float app_between(void *stream, void (*work)(void *ctx, void *stream), void *ctx)

@@ -58,6 +58,8 @@ runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--ch
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
+runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
+runs "a value that --host-clock does not have" 1 "$build/tests/cudart/app.c" "no value for --host-clock" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --host-clock some "$build/tests/cudart/app" device
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers

@@ -1,0 +1,149 @@
+/* host_clock.c - --host-clock model: the program's timers show what the application's clock says.
+ * The program's own code takes the time that it takes, calls and what they wait for their modelled
+ * time; the time of the emulation does not count.
+ *
+ * The functions of the C library that tell the time are replaced in every program. What a thread
+ * asks for during a call comes from this library and gets the real time. */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include "cudart/state.h"
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <sys/time.h>
+#include <time.h>
+
+static const int64_t SECOND = 1000000000;
+
+static atomic_bool active;
+static _Atomic int64_t lag;       /* ns of real time that did not count so far */
+static _Atomic int64_t latest;    /* ns that some thread has been told, on the monotonic clock */
+static double entered, left_at;   /* ns: real time of the first call; of the end of the latest */
+static _Thread_local bool inside; /* a call of the API */
+
+static int real_clock(clockid_t id, struct timespec *t)
+{
+    static int (*_Atomic next)(clockid_t, struct timespec *);
+    union {
+        void *address;
+        int (*call)(clockid_t, struct timespec *);
+    } f;
+    if (!next) {
+        f.address = dlsym(RTLD_NEXT, "clock_gettime");
+        next = f.call;
+    }
+    int (*const call)(clockid_t, struct timespec *) = next;
+    return call ? call(id, t) : -1;
+}
+
+static double real_now(void)
+{
+    struct timespec t = {0};
+    real_clock(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* The lock is held. */
+void cuda_host_enter(void)
+{
+    inside = true;
+    if (!cuda.options.host_clock) return;
+    const double now = real_now();
+    if (!active) {
+        entered = now - cuda.now;
+        active = true;
+    } else if (now > left_at) {
+        cuda.now += now - left_at;
+    }
+}
+
+void cuda_host_leave(void)
+{
+    inside = false;
+    if (!active) return;
+    left_at = real_now();
+    lag = (int64_t)(left_at - entered - cuda.now);
+}
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * SECOND + t->tv_nsec;
+}
+
+static void take_away(struct timespec *t, int64_t ns)
+{
+    const int64_t all = nanoseconds(t) - ns;
+    t->tv_sec = (time_t)(all / SECOND);
+    t->tv_nsec = (long)(all % SECOND);
+}
+
+/* What real clocks are ahead of the program's. Its clock never goes back: while one thread is in a
+ * call, that of the others goes on, and stands still afterwards. */
+static int64_t ahead(void)
+{
+    struct timespec t = {0};
+    real_clock(CLOCK_MONOTONIC, &t);
+    const int64_t real = nanoseconds(&t);
+    int64_t told = real - lag, before = latest;
+    while (told > before && !atomic_compare_exchange_weak(&latest, &before, told)) {
+    }
+    if (told < before) told = before;
+    return real - told;
+}
+
+/* Those that tell how long the processor has worked stay as they are. */
+static bool is_modelled(clockid_t id)
+{
+    switch (id) {
+    case CLOCK_REALTIME:
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME: return active && !inside;
+    default: return false;
+    }
+}
+
+int pl_clock_gettime(clockid_t id, struct timespec *t);
+int pl_gettimeofday(struct timeval *t, void *zone);
+time_t pl_time(time_t *out);
+
+int pl_clock_gettime(clockid_t id, struct timespec *t)
+{
+    const int64_t ns = is_modelled(id) ? ahead() : 0;
+    const int status = real_clock(id, t);
+    if (!status) take_away(t, ns);
+    return status;
+}
+
+/* The zone is what nobody asks for any more. */
+int pl_gettimeofday(struct timeval *t, void *zone)
+{
+    struct timespec now = {0};
+    const int status = pl_clock_gettime(CLOCK_REALTIME, &now);
+    if (zone) *(struct timezone *)zone = (struct timezone){0};
+    if (t) *t = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return status;
+}
+
+time_t pl_time(time_t *out)
+{
+    struct timespec now = {0};
+    pl_clock_gettime(CLOCK_REALTIME, &now);
+    if (out) *out = now.tv_sec;
+    return now.tv_sec;
+}
+
+/* By the versions that programs ask the C library for. */
+#define EXPORT(name, version)                                                                      \
+    __typeof__(pl_##name) pl_##name##_libc                                                         \
+        __attribute__((alias("pl_" #name), visibility("default")));                                \
+    __asm__(".symver pl_" #name "_libc, " #name "@" version)
+#if defined __GLIBC__ && defined __x86_64__
+EXPORT(clock_gettime, "GLIBC_2.17");
+EXPORT(gettimeofday, "GLIBC_2.2.5");
+EXPORT(time, "GLIBC_2.2.5");
+#elif defined __GLIBC__
+EXPORT(clock_gettime, "GLIBC_2.17");
+EXPORT(gettimeofday, "GLIBC_2.17");
+EXPORT(time, "GLIBC_2.17");
+#endif
