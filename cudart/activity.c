@@ -52,7 +52,7 @@ static cuda_row *add_time(cuda_rows *rows, const char *name, double ns)
 
 void cuda_count(const char *name, const pl_result *r)
 {
-    cuda_row *row = row_of(&activities, name);
+    cuda_row *row = cuda.paused ? NULL : row_of(&activities, name);
     if (!row) return;
     row->cycles += r->cycles;
     row->instructions += r->inst_executed;
@@ -71,6 +71,7 @@ static void trace_failed(pl_status st)
 
 void cuda_note(const cuda_activity *a)
 {
+    if (cuda.paused) return;
     if (cuda.options.summary && a->span.end > a->span.start && strcmp(a->kind, "event") != 0) {
         char name[64];
         snprintf(name, sizeof name, "[%s %s]", a->kind, a->name);
@@ -100,6 +101,7 @@ void cuda_note(const cuda_activity *a)
 
 void cuda_note_call(int result, const char *error)
 {
+    if (cuda.paused) return;
     if (!cuda_self.number) cuda_self.number = ++cuda.threads;
     /* What nvcc puts into programs has names of its own. */
     const char *name = cuda_self.call + (strncmp(cuda_self.call, "__", 2) == 0 ? 2 : 0);

@@ -332,6 +332,14 @@ double cuda_guessed_cycles(double instructions, double blocks)
     return ALONE + instructions / (ISSUES * (sms > 1 ? sms : 1));
 }
 
+double cuda_clock_kernel_start(const cuda_stream *s)
+{
+    read_costs();
+    const double own = cuda.graph_launch ? 0 : cost.host_launch;
+    const double at = larger(cuda_ready(s), cuda.now + own);
+    return at + (cuda.graph_launch ? cost.graph_node : cost.launch);
+}
+
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t)
 {
     read_costs();

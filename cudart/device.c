@@ -373,10 +373,12 @@ int pl_cudaCtxResetPersistingL2Cache(void)
 
 int pl_cudaProfilerStart(void)
 {
+    cuda.paused = false;
     return CU_OK;
 }
 
 int pl_cudaProfilerStop(void)
 {
+    cuda.paused = true;
     return CU_OK;
 }

@@ -204,19 +204,21 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_module *m = cuda_loaded(f->module);
     pl_launch launch = launch_of(f, l, params);
     pl_result r;
-    if (cuda.trace) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
+    launch.global_time = cuda_clock_kernel_start(s);
+    const bool recording = cuda_recording();
+    if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
     const uint64_t wrong = wrong_accesses(launch.checks);
     begin_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
     if (launch.cancel) set_deadline(0);
-    if (cuda.trace && pl_trace_end(cuda.trace, &r) != PL_OK) {
+    if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
         pl_trace_close(cuda.trace, false);
         cuda.trace = NULL;
     }
     cuda_kernel_time time = cuda_time_of(f, l, &r);
     time.blocks_per_sm = blocks;
-    if (cuda.options.metrics && cuda.trace && r.cycles && r.status == PL_OK)
+    if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)
         cuda_count_metrics(time.name);
     if (cuda.options.summary) cuda_count(time.name, &r);
     cuda_clock_kernel(s, l, &time);

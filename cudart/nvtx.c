@@ -66,7 +66,7 @@ static void enter(void)
 
 static void note(const nvtx_range *r)
 {
-    if (!cuda.trace) return;
+    if (!cuda_recording()) return;
     pl_trace_add_nvtx(cuda.trace, &(pl_trace_nvtx){.name = r->name ? r->name : "",
                                                    .thread = r->thread,
                                                    .depth = r->depth,

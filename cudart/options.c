@@ -85,10 +85,11 @@ static bool timing(cuda_options *o, const char *text)
 
 static bool set(cuda_options *o, int id, const char *value)
 {
-    static const char
-        *const modes[] = {"timing", "functional"},
-               *const formats[] = {"rows", "packed"}, *const clocks[] = {"real", "model"},
-               *const levels[] = {"summary", "inst", "mem"}, *const opts[] = {"0", "2"};
+    static const char *const modes[] = {"timing", "functional"},
+                             *const formats[] = {"rows", "packed"},
+                             *const clocks[] = {"real", "model"}, *const switches[] = {"on", "off"},
+                             *const levels[] = {"summary", "inst", "mem"},
+                             *const opts[] = {"0", "2"};
     int k = 0;
     bool good = true;
     switch (id) {
@@ -104,6 +105,10 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_HOST_CLOCK:
         good = one_of(value, clocks, 2, &k);
         o->host_clock = k == 1;
+        break;
+    case O_PROFILE_FROM_START:
+        good = one_of(value, switches, 2, &k);
+        o->from_profiler = k == 1;
         break;
     case O_OPT:
         good = one_of(value, opts, 2, &k);

@@ -133,6 +133,7 @@ int cuda_start(void)
             return cuda.start_error = CU_NO_DEVICE;
         }
     cuda_window_open();
+    cuda.paused = cuda.options.from_profiler;
     if (cuda.options.check) on_exit(take_status, NULL);
     return cuda.start_error = open_trace();
 }

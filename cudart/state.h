@@ -15,7 +15,7 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check;
     pl_mode mode;
-    bool mode_given, summary, packed, log, host_clock;
+    bool mode_given, summary, packed, log, host_clock, from_profiler;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;
@@ -170,6 +170,7 @@ typedef struct cuda_state {
     uint64_t ids;
     double now; /* ns: the application's clock as the host sees it */
     pl_trace *trace;
+    bool paused; /* by cudaProfilerStop: nothing is added to trace, summary and metrics */
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* that is under way; 0: none */
     int64_t graph_launches; /* so far */
@@ -203,6 +204,11 @@ typedef struct cuda_thread {
 
 extern _Thread_local cuda_thread cuda_self;
 
+/* Trace and summary are told what happens. */
+static inline bool cuda_recording(void)
+{
+    return cuda.trace && !cuda.paused;
+}
 /* The current device. */
 static inline cuda_device *cuda_here(void)
 {
@@ -424,6 +430,8 @@ typedef struct cuda_kernel_time {
 void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_time *t);
 /* A graph with so many nodes that wait for no other begins. */
 void cuda_clock_graph(cuda_stream *s, size_t roots);
+/* When a kernel will begin that is put into the stream now, as far as that is known. */
+double cuda_clock_kernel_start(const cuda_stream *s);
 double cuda_guessed_cycles(double instructions, double blocks);
 /* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
  * then; it asks whether that time has come. */

@@ -344,7 +344,8 @@ typedef struct pl_launch {
     const volatile int
         *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
-    uint64_t max_cycles;       /* timing mode */
+    double global_time;  /* ns: %globaltimer at its start; 0: it counts from 0, half the clock */
+    uint64_t max_cycles; /* timing mode */
     uint64_t max_instructions; /* executed by warps */
     uint64_t max_output;       /* bytes of printed text that are held */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);

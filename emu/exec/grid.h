@@ -68,6 +68,8 @@ typedef struct pl_grid {
     uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
                            0 without */
     uint64_t launch_id; /* %gridid */
+    double global_time; /* ns: %globaltimer at clock 0 */
+    double cycle_time;  /* ns of a cycle, as %globaltimer counts */
     bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
                            ends with PL_NOMEM */
     int async_mode;     /* PL_ASYNC_* */

@@ -43,6 +43,12 @@ static bool memory_register(const pl_cta *c, pl_word sreg, uint64_t *v)
     }
 }
 
+static uint64_t global_time(const pl_warp *w)
+{
+    const pl_grid *g = w->grid;
+    return (uint64_t)(g->global_time + (double)w->clock * g->cycle_time);
+}
+
 /* Registers that are the same for all lanes of a warp. */
 static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
 {
@@ -63,8 +69,8 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     case W_clock64: return w->clock;
     case W_clock_hi: return w->clock >> 32;
     case W_globaltimer:
-    case W_globaltimer_lo: return w->clock / 2;
-    case W_globaltimer_hi: return w->clock / 2 >> 32;
+    case W_globaltimer_lo: return global_time(w);
+    case W_globaltimer_hi: return global_time(w) >> 32;
     case W_envreg1: return g->workspace >> 32; /* cooperative groups: where the grid's barrier is */
     case W_envreg2: return g->workspace;
     default: return 0; /* %pm, %current_graph_exec */

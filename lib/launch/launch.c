@@ -38,6 +38,9 @@ typedef struct shape {
     pl_occupancy occupancy;
 } shape;
 
+/* ns of a cycle, as %globaltimer counts where no application has a clock. */
+#define HALF_CLOCK 0.5
+
 static pl_status refuse(pl_gpu *gpu, const char *what, const char *why)
 {
     pl_report(&gpu->diags, PL_E0415, (pl_loc){.file = UINT32_MAX}, what, why);
@@ -652,6 +655,8 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .capability = gpu->machine->capability,
                  .shared_reserved = (uint32_t)gpu->machine->shared.reserved,
                  .launch_id = ++gpu->launches,
+                 .global_time = first->global_time,
+                 .cycle_time = first->global_time > 0 ? 1e3 / gpu->machine->clock_mhz : HALF_CLOCK,
                  .async_mode = async_mode_of(first),
                  .simt_stack = first->simt_stack,
                  .random = first->random,

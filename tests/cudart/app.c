@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
-    stub_work[1], stub_countdown[1];
+    stub_work[1], stub_countdown[1], stub_timer[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -51,6 +51,8 @@ static const char ptx[] =
     ".visible .entry work(.param .u32 n)\n"
     "{ .reg .pred p; .reg .b32 r<3>; ld.param.u32 r1, [n]; mov.u32 r2, 0;\n"
     "  again: add.u32 r2, r2, 1; setp.lt.u32 p, r2, r1; @p bra again; ret; }\n"
+    ".visible .entry timer(.param .u64 to)\n"
+    "{ .reg .b64 d<3>; ld.param.u64 d1, [to]; mov.u64 d2, %%globaltimer; st.u64 [d1], d2; ret; }\n"
     ".visible .entry spin()\n"
     "{ again: bra again; }\n";
 
@@ -146,6 +148,7 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_nop, "nop");
     kernel(stub_work, "work");
     kernel(stub_countdown, "countdown");
+    kernel(stub_timer, "timer");
     __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
@@ -504,6 +507,8 @@ static const struct {
     {"device", device},
     {"overlap", overlap},
     {"polling", polling},
+    {"global_timer", global_timer},
+    {"profiler", profiler},
     {"host_clock", host_clock},
     {"kin", kin},
     {"transfers", transfers},

@@ -86,7 +86,7 @@ int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream);
 
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
-    stub_work[], stub_countdown[];
+    stub_work[], stub_countdown[], stub_timer[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -95,6 +95,8 @@ extern int *managed_number;
 void clock_(void);
 void overlap(void);
 void polling(void);
+void global_timer(void);
+void profiler(void);
 void host_clock(void);
 void kin(void);
 void transfers(void);

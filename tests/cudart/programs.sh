@@ -60,6 +60,11 @@ runs "a finding tells where the memory was made" 5 good "behind the end of .devi
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
 runs "a value that --host-clock does not have" 1 "$build/tests/cudart/app.c" "no value for --host-clock" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --host-clock some "$build/tests/cudart/app" device
+runs "the timer of kernels" 5 good "" with "--arch toy" global_timer
+for how in on off; do
+    runs "the profiler, from the start: $how" 5 good "" with "--trace p.db --profile-from-start $how" profiler
+    runs "what it has recorded, from the start: $how" 0 "$([ $how = on ] && echo 3 3 || echo 2 2)" "" sh -c '"$1" query p.db --csv "SELECT (SELECT count(*) FROM kernel) || char(32) || (SELECT count(*) FROM activity)" | tail -n +2 | tr -d "\r"' - "$loom"
+done
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
