@@ -19,7 +19,7 @@ libptxloom_la_SOURCES += emu/exec/warp.c emu/exec/warp_frame.c emu/exec/calls.c 
 noinst_HEADERS += emu/exec/exec.h emu/exec/warp.h emu/exec/cta.h emu/exec/grid.h emu/exec/hooks.h emu/exec/lane_loops.h emu/exec/memory/global_memory.h emu/exec/memory/address.h emu/exec/async/async.h emu/exec/memory/atomic_ops.h emu/exec/dispatch.h \
 	emu/exec/num/num.h emu/exec/num/bits.h emu/exec/num/compare.h emu/exec/num/convert.h emu/exec/num/convert_fp8.h emu/exec/num/f32.h \
 	emu/exec/num/f64.h emu/exec/num/half.h emu/exec/num/half2.h emu/exec/num/integer.h emu/exec/num/softfloat.h \
-	emu/exec/num/video.h emu/exec/num/modifier_words.h
+	emu/exec/num/video.h emu/exec/num/modifier_words.h emu/exec/num/small_floats.h emu/exec/num/sparse.h
 
 noinst_LTLIBRARIES += libpl_exec_base.la
 libpl_exec_base_la_SOURCES = $(pl_exec_sources)

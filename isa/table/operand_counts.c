@@ -126,6 +126,12 @@ int pl_operand_count_tensor(const uint16_t *mods)
     return geometry(mods)[0] - '0';
 }
 
+/* Tensor copies: a stride for each dimension but the first. */
+int pl_operand_count_strides(const uint16_t *mods)
+{
+    return geometry(mods)[0] - '0' - 1;
+}
+
 int pl_operand_count_im2col(const uint16_t *mods)
 {
     return geometry(mods)[0] - '0' - 2;

@@ -166,10 +166,12 @@ static bool takes_elements(const pl_attempt *a)
 /* ---- the choice by the form's specification
  * ---------------------------------------------------------------------------- */
 
-/* fabric.try_get ... [handle, offset, counter]: the only 64-bit values that fabric takes. */
-static bool fabric_offset(const pl_attempt *a, pl_word t)
+/* Values behind an address in its brackets: fabric.try_get ... [handle, offset, counter], and what
+ * replaces fields of a tensor map. */
+static bool in_brackets(const pl_attempt *a, const pl_ospec *s, pl_word t)
 {
-    return a->opcode->mnem == M_fabric && t == W_u64;
+    if (a->opcode->mnem == M_fabric) return t == W_u64 && strcmp(s->name, "policy") != 0;
+    return !strcmp(s->name, "gaddr") || !strcmp(s->name, "upper");
 }
 
 /* What the brackets around the operand should have been; NULL: they are right. *instead: what
@@ -179,13 +181,15 @@ static const char *brackets_missed(const pl_attempt *a, const pl_ospec *s, pl_wo
 {
     const bool brackets = s->kind == PL_K_ADDR || s->kind == PL_K_OPAQUE;
     const bool coordinate = s->kind == PL_K_OPAQUE || s->kind == PL_K_COORD ||
-                            (s->kind == PL_K_VALUE && s->rule && s->read) || fabric_offset(a, t);
+                            (s->kind == PL_K_VALUE && s->rule && s->read) || in_brackets(a, s, t);
     *instead = NULL;
     if ((it->bracket && !brackets) || (it->inside && !coordinate)) {
         *instead = "an address in brackets";
         return s->written ? "a register" : "a value";
     }
-    if (fabric_offset(a, t) && !it->inside) return "a place inside the brackets of the handle";
+    if (in_brackets(a, s, t) && !it->inside)
+        return a->opcode->mnem == M_fabric ? "a place inside the brackets of the handle"
+                                           : "a place inside the brackets of the tensor map";
     if (s->kind == PL_K_VALUE && coordinate && !it->inside && !strcmp(s->name, "c"))
         return "coordinates inside the brackets";
     if (s->kind != PL_K_ADDR) return NULL;

@@ -193,6 +193,7 @@ static bool register_operand(pl_attempt *a, const pl_ospec *s, pl_word t, bool i
         if (a->report) pl_report(p->diags, PL_E0208, n->sel_at, n->sel->name);
         return false;
     }
+    if (!strcmp(s->name, "sizes") && pl_word_bits[r->type] == 8) t = W_b8; /* of a tensor */
     if (any_bf16(a, s, r->type, t)) t = pl_word_bits[t] == 16 ? W_b16 : W_b32;
     if (!pl_opnd_type_fits(r->type, t, pl_opnd_relaxed(a), pl_opnd_fixed_type(a, s, t)) ||
         (a->opcode->mnem == M_cvt && !pl_opnd_chosen(a, W_pack, W_pack) &&

@@ -198,7 +198,9 @@ static bool mask_agrees(const pl_attempt *a)
         if (!a->form->operand[k].optional || strcmp(a->form->operand[k].name, "mask") != 0)
             continue;
         bool given = a->out[k].kind != PL_O_NONE;
-        if (given == has_word(a, "multicast::cluster")) continue;
+        if (given == (has_word(a, "multicast::cluster") || has_word(a, "multicast::cluster::16b") ||
+                      has_word(a, "multicast::cluster::32b")))
+            continue;
         pl_report(a->p->diags, PL_E0205, given ? a->out[k].at : a->at,
                   pl_full_name(a->p, a->opcode), given ? "too many" : "too few")
             ->help = pl_syntax_help(a->p, a->form);

@@ -73,6 +73,12 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
     return !wrong;
 }
 
+/* The blocks that a mask of its type can name. */
+static uint32_t ranks_of(const pl_insn *i, unsigned mask)
+{
+    return pl_forms[i->form].operand[mask].type == W_u32 ? UINT32_MAX : 0xffffu;
+}
+
 static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
 {
     uint64_t to[PL_LANES], from[PL_LANES], bar[PL_LANES] = {0};
@@ -96,7 +102,7 @@ static void run_bulk(pl_warp *w, const pl_insn *i, bulk b)
             continue;
         }
         uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
-        for (uint32_t ranks = pl_row32(w, i->op[b.multicast])[l] & 0xffffu; ranks;
+        for (uint32_t ranks = pl_row32(w, i->op[b.multicast])[l] & ranks_of(i, b.multicast); ranks;
              ranks &= ranks - 1) {
             uint64_t r = (uint64_t)__builtin_ctz(ranks);
             if (r >= size) {

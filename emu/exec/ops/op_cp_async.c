@@ -199,6 +199,50 @@ void exec_mbarrier_tx(pl_warp *w, const pl_insn *i, int which)
     }
 }
 
+/* The object of each block that the last operand names; no token comes back from other blocks. */
+static void each_block(pl_warp *w, const pl_insn *i, unsigned a, int arrive, int tx, int drop)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const unsigned last = f->noperands - 1u;
+    const uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
+    uint64_t addr[PL_LANES], at[PL_LANES];
+    addresses(w, i, a, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        unsigned l = (unsigned)__builtin_ctz(m);
+        uint32_t n = last > a + 1 ? lane_u32(w, i->op[a + 1], l) : 1;
+        for (uint32_t ranks = lane_u32(w, i->op[last], l); ranks; ranks &= ranks - 1) {
+            uint32_t r = (uint32_t)__builtin_ctz(ranks);
+            if (r >= size) {
+                pl_fault(w, 1u << l, addr[l], "CUDA_ERROR_LAUNCH_FAILED",
+                         "multicast to block %u of a cluster of %u", r, size);
+                return;
+            }
+            at[l] = addr[l] % PL_SHARED_SLICE + (uint64_t)r * PL_SHARED_SLICE;
+            uint8_t *p = pl_access(w, l, PL_SP_SHARED, at[l], 8, 8, "mbarrier operation");
+            if (!p) return;
+            const char *wrong =
+                tx != W_none ? pl_mbar_transact(p, tx == W_expect_tx ? (int64_t)n : -(int64_t)n)
+                             : NULL;
+            if (!wrong && arrive) wrong = pl_mbar_arrive(p, tx != W_none ? 1 : n, drop);
+            if (wrong) {
+                broken(w, l, at[l], wrong);
+                return;
+            }
+        }
+    }
+}
+
+void exec_mbarrier_arrive_all(pl_warp *w, const pl_insn *i, int expect, int drop)
+{
+    w->wrote = true;
+    each_block(w, i, 1, 1, expect, drop);
+}
+
+void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
+{
+    each_block(w, i, 0, 0, which, W_none);
+}
+
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
  * run; test_wait just answers. */
 static void wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)

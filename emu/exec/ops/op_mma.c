@@ -491,6 +491,24 @@ void exec_ldmatrix_b8(pl_warp *w, const pl_insn *i, int num, int trans, int fmt,
     }
 }
 
+/* Rows of 16 signed elements of 4 bits in 8 bytes; each comes as a byte with its sign. */
+void exec_ldmatrix_s4(pl_warp *w, const pl_insn *i, int num)
+{
+    const unsigned regs = matrices(num);
+    uint8_t *row[PL_LANES];
+    if (!matrix_rows(w, i, 1, regs, PL_AC_LOAD, row)) return;
+    for (unsigned r = 0; r < regs; r++) {
+        uint32_t v[PL_LANES] = {0};
+        for (unsigned l = 0; l < PL_LANES; l++)
+            for (unsigned b = 0; b < 4; b++) {
+                unsigned column = l % 4 * 4 + b,
+                         nibble = row[8 * r + l / 4][column / 2] >> column % 2 * 4 & 0xfu;
+                v[l] |= (nibble & 8 ? nibble | 0xf0u : nibble) << 8 * b;
+            }
+        pl_blend32(w, pl_row32(w, pl_more(w, i, i->op[0] + r)), v);
+    }
+}
+
 void exec_stmatrix_b8(pl_warp *w, const pl_insn *i, int num, int ss)
 {
     const unsigned regs = matrices(num);

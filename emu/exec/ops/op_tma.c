@@ -41,9 +41,12 @@ static bool fetch_map(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsig
         pl_weak_map(w, p, seen);
         p = seen;
     }
-    pl_tensormap_decode(p, &c->map);
+    pl_tma_map(w, i, s, lane, p, &c->map);
     int n = pl_operand_count(&pl_forms[i->form], s->coord, i->mods);
     const char *wrong = pl_tensormap_wrong(&c->map);
+    if (!wrong && s->base != PL_TMA_NONE && c->map.address % 16)
+        return illegal(w, lane, c->map.address, "the address",
+                       "that replaces the one of the tensor map is no multiple of 16");
     if (wrong) return illegal(w, lane, address, "the tensor map", wrong);
     if ((int)c->map.rank != (s->rows4 ? 2 : n))
         return illegal(w, lane, address, "the tensor map", "has another rank than the instruction");
@@ -145,7 +148,7 @@ static void run(pl_warp *w, const pl_insn *i, int op)
             continue;
         }
         uint32_t size = w->cta->cluster ? w->cta->cluster->size : 1;
-        for (uint32_t ranks = pl_row32(w, i->op[s.mask])[l] & 0xffffu; ranks; ranks &= ranks - 1) {
+        for (uint32_t ranks = pl_row32(w, i->op[s.mask])[l] & s.ranks; ranks; ranks &= ranks - 1) {
             uint32_t r = (uint32_t)__builtin_ctz(ranks);
             if (r >= size) {
                 pl_fault(w, 1u << l, at, "CUDA_ERROR_LAUNCH_FAILED",

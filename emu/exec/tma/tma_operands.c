@@ -13,7 +13,11 @@ pl_tma_shape pl_tma_shape_of(const pl_insn *i)
                       .tile = PL_TMA_NONE,
                       .mbar = PL_TMA_NONE,
                       .offset = PL_TMA_NONE,
-                      .mask = PL_TMA_NONE};
+                      .mask = PL_TMA_NONE,
+                      .base = PL_TMA_NONE,
+                      .sizes = PL_TMA_NONE,
+                      .lower = PL_TMA_NONE,
+                      .upper = PL_TMA_NONE};
     for (uint8_t k = 0; k < f->noperands; k++) {
         const char *name = f->operand[k].name;
         uint8_t *to = !strcmp(name, "map")      ? &s.map
@@ -22,20 +26,26 @@ pl_tma_shape pl_tma_shape_of(const pl_insn *i)
                       : !strcmp(name, "mbar")   ? &s.mbar
                       : !strcmp(name, "offset") ? &s.offset
                       : !strcmp(name, "mask")   ? &s.mask
+                      : !strcmp(name, "gaddr")  ? &s.base
+                      : !strcmp(name, "sizes")  ? &s.sizes
+                      : !strcmp(name, "lower")  ? &s.lower
+                      : !strcmp(name, "upper")  ? &s.upper
                                                 : NULL;
         if (to) *to = k;
     }
     s.prefetch = s.tile == PL_TMA_NONE;
     s.kind = s.prefetch || s.mbar != PL_TMA_NONE ? PL_TMA_LOAD : PL_TMA_STORE;
-    s.im2col = s.offset != PL_TMA_NONE || pl_mod(f, i->mods, G_mode) == W_im2col_no_offs;
+    pl_word mode = pl_mod(f, i->mods, G_mode);
+    s.im2col = s.offset != PL_TMA_NONE || mode == W_im2col_no_offs || mode == W_im2col_no_offs__w;
     pl_word wide = pl_mod(f, i->mods, G_im2col_mode);
-    s.wide = wide == W_im2col__w        ? PL_TMA_WIDE
-             : wide == W_im2col__w__128 ? PL_TMA_WIDE_128
-                                        : PL_TMA_NOT_WIDE;
+    s.wide = wide == W_im2col__w || mode == W_im2col_no_offs__w ? PL_TMA_WIDE
+             : wide == W_im2col__w__128                         ? PL_TMA_WIDE_128
+                                                                : PL_TMA_NOT_WIDE;
     s.pair = pl_mod(f, i->mods, G_group2) == W_cta_group__2;
     s.rows4 = pl_mod(f, i->mods, G_dim) ==
               W_none; /* gather4 and scatter4 are written for two dimensions only */
-    if (pl_mod(f, i->mods, G_multicast__cluster) == W_none) s.mask = PL_TMA_NONE;
+    s.ranks = s.mask != PL_TMA_NONE && f->operand[s.mask].type == W_u32 ? UINT32_MAX : 0xffff;
+    if (s.mask != PL_TMA_NONE && i->op[s.mask] == PL_NO_OPERAND) s.mask = PL_TMA_NONE;
     return s;
 }
 
@@ -75,9 +85,9 @@ void pl_tma_operands(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, 
     c->rows4 = s->rows4;
     c->memory = w->grid->memory;
     for (int k = 0; k < n; k++) c->coord[k] = (int32_t)element(w, i, s->coord, (unsigned)k, lane);
+    c->wide = s->wide;
     if (s->offset == PL_TMA_NONE) return;
     if (s->wide) {
-        c->wide = s->wide;
         c->halo = element(w, i, s->offset, 0, lane) & 0xffff;
         c->offset[0] = element(w, i, s->offset, 1, lane) & 0xffff;
         return;
@@ -87,6 +97,22 @@ void pl_tma_operands(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, 
     static const uint32_t masks[] = {0xffff, 0xff, 0x1f};
     for (int k = 0; k < n - 2; k++)
         c->offset[k] = element(w, i, s->offset, (unsigned)k, lane) & masks[n - 3];
+}
+
+/* Strides come as a multiple of 16 in 36 bits, the upper 4 of each packed in one register. */
+void pl_tma_map(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane,
+                const uint8_t *from, pl_tensormap *map)
+{
+    pl_tensormap_decode(from, map);
+    if (s->base != PL_TMA_NONE) map->address = pl_row64(w, i->op[s->base])[lane];
+    if (s->sizes == PL_TMA_NONE) return;
+    unsigned n = (unsigned)pl_operand_count(&pl_forms[i->form], s->sizes, i->mods);
+    for (unsigned k = 0; k < n; k++) map->dim[k] = element(w, i, s->sizes, k, lane) & 0xff;
+    if (s->lower == PL_TMA_NONE) return;
+    uint64_t upper = pl_row32(w, i->op[s->upper])[lane] & 0xffff;
+    for (unsigned k = 0; k + 1 < n; k++)
+        map->stride[k + 1] = (element(w, i, s->lower, k, lane) + ((upper >> 4 * k & 0xf) << 32))
+                             << 4;
 }
 
 void pl_tma_pieces(pl_warp *w, const pl_insn *i, unsigned lane,
@@ -100,6 +126,6 @@ void pl_tma_pieces(pl_warp *w, const pl_insn *i, unsigned lane,
                                     PL_TENSORMAP_BYTES, &real, &in);
     if (!map) return;
     pl_tma_operands(w, i, &s, lane, &c);
-    pl_tensormap_decode(map, &c.map);
+    pl_tma_map(w, i, &s, lane, map, &c.map);
     if (!pl_tensormap_wrong(&c.map)) pl_tma_walk(&c, fn, ctx);
 }

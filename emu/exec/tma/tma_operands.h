@@ -19,6 +19,8 @@ typedef struct pl_tma_shape {
     bool im2col, rows4, prefetch;
     bool pair; /* .cta_group::2: the object may be in the other block of the pair */
     uint8_t map, coord, tile, mbar, offset, mask;
+    uint32_t ranks;                    /* the blocks that the mask can name */
+    uint8_t base, sizes, lower, upper; /* what replaces fields of the map */
 } pl_tma_shape;
 
 pl_tma_shape pl_tma_shape_of(const pl_insn *i);
@@ -27,6 +29,9 @@ uint64_t pl_tma_address(const pl_warp *w, const pl_insn *i, unsigned operand, un
 /* Coordinates and offsets of a lane; the map is not looked at. */
 void pl_tma_operands(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane,
                      pl_tma_copy *c);
+/* Decodes the map at `from` for a lane's copy: what the instruction overrides is replaced. */
+void pl_tma_map(const pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigned lane,
+                const uint8_t *from, pl_tensormap *map);
 /* Walks the pieces of a lane's copy that has already been executed. */
 void pl_tma_pieces(pl_warp *w, const pl_insn *i, unsigned lane,
                    bool (*fn)(void *ctx, const pl_tma_piece *p), void *ctx);
