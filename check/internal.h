@@ -45,7 +45,7 @@ typedef struct check_unit {
     uint64_t cluster_phase;
     uint32_t cluster_wait; /* lanes that learn at the cluster barrier what its phase brought */
     struct recent {
-        uint32_t pc, stamp, context;
+        uint32_t pc, stamp, context, generation;
     } recent[2][RECENT]; /* contexts in global and in shared memory */
     struct {
         uint32_t at[GROUPS], n; /* when each of the latest groups of copies was closed */

@@ -35,14 +35,16 @@ bool pl_place_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address, un
 }
 
 /* The contexts of one instruction of a group are the same until the group synchronises. */
-static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool)
+static uint32_t context_of(pl_visit *v, bool shared, pl_contexts *pool, const pl_shadow *s)
 {
     struct recent *r = &v->u->recent[shared][v->self.pc % RECENT];
     if (r->pc == v->self.pc && r->stamp == v->self.stamp && r->context &&
-        pool->at[r->context].unit == v->self.unit && pool->at[r->context].flags == v->self.flags)
+        r->generation == pool->generation && pool->at[r->context].unit == v->self.unit &&
+        pool->at[r->context].flags == v->self.flags)
         return r->context;
-    const uint32_t n = pl_context_new(pool, &v->self);
-    *r = (struct recent){.pc = v->self.pc, .stamp = v->self.stamp, .context = n};
+    const uint32_t n = pl_context_new(pool, s, &v->self);
+    *r = (struct recent){
+        .pc = v->self.pc, .stamp = v->self.stamp, .context = n, .generation = pool->generation};
     return n;
 }
 
@@ -279,8 +281,8 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
         v->pool = pool;
         v->memo = 0;
         v->context[p->owner != NULL] = p->owner && p->owner != v->block
-                                           ? pl_context_new(pool, &v->self)
-                                           : context_of(v, p->owner != NULL, pool);
+                                           ? pl_context_new(pool, s, &v->self)
+                                           : context_of(v, p->owner != NULL, pool, s);
     }
     if (p->owner && p->owner != v->block) pl_race_reaches(v, lane, p);
     const uint32_t context = v->context[p->owner != NULL];

@@ -4,15 +4,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_PAGES = 4096, WORDS = PL_PAGE / 4 };
+enum { LEAF_PAGES = 4096, WORDS = PL_PAGE / 4, COLLECT = 1 << 16 };
 
 struct pl_shadow_leaf {
     pl_page *page[LEAF_PAGES];
 };
 
-uint32_t pl_context_new(pl_contexts *c, const pl_context *x)
+typedef struct renaming {
+    uint32_t *number; /* by context: its new one, 0: nobody names it */
+    bool second;      /* numbers are known */
+} renaming;
+
+static void rename_touch(const renaming *r, pl_touch *t)
 {
-    if (c->n == c->cap) {
+    if (!*t) return;
+    uint32_t *number = &r->number[pl_touch_context(*t)];
+    if (r->second)
+        *t = *number << 6 | (*t & 63u);
+    else
+        *number = 1;
+}
+
+static void rename_page(void *ctx, uint64_t address, pl_page *p)
+{
+    const unsigned n = p->fine ? PL_PAGE : WORDS;
+    (void)address;
+    for (unsigned k = 0; k < n; k++) {
+        rename_touch(ctx, &p->cell[k].write);
+        for (unsigned j = 0; j < 3; j++) rename_touch(ctx, &p->cell[k].other[j]);
+    }
+}
+
+/* Keeps the contexts that cells name. */
+static void collect(pl_contexts *c, const pl_shadow *s)
+{
+    renaming r = {.number = calloc(c->n, sizeof *r.number)};
+    uint32_t n = 1;
+    if (!r.number) return;
+    pl_shadow_each(s, rename_page, &r);
+    for (uint32_t k = 1; k < c->n; k++) {
+        if (!r.number[k]) continue;
+        c->at[n] = c->at[k];
+        r.number[k] = n++;
+    }
+    r.second = true;
+    pl_shadow_each(s, rename_page, &r);
+    free(r.number);
+    c->n = n;
+    c->generation++;
+    c->fresh = true;
+}
+
+uint32_t pl_context_new(pl_contexts *c, const pl_shadow *s, const pl_context *x)
+{
+    if (c->n == c->cap && c->cap >= COLLECT) collect(c, s);
+    if (c->n == c->cap || (c->cap >= COLLECT && c->n > c->cap / 2 && c->fresh)) {
         const uint32_t cap = c->cap ? 2 * c->cap : 64;
         if (cap > PL_CONTEXTS_MOST) return 0;
         pl_context *p = realloc(c->at, cap * sizeof *p);
@@ -20,6 +66,7 @@ uint32_t pl_context_new(pl_contexts *c, const pl_context *x)
         c->at = p;
         c->cap = cap;
     }
+    c->fresh = false;
     if (!c->n) c->at[c->n++] = (pl_context){0};
     c->at[c->n] = *x;
     return c->n++;

@@ -33,16 +33,20 @@ typedef struct pl_context {
     uint16_t issuer : 12; /* agents: number of the thread that started it */
 } pl_context;
 
-/* A growing list of contexts; number 0 is none. */
+/* A list of contexts; number 0 is none. When it is full, those that no cell names any more go, and
+ * the others get new numbers: a new generation. */
 typedef struct pl_contexts {
     pl_context *at;
-    uint32_t n, cap;
+    uint32_t n, cap, generation;
+    bool fresh; /* a generation has just begun: if much is left, the list grows */
 } pl_contexts;
 
 enum { PL_CONTEXTS_MOST = 1 << 26 };
 
-/* A new one, 0: no memory, or too many. */
-uint32_t pl_context_new(pl_contexts *c, const pl_context *x);
+struct pl_shadow;
+
+/* A new one; s: whose cells name the contexts. 0: no memory, or too many. */
+uint32_t pl_context_new(pl_contexts *c, const struct pl_shadow *s, const pl_context *x);
 void pl_contexts_free(pl_contexts *c);
 
 /* An access: context, whether several lanes of the group did it, and (one of) the lanes. */
