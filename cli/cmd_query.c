@@ -91,16 +91,16 @@ static void show_place(const char *sql, int offset)
     fputs("^\n", stderr);
 }
 
-/* Reports what SQLite says about the statement at `sql`; `all` is the whole text, of which it is a
- * part. */
-static int sql_error(query_request *q, const char *all, const char *sql)
+/* Reports why the statement at `sql` failed with `code`; `all` is the whole text, of which it is a
+ * part. The connection knows nothing of memory that the printer lacked. */
+static int sql_error(query_request *q, const char *all, const char *sql, int code)
 {
     int place = -1;
     size_t first = pl_gpu_diag_count(q->gpu);
 #if SQLITE_VERSION_NUMBER >= 3038000
     place = sqlite3_error_offset(q->db);
 #endif
-    int status = cli_sql_failed(q->gpu, q->db, NULL);
+    int status = cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, NULL);
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
     if (place >= 0) show_place(all, (int)(sql - all) + place);
@@ -208,8 +208,8 @@ static int run_sql(query_request *q, const char *all)
     int printed = 0;
     for (; *sql; sql = tail) {
         sqlite3_stmt *s = NULL;
-        if (sqlite3_prepare_v2(q->db, sql, -1, &s, &tail) != SQLITE_OK)
-            return sql_error(q, all, sql);
+        int code = sqlite3_prepare_v2(q->db, sql, -1, &s, &tail);
+        if (code != SQLITE_OK) return sql_error(q, all, sql, code);
         if (!s) continue; /* blanks or a comment */
         if (!sqlite3_stmt_readonly(s)) {
             char words[40];
@@ -220,7 +220,6 @@ static int run_sql(query_request *q, const char *all)
                           "copy the file and use sqlite3 to change the copy");
         }
         bind_parameters(q, s);
-        int code = SQLITE_DONE;
         if (sqlite3_column_count(s)) {
             if (printed++ && q->format == QUERY_TABLE) putchar('\n');
             code = q->advise && q->format == QUERY_TABLE
@@ -229,7 +228,7 @@ static int run_sql(query_request *q, const char *all)
         } else {
             code = sqlite3_step(s);
         }
-        int status = code == SQLITE_DONE ? CLI_OK : sql_error(q, all, sql);
+        int status = code == SQLITE_DONE ? CLI_OK : sql_error(q, all, sql, code);
         sqlite3_finalize(s);
         if (status != CLI_OK) return status;
     }
