@@ -2,9 +2,12 @@
  *
  * What is put into streams is executed in the order of the calls, so that an allocation is there
  * when its call returns and a release can be done at once. A pool only counts. */
+#define _GNU_SOURCE /* memfd_create */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     ATTRIBUTE_REUSE_FIRST = 1, /* three switches */
@@ -14,7 +17,8 @@ enum {
     USED_NOW = 7,
     USED_HIGH = 8,
     READ_WRITE = 3,
-    LOCATION_DEVICE = 1 /* cudaMemLocationType */
+    LOCATION_DEVICE = 1, /* cudaMemLocationType */
+    POSIX_FILE = 1       /* cudaMemAllocationHandleType */
 };
 
 /* The beginning of cudaMemPoolProps. */
@@ -25,7 +29,9 @@ typedef struct pool_properties {
 typedef struct cuda_pool {
     int device;
     unsigned reach; /* bit k: kernels of device k can access what is in it */
-    int reuse[4];   /* by attribute */
+    bool shareable, imported;
+    uint64_t id;  /* that other processes know it by; 0: none */
+    int reuse[4]; /* by attribute */
     uint64_t threshold, used, high;
 } cuda_pool;
 
@@ -61,7 +67,7 @@ static int give(const cuda_pool *pool, uint64_t address)
 static int take(cuda_pool *pool, void **out, size_t bytes)
 {
     uint64_t address;
-    if (!out) return CU_INVALID_VALUE;
+    if (!out || pool->imported) return CU_INVALID_VALUE;
     *out = NULL;
     if (!bytes) return CU_OK;
     int error = cuda_alloc_device(bytes, pool->device, true, &address);
@@ -143,6 +149,7 @@ int pl_cudaMemPoolCreate(void **out, const void *properties)
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(p->location);
+    pool->shareable = p->handle_types & POSIX_FILE;
     *out = pool;
     return CU_OK;
 }
@@ -231,4 +238,81 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
     if (!cuda_is_device(where[1])) return CU_INVALID_DEVICE;
     *flags = pool->reach >> where[1] & 1 ? READ_WRITE : 0;
     return CU_OK;
+}
+
+/* ---- pools of other processes ---- */
+
+/* What the file of a pool holds: each allocation is a file of its own. */
+typedef struct shared_pool {
+    char magic[8];
+    uint64_t id;
+} shared_pool;
+
+static const char pool_magic[8] = "PLPOOL1";
+enum { POOL_AT = 32 }; /* in the data of an allocation: id of its pool */
+
+static uint64_t id_of(cuda_pool *pool)
+{
+    if (!pool->id) pool->id = (uint64_t)getpid() << 32 | ++cuda.ids;
+    return pool->id;
+}
+
+int pl_cudaMemPoolExportToShareableHandle(void *out, void *handle, int type, unsigned flags)
+{
+    cuda_pool *pool = handle;
+    if (!out || !pool || !pool->shareable || flags || type != POSIX_FILE) return CU_INVALID_VALUE;
+    shared_pool said = {.id = id_of(pool)};
+    memcpy(said.magic, pool_magic, sizeof said.magic);
+    const int fd = memfd_create("ptxloom pool", MFD_CLOEXEC);
+    if (fd < 0) return CU_UNKNOWN;
+    if (write(fd, &said, sizeof said) != sizeof said) {
+        close(fd);
+        return CU_UNKNOWN;
+    }
+    memcpy(out, &fd, sizeof fd);
+    return CU_OK;
+}
+
+int pl_cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, unsigned flags)
+{
+    shared_pool said;
+    const int fd = (int)(uintptr_t)file;
+    if (!out || flags || type != POSIX_FILE || pread(fd, &said, sizeof said, 0) != sizeof said ||
+        memcmp(said.magic, pool_magic, sizeof said.magic) != 0)
+        return CU_INVALID_VALUE;
+    cuda_pool *pool = malloc(sizeof *pool);
+    if (!pool) return CU_MEMORY_ALLOCATION;
+    *pool = new_pool(cuda_self.device);
+    pool->imported = true;
+    pool->id = said.id;
+    *out = pool;
+    return CU_OK;
+}
+
+int pl_cudaMemPoolExportPointer(void *out, void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    cuda_pool *pool = p ? cuda_table_get(&owners, p) : NULL;
+    cuda_ipc data;
+    if (!out || !a || !pool || !pool->shareable) return CU_INVALID_VALUE;
+    const int error = cuda_export(a, &data);
+    if (error) return error;
+    memcpy(data.bytes + POOL_AT, &(uint64_t){id_of(pool)}, sizeof pool->id);
+    memcpy(out, &data, sizeof data);
+    return CU_OK;
+}
+
+/* Data of another pool's allocation is refused: programs try which of them fits. */
+int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
+{
+    cuda_pool *pool = handle;
+    cuda_ipc data;
+    if (!out || !pool || !pool->imported || !given) return CU_INVALID_VALUE;
+    memcpy(&data, given, sizeof data);
+    if (memcmp(data.bytes + POOL_AT, &pool->id, sizeof pool->id) != 0) return CU_INVALID_VALUE;
+    int error = cuda_import(&data, out);
+    const cuda_alloc *a = error ? NULL : cuda_alloc_find((uintptr_t)*out);
+    if (a && !cuda_table_put(&owners, *out, pool)) error = CU_MEMORY_ALLOCATION;
+    if (a && !error) pool->used += a->size;
+    return error;
 }

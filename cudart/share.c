@@ -296,12 +296,12 @@ typedef struct ipc_handle {
     uint64_t size;
 } ipc_handle;
 
+_Static_assert(sizeof(ipc_handle) <= 32, "the id of a pool stands behind it");
+
 static const uint32_t MEMORY_MAGIC = 0x4d504350, EVENT_MAGIC = 0x45504350;
 
-int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
+int cuda_export(const cuda_alloc *a, cuda_ipc *out)
 {
-    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
-    if (!out || !a || a->type != MEMORY_DEVICE || a->pooled || a->physical) return CU_INVALID_VALUE;
     const ipc_handle h = {MEMORY_MAGIC, getpid(), cuda_share(a->address), a->size};
     if (h.fd < 0) return CU_MEMORY_ALLOCATION;
     memset(out, 0, sizeof *out);
@@ -309,13 +309,13 @@ int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
     return CU_OK;
 }
 
-int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
+int cuda_import(const cuda_ipc *handle, void **out)
 {
     ipc_handle h;
     char path[64];
     uint64_t address;
-    memcpy(&h, &handle, sizeof h);
-    if (!out || flags > 1 || h.magic != MEMORY_MAGIC) return CU_INVALID_VALUE;
+    memcpy(&h, handle, sizeof h);
+    if (h.magic != MEMORY_MAGIC) return CU_INVALID_VALUE;
     if (h.process == getpid()) return CONTEXT_WRONG;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -323,6 +323,18 @@ int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
     const int error = cuda_alloc_file(fd, h.size, &address);
     if (!error) *out = (void *)(uintptr_t)address;
     return error;
+}
+
+int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!out || !a || a->type != MEMORY_DEVICE || a->pooled || a->physical) return CU_INVALID_VALUE;
+    return cuda_export(a, out);
+}
+
+int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
+{
+    return out && flags <= 1 ? cuda_import(&handle, out) : CU_INVALID_VALUE;
 }
 
 int pl_cudaIpcCloseMemHandle(void *p)

@@ -310,6 +310,10 @@ int cuda_reach_all(int owner, int device, bool can);
 int cuda_release(uint64_t address, unsigned types);
 uint64_t cuda_device_bytes(void);
 
+/* ---- share.c: an allocation for other processes, and one of another process ---- */
+int cuda_export(const cuda_alloc *a, cuda_ipc *out);
+int cuda_import(const cuda_ipc *handle, void **out);
+
 /* ---- operations: what is put into streams and graphs ---- */
 
 /* Memory, or a part of an array. */

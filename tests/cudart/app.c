@@ -520,6 +520,7 @@ static const struct {
     {"link", link_ptx},
     {"virtual_memory", virtual_memory},
     {"ipc", ipc},
+    {"pool_ipc", pool_ipc},
     {"registered", registered},
     {"driver_array", driver_array},
     {"old_properties", old_properties},

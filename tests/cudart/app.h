@@ -117,6 +117,7 @@ void peer_transfers(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);
+void pool_ipc(void);
 void registered(void);
 void driver_array(void);
 void old_properties(void);

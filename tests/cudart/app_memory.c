@@ -136,6 +136,78 @@ void ipc(void)
     EXPECT(cudaFree(d), 0);
 }
 
+int cudaMemPoolCreate(void **out, const void *properties);
+int cudaMemPoolExportToShareableHandle(void *out, void *pool, int type, unsigned flags);
+int cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, unsigned flags);
+int cudaMemPoolExportPointer(void *out, void *p);
+int cudaMemPoolImportPointer(void **out, void *pool, void *data);
+int cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream);
+
+/* The other process finds the file of the pool and the allocation's data as open files. */
+static void other_pool(const char *text)
+{
+    int file, data;
+    char bytes[64];
+    unsigned value = 0;
+    void *pool, *p, *q;
+    EXPECT(sscanf(text, "%d %d", &file, &data), 2);
+    EXPECT(pread(data, bytes, sizeof bytes, 0), sizeof bytes);
+    EXPECT(cudaMemPoolImportFromShareableHandle(&pool, (void *)(uintptr_t)data, 1, 0),
+           CU_INVALID_VALUE);
+    EXPECT(cudaMemPoolImportFromShareableHandle(&pool, (void *)(uintptr_t)file, 1, 0), 0);
+    EXPECT(cudaMallocFromPoolAsync(&q, 4, pool, NULL), CU_INVALID_VALUE);
+    bytes[32] ^= 1; /* as if it were of another pool */
+    EXPECT(cudaMemPoolImportPointer(&p, pool, bytes), CU_INVALID_VALUE);
+    bytes[32] ^= 1;
+    EXPECT(cudaMemPoolImportPointer(&p, pool, bytes), 0);
+    EXPECT(cudaMemcpy(&value, p, 4, COPY_D2H), 0);
+    EXPECT(value, 5);
+    store(p, 6);
+    EXPECT(cudaFreeAsync(p, NULL), 0);
+}
+
+/* A memory pool whose allocations other processes can import. */
+void pool_ipc(void)
+{
+    const char *given = getenv("APP_IPC");
+    struct {
+        int type, handle_types, location_type, location;
+        char rest[72];
+    } properties = {1, 1, 1, 0, {0}};
+    char text[64], data[64];
+    unsigned value = 0;
+    int status = -1, file = -1;
+    void *pool, *d, *other;
+    if (given) {
+        other_pool(given);
+        return;
+    }
+    EXPECT(cudaMemPoolCreate(&pool, &properties), 0);
+    EXPECT(cudaMallocFromPoolAsync(&d, 4, pool, NULL), 0);
+    EXPECT(cudaMallocAsync(&other, 4, NULL), 0);
+    store(d, 5);
+    EXPECT(cudaMemPoolExportPointer(data, other), CU_INVALID_VALUE); /* its pool is not shareable */
+    EXPECT(cudaMemPoolExportPointer(data, d), 0);
+    EXPECT(cudaMemPoolExportToShareableHandle(&file, pool, 1, 0), 0);
+    FILE *f = tmpfile();
+    EXPECT(f && fwrite(data, sizeof data, 1, f) == 1 && fflush(f) == 0, 1);
+    sprintf(text, "%d %d", dup(file), dup(fileno(f))); /* which stay open in the other process */
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        setenv("APP_IPC", text, 1);
+        close(1);
+        execl("/proc/self/exe", "app", "pool_ipc", (char *)NULL);
+        _exit(99);
+    }
+    EXPECT(waitpid(child, &status, 0) == child, 1);
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 5, 1);
+    EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), 0);
+    EXPECT(value, 6);
+    EXPECT(cudaFreeAsync(d, NULL), 0);
+    fclose(f);
+}
+
 /* Memory to the end of the last page that the program has. */
 void registered(void)
 {
