@@ -80,7 +80,7 @@ typedef struct sync_place {
 } sync_place;
 
 typedef struct sync_places {
-    sync_place *at; /* a hash table, address 0: free */
+    sync_place **at; /* a hash table; NULL: free */
     uint32_t n, cap;
 } sync_places;
 

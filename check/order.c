@@ -413,14 +413,17 @@ static void proxy_fence(pl_warp *w, const pl_insn *i)
     about(k, w, i)->plain(w, i);
 }
 
+/* The slot of an address, or the free one where it would be. */
+static sync_place **slot_of(sync_place **at, uint32_t cap, uint64_t address)
+{
+    uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32) & (cap - 1);
+    while (at[n] && at[n]->address != address) n = (n + 1) & (cap - 1);
+    return &at[n];
+}
+
 static sync_place *find(sync_places *t, uint64_t address)
 {
-    if (!t->cap) return NULL;
-    for (uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32);; n++) {
-        sync_place *p = &t->at[n & (t->cap - 1)];
-        if (p->address == address) return p;
-        if (!p->address) return NULL;
-    }
+    return t->cap ? *slot_of(t->at, t->cap, address) : NULL;
 }
 
 static sync_place *make(sync_places *t, uint64_t address)
@@ -429,22 +432,18 @@ static sync_place *make(sync_places *t, uint64_t address)
     if (p) return p;
     if (2 * (t->n + 1) > t->cap) {
         const uint32_t cap = t->cap ? 2 * t->cap : 16;
-        sync_place *at = calloc(cap, sizeof *at);
+        sync_place **at = calloc(cap, sizeof *at);
         if (!at) return NULL;
-        for (uint32_t k = 0; k < t->cap; k++) {
-            if (!t->at[k].address) continue;
-            uint32_t n = (uint32_t)(t->at[k].address * 0x9e3779b97f4a7c15ull >> 32);
-            while (at[n & (cap - 1)].address) n++;
-            at[n & (cap - 1)] = t->at[k];
-        }
+        for (uint32_t k = 0; k < t->cap; k++)
+            if (t->at[k]) *slot_of(at, cap, t->at[k]->address) = t->at[k];
         free(t->at);
         t->at = at;
         t->cap = cap;
     }
-    uint32_t n = (uint32_t)(address * 0x9e3779b97f4a7c15ull >> 32);
-    while (t->at[n & (t->cap - 1)].address) n++;
-    p = &t->at[n & (t->cap - 1)];
+    p = calloc(1, sizeof *p);
+    if (!p) return NULL;
     p->address = address;
+    *slot_of(t->at, t->cap, address) = p;
     t->n++;
     return p;
 }
@@ -462,8 +461,10 @@ static void forget(sync_place *p)
 static void free_places(sync_places *t)
 {
     for (uint32_t n = 0; n < t->cap; n++) {
-        forget(&t->at[n]);
-        free(t->at[n].by);
+        if (!t->at[n]) continue;
+        forget(t->at[n]);
+        free(t->at[n]->by);
+        free(t->at[n]);
     }
     free(t->at);
     *t = (sync_places){0};
@@ -474,18 +475,12 @@ static sync_places *table_of(pl_check *k, const place *p)
     return p->owner ? &p->owner->places : &k->places;
 }
 
-/* Addresses in shared memory begin at 0, which means a free place. */
-static uint64_t key_of(const place *p)
-{
-    return p->address + 1;
-}
-
 static pl_knowledge **of_block(sync_place *p, uint32_t block)
 {
     for (uint32_t n = 0; n < p->nby; n++)
         if (p->by[n].block == block) return &p->by[n].known;
     if (p->nby == p->capby) {
-        const uint32_t cap = p->capby ? 2 * p->capby : 4;
+        const uint32_t cap = p->capby ? 2 * p->capby : 1;
         struct sync_block *b = realloc(p->by, cap * sizeof *b);
         if (!b) return NULL;
         p->by = b;
@@ -498,7 +493,7 @@ static pl_knowledge **of_block(sync_place *p, uint32_t block)
 void pl_order_reads(pl_warp *w, const check_insn *x, unsigned lane, const place *p)
 {
     pl_check *k = check_of(w);
-    sync_place *s = find(table_of(k, p), key_of(p));
+    sync_place *s = find(table_of(k, p), p->address);
     if (!s) return;
     check_unit *u = unit_of(w);
     const uint32_t block = block_of(w->cta)->number;
@@ -563,7 +558,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
     }
     for (unsigned r = 0; r < PL_SCOPES; r++) any |= out[r] != NULL;
     const bool store = !(x->flags & PL_ACCESS_ATOMIC);
-    sync_place *s = any ? make(table_of(k, p), key_of(p)) : find(table_of(k, p), key_of(p));
+    sync_place *s = any ? make(table_of(k, p), p->address) : find(table_of(k, p), p->address);
     if (any && !s) k->no_memory = true;
     /* a thread's strong write behind its release on the same bytes passes the release on, too */
     const bool again = s && x->flags & PL_ACCESS_STRONG && s->writer == self;
@@ -581,7 +576,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
 
 bool pl_order_releases(pl_check *k, const place *p)
 {
-    const sync_place *s = find(table_of(k, p), key_of(p));
+    const sync_place *s = find(table_of(k, p), p->address);
     return s && s->nby;
 }
 
@@ -600,8 +595,8 @@ static void turn(sync_place *s, const uint8_t *object)
 static sync_place *object_at(pl_check *k, const place *p)
 {
     if (!p->bytes || !p->owner) return NULL;
-    sync_place *s = find(&p->owner->places, key_of(p));
-    if (!s && (s = make(&p->owner->places, key_of(p))) != NULL) {
+    sync_place *s = find(&p->owner->places, p->address);
+    if (!s && (s = make(&p->owner->places, p->address)) != NULL) {
         s->odd = pl_mbar_read(p->bytes).phase;
         s->number = p->owner->objects++;
     }
@@ -645,7 +640,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         sync_place *s =
-            at[l].bytes && at[l].owner ? find(&at[l].owner->places, key_of(&at[l])) : NULL;
+            at[l].bytes && at[l].owner ? find(&at[l].owner->places, at[l].address) : NULL;
         if (!s) continue;
         if (pl_insn_has(i, W_init)) {
             forget(s);

@@ -88,7 +88,7 @@ void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s
     char text[160];
     snprintf(text, sizeof text,
              "the mbarrier at shared address 0x%llx is used without mbarrier.init",
-             (unsigned long long)s->address - 1);
+             (unsigned long long)s->address);
     pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_MBARRIER, lane, text);
     if (f) f->space = PL_SP_SHARED;
 }
