@@ -220,8 +220,8 @@ typedef struct pl_func {
         pl_label **at;
         size_t n, cap;
     } labels;
-    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3],
-        maxclusterrank; /* 0: not given */
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank,
+        minperctamemory; /* 0: not given */
     bool explicitcluster, blocksareclusters;
     struct pl_func *alias_of;
     struct pl_func *link; /* the definition that took this one's place, or NULL: set by link.c */

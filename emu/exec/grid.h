@@ -67,13 +67,14 @@ typedef struct pl_grid {
                              one after the other */
     uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
                            0 without */
-    uint64_t launch_id; /* %gridid */
-    double global_time; /* ns: %globaltimer at clock 0 */
-    double cycle_time;  /* ns of a cycle, as %globaltimer counts */
-    bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
-                           ends with PL_NOMEM */
-    int async_mode;     /* PL_ASYNC_* */
-    bool modelled;      /* timing mode: a model says how long things take */
+    uint64_t block_memory; /* global memory of the blocks, or 0: pl_grid_block_memory each */
+    uint64_t launch_id;    /* %gridid */
+    double global_time;    /* ns: %globaltimer at clock 0 */
+    double cycle_time;     /* ns of a cycle, as %globaltimer counts */
+    bool no_memory; /* of the head: a thread could not get memory for what it keeps; the launch
+                       ends with PL_NOMEM */
+    int async_mode; /* PL_ASYNC_* */
+    bool modelled;  /* timing mode: a model says how long things take */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */
@@ -134,6 +135,12 @@ static inline bool pl_failed(const pl_grid *g)
 static inline void pl_grid_no_memory(pl_grid *g)
 {
     __atomic_store_n(&g->head->no_memory, true, __ATOMIC_RELAXED);
+}
+
+/* Bytes of global memory that a block has to itself: .minperctamemory in units of 1024. */
+static inline uint32_t pl_grid_block_memory(const pl_grid *g)
+{
+    return g->block_memory ? (g->entry->minperctamemory + 1023) & ~1023u : 0;
 }
 
 static inline uint64_t pl_grid_blocks(const pl_grid *g)

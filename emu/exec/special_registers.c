@@ -28,10 +28,15 @@ static bool cluster_register(const pl_warp *w, pl_word sreg, unsigned k, uint64_
     }
 }
 
-/* Registers of the block's shared memory, and of the system's part of it. */
+/* Registers of the block's own global memory, of its shared memory, and of the system's part of it.
+ */
 static bool memory_register(const pl_cta *c, pl_word sreg, uint64_t *v)
 {
     switch ((int)sreg) {
+    case W_perctamemorysize: *v = pl_grid_block_memory(c->grid); return true;
+    case W_perctamemoryoffset:
+        *v = c->grid->block_memory + (uint64_t)c->linear * pl_grid_block_memory(c->grid);
+        return true;
     case W_dynamic_smem_size: *v = c->grid->dynamic_shared; return true;
     case W_total_smem_size: *v = (c->shared_end - c->shared_start + 127u) & ~127u; return true;
     case W_aggr_smem_size: *v = c->shared_end; return true;

@@ -52,6 +52,7 @@ static const pl_field func[] = {
     NUMBER(pl_prog_func, maxnreg),
     NUMBERS(pl_prog_func, reqnctapercluster, 3),
     NUMBER(pl_prog_func, maxclusterrank),
+    NUMBER(pl_prog_func, minperctamemory),
     BOOL(pl_prog_func, explicitcluster),
 };
 RECORD(func, pl_prog_func);

@@ -95,7 +95,8 @@ typedef struct pl_prog_func {
     uint32_t local_bytes; /* as ptxas reports: stack frame and spills */
     uint32_t stack_bytes; /* the same with the deepest of its callees */
     uint32_t spill_loads, spill_stores, barriers;
-    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank;
+    uint32_t maxntid[3], reqntid[3], minnctapersm, maxnreg, reqnctapercluster[3], maxclusterrank,
+        minperctamemory;
     bool explicitcluster;
     /* callee side of calls: where formal parameters and results live */
     struct {

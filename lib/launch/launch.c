@@ -331,6 +331,24 @@ static pl_status prepare_system(pl_gpu *gpu, const pl_program *p, bool cooperati
     return st;
 }
 
+/* The global memory that the blocks of a grid have to themselves, while it runs. */
+static pl_status get_block_memory(pl_gpu *gpu, pl_grid *g)
+{
+    uint64_t each = ((uint64_t)g->entry->minperctamemory + 1023) / 1024 * 1024,
+             blocks = pl_grid_blocks(g);
+    g->block_memory = 0;
+    if (!each) return PL_OK;
+    if (each <= UINT32_MAX && blocks <= UINT64_MAX / each)
+        g->block_memory = pl_memory_alloc(&gpu->memory, blocks * each, "memory of the blocks");
+    return g->block_memory ? PL_OK : pl_gpu_no_memory(gpu, "memory of the blocks");
+}
+
+static void release_block_memory(pl_gpu *gpu, pl_grid *g)
+{
+    if (g->block_memory) pl_memory_release(&gpu->memory, g->block_memory);
+    g->block_memory = 0;
+}
+
 /* What the grids of a launch have in common. */
 typedef struct course {
     pl_module *m;
@@ -509,7 +527,9 @@ static pl_status run_children(course *x, pl_grid *parent)
         g->before = g->next = NULL;
         g->next_block = g->cancelled = g->blocks_done = 0;
         g->executed = g->lane_executed = g->cycles = g->advances = 0;
-        st = run_row(x, g);
+        st = get_block_memory(m->gpu, g);
+        if (st == PL_OK) st = run_row(x, g);
+        release_block_memory(m->gpu, g);
         parent->seq = g->seq; /* numbers of events go on */
         if (g->fault.set) parent->fault = g->fault;
         if (g->doubt.set) parent->doubt = g->doubt;
@@ -778,7 +798,9 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     make_rows(g, l);
     st = check_host_memory(gpu, l, g, n);
     gpu->system.out.most = l->max_output;
+    for (k = 0; k < n && st == PL_OK; k++) st = get_block_memory(gpu, &g[k]);
     if (st == PL_OK) st = run(&x, g, n);
+    for (k = 0; k < n; k++) release_block_memory(gpu, &g[k]);
     pl_totals_close(x.totals);
     free(g);
     out->theoretical_occupancy =

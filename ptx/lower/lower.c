@@ -798,6 +798,7 @@ static void lower_function(lower *c, const pl_func *f, pl_prog_func *out)
     out->minnctapersm = f->minnctapersm;
     out->maxnreg = f->maxnreg;
     out->maxclusterrank = f->maxclusterrank;
+    out->minperctamemory = f->minperctamemory;
     out->explicitcluster = f->explicitcluster;
     c->reg_row = pl_arena_array(c->scratch, uint32_t, f->regs.n + 1);
     for (size_t k = 0; k < f->regs.n; k++) {

@@ -426,7 +426,7 @@ static void set_perf(pl_parse *p, pl_func *f, enum perf which, const uint32_t va
     case BLOCKSARECLUSTERS: f->blocksareclusters = true; break;
     case ABI_PRESERVE: f->abi_preserve = value[0]; break;
     case ABI_PRESERVE_CONTROL: f->abi_preserve_control = value[0]; break;
-    case MINPERCTAMEMORY: break; /* as with a driver that has none: %perctamemorysize is 0 */
+    case MINPERCTAMEMORY: f->minperctamemory = value[0]; break;
     }
 }
 
