@@ -5,6 +5,8 @@ dist_doc_DATA += doc/life-of-a-launch.md doc/adding-an-instruction.md
 dist_doc_DATA += doc/labs.md doc/objects.md doc/assembler.md doc/textures-and-tensors.md doc/streams.md
 dist_doc_DATA += doc/report.md doc/report.svg
 dist_doc_DATA += doc/probes.md
+dist_doc_DATA += doc/faults.md
+dist_doc_DATA += doc/warp-width.md
 dist_doc_DATA += doc/memory-consistency.md doc/checkers.md
 dist_doc_DATA += doc/glossary.md doc/python.md
 

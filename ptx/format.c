@@ -78,7 +78,8 @@ static size_t word_length(const char *s, const char *end)
     p++;
     for (; p < end; p++)
         if (!is_follow(*p) &&
-            !(*s == '.' && *p == ':' && p + 2 < end && p[1] == ':' && is_follow(p[2]) && ++p))
+            !(*s == '.' && *p == ':' && p + 2 < end && p[1] == ':' && is_follow(p[2]) && ++p) &&
+            !(p - s == 6 && !memcmp(s, ".sp::", 5) && p + 1 < end && *p == ':' && is_digit(p[1])))
             break;
     return (size_t)(p - s);
 }

@@ -188,7 +188,7 @@ tsan:
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/passes tests/compare_builds.sh tests/tsan.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
-EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas
+EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h tests/forms/list.py tests/forms/record.c
 
 # Statements made from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to ask NVIDIA's assembler about.
 check_PROGRAMS += tests/fuzz/generate

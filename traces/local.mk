@@ -46,7 +46,7 @@ traces/gen_report.c: traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_report.c traces/gen_report.c.tmp
 EXTRA_DIST += traces/report/embed.awk $(report_files)
 CLEANFILES += traces/gen_sql.c traces/gen_sql.c.tmp
-EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/metrics.list traces/embed.awk traces/rules traces/queries
+EXTRA_DIST += traces/schema.sql traces/rows.sql traces/packed.sql traces/migrate.sql traces/metrics.list traces/embed.awk traces/rules traces/queries
 
 # The module that lets other programs read packed traces. Libtool would build it only with shared libraries enabled.
 loadabledir = $(libdir)/ptxloom
