@@ -44,6 +44,13 @@ static int columns(const char *s)
     return n;
 }
 
+/* Without memory SQLite has no name. The next step fails then. */
+static const char *column_name(sqlite3_stmt *s, int c)
+{
+    const char *name = sqlite3_column_name(s, c);
+    return name ? name : "";
+}
+
 /* ---- tables ---- */
 
 typedef struct table {
@@ -125,7 +132,7 @@ static void fit(table *t, int terminal)
 static void leave_out(table *t)
 {
     for (int c = 1; c < t->ncolumns; c++)
-        t->left_out[c] = strcmp(sqlite3_column_name(t->s, c), "cuda") == 0 && !t->text[c];
+        t->left_out[c] = strcmp(column_name(t->s, c), "cuda") == 0 && !t->text[c];
 }
 
 static void put_row(const table *t, const char *const *cell_of)
@@ -138,7 +145,7 @@ static void put_row(const table *t, const char *const *cell_of)
 static void put_head(const table *t)
 {
     for (int c = 0; c < t->ncolumns; c++)
-        if (!t->left_out[c]) put_cell(t, c, sqlite3_column_name(t->s, c));
+        if (!t->left_out[c]) put_cell(t, c, column_name(t->s, c));
     putc('\n', t->f);
     for (int c = 0; c < t->ncolumns; c++) {
         if (t->left_out[c]) continue;
@@ -177,7 +184,7 @@ static int print_table(FILE *f, sqlite3_stmt *s, int terminal)
     t.new_line = calloc((size_t)n, sizeof *t.new_line);
     t.kept = calloc((size_t)n * SAMPLE, sizeof *t.kept);
     if (t.width && t.text && t.kept && t.left_out && t.new_line) {
-        for (int c = 0; c < n; c++) t.width[c] = columns(sqlite3_column_name(s, c));
+        for (int c = 0; c < n; c++) t.width[c] = columns(column_name(s, c));
         while ((code = sqlite3_step(s)) == SQLITE_ROW && t.rows < SAMPLE - 1 &&
                t.bytes < SAMPLE_BYTES) {
             if (keep_row(&t)) continue;
@@ -224,14 +231,14 @@ static void put_csv(FILE *f, const char *text)
 static void put_hex(FILE *f, sqlite3_stmt *s, int c)
 {
     const unsigned char *p = sqlite3_column_blob(s, c);
-    for (int i = 0, n = sqlite3_column_bytes(s, c); i < n; i++) fprintf(f, "%02x", p[i]);
+    for (int i = 0, n = p ? sqlite3_column_bytes(s, c) : 0; i < n; i++) fprintf(f, "%02x", p[i]);
 }
 
 static void csv_head(FILE *f, sqlite3_stmt *s)
 {
     for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) putc(',', f);
-        put_csv(f, sqlite3_column_name(s, c));
+        put_csv(f, column_name(s, c));
     }
     putc('\n', f);
 }
@@ -298,11 +305,11 @@ static void put_object(FILE *f, sqlite3_stmt *s)
     putc('{', f);
     for (int c = 0, n = sqlite3_column_count(s); c < n; c++) {
         if (c) fputs(", ", f);
-        query_json_text(f, sqlite3_column_name(s, c));
+        query_json_text(f, column_name(s, c));
         fputs(": ", f);
         switch (sqlite3_column_type(s, c)) {
         case SQLITE_NULL: fputs("null", f); break;
-        case SQLITE_INTEGER: fputs((const char *)sqlite3_column_text(s, c), f); break;
+        case SQLITE_INTEGER: fprintf(f, "%lld", (long long)sqlite3_column_int64(s, c)); break;
         case SQLITE_FLOAT: /* JSON has no infinity */
             pl_print_real(sqlite3_column_double(s, c), number, sizeof number);
             fputs(isfinite(sqlite3_column_double(s, c)) ? number : "null", f);
@@ -337,7 +344,7 @@ void query_head(FILE *f, sqlite3_stmt *s, query_format format)
         csv_head(f, s);
     } else if (format == QUERY_NDJSON) {
         putc('{', f);
-        query_json_text(f, sqlite3_column_name(s, 0));
+        query_json_text(f, column_name(s, 0));
         putc(':', f);
     }
 }

@@ -358,18 +358,19 @@ static int load(table *t, size_t k, loaded_block **out)
     sqlite3_bind_int64(t->read, 1, e->id);
     const char *why = "a block of packed events is missing";
     t->busy = true;
-    if (sqlite3_step(t->read) == SQLITE_ROW)
-        why = pl_unpack_open(&b->u, t->stream, sqlite3_column_blob(t->read, 0),
-                             (size_t)sqlite3_column_bytes(t->read, 0));
+    bool good = false;
+    if (sqlite3_step(t->read) == SQLITE_ROW) {
+        const void *bytes = sqlite3_column_blob(t->read, 0);
+        good =
+            pl_unpack_open(&b->u, t->stream, bytes, (size_t)sqlite3_column_bytes(t->read, 0), &why);
+        if (!bytes && sqlite3_errcode(t->db) == SQLITE_NOMEM) why = NULL;
+    }
     int code = sqlite3_reset(t->read);
     t->busy = false;
+    if (code == SQLITE_OK && !good) code = failed(t, why, e->id);
     if (code != SQLITE_OK) {
         forget(b);
         return code;
-    }
-    if (why) {
-        forget(b);
-        return failed(t, why, e->id);
     }
     b->entry = k;
     b->used = ++t->clock;

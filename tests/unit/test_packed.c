@@ -118,7 +118,8 @@ START_TEST(instructions_come_back)
         size_t n;
         const uint8_t *bytes = pl_packer_pack(packer, block, span, &n);
         pl_unpacker u;
-        ck_assert_ptr_null(pl_unpack_open(&u, PL_PACKED_INST_STREAM, bytes, n));
+        const char *why;
+        ck_assert(pl_unpack_open(&u, PL_PACKED_INST_STREAM, bytes, n, &why));
         ck_assert_uint_eq(u.n, block->n);
         uint64_t first = UINT64_MAX, last = 0;
         for (uint32_t i = 0; i < block->n; i++) {
@@ -154,7 +155,8 @@ START_TEST(accesses_come_back)
     size_t n;
     const uint8_t *bytes = pl_packer_pack(packer, block, span, &n);
     pl_unpacker u;
-    ck_assert_ptr_null(pl_unpack_open(&u, PL_PACKED_MEM_STREAM, bytes, n));
+    const char *damage;
+    ck_assert(pl_unpack_open(&u, PL_PACKED_MEM_STREAM, bytes, n, &damage));
     for (uint32_t i = 0; i < block->n; i++) {
         const pl_packed_mem *e = &block->row.mem[i];
         int64_t offset[PL_TRACED_LANES];
@@ -179,7 +181,8 @@ END_TEST
 static bool read_all(const uint8_t *bytes, size_t n, pl_packed_stream stream)
 {
     pl_unpacker u;
-    const char *why = pl_unpack_open(&u, stream, bytes, n);
+    const char *why;
+    if (!pl_unpack_open(&u, stream, bytes, n, &why)) ck_assert_ptr_nonnull(why);
     for (unsigned c = 0; !why && c < pl_packed_ncolumns(stream); c++)
         if (!pl_unpack_column(&u, c, &why)) ck_assert_ptr_nonnull(why);
     for (uint32_t i = 0; !why && stream == PL_PACKED_MEM_STREAM && i < u.n; i++) {

@@ -74,17 +74,20 @@ static bool read_frame(pl_unpacker *u)
     return true;
 }
 
-const char *pl_unpack_open(pl_unpacker *u, pl_packed_stream stream, const void *bytes, size_t n)
+bool pl_unpack_open(pl_unpacker *u, pl_packed_stream stream, const void *bytes, size_t n,
+                    const char **why)
 {
     *u = (pl_unpacker){.nbytes = n, .stream = stream};
-    if (n < 8) return damaged;
-    uint8_t *copy = calloc(1, n + PADDING);
-    if (!copy) return "out of memory";
+    *why = n < 8 ? damaged : NULL;
+    uint8_t *copy = *why ? NULL : calloc(1, n + PADDING);
+    if (!copy) return false;
     memcpy(copy, bytes, n);
     u->bytes = copy;
     uint32_t sum = 0;
     for (int i = 0; i < 4; i++) sum |= (uint32_t)copy[i] << 8 * i;
-    return sum == pl_packed_checksum(copy + 4, n - 4) && read_frame(u) ? NULL : damaged;
+    const bool good = sum == pl_packed_checksum(copy + 4, n - 4) && read_frame(u);
+    if (!good) *why = damaged;
+    return good;
 }
 
 static uint64_t load(const uint8_t *p)
@@ -243,14 +246,17 @@ static bool get_spread(const uint8_t **at, const uint8_t *end, unsigned n, int64
 }
 
 /* Where each row's offsets start. */
-static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *access)
+static bool find_offsets(pl_unpacker *u, const uint64_t *mask, const uint64_t *access,
+                         const char **why)
 {
+    *why = NULL;
     const uint8_t *at = u->offsets_at, *latest[PL_PACKED_INSNS] = {NULL};
     bool spread[PL_PACKED_INSNS] = {false};
     const uint64_t *pc = u->column[PL_PI_PC];
     u->row_offsets = calloc(u->n, sizeof *u->row_offsets);
     u->row_spread = calloc(u->n, sizeof *u->row_spread);
     if (!u->row_offsets || !u->row_spread) return false;
+    *why = damaged;
     for (uint32_t i = 0; i < u->n; i++) {
         uint64_t ignored, shape = access[i] >> 32;
         const unsigned k = pl_packed_insn(pc[i]);
@@ -277,14 +283,14 @@ bool pl_unpack_offsets(pl_unpacker *u, uint32_t row, int64_t *offset, const char
 {
     const uint64_t *mask = pl_unpack_column(u, PL_PM_MASK, why), *access;
     if (!mask || !(access = pl_unpack_column(u, PL_PM_ACCESS, why))) return false;
-    *why = damaged;
-    if (!u->row_offsets && !find_offsets(u, mask, access)) {
+    if (!u->row_offsets && !find_offsets(u, mask, access, why)) {
         free(u->row_offsets);
         free(u->row_spread);
         u->row_offsets = NULL;
         u->row_spread = NULL;
         return false;
     }
+    *why = damaged;
     const uint8_t *at = u->row_offsets[row];
     if (!at || !mask[row]) return false;
     uint64_t sum = 0, v;

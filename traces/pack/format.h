@@ -223,8 +223,10 @@ typedef struct pl_unpacker {
     bool *row_spread;            /* whether those are in the form of PL_SHAPE_BITS */
 } pl_unpacker;
 
-/* Looks at the frame of a block: NULL, or why it is none. The object holds a copy of the bytes. */
-const char *pl_unpack_open(pl_unpacker *u, pl_packed_stream stream, const void *bytes, size_t n);
+/* Looks at the frame of a block; false with *why when it is damaged or memory ran out (*why NULL).
+ * The object holds a copy of the bytes. */
+bool pl_unpack_open(pl_unpacker *u, pl_packed_stream stream, const void *bytes, size_t n,
+                    const char **why);
 /* The values of a column; NULL with *why when the block is damaged or memory ran out (*why NULL).
  */
 const uint64_t *pl_unpack_column(pl_unpacker *u, unsigned column, const char **why);
