@@ -111,7 +111,9 @@ static int run_host_function(const cuda_op *op)
     /* It may wait for other threads, which may call this library. */
     cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
+    cuda_self.callback = true;
     op->u.host.fn(op->u.host.arg);
+    cuda_self.callback = false;
     pthread_mutex_lock(&cuda.lock);
     cuda_host_enter();
     return CU_OK;
@@ -147,7 +149,9 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 int cuda_submit(cuda_stream *s, cuda_op *op)
 {
     if (s->capture) return cuda_capture_op(s, op);
-    const int error = cuda_execute(s, op);
+    int error =
+        s == &cuda.device[s->device].legacy ? cuda_capture_allows(CUDA_IN_LEGACY_STREAM) : CU_OK;
+    if (!error) error = cuda_execute(s, op);
     if (op->kind == OP_KERNEL) free(op->u.kernel.params);
     return error;
 }

@@ -13,6 +13,8 @@ enum {
     CAPTURE_UNMATCHED = 903,
     CAPTURE_UNJOINED = 904,
     CAPTURE_ISOLATION = 905,
+    CAPTURE_IMPLICIT = 906,
+    CAPTURED_EVENT = 907,
     UPDATE_FAILURE = 910,
     UPDATE_ERROR = 1,
     UPDATE_TOPOLOGY = 2,
@@ -849,6 +851,36 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
     return t && from && join(t, from) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
+/* Does the capture of the stream not allow such a call? */
+static bool forbids(const cuda_stream *s, cuda_unsafe what)
+{
+    enum { THREAD_LOCAL = 1, RELAXED = 2, NON_BLOCKING = 1 };
+    const cuda_capture *c = s->capture;
+    if (!c || s->device != cuda_self.device) return false;
+    if (what == CUDA_WAITS_FOR_DEVICE) return true;
+    if (what == CUDA_IN_LEGACY_STREAM) return !(s->flags & NON_BLOCKING);
+    return c->mode != RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
+}
+
+int cuda_capture_allows(cuda_unsafe what)
+{
+    int error = CU_OK;
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (!s || !forbids(s, what)) continue;
+        s->capture->invalid = true;
+        error = what == CUDA_IN_LEGACY_STREAM ? CAPTURE_IMPLICIT : CAPTURE_UNSUPPORTED;
+    }
+    return error;
+}
+
+int cuda_capture_event(const cuda_event *e)
+{
+    e->capture->invalid = true;
+    return CAPTURED_EVENT;
+}
+
 int cuda_capture_broken(cuda_stream *s)
 {
     if (s->capture->invalid) return CAPTURE_INVALIDATED;
@@ -868,6 +900,8 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (cuda_capture){.graph = into ? into : cuda_new_graph(),
                         .given = into != NULL,
+                        .mode = mode,
+                        .thread = &cuda_self,
                         .origin = s,
                         .id = ++cuda.ids};
     if (!c->graph) {

@@ -50,6 +50,8 @@ typedef struct cuda_capture {
     cuda_stream *origin;
     uint64_t id;
     bool invalid, given; /* given: the graph is the program's own */
+    int mode;            /* cudaStreamCaptureMode */
+    const void *thread;  /* that began it */
 } cuda_capture;
 
 typedef struct kernel_params {

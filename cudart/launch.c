@@ -49,7 +49,8 @@ static double value(const char *key, const char *unit)
 static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
-    const uint64_t cluster = (uint64_t)l->cluster[0] * l->cluster[1] * l->cluster[2];
+    const uint32_t *c = l->cluster[0] ? l->cluster : f->info.reqcluster;
+    const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
     const int64_t most = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared
                                                     : SHARED_DEFAULT - (int)f->info.static_shared;
     if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MOST_THREADS ||
@@ -60,8 +61,11 @@ static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     const uint32_t *max = f->info.maxntid;
     if (max[0] && threads > (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1))
         return CU_INVALID_VALUE;
-    if (cluster && (cluster > 2 * MOST_PORTABLE || l->grid.x % l->cluster[0] ||
-                    l->grid.y % l->cluster[1] || l->grid.z % l->cluster[2]))
+    if (cluster &&
+        (cluster > 2 * MOST_PORTABLE || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
+        return 912;
+    if (l->cluster[0] && f->info.reqcluster[0] &&
+        memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
         return 912;
     pl_occupancy_info o;
     if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,

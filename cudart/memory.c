@@ -412,7 +412,8 @@ int pl_cudaMalloc(void **p, size_t size)
     if (!p) return CU_INVALID_VALUE;
     *p = NULL;
     if (!size) return CU_OK;
-    const int error = cuda_alloc_device(size, cuda_self.device, false, &address);
+    int error = cuda_capture_allows(CUDA_ALLOCATES);
+    if (!error) error = cuda_alloc_device(size, cuda_self.device, false, &address);
     cuda_clock_alloc(false);
     if (!error) *p = (void *)(uintptr_t)address;
     return error;
@@ -420,6 +421,8 @@ int pl_cudaMalloc(void **p, size_t size)
 
 int pl_cudaFree(void *p)
 {
+    const int error = cuda_capture_allows(CUDA_ALLOCATES);
+    if (error) return error;
     cuda_wait(NULL);
     cuda_flush();
     if (!p) return CU_OK;
@@ -450,7 +453,8 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
     if (!p || flags > 7) return CU_INVALID_VALUE;
     *p = NULL;
-    return size ? alloc_host(size, MEMORY_HOST, flags, p) : CU_OK;
+    const int error = size ? cuda_capture_allows(CUDA_ALLOCATES) : CU_OK;
+    return size && !error ? alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
 int pl_cudaMallocHost(void **p, size_t size)

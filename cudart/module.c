@@ -291,7 +291,7 @@ int cuda_function_ready(cuda_function *f)
 int cuda_function_of(const void *key, cuda_function **out)
 {
     *out = key ? cuda_table_get(&cuda.functions, key) : NULL;
-    if (!*out) return CU_INVALID_FUNCTION;
+    if (!*out) return key ? CU_INVALID_HANDLE : CU_INVALID_FUNCTION;
     return cuda_function_ready(*out);
 }
 

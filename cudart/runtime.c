@@ -167,6 +167,7 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     cuda_host_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
+    if (!error && cuda_self.callback && how == CUDA_WORK) return CU_NOT_PERMITTED;
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
 }
 

@@ -192,6 +192,7 @@ typedef struct cuda_thread {
     double call_start;
     bool charged;    /* its time on the host has been counted */
     int64_t number;  /* of the thread, from 1; 0: it has made no call yet */
+    bool callback;   /* the thread is in a function that the stream has called */
     bool per_thread; /* the running call is of the variant whose default stream is the thread's */
     cuda_stream *stream[CUDA_DEVICES];
     unsigned depth; /* of the stack of launch configurations */
@@ -398,6 +399,16 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
 int cuda_capture_op(cuda_stream *s, const cuda_op *op);
 int cuda_capture_record(cuda_stream *s, cuda_event *e);
 int cuda_capture_wait(cuda_stream *s, const cuda_event *e);
+/* Calls that captures under way may not allow, and then are invalid from now on: the error to
+ * return. */
+typedef enum cuda_unsafe {
+    CUDA_ALLOCATES, /* or frees */
+    CUDA_WAITS_FOR_DEVICE,
+    CUDA_IN_LEGACY_STREAM
+} cuda_unsafe;
+int cuda_capture_allows(cuda_unsafe what);
+/* An event of a capture is asked for. */
+int cuda_capture_event(const cuda_event *e);
 /* A call that a capturing stream does not allow: the capture is invalid from now on. */
 int cuda_capture_broken(cuda_stream *s);
 

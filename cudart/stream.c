@@ -142,6 +142,8 @@ int pl_cudaStreamQuery(void *stream)
 
 int pl_cudaDeviceSynchronize(void)
 {
+    const int error = cuda_capture_allows(CUDA_WAITS_FOR_DEVICE);
+    if (error) return error;
     cuda_wait(NULL);
     cuda_flush();
     return cuda.sticky;
@@ -223,7 +225,9 @@ int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsi
     if (cuda_stream_of(stream)->capture) return cuda_capture_broken(cuda_stream_of(stream));
     cuda_host_leave();
     pthread_mutex_unlock(&cuda.lock);
+    cuda_self.callback = true;
     fn(stream, CU_OK, arg);
+    cuda_self.callback = false;
     pthread_mutex_lock(&cuda.lock);
     cuda_host_enter();
     return CU_OK;
@@ -284,7 +288,7 @@ int pl_cudaEventSynchronize(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
-    if (e->capture) return 907; /* cudaErrorCapturedEvent */
+    if (e->capture) return cuda_capture_event(e);
     if (e->recorded) cuda_clock_wait(e->time);
     cuda_flush();
     return CU_OK;
@@ -294,7 +298,7 @@ int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
-    if (e->capture) return 907;
+    if (e->capture) return cuda_capture_event(e);
     const bool busy = e->recorded && e->time > cuda.now;
     if (e->recorded) cuda_clock_poll(e->time);
     cuda_flush();
@@ -308,6 +312,7 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
     if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
         (a->flags | b->flags) & EVENT_NO_TIMING)
         return CU_INVALID_HANDLE;
+    if (a->time > cuda.now || b->time > cuda.now) return CU_NOT_READY;
     *ms = (float)((b->time - a->time) * 1e-6);
     return CU_OK;
 }

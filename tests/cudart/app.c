@@ -259,7 +259,8 @@ static void errors(void)
     EXPECT(cudaPeekAtLastError(), CU_INVALID_VALUE);
     EXPECT(cudaGetLastError(), CU_INVALID_VALUE);
     EXPECT(cudaGetLastError(), 0);
-    EXPECT(cudaLaunchKernel(shadow_total, shape(1), shape(1), NULL, 0, NULL), CU_INVALID_FUNCTION);
+    EXPECT(cudaLaunchKernel(shadow_total, shape(1), shape(1), NULL, 0, NULL), CU_INVALID_HANDLE);
+    EXPECT(cudaLaunchKernel(NULL, shape(1), shape(1), NULL, 0, NULL), CU_INVALID_FUNCTION);
     EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
     EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
     cudaGetLastError();
@@ -517,6 +518,7 @@ static const struct {
     {"graph_captured_memory", graph_captured_memory},
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},
+    {"capture_rules", capture_rules},
     {"link", link_ptx},
     {"virtual_memory", virtual_memory},
     {"ipc", ipc},

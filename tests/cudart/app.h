@@ -107,6 +107,7 @@ void graph_memory(void);
 void graph_captured_memory(void);
 void graph_condition(void);
 void graph_object(void);
+void capture_rules(void);
 void link_ptx(void);
 /* Of app_devices.c. */
 void devices(void);

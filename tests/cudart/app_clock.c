@@ -19,14 +19,16 @@ void clock_(void)
     for (int k = 0; k < 3; k++) EXPECT(cudaEventCreate(&e[k]), 0);
     EXPECT(cudaEventRecord(e[0], s[0]), 0);
     EXPECT(cudaEventRecord(e[1], s[0]), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), CU_NOT_READY);
+    EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
     EXPECT(ms * 1e6f + 0.5f, 1000);
-    EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaEventRecord(e[0], s[0]), 0);
     EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s[0]), 0);
     EXPECT(cudaEventRecord(e[1], s[0]), 0);
     EXPECT(cudaMemcpyAsync((char *)d + BYTES, pinned, BYTES, COPY_H2D, s[1]), 0);
     EXPECT(cudaEventRecord(e[2], s[1]), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
     EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
     EXPECT(ms * 1e3f + 0.5f, 1 + 1000 + 1);
     EXPECT(cudaEventElapsedTime(&ms, e[0], e[2]), 0);

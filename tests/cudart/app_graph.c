@@ -196,3 +196,43 @@ void link_ptx(void)
     EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
     EXPECT(result, 42);
 }
+
+static int in_host_function;
+
+static void allocate(void *unused)
+{
+    void *p;
+    (void)unused;
+    in_host_function = cudaMalloc(&p, 16);
+}
+
+/* What captures forbid, by mode (global, thread-local, relaxed), as an H200 answers (probe
+ * host.capture), and functions of the host (host.order). */
+void capture_rules(void)
+{
+    static const int allocates[] = {900, 900, 0};
+    void *s, *other, *d, *p, *graph;
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamCreateWithFlags(&other, 1), 0);
+    for (int mode = 0; mode < 3; mode++)
+        for (int call = 0; call < 5; call++) {
+            int h = 0, answer = call == 1 || call == 2 ? 906 : call == 0 ? 900 : allocates[mode];
+            EXPECT(cudaStreamBeginCapture(s, mode), 0);
+            EXPECT(call == 0   ? cudaDeviceSynchronize()
+                   : call == 1 ? cudaMemcpy(d, &h, 4, COPY_H2D)
+                   : call == 2 ? cudaMemset(d, 0, 4)
+                   : call == 3 ? cudaMalloc(&p, 64)
+                               : cudaFree(NULL),
+                   answer);
+            EXPECT(cudaStreamEndCapture(s, &graph), answer ? 901 : 0);
+        }
+    EXPECT(cudaStreamBeginCapture(other, 0), 0);
+    EXPECT(cudaMemset(d, 0, 4), 0); /* it does not wait for that stream */
+    EXPECT(cudaStreamEndCapture(other, &graph), 0);
+    EXPECT(cudaLaunchHostFunc(s, allocate, NULL), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(in_host_function, CU_NOT_PERMITTED);
+    EXPECT(cudaMalloc(&p, 16), 0);
+    cudaGetLastError();
+}
