@@ -345,13 +345,13 @@ int pl_cudaDeviceGetSharedMemConfig(int *config)
 
 /* ---- limits ---- */
 
-enum { LIMITS = 12 };
-static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};
+enum { LIMITS = 10, LAST_LIMIT = 9 };
+static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
 
 int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
     if (!value || limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
-    if (limit == 3) return CU_UNSUPPORTED_LIMIT;
+    if (limit == 3 || limit == LAST_LIMIT) return CU_UNSUPPORTED_LIMIT;
     *value = cuda_here()->limit[limit] ? cuda_here()->limit[limit] : limits[limit];
     return CU_OK;
 }
@@ -359,7 +359,7 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
 int pl_cudaDeviceSetLimit(int limit, size_t value)
 {
     if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
-    if (limit == 3) return CU_UNSUPPORTED_LIMIT;
+    if (limit == 3 || limit == LAST_LIMIT) return CU_UNSUPPORTED_LIMIT;
     if (limit == 0 && value > 512 << 10) return CU_INVALID_VALUE;
     if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
     cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
