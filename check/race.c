@@ -185,7 +185,8 @@ static bool compare(pl_visit *v, pl_touch t, unsigned lane, const place *p, unsi
     if (x->flags & v->self.flags & PL_ACCESS_ATOMIC && x->block == v->self.block)
         return false; /* scopes reach the own block, whatever orders the two */
     if (before(v, x, t, lane)) {
-        if (fenced_off(v, x, t, lane)) suspected(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);
+        if ((v->proxy || (x->flags ^ v->self.flags) & PL_ACCESS_PATHS) && fenced_off(v, x, t, lane))
+            suspected(v, x, PL_FK_RACE_PROXY, t, lane, p, bytes);
         return true;
     }
     if (!((x->flags | v->self.flags) & PL_ACCESS_WRITES) || heard_of(v, x, t, lane)) return false;
@@ -273,7 +274,7 @@ static void enter_write(pl_visit *v, pl_cell *c, pl_touch t, unsigned lane, cons
 }
 
 /* Enters [p, p + bytes) for one lane. */
-void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
+static void enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
 {
     pl_shadow *s = p->owner ? &p->owner->shadow : &v->k->shadow;
     pl_contexts *pool = p->owner ? &p->owner->contexts : &v->k->contexts;
@@ -309,6 +310,11 @@ void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
                 enter_read(v, &c[j], t, lane, p, bytes);
         done += here;
     }
+}
+
+void pl_visit_enter(pl_visit *v, unsigned lane, const place *p, unsigned bytes)
+{
+    enter(v, lane, p, bytes);
 }
 
 /* ---- what was found ---- */
@@ -439,7 +445,7 @@ static void access_memory(pl_warp *w, const pl_insn *i)
         const unsigned l = (unsigned)__builtin_ctz(m);
         if (!pl_place_of(w, l, space, addr[l], bytes, &at[l]) || !at[l].bytes) continue;
         found |= 1u << l;
-        pl_visit_enter(&v, l, &at[l], bytes);
+        enter(&v, l, &at[l], bytes);
     }
     found &= pl_mem_execute(w, i, x);
     for (uint32_t m = strong ? found : 0; m; m &= m - 1) {
@@ -470,7 +476,7 @@ static void other_memory(pl_warp *w, const pl_insn *i)
         place p;
         if ((e->space == PL_SP_SHARED || e->space == PL_SP_GLOBAL) && e->size &&
             pl_place_of(w, l, (pl_space)e->space, e->addr[l], e->size, &p) && p.bytes)
-            pl_visit_enter(&v, l, &p, e->size);
+            enter(&v, l, &p, e->size);
     }
     w->fx = fx;
     pl_visit_close(&v, i);
@@ -510,7 +516,7 @@ static void copy_async(pl_warp *w, const pl_insn *i)
                 pl_place_of(w, l, write ? PL_SP_SHARED : PL_SP_GLOBAL, write ? to[l] : from[l],
                             here, &p) &&
                 p.bytes)
-                pl_visit_enter(&v, l, &p, here);
+                enter(&v, l, &p, here);
         }
         pl_visit_close(&v, i);
     }
