@@ -7,8 +7,7 @@
 
 enum {
     DRIVER_NOT_FOUND = 500,
-    REFUSED = 8, /* of cuda_entry_point.versions */
-    DRIVER_INVALID_HANDLE = 400,
+    REFUSED = 8,        /* of cuda_entry_point.versions */
     BUFFER_POINTER = 1, /* of `extra` of a launch */
     BUFFER_SIZE = 2,
     LOG_BUFFER = 5, /* CUjit_option */
@@ -17,22 +16,6 @@ enum {
     MEMORY_OF_ARRAY = 3,
     WRAPPER_MAGIC = 0x466243B1
 };
-
-/* Numbers of the runtime that the driver does not have. */
-int cuda_driver_error(int error)
-{
-    switch (error) {
-    case CU_INVALID_FUNCTION: return DRIVER_INVALID_HANDLE;
-    case CU_INVALID_CONFIGURATION:
-    case CU_INVALID_PITCH:
-    case CU_INVALID_SYMBOL:
-    case CU_INVALID_CHANNEL:
-    case CU_INVALID_DIRECTION:
-    case 26:
-    case 27: return CU_INVALID_VALUE;
-    default: return error;
-    }
-}
 
 /* ---------------------------------------------------------------- device and context */
 
@@ -580,7 +563,7 @@ int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, u
 {
     const cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
     cuda_stream *s = cuda_stream_of(stream);
-    if (!s) return DRIVER_INVALID_HANDLE;
+    if (!s) return CU_INVALID_HANDLE;
     if (!params && extra) {
         const int device = cuda_self.device;
         cuda_self.device = s->device;
@@ -739,7 +722,7 @@ int pl_cuMemcpy2DAsync_v2(const void *params, void *stream)
     const copy_2d *p = params;
     cuda_stream *s = cuda_stream_of(stream);
     if (!p) return CU_INVALID_VALUE;
-    if (!s) return DRIVER_INVALID_HANDLE;
+    if (!s) return CU_INVALID_HANDLE;
     cuda_op op = {.kind = OP_COPY,
                   .u.copy = {.from = side_2d(p->from_type, p->from_host, p->from_device,
                                              p->from_array, p->from_pitch, p->from_x, p->from_y),
@@ -770,7 +753,7 @@ static int set_in(uint64_t to, size_t pitch, unsigned value, unsigned element, s
                   size_t height, void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
-    if (!s) return DRIVER_INVALID_HANDLE;
+    if (!s) return CU_INVALID_HANDLE;
     cuda_op op = {.kind = OP_SET,
                   .u.set = {.p = POINTER(to),
                             .pitch = pitch,

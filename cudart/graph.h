@@ -93,15 +93,20 @@ int cuda_run_graph(cuda_stream *s, cuda_graph *g);
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c);
 /* Values of handles are what they are at the beginning of a launch. */
 void cuda_reset_conditions(const cuda_graph *g);
+int cuda_capture_free(cuda_stream *s, void *p);
+void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from);
+void cuda_drop_user_objects(cuda_graph *g);
+
+/* graph_memory.c */
+/* The op that allocates, and the one that frees memory of a graph. */
 int cuda_graph_memory_op(size_t bytes, cuda_op *op);
+int cuda_graph_memory_free_op(const void *p, cuda_op *op);
+int cuda_graph_memory_execute(const cuda_op *op);
 /* Whether a graph will have memory there. */
 bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes);
-int cuda_capture_free(cuda_stream *s, void *p);
-int cuda_graph_memory_execute(const cuda_op *op);
+/* A node that named it is gone. */
 void cuda_graph_memory_drop(cuda_graph_memory *m);
 /* Memory that the graph has not freed goes back. */
 void cuda_graph_memory_free_all(const cuda_graph *g);
-void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from);
-void cuda_drop_user_objects(cuda_graph *g);
 
 #endif

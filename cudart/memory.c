@@ -1,410 +1,8 @@
-/* memory.c - allocations: device, pinned, registered and managed memory.
- *
- * The host and all devices have one address space. An allocation is mapped into every device that
- * reaches it: that of device memory into its own and into those with access to it as peers. Device
- * memory has addresses of a window that is reserved and closed to the host, so that a host access
- * to it fails as on a machine with a GPU; its bytes lie elsewhere. Pinned and managed memory has
- * the address that it has on the host. */
-#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, process_vm_readv */
+/* memory.c - the calls that allocate, release, register and describe memory. */
 #include "cudart/state.h"
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
-enum {
-    GRAIN = 512,         /* of addresses of small allocations */
-    BIG = 1 << 20,       /* from this size on: */
-    BIG_GRAIN = 2 << 20, /* their grain */
-    SLACK = 64,          /* readable bytes behind every allocation (pl_map_device) */
-    PITCH = 512          /* of cudaMallocPitch */
-};
-
-typedef struct cuda_hole {
-    uint64_t address, size;
-} cuda_hole;
-
-static uint64_t page(void)
-{
-    return (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t round_up(uint64_t n, uint64_t grain)
-{
-    return (n + grain - 1) / grain * grain;
-}
-
-/* ---------------------------------------------------------------- addresses */
-
-/* Half of the window is for what the library allocates itself: variables of modules and the like,
- * with a part for each device. */
-void cuda_window_open(void)
-{
-    static const uint64_t wanted =
-        UINT64_C(0x7c0000000000); /* far from where Linux puts libraries */
-    uint64_t size = UINT64_C(1) << 40;
-    void *p = MAP_FAILED;
-    for (; size >= UINT64_C(1) << 32; size >>= 2) {
-        p = mmap((void *)(uintptr_t)wanted, size, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (p != MAP_FAILED) break;
-    }
-    cuda.window = p == MAP_FAILED ? wanted : (uintptr_t)p;
-    cuda.window_end = cuda.window + size;
-    cuda.next = cuda.window + size / 2;
-    const uint64_t part = size / 2 / (unsigned)cuda.devices;
-    for (int d = 0; d < cuda.devices; d++)
-        pl_gpu_unify(cuda.device[d].gpu, cuda.window + (unsigned)d * part);
-}
-
-static bool in_window(uint64_t address)
-{
-    return address - cuda.window < cuda.window_end - cuda.window;
-}
-
-/* Addresses that were given back are used again for allocations of the same size. */
-static uint64_t take_addresses(uint64_t size)
-{
-    for (size_t k = cuda.nholes; k-- > 0;)
-        if (cuda.hole[k].size == size) {
-            const uint64_t address = cuda.hole[k].address;
-            cuda.hole[k] = cuda.hole[--cuda.nholes];
-            return address;
-        }
-    const uint64_t grain = size >= BIG ? BIG_GRAIN : GRAIN, at = round_up(cuda.next, grain);
-    if (size > cuda.window_end - at) return 0;
-    cuda.next = at + size + GRAIN; /* so that overruns hit nothing */
-    return at;
-}
-
-static void give_addresses(uint64_t address, uint64_t size)
-{
-    if (cuda.nholes == cuda.cap_holes) {
-        const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
-        cuda_hole *more = realloc(cuda.hole, cap * sizeof *more);
-        if (!more) return; /* they are not used again */
-        cuda.hole = more;
-        cuda.cap_holes = cap;
-    }
-    cuda.hole[cuda.nholes++] = (cuda_hole){address, size};
-}
-
-/* ---------------------------------------------------------------- the list */
-
-/* The first allocation that starts behind the address. */
-static size_t position(uint64_t address)
-{
-    size_t lo = 0, hi = cuda.alloc.n;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        if (cuda.alloc.at[mid].address <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
-const cuda_alloc *cuda_alloc_find(uint64_t address)
-{
-    const size_t k = position(address);
-    const cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
-    return a && address - a->address < a->size ? a : NULL;
-}
-
-static bool keep(const cuda_alloc *a)
-{
-    if (cuda.alloc.n == cuda.alloc.cap) {
-        const size_t cap = cuda.alloc.cap ? 2 * cuda.alloc.cap : 64;
-        cuda_alloc *more = realloc(cuda.alloc.at, cap * sizeof *more);
-        if (!more) return false;
-        cuda.alloc.at = more;
-        cuda.alloc.cap = cap;
-    }
-    const size_t k = position(a->address);
-    memmove(&cuda.alloc.at[k + 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof *a);
-    cuda.alloc.at[k] = *a;
-    cuda.alloc.at[k].start = cuda.now;
-    cuda.alloc.n++;
-    return true;
-}
-
-static const char *const names[] = {"", "host memory", "device memory", "managed memory"};
-
-/* "device memory of cudaMalloc, call 3, in main+0x42". NULL: no memory. */
-static char *site_of(const cuda_alloc *a)
-{
-    char caller[200], text[400];
-    cuda_caller(caller, sizeof caller);
-    snprintf(text, sizeof text, "%s of %s, call %lld%s%s", names[a->type],
-             cuda_self.call ? cuda_self.call : "the program", (long long)cuda_self.call_id,
-             caller[0] ? ", in " : "", caller);
-    return strdup(text);
-}
-
-static pl_status map(int device, const cuda_alloc *a)
-{
-    return pl_map_device(cuda.device[device].gpu, a->address, a->size, a->bytes,
-                         a->site ? a->site : names[a->type]);
-}
-
-/* Takes it from devices 0 to n - 1. */
-static void unmap(const cuda_alloc *a, int n)
-{
-    for (int d = 0; d < n; d++)
-        if (a->reach >> d & 1) pl_free_device(cuda.device[d].gpu, a->address);
-}
-
-/* Bits of the devices that reach the memory of a device as its peers, and of itself. */
-static unsigned reach_of(int owner)
-{
-    unsigned all = 1u << owner;
-    for (int d = 0; d < cuda.devices; d++)
-        if (cuda.device[d].peers >> owner & 1) all |= 1u << d;
-    return all;
-}
-
-int cuda_publish(const cuda_alloc *of)
-{
-    cuda_alloc a = *of;
-    pl_status st = PL_OK;
-    int d = 0;
-    a.site = cuda.options.check ? site_of(of) : NULL;
-    for (; d < cuda.devices && st == PL_OK; d++)
-        if (a.reach >> d & 1) st = map(d, &a);
-    if (st == PL_OK && keep(&a)) return CU_OK;
-    unmap(&a, st == PL_OK ? d : d - 1);
-    free(a.site);
-    return st == PL_OK || st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
-}
-
-static int reach(cuda_alloc *a, int device, bool can)
-{
-    const unsigned bit = 1u << device;
-    if (can == ((a->reach & bit) != 0)) return CU_OK;
-    if (can && map(device, a) != PL_OK) return CU_MEMORY_ALLOCATION;
-    if (!can) pl_free_device(cuda.device[device].gpu, a->address);
-    a->reach ^= bit;
-    return CU_OK;
-}
-
-int cuda_reach(uint64_t address, int device, bool can)
-{
-    const size_t k = position(address);
-    return k ? reach(&cuda.alloc.at[k - 1], device, can) : CU_INVALID_VALUE;
-}
-
-/* Pools and virtual memory management give access by calls of their own. */
-int cuda_reach_all(int owner, int device, bool can)
-{
-    int error = CU_OK;
-    for (size_t k = 0; !error && k < cuda.alloc.n; k++) {
-        cuda_alloc *a = &cuda.alloc.at[k];
-        if (a->type == MEMORY_DEVICE && a->device == owner && !a->pooled && !a->physical)
-            error = reach(a, device, can);
-    }
-    return error;
-}
-
-uint64_t cuda_device_bytes(void)
-{
-    double bytes = 0;
-    return pl_gpu_value(cuda.device[0].gpu, "device.memory", "B", &bytes) ? (uint64_t)bytes
-                                                                          : UINT64_C(16) << 30;
-}
-
-static uint8_t *pages(uint64_t room)
-{
-    void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
-    return p == MAP_FAILED ? NULL : p;
-}
-
-/* Memory for an allocation that has its address. */
-static int fill(cuda_alloc *a)
-{
-    uint64_t *used = &cuda.device[a->device].used;
-    if (a->size > cuda_device_bytes() || *used > cuda_device_bytes() - a->size)
-        return CU_MEMORY_ALLOCATION;
-    a->reach = a->pooled ? 1u << a->device : reach_of(a->device);
-    if (a->size < BIG) {
-        a->bytes = calloc(1, a->size + SLACK);
-    } else {
-        a->room = round_up(a->size + SLACK, page());
-        a->bytes = pages(a->room);
-    }
-    const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
-    if (error && a->room && a->bytes)
-        munmap(a->bytes, a->room);
-    else if (error)
-        free(a->bytes);
-    if (!error) *used += a->size;
-    return error;
-}
-
-uint64_t cuda_reserve_addresses(uint64_t size)
-{
-    return take_addresses(round_up(size, GRAIN));
-}
-
-void cuda_return_addresses(uint64_t address, uint64_t size)
-{
-    give_addresses(address, round_up(size, GRAIN));
-}
-
-int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out)
-{
-    cuda_alloc a = {.size = size, .type = MEMORY_DEVICE, .device = device, .pooled = pooled};
-    *out = 0;
-    if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
-    a.address = cuda_reserve_addresses(size);
-    if (!a.address) return CU_MEMORY_ALLOCATION;
-    const int error = fill(&a);
-    if (error)
-        cuda_return_addresses(a.address, size);
-    else
-        *out = a.address;
-    return error;
-}
-
-int cuda_alloc_at(uint64_t address, uint64_t size, int device)
-{
-    cuda_alloc a = {.address = address,
-                    .size = size,
-                    .type = MEMORY_DEVICE,
-                    .device = device,
-                    .pooled = true,
-                    .fixed = true};
-    return fill(&a);
-}
-
-int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
-{
-    cuda_alloc a = {.size = size,
-                    .type = MEMORY_DEVICE,
-                    .device = cuda_self.device,
-                    .reach = reach_of(cuda_self.device),
-                    .fd = fd};
-    a.room = round_up(size + SLACK, page());
-    void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    a.bytes = p;
-    a.address = p == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
-    const int error = a.address ? cuda_publish(&a) : CU_MEMORY_ALLOCATION;
-    if (error) {
-        if (a.address) cuda_return_addresses(a.address, size);
-        if (p != MAP_FAILED) munmap(p, a.room);
-        close(fd);
-        return error;
-    }
-    cuda_here()->used += size;
-    *out = a.address;
-    return CU_OK;
-}
-
-int cuda_share(uint64_t address)
-{
-    const size_t k = position(address);
-    cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
-    if (!a || a->address != address || a->fd > 0) return a && a->address == address ? a->fd : -1;
-    const uint64_t room = round_up(a->size + SLACK, page());
-    const int fd = memfd_create("ptxloom", MFD_CLOEXEC);
-    void *p = fd >= 0 && ftruncate(fd, (off_t)room) == 0
-                  ? mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                  : MAP_FAILED;
-    if (p == MAP_FAILED) {
-        if (fd >= 0) close(fd);
-        return -1;
-    }
-    memcpy(p, a->bytes, a->size);
-    unmap(a, cuda.devices);
-    if (a->room)
-        munmap(a->bytes, a->room);
-    else
-        free(a->bytes);
-    a->bytes = p;
-    a->room = room;
-    for (int d = 0; d < cuda.devices; d++)
-        if (a->reach >> d & 1 && map(d, a) != PL_OK) return -1;
-    return a->fd = fd;
-}
-
-/* Memory of the host that the GPU reaches at the same address. */
-static int alloc_host(uint64_t size, int type, unsigned flags, void **out)
-{
-    cuda_alloc a = {.size = size,
-                    .type = type,
-                    .device = cuda_self.device,
-                    .reach = CUDA_ALL_DEVICES,
-                    .flags = flags};
-    a.room = round_up(size + SLACK, page());
-    a.bytes = pages(a.room);
-    if (!a.bytes) return CU_MEMORY_ALLOCATION;
-    a.address = (uintptr_t)a.bytes;
-    const int error = cuda_publish(&a);
-    if (error) munmap(a.bytes, a.room);
-    if (!error) *out = a.bytes;
-    return error;
-}
-
-/* The allocation must begin there and be of one of the types (a set of bits). */
-int cuda_release(uint64_t address, unsigned types)
-{
-    const size_t k = position(address);
-    if (!k || cuda.alloc.at[k - 1].address != address) return CU_INVALID_VALUE;
-    const cuda_alloc a = cuda.alloc.at[k - 1];
-    if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
-    unmap(&a, cuda.devices);
-    cuda_note_allocation(&a, cuda.now);
-    memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
-    cuda.alloc.n--;
-    if (a.type == MEMORY_DEVICE) {
-        if (!a.fixed) cuda_return_addresses(a.address, a.size);
-        if (!a.physical) cuda.device[a.device].used -= a.size;
-    }
-    free(a.site);
-    if (a.fd > 0) close(a.fd);
-    if (a.room)
-        munmap(a.bytes, a.room);
-    else if (!a.registered && !a.physical)
-        free(a.bytes);
-    return CU_OK;
-}
-
-uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
-{
-    for (int d = 0; d < cuda.devices; d++) {
-        uint8_t *view = pl_device_view(cuda.device[d].gpu, address, bytes);
-        if (!view) continue;
-        if (device) *device = d;
-        return view;
-    }
-    return NULL;
-}
-
-uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
-{
-    const uint64_t address = (uintptr_t)p;
-    const cuda_alloc *a = cuda_alloc_find(address);
-    if (device) *device = a != NULL;
-    if (a) {
-        uint64_t there = a->size - (address - a->address); /* with what is mapped behind it */
-        for (const cuda_alloc *b = a; bytes > there && b->physical; there += b->size) {
-            const cuda_alloc *next = cuda_alloc_find(b->address + b->size);
-            if (!next || !next->physical || next->bytes != b->bytes + b->size) break;
-            b = next;
-        }
-        if (bytes <= there) return a->bytes + (address - a->address);
-        return a->type == MEMORY_DEVICE ? NULL : (uint8_t *)(uintptr_t)p;
-    }
-    uint8_t *view = cuda_view(address, bytes, NULL); /* variables of modules */
-    if (view && device) *device = true;
-    if (view || in_window(address)) return view;
-    return (uint8_t *)(uintptr_t)p;
-}
-
-/* ---------------------------------------------------------------- the calls */
+enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
 
 int pl_cudaMalloc(void **p, size_t size)
 {
@@ -433,7 +31,7 @@ int pl_cudaFree(void *p)
 int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 {
     if (!p || !pitch) return CU_INVALID_VALUE;
-    *pitch = round_up(width, PITCH);
+    *pitch = cuda_round_up(width, PITCH);
     if (height && *pitch > SIZE_MAX / height) return CU_MEMORY_ALLOCATION;
     return pl_cudaMalloc(p, *pitch * height);
 }
@@ -441,7 +39,7 @@ int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 int pl_cudaMalloc3D(cuda_pitched *out, cuda_extent extent)
 {
     if (!out) return CU_INVALID_VALUE;
-    const size_t pitch = round_up(extent.width, PITCH);
+    const size_t pitch = cuda_round_up(extent.width, PITCH);
     const size_t rows = extent.height * extent.depth;
     if ((extent.depth && rows / extent.depth != extent.height) || (rows && pitch > SIZE_MAX / rows))
         return CU_MEMORY_ALLOCATION;
@@ -454,7 +52,7 @@ int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
     if (!p || flags > 7) return CU_INVALID_VALUE;
     *p = NULL;
     const int error = size ? cuda_capture_allows(CUDA_ALLOCATES) : CU_OK;
-    return size && !error ? alloc_host(size, MEMORY_HOST, flags, p) : error;
+    return size && !error ? cuda_alloc_host(size, MEMORY_HOST, flags, p) : error;
 }
 
 int pl_cudaMallocHost(void **p, size_t size)
@@ -474,22 +72,7 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
 {
     if (!p || !size || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
-    return alloc_host(size, MEMORY_MANAGED, flags, p);
-}
-
-/* The emulator may read a little beyond the end of memory. Where the program has nothing there, a
- * page is put there. */
-static bool readable_beyond(uintptr_t end)
-{
-    char bytes[SLACK];
-    const struct iovec to = {bytes, SLACK}, from = {(void *)end, SLACK};
-    if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == SLACK) return true;
-    const uintptr_t next = round_up(end, page());
-    void *p = mmap((void *)next, page(), PROT_READ,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-    if (p == (void *)next) return true;
-    if (p != MAP_FAILED) munmap(p, page()); /* an old kernel takes the address for a wish */
-    return end + SLACK <= next;
+    return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
 
 int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
@@ -503,7 +86,7 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .reach = CUDA_ALL_DEVICES,
                           .flags = flags,
                           .registered = true};
-    if (!readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
+    if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return cuda_publish(&a);
 }
 
@@ -545,7 +128,7 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
     *out = (cuda_pointer_attributes){.device = -2, .host_pointer = (void *)(uintptr_t)p};
     int device = a ? a->device : 0;
     if (!a && !(p && cuda_view((uintptr_t)p, 1, &device))) return CU_OK;
-    out->type = a ? a->type : in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
+    out->type = a ? a->type : cuda_in_window((uintptr_t)p) ? MEMORY_DEVICE : MEMORY_MANAGED;
     out->device = device;
     out->device_pointer = (void *)(uintptr_t)p;
     out->host_pointer = out->type == MEMORY_DEVICE ? NULL : (void *)(uintptr_t)p;
@@ -558,7 +141,7 @@ static bool managed(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->type != MEMORY_MANAGED)
-        return p && cuda_view((uintptr_t)p, bytes, NULL) && !in_window((uintptr_t)p);
+        return p && cuda_view((uintptr_t)p, bytes, NULL) && !cuda_in_window((uintptr_t)p);
     return bytes <= a->size - ((uintptr_t)p - a->address);
 }
 

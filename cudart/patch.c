@@ -4,6 +4,7 @@
  *
  * Only x86-64. A jump of five bytes reaches a table of far jumps that lies near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */
+#include "cudart/image.h"
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <elf.h>
@@ -24,74 +25,12 @@ enum {
     FRAMES = 24 /* callers that are looked at */
 };
 
-/* A file of the program as it is on the disk. */
-typedef struct image {
-    const uint8_t *bytes;
-    size_t size;
-    const Elf64_Sym *symbol;
-    size_t nsymbols;
-    const char *names;
-    size_t names_size;
-} image;
-
-static bool inside(const image *i, uint64_t at, uint64_t n)
-{
-    return at <= i->size && n <= i->size - at;
-}
-
-static bool open_image(const char *path, image *i)
-{
-    struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    *i = (image){0};
-    if (fd < 0) return false;
-    if (fstat(fd, &st) == 0 && st.st_size > (off_t)sizeof(Elf64_Ehdr)) {
-        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p != MAP_FAILED) *i = (image){.bytes = p, .size = (size_t)st.st_size};
-    }
-    close(fd);
-    return i->bytes && memcmp(i->bytes, ELFMAG, SELFMAG) == 0 && i->bytes[EI_CLASS] == ELFCLASS64;
-}
-
-static void close_image(image *i)
-{
-    if (i->bytes) munmap((void *)(uintptr_t)i->bytes, i->size);
-}
-
-/* The full symbol table, which strip removes. */
-static bool find_symbols(image *i)
-{
-    const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i->bytes;
-    if (e->e_shentsize != sizeof(Elf64_Shdr) ||
-        !inside(i, e->e_shoff, (uint64_t)e->e_shnum * sizeof(Elf64_Shdr)))
-        return false;
-    const Elf64_Shdr *s = (const Elf64_Shdr *)(const void *)(i->bytes + e->e_shoff);
-    for (size_t k = 0; k < e->e_shnum; k++) {
-        if (s[k].sh_type != SHT_SYMTAB || s[k].sh_link >= e->e_shnum) continue;
-        const Elf64_Shdr *names = &s[s[k].sh_link];
-        if (!inside(i, s[k].sh_offset, s[k].sh_size) ||
-            !inside(i, names->sh_offset, names->sh_size) || names->sh_size == 0)
-            return false;
-        i->symbol = (const Elf64_Sym *)(const void *)(i->bytes + s[k].sh_offset);
-        i->nsymbols = s[k].sh_size / sizeof(Elf64_Sym);
-        i->names = (const char *)i->bytes + names->sh_offset;
-        i->names_size = names->sh_size;
-        return i->names[i->names_size - 1] == '\0';
-    }
-    return false;
-}
-
-static const char *name_of(const image *i, const Elf64_Sym *s)
-{
-    return s->st_name < i->names_size ? i->names + s->st_name : "";
-}
-
-static const Elf64_Sym *find_symbol(const image *i, const char *name)
+static const Elf64_Sym *find_symbol(const cuda_host_image *i, const char *name)
 {
     for (size_t k = 0; k < i->nsymbols; k++) {
         const Elf64_Sym *s = &i->symbol[k];
         if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-            strcmp(name_of(i, s), name) == 0)
+            strcmp(cuda_host_image_name(i, s), name) == 0)
             return s;
     }
     return NULL;
@@ -128,7 +67,7 @@ static const cuda_entry_point **entry_points(unsigned version, size_t *n)
 }
 
 /* Functions that came and went tell the version. */
-static unsigned version_of(const image *i)
+static unsigned version_of(const cuda_host_image *i)
 {
     if (find_symbol(i, "cudaBindTexture")) return 1;
     return find_symbol(i, "cudaGetDeviceProperties_v2") ? 2 : 4;
@@ -178,7 +117,7 @@ static bool protect(const span *s, int protection)
     return mprotect((void *)(uintptr_t)from, s->end - from, protection) == 0;
 }
 
-static bool redirect(const image *i, const span *s)
+static bool redirect(const cuda_host_image *i, const span *s)
 {
     size_t n, used = 0;
     const cuda_entry_point **e = entry_points(version_of(i), &n);
@@ -190,7 +129,7 @@ static bool redirect(const image *i, const span *s)
         if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF) continue;
         if (at < s->first || s->end - at < NEAR) continue;
         const cuda_entry_point *const *found =
-            bsearch(name_of(i, symbol), e, n, sizeof *e, by_name);
+            bsearch(cuda_host_image_name(i, symbol), e, n, sizeof *e, by_name);
         if (!found || used == n) continue;
         far_jump(table + used * FAR, (*found)->address);
         near_jump((uint8_t *)(uintptr_t)at, table + used * FAR);
@@ -202,7 +141,7 @@ static bool redirect(const image *i, const span *s)
     return good;
 }
 
-static bool contains(const image *i, const char *text)
+static bool contains(const cuda_host_image *i, const char *text)
 {
     return memmem(i->bytes, i->size, text, strlen(text)) != NULL;
 }
@@ -225,61 +164,16 @@ static const char relink[] =
     "redirected. Link it again without -s (and do not strip it), or with nvcc's option -cudart "
     "shared";
 
-/* The function of the file that has the address, which counts as in the file. */
-static const Elf64_Sym *function_at(const image *i, uint64_t address)
-{
-    for (size_t k = 0; k < i->nsymbols; k++) {
-        const Elf64_Sym *s = &i->symbol[k];
-        if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
-            address - s->st_value < s->st_size)
-            return s;
-    }
-    return NULL;
-}
-
-/* "main+0x42" of an address of the program; false: it is in a template of the runtime's headers,
- * whose caller says more. */
-static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
-{
-    image i;
-    const bool opened = open_image(object->dli_fname, &i) || open_image("/proc/self/exe", &i);
-    const uint64_t address = (uintptr_t)code - 1, base = (uintptr_t)object->dli_fbase;
-    const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i.bytes;
-    const uint64_t in_file = opened && e->e_type == ET_EXEC ? address : address - base;
-    const Elf64_Sym *s = opened && find_symbols(&i) ? function_at(&i, in_file) : NULL;
-    const char *name = s ? name_of(&i, s) : "", *slash = strrchr(object->dli_fname, '/');
-    if (s)
-        snprintf(text, room, "%s+0x%llx", name, (unsigned long long)(in_file - s->st_value));
-    else
-        snprintf(text, room, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
-                 (unsigned long long)in_file);
-    const bool template = strncmp(name, "_Z", 2) == 0 &&
-                          strncmp(name + 2 + strspn(name + 2, "LN0123456789"), "cuda", 4) == 0;
-    close_image(&i);
-    return !template;
-}
-
-void cuda_caller(char *text, size_t room)
-{
-    void *frame[FRAMES];
-    Dl_info own, at = {0};
-    const int n = backtrace(frame, FRAMES);
-    text[0] = '\0';
-    if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
-    for (int k = 0; k < n && dladdr(frame[k], &at); k++)
-        if (at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room)) return;
-}
-
 static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
 {
     (void)size;
-    image i;
+    cuda_host_image i;
     const bool first = *(int *)program == 0;
     const char *path = first ? "/proc/self/exe" : o->dlpi_name;
     *(int *)program = 1;
     if (!*path) return 0;
-    if (open_image(path, &i) && i.size > 0) {
-        const bool symbols = find_symbols(&i);
+    if (cuda_host_image_open(path, &i) && i.size > 0) {
+        const bool symbols = cuda_host_image_symbols(&i);
         if (symbols && find_symbol(&i, "__cudaRegisterFatBinary") &&
             find_symbol(&i, "cudaMalloc")) {
             const span s = code_of(o);
@@ -291,7 +185,7 @@ static int patch_object(struct dl_phdr_info *o, size_t size, void *program)
             _exit(2);
         }
     }
-    close_image(&i);
+    cuda_host_image_close(&i);
     return 0;
 }
 

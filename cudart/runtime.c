@@ -2,77 +2,10 @@
  * call enters and leaves here, and they end with the process. */
 #define _DEFAULT_SOURCE /* on_exit */
 #include "cudart/state.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-cuda_state cuda = {.lock = PTHREAD_MUTEX_INITIALIZER};
-_Thread_local cuda_thread cuda_self;
-
-void cuda_say(const char *format, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    fflush(stdout);
-    fprintf(stderr, "ptxloom: %s\n", text);
-}
-
-static void messages_of(pl_gpu *gpu)
-{
-    const size_t n = pl_gpu_diag_count(gpu);
-    if (n) fflush(stdout);
-    for (size_t k = 0; k < n; k++)
-        fputs(pl_gpu_diag(gpu, k, isatty(STDERR_FILENO) && !getenv("NO_COLOR")).rendered, stderr);
-    pl_gpu_diag_clear(gpu);
-}
-
-void cuda_messages(void)
-{
-    for (int d = 0; d < cuda.devices; d++) messages_of(cuda.device[d].gpu);
-}
-
-void cuda_flush(void)
-{
-    for (int d = 0; d < cuda.devices; d++) {
-        size_t n;
-        const char *text = pl_gpu_printed_bytes(cuda.device[d].gpu, &n);
-        if (!text) continue;
-        fwrite(text, 1, n, stdout);
-        fflush(stdout);
-    }
-}
-
-void cuda_fail(int error)
-{
-    if (!cuda.sticky) cuda.sticky = error;
-}
-
-static const struct {
-    int number;
-    const char *name, *text;
-} driver_error[] = {
-#define DRIVER_ERROR(number, name, text) {number, name, text},
-#include "cudart/driver_errors.def"
-#undef DRIVER_ERROR
-};
-enum { DRIVER_ERRORS = sizeof driver_error / sizeof *driver_error };
-
-int cuda_error_number(const char *name)
-{
-    for (int k = 0; name && k < DRIVER_ERRORS; k++)
-        if (strcmp(driver_error[k].name, name) == 0) return driver_error[k].number;
-    for (int k = 1; name && k < 1000; k++) {
-        const char *one = pl_cuda_error(k, NULL);
-        if (one && strcmp(one, name) == 0) return k;
-    }
-    return 0;
-}
 
 /* ---------------------------------------------------------------- begin and end */
 
@@ -113,7 +46,7 @@ static bool open_device(void)
     cuda_device *d = &cuda.device[cuda.devices];
     const pl_status st = pl_gpu_open(&d->gpu, cuda.options.arch);
     if (st != PL_OK) {
-        if (d->gpu) messages_of(d->gpu);
+        if (d->gpu) cuda_messages_of(d->gpu);
         return false;
     }
     d->flags = MAPS_HOST;
@@ -221,37 +154,4 @@ int pl_cudaGetLastError(void)
 int pl_cudaPeekAtLastError(void)
 {
     return cuda_self.last;
-}
-
-const char *pl_cudaGetErrorName(int error)
-{
-    const char *name = pl_cuda_error(error, NULL);
-    return name ? name : "unrecognized error code";
-}
-
-const char *pl_cudaGetErrorString(int error)
-{
-    const char *text = "unrecognized error code";
-    pl_cuda_error(error, &text);
-    return text;
-}
-
-static int driver_text(int error, bool name, const char **out)
-{
-    if (!out) return CU_INVALID_VALUE;
-    *out = NULL;
-    for (int k = 0; k < DRIVER_ERRORS; k++)
-        if (driver_error[k].number == error)
-            *out = name ? driver_error[k].name : driver_error[k].text;
-    return *out ? CU_OK : CU_INVALID_VALUE;
-}
-
-int pl_cuGetErrorName(int error, const char **name)
-{
-    return driver_text(error, true, name);
-}
-
-int pl_cuGetErrorString(int error, const char **text)
-{
-    return driver_text(error, false, text);
 }

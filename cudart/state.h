@@ -240,7 +240,8 @@ int cuda_start(void);
 
 /* A line on standard error: "ptxloom: ...". */
 void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints the diagnostics of all devices and clears them. */
+/* Prints the diagnostics of a device, or of all, and clears them. */
+void cuda_messages_of(pl_gpu *gpu);
 void cuda_messages(void);
 /* Text that kernels have printed goes to standard output. */
 void cuda_flush(void);
@@ -284,7 +285,17 @@ char *cuda_read_file(const char *path, size_t *size);
 bool cuda_is_link(const void *image);
 int cuda_link_texts(const void *image, char ***texts, size_t *n);
 
-/* ---- memory.c ---- */
+/* ---- allocation.c ---- */
+static inline uint64_t cuda_round_up(uint64_t n, uint64_t grain)
+{
+    return (n + grain - 1) / grain * grain;
+}
+/* The address is one of the window, in which device memory has its addresses. */
+bool cuda_in_window(uint64_t address);
+/* Memory of the host that the GPU reaches at the same address. */
+int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out);
+/* The emulator may read a little beyond `end`; false: a mapping of the program prevents that. */
+bool cuda_readable_beyond(uintptr_t end);
 const cuda_alloc *cuda_alloc_find(uint64_t address);
 /* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
  * part of them is not there. *device (may be NULL): the GPU can reach them. */
@@ -382,17 +393,23 @@ typedef struct cuda_op {
     } u;
 } cuda_op;
 
+/* ---- op.c ---- */
 /* Does it now, or makes it a node of the graph that the stream captures. Takes op->u.kernel.params
  * over. */
 int cuda_submit(cuda_stream *s, cuda_op *op);
 /* Does it now. */
 int cuda_execute(cuda_stream *s, const cuda_op *op);
-/* Can it be done? The error to return otherwise. */
+
+/* ---- transfer.c ---- */
 /* The copy of so many bytes in a row. */
 cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind);
+int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
+/* CU_OK when it can be done. */
 int cuda_check_copy(const cuda_copy *c);
 int cuda_check_set(const cuda_set *s);
-int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c);
+/* Does what the check has allowed. */
+int cuda_copy_now(const cuda_copy *c);
+int cuda_set_now(const cuda_set *s);
 
 /* ---- graph.c: what a stream does while it captures ---- */
 /* The op becomes a node; takes what it owns over. */
@@ -412,7 +429,16 @@ int cuda_capture_event(const cuda_event *e);
 /* A call that a capturing stream does not allow: the capture is invalid from now on. */
 int cuda_capture_broken(cuda_stream *s);
 
-/* ---- stream.c ---- */
+/* ---- queue.c ---- */
+enum {
+    CUDA_NON_BLOCKING = 1,  /* flag: cudaStreamNonBlocking */
+    CUDA_STREAM_LEGACY = 1, /* handles with a meaning of their own */
+    CUDA_STREAM_PER_THREAD = 2
+};
+/* It waits for the legacy stream, which waits for it. */
+bool cuda_blocking(const cuda_stream *s);
+/* A stream of the current device; NULL: no memory. */
+cuda_stream *cuda_new_stream(unsigned flags, int priority);
 extern void *const cuda_legacy_handle;
 /* The stream behind a handle; NULL: there is none. */
 cuda_stream *cuda_stream_of(const void *handle);
@@ -497,7 +523,7 @@ void cuda_show_findings(cuda_module *m);
 /* Were there errors in any module? */
 bool cuda_found_errors(void);
 
-/* ---- launch.c ---- */
+/* ---- kernel_run.c ---- */
 /* params: the parameter block of the kernel. */
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
 /* Gathers the arguments into a parameter block from malloc. */

@@ -5,95 +5,16 @@
 #include "cudart/state.h"
 #include <stdlib.h>
 
-enum {
-    LEGACY = 1, /* handles with a meaning of their own */
-    PER_THREAD = 2,
-    NON_BLOCKING = 1,
-    LEAST_PRIORITY = 0,
-    GREATEST_PRIORITY = -5,
-    EVENT_FLAGS = 7,
-    EVENT_NO_TIMING = 2
-};
-
-void *const cuda_legacy_handle = (void *)(uintptr_t)LEGACY;
-
-static cuda_stream *new_stream(unsigned flags, int priority)
-{
-    cuda_stream *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
-    *s = (cuda_stream){
-        .id = ++cuda.ids, .device = cuda_self.device, .flags = flags, .priority = priority};
-    if (cuda_table_put(&cuda.streams, s, s)) return s;
-    free(s);
-    return NULL;
-}
-
-cuda_stream *cuda_stream_of(const void *handle)
-{
-    const uintptr_t h = (uintptr_t)handle;
-    if (h == LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda_here()->legacy;
-    if (h > PER_THREAD) return cuda_table_get(&cuda.streams, handle);
-    cuda_stream **own = &cuda_self.stream[cuda_self.device];
-    if (!*own) *own = new_stream(0, 0);
-    return *own;
-}
-
-static bool blocking(const cuda_stream *s)
-{
-    return !(s->flags & NON_BLOCKING);
-}
-
-/* The latest of all blocking streams of a device, which its legacy stream waits for. */
-static double all_ready(int device, bool every)
-{
-    double t = cuda.device[device].legacy.ready;
-    for (size_t k = 0; k < cuda.streams.cap; k++) {
-        const struct cuda_slot *slot = &cuda.streams.slot[k];
-        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
-        if (s && s->device == device && (every || blocking(s)) && s->ready > t) t = s->ready;
-    }
-    return t;
-}
-
-double cuda_ready(const cuda_stream *s)
-{
-    const double at = cuda.now > s->ready ? cuda.now : s->ready;
-    const cuda_stream *legacy = &cuda.device[s->device].legacy;
-    const double barrier = s == legacy   ? all_ready(s->device, false)
-                           : blocking(s) ? legacy->ready
-                                         : 0;
-    return barrier > at ? barrier : at;
-}
-
-cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit)
-{
-    double at = cuda_ready(s);
-    if (unit && *unit > at) at = *unit;
-    s->ready = at + ns;
-    s->host_function = false;
-    if (unit) *unit = s->ready;
-    return (cuda_span){at, s->ready};
-}
-
-double cuda_end_of(cuda_stream *s)
-{
-    if (!s) return all_ready(cuda_self.device, true);
-    return s != &cuda.device[s->device].legacy ? s->ready : all_ready(s->device, false);
-}
-
-void cuda_wait(cuda_stream *s)
-{
-    cuda_clock_wait(cuda_end_of(s));
-}
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5, EVENT_FLAGS = 7, EVENT_NO_TIMING = 2 };
 
 /* ---------------------------------------------------------------- streams */
 
 int pl_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
-    if (!stream || flags > NON_BLOCKING) return CU_INVALID_VALUE;
+    if (!stream || flags > CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
     if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
     if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
-    *stream = new_stream(flags, priority);
+    *stream = cuda_new_stream(flags, priority);
     return *stream ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
@@ -110,9 +31,9 @@ int pl_cudaStreamCreate(void **stream)
 int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
-    if (!s || (uintptr_t)stream <= PER_THREAD) return CU_INVALID_HANDLE;
+    if (!s || (uintptr_t)stream <= CUDA_STREAM_PER_THREAD) return CU_INVALID_HANDLE;
     cuda_stream *legacy = &cuda.device[s->device].legacy;
-    if (s->ready > legacy->ready && blocking(s)) legacy->ready = s->ready;
+    if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
     cuda_table_remove(&cuda.streams, s);
     free(s);
     return CU_OK;

@@ -1,0 +1,58 @@
+/* caller.c - which function of the program has called. */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cudart/image.h"
+#include "cudart/state.h"
+
+enum { FRAMES = 24 }; /* callers that are looked at */
+
+/* The function of the file that has the address, which counts as in the file. */
+static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
+{
+    for (size_t k = 0; k < i->nsymbols; k++) {
+        const Elf64_Sym *s = &i->symbol[k];
+        if (ELF64_ST_TYPE(s->st_info) == STT_FUNC && s->st_shndx != SHN_UNDEF &&
+            address - s->st_value < s->st_size)
+            return s;
+    }
+    return NULL;
+}
+
+/* "main+0x42" of an address of the program; false: it is in a template of the runtime's headers,
+ * whose caller says more. */
+static bool name_place(const void *code, const Dl_info *object, char *text, size_t room)
+{
+    cuda_host_image i;
+    const bool opened =
+        cuda_host_image_open(object->dli_fname, &i) || cuda_host_image_open("/proc/self/exe", &i);
+    const uint64_t address = (uintptr_t)code - 1, base = (uintptr_t)object->dli_fbase;
+    const Elf64_Ehdr *e = (const Elf64_Ehdr *)(const void *)i.bytes;
+    const uint64_t in_file = opened && e->e_type == ET_EXEC ? address : address - base;
+    const Elf64_Sym *s = opened && cuda_host_image_symbols(&i) ? function_at(&i, in_file) : NULL;
+    const char *name = s ? cuda_host_image_name(&i, s) : "",
+               *slash = strrchr(object->dli_fname, '/');
+    if (s)
+        snprintf(text, room, "%s+0x%llx", name, (unsigned long long)(in_file - s->st_value));
+    else
+        snprintf(text, room, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
+                 (unsigned long long)in_file);
+    const bool template = strncmp(name, "_Z", 2) == 0 &&
+                          strncmp(name + 2 + strspn(name + 2, "LN0123456789"), "cuda", 4) == 0;
+    cuda_host_image_close(&i);
+    return !template;
+}
+
+void cuda_caller(char *text, size_t room)
+{
+    void *frame[FRAMES];
+    Dl_info own, at = {0};
+    const int n = backtrace(frame, FRAMES);
+    text[0] = '\0';
+    if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
+    for (int k = 0; k < n && dladdr(frame[k], &at); k++)
+        if (at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room)) return;
+}

@@ -1,0 +1,240 @@
+/* kernel_run.c - runs a kernel: its arguments, what the driver refuses, the mode, limits and
+ * checkers, and what a failure leaves behind. */
+#include "cudart/state.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    SHARED_DEFAULT = 48 << 10, /* dynamic shared memory without an attribute */
+    MOST_THREADS = 1024,
+    MOST_PORTABLE = 8 /* blocks of a cluster */
+};
+
+/* ---------------------------------------------------------------- arguments */
+
+int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
+{
+    const uint32_t bytes = f->info.param_bytes;
+    if (f->info.nparams && !args) return CU_INVALID_VALUE;
+    *params = calloc(1, bytes ? bytes : 1);
+    if (!*params) return CU_MEMORY_ALLOCATION;
+    for (uint32_t k = 0; k < f->info.nparams; k++)
+        memcpy(*params + f->param[k].offset, args[k], f->param[k].size);
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- the launch */
+
+static bool has_zero(dim3 d)
+{
+    return !d.x || !d.y || !d.z;
+}
+
+static uint64_t blocks_of(const cuda_launch *l)
+{
+    return (uint64_t)l->grid.x * l->grid.y * l->grid.z;
+}
+
+static double value(const char *key, const char *unit)
+{
+    double v = 0;
+    pl_gpu_value(cuda_here()->gpu, key, unit, &v);
+    return v;
+}
+
+/* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
+static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
+{
+    const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
+    const uint32_t *c = l->cluster[0] ? l->cluster : f->info.reqcluster;
+    const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
+    const int64_t most = f->max_dynamic_shared >= 0 ? f->max_dynamic_shared
+                                                    : SHARED_DEFAULT - (int)f->info.static_shared;
+    if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MOST_THREADS ||
+        l->block.y > MOST_THREADS || l->block.z > 64 || threads > MOST_THREADS ||
+        l->grid.x > INT32_MAX || l->grid.y > UINT16_MAX || l->grid.z > UINT16_MAX)
+        return CU_INVALID_VALUE;
+    if ((int64_t)l->shared > (most > 0 ? most : 0)) return CU_INVALID_VALUE;
+    const uint32_t *max = f->info.maxntid;
+    if (max[0] && threads > (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1))
+        return CU_INVALID_VALUE;
+    if (cluster &&
+        (cluster > 2 * MOST_PORTABLE || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
+        return 912;
+    if (l->cluster[0] && f->info.reqcluster[0] &&
+        memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
+        return 912;
+    pl_occupancy_info o;
+    if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
+                         f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
+        return CU_INVALID_VALUE;
+    if (!o.blocks) return CU_OUT_OF_RESOURCES;
+    *blocks = o.blocks;
+    if (l->cooperative && blocks_of(l) > (uint64_t)(o.blocks * value("sm.count", "")))
+        return CU_COOPERATIVE_TOO_LARGE;
+    return CU_OK;
+}
+
+static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const void *params)
+{
+    const cuda_options *o = &cuda.options;
+    return (pl_launch){.kernel = f->name,
+                       .grid = {l->grid.x, l->grid.y, l->grid.z},
+                       .block = {l->block.x, l->block.y, l->block.z},
+                       .cluster = {l->cluster[0], l->cluster[1], l->cluster[2]},
+                       .dynamic_shared = (uint32_t)l->shared,
+                       .stack = (uint32_t)cuda_here()->limit[0],
+                       .params = params,
+                       .param_bytes = f->info.param_bytes,
+                       .mode = cuda_timed(f, l) ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
+                       .threads = (int)o->threads,
+                       .cooperative = l->cooperative,
+                       .max_cycles = o->max_cycles,
+                       .max_instructions = o->max_instructions};
+}
+
+/* What the context is after a launch that did not end well. */
+static int error_of(const pl_result *r)
+{
+    const int number = cuda_error_number(r->error);
+    switch (r->status) {
+    case PL_FAULT: return number ? number : CU_LAUNCH_FAILURE;
+    case PL_INTERRUPTED: return CU_LAUNCH_TIMEOUT;
+    case PL_NOMEM: return CU_MEMORY_ALLOCATION;
+    case PL_UNSUPPORTED: return CU_NOT_SUPPORTED;
+    default: return CU_INVALID_CONFIGURATION;
+    }
+}
+
+/* ---- --timeout: a thread raises the stop flag when a launch takes too long ---- */
+
+static volatile int stop; /* pl_launch.cancel */
+static double deadline;   /* of the running launch in seconds; 0: there is none */
+static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void set_deadline(double at)
+{
+    pthread_mutex_lock(&clock_lock);
+    deadline = at;
+    stop = 0;
+    pthread_mutex_unlock(&clock_lock);
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec nap = {.tv_nsec = 50000000};
+    for (;;) {
+        nanosleep(&nap, NULL);
+        pthread_mutex_lock(&clock_lock);
+        if (deadline > 0 && seconds() > deadline) stop = 2;
+        pthread_mutex_unlock(&clock_lock);
+    }
+    return unused;
+}
+
+static void begin_watch(pl_launch *l)
+{
+    static bool watching;
+    pthread_t thread;
+    if (!cuda.options.timeout) return;
+    if (!watching && pthread_create(&thread, NULL, watch, NULL) == 0) {
+        pthread_detach(thread);
+        watching = true;
+    }
+    l->cancel = &stop;
+    set_deadline(seconds() + (double)cuda.options.timeout);
+}
+
+/* ---- --check ---- */
+
+static bool found_errors;
+
+/* The checkers of a module, NULL: none are asked for, or they could not be opened. */
+static pl_checks *cuda_checks(cuda_module *m)
+{
+    const pl_checks_options o = {.tools = cuda.options.check, .limit = cuda.options.check_limit};
+    struct cuda_image *on = &m->on[cuda_self.device];
+    if (!o.tools || on->checks || on->unchecked) return on->checks;
+    if (pl_checks_open(cuda_here()->gpu, &o, &on->checks) == PL_OK) return on->checks;
+    on->unchecked = true;
+    cuda_messages();
+    return NULL;
+}
+
+/* Accesses that the checkers have left out so far: on hardware each of them ends the context. */
+static uint64_t wrong_accesses(const pl_checks *c)
+{
+    uint64_t all = 0;
+    for (size_t k = 0; c && k < pl_checks_count(c); k++) {
+        const pl_finding *f = pl_checks_finding(c, k);
+        all += strcmp(f->tool, "mem") == 0 ? f->count : 0;
+    }
+    return all;
+}
+
+void cuda_show_findings(cuda_module *m)
+{
+    for (int d = 0; d < cuda.devices; d++) {
+        struct cuda_image *on = &m->on[d];
+        if (!on->checks) continue;
+        pl_checks_report(on->checks, on->loaded);
+        cuda_messages();
+        found_errors |= pl_checks_errors(on->checks) != 0;
+        pl_checks_close(on->checks);
+        on->checks = NULL;
+    }
+}
+
+bool cuda_found_errors(void)
+{
+    return found_errors;
+}
+
+int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
+{
+    uint32_t blocks = 1;
+    int error = check(f, l, &blocks);
+    if (error) return error;
+    pl_module *m = cuda_loaded(f->module);
+    pl_launch launch = launch_of(f, l, params);
+    pl_result r;
+    launch.global_time = cuda_clock_kernel_start(s);
+    const bool recording = cuda_recording();
+    if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
+    launch.checks = cuda_checks(f->module);
+    const uint64_t wrong = wrong_accesses(launch.checks);
+    begin_watch(&launch);
+    pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
+    if (launch.cancel) set_deadline(0);
+    if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
+        pl_trace_close(cuda.trace, false);
+        cuda.trace = NULL;
+    }
+    cuda_kernel_time time = cuda_time_of(f, l, &r);
+    time.blocks_per_sm = blocks;
+    if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)
+        cuda_count_metrics(time.name);
+    if (cuda.options.summary) cuda_count(time.name, &r);
+    cuda_clock_kernel(s, l, &time);
+    if (r.status == PL_OK) {
+        pl_gpu_diag_clear(cuda_here()->gpu);
+        if (wrong_accesses(launch.checks) != wrong) cuda_fail(CU_ILLEGAL_ADDRESS);
+        return CU_OK;
+    }
+    cuda_flush();
+    cuda_messages();
+    error = error_of(&r);
+    if (r.status == PL_INVALID || r.status == PL_UNSUPPORTED) return error;
+    cuda_fail(error); /* the program learns it from a later call */
+    return CU_OK;
+}

@@ -1,0 +1,75 @@
+/* queue.c - streams on the application's clock: which one a handle means, when it is ready, and how
+ * long the host waits for it. */
+#include "cudart/state.h"
+#include <stdlib.h>
+
+void *const cuda_legacy_handle = (void *)(uintptr_t)CUDA_STREAM_LEGACY;
+
+cuda_stream *cuda_new_stream(unsigned flags, int priority)
+{
+    cuda_stream *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    *s = (cuda_stream){
+        .id = ++cuda.ids, .device = cuda_self.device, .flags = flags, .priority = priority};
+    if (cuda_table_put(&cuda.streams, s, s)) return s;
+    free(s);
+    return NULL;
+}
+
+cuda_stream *cuda_stream_of(const void *handle)
+{
+    const uintptr_t h = (uintptr_t)handle;
+    if (h == CUDA_STREAM_LEGACY || (h == 0 && !cuda_self.per_thread)) return &cuda_here()->legacy;
+    if (h > CUDA_STREAM_PER_THREAD) return cuda_table_get(&cuda.streams, handle);
+    cuda_stream **own = &cuda_self.stream[cuda_self.device];
+    if (!*own) *own = cuda_new_stream(0, 0);
+    return *own;
+}
+
+bool cuda_blocking(const cuda_stream *s)
+{
+    return !(s->flags & CUDA_NON_BLOCKING);
+}
+
+/* The latest of all blocking streams of a device, which its legacy stream waits for. */
+static double all_ready(int device, bool every)
+{
+    double t = cuda.device[device].legacy.ready;
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (s && s->device == device && (every || cuda_blocking(s)) && s->ready > t) t = s->ready;
+    }
+    return t;
+}
+
+double cuda_ready(const cuda_stream *s)
+{
+    const double at = cuda.now > s->ready ? cuda.now : s->ready;
+    const cuda_stream *legacy = &cuda.device[s->device].legacy;
+    const double barrier = s == legacy        ? all_ready(s->device, false)
+                           : cuda_blocking(s) ? legacy->ready
+                                              : 0;
+    return barrier > at ? barrier : at;
+}
+
+cuda_span cuda_timeline(cuda_stream *s, double ns, double *unit)
+{
+    double at = cuda_ready(s);
+    if (unit && *unit > at) at = *unit;
+    s->ready = at + ns;
+    s->host_function = false;
+    if (unit) *unit = s->ready;
+    return (cuda_span){at, s->ready};
+}
+
+double cuda_end_of(cuda_stream *s)
+{
+    if (!s) return all_ready(cuda_self.device, true);
+    return s != &cuda.device[s->device].legacy ? s->ready : all_ready(s->device, false);
+}
+
+void cuda_wait(cuda_stream *s)
+{
+    cuda_clock_wait(cuda_end_of(s));
+}

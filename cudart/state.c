@@ -1,0 +1,50 @@
+/* state.c - the state of the process and of its threads, and what is said to the user. */
+#include "cudart/state.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+cuda_state cuda = {.lock = PTHREAD_MUTEX_INITIALIZER};
+_Thread_local cuda_thread cuda_self;
+
+void cuda_say(const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fflush(stdout);
+    fprintf(stderr, "ptxloom: %s\n", text);
+}
+
+void cuda_messages_of(pl_gpu *gpu)
+{
+    const size_t n = pl_gpu_diag_count(gpu);
+    if (n) fflush(stdout);
+    for (size_t k = 0; k < n; k++)
+        fputs(pl_gpu_diag(gpu, k, isatty(STDERR_FILENO) && !getenv("NO_COLOR")).rendered, stderr);
+    pl_gpu_diag_clear(gpu);
+}
+
+void cuda_messages(void)
+{
+    for (int d = 0; d < cuda.devices; d++) cuda_messages_of(cuda.device[d].gpu);
+}
+
+void cuda_flush(void)
+{
+    for (int d = 0; d < cuda.devices; d++) {
+        size_t n;
+        const char *text = pl_gpu_printed_bytes(cuda.device[d].gpu, &n);
+        if (!text) continue;
+        fwrite(text, 1, n, stdout);
+        fflush(stdout);
+    }
+}
+
+void cuda_fail(int error)
+{
+    if (!cuda.sticky) cuda.sticky = error;
+}

@@ -1,0 +1,150 @@
+/* transfer.c - copies and sets: what a box of bytes, rows and slices covers on its two sides, and
+ * how it is done. */
+#include "cudart/graph.h"
+#include <string.h>
+
+/* Memory that a side covers, from its first byte to its last. */
+static size_t extent_of(const cuda_side *s, const cuda_copy *c)
+{
+    return (c->depth - 1) * s->slice + (c->height - 1) * s->pitch + c->width;
+}
+
+/* First byte on the host, pitch and slice of a side; NULL: a part of it is not there. */
+static uint8_t *side(const cuda_side *s, const cuda_copy *c, size_t *pitch, size_t *slice,
+                     bool *device)
+{
+    *pitch = s->pitch;
+    *slice = s->slice;
+    if (!s->array) return cuda_bytes(s->p, extent_of(s, c), device);
+    size_t width, height, depth;
+    uint8_t *bytes = cuda_array_bytes(s->array, pitch, slice);
+    cuda_array_size(s->array, &width, &height, &depth);
+    *device = true;
+    if (!bytes || s->x > *pitch || c->width > *pitch - s->x || s->y > height ||
+        c->height > height - s->y || s->z > depth || c->depth > depth - s->z)
+        return NULL;
+    return bytes + s->z * *slice + s->y * *pitch + s->x;
+}
+
+static bool nothing(const cuda_copy *c)
+{
+    return !c->width || !c->height || !c->depth;
+}
+
+/* Whether the bytes of a side are there, or will be when a graph executes. */
+static bool is_there(const cuda_side *s, const cuda_copy *c, bool *device)
+{
+    size_t pitch, slice;
+    if (side(s, c, &pitch, &slice, device)) return true;
+    *device = true;
+    return !s->array && cuda_graph_memory_covers((uintptr_t)s->p, extent_of(s, c));
+}
+
+int cuda_check_copy(const cuda_copy *c)
+{
+    bool to, from;
+    if (c->kind < COPY_H2H || c->kind > COPY_DEFAULT) return CU_INVALID_DIRECTION;
+    if (nothing(c)) return CU_OK;
+    if ((!c->to.array && !c->to.p) || (!c->from.array && !c->from.p)) return CU_INVALID_VALUE;
+    if (!is_there(&c->to, c, &to) || !is_there(&c->from, c, &from)) return CU_INVALID_VALUE;
+    if ((c->kind == COPY_H2D || c->kind == COPY_D2D) && !to) return CU_INVALID_VALUE;
+    if ((c->kind == COPY_D2H || c->kind == COPY_D2D) && !from) return CU_INVALID_VALUE;
+    return CU_OK;
+}
+
+int cuda_copy_now(const cuda_copy *c)
+{
+    size_t to_pitch, to_slice, from_pitch, from_slice;
+    bool device;
+    if (nothing(c)) return CU_OK;
+    uint8_t *to = side(&c->to, c, &to_pitch, &to_slice, &device);
+    const uint8_t *from = side(&c->from, c, &from_pitch, &from_slice, &device);
+    if (!to || !from) return CU_INVALID_VALUE;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch,
+                    c->width);
+    return CU_OK;
+}
+
+static uint8_t *set_bytes(const cuda_set *s)
+{
+    bool device;
+    uint8_t *p = cuda_bytes(
+        s->p, (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element,
+        &device);
+    return device ? p : NULL;
+}
+
+int cuda_check_set(const cuda_set *s)
+{
+    if (!s->width || !s->height || !s->depth) return CU_OK;
+    const size_t bytes =
+        (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element;
+    return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, bytes))
+               ? CU_OK
+               : CU_INVALID_VALUE;
+}
+
+int cuda_set_now(const cuda_set *s)
+{
+    if (!s->width || !s->height || !s->depth) return CU_OK;
+    uint8_t *p = set_bytes(s);
+    if (!p) return CU_INVALID_VALUE;
+    for (size_t z = 0; z < s->depth; z++)
+        for (size_t y = 0; y < s->height; y++) {
+            uint8_t *row = p + z * s->slice + y * s->pitch;
+            if (s->element == 1)
+                memset(row, (int)(s->value & 0xff), s->width);
+            else
+                for (size_t x = 0; x < s->width; x++)
+                    memcpy(row + x * s->element, &s->value, s->element);
+        }
+    return CU_OK;
+}
+
+cuda_copy cuda_line(void *to, const void *from, size_t bytes, int kind)
+{
+    return (cuda_copy){.to = {.p = to},
+                       .from = {.p = (void *)(uintptr_t)from},
+                       .width = bytes,
+                       .height = 1,
+                       .depth = 1,
+                       .kind = kind};
+}
+
+/* Positions and widths count texels where an array takes part. */
+int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
+{
+    const cuda_array *a = p->from_array ? p->from_array : p->to_array;
+    const size_t texel =
+        a ? (size_t)(a->channel.x + a->channel.y + a->channel.z + a->channel.w) / 8 : 1;
+    if ((p->from_array && p->from.ptr) || (p->to_array && p->to.ptr) ||
+        (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr))
+        return CU_INVALID_VALUE;
+    *c = (cuda_copy){.width = p->extent.width * texel,
+                     .height = p->extent.height,
+                     .depth = p->extent.depth,
+                     .kind = p->kind};
+    if (p->from_array)
+        c->from = (cuda_side){.array = p->from_array,
+                              .x = p->from_pos.x * texel,
+                              .y = p->from_pos.y,
+                              .z = p->from_pos.z};
+    else
+        c->from = (cuda_side){.p = (uint8_t *)p->from.ptr + p->from_pos.x +
+                                   p->from.pitch * (p->from_pos.y + p->from.ysize * p->from_pos.z),
+                              .pitch = p->from.pitch,
+                              .slice = p->from.pitch * p->from.ysize};
+    if (p->to_array)
+        c->to = (cuda_side){
+            .array = p->to_array, .x = p->to_pos.x * texel, .y = p->to_pos.y, .z = p->to_pos.z};
+    else
+        c->to = (cuda_side){.p = (uint8_t *)p->to.ptr + p->to_pos.x +
+                                 p->to.pitch * (p->to_pos.y + p->to.ysize * p->to_pos.z),
+                            .pitch = p->to.pitch,
+                            .slice = p->to.pitch * p->to.ysize};
+    if ((!c->from.array && c->width > c->from.pitch) || (!c->to.array && c->width > c->to.pitch))
+        return CU_INVALID_PITCH;
+    return CU_OK;
+}
