@@ -105,6 +105,9 @@ void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t o
 /* The number of an origin: bytes of this place that the instruction reads, or, of a value that has
  * one (`from`), its store to global memory. */
 uint32_t pl_init_origin(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint32_t from);
+/* The read of undefined bytes that an origin goes back to, and its part of a finding. */
+const pl_origin *pl_origin_read(const pl_check *k, uint32_t origin);
+void pl_origin_describe(pl_check_finding *f, const pl_origin *o, const char *what);
 
 /* ---- init_rules.c ---- */
 pl_init_rule pl_rule_of(const pl_insn *i);
@@ -133,17 +136,19 @@ bool pl_init_block_starts(struct pl_check *k, pl_cta *c);
 void pl_init_fetch(pl_warp *w, const pl_insn *i);
 void pl_init_product(pl_warp *w, const pl_insn *i);
 
-/* ---- init.c ---- */
+/* ---- init_follow.c ---- */
 /* Executes an instruction; other tools hear of it. */
 void pl_init_inner(pl_warp *w, const pl_insn *i);
 /* Executes an instruction whose results depend on its operands alone. */
 void pl_init_follow(pl_warp *w, const pl_insn *i);
 /* The registers that the instruction writes. */
 const pl_init_use *pl_init_results(const pl_warp *w, const pl_insn *i, unsigned *n);
+void pl_init_skips(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
+
+/* ---- init.c ---- */
 /* Binds the checker to the program of a launch, behind the other tools. */
 bool pl_initcheck_begin(struct pl_check *k);
 void pl_initcheck_end(struct pl_check *k);
 void pl_initcheck_free(struct pl_check *k);
-void pl_init_skips(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
 
 #endif

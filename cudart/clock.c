@@ -6,7 +6,6 @@
  * direction follow each other. Kernels run side by side as far as the GPU has room for their
  * blocks. All is decided when an operation is put into its stream. */
 #include "cudart/state.h"
-#include <string.h>
 
 /* In ns, and in bytes a ns (GB/s). */
 static struct {

@@ -1,8 +1,6 @@
 /* copy.c - copies and sets of every kind: each call becomes a box of bytes, rows and slices with
  * two sides, which are memory or parts of arrays. */
 #include "cudart/graph.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* ---------------------------------------------------------------- doing it */
 

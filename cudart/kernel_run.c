@@ -1,8 +1,6 @@
 /* kernel_run.c - runs a kernel: its arguments, what the driver refuses, the mode, limits and
  * checkers, and what a failure leaves behind. */
 #include "cudart/state.h"
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 /* memory.c - the calls that allocate, release, register and describe memory. */
 #include "cudart/state.h"
-#include <string.h>
 
 enum { PITCH = 512 }; /* of cudaMallocPitch, in bytes */
 

@@ -6,13 +6,9 @@
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "cudart/image.h"
 #include "cudart/state.h"
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
-#include <execinfo.h>
-#include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -4,7 +4,6 @@
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- begin and end */
