@@ -181,7 +181,7 @@ tsan:
 	$(MKDIR_P) build-tsan
 	cd build-tsan && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' CFLAGS='-O1 -g -fsanitize=thread' LDFLAGS=-fsanitize=thread \
 	  --disable-avx2 --disable-avx512; }
-	cd build-tsan && $(MAKE) ptxloom$(EXEEXT)
+	cd build-tsan && $(MAKE) $(BUILT_SOURCES) && $(MAKE) ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=build-tsan/ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/tsan.sh $(TSAN)
 .PHONY: tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
