@@ -42,7 +42,9 @@ codes=$(sed -n 's/^DIAG(\([EWN][0-9]*\),.*/\1/p' "$root/base/diag.def")
 "$loom" explain $(cat sections) $(cat queries) >topics.txt 2>topics.err
 check 'every section, and every query, is explained' topics.err
 # string literals with a command in them, and the manual pages without their macros
-cat "$root"/lib/*.c "$root"/lib/*/*.c "$root"/cli/*.c "$root"/emu/*/*.c "$root"/emu/*/*/*.c "$root"/arch/*.c "$root"/ptx/*.c "$root"/ptx/*/*.c "$root"/traces/*.c "$root"/traces/*/*.c "$root"/isa/*/*.c "$root"/compiler/*.c "$root"/compiler/*/*.c "$root/base/diag.def" |
+# (without what a build in the source folder has made)
+(cd "$root" && find lib cli emu arch ptx traces isa/*/ compiler -name '*.c' ! -name 'gen_*' ! -path '*/isagen/*' && echo base/diag.def) |
+    sed "s|^|$root/|" | xargs cat |
     grep -v 'Use --print-limit' | # compute-sanitizer's
     grep -oE '"([^"\\]|\\.)*"' | grep -E 'ptxloom|--[a-z]|[EW][0-9]{4}' >strings.txt
 sed -e 's/^\.Fl -/--/; s/ Fl -/ --/g; s/\\-/-/g' "$root"/man/*.1 "$root"/man/*.5 >man.txt

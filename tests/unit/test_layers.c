@@ -110,6 +110,7 @@ static void walk(const char *root, const char *path, int depth)
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         struct stat st;
         if (e->d_name[0] == '.') continue;
+        if (strncmp(e->d_name, "gen_", 4) == 0) continue; /* made by a build in the source folder */
         snprintf(child, sizeof child, "%s/%s", path, e->d_name);
         snprintf(full, sizeof full, "%s/%s", root, child);
         if (stat(full, &st) != 0) continue;
