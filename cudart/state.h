@@ -314,7 +314,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 /* Makes an allocation's bytes those of a file; -1: no memory. */
 int cuda_share(uint64_t address);
 /* The devices of a->reach reach it from now on, and it is on the list. */
-int cuda_publish(const cuda_alloc *a);
+int cuda_publish(const cuda_alloc *of);
 /* Whether kernels of a device reach an allocation from now on. */
 int cuda_reach(uint64_t address, int device, bool can);
 /* The same for all that `cudaMalloc` has made on another device. */
