@@ -5,7 +5,7 @@
  * memory has addresses of a window that is reserved and closed to the host, so that a host access
  * to it fails as on a machine with a GPU; its bytes lie elsewhere. Pinned and managed memory has
  * the address that it has on the host. */
-#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, process_vm_readv */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, memfd_create, process_vm_readv */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ typedef struct cuda_hole {
     uint64_t address, size;
 } cuda_hole;
 
-static uint64_t page(void)
+uint64_t cuda_page(void)
 {
     return (uint64_t)sysconf(_SC_PAGESIZE);
 }
@@ -59,8 +59,9 @@ bool cuda_in_window(uint64_t address)
 }
 
 /* Addresses that were given back are used again for allocations of the same size. */
-static uint64_t take_addresses(uint64_t size)
+uint64_t cuda_reserve_addresses(uint64_t bytes)
 {
+    const uint64_t size = cuda_round_up(bytes, GRAIN);
     for (size_t k = cuda.nholes; k-- > 0;)
         if (cuda.hole[k].size == size) {
             const uint64_t address = cuda.hole[k].address;
@@ -73,7 +74,7 @@ static uint64_t take_addresses(uint64_t size)
     return at;
 }
 
-static void give_addresses(uint64_t address, uint64_t size)
+void cuda_return_addresses(uint64_t address, uint64_t bytes)
 {
     if (cuda.nholes == cuda.cap_holes) {
         const size_t cap = cuda.cap_holes ? 2 * cuda.cap_holes : 32;
@@ -82,7 +83,7 @@ static void give_addresses(uint64_t address, uint64_t size)
         cuda.hole = more;
         cuda.cap_holes = cap;
     }
-    cuda.hole[cuda.nholes++] = (cuda_hole){address, size};
+    cuda.hole[cuda.nholes++] = (cuda_hole){address, cuda_round_up(bytes, GRAIN)};
 }
 
 /* ---------------------------------------------------------------- the list */
@@ -226,7 +227,7 @@ static int fill(cuda_alloc *a)
     if (a->size < BIG) {
         a->bytes = calloc(1, a->size + SLACK);
     } else {
-        a->room = cuda_round_up(a->size + SLACK, page());
+        a->room = cuda_round_up(a->size + SLACK, cuda_page());
         a->bytes = pages(a->room);
     }
     const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
@@ -236,16 +237,6 @@ static int fill(cuda_alloc *a)
         free(a->bytes);
     if (!error) *used += a->size;
     return error;
-}
-
-uint64_t cuda_reserve_addresses(uint64_t size)
-{
-    return take_addresses(cuda_round_up(size, GRAIN));
-}
-
-void cuda_return_addresses(uint64_t address, uint64_t size)
-{
-    give_addresses(address, cuda_round_up(size, GRAIN));
 }
 
 int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out)
@@ -281,7 +272,7 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
                     .device = cuda_self.device,
                     .reach = reach_of(cuda_self.device),
                     .fd = fd};
-    a.room = cuda_round_up(size + SLACK, page());
+    a.room = cuda_round_up(size + SLACK, cuda_page());
     void *p = mmap(NULL, a.room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     a.bytes = p;
     a.address = p == MAP_FAILED ? 0 : cuda_reserve_addresses(size);
@@ -297,16 +288,24 @@ int cuda_alloc_file(int fd, uint64_t size, uint64_t *out)
     return CU_OK;
 }
 
+int cuda_memory_file(uint64_t bytes)
+{
+    const int fd = memfd_create("ptxloom", MFD_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 int cuda_share(uint64_t address)
 {
     const size_t k = position(address);
     cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
     if (!a || a->address != address || a->fd > 0) return a && a->address == address ? a->fd : -1;
-    const uint64_t room = cuda_round_up(a->size + SLACK, page());
-    const int fd = memfd_create("ptxloom", MFD_CLOEXEC);
-    void *p = fd >= 0 && ftruncate(fd, (off_t)room) == 0
-                  ? mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                  : MAP_FAILED;
+    const uint64_t room = cuda_round_up(a->size + SLACK, cuda_page());
+    const int fd = cuda_memory_file(room);
+    void *p = fd < 0 ? MAP_FAILED : mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         if (fd >= 0) close(fd);
         return -1;
@@ -332,7 +331,7 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
                     .device = cuda_self.device,
                     .reach = CUDA_ALL_DEVICES,
                     .flags = flags};
-    a.room = cuda_round_up(size + SLACK, page());
+    a.room = cuda_round_up(size + SLACK, cuda_page());
     a.bytes = pages(a.room);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
     a.address = (uintptr_t)a.bytes;
@@ -405,10 +404,10 @@ bool cuda_readable_beyond(uintptr_t end)
     char bytes[SLACK];
     const struct iovec to = {bytes, SLACK}, from = {(void *)end, SLACK};
     if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == SLACK) return true;
-    const uintptr_t next = cuda_round_up(end, page());
-    void *p = mmap((void *)next, page(), PROT_READ,
+    const uintptr_t next = cuda_round_up(end, cuda_page());
+    void *p = mmap((void *)next, cuda_page(), PROT_READ,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (p == (void *)next) return true;
-    if (p != MAP_FAILED) munmap(p, page()); /* an old kernel takes the address for a wish */
+    if (p != MAP_FAILED) munmap(p, cuda_page()); /* an old kernel takes the address for a wish */
     return end + SLACK <= next;
 }

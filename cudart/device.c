@@ -354,18 +354,25 @@ int pl_cudaDeviceGetSharedMemConfig(int *config)
 enum { LIMITS = 10, LAST_LIMIT = 9 };
 static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
 
+/* CU_OK when there is such a limit. */
+static int check_limit(int limit)
+{
+    if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
+    return limit == 3 || limit == LAST_LIMIT ? CU_UNSUPPORTED_LIMIT : CU_OK;
+}
+
 int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
-    if (!value || limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
-    if (limit == 3 || limit == LAST_LIMIT) return CU_UNSUPPORTED_LIMIT;
+    const int error = value ? check_limit(limit) : CU_INVALID_VALUE;
+    if (error) return error;
     *value = cuda_here()->limit[limit] ? cuda_here()->limit[limit] : limits[limit];
     return CU_OK;
 }
 
 int pl_cudaDeviceSetLimit(int limit, size_t value)
 {
-    if (limit < 0 || limit >= LIMITS) return CU_INVALID_VALUE;
-    if (limit == 3 || limit == LAST_LIMIT) return CU_UNSUPPORTED_LIMIT;
+    const int error = check_limit(limit);
+    if (error) return error;
     if (limit == 0 && value > 512 << 10) return CU_INVALID_VALUE;
     if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
     cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;

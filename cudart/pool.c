@@ -15,10 +15,7 @@ enum {
     RESERVED_NOW = 5,
     RESERVED_HIGH = 6,
     USED_NOW = 7,
-    USED_HIGH = 8,
-    READ_WRITE = 3,
-    LOCATION_DEVICE = 1, /* cudaMemLocationType */
-    POSIX_FILE = 1       /* cudaMemAllocationHandleType */
+    USED_HIGH = 8
 };
 
 /* The beginning of cudaMemPoolProps. */
@@ -144,12 +141,12 @@ int pl_cudaDeviceSetMemPool(int device, void *pool)
 int pl_cudaMemPoolCreate(void **out, const void *properties)
 {
     const pool_properties *p = properties;
-    if (!out || !p || p->location_type != LOCATION_DEVICE) return CU_INVALID_VALUE;
+    if (!out || !p || p->location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
     if (!cuda_is_device(p->location)) return CU_INVALID_DEVICE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(p->location);
-    pool->shareable = p->handle_types & POSIX_FILE;
+    pool->shareable = p->handle_types & CUDA_POSIX_FILE;
     *out = pool;
     return CU_OK;
 }
@@ -215,7 +212,7 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
     const pool_access *a = access;
     if (!pool || (!a && n)) return CU_INVALID_VALUE;
     for (size_t k = 0; k < n; k++) {
-        if (a[k].location_type != LOCATION_DEVICE) return CU_INVALID_VALUE;
+        if (a[k].location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
         if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
         const unsigned bit = 1u << a[k].location;
         if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_VALUE;
@@ -234,9 +231,9 @@ int pl_cudaMemPoolGetAccess(int *flags, void *handle, void *location)
 {
     const cuda_pool *pool = handle;
     const int *where = location; /* cudaMemLocation: its type, its number */
-    if (!flags || !pool || !where || where[0] != LOCATION_DEVICE) return CU_INVALID_VALUE;
+    if (!flags || !pool || !where || where[0] != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
     if (!cuda_is_device(where[1])) return CU_INVALID_DEVICE;
-    *flags = pool->reach >> where[1] & 1 ? READ_WRITE : 0;
+    *flags = pool->reach >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
 
@@ -260,7 +257,8 @@ static uint64_t id_of(cuda_pool *pool)
 int pl_cudaMemPoolExportToShareableHandle(void *out, void *handle, int type, unsigned flags)
 {
     cuda_pool *pool = handle;
-    if (!out || !pool || !pool->shareable || flags || type != POSIX_FILE) return CU_INVALID_VALUE;
+    if (!out || !pool || !pool->shareable || flags || type != CUDA_POSIX_FILE)
+        return CU_INVALID_VALUE;
     shared_pool said = {.id = id_of(pool)};
     memcpy(said.magic, pool_magic, sizeof said.magic);
     const int fd = memfd_create("ptxloom pool", MFD_CLOEXEC);
@@ -277,7 +275,8 @@ int pl_cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, un
 {
     shared_pool said;
     const int fd = (int)(uintptr_t)file;
-    if (!out || flags || type != POSIX_FILE || pread(fd, &said, sizeof said, 0) != sizeof said ||
+    if (!out || flags || type != CUDA_POSIX_FILE ||
+        pread(fd, &said, sizeof said, 0) != sizeof said ||
         memcmp(said.magic, pool_magic, sizeof said.magic) != 0)
         return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);

@@ -4,7 +4,7 @@
  * Physical memory is a file in memory, which other processes can map, too. A reserved range of
  * device addresses has a range of host addresses beside it, where the files are mapped as the
  * program maps them: what is next to each other for the GPU is so for the host. */
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "cudart/state.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,13 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    GRANULE = 2 << 20,   /* of physical memory and of addresses */
-    POSIX_FILE = 1,      /* CUmemAllocationHandleType */
-    READ_WRITE = 3,      /* CUmemAccess_flags */
-    LOCATION_DEVICE = 1, /* CUmemLocationType */
-    CONTEXT_WRONG = 201  /* CUDA_ERROR_INVALID_CONTEXT */
-};
+enum { GRANULE = 2 << 20 }; /* of physical memory and of addresses */
 
 /* CUmemAllocationProp */
 typedef struct allocation_properties {
@@ -56,11 +50,6 @@ static reservation *reservation_of(uint64_t address, uint64_t size)
     for (reservation *r = reservations; r; r = r->next)
         if (address - r->address < r->size && size <= r->size - (address - r->address)) return r;
     return NULL;
-}
-
-static uint64_t page(void)
-{
-    return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void let_go(cuda_physical *p)
@@ -106,11 +95,11 @@ int pl_cuMemAddressReserve(uint64_t *out, size_t size, size_t alignment, uint64_
     if (all < size) return CU_MEMORY_ALLOCATION;
     reservation *r = calloc(1, sizeof *r);
     if (!r) return CU_MEMORY_ALLOCATION;
-    void *beside =
-        mmap(NULL, size + page(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *beside = mmap(NULL, size + cuda_page(), PROT_READ,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const uint64_t taken = beside == MAP_FAILED ? 0 : cuda_reserve_addresses(all);
     if (!taken) {
-        if (beside != MAP_FAILED) munmap(beside, size + page());
+        if (beside != MAP_FAILED) munmap(beside, size + cuda_page());
         free(r);
         return CU_MEMORY_ALLOCATION;
     }
@@ -130,7 +119,7 @@ int pl_cuMemAddressFree(uint64_t address, size_t size)
     for (uint64_t a = address; a < address + size; a += GRANULE)
         if (cuda_alloc_find(a)) return CU_INVALID_VALUE; /* something is mapped there */
     *at = r->next;
-    munmap(r->beside, r->size + page());
+    munmap(r->beside, r->size + cuda_page());
     cuda_return_addresses(r->taken, r->taken_size);
     free(r);
     return CU_OK;
@@ -140,16 +129,11 @@ int pl_cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned 
 {
     const allocation_properties *q = properties;
     if (!out || !q || !size || size % GRANULE || flags || q->type != 1) return CU_INVALID_VALUE;
-    const int device = q->location_type == LOCATION_DEVICE ? q->location : cuda_self.device;
+    const int device = q->location_type == CUDA_LOCATION_DEVICE ? q->location : cuda_self.device;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (size > cuda_device_bytes() || cuda.device[device].used > cuda_device_bytes() - size)
         return CU_MEMORY_ALLOCATION;
-    int fd = memfd_create("ptxloom", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
-        close(fd);
-        fd = -1;
-    }
-    const int error = add_physical(fd, device, size, out);
+    const int error = add_physical(cuda_memory_file(size), device, size, out);
     if (!error) physical_of(*out)->properties = *q;
     return error;
 }
@@ -219,7 +203,7 @@ typedef struct access_descriptor {
 /* Of all that is mapped in the range. The device whose memory it is always has access. */
 static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 {
-    if (d->location_type != LOCATION_DEVICE) return CU_OK; /* the host has it by the file */
+    if (d->location_type != CUDA_LOCATION_DEVICE) return CU_OK; /* the host has it by the file */
     if (!cuda_is_device(d->location)) return CU_INVALID_DEVICE;
     for (uint64_t at = address; at < address + size;) {
         const cuda_alloc *a = cuda_alloc_find(at);
@@ -247,8 +231,8 @@ int pl_cuMemGetAccess(unsigned long long *flags, const void *location, uint64_t 
     const cuda_alloc *a = cuda_alloc_find(address);
     const int *where = location; /* CUmemLocation: its type, its number */
     if (!flags || !where || !a || !a->physical) return CU_INVALID_VALUE;
-    if (where[0] == LOCATION_DEVICE && !cuda_is_device(where[1])) return CU_INVALID_DEVICE;
-    *flags = where[0] != LOCATION_DEVICE || a->reach >> where[1] & 1 ? READ_WRITE : 0;
+    if (where[0] == CUDA_LOCATION_DEVICE && !cuda_is_device(where[1])) return CU_INVALID_DEVICE;
+    *flags = where[0] != CUDA_LOCATION_DEVICE || a->reach >> where[1] & 1 ? CUDA_READ_WRITE : 0;
     return CU_OK;
 }
 
@@ -272,7 +256,7 @@ int pl_cuMemRetainAllocationHandle(uint64_t *out, void *address)
 int pl_cuMemExportToShareableHandle(void *out, uint64_t handle, int type, unsigned long long flags)
 {
     const cuda_physical *p = physical_of(handle);
-    if (!out || !p || flags || type != POSIX_FILE) return CU_INVALID_VALUE;
+    if (!out || !p || flags || type != CUDA_POSIX_FILE) return CU_INVALID_VALUE;
     const int fd = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
     memcpy(out, &fd, sizeof fd);
     return fd >= 0 ? CU_OK : CU_UNKNOWN;
@@ -282,7 +266,7 @@ int pl_cuMemImportFromShareableHandle(uint64_t *out, void *file, int type)
 {
     struct stat st;
     const int given = (int)(uintptr_t)file;
-    if (!out || type != POSIX_FILE || fstat(given, &st) != 0 || st.st_size <= 0)
+    if (!out || type != CUDA_POSIX_FILE || fstat(given, &st) != 0 || st.st_size <= 0)
         return CU_INVALID_VALUE;
     return add_physical(fcntl(given, F_DUPFD_CLOEXEC, 3), cuda_self.device, (uint64_t)st.st_size,
                         out);
@@ -316,7 +300,7 @@ int cuda_import(const cuda_ipc *handle, void **out)
     uint64_t address;
     memcpy(&h, handle, sizeof h);
     if (h.magic != MEMORY_MAGIC) return CU_INVALID_VALUE;
-    if (h.process == getpid()) return CONTEXT_WRONG;
+    if (h.process == getpid()) return CU_INVALID_CONTEXT;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", h.process, h.fd);
     const int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0) return CU_INVALID_HANDLE;

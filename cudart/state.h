@@ -290,6 +290,8 @@ static inline uint64_t cuda_round_up(uint64_t n, uint64_t grain)
 {
     return (n + grain - 1) / grain * grain;
 }
+/* Bytes of a page of the host. */
+uint64_t cuda_page(void);
 /* The address is one of the window, in which device memory has its addresses. */
 bool cuda_in_window(uint64_t address);
 /* Memory of the host that the GPU reaches at the same address. */
@@ -306,9 +308,17 @@ void cuda_window_open(void);
 
 int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out);
 /* Addresses without memory, and memory there; they are kept when it is freed. */
-uint64_t cuda_reserve_addresses(uint64_t size);
-void cuda_return_addresses(uint64_t address, uint64_t size);
+uint64_t cuda_reserve_addresses(uint64_t bytes);
+void cuda_return_addresses(uint64_t address, uint64_t bytes);
 int cuda_alloc_at(uint64_t address, uint64_t size, int device);
+/* Of pools and of virtual memory management alike. */
+enum {
+    CUDA_POSIX_FILE = 1,      /* cudaMemAllocationHandleType, CUmemAllocationHandleType */
+    CUDA_LOCATION_DEVICE = 1, /* cudaMemLocationType, CUmemLocationType */
+    CUDA_READ_WRITE = 3       /* cudaMemAccessFlags, CUmemAccess_flags */
+};
+/* An empty file in memory of so many bytes; -1: there is none. */
+int cuda_memory_file(uint64_t bytes);
 /* Memory of a file, which is taken over. */
 int cuda_alloc_file(int fd, uint64_t size, uint64_t *out);
 /* Makes an allocation's bytes those of a file; -1: no memory. */
