@@ -3,17 +3,12 @@
 #
 #     PTXLOOM=build-tsan/ptxloom tsan.sh [PATTERN]
 #
-# Called by `make tsan`. First come launches whose kernels use atomic operations, asynchronous copies or clusters, then all others. PATTERN: only
+# Called by `make tsan`. First come those of concurrent.sh, then all others. PATTERN: only
 # launch files whose names match. Exit status 1: there was a report, a launch failed.
-data=$srcdir/tests/data
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
-ls "$data"/suite/cases/*.json "${builddir:-.}"/tests/corpus/cases/*.json | grep -e "${1:-.}" >"$scratch/all"
-while read -r case; do
-    ptx=$(sed -n 's/.*"ptx": *"\([^"]*\)".*/\1/p' "$case" | head -1)
-    grep -q -e 'atom\.' -e '\bred\.' -e 'cp\.async' -e 'cp\.reduce' -e 'st\.async' -e 'cluster' "$(dirname "$case")/$ptx" && echo "$case"
-done <"$scratch/all" >"$scratch/first"
-grep -vxFf "$scratch/first" "$scratch/all" >"$scratch/rest"
+sh "$srcdir"/tests/concurrent.sh "${1:-.}" >"$scratch/first"
+ls "$srcdir"/tests/data/suite/cases/*.json tests/corpus/cases/*.json | grep -E -e "${1:-.}" | grep -vxFf "$scratch/first" >"$scratch/rest"
 bad=0 runs=0
 while read -r case; do
     runs=$((runs + 1))
