@@ -96,7 +96,7 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+script_tests = tests/circles.sh tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave.sh
 TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.

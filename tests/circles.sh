@@ -1,0 +1,66 @@
+#!/bin/sh
+# circles.sh - no circle of calls goes over more than three source files: the strongly connected components of the objects of the build.
+#
+# An object depends on another if it names a symbol of it. Objects made from one source with several sets of flags are one. Skipped
+# without nm, or if the objects do not have the symbols (link-time optimisation).
+command -v nm >/dev/null 2>&1 || { echo "1..0 # SKIP no nm"; exit 0; }
+most=3
+for folder in arch base check cli compiler cudart emu isa lib litmus memmodel ptx traces; do
+    test -d "$folder" && find "$folder" -name '*.o' ! -path '*/.libs/*'
+done >circles.tmp
+xargs nm -A <circles.tmp 2>/dev/null | awk -v most=$most '
+    function file_of(object) {
+        sub(/:.*/, "", object)
+        sub(/[a-z0-9_]*-/, "", object)
+        sub(/\.o$/, ".c", object)
+        return object
+    }
+    # Tarjan: names the components that v reaches and that have no number yet.
+    function visit(v, n, k, w, text, to) {
+        number[v] = low[v] = ++visited
+        stack[++top] = v
+        on_stack[v] = 1
+        n = split(uses[v], to, SUBSEP)
+        for (k = 2; k <= n; k++) {
+            w = to[k]
+            if (!(w in number)) {
+                visit(w)
+                if (low[w] < low[v]) low[v] = low[w]
+            } else if (on_stack[w] && number[w] < low[v]) low[v] = number[w]
+        }
+        if (low[v] != number[v]) return
+        n = 0
+        do {
+            w = stack[top--]
+            on_stack[w] = 0
+            text = text " " w
+            n++
+        } while (w != v)
+        if (n > largest) largest = n
+        if (n > 1) components++
+        if (n > most) {
+            bad++
+            print "# " n " files call each other:" text
+        }
+    }
+    {
+        file = file_of($1)
+        files[file] = 1
+        if ($(NF - 1) ~ /^[TDBRV]$/) owner[$NF] = file
+        else if ($(NF - 1) == "U") { named[++nnamed] = $NF; by[nnamed] = file }
+    }
+    END {
+        for (k = 1; k <= nnamed; k++) {
+            to = owner[named[k]]
+            if (to == "" || to == by[k] || (by[k] SUBSEP to) in edge) continue
+            edge[by[k], to] = 1
+            edges++
+            uses[by[k]] = uses[by[k]] SUBSEP to
+        }
+        for (file in files) nfiles++
+        if (edges < 100) { print "1..0 # SKIP the objects of the build have no symbols"; exit }
+        for (file in files) if (!(file in number)) visit(file)
+        print "1..1"
+        print (bad ? "not ok" : "ok") " 1 - " nfiles " files, " edges " edges, " components + 0 " circles of at most " largest " files"
+    }'
+rm -f circles.tmp
