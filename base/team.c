@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -312,6 +313,27 @@ static void *live(void *arg)
     }
 }
 
+/* Signals that others send go to the threads of the program. */
+static void start_threads(pl_team *t, uint32_t n)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t k = 0; k < sizeof own / sizeof *own; k++) sigdelset(&all, own[k]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (uint32_t k = 1; k < n; k++) {
+        member *m = malloc(sizeof *m);
+        if (!m) break;
+        *m = (member){.team = t, .worker = k};
+        if (pthread_create(&t->thread[k], NULL, live, m) != 0) {
+            free(m);
+            break;
+        }
+        t->size++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
 {
     pl_team *t = aligned_alloc(64, sizeof *t);
@@ -336,16 +358,7 @@ pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx)
         return NULL;
     }
     memset(t->share, 0, n * sizeof *t->share);
-    for (uint32_t k = 1; k < n; k++) {
-        member *m = malloc(sizeof *m);
-        if (!m) break;
-        *m = (member){.team = t, .worker = k};
-        if (pthread_create(&t->thread[k], NULL, live, m) != 0) {
-            free(m);
-            break;
-        }
-        t->size++;
-    }
+    start_threads(t, n);
     return t;
 }
 

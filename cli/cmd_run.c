@@ -98,7 +98,7 @@ static const cli_option option[O_COUNT] = {
     [O_TRACE_LIMIT] = {"trace-limit", 0, "SIZE",
                        "stop adding events when the trace has this size: 500M, 2G"},
     [O_THREADS] = {"threads", 0, "N",
-                   "host threads of the timing model; the result does not depend on it (1)"},
+                   "host threads of a launch; the result does not depend on it (1)"},
     [O_ASYNC] = {"async", 0, "late|timed|eager",
                  "when asynchronous copies land: at the wait, when they are complete, or at once "
                  "(timing mode: timed, functional mode: eager)"},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     SHARED_DEFAULT = 48 << 10, /* dynamic shared memory without an attribute */
@@ -76,9 +77,19 @@ static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     return CU_OK;
 }
 
+/* Host threads of a launch: those that were asked for; else all processors share the blocks of a
+ * launch in functional mode, which may race for memory as they do on hardware. */
+static int host_threads(bool timed)
+{
+    if (cuda.options.threads || timed) return (int)cuda.options.threads;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors < 1 ? 1 : processors > 256 ? 256 : (int)processors;
+}
+
 static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const void *params)
 {
     const cuda_options *o = &cuda.options;
+    const bool timed = cuda_timed(f, l);
     return (pl_launch){.kernel = f->name,
                        .grid = {l->grid.x, l->grid.y, l->grid.z},
                        .block = {l->block.x, l->block.y, l->block.z},
@@ -87,8 +98,8 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .stack = (uint32_t)cuda_here()->limit[0],
                        .params = params,
                        .param_bytes = f->info.param_bytes,
-                       .mode = cuda_timed(f, l) ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
-                       .threads = (int)o->threads,
+                       .mode = timed ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
+                       .threads = host_threads(timed),
                        .cooperative = l->cooperative,
                        .max_cycles = o->max_cycles,
                        .max_instructions = o->max_instructions};

@@ -173,7 +173,6 @@ bool cuda_read_options(cuda_options *o)
     *o = (cuda_options){.arch = "h200",
                         .mode = PL_MODE_FUNCTIONAL,
                         .opt_level = 2,
-                        .threads = 1,
                         .devices = 1,
                         .check_limit = 100,
                         .timing = CUDA_TIME_BUDGET,

@@ -327,7 +327,7 @@ typedef struct pl_launch {
     const void *params; /* the parameter block as laid out by pl_module_param */
     uint32_t param_bytes;
     pl_mode mode;
-    int threads; /* host threads for timing; results do not depend on it */
+    int threads; /* host threads; results do not depend on it unless blocks race. 0: one */
     /* When asynchronous copies land: at once; when they are waited for; when the model of time says
      * that they are complete, in functional mode some time after their issue. Without one of these:
      * async_timed in timing mode, async_eager in functional mode. */

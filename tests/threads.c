@@ -1,4 +1,4 @@
-/* threads.c - timing mode with several host threads gives what one thread gives: outputs, cycles
+/* threads.c - both modes with several host threads give what one thread gives: outputs, cycles
  * and every metric, of recorded cases in which blocks do a great deal to each other (atomics,
  * locks, grid barriers, clusters, look-back scans, copies) or nothing.
  *
@@ -16,12 +16,13 @@ static const char *const chosen[] = {
     "tma1d_copy",    "transpose_padded", "vecadd",         "vote_match_redux"};
 
 /* The case's result with so many threads, without the time it took; NULL: there was none. */
-static json_t *run_case(const char *name, const char *threads)
+static json_t *run_case(const char *name, const char *mode, const char *threads)
 {
     char relative[256];
     snprintf(relative, sizeof relative, "suite/cases/%s.json", name);
     char *path = data_path(relative);
-    const char *argv[] = {loom_path(), "run", path, "--json", "--threads", threads, NULL};
+    const char *argv[] = {loom_path(), "run",       path,    "--json", "--mode",
+                          mode,        "--threads", threads, NULL};
     run_result r = run_command(argv, 300);
     json_t *document = json_loads(r.out ? r.out : "", 0, NULL),
            *result = json_deep_copy(json_array_get(json_object_get(document, "cases"), 0));
@@ -59,7 +60,7 @@ static bool is_chosen(const char *name)
 }
 
 /* A launch with one thread and with four: exit status 1 and the same words. */
-static void same_words(const char *what, const char *folder, const char *body)
+static void same_words(const char *what, const char *folder, const char *mode, const char *body)
 {
     char path[512];
     static const char *const threads[] = {"1", "4"};
@@ -69,55 +70,61 @@ static void same_words(const char *what, const char *folder, const char *body)
     if (!f) exit(EXIT_FAILURE);
     fprintf(f,
             ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .pred "
-            "%%p;\n.reg .b32 %%r<4>;\n.reg .b64 %%a;\n%s"
+            "%%p;\n.reg .b32 %%r<4>;\n.reg .b64 %%a;\nmov.u32 %%r3, 100;\n$again:\n"
+            "add.u32 %%r3, %%r3, -1;\nsetp.ne.u32 %%p, %%r3, 0;\n@%%p bra $again;\n%s"
             "ret;\n}\n",
             body);
     fclose(f);
     for (int k = 0; k < 2; k++) {
-        const char *argv[] = {loom_path(), "run", path,        "-g",       "400",
-                              "-b",        "64",  "--threads", threads[k], NULL};
+        const char *argv[] = {loom_path(), "run", path,        "-g",       "400", "-b", "64",
+                              "--mode",    mode,  "--threads", threads[k], "-O0", NULL};
         r[k] = run_command(argv, 60);
     }
     bool same = r[0].status == 1 && r[1].status == 1 && strcmp(r[0].err, r[1].err) == 0;
-    tap(same, "%s: the same report", what);
+    tap(same, "%s in %s mode: the same report", what, mode);
     if (!same) tap_note("%d %.700s\n%d %.700s", r[0].status, r[0].err, r[1].status, r[1].err);
     run_free(&r[0]);
     run_free(&r[1]);
 }
 
-static void failures(void)
+static void failures(const char *mode)
 {
     char *folder = scratch_make();
-    same_words("many blocks fail", folder,
+    same_words("many blocks fail", folder, mode,
                "mov.u32 %r1, %ctaid.x;\nrem.u32 %r2, %r1, 7;\nsetp.eq.u32 %p, %r2, 3;\ncvt.u64.u32 "
                "%a, %r1;\n"
                "@%p st.global.u32 [%a], %r1;\n");
-    same_words("many blocks trap", folder,
+    same_words("many blocks trap", folder, mode,
                "mov.u32 %r1, %ctaid.x;\nsetp.gt.u32 %p, %r1, 100;\n@%p trap;\n");
-    same_words("blocks wait for warps that never come", folder, "bar.sync 0, 96;\n");
+    same_words("blocks wait for warps that never come", folder, mode, "bar.sync 0, 96;\n");
     scratch_remove(folder);
+}
+
+static void same_result(const char *name, const char *mode)
+{
+    static const char *const threads[] = {"2", "4"};
+    json_t *one = run_case(name, mode, "1");
+    for (size_t k = 0; k < 2; k++) {
+        json_t *many = run_case(name, mode, threads[k]);
+        bool same = one && json_equal(one, many);
+        tap(same, "%s in %s mode with %s threads", name, mode, threads[k]);
+        if (!same) explain(one, many);
+        json_decref(many);
+    }
+    json_decref(one);
 }
 
 int main(int argc, char **argv)
 {
     (void)argv;
-    static const char *const threads[] = {"2", "4"};
+    static const char *const mode[] = {"timing", "functional"};
     table cases = recorded_results("suite");
     size_t column = table_column(&cases, "case");
     for (size_t i = 0; i < cases.rows; i++) {
-        const char *name = cases.row[i][column];
-        if (argc == 1 && !is_chosen(name)) continue;
-        json_t *one = run_case(name, "1");
-        for (size_t k = 0; k < 2; k++) {
-            json_t *many = run_case(name, threads[k]);
-            bool same = one && json_equal(one, many);
-            tap(same, "%s with %s threads", name, threads[k]);
-            if (!same) explain(one, many);
-            json_decref(many);
-        }
-        json_decref(one);
+        if (argc == 1 && !is_chosen(cases.row[i][column])) continue;
+        for (size_t m = 0; m < 2; m++) same_result(cases.row[i][column], mode[m]);
     }
     table_free(&cases);
-    failures();
+    for (size_t m = 0; m < 2; m++) failures(mode[m]);
     return tap_done();
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "emu/exec/async/async.h"
 #include "emu/exec/exec.h"
@@ -345,6 +346,8 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->number = g->first_block + c->linear;
     c->advances = &g->head->advances;
+    c->pc_stat = g->pc_stat;
+    c->asks = false;
     c->let_go = false;
     c->sm = sm;
     c->done = 0;
@@ -448,6 +451,7 @@ void pl_launch_cache_close(pl_launch_cache *s)
     pl_arena_close(s->large);
     pl_arena_close(s->sparse);
     pl_team_close(s->team);
+    pl_team_close(s->process == getpid() ? s->block_team : NULL);
     *s = (pl_launch_cache){0};
 }
 

@@ -53,7 +53,9 @@ typedef struct pl_cta {
     struct pl_weak_cta *weak; /* weak consistency: what its warps have seen; owned */
     struct pl_tmem *tmem;     /* tensor memory, made when it is first used; owned */
     void *check;              /* of a checker (hooks.h) */
-    void *place;              /* timing with several threads: for pl_grid.in_order */
+    void *place;              /* with several threads: for pl_grid.in_order */
+    pl_pc_stat *pc_stat;      /* where its instructions count, or NULL */
+    bool asks;                /* stops before ordered instructions (PL_IF_ORDERED) */
     uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a
                            counter of its SM, added up later */
 } pl_cta;

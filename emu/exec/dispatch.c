@@ -42,8 +42,10 @@ void pl_bind_system(pl_program *p)
 void pl_bind(pl_program *p, int level)
 {
     const pl_exec_form *forms = best(level);
+    const bool late = pl_has_bulk_reductions(p);
     for (size_t n = 0; n < p->code.n; n++) {
         pl_insn *i = &p->code.at[n];
+        if (pl_insn_is_ordered(p, i, late)) i->flags |= PL_IF_ORDERED;
         const pl_form *f = &pl_forms[i->form];
         const pl_exec_form *x = &forms[i->form];
         unsigned index = 0, stride = 1;

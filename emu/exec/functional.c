@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emu/exec/exec.h"
 #include "emu/exec/deadlock_report.h"
+#include "emu/exec/functional.h"
 
 enum {
     TURN = 1 << 16,      /* instructions of a warp's turn */
@@ -110,9 +110,7 @@ static uint64_t draw(pl_grid *g)
     return z ^ z >> 31;
 }
 
-/* One turn of every warp of a block. Returns the instructions executed; *paused counts warps that
- * only polled. */
-static uint64_t turn(pl_cta *c, bool *paused)
+uint64_t pl_cta_turn(pl_cta *c, bool *paused)
 {
     pl_grid *g = c->grid->head;
     uint64_t executed = 0;
@@ -131,7 +129,7 @@ static uint64_t turn(pl_cta *c, bool *paused)
         if (s == PL_WARP_DONE) c->done++;
         if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before) *paused = false;
-        if (g->fault.set) break;
+        if (pl_failed(g)) break;
     }
     return executed;
 }
@@ -185,10 +183,11 @@ static bool sleeping(pl_cta *const *live, size_t n)
     return false;
 }
 
+/* *nlive: blocks that have started already. */
 static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
 {
     uint64_t blocks = pl_grid_left(g), left = blocks;
-    size_t n = 0, at = 0;
+    size_t n = *nlive, at = 0;
     unsigned idle = 0;
     uint64_t looking = 0; /* turns in sequence in which all warps only polled */
     pl_status st = PL_OK;
@@ -212,7 +211,7 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         pl_cta *c = live[at];
         bool paused, started_all = !from || n + cluster_blocks(from) > most_blocks(from),
                      alone = cluster_blocks(c->grid) == 1;
-        uint64_t before = left, advances = g->advances, executed = turn(c, &paused);
+        uint64_t before = left, advances = g->advances, executed = pl_cta_turn(c, &paused);
         total += executed;
         if (g->progress && ++turns % PROGRESS_TURNS == 0)
             g->progress(g->progress_ctx, blocks - pl_grid_left(g), blocks, total);
@@ -273,7 +272,13 @@ pl_status pl_grid_run(pl_grid *head)
         st = pl_grid_open(g);
     }
     pl_cta **live = malloc(sizeof *live * (most ? most : 1));
-    if (st == PL_OK) st = live ? run(head, live, &n) : PL_NOMEM;
+    if (st == PL_OK && !live) st = PL_NOMEM;
+    pl_live_blocks begun = {.at = live};
+    if (st == PL_OK) {
+        st = pl_run_blocks_in_parallel(head, &begun);
+        n = begun.n;
+    }
+    if (st == PL_OK && !head->fault.set) st = run(head, live, &n);
     for (size_t k = 0; k < n; k++) { /* blocks that never ended count too */
         pl_grid *g = live[k] ? live[k]->grid : head;
         for (uint32_t j = 0; live[k] && j < live[k]->nwarps; j++) {

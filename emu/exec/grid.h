@@ -3,6 +3,8 @@
 #ifndef PL_EMU_EXEC_GRID_H
 #define PL_EMU_EXEC_GRID_H
 
+#include <sys/types.h>
+
 #include "emu/exec/cta.h"
 
 /* Why a launch ended before its end, and where it was then. */
@@ -51,7 +53,7 @@ typedef struct pl_grid {
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks,
                      uint64_t instructions); /* or NULL */
     void *progress_ctx;
-    uint32_t threads; /* host threads of timing mode; the result does not depend on it */
+    uint32_t threads; /* host threads; the result does not depend on it unless the program races */
     void (*in_order)(struct pl_cta *c); /* with several: returns when all that one thread does
                                            before it is done; or NULL */
     uint32_t nsm;                       /* %nsmid */
@@ -112,6 +114,9 @@ typedef struct pl_launch_cache {
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
     struct pl_team *team;             /* its threads, */
     uint32_t threads;                 /* of which so many were wanted */
+    struct pl_team *block_team;       /* the same of functional mode */
+    uint32_t block_threads;
+    pid_t process; /* that made block_team */
 } pl_launch_cache;
 
 /* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as

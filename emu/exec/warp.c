@@ -237,6 +237,13 @@ pl_warp_state pl_warp_step(pl_warp *w, pl_memory_effect *fx)
                                                                            : waiting_state(w)));
 }
 
+/* Does any lane execute the instruction? With two halves: perhaps. */
+static bool executes(const pl_warp *w, const pl_insn *i)
+{
+    const uint32_t p = w->pred[i->guard];
+    return w->halves > 1 || (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
+}
+
 enum { LOOK_EVERY = 1024 }; /* instructions: of printf, they take a tenth of a second */
 
 /* The loop of functional mode. Counts are kept in locals; memory events are off (pl_warp_step
@@ -244,9 +251,10 @@ enum { LOOK_EVERY = 1024 }; /* instructions: of printf, they take a tenth of a s
 pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
 {
     uint64_t n = 0, lanes = 0;
-    pl_pc_stat *stat = w->grid->pc_stat;
+    pl_pc_stat *stat = w->cta->pc_stat;
     const pl_insn *code = w->code;
     const volatile int *const cancel = w->grid->cancel;
+    const uint16_t ordered = w->cta->asks ? PL_IF_ORDERED : 0, ends = PL_IF_SYNC_POINT | ordered;
     uint64_t look =
         limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
     for (;;) {
@@ -260,6 +268,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
             look = limit - n < LOOK_EVERY ? limit : n + LOOK_EVERY;
         }
         const pl_insn *i = &code[w->pc];
+        if ((i->flags & ordered) && executes(w, i)) break;
         bool pause = false;
         uint64_t before = n;
         do { /* straight-line code of one split */
@@ -279,7 +288,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
                 break;
             w->pc = w->next;
             i = &code[w->pc];
-        } while (!(i->flags & PL_IF_SYNC_POINT));
+        } while (!(i->flags & ends));
         w->clock += n - before;
         if (pause) break;
     }

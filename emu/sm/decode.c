@@ -1,5 +1,6 @@
 /* decode.c - prices, kinds and dependences of a program's instructions; see decode.h. */
 #include "emu/sm/decode.h"
+#include "emu/exec/dispatch.h"
 #include "memmodel/l1.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -429,17 +430,6 @@ static uint32_t operand_constant(constants *x, const pl_decoded_insn *d, const p
     return 0;
 }
 
-/* Calls of the driver's functions, and calls by register in a program that has some. */
-static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
-{
-    if (!(f->effects & PL_EF_CALL)) return false;
-    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
-    if (callee < p->funcs.n) return p->funcs.at[callee].system;
-    for (size_t k = 0; k < p->funcs.n; k++)
-        if (p->funcs.at[k].system) return true;
-    return false;
-}
-
 static bool calls_register(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
     return (f->effects & PL_EF_CALL) && i->target < p->calls.n &&
@@ -462,29 +452,6 @@ static void note_order(pl_decoded_insn *d, const pl_insn *i, const pl_form *f)
     if (!reaches) return;
     if (pl_insn_has(i, W_release) || pl_insn_has(i, W_acq_rel)) d->releases = mbarrier ? 4 : 3;
     d->acquires = acquires;
-}
-
-/* A reduction by the copy engine, which may be one in global memory. */
-static bool is_bulk_reduction(const pl_form *f, pl_kind kind)
-{
-    return kind == PL_KIND_BULK && f->effects & PL_EF_ATOMIC;
-}
-
-/* May it order what different SMs do? late: copy engines reduce, which with --async late happens
- * where a warp waits for them. */
-static bool is_ordered(const pl_program *p, const pl_insn *i, const pl_form *f, pl_kind kind,
-                       bool late)
-{
-    if (calls_system(p, i, f) || is_bulk_reduction(f, kind) ||
-        (late && i->latency_class == C_cp_wait))
-        return true;
-    if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
-    if (f->mnem == M_clusterlaunchcontrol) return true;
-    if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER ||
-        kind == PL_KIND_MBARRIER_WAIT)
-        return false;
-    pl_space space = (pl_space)i->sel[PL_M_SPACE];
-    return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
 }
 
 /* What decoding knows while it walks through the code. */
@@ -515,11 +482,7 @@ static bool open_decoder(decoder *x, pl_arena *a)
                             .rows = x->rows};
     x->lanes = (variance){.varies = pl_arena_array(a, bool, x->rows), .rows = x->rows};
     if (!pl_arena_ok(a)) return false;
-    for (size_t pc = 0; pc < x->p->code.n; pc++) {
-        const pl_insn *i = &x->p->code.at[pc];
-        x->out->late_atomics |=
-            is_bulk_reduction(&pl_forms[i->form], (pl_kind)pl_classes[i->latency_class].kind);
-    }
+    x->out->late_atomics = pl_has_bulk_reductions(x->p);
     return true;
 }
 
@@ -672,7 +635,7 @@ static void decode_insn(decoder *x, pl_decoded_insn *d, lists *l, size_t pc)
     decode_unit_operands(d, i, f);
     begin_function(x, pc);
     d->increments = d->shared && increments(i, f, l, x->ones, x->rows);
-    d->ordered = is_ordered(x->p, i, f, (pl_kind)d->kind, x->out->late_atomics);
+    d->ordered = pl_insn_is_ordered(x->p, i, x->out->late_atomics);
     x->out->ordered |= d->ordered;
     decode_bank(d, i, f, l);
     decode_pipes(x, d, i, f, pc);

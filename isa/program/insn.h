@@ -67,6 +67,11 @@ enum {
     PL_IF_COMPILE_ONLY = PL_IF_NOUNROLL | PL_IF_CONTRACTED | PL_IF_FROM_WMMA
 };
 
+/* Set when the program is bound (pl_bind), never stored: the instruction may order what different
+ * blocks do, or calls the system. Blocks that run side by side execute these one after the other.
+ */
+enum { PL_IF_ORDERED = 1 << 12 };
+
 /* What sel[] of an instruction with addresses holds. */
 enum {
     PL_M_LOG2 = 0,  /* log2 of the bytes of one element */

@@ -1,0 +1,47 @@
+/* ordered.c - which instructions may order what different blocks do. Threads that run blocks side
+ * by side execute these in the order of the blocks. */
+#include "emu/exec/dispatch.h"
+
+/* Calls of the driver's functions, and calls by register in a program that has some. */
+static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
+{
+    if (!(f->effects & PL_EF_CALL)) return false;
+    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+    if (callee < p->funcs.n) return p->funcs.at[callee].system;
+    for (size_t k = 0; k < p->funcs.n; k++)
+        if (p->funcs.at[k].system) return true;
+    return false;
+}
+
+static pl_kind kind_of(const pl_insn *i)
+{
+    return (pl_kind)pl_classes[i->latency_class].kind;
+}
+
+/* A reduction by the copy engine, which may be one in global memory. */
+static bool is_bulk_reduction(const pl_insn *i)
+{
+    return kind_of(i) == PL_KIND_BULK && pl_forms[i->form].effects & PL_EF_ATOMIC;
+}
+
+bool pl_has_bulk_reductions(const pl_program *p)
+{
+    for (size_t pc = 0; pc < p->code.n; pc++)
+        if (is_bulk_reduction(&p->code.at[pc])) return true;
+    return false;
+}
+
+bool pl_insn_is_ordered(const pl_program *p, const pl_insn *i, bool late)
+{
+    const pl_form *f = &pl_forms[i->form];
+    const pl_kind kind = kind_of(i);
+    if (calls_system(p, i, f) || is_bulk_reduction(i) || (late && i->latency_class == C_cp_wait))
+        return true;
+    if (kind == PL_KIND_FENCE_GPU || kind == PL_KIND_FENCE_SYS) return true;
+    if (f->mnem == M_clusterlaunchcontrol) return true;
+    if (!(f->effects & (PL_EF_ATOMIC | PL_EF_VOLATILE)) || kind == PL_KIND_MBARRIER ||
+        kind == PL_KIND_MBARRIER_WAIT)
+        return false;
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    return !(i->flags & PL_IF_MEM) || (space != PL_SP_SHARED && space != PL_SP_LOCAL);
+}

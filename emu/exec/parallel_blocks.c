@@ -1,0 +1,308 @@
+/* parallel_blocks.c - functional mode with several host threads: blocks run side by side.
+ *
+ * A block is a job of a team (base/team.h). It stops before its first instruction that may order
+ * what different blocks do (PL_IF_ORDERED) until all blocks before it have ended. So atomics, and
+ * everything that depends on their order, happen in the order of the blocks, and the results are
+ * those of one thread unless the program has data races.
+ *
+ * A block that polls although all before it have ended waits for a later one. Then the threads
+ * stop, and functional.c goes on with the blocks that have started. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/team.h"
+#include "emu/exec/async/async.h"
+#include "emu/exec/dispatch.h"
+#include "emu/exec/functional.h"
+#include <pthread.h>
+
+enum {
+    ALONE = 20000, /* instructions that one thread executes before others help: half a millisecond,
+                    * several times what it takes to wake them */
+    POLLING = 4    /* turns in sequence in which a block only polls */
+};
+
+typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
+
+/* A block of a run of the team. */
+typedef struct block_job {
+    struct parallel_run *run;
+    pl_cta *cta;
+    uint32_t job, worker;
+    job_state state;
+    bool first; /* all blocks before it have ended */
+    uint64_t advances;
+    uint64_t executed, lane_executed; /* when it has ended */
+} block_job;
+
+typedef struct parallel_run {
+    pl_grid *g;
+    pl_team *team;
+    pthread_mutex_t lock; /* of the pool and the sums of the grid */
+    block_job *job;
+    pl_pc_stat **stat; /* by worker, or NULL */
+    uint32_t base;     /* number of the first job's block */
+    bool over;         /* the blocks stop where they are */
+    bool no_memory;
+} parallel_run;
+
+/* ---- one block ---- */
+
+static bool is_over(const parallel_run *r)
+{
+    return __atomic_load_n(&r->over, __ATOMIC_RELAXED) || pl_failed(r->g) ||
+           (r->g->cancel && *r->g->cancel);
+}
+
+static bool start(parallel_run *r, block_job *j)
+{
+    pl_grid *g = r->g;
+    const uint32_t number = r->base + j->job;
+    pthread_mutex_lock(&r->lock);
+    j->cta = pl_cta_take(g, number, number % (g->nsm ? g->nsm : 1));
+    pthread_mutex_unlock(&r->lock);
+    if (!j->cta || !pl_cta_begin(j->cta)) {
+        __atomic_store_n(&r->no_memory, true, __ATOMIC_RELAXED);
+        __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
+        return false;
+    }
+    j->state = RUNNING;
+    j->cta->place = j;
+    j->cta->advances = &j->advances;
+    return true;
+}
+
+static void end(parallel_run *r, block_job *j)
+{
+    for (uint32_t k = 0; k < j->cta->nwarps; k++) {
+        j->executed += j->cta->warp[k].executed;
+        j->lane_executed += j->cta->warp[k].lane_executed;
+    }
+    pthread_mutex_lock(&r->lock);
+    pl_cta_end(j->cta);
+    pthread_mutex_unlock(&r->lock);
+    j->cta = NULL;
+    j->state = ENDED;
+}
+
+/* Notes whether all blocks before this one have ended. */
+static bool is_first(parallel_run *r, block_job *j)
+{
+    if (!j->first && pl_team_may(r->team, j->job)) {
+        j->first = true;
+        j->cta->asks = false;
+    }
+    return j->first;
+}
+
+/* The work of the team: a block until it ends, or stops until its turn comes. */
+static bool work(void *ctx, uint32_t job, uint32_t worker)
+{
+    parallel_run *r = ctx;
+    block_job *j = &r->job[job];
+    if (is_over(r)) return true;
+    *j = j->state == NOT_STARTED ? (block_job){.run = r, .job = job} : *j;
+    j->worker = worker;
+    if (j->state == NOT_STARTED && !start(r, j)) return true;
+    pl_cta *c = j->cta;
+    c->pc_stat = r->stat ? r->stat[worker] : NULL;
+    c->asks = !j->first;
+    for (unsigned polling = 0;;) {
+        const bool was_first = is_first(r, j);
+        bool paused;
+        const uint64_t executed = pl_cta_turn(c, &paused);
+        if (is_over(r)) return true;
+        if (c->done == c->nwarps) {
+            end(r, j);
+            return true;
+        }
+        polling = executed && !paused ? 0 : polling + 1;
+        if (!polling || is_first(r, j) != was_first || (executed && polling < POLLING)) continue;
+        if (!j->first) return false;
+        __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
+        return true;
+    }
+}
+
+static void in_order(pl_cta *c)
+{
+    const block_job *j = c->place;
+    if (!j->first) pl_team_turn(j->run->team, j->job, j->worker);
+}
+
+/* ---- the launch ---- */
+
+static bool may_be_parallel(const pl_grid *g)
+{
+    if (g->threads < 2 || g->next || g->cluster[0] || g->workspace || g->sink || g->hooks ||
+        g->weak || g->random || g->max_turn || g->most.instructions || g->simt_stack)
+        return false;
+    if (g->async_mode != PL_ASYNC_EAGER && pl_has_bulk_reductions(g->program)) return false;
+    for (size_t pc = 0; pc < g->program->code.n; pc++)
+        if (pl_forms[g->program->code.at[pc].form].mnem == M_clusterlaunchcontrol) return false;
+    return true;
+}
+
+/* The first blocks, in this thread. False: one of them waits for others, or the launch is over. */
+static bool run_first_blocks(pl_grid *g, pl_live_blocks *live, pl_status *st)
+{
+    const uint64_t blocks = pl_grid_blocks(g);
+    for (uint64_t ran = 0; ran < ALONE && g->next_block < blocks;) {
+        const uint32_t number = (uint32_t)g->next_block++;
+        pl_cta *c = pl_cta_start(g, number, number % (g->nsm ? g->nsm : 1));
+        live->at[live->n++] = c;
+        *st = c ? PL_OK : PL_NOMEM;
+        while (c && c->done < c->nwarps) {
+            bool paused;
+            const uint64_t executed = pl_cta_turn(c, &paused);
+            ran += executed;
+            g->ran += executed;
+            if (pl_failed(g)) return false;
+            if (pl_grid_stop(g, 0, g->ran, live->at, live->n)) {
+                *st = PL_INTERRUPTED;
+                return false;
+            }
+            if (c->done < c->nwarps && (!executed || paused)) return false;
+        }
+        if (!c) return false;
+        pl_cta_end(c);
+        live->n--;
+    }
+    return g->next_block < blocks;
+}
+
+/* Blocks after one that has failed would not have started with one thread: they do not count. */
+static void forget_later_blocks(parallel_run *r, uint32_t jobs)
+{
+    uint32_t failed = 0;
+    while (failed < jobs &&
+           !(r->job[failed].state == RUNNING &&
+             memcmp(r->job[failed].cta->id, r->g->fault.block, sizeof r->g->fault.block) == 0))
+        failed++;
+    for (uint32_t k = failed + 1; k < jobs; k++) {
+        block_job *j = &r->job[k];
+        if (j->state == ENDED) {
+            r->g->executed -= j->executed;
+            r->g->lane_executed -= j->lane_executed;
+            r->g->blocks_done--;
+        }
+        *j = (block_job){.state = ENDED};
+    }
+}
+
+/* After a run of the team: what is left of its blocks. */
+static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
+{
+    pl_grid *g = r->g;
+    uint32_t started = jobs;
+    if (pl_failed(g)) forget_later_blocks(r, jobs);
+    while (started && r->job[started - 1].state == NOT_STARTED) started--;
+    for (uint32_t k = 0; k < started; k++) {
+        block_job *j = &r->job[k];
+        g->head->advances += j->advances;
+        if (j->state == NOT_STARTED && !pl_failed(g) && !start(r, j)) return PL_NOMEM;
+        if (j->state != RUNNING) continue;
+        j->cta->asks = false;
+        j->cta->advances = &g->head->advances;
+        j->cta->pc_stat = g->pc_stat;
+        live->at[live->n++] = j->cta;
+    }
+    g->next_block = r->base + started;
+    return PL_OK;
+}
+
+static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
+{
+    pl_grid *g = r->g;
+    const uint64_t blocks = pl_grid_blocks(g);
+    pl_status st = PL_OK;
+    while (st == PL_OK && g->next_block < blocks && !is_over(r)) {
+        uint64_t jobs = blocks - g->next_block;
+        if (jobs > g->max_resident) jobs = g->max_resident;
+        if (jobs > PL_TEAM_JOBS) jobs = PL_TEAM_JOBS;
+        r->base = (uint32_t)g->next_block;
+        memset(r->job, 0, jobs * sizeof *r->job);
+        pl_team_run(r->team, (uint32_t)jobs, 0, NULL);
+        st = r->no_memory ? PL_NOMEM : collect(r, (uint32_t)jobs, live);
+        if (g->progress) g->progress(g->progress_ctx, g->blocks_done, blocks, g->executed);
+        g->ran = g->executed;
+        if (st == PL_OK && pl_grid_stop(g, 0, g->ran, live->at, live->n)) st = PL_INTERRUPTED;
+    }
+    return st;
+}
+
+/* The threads of the cache, or new ones. A process that was forked has none of its parent's. */
+static pl_team *take_team(parallel_run *r)
+{
+    pl_launch_cache *s = r->g->stock;
+    pl_team *t = NULL;
+    if (s && s->block_team && s->block_threads == r->g->threads && s->process == getpid()) {
+        t = s->block_team;
+        s->block_team = NULL;
+        pl_team_serve(t, r);
+    }
+    return t ? t : pl_team_open(r->g->threads, work, r);
+}
+
+static void put_team(const parallel_run *r)
+{
+    pl_launch_cache *s = r->g->stock;
+    if (!s || s->block_team) {
+        pl_team_close(r->team);
+        return;
+    }
+    s->block_team = r->team;
+    s->block_threads = r->g->threads;
+    s->process = getpid();
+}
+
+/* A table of counts for each worker but the first, which has the grid's. */
+static bool open_stats(parallel_run *r)
+{
+    const pl_grid *g = r->g;
+    const uint32_t n = pl_team_size(r->team);
+    if (!g->pc_stat) return true;
+    r->stat = calloc(n, sizeof *r->stat);
+    if (!r->stat) return false;
+    r->stat[0] = g->pc_stat;
+    for (uint32_t k = 1; k < n; k++) {
+        r->stat[k] = calloc(g->program->code.n + 1, sizeof **r->stat);
+        if (!r->stat[k]) return false;
+    }
+    return true;
+}
+
+static void close_stats(parallel_run *r)
+{
+    for (uint32_t w = 1; r->stat && w < pl_team_size(r->team); w++) {
+        for (size_t k = 0; r->stat[w] && k < r->g->program->code.n; k++) {
+            r->g->pc_stat[k].executed += r->stat[w][k].executed;
+            r->g->pc_stat[k].lanes += r->stat[w][k].lanes;
+        }
+        free(r->stat[w]);
+    }
+    free(r->stat);
+}
+
+pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
+{
+    pl_status st = PL_OK;
+    if (!may_be_parallel(g) || !run_first_blocks(g, live, &st)) return st;
+    parallel_run r = {.g = g, .lock = PTHREAD_MUTEX_INITIALIZER};
+    r.job = calloc(g->max_resident, sizeof *r.job);
+    r.team = take_team(&r);
+    if (!r.job || !r.team || !open_stats(&r)) {
+        st = PL_NOMEM;
+    } else if (pl_team_size(r.team) > 1) {
+        g->in_order = in_order;
+        st = run_waves(&r, live);
+        g->in_order = NULL;
+    }
+    if (r.team) {
+        close_stats(&r);
+        put_team(&r);
+    }
+    free(r.job);
+    return st;
+}
