@@ -17,7 +17,7 @@ typedef enum pl_check_tool {
 /* X(tool, word): the tools that can be asked for. */
 #define PL_CHECK_TOOLS(X) X(MEM, "mem") X(RACE, "race") X(INIT, "init") X(SYNC, "sync")
 
-#define PL_FINDING_KINDS(X)                                                                        \
+#define PL_KERNEL_FINDING_KINDS(X)                                                                 \
     X(RACE_RAW, RACE, "raw", ERROR,                                                                \
       "A thread writes, another one reads the same bytes, and nothing orders the two: the read "   \
       "may return the old value or the new one.\n\n"                                               \
@@ -229,6 +229,32 @@ typedef enum pl_check_tool {
       "Three ways to mend it: move the barrier to where all threads pass; give each role a "       \
       "barrier of "                                                                                \
       "its own with its number of threads; or write the flag that is waited for.")
+
+/* Of programs (`ptxloom exec`): what calls of the host take part in. */
+#define PL_PROGRAM_FINDING_KINDS(X)                                                                \
+    X(INIT_COPY, INIT, "copy", WARNING,                                                            \
+      "The program copies device memory to the host that neither a kernel nor a call of the host " \
+      "has "                                                                                       \
+      "written. What arrives is what was there before.\n\n"                                        \
+      "    cudaMalloc(&d, 4 * n);\n"                                                               \
+      "    k<<<n / 256, 256>>>(d);                      // n is no multiple of 256\n"              \
+      "    cudaMemcpy(h, d, 4 * n, cudaMemcpyDefault);  // the rest was never written\n\n"         \
+      "Three ways to mend it: let the kernel write all of it (one block more, and if (i < n)); "   \
+      "copy "                                                                                      \
+      "only what has been written; or fill the memory first (cudaMemset).")                        \
+    X(MEM_STREAM, MEM, "stream", ERROR,                                                            \
+      "Memory of cudaMallocAsync exists from its allocation to its release in the order of "       \
+      "streams. "                                                                                  \
+      "Something in another stream accesses it, and nothing orders that behind the allocation, "   \
+      "or "                                                                                        \
+      "in front of the release.\n\n"                                                               \
+      "    cudaMallocAsync(&d, 4 * n, a);\n"                                                       \
+      "    k<<<1, 256, 0, b>>>(d);   // stream b may be ahead of stream a\n\n"                     \
+      "Three ways to mend it: use one stream; let the other stream wait for an event that is "     \
+      "recorded behind the allocation, and the releasing stream for one behind the last access "   \
+      "(cudaEventRecord, cudaStreamWaitEvent); or wait in the host (cudaStreamSynchronize).")
+
+#define PL_FINDING_KINDS(X) PL_KERNEL_FINDING_KINDS(X) PL_PROGRAM_FINDING_KINDS(X)
 
 typedef enum pl_finding_kind {
 #define X(name, tool, word, severity, text) PL_FK_##name,

@@ -43,15 +43,23 @@ static void block_ends(const pl_hooks *h, pl_cta *c)
 
 static void async_starts(const pl_hooks *h, pl_warp *w, const pl_async_op *o)
 {
-    const unsigned tools = ((const pl_check *)(const void *)h)->tools;
+    const pl_check *k = (const pl_check *)(const void *)h;
+    const unsigned tools = k->tools;
+    if (k->watch.inner) pl_watch_copy(w, o);
     if (tools & PL_CHECK_RACE) pl_race_copy(w, o);
     if (tools & PL_CHECK_INIT) pl_init_copy(w, o);
 }
 
-pl_check *pl_check_open(unsigned tools)
+pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
 {
     pl_check *k = calloc(1, sizeof *k);
     if (!k) return NULL;
+    k->undefined = undefined ? undefined : &k->own;
+    k->user = pl_undefined_join(k->undefined, k);
+    if (!k->user) {
+        pl_check_close(k);
+        return NULL;
+    }
     k->tools = tools;
     k->hooks = (pl_hooks){.block_starts = block_starts,
                           .block_ends = block_ends,
@@ -68,8 +76,10 @@ pl_check *pl_check_open(unsigned tools)
 
 void pl_check_close(pl_check *k)
 {
-    if (k) pl_initcheck_free(k);
-    if (k) free(k->found.at);
+    if (!k) return;
+    pl_undefined_leave(k->undefined, k->user);
+    pl_initcheck_free(k);
+    free(k->found.at);
     free(k);
 }
 
@@ -93,7 +103,11 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     if (!k->insn) return false;
     k->program = p;
     k->head = head;
-    k->base = head->memory->base ? head->memory->base : PL_GLOBAL_BASE;
+    k->base = k->undefined->shared ? k->undefined->base
+              : head->memory->base ? head->memory->base
+                                   : PL_GLOBAL_BASE;
+    k->own.base = k->base;
+    k->own.bytes = PL_CHECK_SPAN;
     k->seed = seed;
     k->time = 1;
     k->no_memory = false;
@@ -110,13 +124,14 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
     }
     find_loops(k);
     for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;
-    return !(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k);
+    return (!(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k)) && pl_watch_begin(k);
 }
 
 bool pl_check_end(pl_check *k)
 {
     for (size_t n = 0; n < k->program->code.n; n++) k->program->code.at[n].exec = k->insn[n].plain;
     if (k->tools & PL_CHECK_INIT) pl_initcheck_end(k);
+    pl_watch_end(k);
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;

@@ -8,6 +8,7 @@
  * race.c      happens-before races: accesses that nothing orders
  * mem.c       accesses out of bounds: the launch goes on without them
  * init.c      values that depend on memory that nobody has written
+ * watch.c     accesses to memory that the host has its eye on
  * sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
  * order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
  * findings.c  the list of what was found: each pair of instructions once */
@@ -45,9 +46,21 @@ typedef struct pl_check_finding {
 
 typedef struct pl_check pl_check;
 
-/* tools: PL_CHECK_*. NULL: out of memory. Findings of several launches of a program add up. */
-pl_check *pl_check_open(unsigned tools);
+struct pl_undefined;
+
+/* tools: PL_CHECK_*; undefined: what the checkers of a program share, or NULL. NULL: out of memory.
+ * Findings of several launches of a program add up. */
+pl_check *pl_check_open(unsigned tools, struct pl_undefined *undefined);
 void pl_check_close(pl_check *k); /* NULL is allowed */
+
+/* A range of global memory: does a launch access it, and if so, why is that wrong? */
+typedef struct pl_watched {
+    uint64_t address, bytes;
+    const char *wrong; /* NULL: it is not */
+    bool *accessed;
+} pl_watched;
+/* For the next launch: ranges by address. */
+void pl_check_watch(pl_check *k, const pl_watched *at, size_t n);
 
 /* For one launch of a row of grids, whose `hooks` it sets, and the instructions of its program.
  * False: out of memory. */

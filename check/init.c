@@ -38,24 +38,18 @@ static void collect(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     c->n++;
 }
 
-/* Global memory that nobody has looked at before. */
+/* Global memory that nobody has looked at before. In a program the host says what is new in memory
+ * of its own. */
 static bool take_memory(pl_check *k)
 {
     pl_memory *m = k->head->memory;
     bool ok = true;
     for (size_t n = 0; n < m->n && ok; n++) {
         pl_alloc *a = &m->alloc[n];
-        if (a->checked || !is_followed(k, a->address)) continue;
+        if (a->checked) continue;
         a->checked = true;
-        const uint64_t at = a->address - k->base;
-        if (a->unwritten) ok = pl_validity_forget(&k->init.global, at, a->size);
-        for (uint64_t done = 0; !a->unwritten && ok && done < a->size;) {
-            const unsigned here =
-                a->size - done < PL_VALIDITY_PAGE ? (unsigned)(a->size - done) : PL_VALIDITY_PAGE;
-            ok = !k->init.global.undefined_pages ||
-                 pl_validity_set(&k->init.global, at + done, here, NULL, 0);
-            done += here;
-        }
+        if (!k->undefined->shared || !a->foreign)
+            ok = pl_undefined_set(k->undefined, a->address, a->size, !a->unwritten);
     }
     return ok;
 }
@@ -91,49 +85,18 @@ bool pl_initcheck_begin(pl_check *k)
     return true;
 }
 
-static void report_output(pl_check *k, const pl_alloc *a, uint64_t at, uint32_t origin)
-{
-    const pl_origin *store = &k->init.origin[origin], *load = pl_origin_read(k, origin);
-    bool fresh;
-    pl_check_finding *f = pl_finding_of(k, PL_FK_INIT_OUTPUT, store->pc, load->pc, &fresh);
-    k->no_memory |= !f;
-    if (!f) return;
-    f->count++;
-    if (!fresh) return;
-    f->by.kernel = store->kernel;
-    memcpy(f->by.block, store->block, sizeof store->block);
-    memcpy(f->by.thread, store->thread, sizeof store->thread);
-    char what[200];
-    snprintf(what, sizeof what, "%s %llu of the output %.80s", a->element ? "element" : "word",
-             (unsigned long long)(at / (a->element ? a->element : 4)), a->name ? a->name : "");
-    pl_origin_describe(f, load, what);
-}
-
-/* An output holds elements that were stored undefined. Where only some bytes of one are, it is
- * likely that these are padding. */
-static void look_at_output(pl_check *k, const pl_alloc *a)
-{
-    const uint64_t step = a->element ? a->element : 4;
-    for (uint64_t at = 0; at + step <= a->size; at += step) {
-        const uint64_t from = a->address - k->base + at;
-        const pl_vpage *p = pl_validity_page(&k->init.global, from);
-        if (!p) {
-            at += PL_VALIDITY_PAGE - from % PL_VALIDITY_PAGE - step;
-            continue;
-        }
-        const unsigned in = (unsigned)(from % PL_VALIDITY_PAGE);
-        unsigned n = 0;
-        while (n < step && in + n < PL_VALIDITY_PAGE && p->bits[in + n]) n++;
-        if (n == step && p->origin[in / 4]) report_output(k, a, at, p->origin[in / 4]);
-    }
-}
-
 void pl_initcheck_end(pl_check *k)
 {
     const pl_memory *m = k->head->memory;
-    for (size_t n = 0; n < m->n && k->init.global.undefined_pages; n++)
-        if (m->alloc[n].output && is_followed(k, m->alloc[n].address))
-            look_at_output(k, &m->alloc[n]);
+    for (size_t n = 0; n < m->n; n++) {
+        const pl_alloc *a = &m->alloc[n];
+        pl_undefined_read read;
+        char name[120];
+        if (!a->output) continue;
+        snprintf(name, sizeof name, "the output %.80s", a->name ? a->name : "");
+        const pl_undefined_what what = {name, a->address, a->element};
+        k->no_memory |= !pl_undefined_look(k->undefined, a->address, a->size, &what, &read);
+    }
     free(k->init.insn);
     k->init.insn = NULL;
 }
@@ -142,6 +105,4 @@ void pl_initcheck_free(pl_check *k)
 {
     free(k->init.insn);
     free(k->init.use);
-    free(k->init.origin);
-    pl_validity_free(&k->init.global);
 }

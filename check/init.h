@@ -4,7 +4,7 @@
 #define PL_CHECK_INIT_H
 
 #include "check/check.h"
-#include "check/validity.h"
+#include "check/undefined.h"
 
 /* How the undefined bits of a result follow from those of the operands. */
 typedef enum pl_init_rule {
@@ -42,22 +42,10 @@ typedef struct pl_init_insn {
     uint8_t rule; /* pl_init_rule */
 } pl_init_insn;
 
-/* Where an undefined value comes from. */
-typedef struct pl_origin {
-    uint32_t pc;    /* of the load, or of the store to global memory */
-    uint32_t from;  /* stores: origin of the value; 0: a load */
-    pl_space space; /* of the bytes */
-    uint64_t address;
-    const char *kernel;
-    uint32_t block[3], thread[3];
-    char where[150];
-} pl_origin;
-
 typedef struct pl_init_tables {
     pl_init_insn *insn; /* by pc */
     pl_init_use *use;
     uint32_t uses, capuses;
-    pl_validity global; /* by address from PL_GLOBAL_BASE on */
     struct pl_fetched {
         uint32_t lanes; /* that have read undefined texels, */
         uint32_t origin[PL_LANES];
@@ -66,8 +54,6 @@ typedef struct pl_init_tables {
         uint32_t operand;
         bool adds; /* the product is added to what the registers hold */
     } fetched;     /* by the instruction that executes */
-    pl_origin *origin;
-    uint32_t norigins, origins; /* used (number 0 is none), allocated */
 } pl_init_tables;
 
 /* Undefined bits of a group of lanes. */
@@ -105,9 +91,9 @@ void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t o
 /* The number of an origin: bytes of this place that the instruction reads, or, of a value that has
  * one (`from`), its store to global memory. */
 uint32_t pl_init_origin(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint32_t from);
-/* The read of undefined bytes that an origin goes back to, and its part of a finding. */
-const pl_origin *pl_origin_read(const pl_check *k, uint32_t origin);
-void pl_origin_describe(pl_check_finding *f, const pl_origin *o, const char *what);
+/* The part of a finding that the read of undefined bytes tells. */
+void pl_origin_describe(const pl_undefined *u, pl_check_finding *f, const pl_origin *o,
+                        const char *what);
 
 /* ---- init_rules.c ---- */
 pl_init_rule pl_rule_of(const pl_insn *i);

@@ -15,8 +15,6 @@
 #include "check/internal.h"
 #include "isa/program/operands.h"
 
-enum { MOST_ORIGINS = 1 << 16 };
-
 /* ---- registers ---- */
 
 uint32_t pl_traced_row(const pl_warp *w)
@@ -124,24 +122,16 @@ void pl_traced_set_pred(pl_traced *s, uint32_t pred, uint32_t lanes, uint32_t un
 uint32_t pl_init_origin(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint32_t from)
 {
     pl_check *k = check_of(w);
-    for (uint32_t n = k->init.norigins; n > 1; n--) {
-        const pl_origin *o = &k->init.origin[n - 1];
-        if (o->pc == w->pc && o->from == from && o->space == space) return n - 1;
+    pl_undefined *u = k->undefined;
+    for (uint32_t n = u->norigins; n > 1; n--) {
+        const pl_origin *o = &u->origin[n - 1];
+        if (o->pc == w->pc && o->from == from && o->space == space && o->user == k->user)
+            return n - 1;
     }
-    if (k->init.norigins >= MOST_ORIGINS) return 1;
-    if (k->init.norigins + 1 >= k->init.origins) {
-        const uint32_t cap = k->init.origins ? 2 * k->init.origins : 64;
-        pl_origin *o = realloc(k->init.origin, cap * sizeof *o);
-        if (!o) {
-            k->no_memory = true;
-            return 1;
-        }
-        k->init.origin = o;
-        k->init.origins = cap;
-        if (!k->init.norigins) k->init.norigins = 1; /* number 0 is none */
-    }
-    pl_origin *o = &k->init.origin[k->init.norigins];
-    *o = (pl_origin){.pc = w->pc, .from = from, .space = space, .address = address};
+    pl_origin *o = pl_origin_new(u, &k->no_memory);
+    if (!o) return 1;
+    *o =
+        (pl_origin){.user = k->user, .pc = w->pc, .from = from, .space = space, .address = address};
     o->kernel = w->grid->entry->name;
     memcpy(o->block, w->cta->id, sizeof o->block);
     pl_grid_thread(w->grid, pl_first_thread(w) + lane, o->thread);
@@ -154,35 +144,32 @@ uint32_t pl_init_origin(pl_warp *w, unsigned lane, pl_space space, uint64_t addr
              space == PL_SP_LOCAL    ? "local"
              : space == PL_SP_SHARED ? "shared"
                                      : "global");
-    return k->init.norigins++;
+    return u->norigins - 1;
 }
 
-/* Where the undefined bytes were read first. */
-const pl_origin *pl_origin_read(const pl_check *k, uint32_t origin)
-{
-    const pl_origin *o = &k->init.origin[origin];
-    return o->from ? &k->init.origin[o->from] : o;
-}
-
-void pl_origin_describe(pl_check_finding *f, const pl_origin *o, const char *what)
+void pl_origin_describe(const pl_undefined *u, pl_check_finding *f, const pl_origin *o,
+                        const char *what)
 {
     f->space = o->space;
     f->address = o->address;
-    f->other.kernel = o->kernel;
     f->other.verb = "reads";
     memcpy(f->other.block, o->block, sizeof o->block);
     memcpy(f->other.thread, o->thread, sizeof o->thread);
-    snprintf(f->text, sizeof f->text, "%s depends on %s, which nobody has written", what, o->where);
+    const bool elsewhere = f->other.pc == UINT32_MAX && u->user[o->user - 1];
+    snprintf(f->text, sizeof f->text, "%s depends on %s, which nobody has written%s%s%s", what,
+             o->where, elsewhere ? ": kernel '" : "", elsewhere ? o->kernel : "",
+             elsewhere ? "' of another module has read it" : "");
 }
 
 void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t origin,
                     const char *what)
 {
     pl_check *k = check_of(w);
-    if (!origin || origin >= k->init.norigins) return;
-    const pl_origin *o = pl_origin_read(k, origin);
+    if (!origin || origin >= k->undefined->norigins) return;
+    const pl_origin *o = pl_origin_read(k->undefined, origin);
     bool fresh;
-    pl_check_finding *f = pl_finding_of(k, kind, w->pc, o->pc, &fresh);
+    pl_check_finding *f =
+        pl_finding_of(k, kind, w->pc, o->user == k->user ? o->pc : UINT32_MAX, &fresh);
     if (!f) {
         k->no_memory = true;
         return;
@@ -192,7 +179,7 @@ void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t o
     f->by.kernel = w->grid->entry->name;
     memcpy(f->by.block, w->cta->id, sizeof f->by.block);
     pl_grid_thread(w->grid, pl_first_thread(w) + (unsigned)__builtin_ctz(lanes), f->by.thread);
-    pl_origin_describe(f, o, what);
+    pl_origin_describe(k->undefined, f, o, what);
 }
 
 void pl_traced_seen(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,

@@ -33,6 +33,13 @@ static pl_validity *shared_of(pl_warp *w, uint64_t address, uint64_t *at)
     return &block_of(c)->validity;
 }
 
+/* NULL: what the host writes there itself is not seen. */
+static pl_validity *global_of(pl_warp *w, uint64_t address)
+{
+    pl_undefined *u = check_of(w)->undefined;
+    return address - u->base < u->bytes ? &u->memory : NULL;
+}
+
 static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
 {
     check_unit *u = unit_of(w);
@@ -54,8 +61,8 @@ static spot spot_of(pl_warp *w, unsigned lane, pl_space space, uint64_t address)
         p.in = &u->traced->local;
         p.at = (address / 4 * PL_LANES + lane) * 4 + address % 4;
         p.local = true;
-    } else if (space == PL_SP_GLOBAL && is_followed(check_of(w), address)) {
-        p.in = &check_of(w)->init.global;
+    } else if (space == PL_SP_GLOBAL) {
+        p.in = global_of(w, address);
         p.at = address - check_of(w)->base;
     }
     return p;
@@ -127,7 +134,7 @@ void pl_init_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address, 
 
 bool pl_init_all_defined(const pl_warp *w, pl_space space)
 {
-    const bool global = !check_of(w)->init.global.undefined_pages,
+    const bool global = !check_of(w)->undefined->memory.undefined_pages,
                shared = !w->cta->cluster && !block_of(w->cta)->validity.undefined_pages;
     switch (space) {
     case PL_SP_GLOBAL: return global;
@@ -367,7 +374,7 @@ static spot spot_at(pl_warp *w, const uint8_t *bytes)
     place p;
     if (!bytes || !pl_place_at(w, (uint8_t *)(uintptr_t)bytes, &p)) return (spot){0};
     if (!p.owner)
-        return (spot){.in = &check_of(w)->init.global,
+        return (spot){.in = global_of(w, p.address + check_of(w)->base),
                       .at = p.address,
                       .space = PL_SP_GLOBAL,
                       .address = p.address + check_of(w)->base};
@@ -557,7 +564,7 @@ static void open_frame(pl_warp *w, pl_traced *s, uint32_t lanes, const pl_call_f
     for (uint32_t at = f->local; at < f->local_top; at += 4)
         for (uint32_t m = lanes; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            if (!pl_validity_forget(&s->local, ((uint64_t)at / 4 * PL_LANES + l) * 4, 4))
+            if (!pl_validity_all(&s->local, ((uint64_t)at / 4 * PL_LANES + l) * 4, 4, false))
                 check_of(w)->no_memory = true;
         }
 }
@@ -576,8 +583,7 @@ static void fresh_block(pl_warp *w, unsigned lane, const pl_call_move *to)
                8);
     const pl_heap_block *b =
         w->grid->system ? pl_heap_block_at(&w->grid->system->heap, address) : NULL;
-    if (b && is_followed(check_of(w), address) &&
-        !pl_validity_forget(&check_of(w)->init.global, address - check_of(w)->base, b->size))
+    if (b && !pl_undefined_set(check_of(w)->undefined, address, b->size, false))
         check_of(w)->no_memory = true;
 }
 

@@ -123,6 +123,13 @@ struct pl_check {
     check_cluster *clusters;
     pl_init_tables init;
     struct {
+        const pl_watched *at;
+        size_t n;
+        pl_exec_fn **inner; /* by pc: of other tools, or the plain one; NULL: not watched */
+    } watch;
+    pl_undefined own, *undefined; /* own, or that of a program */
+    uint32_t user;                /* its number there */
+    struct {
         pl_check_finding *at;
         size_t n, cap;
     } found;
@@ -222,6 +229,11 @@ void pl_check_product(const pl_hooks *h, pl_warp *w, const struct pl_wgmma_op *o
 uint32_t pl_mem_execute(pl_warp *w, const pl_insn *i, const check_insn *x);
 pl_exec_fn *pl_mem_wrapper(const pl_insn *i, check_insn *x);
 bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
+
+/* ---- watch.c ---- */
+bool pl_watch_begin(pl_check *k);
+void pl_watch_end(pl_check *k);
+void pl_watch_copy(pl_warp *w, const pl_async_op *o);
 
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);

@@ -22,17 +22,19 @@ static pl_vpage *mark(void)
     return (pl_vpage *)(uintptr_t)&untouched;
 }
 
+/* The mark of a leaf that nobody has written to. */
+static struct pl_validity_leaf whole;
+
 const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address)
 {
     const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number / LEAF_PAGES;
-    if (leaf < v->leaves && v->leaf[leaf]) return v->leaf[leaf]->page[number % LEAF_PAGES];
-    return v->fresh ? &untouched : NULL;
+    if (leaf >= v->leaves || !v->leaf[leaf]) return v->fresh ? &untouched : NULL;
+    return v->leaf[leaf] == &whole ? &untouched : v->leaf[leaf]->page[number % LEAF_PAGES];
 }
 
-/* Where the page's pointer stands; NULL: out of memory. */
-static pl_vpage **slot(pl_validity *v, uint64_t address)
+/* Where the leaf's pointer stands; NULL: out of memory. */
+static struct pl_validity_leaf **leaf_slot(pl_validity *v, uint64_t leaf)
 {
-    const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number / LEAF_PAGES;
     if (leaf >= v->leaves) {
         size_t n = v->leaves ? v->leaves : 1;
         while (n <= leaf) n *= 2;
@@ -42,13 +44,22 @@ static pl_vpage **slot(pl_validity *v, uint64_t address)
         v->leaf = l;
         v->leaves = n;
     }
-    if (!v->leaf[leaf]) {
+    return &v->leaf[leaf];
+}
+
+/* Where the page's pointer stands; NULL: out of memory. */
+static pl_vpage **slot(pl_validity *v, uint64_t address)
+{
+    const uint64_t number = address / PL_VALIDITY_PAGE;
+    struct pl_validity_leaf **leaf = leaf_slot(v, number / LEAF_PAGES);
+    if (!leaf) return NULL;
+    if (!*leaf || *leaf == &whole) {
         struct pl_validity_leaf *l = calloc(1, sizeof *l);
         if (!l) return NULL;
-        for (unsigned n = 0; v->fresh && n < LEAF_PAGES; n++) l->page[n] = mark();
-        v->leaf[leaf] = l;
+        for (unsigned n = 0; (v->fresh || *leaf) && n < LEAF_PAGES; n++) l->page[n] = mark();
+        *leaf = l;
     }
-    return &v->leaf[leaf]->page[number % LEAF_PAGES];
+    return &(*leaf)->page[number % LEAF_PAGES];
 }
 
 /* The page as one that can be written to. */
@@ -115,28 +126,78 @@ bool pl_validity_set(pl_validity *v, uint64_t address, unsigned bytes, const uin
     return true;
 }
 
-bool pl_validity_forget(pl_validity *v, uint64_t address, uint64_t bytes)
+static void free_leaf(pl_validity *v, struct pl_validity_leaf *l)
 {
-    while (bytes) {
-        const uint64_t from = address % PL_VALIDITY_PAGE, left = PL_VALIDITY_PAGE - from,
-                       here = bytes < left ? bytes : left;
-        pl_vpage **at = slot(v, address);
-        if (!at) return false;
-        if (here == PL_VALIDITY_PAGE) {
-            if (!*at) v->undefined_pages++;
-            if (*at != &untouched) free(*at);
-            *at = mark();
-        } else if (*at != &untouched) {
-            pl_vpage *p = own(v, at);
-            if (!p) return false;
-            p->undefined += (unsigned)here - count(p->bits + from, (unsigned)here);
-            memset(p->bits + from, 0xff, here);
-            for (uint64_t k = (from + 3) / 4; k < (from + here) / 4; k++) p->origin[k] = 0;
-        }
+    if (l == &whole) v->undefined_pages -= LEAF_PAGES;
+    for (size_t n = 0; l && l != &whole && n < LEAF_PAGES; n++) {
+        v->undefined_pages -= l->page[n] != NULL;
+        if (l->page[n] != &untouched) free(l->page[n]);
+    }
+    if (l != &whole) free(l);
+}
+
+/* Makes a whole leaf defined or not, if the range has one here. False: it has not. */
+static bool set_leaf(pl_validity *v, uint64_t address, uint64_t bytes, bool defined, bool *failed)
+{
+    const uint64_t leaf = (uint64_t)LEAF_PAGES * PL_VALIDITY_PAGE;
+    if (v->fresh || address % leaf || bytes < leaf) return false;
+    struct pl_validity_leaf **at = leaf_slot(v, address / leaf);
+    *failed = !at;
+    if (!at) return true;
+    free_leaf(v, *at);
+    *at = defined ? NULL : &whole;
+    if (!defined) v->undefined_pages += LEAF_PAGES;
+    return true;
+}
+
+static bool forget_part(pl_validity *v, uint64_t address, unsigned bytes)
+{
+    const unsigned from = (unsigned)(address % PL_VALIDITY_PAGE);
+    pl_vpage **at = slot(v, address);
+    if (!at) return false;
+    if (bytes == PL_VALIDITY_PAGE) {
+        if (!*at) v->undefined_pages++;
+        if (*at != &untouched) free(*at);
+        *at = mark();
+    } else if (*at != &untouched) {
+        pl_vpage *p = own(v, at);
+        if (!p) return false;
+        p->undefined += bytes - count(p->bits + from, bytes);
+        memset(p->bits + from, 0xff, bytes);
+        for (unsigned k = (from + 3) / 4; k < (from + bytes) / 4; k++) p->origin[k] = 0;
+    }
+    return true;
+}
+
+static bool define_part(pl_validity *v, uint64_t address, unsigned bytes)
+{
+    if (bytes < PL_VALIDITY_PAGE) return set_part(v, address, bytes, NULL, 0);
+    if (!pl_validity_page(v, address)) return true;
+    pl_vpage **at = slot(v, address);
+    if (!at) return false;
+    if (*at != &untouched) free(*at);
+    *at = NULL;
+    v->undefined_pages--;
+    return true;
+}
+
+bool pl_validity_all(pl_validity *v, uint64_t address, uint64_t bytes, bool defined)
+{
+    bool failed = false;
+    while (bytes && !failed) {
+        const uint64_t leaf = (uint64_t)LEAF_PAGES * PL_VALIDITY_PAGE,
+                       left = PL_VALIDITY_PAGE - address % PL_VALIDITY_PAGE;
+        uint64_t here = bytes < left ? bytes : left;
+        if (defined && !v->undefined_pages) return true;
+        if (set_leaf(v, address, bytes, defined, &failed))
+            here = leaf;
+        else
+            failed = !(defined ? define_part(v, address, (unsigned)here)
+                               : forget_part(v, address, (unsigned)here));
         bytes -= here;
         address += here;
     }
-    return true;
+    return !failed;
 }
 
 bool pl_validity_get(const pl_validity *v, uint64_t address, unsigned bytes, uint8_t *bits,
@@ -163,11 +224,7 @@ bool pl_validity_get(const pl_validity *v, uint64_t address, unsigned bytes, uin
 
 void pl_validity_free(pl_validity *v)
 {
-    for (size_t k = 0; k < v->leaves; k++) {
-        for (size_t n = 0; v->leaf[k] && n < LEAF_PAGES; n++)
-            if (v->leaf[k]->page[n] != &untouched) free(v->leaf[k]->page[n]);
-        free(v->leaf[k]);
-    }
+    for (size_t k = 0; k < v->leaves; k++) free_leaf(v, v->leaf[k]);
     free(v->leaf);
     *v = (pl_validity){.fresh = v->fresh};
 }

@@ -33,8 +33,9 @@ const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address);
  * defined. False: out of memory. */
 bool pl_validity_set(pl_validity *v, uint64_t address, unsigned bytes, const uint8_t *bits,
                      uint32_t origin);
-/* Nobody has written to [address, address + bytes). False: out of memory. */
-bool pl_validity_forget(pl_validity *v, uint64_t address, uint64_t bytes);
+/* All of [address, address + bytes) is defined; or nobody has written to it. False: out of memory.
+ */
+bool pl_validity_all(pl_validity *v, uint64_t address, uint64_t bytes, bool defined);
 /* Reads bits. True: some are undefined, with the origin of the first of them. */
 bool pl_validity_get(const pl_validity *v, uint64_t address, unsigned bytes, uint8_t *bits,
                      uint32_t *origin);

@@ -33,9 +33,10 @@ uint64_t cuda_page(void)
 /* ---------------------------------------------------------------- addresses */
 
 /* Half of the window is for what the library allocates itself: variables of modules and the like,
- * with a part for each device. */
+ * with a part for each device, right below the other half. */
 void cuda_window_open(void)
 {
+    enum { PART_BITS = 35 }; /* of a device, at most */
     static const uint64_t wanted =
         UINT64_C(0x7c0000000000); /* far from where Linux puts libraries */
     uint64_t size = UINT64_C(1) << 40;
@@ -48,9 +49,13 @@ void cuda_window_open(void)
     cuda.window = p == MAP_FAILED ? wanted : (uintptr_t)p;
     cuda.window_end = cuda.window + size;
     cuda.next = cuda.window + size / 2;
-    const uint64_t part = size / 2 / (unsigned)cuda.devices;
+    cuda.host_next = cuda.window_end;
+    const uint64_t room = size / 2 / (unsigned)cuda.devices, most = UINT64_C(1) << PART_BITS,
+                   part = room < most ? room : most,
+                   base = cuda.next - part * (unsigned)cuda.devices;
     for (int d = 0; d < cuda.devices; d++)
-        pl_gpu_unify(cuda.device[d].gpu, cuda.window + (unsigned)d * part);
+        pl_gpu_unify(cuda.device[d].gpu, base + (unsigned)d * part);
+    cuda_checked_open(base, cuda.window_end - base);
 }
 
 bool cuda_in_window(uint64_t address)
@@ -107,6 +112,12 @@ const cuda_alloc *cuda_alloc_find(uint64_t address)
     const size_t k = position(address);
     const cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
     return a && address - a->address < a->size ? a : NULL;
+}
+
+cuda_alloc *cuda_alloc_at_address(uint64_t address)
+{
+    const size_t k = position(address);
+    return k && cuda.alloc.at[k - 1].address == address ? &cuda.alloc.at[k - 1] : NULL;
 }
 
 static bool keep(const cuda_alloc *a)
@@ -169,7 +180,10 @@ int cuda_publish(const cuda_alloc *of)
     a.site = cuda.options.check ? site_of(of) : NULL;
     for (; d < cuda.devices && st == PL_OK; d++)
         if (a.reach >> d & 1) st = map(d, &a);
-    if (st == PL_OK && keep(&a)) return CU_OK;
+    if (st == PL_OK && keep(&a)) {
+        cuda_checked_alloc(&a);
+        return CU_OK;
+    }
     unmap(&a, st == PL_OK ? d : d - 1);
     free(a.site);
     return st == PL_OK || st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_ALREADY_REGISTERED;
@@ -210,10 +224,11 @@ uint64_t cuda_device_bytes(void)
                                                                           : UINT64_C(16) << 30;
 }
 
-static uint8_t *pages(uint64_t room)
+/* at: a wish, or 0. */
+static uint8_t *pages(uint64_t at, uint64_t room)
 {
-    void *p = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                   -1, 0);
+    void *p = mmap((void *)(uintptr_t)at, room, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -228,7 +243,7 @@ static int fill(cuda_alloc *a)
         a->bytes = calloc(1, a->size + SLACK);
     } else {
         a->room = cuda_round_up(a->size + SLACK, cuda_page());
-        a->bytes = pages(a->room);
+        a->bytes = pages(0, a->room);
     }
     const int error = a->bytes ? cuda_publish(a) : CU_MEMORY_ALLOCATION;
     if (error && a->room && a->bytes)
@@ -311,6 +326,7 @@ int cuda_share(uint64_t address)
         return -1;
     }
     memcpy(p, a->bytes, a->size);
+    cuda_checked_written(a->address, a->size); /* others may do that unseen */
     unmap(a, cuda.devices);
     if (a->room)
         munmap(a->bytes, a->room);
@@ -323,7 +339,8 @@ int cuda_share(uint64_t address)
     return a->fd = fd;
 }
 
-/* Memory of the host that the GPU reaches at the same address. */
+/* Memory of the host that the GPU reaches at the same address, behind the window if possible: that
+ * is near enough for checkers to follow it. */
 int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
 {
     cuda_alloc a = {.size = size,
@@ -332,8 +349,9 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out)
                     .reach = CUDA_ALL_DEVICES,
                     .flags = flags};
     a.room = cuda_round_up(size + SLACK, cuda_page());
-    a.bytes = pages(a.room);
+    a.bytes = pages(cuda.host_next, a.room);
     if (!a.bytes) return CU_MEMORY_ALLOCATION;
+    cuda.host_next += a.room + cuda_page();
     a.address = (uintptr_t)a.bytes;
     const int error = cuda_publish(&a);
     if (error) munmap(a.bytes, a.room);
@@ -346,10 +364,12 @@ int cuda_release(uint64_t address, unsigned types)
 {
     const size_t k = position(address);
     if (!k || cuda.alloc.at[k - 1].address != address) return CU_INVALID_VALUE;
-    const cuda_alloc a = cuda.alloc.at[k - 1];
+    cuda_alloc a = cuda.alloc.at[k - 1];
     if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
     unmap(&a, cuda.devices);
     cuda_note_allocation(&a, cuda.now);
+    cuda_order_forget(&a);
+    cuda_checked_written(a.address, a.size); /* nobody else is told of it */
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {

@@ -107,6 +107,7 @@ static int make_array(cuda_array **out, const cuda_channel *channel, cuda_extent
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
+    cuda_checked_array(&a);
     return CU_OK;
 }
 

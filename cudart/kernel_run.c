@@ -171,13 +171,11 @@ static bool found_errors;
 /* The checkers of a module, NULL: none are asked for, or they could not be opened. */
 static pl_checks *cuda_checks(cuda_module *m)
 {
-    const pl_checks_options o = {.tools = cuda.options.check, .limit = cuda.options.check_limit};
     struct cuda_image *on = &m->on[cuda_self.device];
-    if (!o.tools || on->checks || on->unchecked) return on->checks;
-    if (pl_checks_open(cuda_here()->gpu, &o, &on->checks) == PL_OK) return on->checks;
-    on->unchecked = true;
-    cuda_messages();
-    return NULL;
+    if (!cuda.options.check || on->checks || on->unchecked) return on->checks;
+    on->checks = cuda_checks_open();
+    on->unchecked = !on->checks;
+    return on->checks;
 }
 
 /* Accesses that the checkers have left out so far: on hardware each of them ends the context. */
@@ -186,7 +184,7 @@ static uint64_t wrong_accesses(const pl_checks *c)
     uint64_t all = 0;
     for (size_t k = 0; c && k < pl_checks_count(c); k++) {
         const pl_finding *f = pl_checks_finding(c, k);
-        all += strcmp(f->tool, "mem") == 0 ? f->count : 0;
+        all += strcmp(f->tool, "mem") == 0 && strcmp(f->kind, "stream") != 0 ? f->count : 0;
     }
     return all;
 }
@@ -222,8 +220,12 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
     const uint64_t wrong = wrong_accesses(launch.checks);
+    size_t ranges;
+    pl_checked_range *range = cuda_order_ranges(s, &ranges);
+    if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
     begin_watch(&launch);
     pl_launch_kernel(cuda_here()->gpu, m, &launch, &r);
+    if (range) cuda_order_launched(s, range, ranges, cuda_shown_name(f));
     if (launch.cancel) set_deadline(0);
     if (recording && pl_trace_end(cuda.trace, &r) != PL_OK) {
         pl_trace_close(cuda.trace, false);

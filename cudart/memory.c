@@ -180,7 +180,9 @@ int pl_cudaDeviceReset(void)
     cuda_flush();
     for (size_t k = cuda.alloc.n; k-- > 0;) {
         const cuda_alloc *a = &cuda.alloc.at[k];
-        if (a->device == cuda_self.device) cuda_release(a->address, 1u << a->type);
+        if (a->device != cuda_self.device) continue;
+        if (cuda.options.leak_check) cuda_checked_leak(a);
+        cuda_release(a->address, 1u << a->type);
     }
     for (int d = 0; d < cuda.devices; d++)
         cuda_reach_all(d, cuda_self.device, d == cuda_self.device);

@@ -17,13 +17,24 @@ static int run_host_function(const cuda_op *op)
 
 static int execute(cuda_stream *s, const cuda_op *op)
 {
+    cuda_order_op(s);
     switch (op->kind) {
     case OP_KERNEL: return cuda_run(s, op->u.kernel.f, &op->u.kernel.l, op->u.kernel.params);
-    case OP_COPY: cuda_clock_copy(s, &op->u.copy); return cuda_copy_now(&op->u.copy);
-    case OP_SET: cuda_clock_set(s, &op->u.set); return cuda_set_now(&op->u.set);
-    case OP_HOST: cuda_clock_host_function(s); return run_host_function(op);
+    case OP_COPY:
+        cuda_clock_copy(s, &op->u.copy);
+        cuda_order_copy(s, &op->u.copy);
+        return cuda_copy_now(&op->u.copy);
+    case OP_SET:
+        cuda_clock_set(s, &op->u.set);
+        cuda_order_set(s, &op->u.set);
+        return cuda_set_now(&op->u.set);
+    case OP_HOST:
+        cuda_clock_host_function(s);
+        cuda_order_host(s);
+        return run_host_function(op);
     case OP_RECORD:
         cuda_clock_event(s);
+        cuda_order_record(s, op->u.event);
         op->u.event->recorded = true;
         op->u.event->time = s->ready;
         return CU_OK;

@@ -81,7 +81,11 @@ static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    if (!s->capture) return take(pool, out, bytes);
+    if (!s->capture) {
+        const int error = take(pool, out, bytes);
+        if (!error && *out) cuda_order_made((uintptr_t)*out, s);
+        return error;
+    }
     cuda_op op = {.kind = OP_ALLOC};
     const int error = out ? cuda_graph_memory_op(bytes, &op) : CU_INVALID_VALUE;
     if (error) return error;
@@ -108,6 +112,7 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->address != (uintptr_t)p || a->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
+    cuda_order_freed((uintptr_t)p, s);
     cuda_pool *pool = cuda_table_get(&owners, p);
     if (pool) pool->used -= a->size;
     cuda_table_remove(&owners, p);

@@ -72,4 +72,5 @@ double cuda_end_of(cuda_stream *s)
 void cuda_wait(cuda_stream *s)
 {
     cuda_clock_wait(cuda_end_of(s));
+    cuda_order_host(s);
 }

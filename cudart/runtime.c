@@ -75,6 +75,7 @@ __attribute__((destructor)) static void end(void)
 {
     if (!cuda.devices || pthread_mutex_trylock(&cuda.lock) != 0) return;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
+    const bool errors = cuda_checked_report() || cuda_found_errors();
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
@@ -82,7 +83,7 @@ __attribute__((destructor)) static void end(void)
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
     cuda.trace = NULL;
     pthread_mutex_unlock(&cuda.lock);
-    if (!cuda_found_errors() || exit_status) return;
+    if (!errors || exit_status) return;
     fflush(NULL);
     _exit(1); /* destructors of other libraries are left out: nothing else changes the status */
 }

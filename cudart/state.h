@@ -13,9 +13,9 @@
 /* ---- options ---- */
 
 typedef struct cuda_options {
-    const char *arch, *trace, *metrics, *check;
+    const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions;
     pl_mode mode;
-    bool mode_given, summary, packed, log, host_clock, from_profiler;
+    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;
@@ -112,6 +112,7 @@ typedef struct cuda_alloc {
     struct cuda_physical *physical; /* a mapping of it (cuMemMap); or NULL */
     int fd;                         /* its bytes are those of this file; 0: of none */
     double start;                   /* ns: when it was made */
+    struct cuda_ordered *ordered;   /* under checkers: of a pool, its place in streams; or NULL */
     char *site;                     /* under checkers: what it is and where it was made; owned */
 } cuda_alloc;
 
@@ -124,6 +125,8 @@ typedef struct cuda_stream {
     int priority;
     double ready; /* ns: when all that was put into it has ended, on the application's clock */
     bool host_function; /* what was put into it last is a function of the host */
+    uint32_t slot;      /* order.c */
+    struct cuda_known *known;
     struct cuda_capture *capture;
 } cuda_stream;
 
@@ -132,6 +135,7 @@ typedef struct cuda_event {
     unsigned flags;
     bool recorded;
     double time;                  /* ns */
+    struct cuda_known *known;     /* order.c */
     struct cuda_capture *capture; /* in which it was recorded last; or NULL */
 } cuda_event;
 
@@ -157,6 +161,7 @@ typedef struct cuda_state {
     int start_error; /* why that failed */
     int sticky;      /* error of a context, which every call reports from now on, on all devices */
     uint64_t window, window_end, next; /* device addresses: reserved, and the next free one */
+    uint64_t host_next;                /* where memory of the host that the GPU reaches may go */
     cuda_module *modules;
     cuda_table functions; /* by stub and by handle: cuda_function */
     cuda_table variables; /* by shadow variable: cuda_module */
@@ -299,6 +304,8 @@ int cuda_alloc_host(uint64_t size, int type, unsigned flags, void **out);
 /* The emulator may read a little beyond `end`; false: a mapping of the program prevents that. */
 bool cuda_readable_beyond(uintptr_t end);
 const cuda_alloc *cuda_alloc_find(uint64_t address);
+/* The one that begins there. */
+cuda_alloc *cuda_alloc_at_address(uint64_t address);
 /* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
  * part of them is not there. *device (may be NULL): the GPU can reach them. */
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
@@ -532,6 +539,43 @@ const char *cuda_shown_name(cuda_function *f);
 void cuda_show_findings(cuda_module *m);
 /* Were there errors in any module? */
 bool cuda_found_errors(void);
+
+/* ---- checked.c: checkers over the whole program; without --check these do nothing ---- */
+/* [base, base + bytes): addresses of device memory. */
+void cuda_checked_open(uint64_t base, uint64_t bytes);
+/* Those of a module on the current device; NULL: none. */
+pl_checks *cuda_checks_open(void);
+/* Shows what the program has done wrong outside of kernels. True: errors are among it. */
+bool cuda_checked_report(void);
+/* A call does something wrong: `kind` as in `ptxloom explain`. */
+void cuda_checked_misuse(const char *kind, const char *what);
+void cuda_checked_alloc(const cuda_alloc *a);
+void cuda_checked_written(uint64_t address, uint64_t bytes);
+/* It has not been freed, and now nobody can any more. */
+void cuda_checked_leak(const cuda_alloc *a);
+void cuda_checked_copy(const cuda_copy *c);
+void cuda_checked_set(const cuda_set *s);
+void cuda_checked_array(const struct cuda_array *a);
+
+/* ---- order.c: the order of streams, under --check ---- */
+/* An operation begins in a stream. */
+void cuda_order_op(cuda_stream *s);
+void cuda_order_record(const cuda_stream *s, cuda_event *e);
+void cuda_order_wait(cuda_stream *s, const cuda_event *e);
+/* The host has waited for a stream, or for all of the device (NULL); for an event. */
+void cuda_order_host(const cuda_stream *s);
+void cuda_order_host_event(const cuda_event *e);
+void cuda_order_stream_ends(cuda_stream *s);
+/* Memory is allocated or freed in the order of a stream; it is no more. */
+void cuda_order_made(uint64_t address, cuda_stream *s);
+void cuda_order_freed(uint64_t address, cuda_stream *s);
+void cuda_order_forget(cuda_alloc *a);
+/* The operation that has begun accesses memory. */
+void cuda_order_copy(const cuda_stream *s, const cuda_copy *c);
+void cuda_order_set(const cuda_stream *s, const cuda_set *x);
+/* Memory that a launch may access, or must not; and its end. */
+pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
+void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
 
 /* ---- kernel_run.c ---- */
 /* params: the parameter block of the kernel. */

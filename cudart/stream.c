@@ -34,6 +34,7 @@ int pl_cudaStreamDestroy(void *stream)
     if (!s || (uintptr_t)stream <= CUDA_STREAM_PER_THREAD) return CU_INVALID_HANDLE;
     cuda_stream *legacy = &cuda.device[s->device].legacy;
     if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
+    cuda_order_stream_ends(s);
     cuda_table_remove(&cuda.streams, s);
     free(s);
     return CU_OK;
@@ -58,6 +59,7 @@ int pl_cudaStreamQuery(void *stream)
     const bool busy = end > cuda.now;
     cuda_clock_poll(end);
     cuda_flush();
+    if (!busy) cuda_order_host(s);
     return busy ? CU_NOT_READY : CU_OK;
 }
 
@@ -78,6 +80,7 @@ int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
     if (flags > 1) return CU_INVALID_VALUE;
     if (e->capture || (s->capture && e->recorded)) return cuda_capture_wait(s, e);
     if (e->recorded && e->time > s->ready) s->ready = e->time;
+    cuda_order_wait(s, e);
     return CU_OK;
 }
 
@@ -185,6 +188,7 @@ int pl_cudaEventDestroy(void *event)
     cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     cuda_table_remove(&cuda.events, e);
+    free(e->known);
     free(e);
     return CU_OK;
 }
@@ -211,6 +215,7 @@ int pl_cudaEventSynchronize(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->recorded) cuda_clock_wait(e->time);
+    cuda_order_host_event(e);
     cuda_flush();
     return CU_OK;
 }
@@ -222,6 +227,7 @@ int pl_cudaEventQuery(void *event)
     if (e->capture) return cuda_capture_event(e);
     const bool busy = e->recorded && e->time > cuda.now;
     if (e->recorded) cuda_clock_poll(e->time);
+    if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;
 }

@@ -64,6 +64,7 @@ int cuda_copy_now(const cuda_copy *c)
         for (size_t y = 0; y < c->height; y++)
             memmove(to + z * to_slice + y * to_pitch, from + z * from_slice + y * from_pitch,
                     c->width);
+    cuda_checked_copy(c);
     return CU_OK;
 }
 
@@ -100,6 +101,7 @@ int cuda_set_now(const cuda_set *s)
                 for (size_t x = 0; x < s->width; x++)
                     memcpy(row + x * s->element, &s->value, s->element);
         }
+    cuda_checked_set(s);
     return CU_OK;
 }
 

@@ -305,6 +305,8 @@ uint64_t pl_array_bytes(const pl_gpu *gpu, uint64_t array, uint32_t level);
 /* Host view of a level's texels, valid until the array is freed; NULL when there is no such level.
  */
 void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level);
+/* The address of its first texel; 0: there is no such level. */
+pl_ptr pl_array_address(const pl_gpu *gpu, uint64_t array, uint32_t level);
 /* Handles for kernels. PL_INVALID: *why (may be NULL) is the error name that a CUDA program would
  * see. */
 pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out, const char **why);
@@ -390,8 +392,9 @@ typedef struct pl_checks_options {
     size_t limit;      /* findings that pl_checks_report reports; 0: all */
     const char
         *kernel; /* only findings in kernels of this name; * and ? may stand in it. NULL: all */
-    const char *suppressions; /* file of findings that are known and left out, or NULL: a line for
-                               * each, `KIND KERNEL [FILE:LINE]`, all of which may hold * and ? */
+    struct pl_checked *program; /* what checkers of several modules share, or NULL */
+    const char *suppressions;   /* file of findings that are known and left out, or NULL: a line for
+                                 * each, `KIND KERNEL [FILE:LINE]`, all of which may hold * and ? */
 } pl_checks_options;
 /* Opens checkers, to be given to launches of one module. PL_INVALID: `tools` names one that there
  * is not. */
@@ -427,6 +430,43 @@ pl_status pl_checks_report(pl_checks *c, pl_module *m);
  * until the checkers are closed. */
 pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
                               const char **last, uint64_t *counted);
+
+/* ---- checkers of a whole program: they share what they know of device memory ---- */
+typedef struct pl_checked pl_checked;
+/* [base, base + bytes): addresses of its device memory, as pl_gpu_unify begins them. Close it
+ * behind the checkers that use it (pl_checks_options). */
+pl_status pl_checked_open(pl_gpu *gpu, const pl_checks_options *o, pl_ptr base, uint64_t bytes,
+                          pl_checked **out);
+void pl_checked_close(pl_checked *p);
+/* What the program does to device memory: nobody has written it yet; it writes; it copies. Memory
+ * that is not in the range does no harm: it counts as written. */
+pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes);
+pl_status pl_checked_written(pl_checked *p, pl_ptr at, uint64_t bytes);
+pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t bytes);
+/* The program reads device memory. */
+typedef struct pl_checked_memory {
+    const char *name;  /* of the allocation */
+    pl_ptr start;      /* and where it begins */
+    const char *call;  /* "cudaMemcpy, call 12, in main+0x42" */
+    const char *where; /* findings with the same `where` are one */
+} pl_checked_memory;
+pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_checked_memory *m);
+/* Something else, and the call that does it. */
+pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where);
+/* A range of memory that the next launch under these checkers may access, or must not. */
+typedef struct pl_checked_range {
+    pl_ptr address;
+    uint64_t bytes;
+    const char *wrong; /* why not; NULL: it may */
+    bool accessed;     /* is set */
+} pl_checked_range;
+/* Ranges by address, valid until the launch has ended. */
+pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n);
+/* Memory that has not been freed when the program ended. */
+pl_status pl_checked_leak(pl_checked *p, uint64_t bytes, const char *name);
+/* Reports what the program does wrong itself; that of kernels pl_checks_report reports. */
+pl_status pl_checked_report(pl_checked *p);
+size_t pl_checked_errors(const pl_checked *p); /* those that are no warnings */
 
 /* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
  */

@@ -103,8 +103,7 @@ static bool fits(const char *pattern, const char *text)
     return fnmatch(pattern, text, 0) == 0;
 }
 
-/* Is the finding one of those that nobody wants to see? */
-static bool left_out(const pl_checks *c, const pl_finding *f)
+bool pl_check_left_out(const pl_checks *c, const pl_finding *f)
 {
     char kind[64], place[600];
     if (c->kernel && !fits(c->kernel, f->kernel)) return true;
@@ -126,7 +125,7 @@ pl_status pl_checks_open(pl_gpu *gpu, const pl_checks_options *o, pl_checks **ou
     if (!wanted) return PL_INVALID;
     pl_checks *c = calloc(1, sizeof *c);
     if (c) c->arena = pl_arena_open();
-    if (c && c->arena) c->check = pl_check_open(wanted);
+    if (c && c->arena) c->check = pl_check_open(wanted, pl_checked_undefined(o->program));
     if (!c || !c->check) {
         pl_checks_close(c);
         return pl_gpu_no_memory(gpu, "while opening a checker");
@@ -288,6 +287,13 @@ static const char *remedy_of(pl_finding_kind kind)
                "read element by element";
     case PL_FK_MEM_FREED: return "free after the last use, once, and by one thread";
     case PL_FK_MEM_LEAK: return "free each block in the thread that took it, before it ends";
+    case PL_FK_MEM_STREAM:
+        return "record an event behind the allocation and behind the last access, and let the "
+               "other "
+               "stream wait for it (cudaEventRecord, cudaStreamWaitEvent)";
+    case PL_FK_INIT_COPY:
+        return "copy only what a kernel or the host has written, or fill the memory first "
+               "(cudaMemset)";
     case PL_FK_RACE_CLUSTER:
         return "call cluster.sync() before the first access to another block's memory and behind "
                "the "
@@ -306,6 +312,38 @@ static const char *remedy_of(pl_finding_kind kind)
                "__syncthreads() behind it";
     default: return NULL;
     }
+}
+
+pl_finding_kind pl_check_kind_of(const char *name)
+{
+    size_t k = 0;
+    for (; k < PL_FK_COUNT; k++) {
+        const size_t n = strlen(tool_word((pl_finding_kind)k));
+        if (strncmp(name, tool_word((pl_finding_kind)k), n) == 0 && name[n] == '-' &&
+            strcmp(name + n + 1, kind_info[k].word) == 0)
+            break;
+    }
+    return (pl_finding_kind)k;
+}
+
+unsigned pl_check_tool_of(pl_finding_kind kind)
+{
+    for (size_t n = 0; n < sizeof tools / sizeof *tools; n++)
+        if (strcmp(tools[n].name, kind_info[kind].tool) == 0) return tools[n].tool;
+    return PL_CHECK_DEADLOCK;
+}
+
+const char *pl_check_kind_word(pl_finding_kind kind)
+{
+    return kind_info[kind].word;
+}
+
+void pl_check_name_kind(pl_finding_kind kind, pl_finding *f)
+{
+    f->tool = tool_word(kind);
+    f->kind = kind_info[kind].word;
+    f->severity = kind_info[kind].severity;
+    f->help = remedy_of(kind);
 }
 
 static const char *help(pl_checks *c, const pl_check_finding *f)
@@ -377,7 +415,7 @@ pl_status pl_checks_collect(pl_checks *c, pl_module *m)
         name(c, m, f, &now);
         if (n == c->of.n) {
             *pl_push(c->arena, &c->counted) = 0;
-            *pl_push(c->arena, &c->of) = left_out(c, &now) ? SIZE_MAX : find(c, &now);
+            *pl_push(c->arena, &c->of) = pl_check_left_out(c, &now) ? SIZE_MAX : find(c, &now);
         }
         if (c->of.at[n] == SIZE_MAX) continue;
         if (c->of.at[n] == c->list.n) {
@@ -446,21 +484,18 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
         bytes += leaked ? h->block[n].size : 0;
     }
     if (!blocks) return;
-    pl_finding f = {.tool = tool_word(PL_FK_MEM_LEAK),
-                    .kind = kind_info[PL_FK_MEM_LEAK].word,
-                    .severity = kind_info[PL_FK_MEM_LEAK].severity,
-                    .space = space_word(PL_SP_GLOBAL),
+    pl_finding f = {.space = space_word(PL_SP_GLOBAL),
                     .kernel = pl_arena_strdup(c->arena, s->kernel),
                     .pc = s->pc,
                     .other_pc = UINT32_MAX,
                     .count = blocks,
-                    .bytes = (uint32_t)bytes,
-                    .help = remedy_of(PL_FK_MEM_LEAK)};
+                    .bytes = (uint32_t)bytes};
+    pl_check_name_kind(PL_FK_MEM_LEAK, &f);
     source(c, m, s->pc, &f.file, &f.line);
     f.text = pl_arena_printf(
         c->arena, "mem-leak: %" PRIu64 " byte%s that malloc has given here have not been freed",
         bytes, bytes == 1 ? "" : "s");
-    if (!left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
+    if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
 }
 
 static void add_leaks(pl_checks *c, pl_module *m)
@@ -490,6 +525,8 @@ const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m)
 
 pl_status pl_checks_report(pl_checks *c, pl_module *m)
 {
+    const pl_status st = pl_checks_collect(c, m); /* what the host has seen since the last launch */
+    if (st != PL_OK) return st;
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
     const pl_finding *const *order = pl_checks_ordered(c, m);
     for (size_t n = 0; n < c->list.n && n < c->limit; n++)

@@ -27,9 +27,22 @@ struct pl_checks {
     } * suppression;
     size_t nsuppressions;
     size_t limit;
-    unsigned wanted; /* PL_CHECK_* */
+    unsigned wanted;   /* PL_CHECK_* */
+    pl_watched *watch; /* room for `watched` of them; owned by the arena */
+    size_t watched;
 };
 
+struct pl_undefined;
+struct pl_undefined *pl_checked_undefined(pl_checked *p); /* NULL is allowed */
+/* The kind of "init-copy"; PL_FK_COUNT: there is none. */
+pl_finding_kind pl_check_kind_of(const char *name);
+unsigned pl_check_tool_of(pl_finding_kind kind); /* PL_CHECK_* */
+/* "copy" of init-copy. */
+const char *pl_check_kind_word(pl_finding_kind kind);
+/* Fills in tool, kind, severity and help. */
+void pl_check_name_kind(pl_finding_kind kind, pl_finding *f);
+/* Is the finding one of those that nobody wants to see? */
+bool pl_check_left_out(const pl_checks *c, const pl_finding *f);
 /* The findings in the order of the program, leaks among them. May jump (PL_GUARD). */
 const pl_finding *const *pl_checks_ordered(pl_checks *c, pl_module *m);
 

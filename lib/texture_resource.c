@@ -93,12 +93,16 @@ uint64_t pl_array_bytes(const pl_gpu *gpu, uint64_t array, uint32_t level)
     return o && level < o->images.levels ? level_bytes(&o->images.level[level]) : 0;
 }
 
-void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
+pl_ptr pl_array_address(const pl_gpu *gpu, uint64_t array, uint32_t level)
 {
     const pl_object *o = array_of(gpu, array);
-    if (!o || level >= o->images.levels) return NULL;
-    const pl_image *i = &o->images.level[level];
-    return pl_memory_at(&gpu->memory, i->address, level_bytes(i));
+    return o && level < o->images.levels ? o->images.level[level].address : 0;
+}
+
+void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
+{
+    const pl_ptr address = pl_array_address(gpu, array, level);
+    return address ? pl_memory_at(&gpu->memory, address, pl_array_bytes(gpu, array, level)) : NULL;
 }
 
 /* ---------------------------------------------------------------- textures and surfaces */

@@ -149,9 +149,16 @@ static void test_row(const row *r, pl_mode mode)
 
 /* ---- one whole message for each kind ---- */
 
+/* Those of programs come last: tests/cudart/findings.txt has their messages. */
 static const char *const kinds[] = {
 #define X(name, tool, word, severity, text) #tool "-" word,
     PL_FINDING_KINDS(X)
+#undef X
+};
+
+enum {
+#define X(name, tool, word, severity, text) +1
+    KERNEL_KINDS = PL_KERNEL_FINDING_KINDS(X)
 #undef X
 };
 
@@ -256,7 +263,7 @@ int main(int argc, char **argv)
     if (root && chdir(root) != 0) return 1;
     read_rows(&all);
     if (argc > 1 && strcmp(argv[1], "--messages") == 0) {
-        for (size_t k = 0; k < KINDS; k++) {
+        for (size_t k = 0; k < KERNEL_KINDS; k++) {
             messages_of(&all, k, have, sizeof have);
             fputs(have, stdout);
         }
@@ -272,8 +279,9 @@ int main(int argc, char **argv)
     pl_gpu *gpu;
     if (pl_gpu_open(&gpu, "h200") != PL_OK) return 1;
     for (size_t k = 0; k < KINDS; k++) {
-        test_message(&all, k, have);
         test_explanation(gpu, k);
+        if (k >= KERNEL_KINDS) continue;
+        test_message(&all, k, have);
         test_lab(k, page);
     }
     pl_gpu_close(gpu);

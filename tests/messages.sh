@@ -700,7 +700,7 @@ n=$((n + 6))
 
 # Seen above with all its words and its place, or expected elsewhere with line and column.
 missing=
-cat "$root/tests/answers.sh" "$root/tests/files.sh" | grep -oE '\[[EW][0-9]+\]' | tr -d '[]' >>seen
+cat "$root/tests/answers.sh" "$root/tests/files.sh" "$root/tests/cudart/findings.txt" | grep -oE '\[[EW][0-9]+\]' | tr -d '[]' >>seen
 find "$root/tests" -name '*.c' -o -name '*.ptx' -o -name '*.litmus' | xargs cat | tr -s '\n ' '  ' >tests
 for id in $(sed -n -E 's/^DIAG\(([EW]0[04-9][0-9]*|[EWN]10[0-9]*),.*/\1/p' "$root/base/diag.def"); do
     grep -q "$id" seen && continue

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
-    stub_work[1], stub_countdown[1], stub_timer[1];
+    stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -53,6 +53,15 @@ static const char ptx[] =
     "  again: add.u32 r2, r2, 1; setp.lt.u32 p, r2, r1; @p bra again; ret; }\n"
     ".visible .entry timer(.param .u64 to)\n"
     "{ .reg .b64 d<3>; ld.param.u64 d1, [to]; mov.u64 d2, %%globaltimer; st.u64 [d1], d2; ret; }\n"
+    ".visible .entry pick(.param .u64 from, .param .u64 to)\n"
+    "{ .reg .pred p; .reg .b32 r<2>; .reg .b64 d<3>;\n"
+    "  ld.param.u64 d1, [from]; ld.param.u64 d2, [to]; ld.global.u32 r1, [d1];\n"
+    "  setp.eq.u32 p, r1, 7;\n"
+    "  @p st.global.u32 [d2], r1; ret; }\n"
+    ".visible .entry index(.param .u64 to)\n"
+    "{ .reg .b32 r<2>; .reg .b64 d<2>;\n"
+    "  ld.param.u64 d1, [to]; mov.u32 r1, %%tid.x;\n"
+    "  st.global.u32 [d1], r1; ret; }\n"
     ".visible .entry spin()\n"
     "{ again: bra again; }\n";
 
@@ -149,6 +158,8 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_work, "work");
     kernel(stub_countdown, "countdown");
     kernel(stub_timer, "timer");
+    kernel(stub_pick, "pick");
+    kernel(stub_index, "index");
     __cudaRegisterManagedVar(handle, (void **)&managed_number, NULL, "number", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_total, NULL, "total", 0, 4, 0, 0);
     __cudaRegisterVar(handle, shadow_factor, NULL, "factor", 0, 16, 1, 0);
@@ -495,6 +506,14 @@ static const struct {
     {"errors", errors},
     {"behind", behind},
     {"closed", closed},
+    {"undefined", undefined},
+    {"undefined_output", undefined_output},
+    {"undefined_copy", undefined_copy},
+    {"undefined_texels", undefined_texels},
+    {"stream_early", stream_early},
+    {"stream_late", stream_late},
+    {"leak", leak},
+    {"managed_race", managed_race},
     {"printing", printing},
     {"streams", streams},
     {"threads", threads},

@@ -86,7 +86,7 @@ int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream);
 
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
-    stub_work[], stub_countdown[], stub_timer[];
+    stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -109,6 +109,15 @@ void graph_condition(void);
 void graph_object(void);
 void capture_rules(void);
 void link_ptx(void);
+/* Of app_check.c. */
+void undefined(void);
+void undefined_output(void);
+void undefined_copy(void);
+void undefined_texels(void);
+void stream_early(void);
+void stream_late(void);
+void leak(void);
+void managed_race(void);
 /* Of app_devices.c. */
 void devices(void);
 void peers(void);

@@ -57,6 +57,21 @@ runs "a program without mistakes under checkers" 5 good "" with "--check all" ve
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
+# What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
+for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late leak; do
+    more=--track-origins
+    [ $t = leak ] && more="--leak-check full"
+    echo "== $t" >>findings
+    "$loom" exec --check all $more "$build/tests/cudart/app" $t 2>&1 >out | sed 's/+0x[0-9a-f]*/+0x.../g' >>findings
+    runs "the twin of $t" 5 good "" env APP_MENDED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
+done
+n=$((n + 1))
+if diff "$root/tests/cudart/findings.txt" findings >out; then echo "ok $n - findings in programs, word for word"; else
+    echo "not ok $n - findings in programs, word for word"
+    sed 's/^/# /' out
+fi
+runs "findings that are known" 5 good "" sh -c 'echo "init-* pick" >known; "$@"' - "$loom" exec --check init --suppressions known "$build/tests/cudart/app" undefined
+runs "findings in another kernel" 5 good "" with "--check init --check-kernel add" undefined
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
 runs "a value that --host-clock does not have" 1 "$build/tests/cudart/app.c" "no value for --host-clock" sh -c '"$@" | sed "s/app.c.*/app.c/;s/^.*tests/'"$(echo "$build" | sed 's/[\/&]/\\&/g')"'\/tests/"; exit 1' - "$loom" exec --host-clock some "$build/tests/cudart/app" device

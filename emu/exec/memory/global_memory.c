@@ -13,9 +13,13 @@ void pl_memory_init(pl_memory *m)
     m->next = PL_GLOBAL_BASE;
 }
 
+enum { SHARED_GRAIN = 1 << 16 };
+static const uint64_t shared_at = UINT64_C(7) << 37; /* behind the start */
+
 void pl_memory_start(pl_memory *m, uint64_t base)
 {
     m->base = m->next = base;
+    m->shared_next = base + shared_at;
 }
 
 enum {
@@ -25,16 +29,17 @@ enum {
                          nothing before */
 };
 
-static uint8_t *mapping(uint64_t size)
+/* at: a wish, or 0. */
+static uint8_t *mapping(uint64_t at, uint64_t size)
 {
-    void *bytes = mmap(NULL, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
+    void *bytes = mmap((void *)(uintptr_t)at, (size_t)size + SLACK, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return bytes == MAP_FAILED ? NULL : bytes;
 }
 
 static uint8_t *zeroed(uint64_t size)
 {
-    return size < MAPPED ? calloc(1, (size_t)size + SLACK) : mapping(size);
+    return size < MAPPED ? calloc(1, (size_t)size + SLACK) : mapping(0, size);
 }
 
 static void give_back(const pl_alloc *a)
@@ -104,7 +109,8 @@ uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const ch
 
 uint64_t pl_memory_alloc_shared(pl_memory *m, uint64_t size, const char *name)
 {
-    uint8_t *bytes = mapping(size);
+    uint8_t *bytes = mapping(m->shared_next, size);
+    if (m->shared_next) m->shared_next += (size + SHARED_GRAIN) / SHARED_GRAIN * SHARED_GRAIN;
     if (!bytes) return 0;
     const pl_alloc a = {.address = (uintptr_t)bytes,
                         .size = size,

@@ -75,7 +75,8 @@ enum { PL_FREED = 32 }; /* the latest ones are remembered */
 typedef struct pl_memory {
     pl_alloc *alloc; /* sorted by address */
     size_t n, cap;
-    uint64_t base, next; /* of addresses; base 0: PL_GLOBAL_BASE */
+    uint64_t base, next;  /* of addresses; base 0: PL_GLOBAL_BASE */
+    uint64_t shared_next; /* where memory with the host's addresses may go: near the other one */
     pl_freed freed[PL_FREED];
     size_t nfreed; /* ever */
 } pl_memory;

@@ -1,0 +1,143 @@
+/* undefined.c - what the host does to memory that nobody has written. See undefined.h. */
+#include "check/undefined.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/internal.h"
+
+enum { MOST_ORIGINS = 1 << 16 };
+
+uint32_t pl_undefined_join(pl_undefined *u, pl_check *k)
+{
+    pl_check **more = realloc(u->user, (u->users + 1) * sizeof(*more));
+    if (!more) return 0;
+    u->user = more;
+    u->user[u->users] = k;
+    return ++u->users;
+}
+
+void pl_undefined_leave(pl_undefined *u, uint32_t number)
+{
+    if (number) u->user[number - 1] = NULL;
+}
+
+void pl_undefined_free(pl_undefined *u)
+{
+    free(u->origin);
+    free(u->user);
+    pl_validity_free(&u->memory);
+    *u = (pl_undefined){0};
+}
+
+/* ---- origins ---- */
+
+pl_origin *pl_origin_new(pl_undefined *u, bool *no_memory)
+{
+    if (u->norigins >= MOST_ORIGINS) return NULL;
+    if (u->norigins + 1 >= u->origins) {
+        const uint32_t cap = u->origins ? 2 * u->origins : 64;
+        pl_origin *o = realloc(u->origin, cap * sizeof *o);
+        *no_memory |= !o;
+        if (!o) return NULL;
+        u->origin = o;
+        u->origins = cap;
+        if (!u->norigins) u->norigins = 1; /* number 0 is none */
+    }
+    return &u->origin[u->norigins++];
+}
+
+const pl_origin *pl_origin_read(const pl_undefined *u, uint32_t origin)
+{
+    const pl_origin *o = &u->origin[origin];
+    return o->from ? &u->origin[o->from] : o;
+}
+
+/* ---- the host ---- */
+
+/* The part of a range that is followed, from base on. False: there is none. */
+static bool part_of(const pl_undefined *u, uint64_t address, uint64_t *bytes, uint64_t *at)
+{
+    *at = address - u->base;
+    if (*at >= u->bytes) return false;
+    if (*bytes > u->bytes - *at) *bytes = u->bytes - *at;
+    return true;
+}
+
+bool pl_undefined_set(pl_undefined *u, uint64_t address, uint64_t bytes, bool defined)
+{
+    uint64_t at;
+    return !part_of(u, address, &bytes, &at) || pl_validity_all(&u->memory, at, bytes, defined);
+}
+
+bool pl_undefined_copy(pl_undefined *u, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    uint64_t at, source;
+    const bool both = part_of(u, from, &bytes, &source);
+    if (!part_of(u, to, &bytes, &at)) return true;
+    if (!both || !u->memory.undefined_pages) return pl_validity_all(&u->memory, at, bytes, true);
+    for (uint64_t done = 0; done < bytes;) {
+        uint8_t bits[PL_VALIDITY_PAGE];
+        uint32_t origin = 0;
+        const uint64_t left = bytes - done,
+                       room = PL_VALIDITY_PAGE - (source + done) % PL_VALIDITY_PAGE;
+        const unsigned here = (unsigned)(left < room ? left : room);
+        const bool any = pl_validity_get(&u->memory, source + done, here, bits, &origin);
+        if (!pl_validity_set(&u->memory, at + done, here, any ? bits : NULL, origin)) return false;
+        done += here;
+    }
+    return true;
+}
+
+/* ---- outputs ---- */
+
+static bool report_output(pl_undefined *u, uint32_t origin, uint64_t at, const pl_undefined_what *w)
+{
+    const pl_origin *store = &u->origin[origin], *load = pl_origin_read(u, origin);
+    pl_check *k = store->user ? u->user[store->user - 1] : NULL;
+    bool fresh;
+    if (!k) return true; /* its module is gone, and has been reported on */
+    pl_check_finding *f = pl_finding_of(k, PL_FK_INIT_OUTPUT, store->pc,
+                                        load->user == store->user ? load->pc : UINT32_MAX, &fresh);
+    if (!f) return false;
+    f->count++;
+    if (!fresh) return true;
+    f->by.kernel = store->kernel;
+    memcpy(f->by.block, store->block, sizeof store->block);
+    memcpy(f->by.thread, store->thread, sizeof store->thread);
+    char what[200];
+    snprintf(what, sizeof what, "%s %llu of %.150s", w->element ? "element" : "word",
+             (unsigned long long)((at - w->start) / (w->element ? w->element : 4)), w->name);
+    pl_origin_describe(u, f, load, what);
+    return true;
+}
+
+/* Where only some bytes of an element are undefined, it is likely that these are padding. */
+bool pl_undefined_look(pl_undefined *u, uint64_t address, uint64_t bytes,
+                       const pl_undefined_what *what, pl_undefined_read *out)
+{
+    const uint64_t step = what->element ? what->element : 4;
+    uint64_t start;
+    *out = (pl_undefined_read){0};
+    if (!u->memory.undefined_pages || !part_of(u, address, &bytes, &start)) return true;
+    for (uint64_t at = 0; at + step <= bytes; at += step) {
+        const uint64_t from = start + at;
+        const pl_vpage *p = pl_validity_page(&u->memory, from);
+        if (!p) {
+            const uint64_t left = PL_VALIDITY_PAGE - from % PL_VALIDITY_PAGE;
+            if (left > step) at += (left - 1) / step * step;
+            continue;
+        }
+        const unsigned in = (unsigned)(from % PL_VALIDITY_PAGE);
+        unsigned n = 0;
+        while (n < step && in + n < PL_VALIDITY_PAGE && p->bits[in + n]) n++;
+        if (n < step) continue;
+        if (p->origin[in / 4]) {
+            if (!report_output(u, p->origin[in / 4], address + at, what)) return false;
+        } else if (!out->never++) {
+            out->first = address + at;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,142 @@
+/* checked.c - under --check: what checkers learn of the program's memory, and what the program does
+ * wrong itself.
+ *
+ * The host's accesses to managed and pinned memory are not seen: that memory counts as written. */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <string.h>
+
+static pl_checked *checked; /* NULL: no checkers */
+
+void cuda_checked_open(uint64_t base, uint64_t bytes)
+{
+    const cuda_options *o = &cuda.options;
+    const pl_checks_options own = {.tools = o->check,
+                                   .limit = o->check_limit,
+                                   .kernel = o->check_kernel,
+                                   .suppressions = o->suppressions};
+    if (!o->check) return;
+    if (pl_checked_open(cuda.device[0].gpu, &own, base, bytes, &checked) != PL_OK) cuda_messages();
+}
+
+pl_checks *cuda_checks_open(void)
+{
+    const cuda_options *o = &cuda.options;
+    const pl_checks_options own = {.tools = o->check,
+                                   .limit = o->check_limit,
+                                   .kernel = o->check_kernel,
+                                   .suppressions = o->suppressions,
+                                   .program = checked};
+    pl_checks *c = NULL;
+    if (checked && pl_checks_open(cuda_here()->gpu, &own, &c) != PL_OK) cuda_messages();
+    return c;
+}
+
+bool cuda_checked_report(void)
+{
+    if (!checked) return false;
+    for (size_t k = 0; cuda.options.leak_check && k < cuda.alloc.n; k++)
+        cuda_checked_leak(&cuda.alloc.at[k]);
+    pl_checked_report(checked);
+    cuda_messages();
+    return pl_checked_errors(checked) != 0;
+}
+
+/* ---- memory ---- */
+
+void cuda_checked_alloc(const cuda_alloc *a)
+{
+    const bool ours = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
+    if (checked && ours) pl_checked_fresh(checked, a->address, a->size);
+}
+
+void cuda_checked_written(uint64_t address, uint64_t bytes)
+{
+    if (checked) pl_checked_written(checked, address, bytes);
+}
+
+void cuda_checked_array(const cuda_array *a)
+{
+    const pl_gpu *gpu = cuda.device[a->device].gpu;
+    for (unsigned level = 0; checked && (!level || level < a->desc.levels); level++)
+        pl_checked_fresh(checked, pl_array_address(gpu, a->handle, level),
+                         pl_array_bytes(gpu, a->handle, level));
+}
+
+void cuda_checked_leak(const cuda_alloc *a)
+{
+    if (checked && a->type != MEMORY_HOST && !a->fixed)
+        pl_checked_leak(checked, a->size, a->site ? a->site : "device memory");
+}
+
+/* ---- copies ---- */
+
+/* The address of byte x, row y and slice z of a side. */
+static uint64_t address_of(const cuda_side *s, size_t y, size_t z)
+{
+    size_t pitch = s->pitch, slice = s->slice;
+    if (!s->array) return (uintptr_t)s->p + z * slice + y * pitch;
+    cuda_array_bytes(s->array, &pitch, &slice);
+    return pl_array_address(cuda.device[s->array->device].gpu, s->array->handle, s->array->level) +
+           (s->z + z) * slice + (s->y + y) * pitch + s->x;
+}
+
+/* "cudaMemcpy, call 12, in main+0x42" */
+static void describe_call(const char *caller, char *text, size_t room)
+{
+    snprintf(text, room, "%s, call %lld%s%s", cuda_self.call ? cuda_self.call : "the program",
+             (long long)cuda_self.call_id, caller[0] ? ", in " : "", caller);
+}
+
+void cuda_checked_misuse(const char *kind, const char *what)
+{
+    char caller[200], call[300], text[900];
+    if (!checked) return;
+    cuda_caller(caller, sizeof caller);
+    describe_call(caller, call, sizeof call);
+    snprintf(text, sizeof text, "%s: %s", call, what);
+    pl_checked_misuse(checked, kind, text, caller);
+}
+
+static void read_by_host(uint64_t at, uint64_t bytes)
+{
+    const cuda_alloc *a = cuda_alloc_find(at);
+    char caller[200], call[300];
+    cuda_caller(caller, sizeof caller);
+    describe_call(caller, call, sizeof call);
+    const pl_checked_memory m = {.name = a && a->site ? a->site : "an array or variable",
+                                 .start = a ? a->address : at,
+                                 .call = call,
+                                 .where = caller};
+    pl_checked_read(checked, at, bytes, &m);
+}
+
+/* Device memory and arrays have addresses of the window. */
+static bool on_device(const cuda_side *s)
+{
+    return s->array || cuda_in_window((uintptr_t)s->p);
+}
+
+void cuda_checked_copy(const cuda_copy *c)
+{
+    const bool to = on_device(&c->to), from = on_device(&c->from);
+    if (!checked || (!to && !from)) return;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++) {
+            const uint64_t target = address_of(&c->to, y, z), source = address_of(&c->from, y, z);
+            if (to && from)
+                pl_checked_copied(checked, target, source, c->width);
+            else if (to)
+                pl_checked_written(checked, target, c->width);
+            else
+                read_by_host(source, c->width);
+        }
+}
+
+void cuda_checked_set(const cuda_set *s)
+{
+    for (size_t z = 0; checked && z < s->depth; z++)
+        for (size_t y = 0; y < s->height; y++)
+            pl_checked_written(checked, (uintptr_t)s->p + z * s->slice + y * s->pitch,
+                               s->width * s->element);
+}

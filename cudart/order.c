@@ -1,0 +1,258 @@
+/* order.c - under --check mem: in which order streams allocate, use and free memory of
+ * cudaMallocAsync.
+ *
+ * Operations are executed in the order of the calls. What the streams promise is less: each stream,
+ * event and the host knows how many operations of each stream are ordered before it (vector
+ * clocks). The host's threads count as one, and what a host function learns the host knows. */
+#include "cudart/state.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cuda_known {
+    uint32_t n;
+    uint32_t at[]; /* by slot: operations */
+};
+
+/* The last operation of a stream that accesses an allocation. */
+typedef struct use {
+    uint32_t slot, time;
+    uint64_t stream;
+    char what[120];
+} use;
+
+struct cuda_ordered {
+    use made;
+    use *last;
+    uint32_t n;
+};
+
+static bool on; /* from the first such allocation on */
+static struct cuda_known *host;
+static uint32_t slots;
+
+/* ---- knowledge ---- */
+
+static struct cuda_known *grown(struct cuda_known *k, uint32_t n)
+{
+    const uint32_t had = k ? k->n : 0;
+    if (had >= n) return k;
+    struct cuda_known *more = realloc(k, sizeof *more + n * sizeof *more->at);
+    if (!more) return k;
+    memset(more->at + had, 0, (n - had) * sizeof *more->at);
+    more->n = n;
+    return more;
+}
+
+static void join(struct cuda_known **to, const struct cuda_known *from)
+{
+    if (!from || *to == from) return;
+    *to = grown(*to, from->n);
+    for (uint32_t k = 0; *to && k < from->n && k < (*to)->n; k++)
+        if (from->at[k] > (*to)->at[k]) (*to)->at[k] = from->at[k];
+}
+
+static bool follows(const cuda_stream *s, const use *u)
+{
+    const uint32_t slot = u->slot;
+    return slot == s->slot || (s->known && slot < s->known->n && s->known->at[slot] >= u->time);
+}
+
+static cuda_stream *each_stream(size_t *k, int device)
+{
+    for (; *k < cuda.streams.cap; ++*k) {
+        const struct cuda_slot *slot = &cuda.streams.slot[*k];
+        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (!s || s->device != device) continue;
+        ++*k;
+        return s;
+    }
+    return NULL;
+}
+
+/* All streams of a device, or those that its legacy stream waits for. */
+static void join_all(struct cuda_known **to, int device, bool every)
+{
+    size_t k = 0;
+    join(to, cuda.device[device].legacy.known);
+    for (cuda_stream *s; (s = each_stream(&k, device)) != NULL;)
+        if (every || cuda_blocking(s)) join(to, s->known);
+}
+
+/* ---- what happens ---- */
+
+void cuda_order_op(cuda_stream *s)
+{
+    cuda_stream *legacy = &cuda.device[s->device].legacy;
+    if (!on) return;
+    if (!s->slot) s->slot = ++slots;
+    join(&s->known, host);
+    if (s == legacy)
+        join_all(&s->known, s->device, false);
+    else if (cuda_blocking(s))
+        join(&s->known, legacy->known);
+    s->known = grown(s->known, s->slot + 1);
+    if (s->known && s->slot < s->known->n) s->known->at[s->slot]++;
+}
+
+void cuda_order_record(const cuda_stream *s, cuda_event *e)
+{
+    free(e->known);
+    e->known = NULL;
+    join(&e->known, s->known);
+}
+
+void cuda_order_wait(cuda_stream *s, const cuda_event *e)
+{
+    join(&s->known, e->known);
+}
+
+void cuda_order_host(const cuda_stream *s)
+{
+    if (!on) return;
+    if (!s)
+        join_all(&host, cuda_self.device, true);
+    else if (s == &cuda.device[s->device].legacy)
+        join_all(&host, s->device, false);
+    else
+        join(&host, s->known);
+}
+
+void cuda_order_host_event(const cuda_event *e)
+{
+    join(&host, e->known);
+}
+
+void cuda_order_stream_ends(cuda_stream *s)
+{
+    if (cuda_blocking(s)) join(&cuda.device[s->device].legacy.known, s->known);
+    free(s->known);
+}
+
+/* ---- allocations ---- */
+
+static use use_of(const cuda_stream *s, const char *what)
+{
+    use u = {.slot = s->slot, .stream = s->id};
+    if (s->known && s->slot < s->known->n) u.time = s->known->at[s->slot];
+    snprintf(u.what, sizeof u.what, "%s", what);
+    return u;
+}
+
+void cuda_order_made(uint64_t address, cuda_stream *s)
+{
+    cuda_alloc *a = cuda_alloc_at_address(address);
+    if (!a || !cuda.options.check) return;
+    on = true;
+    cuda_order_op(s);
+    a->ordered = calloc(1, sizeof *a->ordered);
+    if (a->ordered) a->ordered->made = use_of(s, "");
+}
+
+void cuda_order_forget(cuda_alloc *a)
+{
+    if (a->ordered) free(a->ordered->last);
+    free(a->ordered);
+}
+
+static const char *stream_name(uint64_t id, char text[40])
+{
+    snprintf(text, 40, id ? "stream %llu" : "the default stream", (unsigned long long)id);
+    return text;
+}
+
+/* "... and nothing orders that behind its allocation in stream 3" */
+static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
+{
+    char here[40], there[40];
+    snprintf(text, room, "%s is accessed in %s, which nothing orders behind the allocation in %s",
+             a->site ? a->site : "device memory", stream_name(s->id, here),
+             stream_name(a->ordered->made.stream, there));
+}
+
+static void remember(struct cuda_ordered *o, const cuda_stream *s, const char *what)
+{
+    uint32_t k = 0;
+    while (k < o->n && o->last[k].slot != s->slot) k++;
+    if (k == o->n) {
+        use *more = realloc(o->last, (o->n + 1) * sizeof *more);
+        if (!more) return;
+        o->last = more;
+        o->n++;
+    }
+    o->last[k] = use_of(s, what);
+}
+
+static void touched(const cuda_stream *s, const void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    char text[600];
+    if (!a || !a->ordered) return;
+    remember(a->ordered, s, cuda_self.call ? cuda_self.call : "a copy");
+    if (follows(s, &a->ordered->made)) return;
+    early_text(a, s, text, sizeof text);
+    cuda_checked_misuse("mem-stream", text);
+}
+
+void cuda_order_copy(const cuda_stream *s, const cuda_copy *c)
+{
+    if (!on) return;
+    if (!c->to.array) touched(s, c->to.p);
+    if (!c->from.array) touched(s, c->from.p);
+}
+
+void cuda_order_set(const cuda_stream *s, const cuda_set *x)
+{
+    if (on) touched(s, x->p);
+}
+
+/* The host frees it in a stream: are all accesses ordered before that? */
+void cuda_order_freed(uint64_t address, cuda_stream *s)
+{
+    const cuda_alloc *a = cuda_alloc_find(address);
+    cuda_order_op(s);
+    for (uint32_t k = 0; a && a->ordered && k < a->ordered->n; k++) {
+        const use *u = &a->ordered->last[k];
+        char text[600], here[40], there[40];
+        if (follows(s, u)) continue;
+        snprintf(text, sizeof text,
+                 "%s is freed in %s, which nothing orders behind its use by %s in %s",
+                 a->site ? a->site : "device memory", stream_name(s->id, here), u->what,
+                 stream_name(u->stream, there));
+        cuda_checked_misuse("mem-stream", text);
+    }
+}
+
+/* ---- launches ---- */
+
+pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n)
+{
+    *n = 0;
+    for (size_t k = 0; on && k < cuda.alloc.n; k++) *n += cuda.alloc.at[k].ordered != NULL;
+    pl_checked_range *r = *n ? calloc(*n, sizeof *r) : NULL;
+    if (!r) *n = 0;
+    for (size_t k = 0, to = 0; to < *n; k++) {
+        const cuda_alloc *a = &cuda.alloc.at[k];
+        char text[600];
+        if (!a->ordered) continue;
+        r[to] = (pl_checked_range){.address = a->address, .bytes = a->size};
+        if (!follows(s, &a->ordered->made)) {
+            early_text(a, s, text, sizeof text);
+            r[to].wrong = strdup(text);
+        }
+        to++;
+    }
+    return r;
+}
+
+void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel)
+{
+    for (size_t k = 0; k < n; k++) {
+        const cuda_alloc *a = r[k].accessed ? cuda_alloc_find(r[k].address) : NULL;
+        char what[120];
+        snprintf(what, sizeof what, "kernel '%s'", kernel);
+        if (a && a->ordered) remember(a->ordered, s, what);
+        free((char *)(uintptr_t)r[k].wrong);
+    }
+    free(r);
+}

@@ -1,0 +1,176 @@
+/* check_program.c - what the checkers of a whole program share, and what the program itself does
+ * wrong, outside of kernels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/undefined.h"
+#include "lib/check_list.h"
+
+struct pl_checked {
+    pl_gpu *gpu;
+    pl_undefined undefined;
+    pl_checks *own; /* a list without a launch */
+};
+
+pl_undefined *pl_checked_undefined(pl_checked *p)
+{
+    return p ? &p->undefined : NULL;
+}
+
+pl_status pl_checked_open(pl_gpu *gpu, const pl_checks_options *o, pl_ptr base, uint64_t bytes,
+                          pl_checked **out)
+{
+    *out = NULL;
+    pl_checked *p = calloc(1, sizeof *p);
+    if (!p) return pl_gpu_no_memory(gpu, "while opening a checker");
+    p->gpu = gpu;
+    p->undefined.shared = true;
+    p->undefined.base = base;
+    p->undefined.bytes = bytes;
+    pl_checks_options own = *o;
+    own.program = p;
+    const pl_status st = pl_checks_open(gpu, &own, &p->own);
+    if (st == PL_OK)
+        *out = p;
+    else
+        pl_checked_close(p);
+    return st;
+}
+
+void pl_checked_close(pl_checked *p)
+{
+    if (!p) return;
+    pl_checks_close(p->own);
+    pl_undefined_free(&p->undefined);
+    free(p);
+}
+
+/* ---- memory ---- */
+
+static bool follows_values(const pl_checked *p)
+{
+    return p->own->wanted & PL_CHECK_INIT;
+}
+
+static pl_status answer(pl_checked *p, bool good)
+{
+    return good ? PL_OK : pl_gpu_no_memory(p->gpu, "for what a checker knows of memory");
+}
+
+pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes)
+{
+    return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, false));
+}
+
+pl_status pl_checked_written(pl_checked *p, pl_ptr at, uint64_t bytes)
+{
+    return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, true));
+}
+
+pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t bytes)
+{
+    return answer(p, !follows_values(p) || pl_undefined_copy(&p->undefined, to, from, bytes));
+}
+
+/* ---- what the program does wrong ---- */
+
+static pl_status found(pl_checked *p, pl_finding_kind kind, const char *key, const char *text,
+                       const char *help)
+{
+    PL_GUARD(return pl_gpu_no_memory(p->gpu, "while naming what a checker found"))
+    pl_checks *c = p->own;
+    for (size_t n = 0; n < c->list.n; n++) {
+        pl_finding *f = &c->list.at[n];
+        if (strcmp(f->file, key) != 0 || strcmp(f->kind, pl_check_kind_word(kind)) != 0) continue;
+        f->count++;
+        return PL_OK;
+    }
+    pl_finding f = {.space = "global",
+                    .kernel = "",
+                    .file = pl_arena_strdup(c->arena, key),
+                    .pc = UINT32_MAX,
+                    .other_pc = UINT32_MAX,
+                    .count = 1,
+                    .text = pl_arena_strdup(c->arena, text)};
+    pl_check_name_kind(kind, &f);
+    if (help) f.help = help;
+    if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
+    return PL_OK;
+}
+
+pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_checked_memory *m)
+{
+    pl_undefined_read read;
+    char text[900];
+    if (!follows_values(p)) return PL_OK;
+    const bool good = pl_undefined_look(
+        &p->undefined, at, bytes, &(pl_undefined_what){.name = m->name, .start = m->start}, &read);
+    if (!good || !read.never) return answer(p, good);
+    snprintf(text, sizeof text,
+             "init-copy: %s, reads %llu word%s that nobody has written%s byte %llu of %s", m->call,
+             (unsigned long long)read.never, read.never == 1 ? "" : "s",
+             read.never == 1 ? ", at" : ", the first at",
+             (unsigned long long)(read.first - m->start), m->name);
+    return found(p, PL_FK_INIT_COPY, m->where, text, NULL);
+}
+
+pl_status pl_checked_leak(pl_checked *p, uint64_t bytes, const char *name)
+{
+    char text[600];
+    if (!(p->own->wanted & PL_CHECK_MEM)) return PL_OK;
+    snprintf(text, sizeof text, "mem-leak: %llu byte%s of %s have not been freed",
+             (unsigned long long)bytes, bytes == 1 ? "" : "s", name);
+    return found(p, PL_FK_MEM_LEAK, name, text,
+                 "free it before the program ends, with the call that belongs to the one that made "
+                 "it (cudaFree, cudaFreeAsync)");
+}
+
+pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, const char *where)
+{
+    const pl_finding_kind k = pl_check_kind_of(kind);
+    char whole[900];
+    if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->own->wanted)) return PL_OK;
+    snprintf(whole, sizeof whole, "%s: %s", kind, text);
+    return found(p, k, where, whole, NULL);
+}
+
+pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
+{
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "for what a checker watches"))
+    if (n > c->watched) {
+        c->watch = pl_arena_array(c->arena, pl_watched, 2 * n);
+        c->watched = 2 * n;
+    }
+    for (size_t k = 0; k < n; k++)
+        c->watch[k] = (pl_watched){.address = range[k].address,
+                                   .bytes = range[k].bytes,
+                                   .wrong = range[k].wrong,
+                                   .accessed = &range[k].accessed};
+    pl_check_watch(c->check, c->watch, n);
+    return PL_OK;
+}
+
+pl_status pl_checked_report(pl_checked *p)
+{
+    PL_GUARD(return pl_gpu_no_memory(p->gpu, "while reporting what a checker found"))
+    pl_checks *c = p->own;
+    for (size_t n = 0; n < c->list.n && n < c->limit; n++) {
+        const pl_finding *f = &c->list.at[n];
+        char times[40] = "";
+        if (f->count > 1)
+            snprintf(times, sizeof times, " (%llu times)", (unsigned long long)f->count);
+        pl_diag *d = pl_report(&p->gpu->diags, f->severity[0] == 'e' ? PL_E1006 : PL_W1007,
+                               (pl_loc){.file = UINT32_MAX}, f->text, times);
+        d->help = pl_arena_strdup(p->gpu->messages, f->help);
+    }
+    if (c->list.n > c->limit)
+        pl_report(&p->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
+                  (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");
+    return PL_OK;
+}
+
+size_t pl_checked_errors(const pl_checked *p)
+{
+    return pl_checks_errors(p->own);
+}

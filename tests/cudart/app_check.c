@@ -1,0 +1,135 @@
+/* app_check.c - programs with one mistake each for checkers; with $APP_MENDED it is mended. */
+#include "tests/cudart/app.h"
+
+int cudaMallocArray(void **out, const cuda_channel *channel, size_t width, size_t height,
+                    unsigned flags);
+int cudaFreeArray(void *a);
+int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                        size_t height, int kind);
+int cudaMemcpy2DFromArray(void *to, size_t pitch, void *from, size_t x, size_t y, size_t width,
+                          size_t height, int kind);
+
+enum { WORDS = 64 };
+
+static bool mended(void)
+{
+    return getenv("APP_MENDED") != NULL;
+}
+
+static void *allocated(size_t bytes)
+{
+    void *p;
+    EXPECT(cudaMalloc(&p, bytes), 0);
+    return p;
+}
+
+/* What nobody has written is copied, and a kernel looks at the copy. */
+void undefined(void)
+{
+    void *p = allocated(4 * WORDS), *q = allocated(4 * WORDS), *r = allocated(4);
+    if (mended()) EXPECT(cudaMemset(p, 0, 4 * WORDS), 0);
+    EXPECT(cudaMemcpy(q, p, 4 * WORDS, COPY_D2D), 0);
+    void *args[] = {&q, &r};
+    EXPECT(cudaLaunchKernel(stub_pick, shape(1), shape(1), args, 0, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+/* A kernel adds it, and the host reads the sum. */
+void undefined_output(void)
+{
+    float h[WORDS] = {0};
+    void *p = allocated(sizeof h), *q = allocated(sizeof h);
+    unsigned n = WORDS;
+    EXPECT(cudaMemcpy(p, h, mended() ? sizeof h : sizeof h / 2, COPY_H2D), 0);
+    void *args[] = {&p, &p, &q, &n};
+    EXPECT(cudaLaunchKernel(stub_add, shape(1), shape(WORDS), args, 0, NULL), 0);
+    EXPECT(cudaMemcpy(h, q, sizeof h, COPY_D2H), 0);
+}
+
+/* The host reads it. */
+void undefined_copy(void)
+{
+    unsigned h[WORDS];
+    char *p = allocated(2 * sizeof h);
+    EXPECT(cudaMemset(p, 0, mended() ? 2 * sizeof h : sizeof h + sizeof h / 2), 0);
+    EXPECT(cudaMemcpy(h, p + sizeof h, sizeof h, COPY_D2H), 0);
+}
+
+/* The host reads texels. */
+void undefined_texels(void)
+{
+    const cuda_channel format = {.x = 32, .kind = 1};
+    unsigned h[2][8];
+    void *a;
+    EXPECT(cudaMallocArray(&a, &format, 8, 2, 0), 0);
+    memset(h, 0, sizeof h);
+    const size_t rows = mended() ? 2 : 1;
+    EXPECT(cudaMemcpy2DToArray(a, 0, 0, h, sizeof *h, sizeof *h, rows, COPY_H2D), 0);
+    EXPECT(cudaMemcpy2DFromArray(h, sizeof *h, a, 0, 0, sizeof *h, 2, COPY_D2H), 0);
+    EXPECT(cudaFreeArray(a), 0);
+}
+
+static void *streams[2];
+
+static void pass_on(int from, int to)
+{
+    void *event;
+    if (!mended()) return;
+    EXPECT(cudaEventCreate(&event), 0);
+    EXPECT(cudaEventRecord(event, streams[from]), 0);
+    EXPECT(cudaStreamWaitEvent(streams[to], event, 0), 0);
+}
+
+static void *pooled(void)
+{
+    void *p;
+    for (int k = 0; k < 2; k++) EXPECT(cudaStreamCreate(&streams[k]), 0);
+    EXPECT(cudaMallocAsync(&p, 256, streams[0]), 0);
+    return p;
+}
+
+static void write_to(void *p, void *stream)
+{
+    void *args[] = {&p};
+    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, stream), 0);
+}
+
+/* A kernel and a set in a stream that does not wait for the allocation in another one. */
+void stream_early(void)
+{
+    char *p = pooled();
+    pass_on(0, 1);
+    write_to(p + 4, streams[1]);
+    EXPECT(cudaMemsetAsync(p, 0, 4, streams[1]), 0);
+    EXPECT(cudaStreamSynchronize(streams[1]), 0);
+    EXPECT(cudaFreeAsync(p, streams[0]), 0);
+}
+
+/* The allocation is given back in a stream that does not wait for the kernel. */
+void stream_late(void)
+{
+    void *p = pooled();
+    EXPECT(cudaStreamSynchronize(streams[0]), 0);
+    write_to(p, streams[1]);
+    pass_on(1, 0);
+    EXPECT(cudaFreeAsync(p, streams[0]), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+void leak(void)
+{
+    void *p = allocated(1000), *q;
+    EXPECT(cudaMallocAsync(&q, 24, NULL), 0);
+    EXPECT(cudaFreeAsync(q, NULL), 0);
+    if (mended()) EXPECT(cudaFree(p), 0);
+}
+
+/* Threads of two blocks write to managed memory. */
+void managed_race(void)
+{
+    void *p;
+    EXPECT(cudaMallocManaged(&p, 4, 1), 0);
+    void *args[] = {&p};
+    EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(mended() ? 1 : 32), args, 0, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
