@@ -101,7 +101,9 @@ static char *head_of(const export *x, const char *table, bool named, int *status
     *status = prepare(x, table, named, &s);
     FILE *f = s ? open_memstream(&text, &n) : NULL;
     if (f) query_head(f, s, rows_as(x));
-    if (s && (!f || fclose(f) != 0)) {
+    const bool written = f && !ferror(f);
+    /* a stream in memory that cannot be closed for want of memory has no text, and no error */
+    if (s && (!f || fclose(f) != 0 || !written || !text)) {
         *status = cli_no_memory();
         free(text);
         text = NULL;
@@ -178,16 +180,17 @@ static int table_to_folder(const export *x, const char *table, bool check)
 /* ---- the folder of the tables ---- */
 
 /* Is it one of the files that will be written, or what a kill left of one? */
-static bool is_ours(const export *x, const char *entry)
+static int look_whose(const export *x, const char *entry, bool *ours)
 {
     const size_t n = strlen(entry);
-    bool same = n > 5 && strcmp(entry + n - 5, ".part") == 0;
-    for (size_t i = 0; i < x->names && !same; i++) {
+    *ours = n > 5 && strcmp(entry + n - 5, ".part") == 0;
+    for (size_t i = 0; i < x->names && !*ours; i++) {
         char *name = file_of(x->name[i]);
-        same = name && strcmp(name, entry) == 0;
+        if (!name) return cli_no_memory();
+        *ours = strcmp(name, entry) == 0;
         sqlite3_free(name);
     }
-    return same;
+    return CLI_OK;
 }
 
 /* Makes the folder; one that exists holds nothing but tables. */
@@ -204,8 +207,9 @@ static int make_folder(const export *x)
     }
     int status = CLI_OK;
     for (struct dirent *e; status == CLI_OK && !x->force && (e = readdir(d)) != NULL;) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_ours(x, e->d_name))
-            continue;
+        bool ours = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        if (!ours) status = look_whose(x, e->d_name, &ours);
+        if (status != CLI_OK || ours) continue;
         pl_gpu_report(x->gpu, "E0016", x->output, e->d_name, NULL, NULL);
         status = CLI_INPUT;
     }

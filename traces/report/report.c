@@ -90,7 +90,7 @@ static int64_t number(report *p, const char *sql, int64_t kernel)
     sqlite3_bind_int64(s, 1, kernel);
     if (sqlite3_step(s) == SQLITE_ROW) v = sqlite3_column_int64(s, 0);
     p->failed = sqlite3_finalize(s) != SQLITE_OK;
-    return v;
+    return p->failed ? 0 : v;
 }
 
 /* A number that counts something: 0 when the trace has a negative one. */
@@ -216,6 +216,7 @@ static bool put_launch(report *p, int64_t kernel)
     if (good &&
         number(p, "SELECT count(*) FROM (SELECT 1 FROM mem WHERE kernel = ? LIMIT 1)", kernel))
         good = pl_report_memory(&l, j);
+    good = good && !p->failed;
     if (good && p->r->baseline) good = put_baseline(p, kernel);
     pl_json_close(j);
     return good && !p->failed;
