@@ -34,6 +34,22 @@ typedef enum pl_async_kind {
 
 typedef enum pl_async_family { PL_ASYNC_GROUP, PL_ASYNC_BULK_GROUP, PL_ASYNC_MBAR } pl_async_family;
 
+/* The values that a copy looks for ("Report mechanisms for asynchronous copy operations"): -0 in a
+ * sample of each 16 bytes, here the first element, or the byte 0xff. */
+typedef enum pl_inspect {
+    PL_INSPECT_NONE,
+    PL_INSPECT_F32,
+    PL_INSPECT_F16,
+    PL_INSPECT_F8,
+    PL_INSPECT_F4,
+    PL_INSPECT_BYTES
+} pl_inspect;
+
+struct pl_insn;
+pl_inspect pl_inspect_of(const struct pl_insn *i);
+/* Whether n of the 16 bytes of a piece have what is looked for. */
+bool pl_inspect_matches(pl_inspect how, const uint8_t *piece, unsigned n);
+
 #define PL_ASYNC_UNKNOWN UINT64_MAX
 
 typedef struct pl_async_op {
@@ -41,6 +57,7 @@ typedef struct pl_async_op {
     uint8_t log2;         /* reductions: bytes of an element */
     bool global;          /* reductions: in global memory, whose arithmetic differs */
     uint8_t looks;        /* timed mode: how often it has been polled */
+    uint8_t inspect;      /* pl_inspect */
     uint8_t *to;
     const uint8_t *from;        /* NULL: the bytes are in value */
     uint8_t *own;               /* copy of the source that the operation keeps, or NULL; owned */
@@ -99,7 +116,10 @@ typedef struct pl_mbar {
     uint32_t pending;  /* arrivals still missing */
     int32_t tx;        /* bytes still missing; may be negative for a while */
     bool phase;
-    bool reports; /* .layout::v1: operations may report at it */
+    bool v1;          /* .layout::v1: copies may report at it */
+    bool conditional; /* the conditional phase: it ends with `phase` unless somebody reported */
+    bool report;      /* somebody has reported in this phase */
+    bool reported;    /* somebody did in the phase before it */
 } pl_mbar;
 
 pl_mbar pl_mbar_unpack(uint64_t v);
@@ -111,5 +131,7 @@ void pl_mbar_write(uint8_t *p, pl_mbar b);
 const char *pl_mbar_transact(uint8_t *p, int64_t bytes);
 /* count arrivals. NULL, or what is wrong. */
 const char *pl_mbar_arrive(uint8_t *p, uint32_t count, bool drop);
+/* A copy has found what it looks for. */
+void pl_mbar_report(uint8_t *p);
 
 #endif

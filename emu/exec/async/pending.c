@@ -33,23 +33,33 @@ static void reduce(const pl_async_op *o)
     }
 }
 
+static bool inspect(const pl_async_op *o, const uint8_t *from)
+{
+    for (uint32_t k = 0; k < o->bytes; k += 16)
+        if (pl_inspect_matches((pl_inspect)o->inspect, from + k, 16)) return true;
+    return false;
+}
+
 static const char *apply(pl_async_op *o)
 {
     const uint8_t *from = o->from ? o->from : (const uint8_t *)o->value;
+    bool matched = false;
     switch ((pl_async_kind)o->kind) {
     case PL_ASYNC_COPY:
+        if (o->inspect) matched = inspect(o, from);
         if (o->mask == 0xffff) memmove(o->to, from, o->bytes);
         for (uint32_t k = 0; o->mask != 0xffff && k < o->bytes; k++)
             if (o->mask >> (k & 15u) & 1u) o->to[k] = from[k];
         memset(o->to + o->bytes, 0, o->fill);
         break;
     case PL_ASYNC_REDUCE: reduce(o); break;
-    case PL_ASYNC_TENSOR: pl_tma_apply(o->tensor); break;
+    case PL_ASYNC_TENSOR: matched = pl_tma_apply(o->tensor); break;
     case PL_ASYNC_ARRIVE: return pl_mbar_arrive(o->bar, 1, false);
     }
     if (o->weak)
         pl_weak_written(o->weak, o->to,
                         o->kind == PL_ASYNC_TENSOR ? 0 : (size_t)o->bytes + o->fill);
+    if (matched) pl_mbar_report(o->bar);
     return o->bar ? pl_mbar_transact(o->bar, -(int64_t)o->bytes) : NULL;
 }
 
@@ -80,6 +90,8 @@ void pl_async_free(struct pl_async *a)
 const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
     w->wrote = true;
+    if (o.inspect && !pl_mbar_read(o.bar).v1)
+        return "a copy reports at an mbarrier object without .layout::v1";
     if (!o.mask) o.mask = 0xffff;
     if (w->grid->weak) pl_weak_source(w, &o);
     if (w->grid->hooks) w->grid->hooks->async_starts(w->grid->hooks, w, &o);

@@ -38,6 +38,7 @@ typedef struct bulk {
     unsigned multicast; /* operand of the cluster mask, 0: none */
     unsigned bytes;     /* operand of the byte mask, 0: none */
     int op, type;       /* reductions */
+    uint8_t inspect;    /* pl_inspect */
 } bulk;
 
 /* One destination of one lane: its own block's, or with multicast the same offsets in another block
@@ -49,6 +50,7 @@ static bool start_one(pl_warp *w, const bulk *b, unsigned l, uint64_t to, const 
                      .from = from,
                      .bytes = n,
                      .mask = mask,
+                     .inspect = b->inspect,
                      .op = (int16_t)b->op,
                      .type = (int16_t)b->type,
                      .global = b->to_global,
@@ -127,12 +129,18 @@ void exec_cp_bulk(pl_warp *w, const pl_insn *i, int dst, int src)
              (bulk){.kind = PL_ASYNC_COPY,
                     .to_global = out,
                     .from_global = src == W_global,
-                    .mbar = out ? 0 : 3});
+                    .mbar = out ? 0 : 3,
+                    .inspect = (uint8_t)pl_inspect_of(i)});
 }
 
 void exec_cp_bulk_multicast(pl_warp *w, const pl_insn *i)
 {
-    run_bulk(w, i, (bulk){.kind = PL_ASYNC_COPY, .from_global = true, .mbar = 3, .multicast = 4});
+    run_bulk(w, i,
+             (bulk){.kind = PL_ASYNC_COPY,
+                    .from_global = true,
+                    .mbar = 3,
+                    .multicast = 4,
+                    .inspect = (uint8_t)pl_inspect_of(i)});
 }
 
 /* Up to 15 bytes at both ends need not exist: they stay as they are, and count as copied. */

@@ -139,7 +139,7 @@ void exec_mbarrier_init(pl_warp *w, const pl_insn *i, int layout)
             return;
         }
         uint64_t v =
-            pl_mbar_pack((pl_mbar){.expected = n, .pending = n, .reports = layout == W_layout__v1});
+            pl_mbar_pack((pl_mbar){.expected = n, .pending = n, .v1 = layout == W_layout__v1});
         memcpy(p, &v, 8);
     }
 }
@@ -244,26 +244,29 @@ void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
 }
 
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
- * run; test_wait just answers. */
-static void wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
+ * run; test_wait just answers. The lanes for whose phase a copy reported. */
+static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
-    uint32_t done = 0;
+    uint32_t done = 0, reported = 0;
+    const bool conditional =
+        pl_mod(&pl_forms[i->form], i->mods, G_phase) == W_phase_type__conditional;
     pl_addresses(w, i, at, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     pl_record_effect(w, PL_SP_SHARED, PL_AC_LOAD, 8, w->exec, addr, 0);
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
         uint8_t *p = object(w, l, i, addr);
-        if (!p) return;
+        if (!p) return 0;
         const char *wrong = pl_async_look(w, p);
         if (wrong) {
             broken(w, l, addr[l], wrong);
-            return;
+            return 0;
         }
-        bool phase = pl_mbar_read(p).phase;
+        const pl_mbar b = pl_mbar_read(p);
         bool waited =
             parity ? lane_u32(w, i->op[at + 1], l) & 1u : pl_row64(w, i->op[at + 1])[l] >> 63;
-        done |= (uint32_t)(phase != waited) << l;
+        done |= (uint32_t)((conditional ? b.conditional : b.phase) != waited) << l;
+        reported |= (uint32_t)b.reported << l;
     }
     pl_pred_write(w, i->op[0], done);
     if ((done & w->exec) != w->exec) {
@@ -271,6 +274,7 @@ static void wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned 
         w->yield |= how == W_try_wait;
     } else
         ++*w->cta->advances;
+    return reported & done;
 }
 
 void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
@@ -278,13 +282,11 @@ void exec_mbarrier_wait(pl_warp *w, const pl_insn *i, int how, int parity)
     wait_at(w, i, how, parity, 1);
 }
 
-/* Nothing that is modelled reports at an mbarrier: the report is empty, and the conditional phase
- * is the primary one. */
+/* Copies report with a value of 0 (PTX manual). */
 void exec_mbarrier_report(pl_warp *w, const pl_insn *i, int how, int parity)
 {
     const uint32_t none[PL_LANES] = {0};
-    wait_at(w, i, how, parity, 3);
-    pl_pred_write(w, i->op[1], 0);
+    pl_pred_write(w, i->op[1], wait_at(w, i, how, parity, 3));
     if (i->op[2] != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, i->op[2]), none);
 }
 
@@ -297,7 +299,7 @@ void exec_mbarrier_check_layout(pl_warp *w, const pl_insn *i, int layout)
         unsigned l = (unsigned)__builtin_ctz(m);
         const uint8_t *p = object(w, l, i, addr);
         if (!p) return;
-        same |= (uint32_t)(pl_mbar_read(p).reports == (layout == W_layout__v1)) << l;
+        same |= (uint32_t)(pl_mbar_read(p).v1 == (layout == W_layout__v1)) << l;
     }
     pl_pred_write(w, i->op[0], same);
 }

@@ -325,10 +325,13 @@ void exec_sust_formatted(pl_warp *w, const pl_insn *i, int geom, int clamp)
     pl_record_effect(w, PL_SP_TEX, PL_AC_STORE, 4, w->exec, address, 0);
 }
 
+/* scaled: the .p form, which counts in texels and takes the sign of the numbers from their format.
+ */
 static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int clamp, bool scaled)
 {
     unsigned a = operand(i, "a"), b = operand(i, "b"),
              bytes = (unsigned)pl_type_bits((pl_word)type) / 8;
+    const int with_sign = bytes == 8 ? W_s64 : W_s32, without = bytes == 8 ? W_u64 : W_u32;
     uint64_t address[PL_LANES] = {0};
     for (uint32_t m = w->exec; m; m &= m - 1) {
         unsigned l = (unsigned)__builtin_ctz(m);
@@ -338,7 +341,8 @@ static void reduce(pl_warp *w, const pl_insn *i, int op, int geom, int type, int
         if (!p) continue;
         uint64_t old = 0, v = bytes == 8 ? pl_row64(w, i->op[b])[l] : pl_row32(w, i->op[b])[l];
         memcpy(&old, p, bytes);
-        v = pl_atomic_step(op, type, true, old, v, 0);
+        const bool sign = o->images.format.kind == PL_CHANNEL_SIGNED;
+        v = pl_atomic_step(op, !scaled ? type : sign ? with_sign : without, true, old, v, 0);
         memcpy(p, &v, bytes);
     }
     pl_record_effect(w, PL_SP_TEX, PL_AC_REDUCTION, bytes, w->exec, address, 0);
@@ -349,10 +353,9 @@ void exec_sured(pl_warp *w, const pl_insn *i, int op, int geom, int type, int cl
     reduce(w, i, op, geom, type, clamp, false);
 }
 
-/* The .p form counts in texels. */
-void exec_sured_formatted(pl_warp *w, const pl_insn *i, int op, int geom, int clamp)
+void exec_sured_formatted(pl_warp *w, const pl_insn *i, int op, int geom, int type, int clamp)
 {
-    reduce(w, i, op, geom, W_u32, clamp, true);
+    reduce(w, i, op, geom, type, clamp, true);
 }
 
 /* ---- questions ---- */

@@ -111,6 +111,7 @@ static bool start(pl_warp *w, unsigned lane, pl_tma_copy *c, uint64_t at, bool c
 {
     pl_async_op o = {.kind = PL_ASYNC_TENSOR,
                      .family = counted ? PL_ASYNC_MBAR : PL_ASYNC_BULK_GROUP,
+                     .inspect = c->inspect,
                      .bytes = pl_tma_bytes(c)};
     uint8_t *p =
         pl_access(w, lane, PL_SP_SHARED, at, pl_tma_extent(c), TILE_ALIGN, "tile of a tensor copy");
@@ -133,6 +134,7 @@ static void run(pl_warp *w, const pl_insn *i, int op)
         unsigned l = (unsigned)__builtin_ctz(m);
         pl_tma_copy c;
         pl_tma_operands(w, i, &s, l, &c);
+        c.inspect = (uint8_t)pl_inspect_of(i);
         if (op) {
             c.kind = PL_TMA_REDUCE;
             c.op = op;

@@ -22,6 +22,7 @@
 
 #include <string.h>
 
+#include "emu/exec/async/async.h"
 #include "emu/exec/memory/atomic_ops.h"
 
 enum { PIECE = 16, WIDE_PIXELS = 128, WIDE_GROUP = 32 };
@@ -265,6 +266,7 @@ const char *pl_tma_wrong(const pl_tma_copy *c)
 typedef struct mover {
     const pl_tma_copy *c;
     const pl_alloc *hit;
+    bool matched; /* what the copy looks for was there */
 } mover;
 
 static uint8_t *tile_at(const mover *v, uint32_t shared)
@@ -298,6 +300,7 @@ static bool load_piece(void *ctx, const pl_tma_piece *p)
     uint8_t bytes[PIECE] = {0};
     if (p->valid) {
         memcpy(bytes, global_at(v, p->address), p->valid);
+        v->matched |= pl_inspect_matches((pl_inspect)v->c->inspect, bytes, p->valid);
         convert(v->c->map.type, bytes);
     }
     for (uint32_t k = p->valid; k < PIECE && v->c->map.fill; k++) bytes[k] = k & 1 ? 0x7f : 0xf7;
@@ -347,7 +350,7 @@ static bool reduce_piece(void *ctx, const pl_tma_piece *p)
     return true;
 }
 
-void pl_tma_apply(const pl_tma_copy *c)
+bool pl_tma_apply(const pl_tma_copy *c)
 {
     mover v = {.c = c};
     pl_tma_walk(c,
@@ -355,4 +358,5 @@ void pl_tma_apply(const pl_tma_copy *c)
                 : c->kind == PL_TMA_STORE ? store_piece
                                           : reduce_piece,
                 &v);
+    return v.matched;
 }

@@ -25,9 +25,10 @@ typedef struct pl_tma_copy {
     uint8_t wide;       /* pl_tma_wide */
     uint32_t halo;      /* wide: further pixels */
     const pl_memory *memory;
-    uint8_t *tile; /* its bytes */
-    uint32_t at;   /* where in shared memory the tile starts, a multiple of 128 */
-    int op;        /* reductions: the word of the instruction */
+    uint8_t *tile;   /* its bytes */
+    uint32_t at;     /* where in shared memory the tile starts, a multiple of 128 */
+    int op;          /* reductions: the word of the instruction */
+    uint8_t inspect; /* pl_inspect */
 } pl_tma_copy;
 
 /* A piece of 16 bytes: where in shared memory (swizzled), the address of its first byte in global
@@ -46,7 +47,7 @@ uint32_t pl_tma_bytes(const pl_tma_copy *c);
 uint32_t pl_tma_extent(const pl_tma_copy *c);
 /* What the copy engine refuses about the coordinates or the operation, or NULL. */
 const char *pl_tma_wrong(const pl_tma_copy *c);
-/* Moves the data. Every address must have been checked. */
-void pl_tma_apply(const pl_tma_copy *c);
+/* Moves the data; whether an inspection found something. Every address must have been checked. */
+bool pl_tma_apply(const pl_tma_copy *c);
 
 #endif
