@@ -346,6 +346,7 @@ pl_cta *pl_cta_take(pl_grid *g, uint32_t linear, uint32_t sm)
     c->linear = c->id[0] + g->grid[0] * (c->id[1] + g->grid[1] * c->id[2]);
     c->number = g->first_block + c->linear;
     c->advances = &g->head->advances;
+    c->still.limit = 0;
     c->pc_stat = g->pc_stat;
     c->asks = false;
     c->let_go = false;

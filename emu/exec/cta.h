@@ -56,6 +56,11 @@ typedef struct pl_cta {
     void *place;              /* with several threads: for pl_grid.in_order */
     pl_pc_stat *pc_stat;      /* where its instructions count, or NULL */
     bool asks;                /* stops before ordered instructions (PL_IF_ORDERED) */
+    struct {
+        uint64_t state, advances; /* a state of its threads, and pl_grid.advances then */
+        uint32_t turns, limit;    /* since, and until it is renewed; 0: there is none */
+        bool recurs;              /* it has come again */
+    } still;
     uint64_t *advances; /* where its signs of life count: pl_grid.advances, or in timing mode a
                            counter of its SM, added up later */
 } pl_cta;

@@ -17,6 +17,7 @@ enum {
     IDLE_ROUNDS = 3,     /* turns of a block without an instruction before the next block starts */
     SPIN_ROUNDS = 1 << 13, /* turns in which all that run do is look: then nothing else will happen.
                             * PL_IDLE_STEP times as many when they look at a clock as well */
+    RECUR_ROUNDS = 64,     /* the same, for each block, when all of them repeat themselves */
     RANDOM_TURN = 96,      /* random schedule: most instructions of a turn */
     RANDOM_BLOCKS = 24     /* random schedule: blocks that run side by side */
 };
@@ -189,7 +190,8 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
     uint64_t blocks = pl_grid_left(g), left = blocks;
     size_t n = *nlive, at = 0;
     unsigned idle = 0;
-    uint64_t looking = 0; /* turns in sequence in which all warps only polled */
+    uint64_t looking = 0;   /* turns in sequence in which all warps only polled */
+    uint64_t recurring = 0; /* the same, of blocks that repeat themselves */
     pl_status st = PL_OK;
     bool more = true;              /* another block should start */
     uint64_t total = 0, turns = 0; /* instructions and turns so far */
@@ -250,8 +252,10 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
         looking = paused && left == before && g->advances == advances
                       ? looking + (patient ? 1 : PL_IDLE_STEP)
                       : 0;
-        uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn;
-        if (looking > rounds && looking / rounds > n && started_all) {
+        const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn,
+                       least = RECUR_ROUNDS * PL_IDLE_STEP;
+        recurring = looking / least > n && !g->random && pl_cta_recurs(c) ? recurring + 1 : 0;
+        if (looking > rounds && (looking / rounds > n || recurring > n) && started_all) {
             if (from && few_for_memory(from)) return PL_NOMEM;
             pl_hang_report(g, live, n, true);
             break;

@@ -8,6 +8,10 @@
  * did was to poll. */
 uint64_t pl_cta_turn(pl_cta *c, bool *paused);
 
+/* After a turn in which the block only polled: it has been in this state before, and nobody has
+ * changed memory since. */
+bool pl_cta_recurs(pl_cta *c);
+
 /* Blocks of a grid that have started and not ended; in the order of their numbers. */
 typedef struct pl_live_blocks {
     pl_cta **at; /* room for pl_grid.max_resident of them at the least */
