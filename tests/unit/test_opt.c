@@ -1,5 +1,6 @@
 /* test_opt.c - limits of the passes, with kernels made for each length, number of values or number
- * of registers. What a pass makes of a few lines is data: tests/passes/PASS/NAME.ptx.
+ * of registers. A case has the name of its pass first. What a pass makes of a few lines is data:
+ * tests/passes/PASS/NAME.ptx.
  *
  * That results stay the same is tested elsewhere, at both levels: tests/ptx/exec, the vectors and
  * the suite. */
@@ -104,7 +105,7 @@ static unsigned copies_of(const char *test, const char *rounds, unsigned n, cons
 }
 
 /* How long a body may be, as ptxas 13.0 does it for sm_90 (2026-11). */
-START_TEST(bodies_are_unrolled_up_to_a_length)
+START_TEST(loop_unroll_body_length)
 {
     const char *load = "ld.global.u32 %r5, [%d2];\nxor.b32 %r6, %r6, %r5;",
                *shared = "ld.shared.u32 %r5, [%r2];\nxor.b32 %r6, %r6, %r5;";
@@ -141,7 +142,7 @@ END_TEST
 
 /* What instructions that are several of the machine's, or none, add to the length of a body, as
  * ptxas 13.0 has it for sm_90 (2026-11). */
-START_TEST(bodies_have_a_price)
+START_TEST(loop_unroll_body_cost)
 {
     static const struct {
         const char *text;
@@ -180,7 +181,7 @@ START_TEST(bodies_have_a_price)
 END_TEST
 
 /* All rounds of a known number, or as many as fill the loop with what is in front of it. */
-START_TEST(known_rounds_are_divided)
+START_TEST(loop_unroll_known_trip_count)
 {
     static const struct {
         unsigned rounds, n, copies;
@@ -199,7 +200,7 @@ END_TEST
 
 /* What is a number in each round costs nothing where rounds are written out, and allows longer
  * ones, as ptxas 13.0 does it for sm_90 (2026-11). */
-START_TEST(what_the_counter_tells_is_saved)
+START_TEST(loop_unroll_folded_counter)
 {
     const char *known = "mul.lo.u32 %r5, %r3, 77;\nxor.b32 %r7, %r5, 13;\nshr.u32 %r8, %r7, "
                         "3;\nadd.u32 %r10, %r8, %r3;\nxor.b32 %r6, %r6, %r10;";
@@ -255,7 +256,7 @@ START_TEST(what_the_counter_tells_is_saved)
 END_TEST
 
 /* A product and a sum are two, and a load of bytes, as ptxas 13.0 does it for sm_90 (2026-11). */
-START_TEST(what_is_joined_counts_twice)
+START_TEST(loop_unroll_fused_instructions)
 {
     char body[2048] = "mov.b32 %f2, %r6;\n";
     for (unsigned n = 1; n <= 10; n++) {
@@ -273,7 +274,7 @@ START_TEST(what_is_joined_counts_twice)
 END_TEST
 
 /* Two rounds behind the loop of four are guarded where they are short. */
-START_TEST(few_rounds_are_guarded)
+START_TEST(loop_unroll_predicated_remainder)
 {
     unsigned guarded = 0;
     copies_of("ne.u32", "%r1", 1, "");
@@ -300,7 +301,7 @@ static unsigned conditions(unsigned n, const char *also)
 }
 
 /* ptxas 13.0 for sm_90a, 2026-11. */
-START_TEST(two_conditions_are_one_branch)
+START_TEST(merge_branches_two_conditions)
 {
     for (unsigned n = 1; n <= 7; n++) ck_assert_uint_eq(conditions(n, ""), n > 4 ? 2 : 1);
     ck_assert_ptr_nonnull((conditions(1, ""), strstr(listing, "setp.lt.or.s32")));
@@ -325,7 +326,7 @@ static bool arms_are_guarded(unsigned n)
 
 /* ptxas 13.0 for sm_90a, 2026-11: half of an arm is beside the load of the other one, which makes
  * room for as much as a load in front. */
-START_TEST(arms_are_beside_each_other)
+START_TEST(if_convert_both_arms)
 {
     for (unsigned n = 1; n <= 22; n++)
         ck_assert_msg(arms_are_guarded(n) == (n >= 4 && n <= 20), "%u", n);
@@ -351,7 +352,7 @@ static unsigned room_beside(const char *unit)
 
 /* ptxas 13.0 for sm_90a, bodies of one instruction and so many sums, 2026-11: what it counts for
  * one. */
-START_TEST(bodies_count_what_they_become)
+START_TEST(if_convert_body_cost)
 {
     static const struct {
         const char *unit;
@@ -398,7 +399,7 @@ static bool is_guarded(const char *head, const char *unit, unsigned sums)
 
 /* Branches that ptxas 13.0 for sm_90a leaves of two bodies in a row and of what stands around one
  * (2026-11). */
-START_TEST(guarded_bodies_have_something_beside_them)
+START_TEST(if_convert_work_beside_body)
 {
 #define ADDED(r, at) "ld.global.u32 %r10, [%d3+" #at "];\nadd.u32 %r" #r ", %r" #r ", %r10;\n"
 #define IF(n, body)  "@%p" #n " bra L" #n ";\n" body "L" #n ":\n"
@@ -473,7 +474,7 @@ static bool goes_in_front(const char *arm, const char *join, const char *load)
 }
 
 /* ptxas 13.0 for sm_90a, kernels made for it, 2026-11. */
-START_TEST(loads_behind_a_branch_are_asked_for_in_front_of_it)
+START_TEST(hoist_loads_above_branch)
 {
     static const char *const load = "ld.global.u32 %r4, [%d4+512];",
                              *const constant = "ld.global.nc.u32 %r4, [%d4+512];";
@@ -495,7 +496,7 @@ START_TEST(loads_behind_a_branch_are_asked_for_in_front_of_it)
 END_TEST
 
 /* As ptxas does: nvcc-made kernels with a table of functions, ptxas 13.0, sm_90a, 2026-11. */
-START_TEST(calls_through_pointers_have_a_meeting_point_where_lanes_part)
+START_TEST(reconvergence_of_indirect_calls)
 {
     static const char *const call =
         "binary: .callprototype (.param .b32 _) _ (.param .b32 _);\nld.global.u64 %d3, "
@@ -558,7 +559,7 @@ END_TEST
 /* compiler/opt/uniform.c: what every reader can take from a uniform register is in no register of a
  * thread.
  */
-START_TEST(parameters_of_arithmetic_take_no_register)
+START_TEST(uniform_regs_parameters)
 {
     assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
     uint32_t few = registers;
@@ -572,7 +573,7 @@ START_TEST(parameters_of_arithmetic_take_no_register)
 }
 END_TEST
 
-START_TEST(what_differs_by_thread_takes_registers)
+START_TEST(uniform_regs_divergent_values)
 {
     assemble("ld.global.u32 %r3, [%d1];\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;");
     uint32_t few = registers;
@@ -612,7 +613,7 @@ static uint32_t counted(const char *step, const char *use, const char *bound)
 
 /* Counts of loops are in uniform registers (UIADD3), unless lanes count or leave the loop
  * differently (ptxas 13.0 for sm_90, 2026-11). */
-START_TEST(what_all_lanes_count_takes_no_register)
+START_TEST(uniform_regs_loop_counters)
 {
     static const char logic[] = "xor.b32 %%r5, %%r2, %%r%u;\n";
     const uint32_t few = counted("7", logic, "1000");
@@ -623,7 +624,7 @@ END_TEST
 
 /* DFMA and DADD name a uniform pair (ptxas 13.0 for sm_90, 2026-11): coefficients in the constant
  * bank cost nothing. */
-START_TEST(constant_doubles_take_no_register)
+START_TEST(uniform_regs_f64_constants)
 {
     char body[4096] = "ld.global.f64 %d3, [%d1];\nmov.f64 %d4, %d3;\n";
     for (unsigned k = 0; k < 12; k++)
@@ -639,7 +640,7 @@ END_TEST
 
 /* compiler/codegen/lower_int64.c: the upper half of what is shifted down so far is RZ. ptxas 13.0
  * needs a register for each of the six. */
-START_TEST(what_is_known_of_a_half_takes_no_register)
+START_TEST(lower_int64_zero_upper_half)
 {
     char narrow[2048] = "", wide[2048] = "";
     for (unsigned k = 0; k < 6; k++) {
@@ -665,7 +666,7 @@ END_TEST
 
 /* LDC takes 32 bits of an address, and the place of the variable beside them, LDL and STL 32 bits:
  * six indices are six registers, six addresses of global memory twelve. */
-START_TEST(indices_of_near_memory_are_words)
+START_TEST(narrow_int64_const_and_local_indices)
 {
     static const char *const space[] = {"const", "local", "global"},
                              *const variable[] = {"", ".local .align 4 .b8 l[256];\n", ""},
@@ -693,7 +694,7 @@ START_TEST(indices_of_near_memory_are_words)
 END_TEST
 
 /* Constants at known places come by ULDC, two side by side by one unless lanes end between them. */
-START_TEST(constants_side_by_side_are_fetched_together)
+START_TEST(place_constant_loads_pairs)
 {
     static const struct {
         const char *body;
@@ -723,7 +724,7 @@ END_TEST
 
 /* A thread has seven predicates, and compares wait for one: these take fewer steps than the chain
  * that reads them. */
-START_TEST(compares_wait_for_predicates)
+START_TEST(schedule_predicate_pressure)
 {
     enum { COMPARES = 16, PREDICATES = 7 };
     char body[4096];
@@ -753,7 +754,7 @@ END_TEST
 
 /* What has fewer than 32 bits, or becomes a half, is converted by I2F; but I2FP reads what comes
  * without sign from where it has 32 bits (ptxas 13.0). */
-START_TEST(numbers_of_few_bits_are_converted_by_i2f)
+START_TEST(i2f_or_i2fp)
 {
     static const struct {
         const char *load, *to;
@@ -783,7 +784,7 @@ END_TEST
 
 /* What takes a register and is not needed before a load is there comes behind it: seven constants
  * for the sum of as many. */
-START_TEST(what_is_needed_late_comes_late)
+START_TEST(schedule_late_constants)
 {
     char body[2048] = "ld.global.u32 %r3, [%d1];\nmov.u32 %r4, %r3;\n";
     for (unsigned k = 0; k < 7; k++)
@@ -798,7 +799,7 @@ END_TEST
 
 /* Loads from shared memory in front of the first sum. In ptxas 13.0 for sm_90 (2026-11) 8 of 8 and
  * 10 of 16, whether or not a load from far away ends later than the chain. */
-START_TEST(chains_beside_far_loads_begin_at_once)
+START_TEST(schedule_chains_beside_global_loads)
 {
     static const struct {
         unsigned words, first;
@@ -826,7 +827,7 @@ END_TEST
  * With ten it is kept. */
 /* A number that a loop reads once is moved into its register there; one that it reads four times in
  * front of it. */
-START_TEST(numbers_stand_in_the_loop_that_reads_them)
+START_TEST(materialize_constants_in_loops)
 {
     static const char *const
         start = "$L:\n.pragma \"nounroll\";\nld.global.u32 %r3, [%d1];\nsetp.lt.u32 %p1, %r3, 5;\n",
@@ -850,7 +851,7 @@ END_TEST
 
 /* What lives across a call through a pointer: R2, R16 to R19, and what is behind the return address
  * in R20 and R21; so do predicates (as ptxas 13.0). */
-START_TEST(kernels_keep_registers_across_calls)
+START_TEST(allocate_callee_saved_registers)
 {
     char body[2048];
     for (unsigned n = 2; n <= 8; n++)
@@ -915,7 +916,7 @@ static void keep_tid(const char *made, unsigned values, char *body, size_t size)
 
 /* As ptxas 13.0 does for sm_90 (2026-11): once behind the place where registers are scarce; what is
  * made of two is kept. */
-START_TEST(what_is_made_of_tid_is_made_again_where_registers_are_scarce)
+START_TEST(rematerialize_tid)
 {
     static const struct {
         const char *made;
@@ -936,7 +937,7 @@ END_TEST
 
 /* The number of a shift is no register, whatever number it is: parameters are the first rows of a
  * kernel. */
-START_TEST(numbers_of_shifts_are_no_readers)
+START_TEST(live_ranges_shift_immediates)
 {
     static const char *const sum = "ld.global.u64 %%d3, [%%d1];\nshl.b64 %%d4, %%d3, %u;\nadd.s64 "
                                    "%%d5, %%d4, %%d2;\nst.global.u64 [%%d1], %%d5;";
@@ -977,7 +978,7 @@ static void fragment(const char *instruction, unsigned registers_of_it, const ch
     ck_assert_uint_eq(count("wmma"), 0);
 }
 
-START_TEST(second_halves_of_fragments_take_no_registers)
+START_TEST(lower_wmma_fragment_registers)
 {
     char body[4096] = ".reg .b32 %a<8>, %b<8>;\n.reg .f32 %c<8>;\n";
     static const char *const eight = "{%%%c0, %%%c1, %%%c2, %%%c3, %%%c4, %%%c5, %%%c6, %%%c7}";
@@ -1007,7 +1008,7 @@ START_TEST(second_halves_of_fragments_take_no_registers)
 END_TEST
 
 /* compiler/opt/licm.c */
-START_TEST(compares_go_in_front_of_loops)
+START_TEST(licm_compares)
 {
     char body[2048];
     for (unsigned n = 1; n <= 8; n++) {
@@ -1083,7 +1084,7 @@ static unsigned left_of(const char *name, const char *first, unsigned sums, cons
 
 /* compiler/opt/licm.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. The first number
  * is one of sums beside which it moved values, the second one beside which it did not. */
-START_TEST(values_go_in_front_of_loops)
+START_TEST(licm_values)
 {
     static const char *const least = "min.u32 %r10, %r8, %r9;\nxor.b32 %r4, %r4, %r10;\n",
                              *const wide = "mul.wide.u32 %d6, %r8, %r9;\nxor.b64 %d5, %d5, %d6;\n";
@@ -1144,7 +1145,7 @@ START_TEST(values_go_in_front_of_loops)
 END_TEST
 
 /* compiler/opt/licm_loads.c, against ptxas 13.0 for sm_90a: loops made for it, 2026-11. */
-START_TEST(loads_go_in_front_of_loops)
+START_TEST(licm_loads)
 {
     static const char *const far = "ld.global.f32", *const near = "ld.shared.f32";
     static const char *const another =
@@ -1186,7 +1187,7 @@ static void array(unsigned n, const char *writes, const char *more, const char *
 
 /* Of 60 loads ptxas 13.0 for sm_90 has as many under way as the limit that the kernel names allows.
  */
-START_TEST(kernels_take_the_registers_that_they_ask_for)
+START_TEST(schedule_register_limit)
 {
     static const struct {
         const char *says;
@@ -1235,7 +1236,7 @@ static unsigned loads_ahead(unsigned loads)
 
 /* Of 32 registers a few are left while loads are under way (ptxas 13.0: 23 of 48 loads in front of
  * the first sum); eight go at once. */
-START_TEST(loads_leave_registers)
+START_TEST(schedule_register_headroom)
 {
     ck_assert_uint_eq(loads_ahead(8), 8);
     ck_assert_uint_eq(loads_ahead(16), 16);
@@ -1270,7 +1271,7 @@ static unsigned near_loads_ahead(unsigned chain)
 }
 
 /* ptxas 13.0 for sm_90 (2026-11): ten beside chains of one FFMA a load, four of three. */
-START_TEST(near_loads_come_when_they_are_needed)
+START_TEST(schedule_shared_loads)
 {
     ck_assert_uint_eq(near_loads_ahead(1), 10);
     ck_assert_uint_eq(near_loads_ahead(3), 4);
@@ -1315,7 +1316,7 @@ static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
 /* Orders that look far ahead take more registers here than there are, unless they begin as if there
  * were a few less: a narrow view has 5 or 12 loads in front (ptxas 13.0: 18, 18, 18 and 16, within
  * 32 registers). */
-START_TEST(loads_of_chains_start_together)
+START_TEST(schedule_narrow_lookahead)
 {
     static const struct {
         unsigned rounds, window;
@@ -1331,7 +1332,7 @@ END_TEST
 
 /* A loop of eight loads of 16 bytes beside so many sums: from 16 sums on (ptxas 13.0: 40 registers,
  * 16 sums and 32 loads of 4 bytes: 32), the registers of the next step let the loads run ahead. */
-START_TEST(wide_loads_run_ahead)
+START_TEST(schedule_wide_loads)
 {
     static const struct {
         unsigned sums, words, least, most;
@@ -1381,7 +1382,7 @@ END_TEST
 
 /* Who changes the number of its registers begins with as many as its limits allow and as it ever
  * asks for; without limits it cannot (ptxas 13.0 for sm_90a). */
-START_TEST(kernels_that_change_their_registers_begin_with_most)
+START_TEST(setmaxnreg_initial_registers)
 {
     static const struct {
         const char *says;
@@ -1414,7 +1415,7 @@ START_TEST(kernels_that_change_their_registers_begin_with_most)
 END_TEST
 
 /* A component of a texel that nobody reads takes no register: TEX says which it writes. */
-START_TEST(components_that_nobody_reads_take_no_register)
+START_TEST(dead_texel_components)
 {
     static char body[8192];
     uint32_t taken[2];
@@ -1438,22 +1439,16 @@ START_TEST(components_that_nobody_reads_take_no_register)
 }
 END_TEST
 
-UNIT_MAIN("opt", components_that_nobody_reads_take_no_register,
-          kernels_take_the_registers_that_they_ask_for, loads_leave_registers,
-          near_loads_come_when_they_are_needed, loads_of_chains_start_together,
-          wide_loads_run_ahead, kernels_that_change_their_registers_begin_with_most,
-          compares_go_in_front_of_loops, values_go_in_front_of_loops, loads_go_in_front_of_loops,
-          numbers_stand_in_the_loop_that_reads_them, kernels_keep_registers_across_calls,
-          what_is_made_of_tid_is_made_again_where_registers_are_scarce,
-          numbers_of_shifts_are_no_readers, second_halves_of_fragments_take_no_registers,
-          compares_wait_for_predicates, numbers_of_few_bits_are_converted_by_i2f,
-          what_is_needed_late_comes_late, chains_beside_far_loads_begin_at_once,
-          bodies_are_unrolled_up_to_a_length, bodies_have_a_price, known_rounds_are_divided,
-          what_the_counter_tells_is_saved, few_rounds_are_guarded, what_is_joined_counts_twice,
-          arms_are_beside_each_other, two_conditions_are_one_branch, bodies_count_what_they_become,
-          parameters_of_arithmetic_take_no_register, what_all_lanes_count_takes_no_register,
-          what_differs_by_thread_takes_registers, constant_doubles_take_no_register,
-          what_is_known_of_a_half_takes_no_register, indices_of_near_memory_are_words,
-          constants_side_by_side_are_fetched_together, guarded_bodies_have_something_beside_them,
-          loads_behind_a_branch_are_asked_for_in_front_of_it,
-          calls_through_pointers_have_a_meeting_point_where_lanes_part)
+UNIT_MAIN("opt", dead_texel_components, schedule_register_limit, schedule_register_headroom,
+          schedule_shared_loads, schedule_narrow_lookahead, schedule_wide_loads,
+          setmaxnreg_initial_registers, licm_compares, licm_values, licm_loads,
+          materialize_constants_in_loops, allocate_callee_saved_registers, rematerialize_tid,
+          live_ranges_shift_immediates, lower_wmma_fragment_registers, schedule_predicate_pressure,
+          i2f_or_i2fp, schedule_late_constants, schedule_chains_beside_global_loads,
+          loop_unroll_body_length, loop_unroll_body_cost, loop_unroll_known_trip_count,
+          loop_unroll_folded_counter, loop_unroll_predicated_remainder,
+          loop_unroll_fused_instructions, if_convert_both_arms, merge_branches_two_conditions,
+          if_convert_body_cost, uniform_regs_parameters, uniform_regs_loop_counters,
+          uniform_regs_divergent_values, uniform_regs_f64_constants, lower_int64_zero_upper_half,
+          narrow_int64_const_and_local_indices, place_constant_loads_pairs,
+          if_convert_work_beside_body, hoist_loads_above_branch, reconvergence_of_indirect_calls)
