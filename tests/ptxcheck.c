@@ -1,22 +1,19 @@
 /* ptxcheck.c - runs one .ptx file as one test; what it must do stands in comments of the file
  * itself.
  *
- *     // LAUNCH: add grid=1 block=32             a kernel to run; also cluster=, shared=, stack=,
- *       arch=
- *     // IN: u32 a[32] = iota(5)                 its parameters in order: buffers ...
- *     // IN: u32 n = 32                          ... and scalars
- *     // OUT: u32 sum[32]                        a buffer of zeros
- *     // ARG: image {"texture": "f32", ...}      a parameter as launch files describe it
- *     // EXPECT: u32 sum[0..3] = 5 6 7 8         compared bit by bit after the launch
- *     // EXPECT-SAME: functional timing          run in each of these ways: same bytes every time
- *     // METRIC: inst_executed = 12              a figure of the run, or a counter; LO..HI is a
- *       range
- *     // FAULT: CUDA_ERROR_ILLEGAL_ADDRESS       the launch must fail with this error
- *     // PRINTS: 3 hello\n                       what the kernel prints
- *     // LINK: helpers.part                   linked with these files of the same folder (or with
- *       none)
- *     // ERROR @+1:12 E0214: takes no            the file is refused: place (from this line, or
- *       absolute), id, words
+ *     // LAUNCH: add grid=1 block=32        a kernel to run; also cluster=, shared=, stack=, arch=
+ *     // IN: u32 a[32] = iota(5)            its parameters in order: buffers ...
+ *     // IN: u32 n = 32                     ... and scalars
+ *     // OUT: u32 sum[32]                   a buffer of zeros
+ *     // ARG: image {"texture": "f32"}      a parameter as launch files describe it
+ *     // EXPECT: u32 sum[0..3] = 5 6 7 8    compared bit by bit after the launch
+ *     // EXPECT-SAME: functional timing     run in each of these ways: same bytes every time
+ *     // METRIC: inst_executed = 12         a figure of the run, or a counter; LO..HI is a range
+ *     // FAULT: CUDA_ERROR_ILLEGAL_ADDRESS  the launch must fail with this error
+ *     // PRINTS: 3 hello\n                  what the kernel prints
+ *     // LINK: helpers.part                 linked with files of the same folder, or with none
+ *     // ERROR @+1:12 E0214: takes no       the file is refused: place (from this line, or
+ *                                           absolute), id, words
  *
  * A file without LAUNCH and ERROR must be accepted. tests/ptx/README.md has the whole list. The
  * program uses the public interface only, apart from the element types and random numbers that

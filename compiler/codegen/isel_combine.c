@@ -1,16 +1,19 @@
 /* isel_combine.c - instruction selection by combining (peephole): chains of PTX instructions become
  * the machine instructions that do several steps at once.
  *
- * What ptxas 13.0 makes of sm_90 code (2026-11): a product and a sum are one IMAD (32 bits) or
- * IMAD.WIDE (mul.wide and a 64-bit sum), a shift and a sum LEA or LEA.HI, two sums IADD3, up to
- * three inputs of a tree of logic one LOP3, a compare and the logic on its predicate one ISETP;
- * both halves of a product one IMAD.WIDE; a field at a known place is inserted by a shift and a
- * LOP3; a constant added to an address goes into the access, a negated factor into the sum. A
- * product that several sums use is computed in each of them, when all its uses can be folded so.
+ * As ptxas 13.0 does for sm_90 (2026-11):
+ * - a product and a sum are one IMAD, or IMAD.WIDE for mul.wide and a 64-bit sum;
+ * - both halves of a product are one IMAD.WIDE;
+ * - a shift and a sum are LEA or LEA.HI; two sums are IADD3;
+ * - a tree of logic with up to three inputs is one LOP3;
+ * - a compare and the logic on its predicate are one ISETP;
+ * - a field at a known place is inserted by a shift and a LOP3;
+ * - a constant added to an address goes into the access, a negated factor into the sum.
+ * A product that several sums use is computed in each of them, if all its uses can be folded so.
  *
- * An instruction may move its work to a later one only when its operands still have their values
- * there: they are values (ir.h), or variables that nothing has written in between in the same
- * block. */
+ * An instruction may move its work to a later one only if its operands still have their values
+ * there. They are values (ir.h), or variables that nothing in the same block has written in
+ * between. */
 #include "compiler/codegen/isel_combine.h"
 
 #include <string.h>

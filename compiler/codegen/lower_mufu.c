@@ -1,8 +1,8 @@
 /* lower_mufu.c - scaling around instructions of the multi-function unit (MUFU).
  *
  * MUFU flushes subnormal operands to zero. For ex2, lg2, rsqrt and sqrt without .ftz, ptxas 13.0
- * (sm_90, 14 small kernels, 2026-11) tests whether the operand is too small (FSETP), multiplies it
- * by a power of two if so, and multiplies the result by another one (lg2: adds a constant):
+ * (sm_90, 14 small kernels, 2026-11) tests whether the operand is too small (FSETP). If so, it
+ * multiplies it by a power of two, and the result by another one (lg2: adds a constant):
  *     FSETP p, x    @p FMUL x    MUFU y, x    @p FMUL y          if x has no other reader
  *     FMUL t, x    FSETP p, x    FSEL t, t, x, p    MUFU y, t    @p FMUL y     if it has
  * MUFU.SIN and MUFU.COS have an FMUL before them that converts radians to turns. Here one

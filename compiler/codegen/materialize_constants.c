@@ -1,15 +1,18 @@
 /* materialize_constants.c - constants that an instruction cannot encode are put into registers.
  *
- * A machine instruction has room for one 32-bit number, and none where it needs consecutive
- * registers or sends data to memory (atomics, stores, matrix operands, numbers that a register
- * shifts). Zero is a register of its own (RZ). ptxas 13.0 moves the others into registers in the
- * block that needs them, in loops too, where a move costs less than a register kept all along (so
- * 66 of 78 in loops of one block, 2026-11); what such a loop has materialize_constants.hoist_uses
- * stands before it, unless it takes two registers (IMAD.WIDE adds to the pair in place). An operand
- * of f64 arithmetic holds the upper half of a constant; where the lower half is not zero, both go
- * into uniform registers in the block that needs them, and so do constant vectors of IDP (its
- * output for sm_90, 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is
- * fetched from the constant bank. */
+ * A machine instruction has room for one 32-bit number. It has none where it needs consecutive
+ * registers or sends data to memory: atomics, stores, matrix operands, numbers that a register
+ * shifts. Zero is a register of its own (RZ).
+ *
+ * ptxas 13.0 moves the others into registers in the block that needs them, in loops too, where a
+ * move costs less than a register kept all along (66 of 78 in loops of one block, 2026-11). If such
+ * a loop has materialize_constants.hoist_uses of them, the constant is set in the preheader, unless
+ * it takes two registers (IMAD.WIDE adds to the pair in place).
+ *
+ * An operand of f64 arithmetic holds the upper half of a constant. Where the lower half is not
+ * zero, both go into uniform registers in the block that needs them; so do constant vectors of IDP
+ * (its output for sm_90, 2026-11). The address of a variable that IMAD.WIDE adds to a multiple is
+ * loaded from the constant bank. */
 #include <string.h>
 
 #include "compiler/passes.h"

@@ -1,20 +1,19 @@
 /* vector_registers.c - register tuples: what an instruction names as one vector is brought into
  * consecutive registers.
  *
- * A store of 128 bits, a fragment of a matrix, the coordinates of a texture stand in neighbouring
- * registers that begin at a multiple of their number. As long as a value belongs to one vector, it
- * is computed where it has to be. One that a wide load has put between others, or that is wanted in
- * two places, has to be copied: a transpose of four by four from and to vectors takes as many moves
- * as it has values. ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves in place what it can:
- * where most of a vector stands already and what is in the way is not wanted any more, only the
- * others are copied; if that needs no fewer moves than there are values, all are copied to new
- * registers. Copies are used again by the same block; what stays the same in all iterations of a
- * loop is not copied there.
+ * A store of 128 bits, a fragment of a matrix and the coordinates of a texture are tuples: aligned
+ * runs of consecutive registers. A value that belongs to one vector is computed in its slot. A
+ * value that belongs to two, or that a wide load has put into another tuple, has to be copied: a
+ * transpose of four by four takes as many moves as it has values.
  *
- * Blocks are visited in reverse postorder. A tuple is a run of consecutive registers. An element
- * that is assigned to a slot stays there; each slot records its current element. Values that live
- * in one block leave their slot after their last read; variables and those that other blocks read
- * never do. */
+ * ptxas 13.0 (sm_90, 25 small kernels, 2026-11) leaves in place what it can. Where most of a vector
+ * is in place and what is in the way is dead, only the others are copied. If that needs no fewer
+ * moves than there are values, all are copied to new registers. The same block uses copies again;
+ * loop-invariant values are not copied in the loop.
+ *
+ * Blocks are visited in reverse postorder. An element that is assigned to a slot stays there; each
+ * slot records its current element. Values that live in one block leave their slot after their last
+ * read; variables and those that other blocks read never do. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 

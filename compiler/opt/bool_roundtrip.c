@@ -1,12 +1,13 @@
-/* bool_roundtrip.c - a condition that is said again in other words is the condition.
+/* bool_roundtrip.c - a predicate that goes through a register and back is the predicate.
  *
- * `setp p; selp s, 1, 0, p; setp.eq q, s, 0` is how inline assembly hands a condition to the
- * compiler, so that every comparison of half precision comes this way. ptxas 13.0 for sm_90 (20
- * sequences, 2026-11) reads p, or !p, wherever q was read, also where others want the number, and
- * does so for `eq` and `ne` of any width without a further predicate, also of one bit of the
- * number; an order of constants, or one joined with a predicate, stays a comparison. `not.pred q,
- * p`, `mov.pred q, p`, and p joined with what is always true or false, which is how a compiler
- * writes `if (x & 1)`, are no instructions either. */
+ * `setp p; selp s, 1, 0, p; setp.eq q, s, 0` is how inline assembly passes a condition to the
+ * compiler; every comparison of half precision comes this way. ptxas 13.0 for sm_90 (20 sequences,
+ * 2026-11) reads p, or !p, wherever q was read, also if others read the number. It does so for `eq`
+ * and `ne` of any width, and of one bit of the number, if no further predicate is joined. Orders
+ * (`lt`, `ge`) with a constant stay comparisons.
+ *
+ * `not.pred q, p` and `mov.pred q, p` are no instructions either. Nor is p joined with what is
+ * always true or false, which is how a compiler writes `if (x & 1)`. */
 #include "compiler/passes.h"
 
 typedef struct predicate_alias {

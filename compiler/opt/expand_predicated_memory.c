@@ -1,9 +1,9 @@
-/* expand_predicated_memory.c - a guarded access to memory is a branch around it.
+/* expand_predicated_memory.c - a predicated access to memory becomes a branch around it.
  *
- * So ptxas 13.0 takes `@p ld` (its output for sm_90a, 2026-11): each is a block of its own, which
- * is guarded again, or not, as the body of any branch (if_convert.c): an atomic operation never is,
- * a load only where something can be done meanwhile, and one before the end of a kernel is
- * what lanes that leave do not come to. What only computes stays as it is. */
+ * ptxas 13.0 treats `@p ld` so (its output for sm_90a, 2026-11). Each is a block of its own, which
+ * if_convert.c predicates again, or not, as the body of any branch. An atomic operation is never
+ * predicated again, and a load only where there is other work meanwhile. Lanes that leave the
+ * kernel branch around one before its end. Other predicated instructions stay as they are. */
 #include "compiler/passes.h"
 
 static bool is_arm(const pl_insn *i)

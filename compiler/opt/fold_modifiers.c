@@ -1,12 +1,12 @@
 /* fold_modifiers.c - peephole: negation, saturation and half selection become modifiers of the
  * instruction that reads or writes the value.
  *
- * Machine code of ptxas 13.0 for sm_90 (2026-11): operands of floating-point instructions carry a
- * sign or an absolute value, results a saturation; two conversions to half precision whose results
- * are packed are one F2FP; an address in shared memory may be a register and a uniform register,
- * which holds the start of the block's shared memory; the zeros of an accumulator are written two
- * at a time (CS2R). Halves of different words do cost something where they are put together: a
- * PRMT. The instructions stay, since others read their results, but as class `free`. */
+ * As in machine code of ptxas 13.0 for sm_90 (2026-11). Operands of floating-point instructions
+ * carry a sign or an absolute value, results a saturation. Two conversions to half precision whose
+ * results are packed are one F2FP. An address in shared memory may be a register and a uniform
+ * register, which holds the start of the block's shared memory. The zeros of an accumulator are
+ * written two at a time (CS2R). Halves of different words cost a PRMT where they are packed. The
+ * instructions stay, since others read their results, but as class `free`. */
 #include <string.h>
 
 #include "compiler/passes.h"

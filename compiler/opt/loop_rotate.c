@@ -1,12 +1,12 @@
 /* loop_rotate.c - loop rotation: loops that test in their header test in their latch.
  *
  * `while (c) body` is, with the test first, two branches an iteration: one out of the loop and one
- * back. ptxas 13.0 (its output for sm_90, 2026-11) makes `if (c) do body while (c)` of it, whatever
- * the test takes: up to 2,048 instructions were tried, also with votes and barriers among them. It
- * does so before short bodies are guarded, and only where the test is one block. NVVM has done the
- * same for most loops; the rest are those whose tests the lanes of a warp do together, those with
- * long tests, and those that leave in the middle. A loop that ends with a branch out of it and a
- * jump back, as clang writes them, tests at its end already. */
+ * back. ptxas 13.0 makes `if (c) do body while (c)` of it, whatever the test takes (its output for
+ * sm_90, 2026-11): up to 2,048 instructions were tried, also with votes and barriers among them. It
+ * does so before short bodies are predicated, and only where the test is one block. NVVM has
+ * rotated most loops already. The rest are those whose tests the lanes of a warp do together, those
+ * with long tests, and those that leave in the middle. A loop that ends with a branch out of it and
+ * a jump back, as clang writes them, tests in its latch already. */
 #include <string.h>
 
 #include "compiler/passes.h"

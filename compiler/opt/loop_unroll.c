@@ -1,23 +1,25 @@
 /* loop_unroll.c - counted loops are unrolled, inner ones first: where the number of iterations is
  * known wholly or by a part of them, else four times.
  *
- * ptxas 13.0 does so (its output for sm_90, 2026-11): a loop `do { body; v += c; } while (v < n)`
+ * ptxas 13.0 does so (its output for sm_90, 2026-11). A loop `do { body; v += c; } while (v < n)`
  * whose body is short becomes
  *
  *     if (four iterations are due) do { body x 4; v += 4 c; } while (four more are due);
  *     if (two are due) { body x 2; v += 2 c; } if (another iteration is due) { body; v += c; }
  *
- * "Four iterations are due" is n - v > 3 c in the preheader of the loop, v < n - 3 c in it. The
- * first iteration is due whatever v is: of constants with a sign a flag says at the last test that
- * none has run; of those without, where n - v means nothing if v is beyond n, a copy of the body
- * before it is that iteration then. ptxas takes it that neither a counter passes the end of its
- * range nor the distance from it to n, if they have signs; here a compare more, v < n, says whether
- * the distance means anything, unless v begins with 0, and the last iteration is a loop if v may
- * come back from the other end. For `!=`, the distance is without a sign; where v is beyond n, the
- * original loop runs instead, as it does for the last iteration. Of a known number of iterations
- * those that do not fill the unrolled loop go before it. Copies of the body write registers of
- * their own where the original wrote a value that it also reads; a counter becomes counter plus
- * number, which later passes fold into addresses.
+ * "Four iterations are due" is n - v > 3 c in the preheader, and v < n - 3 c in the loop. The first
+ * iteration is due whatever v is. With signed counters a flag says at the last test that none has
+ * run. With unsigned ones n - v means nothing if v is beyond n; a copy of the body before the loop
+ * is that iteration then.
+ *
+ * ptxas assumes that neither a signed counter nor its distance to n overflows. Here one more
+ * compare, v < n, says whether the distance means anything, unless v begins with 0. The last
+ * iteration is a loop if v may wrap around. For `!=` the distance is unsigned: where v is beyond n,
+ * the original loop runs, as it does for the last iteration. Of a known number of iterations, those
+ * that do not fill the unrolled loop go before it.
+ *
+ * Copies of the body write registers of their own where the original wrote a value that it also
+ * reads. A counter becomes counter plus number, which later passes fold into addresses.
  *
  * A body of several blocks is copied block by block. Registers written under a condition and live
  * around the back edge are not renamed. Loops with extra exits or a conjunctive exit test are fully

@@ -1,10 +1,10 @@
 /* predicate_select.c - a selection between a register and what is computed for it alone becomes a
  * predicated computation.
  *
- * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`, and the copy goes when y is not
- * needed any more: ptxas 13.0 does so then, and keeps the SEL when y lives on or is a constant (its
- * output for sm_90, 2026-11). A load is such a computation too, where nothing is written in
- * between: of two, the one after waits for the other and for the predicate.
+ * `add t, a, b; selp d, t, y, p` is `mov d, y; @p add d, a, b`; the copy goes if y is dead
+ * afterwards. ptxas 13.0 does so then, and keeps the SEL if y lives on or is a constant (its output
+ * for sm_90, 2026-11). A load is such a computation too, where nothing is written in between. Of
+ * two, the later one waits for the other and for the predicate.
  *
  * A sum that counts, `selp s, 1, 0, p; add d, n, s`, is `add d, n, 1; @!p mov d, n`, with other
  * numbers too. */

@@ -8,15 +8,17 @@
  *       a0;  @p1 mov v, a1;  ...
  *     st.local.u32 [a + 4 i], v     ->   the same compares;  @p0 mov a0, v;  @p1 mov a1, v;  ...
  *
- * It does so where that costs no more than sroa.max_percent of what the function costs anyhow, each
- * instruction times 16 for each loop around it; an access costs as many as there are places for
- * it: those of the array which the offset may reach, of which it is known what it is a multiple
- * of. That holds for an address known elsewhere too, if it is also one of several that a pointer
+ * It does so where that costs no more than sroa.max_percent of what the function costs anyhow. An
+ * instruction counts times 16 for each loop around it. An access costs as many as there are places
+ * for it: those of the array that its offset may reach, given what it is known to be a multiple of.
+ * This holds also for an address that is known elsewhere, if it is one of several that a pointer
  * may hold. One access must compute its address from the array's start in its own block, and the
- * words must find room beside what is live. Measured with some 800 kernels made for it (-O3,
- * sm_90, 2026-11): what it may cost is exact to one or two places, in loops and outside, whatever
- * stands beside the accesses, where all else is counted as ptxas does: with what is counted here,
- * 0.99 tells those of 130 kernels apart better. What may be live is a fit. */
+ * words must find room beside what is live.
+ *
+ * Measured with some 800 kernels made for it (-O3, sm_90, 2026-11): what it may cost is exact to
+ * one or two places, in loops and outside, whatever stands beside the accesses, if all else is
+ * counted as ptxas does. With what is counted here, 0.99 separates those of 130 kernels better.
+ * What may be live is a fit. */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"

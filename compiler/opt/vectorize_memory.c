@@ -4,8 +4,8 @@
  * Two or four words at consecutive offsets from one register are joined when the first one's
  * address is a multiple of the whole width. ptxas knows where the block's shared memory lies and so
  * how an address is aligned. Of pointers it knows what is and-ed away, and what wider accesses
- * tell: a program that loads eight bytes from p + 32 must have a p that is a multiple of 8 (ptxas
- * -O3 for sm_90a, 2026-11; neither `.align` of a parameter nor that of a variable counts). Loads
+ * tell. A program that loads eight bytes from p + 32 must have a p that is a multiple of 8. Neither
+ * `.align` of a parameter nor that of a variable counts (ptxas -O3 for sm_90a, 2026-11). Loads
  * move up to the first of them, stores down to the last one; nothing in between may touch the
  * memory in another way. Constants at an index, whose places in their bank ptxas knows too, are
  * read two words at a time (LDC.64), never four (49 kernels with strides of 1 to 16 words,

@@ -1,12 +1,13 @@
 /* simt_splits.c - splits of a warp that diverge and reconverge.
  *
- * A warp holds one or more splits (lanes that share a pc). Lanes that part at a branch get a
- * convergence frame: who belongs to it, who has arrived at the meeting point. A split that arrives
- * early waits; when all members have arrived (or exited) they go on as one split. Volta's
- * forward-progress guarantee needs one more rule: when the running split polls memory (YIELD stands
- * in loops that do, or it has looked often enough) while others wait at a meeting point, the
- * waiting ones are let go, since one of them may hold the lock that is polled for. Those that come
- * to the same YIELD again go on as one split from there. */
+ * A warp holds one or more splits (lanes that share a pc). Lanes that diverge at a branch get a
+ * convergence frame: who belongs to it, who has arrived at the reconvergence point. A split that
+ * arrives early waits; when all members have arrived (or exited) they go on as one split.
+ *
+ * Volta's forward-progress guarantee needs one more rule. If the running split polls memory (YIELD
+ * stands in loops that do, or it has polled often enough) while others wait at a reconvergence
+ * point, the waiting ones are let go, since one of them may hold the lock that is polled for. Those
+ * that come to the same YIELD again go on as one split from there. */
 #include <assert.h>
 #include <string.h>
 

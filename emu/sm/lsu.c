@@ -1,13 +1,14 @@
-/* lsu.c - the load/store unit: from the lanes' addresses to passes, tags and requests, and back to
- * the scoreboard.
+/* lsu.c - the load/store unit: from the lanes' addresses to wavefronts, tags and requests, and back
+ * to the scoreboard.
  *
  * The functional model has already moved the data; pl_memory_effect says which lanes touched what.
- * Here that becomes time. Each kind of access has its file: lsu_shared.c    passes through the
- * banks of shared memory lsu_global.c    lines and sectors, L1 tags, requests to the L2
+ * Here that becomes time. Each kind of access has its file:
+ *   lsu_shared.c    wavefronts through the banks of shared memory
+ *   lsu_global.c    lines and sectors, L1 tags, requests to the L2
  *   lsu_constant.c  one access for each different address
  *   mbarrier_unit.c, copy_engine.c, texture_unit.c, store_buffer.c
- * The issue stage asks whether the unit accepts an instruction, issues it, and hands over replies;
- * what has ended comes back as completions (inflight.h). */
+ * The issue stage asks whether the unit accepts an instruction, issues it, and hands over replies.
+ * What has ended comes back as completions (inflight.h). */
 #include "emu/sm/units.h"
 #include <assert.h>
 

@@ -6,8 +6,8 @@
  *   out:f32[100]        a buffer of zeros, shown after the launch
  *   out=y.npy:f32[100]  and saved
  *   out=-:f32[100]      and all of it shown
- *   var=total:u32[1]=0  a variable of the module, behind the arguments; without = it keeps its
- * value struct:f32[4]=...   several elements passed by value
+ *   var=total:u32[1]=0  a variable of the module, behind the arguments; without = its value stays
+ *   struct:f32[4]=...   several elements passed by value
  *   {"texture": ...}    as in a launch file
  *
  * Messages show the argument with a caret, as they show a line of a file. */

@@ -1,9 +1,9 @@
 /* link.c - joins modules before they are lowered: names that several modules know get one meaning.
  *
  * The rules are those of PTX ISA 9.0, section 11.6 (linking directives) as nvlink 13.0 applies
- * them: a name has one strong definition (.visible, or a kernel); a .weak one gives way to it, of
- * several weak ones the first stays; of .common ones the largest stays, unless there is a
- * definition; names without a directive belong to their module alone. Linking trees rather than
+ * them. A name has one strong definition: .visible, or a kernel. A .weak one gives way to it; of
+ * several weak ones the first stays. Of .common ones the largest stays, unless there is a
+ * definition. Names without a directive belong to their module alone. Linking trees rather than
  * machine programs lets one lowering place the shared memory of all kernels and optimise across the
  * files. */
 #include "ptx/lower/link.h"

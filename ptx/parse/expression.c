@@ -2,8 +2,8 @@
  *
  * The grammar does not know which operand an instruction wants, so one kind of node stands for all
  * of them; constants are folded as they are read. Constant expressions follow PTX ISA 9.0,
- * section 4.6: integers are 64 bits wide and signed unless written with U, too large for a signed
- * number, or combined with an unsigned one; comparisons give a signed 0 or 1; shifts keep the type
+ * section 4.6. Integers have 64 bits. They are signed unless written with U, too large for a signed
+ * number, or combined with an unsigned one. Comparisons give a signed 0 or 1; shifts keep the type
  * of their left side; floating-point expressions are doubles. Nodes live in a pool that every
  * statement starts anew, so reading a million instructions allocates nothing here. */
 #include "ptx/internal.h"

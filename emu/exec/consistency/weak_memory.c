@@ -2,16 +2,18 @@
  * See weak_memory.h.
  *
  * Terms of the manual, and where they are here:
- *   program order, causality order   a warp's view only grows, and a release passes it on
- *   observation order                a strong load adds the version it reads to its view, if
- *     reader and writer are morally strong
- *   release pattern                  pl_version.release: the view that the writer had at its
- *     release operation or fence
- *   acquire pattern                  a warp keeps what it could acquire (acquirable) until a fence
- * or acquire operation takes it Fence-SC order                   the order in which fence.sc
- * executes: each joins the views of those before it coherence order                  the order of a
- * grain's versions atomicity                        nothing morally strong goes between an atomic
- * operation and the version it read */
+ *   program order, causality order   A warp's view only grows, and a release passes it on.
+ *   observation order                A strong load adds the version that it reads to its view, if
+ *                                    reader and writer are morally strong.
+ *   release pattern                  pl_version.release: the writer's view at its release
+ *                                    operation or fence.
+ *   acquire pattern                  A warp keeps what it could acquire (acquirable) until a fence
+ *                                    or an acquire operation takes it.
+ *   Fence-SC order                   The order in which fence.sc executes: each joins the views of
+ *                                    those before it.
+ *   coherence order                  The order of a grain's versions.
+ *   atomicity                        No morally strong version comes between an atomic operation
+ *                                    and the version that it read. */
 #include "emu/exec/consistency/weak_memory.h"
 
 #include <stdlib.h>
