@@ -8,6 +8,7 @@
 #include "isa/object/elf_layout.h"
 #include "ptx/format.h"
 #include "ptxloom.h"
+#include "traces/pack/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +108,32 @@ void input_seal(char *object, size_t n)
     memcpy(object + note + PL_NOTE_CONTENT, hex, 64);
 }
 
+/* ---- packed events ---- */
+
+/* A block that is refused hears why, whichever column or list of addresses is damaged. */
+static void read_packed(uint8_t *block, size_t n, pl_packed_stream stream)
+{
+    pl_unpacker u;
+    const char *why = NULL;
+    if (n >= 4) {
+        const uint32_t sum = pl_packed_checksum(block + 4, n - 4);
+        memcpy(block, &sum, sizeof sum);
+    }
+    if (!pl_unpack_open(&u, stream, block, n, &why) && !why)
+        broken("a block that is refused has a reason");
+    for (unsigned c = 0; !why && c < pl_packed_ncolumns(stream); c++)
+        if (!pl_unpack_column(&u, c, &why) && !why) broken("a column that is refused has a reason");
+    for (uint32_t row = 0; !why && stream == PL_PACKED_MEM_STREAM && row < u.n; row++) {
+        int64_t offset[PL_TRACED_LANES];
+        char text[22 * PL_TRACED_LANES + 2];
+        const char *ignored;
+        if (pl_unpack_offsets(&u, row, offset, &ignored) &&
+            pl_packed_offsets_text(text, u.column[PL_PM_MASK][row], offset) > sizeof text)
+            broken("the offsets of a row have their most bytes");
+    }
+    pl_unpack_close(&u);
+}
+
 /* ---- files ---- */
 
 static void write_file(const char *path, const uint8_t *data, size_t n)
@@ -195,6 +222,9 @@ void input_read(const char *folder, const uint8_t *data, size_t n)
     case INPUT_LAUNCH: read_launch(path); break;
     case INPUT_ARGUMENT: read_argument(text); break;
     case INPUT_MACHINE: read_machine(path); break;
+    case INPUT_PACKED:
+        if (n > 2) read_packed((uint8_t *)text + 1, n - 2, (pl_packed_stream)(*text & 1));
+        break;
     default: break;
     }
     free(text);

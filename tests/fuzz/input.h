@@ -12,7 +12,9 @@ enum {
     INPUT_OBJECT = 'o',   /* an object, or a program as text; an object gets a right hash first */
     INPUT_LAUNCH = 'j',   /* a launch file */
     INPUT_ARGUMENT = 'a', /* an argument in the notation of the command line */
-    INPUT_MACHINE = 'c'   /* a machine file */
+    INPUT_MACHINE = 'c',  /* a machine file */
+    INPUT_PACKED = 't' /* a block of packed events of a trace, behind the number of its stream; it
+                          gets a right checksum first */
 };
 
 /* Reads the input. A promise that the library breaks (a refusal without a message, an object that

@@ -17,6 +17,7 @@
 #include "ptxloom.h"
 #include "tests/fuzz/input.h"
 #include "tests/harness.h"
+#include "traces/pack/format.h"
 
 #include <ctype.h>
 #include <glob.h>
@@ -55,6 +56,59 @@ static void seed_objects(const char *folder, size_t number, const char *text, si
     pl_gpu_close(gpu);
 }
 
+/* Blocks of both streams, with few and with more rows, regular and not. */
+static void seed_packed(const char *folder)
+{
+    pl_packer *packer = pl_packer_open();
+    for (unsigned k = 0; packer && k < 16; k++) {
+        const pl_packed_stream stream = k & 1 ? PL_PACKED_MEM_STREAM : PL_PACKED_INST_STREAM;
+        pl_packed_block *b = pl_packed_new(stream);
+        pl_packed_span span[PL_SPAN_COUNT];
+        if (!b) exit(EXIT_FAILURE);
+        pl_packed_clear(b, 1);
+        b->nwarps = 4;
+        for (unsigned w = 0; w < b->nwarps; w++) b->warp[w] = (pl_packed_warp){w / 2, w & 1, w};
+        b->n = k < 4 ? 3 : 40;
+        for (uint32_t i = 0; i < b->n; i++) {
+            const uint32_t odd = k & 8 ? i * 2654435761u >> 20 : i, pc = i / 4 % 7;
+            uint64_t lane[PL_PACKED_LANES];
+            for (unsigned l = 0; l < PL_PACKED_LANES; l++) lane[l] = 256 + (k & 4 ? l * l : 4) * l;
+            if (stream == PL_PACKED_INST_STREAM)
+                b->row.inst[i] = (pl_packed_inst){.id = i,
+                                                  .cycle = 10 + odd,
+                                                  .mask = UINT32_MAX,
+                                                  .pc = pc,
+                                                  .waited = odd & 7,
+                                                  .latency = 4,
+                                                  .weight = 1,
+                                                  .warp = (uint16_t)(i % 4)};
+            else
+                b->row.mem[i] = (pl_packed_mem){
+                    .id = i,
+                    .inst = 2 * i,
+                    .cycle = 10 + odd,
+                    .address = lane[0],
+                    .mask = UINT32_MAX,
+                    .pc = pc,
+                    .latency = odd,
+                    .access = PL_ACCESS(1, 0, 4, pl_packed_add_offsets(b, pc, UINT32_MAX, lane)),
+                    .warp = (uint16_t)(i % 4),
+                    .sectors = 4,
+                    .wavefronts = 1};
+        }
+        size_t n;
+        char all[1 << 16];
+        const uint8_t *bytes = pl_packer_pack(packer, b, span, &n);
+        if (bytes && n + 1 < sizeof all) {
+            all[0] = (char)stream;
+            memcpy(all + 1, bytes, n);
+            write_input(folder, INPUT_PACKED, k, all, n + 1);
+        }
+        pl_packed_free(b);
+    }
+    pl_packer_close(packer);
+}
+
 static void seeds(const char *folder)
 {
     static const struct {
@@ -91,6 +145,7 @@ static void seeds(const char *folder)
         }
         globfree(&g);
     }
+    seed_packed(folder);
     for (size_t k = 0; k < sizeof argument / sizeof *argument; k++)
         write_input(folder, INPUT_ARGUMENT, k, argument[k], strlen(argument[k]));
 }
