@@ -100,6 +100,7 @@ static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const v
                        .param_bytes = f->info.param_bytes,
                        .mode = timed ? PL_MODE_TIMING : PL_MODE_FUNCTIONAL,
                        .threads = host_threads(timed),
+                       .memoize = o->memoize,
                        .cooperative = l->cooperative,
                        .max_cycles = o->max_cycles,
                        .max_instructions = o->max_instructions};

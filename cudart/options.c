@@ -110,6 +110,10 @@ static bool set(cuda_options *o, int id, const char *value)
         good = one_of(value, switches, 2, &k);
         o->from_profiler = k == 1;
         break;
+    case O_MEMOIZE:
+        good = one_of(value, switches, 2, &k);
+        o->memoize = k == 0;
+        break;
     case O_OPT:
         good = one_of(value, opts, 2, &k);
         o->opt_level = 2 * k;
@@ -180,6 +184,7 @@ bool cuda_read_options(cuda_options *o)
     *o = (cuda_options){.arch = "h200",
                         .mode = PL_MODE_FUNCTIONAL,
                         .opt_level = 2,
+                        .memoize = true,
                         .devices = 1,
                         .check_limit = 100,
                         .timing = CUDA_TIME_BUDGET,

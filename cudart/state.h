@@ -15,7 +15,7 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions;
     pl_mode mode;
-    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check;
+    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check, memoize;
     int opt_level;
     pl_trace_level trace_level;
     uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;

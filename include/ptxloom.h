@@ -340,7 +340,11 @@ typedef struct pl_launch {
     uint64_t seed;    /* of those draws, and of those of weak consistency */
     uint32_t turn;    /* random: a warp goes on for 1 to `turn` instructions before others may; 0:
                          default */
-    bool weak;        /* threads see memory only as consistently as the PTX memory model promises */
+    /* Functional mode: a launch that repeats an earlier one on the same memory is not executed
+     * again; what it has done to memory is copied, and its counts are those of the earlier one. Not
+     * with sink, checks, weak, random, then or max_instructions. */
+    bool memoize;
+    bool weak; /* threads see memory only as consistently as the PTX memory model promises */
     const pl_sink *sink;      /* or NULL */
     struct pl_checks *checks; /* checkers that watch it, or NULL */
     const volatile int

@@ -48,6 +48,7 @@ pl_status pl_gpu_open(pl_gpu **out, const char *machine)
 void pl_gpu_close(pl_gpu *gpu)
 {
     if (!gpu) return;
+    pl_memo_forget(gpu, NULL);
     pl_objects_free(&gpu->objects);
     pl_memory_free(&gpu->memory);
     pl_system_close(&gpu->system);

@@ -27,6 +27,7 @@ struct pl_gpu {
     pl_arena *explanations; /* texts of pl_explain */
     pl_system system;       /* device heap, printed text, launches from the device */
     pl_launch_cache stock;  /* what launches leave for each other */
+    struct pl_memo *memo;   /* launches that may repeat (launch/memoize.c), or NULL; owned */
     pl_arena *printed;      /* what pl_gpu_printed returned last */
     uint64_t launches;
     bool unified;             /* pl_gpu_unify */
@@ -61,6 +62,7 @@ struct pl_module {
     pl_listing listing;  /* the latest one that a trace asked for */
     pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
+    uint8_t *repeatable; /* by function, for launch/memoize.c; owned, or NULL */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
 };
 
@@ -70,6 +72,16 @@ pl_status pl_passes_begin(pl_gpu *gpu, const pl_pass_control *control, pl_pass_o
 /* Prints the times; reports what the verifier found. Returns the status of the load. */
 pl_status pl_passes_end(pl_gpu *gpu, const pl_pass_control *control, pl_pass_options *o,
                         pl_status st);
+
+/* ---- launch/memoize.c ---- */
+typedef struct pl_memo pl_memo;
+/* Before a launch of one grid in functional mode. True: the same launch has run before on the same
+ * memory; its effects on memory and its counts are there now. */
+bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g);
+/* After one that was executed; good: it ended without an error. */
+void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good);
+/* Forgets the launches of a module; NULL: all. */
+void pl_memo_forget(pl_gpu *gpu, const pl_module *m);
 
 /* ---- gpu.c ---- */
 /* The number of a source text in gpu->diags. *file and *epoch remember it until the diagnostics are

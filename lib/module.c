@@ -174,6 +174,7 @@ void pl_module_close(pl_module *m)
     if (!m) return;
     PL_UNGUARDED; /* without memory its messages are shown without their lines */
     pl_module_keep_sources(m);
+    pl_memo_forget(m->gpu, m);
     if (m->program) {
         remove_variables(m);
         pl_arena_close(m->program->arena);
@@ -181,6 +182,7 @@ void pl_module_close(pl_module *m)
     pl_arena_close(m->results);
     pl_arena_close(m->arena);
     free(m->pc_stat);
+    free(m->repeatable);
     free(m->text);
     free(m);
 }

@@ -171,6 +171,7 @@ pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle)
     pl_object *o = &gpu->objects.at[handle - 1];
     if (o->kind == PL_OBJECT_ARRAY) pl_memory_release(&gpu->memory, o->images.level[0].address);
     o->kind = PL_OBJECT_NONE;
+    gpu->objects.changes++;
     /* the numbers of the last ones are used again, so that a loop of launches does not fill the
      * table */
     while (gpu->objects.n && gpu->objects.at[gpu->objects.n - 1].kind == PL_OBJECT_NONE)

@@ -405,6 +405,25 @@ static uint64_t rest(uint64_t limit, uint64_t used)
     return !limit ? 0 : limit > used ? limit - used : 1;
 }
 
+/* May a launch that repeats an earlier one be left out? */
+static bool may_repeat(const pl_launch *l)
+{
+    return l->memoize && l->mode == PL_MODE_FUNCTIONAL && !l->then && !l->sink && !l->checks &&
+           !l->weak && !l->random && !l->max_instructions;
+}
+
+/* Executes a row of grids, or finds that it has been executed before. */
+static pl_status execute(course *x, pl_grid *head)
+{
+    pl_gpu *gpu = x->m->gpu;
+    if (x->l->mode == PL_MODE_TIMING) return pl_timing(x->m, head, x->totals, x->out);
+    if (!may_repeat(x->l)) return pl_grid_run(head);
+    if (pl_memo_replay(gpu, x->m, head)) return PL_OK;
+    const pl_status st = pl_grid_run(head);
+    pl_memo_learn(gpu, x->m, head, st == PL_OK && !head->failed.set);
+    return st;
+}
+
 /* Runs a row of grids. */
 static pl_status run_row(course *x, pl_grid *head)
 {
@@ -429,8 +448,7 @@ static pl_status run_row(course *x, pl_grid *head)
         memcpy(e.block, g->block, sizeof e.block);
         l->sink->grid(l->sink->ctx, &e);
     }
-    pl_status st =
-        l->mode == PL_MODE_TIMING ? pl_timing(x->m, head, x->totals, x->out) : pl_grid_run(head);
+    pl_status st = execute(x, head);
     if (check && !pl_check_end(check) && st == PL_OK) st = PL_NOMEM;
     pl_weak_close(weak);
     if (head->failed.set && !head->fault.set) { /* a failed assertion */

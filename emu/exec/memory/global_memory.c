@@ -230,7 +230,10 @@ const pl_alloc *pl_memory_find(const pl_memory *m, uint64_t address)
 {
     size_t k = position(m, address);
     if (!k || address - m->alloc[k - 1].address >= m->alloc[k - 1].size) return NULL;
-    return &m->alloc[k - 1];
+    pl_alloc *a = &m->alloc[k - 1];
+    if (!__atomic_load_n(&a->touched, __ATOMIC_RELAXED)) /* by several threads at once */
+        __atomic_store_n(&a->touched, true, __ATOMIC_RELAXED);
+    return a;
 }
 
 const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address)

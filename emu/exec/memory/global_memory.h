@@ -57,6 +57,7 @@ typedef struct pl_alloc {
     bool unwritten;       /* its contents are undefined until they are written */
     bool output;          /* the host looks at it in the end */
     bool checked;         /* a checker knows of it */
+    bool touched;         /* somebody has looked it up: set by pl_memory_find */
     bool mapped;          /* `bytes` are a mapping of the host's, whatever the size */
     const uint8_t *valid; /* of each PL_GRANULE bytes, how many a kernel may access from the first
                              on; NULL: all. Not owned */

@@ -32,6 +32,7 @@ uint64_t pl_object_add(pl_objects *t, const pl_object *o)
         t->cap = cap;
     }
     t->at[t->n++] = *o;
+    t->changes++;
     return t->n;
 }
 

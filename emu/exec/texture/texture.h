@@ -43,6 +43,7 @@ typedef struct pl_object {
 typedef struct pl_objects {
     pl_object *at;
     size_t n, cap;
+    uint64_t changes; /* objects that were added and removed */
 } pl_objects;
 
 /* Handles are numbers of the table, from 1; the first objects of CUDA programs look the same. */

@@ -1,0 +1,379 @@
+/* memoize.c - launches that repeat an earlier one on the same memory are not executed again.
+ *
+ * Programs that measure time launch a kernel hundreds of times with the same arguments. What a
+ * kernel does depends on its arguments, its textures and surfaces, and on the memory that it
+ * accesses, unless it calls the system or reads a clock; such kernels are left out.
+ *
+ * The first launch tells which allocations the kernel accesses. The second keeps their contents
+ * before and after it. Each later one compares the contents with those before, byte by byte. If
+ * they are equal, it copies those after. Launches whose memory has changed each time are given up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "emu/exec/exec.h"
+#include "isa/program/insn_query.h"
+#include "lib/internal.h"
+
+enum {
+    ENTRIES = 64,        /* launches that are remembered */
+    WORTHWHILE = 100000, /* instructions of warps: below, a launch takes a few milliseconds */
+    BYTES = 64,          /* of memory an instruction: comparing more takes as long as executing */
+    MISSES = 2,          /* after so many launches on other memory than before it is given up */
+    MOST = 512 << 20     /* bytes that are kept */
+};
+
+/* An allocation that the kernel accesses. */
+typedef struct memo_region {
+    uint64_t address, size;
+    uint8_t *before, *after; /* owned; after NULL: the same */
+} memo_region;
+
+typedef enum memo_state { SEEN, KNOWN, GIVEN_UP } memo_state;
+
+/* What makes two launches the same; compared as bytes, so that there is no padding. */
+typedef struct memo_key {
+    const pl_module *module;
+    const pl_prog_func *entry;
+    uint32_t grid[3], block[3], cluster[3], dynamic_shared, stack_limit;
+    uint32_t flags;   /* MEMO_COOPERATIVE, ... */
+    uint64_t objects; /* how often the textures and surfaces had changed */
+    int64_t async_mode;
+} memo_key;
+
+enum { MEMO_COOPERATIVE = 1, MEMO_SIMT_STACK = 2 };
+
+typedef struct memo_entry {
+    memo_key key;
+    uint8_t *params;
+    memo_state state;
+    unsigned misses;
+    uint64_t used; /* number of the latest launch */
+    memo_region *region;
+    size_t nregions, bytes;
+    /* results */
+    uint64_t executed, lane_executed;
+    pl_pc_stat *stat;
+} memo_entry;
+
+struct pl_memo {
+    memo_entry entry[ENTRIES];
+    size_t n, bytes; /* bytes: of all copies */
+    uint64_t launches;
+    memo_entry *current; /* whose contents are kept for the launch that runs now, or NULL */
+};
+
+/* ---- which kernels ---- */
+
+static bool reads_time(pl_word sreg)
+{
+    return sreg == W_gridid || sreg == W_globaltimer || sreg == W_globaltimer_lo ||
+           sreg == W_globaltimer_hi;
+}
+
+/* Does the instruction depend on more than registers, textures and memory? */
+static bool depends_on_more(const pl_program *p, const pl_insn *i)
+{
+    if (pl_insn_names_sreg(i)) return reads_time((pl_word)i->op[1]);
+    if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
+    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+    return callee >= p->funcs.n || p->funcs.at[callee].system;
+}
+
+/* Do function f and those that it calls depend on memory alone? visited: by function. */
+static bool depends_on_memory_alone(const pl_program *p, size_t f, uint8_t *visited)
+{
+    uint32_t *todo = malloc(p->funcs.n * sizeof *todo);
+    size_t n = 0;
+    bool good = todo != NULL;
+    if (good) todo[n++] = (uint32_t)f;
+    visited[f] = 1;
+    while (good && n) {
+        const pl_prog_func *x = &p->funcs.at[todo[--n]];
+        for (size_t k = 0; k < x->init.n; k++)
+            good &= !x->init.at[k].sreg || !reads_time((pl_word)x->init.at[k].sreg);
+        for (size_t pc = x->first; good && pc < x->first + (size_t)x->count; pc++) {
+            const pl_insn *i = &p->code.at[pc];
+            good = !depends_on_more(p, i);
+            if (!good || !(pl_insn_effects(i) & PL_EF_CALL)) continue;
+            const uint32_t callee = p->calls.at[i->target].callee;
+            if (!visited[callee]) todo[n++] = callee;
+            visited[callee] = 1;
+        }
+    }
+    free(todo);
+    return good;
+}
+
+/* The answer is kept by function: 0 unknown, 1 yes, 2 no. */
+static bool is_repeatable(pl_module *m, const pl_prog_func *f)
+{
+    const pl_program *p = m->program;
+    const size_t k = (size_t)(f - p->funcs.at);
+    if (!m->repeatable) m->repeatable = calloc(p->funcs.n, 1);
+    if (!m->repeatable) return false;
+    if (!m->repeatable[k]) {
+        uint8_t *visited = calloc(p->funcs.n, 1);
+        m->repeatable[k] = visited && depends_on_memory_alone(p, k, visited) ? 1 : 2;
+        free(visited);
+    }
+    return m->repeatable[k] == 1;
+}
+
+/* ---- entries ---- */
+
+static void drop_copies(pl_memo *o, memo_entry *e)
+{
+    for (size_t k = 0; k < e->nregions; k++) {
+        free(e->region[k].before);
+        free(e->region[k].after);
+        e->region[k].before = e->region[k].after = NULL;
+    }
+    o->bytes -= e->bytes;
+    e->bytes = 0;
+}
+
+static void give_up(pl_memo *o, memo_entry *e)
+{
+    drop_copies(o, e);
+    e->state = GIVEN_UP;
+}
+
+static void clear(pl_memo *o, memo_entry *e)
+{
+    drop_copies(o, e);
+    free(e->region);
+    free(e->params);
+    free(e->stat);
+    *e = o->entry[--o->n];
+}
+
+void pl_memo_forget(pl_gpu *gpu, const pl_module *m)
+{
+    pl_memo *o = gpu->memo;
+    for (size_t k = o ? o->n : 0; k-- > 0;)
+        if (!m || o->entry[k].key.module == m) clear(o, &o->entry[k]);
+    if (m) return;
+    free(o);
+    gpu->memo = NULL;
+}
+
+static memo_key key_of(const pl_module *m, const pl_grid *g)
+{
+    memo_key k = {.module = m, .entry = g->entry};
+    memcpy(k.grid, g->grid, sizeof k.grid);
+    memcpy(k.block, g->block, sizeof k.block);
+    memcpy(k.cluster, g->cluster, sizeof k.cluster);
+    k.dynamic_shared = g->dynamic_shared;
+    k.stack_limit = g->stack_limit;
+    k.objects = g->objects->changes;
+    k.async_mode = g->async_mode;
+    k.flags = (g->workspace ? MEMO_COOPERATIVE : 0) | (g->simt_stack ? MEMO_SIMT_STACK : 0);
+    return k;
+}
+
+static memo_entry *find(pl_memo *o, const memo_key *key, const uint8_t *params)
+{
+    for (size_t k = 0; k < o->n; k++) {
+        memo_entry *e = &o->entry[k];
+        if (memcmp(&e->key, key, sizeof *key) == 0 &&
+            (!key->entry->param_bytes || memcmp(e->params, params, key->entry->param_bytes) == 0))
+            return e;
+    }
+    return NULL;
+}
+
+/* A free entry, if need be that of the launch which was not repeated for the longest time. */
+static memo_entry *new_entry(pl_memo *o)
+{
+    if (o->n == ENTRIES) {
+        memo_entry *oldest = o->entry;
+        for (size_t k = 1; k < o->n; k++)
+            if (o->entry[k].used < oldest->used) oldest = &o->entry[k];
+        clear(o, oldest);
+    }
+    memo_entry *e = &o->entry[o->n];
+    *e = (memo_entry){.used = o->launches};
+    return e;
+}
+
+/* ---- regions ---- */
+
+static bool touched(const pl_grid *g, const pl_alloc *a)
+{
+    const pl_bank *bank = &g->program->bank;
+    return a->touched || (bank->size && a->address == bank->address);
+}
+
+/* Those that the launch has accessed, in the order of their addresses. False: there is something
+ * that cannot be compared, or too much. */
+static bool gather(const pl_grid *g, memo_entry *e)
+{
+    const pl_memory *m = g->memory;
+    uint64_t bytes = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < m->n; k++) {
+        const pl_alloc *a = &m->alloc[k];
+        if (!touched(g, a)) continue;
+        if (a->valid || a->size > MOST / 2 || (bytes += a->size) > MOST / 2) return false;
+        n++;
+    }
+    if (bytes / BYTES > g->executed) return false;
+    memo_region *r = calloc(n ? n : 1, sizeof *r);
+    if (!r) return false;
+    free(e->region);
+    e->region = r;
+    e->nregions = 0;
+    for (size_t k = 0; k < m->n; k++)
+        if (touched(g, &m->alloc[k]))
+            r[e->nregions++] =
+                (memo_region){.address = m->alloc[k].address, .size = m->alloc[k].size};
+    return true;
+}
+
+/* The bytes of a region, if it is still an allocation of this size. */
+static uint8_t *bytes_of(const pl_memory *m, const memo_region *r)
+{
+    const pl_alloc *a = pl_memory_find(m, r->address);
+    return a && a->address == r->address && a->size == r->size && !a->valid ? a->bytes : NULL;
+}
+
+static bool is_subset(const pl_grid *g, const memo_entry *e)
+{
+    size_t k = 0;
+    for (size_t at = 0; at < g->memory->n; at++) {
+        const pl_alloc *a = &g->memory->alloc[at];
+        if (!touched(g, a)) continue;
+        while (k < e->nregions && e->region[k].address < a->address) k++;
+        if (k == e->nregions || e->region[k].address != a->address) return false;
+    }
+    return true;
+}
+
+static uint8_t *keep(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t size)
+{
+    uint8_t *copy = o->bytes + size <= MOST ? malloc(size) : NULL;
+    if (!copy) return NULL;
+    memcpy(copy, bytes, size);
+    e->bytes += size;
+    o->bytes += size;
+    return copy;
+}
+
+/* Keeps the contents before a launch. */
+static bool keep_before(pl_memo *o, memo_entry *e, const pl_memory *m)
+{
+    drop_copies(o, e);
+    for (size_t k = 0; k < e->nregions; k++) {
+        const uint8_t *bytes = bytes_of(m, &e->region[k]);
+        if (!bytes) return false;
+        e->region[k].before = keep(o, e, bytes, e->region[k].size);
+        if (!e->region[k].before) return false;
+    }
+    return true;
+}
+
+static bool keep_after(pl_memo *o, memo_entry *e, const pl_memory *m)
+{
+    for (size_t k = 0; k < e->nregions; k++) {
+        memo_region *r = &e->region[k];
+        const uint8_t *bytes = bytes_of(m, r);
+        if (!bytes) return false;
+        if (memcmp(bytes, r->before, r->size) == 0) continue;
+        r->after = keep(o, e, bytes, r->size);
+        if (!r->after) return false;
+    }
+    return true;
+}
+
+static bool is_as_before(const memo_entry *e, const pl_memory *m)
+{
+    for (size_t k = 0; k < e->nregions; k++) {
+        const uint8_t *bytes = bytes_of(m, &e->region[k]);
+        if (!bytes || memcmp(bytes, e->region[k].before, e->region[k].size) != 0) return false;
+    }
+    return true;
+}
+
+/* ---- launches ---- */
+
+static void replay(const memo_entry *e, pl_grid *g)
+{
+    for (size_t k = 0; k < e->nregions; k++) {
+        const memo_region *r = &e->region[k];
+        if (r->after) memcpy(bytes_of(g->memory, r), r->after, r->size);
+    }
+    g->executed = e->executed;
+    g->lane_executed = e->lane_executed;
+    g->blocks_done = pl_grid_blocks(g);
+    g->complete = true;
+    memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
+}
+
+bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
+{
+    if (g->block_memory || !is_repeatable(m, g->entry)) return false;
+    if (!gpu->memo) gpu->memo = calloc(1, sizeof *gpu->memo);
+    pl_memo *o = gpu->memo;
+    if (!o) return false;
+    o->launches++;
+    o->current = NULL;
+    for (size_t k = 0; k < g->memory->n; k++) g->memory->alloc[k].touched = false;
+    const memo_key key = key_of(m, g);
+    memo_entry *e = find(o, &key, g->params);
+    if (!e || e->state == GIVEN_UP) return false;
+    e->used = o->launches;
+    if (e->state == KNOWN && is_as_before(e, g->memory)) {
+        e->misses = 0;
+        replay(e, g);
+        return true;
+    }
+    if ((e->state == KNOWN && ++e->misses > MISSES) || !keep_before(o, e, g->memory))
+        give_up(o, e);
+    else
+        o->current = e;
+    return false;
+}
+
+/* The first launch of this kind. */
+static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
+{
+    if (g->executed < WORTHWHILE) return;
+    memo_entry *e = new_entry(o);
+    const size_t n = g->entry->param_bytes;
+    e->key = key_of(m, g);
+    e->params = malloc(n ? n : 1);
+    e->stat = malloc((g->program->code.n + 1) * sizeof *e->stat);
+    if (!e->params || !e->stat) {
+        free(e->params);
+        free(e->stat);
+        return;
+    }
+    if (n) memcpy(e->params, g->params, n);
+    if (!gather(g, e)) e->state = GIVEN_UP;
+    o->n++;
+}
+
+void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
+{
+    pl_memo *o = gpu->memo;
+    if (!o || g->block_memory || !m->repeatable ||
+        m->repeatable[g->entry - m->program->funcs.at] != 1)
+        return;
+    good = good && !g->doubt.set;
+    memo_entry *e = o->current;
+    o->current = NULL;
+    if (!e) {
+        const memo_key key = key_of(m, g);
+        if (good && !find(o, &key, g->params)) note(o, m, g);
+        return;
+    }
+    if (!good || !is_subset(g, e) || !keep_after(o, e, g->memory)) {
+        give_up(o, e);
+        return;
+    }
+    e->executed = g->executed;
+    e->lane_executed = g->lane_executed;
+    memcpy(e->stat, g->pc_stat, g->program->code.n * sizeof *e->stat);
+    e->state = KNOWN;
+}
