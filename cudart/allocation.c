@@ -120,6 +120,15 @@ cuda_alloc *cuda_alloc_at_address(uint64_t address)
     return k && cuda.alloc.at[k - 1].address == address ? &cuda.alloc.at[k - 1] : NULL;
 }
 
+bool cuda_alloc_mark(uint64_t address, bool sync_memops)
+{
+    const size_t k = position(address);
+    cuda_alloc *a = k ? &cuda.alloc.at[k - 1] : NULL;
+    if (!a || address - a->address >= a->size) return false;
+    a->sync_memops = sync_memops;
+    return true;
+}
+
 static bool keep(const cuda_alloc *a)
 {
     if (cuda.alloc.n == cuda.alloc.cap) {
@@ -133,6 +142,7 @@ static bool keep(const cuda_alloc *a)
     memmove(&cuda.alloc.at[k + 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof *a);
     cuda.alloc.at[k] = *a;
     cuda.alloc.at[k].start = cuda.now;
+    cuda.alloc.at[k].id = ++cuda.ids;
     cuda.alloc.n++;
     return true;
 }

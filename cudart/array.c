@@ -8,17 +8,28 @@ enum {
     FLAG_SURFACE = 2,
     FLAG_CUBEMAP = 4,
     FLAG_GATHER = 8,
-    FLAGS = 15,
+    FLAG_SPARSE = 0x40,
+    FLAG_DEFERRED = 0x80,
+    FLAGS = 0x1cf, /* 0x100: for video encoders and decoders */
     MOST_1D = 131072,
     MOST_2D = 65536,
     MOST_3D = 16384,
     MOST_LAYERS = 2048
 };
 
+/* cudaResourceViewDesc */
+typedef struct view_desc {
+    int format;
+    size_t width, height, depth;
+    unsigned first_level, last_level, first_layer, last_layer, reserved[16];
+} view_desc;
+_Static_assert(sizeof(view_desc) == 112, "layout of CUDA 13");
+
 /* What a texture or surface was made of, for the queries. */
 typedef struct object {
     cuda_resource resource;
     cuda_texture texture;
+    view_desc view; /* zeros: none */
     uint64_t handle;
 } object;
 
@@ -79,6 +90,7 @@ static int check_extent(cuda_extent e, unsigned flags)
     if (cube && (e.width != e.height || e.depth % 6 || (!layered && e.depth != 6)))
         return CU_INVALID_VALUE;
     if (layered && (!e.depth || e.depth > MOST_LAYERS)) return CU_INVALID_VALUE;
+    if (flags & FLAG_GATHER && (!e.height || (e.depth && !layered))) return CU_INVALID_VALUE;
     if (e.depth && !layered && !cube &&
         (!e.height || e.width > MOST_3D || e.height > MOST_3D || e.depth > MOST_3D))
         return CU_INVALID_VALUE;
@@ -162,12 +174,57 @@ int pl_cudaArrayGetInfo(cuda_channel *channel, cuda_extent *extent, unsigned *fl
 {
     if (!a) return CU_INVALID_HANDLE;
     if (channel) *channel = a->channel;
+    const pl_array_desc *d = &a->desc;
+    const bool shrinks = d->depth && !d->layered && !d->cubemap;
     if (extent)
-        *extent =
-            (cuda_extent){at_level(a->desc.width, a->level),
-                          a->desc.height ? at_level(a->desc.height, a->level) : 0, a->desc.depth};
+        *extent = (cuda_extent){at_level(d->width, a->level),
+                                d->height ? at_level(d->height, a->level) : 0,
+                                shrinks ? at_level(d->depth, a->level) : d->depth};
     if (flags) *flags = a->flags;
     return CU_OK;
+}
+
+/* cudaArrayMemoryRequirements: of arrays whose memory the program maps. */
+int pl_cudaArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
+{
+    enum { TILE = 64 << 10 };
+    struct {
+        size_t size, alignment;
+        unsigned reserved[4];
+    } *r = out;
+    if (!a) return CU_INVALID_HANDLE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!r || !(a->flags & (FLAG_SPARSE | FLAG_DEFERRED))) return CU_INVALID_VALUE;
+    size_t pitch, slice, width, height, depth;
+    if (!cuda_array_bytes(a, &pitch, &slice)) return CU_INVALID_VALUE;
+    cuda_array_size(a, &width, &height, &depth);
+    memset(r, 0, sizeof *r);
+    r->size = cuda_round_up(slice * depth, TILE);
+    r->alignment = TILE;
+    return CU_OK;
+}
+
+int pl_cudaMipmappedArrayGetMemoryRequirements(void *out, cuda_array *a, int device)
+{
+    return pl_cudaArrayGetMemoryRequirements(out, a, device);
+}
+
+/* Arrays here have one plane, and none is sparse. */
+int pl_cudaArrayGetPlane(cuda_array **out, cuda_array *a, unsigned plane)
+{
+    (void)out, (void)plane;
+    return a ? CU_INVALID_VALUE : CU_INVALID_HANDLE;
+}
+
+int pl_cudaArrayGetSparseProperties(void *out, cuda_array *a)
+{
+    if (!a) return CU_INVALID_HANDLE;
+    return !out || !(a->flags & FLAG_SPARSE) ? CU_INVALID_VALUE : CU_NOT_SUPPORTED;
+}
+
+int pl_cudaMipmappedArrayGetSparseProperties(void *out, cuda_array *a)
+{
+    return pl_cudaArrayGetSparseProperties(out, a);
 }
 
 int pl_cudaGetChannelDesc(cuda_channel *channel, const cuda_array *a)
@@ -201,12 +258,29 @@ static pl_sampler_desc sampler_of(const cuda_texture *t)
     return s;
 }
 
+static bool sampler_is_good(const cuda_texture *t)
+{
+    for (int k = 0; k < 3; k++)
+        if (t->address[k] < 0 || t->address[k] > 3) return false;
+    return (t->filter == 0 || t->filter == 1) && (t->mip_filter == 0 || t->mip_filter == 1);
+}
+
+/* A view of an array has its size. */
+static int check_view(const cuda_resource *r, const view_desc *v)
+{
+    if (r->type != RESOURCE_ARRAY && r->type != RESOURCE_MIPMAPPED) return CU_INVALID_VALUE;
+    const pl_array_desc *d = &r->u.array->desc;
+    return v->width == d->width && v->height == d->height && v->depth == d->depth
+               ? CU_OK
+               : CU_INVALID_VALUE;
+}
+
 static int describe(const cuda_resource *r, pl_texture_desc *d)
 {
     switch (r->type) {
     case RESOURCE_ARRAY:
     case RESOURCE_MIPMAPPED:
-        if (!r->u.array) return CU_INVALID_VALUE;
+        if (!r->u.array) return CU_INVALID_HANDLE;
         d->source = PL_TEXTURE_ARRAY;
         d->array = r->u.array->handle;
         return CU_OK;
@@ -226,7 +300,8 @@ static int describe(const cuda_resource *r, pl_texture_desc *d)
     }
 }
 
-static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture *t)
+static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture *t,
+                    const view_desc *v)
 {
     object *o = malloc(sizeof *o);
     if (!o || !cuda_table_put(&objects, key_of(handle), o)) {
@@ -236,6 +311,7 @@ static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture 
     }
     *o = (object){.resource = *r, .handle = handle};
     if (t) o->texture = *t;
+    if (v) o->view = *v;
     return CU_OK;
 }
 
@@ -246,16 +322,18 @@ int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, co
     const cuda_texture *t = texture;
     const char *why = NULL;
     uint64_t handle;
-    (void)view;
-    if (!out || !r || !t) return CU_INVALID_VALUE;
+    if (!out || !r) return CU_INVALID_VALUE;
+    if (!t) return CU_INVALID_HANDLE;
     pl_texture_desc d = {.sampler = sampler_of(t)};
     int error = describe(r, &d);
+    if (!error && !sampler_is_good(t)) error = CU_INVALID_VALUE;
+    if (!error && view) error = check_view(r, view);
     if (error) return error;
     if (pl_texture_create(cuda_here()->gpu, &d, &handle, &why) != PL_OK) {
         error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
-    error = remember(handle, r, t);
+    error = remember(handle, r, t, view);
     if (!error) *out = handle;
     return error;
 }
@@ -285,13 +363,15 @@ int pl_cudaCreateSurfaceObject(unsigned long long *out, const void *resource)
     const cuda_resource *r = resource;
     const char *why = NULL;
     uint64_t handle;
-    if (!out || !r || r->type != RESOURCE_ARRAY || !r->u.array) return CU_INVALID_VALUE;
+    if (!out || !r) return CU_INVALID_VALUE;
+    if (r->type != RESOURCE_ARRAY) return CU_INVALID_CHANNEL;
+    if (!r->u.array) return CU_INVALID_VALUE;
     const cuda_array *a = r->u.array;
     if (pl_surface_create(cuda_here()->gpu, a->handle, a->level, &handle, &why) != PL_OK) {
         const int error = cuda_error_number(why);
         return error ? error : CU_INVALID_VALUE;
     }
-    const int error = remember(handle, r, NULL);
+    const int error = remember(handle, r, NULL, NULL);
     if (!error) *out = handle;
     return error;
 }
@@ -320,4 +400,24 @@ int pl_cudaGetTextureObjectTextureDesc(void *out, unsigned long long handle)
 int pl_cudaGetSurfaceObjectResourceDesc(void *out, unsigned long long handle)
 {
     return pl_cudaGetTextureObjectResourceDesc(out, handle);
+}
+
+int pl_cudaGetTextureObjectResourceViewDesc(void *out, unsigned long long handle)
+{
+    const object *o = object_of(handle);
+    if (!out || !o) return CU_INVALID_VALUE;
+    memcpy(out, &o->view, sizeof o->view);
+    return CU_OK;
+}
+
+/* The texels of a row of memory that a texture can have; the machine counts them, not bytes. */
+int pl_cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const cuda_channel *channel, int device)
+{
+    enum { MOST_LINEAR = 1 << 28 };
+    pl_texel_format format;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!width || !channel) return CU_INVALID_VALUE;
+    const int error = format_of(channel, &format);
+    if (!error) *width = MOST_LINEAR;
+    return error;
 }

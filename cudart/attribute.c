@@ -1,6 +1,6 @@
 /* attribute.c - attributes of streams and kernel nodes, and of ranges of managed memory:
  * remembered, without effect on results. */
-#include "cudart/state.h"
+#include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,14 +75,19 @@ int pl_cudaStreamCopyAttributes(void *to, void *from)
     return a && b ? copy(a, b) : CU_INVALID_HANDLE;
 }
 
+static bool is_kernel(const cuda_node *x)
+{
+    return x && x->op.kind == OP_KERNEL;
+}
+
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
 {
-    return node ? get(node, attribute, value) : CU_INVALID_VALUE;
+    return is_kernel(node) ? get(node, attribute, value) : CU_INVALID_VALUE;
 }
 
 int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *value)
 {
-    return node ? set(node, attribute, value) : CU_INVALID_VALUE;
+    return is_kernel(node) ? set(node, attribute, value) : CU_INVALID_VALUE;
 }
 
 int pl_cudaGraphKernelNodeCopyAttributes(void *from, void *to)

@@ -91,6 +91,7 @@ int pl_cudaMemcpy2DToArrayAsync(cuda_array *to, size_t x, size_t y, const void *
                                 size_t width, size_t height, int kind, void *stream)
 {
     cuda_copy c = box(NULL, 0, from, pitch, width, height, kind);
+    if (kind == COPY_D2H || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     c.to = (cuda_side){.array = to, .x = x, .y = y};
     return to ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
 }
@@ -105,6 +106,7 @@ int pl_cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cuda_array *from, size
                                   size_t width, size_t height, int kind, void *stream)
 {
     cuda_copy c = box(to, pitch, NULL, 0, width, height, kind);
+    if (kind == COPY_H2D || kind == COPY_H2H) return CU_INVALID_DIRECTION;
     c.from = (cuda_side){.array = from, .x = x, .y = y};
     return from ? copy2d(&c, stream, false) : CU_INVALID_HANDLE;
 }
@@ -183,6 +185,30 @@ int pl_cudaMemcpyFromArray(void *to, cuda_array *from, size_t x, size_t y, size_
     return pl_cudaMemcpyFromArrayAsync(to, from, x, y, bytes, kind, NULL);
 }
 
+/* Both sides go on from row to row: pieces end where a row of either ends. */
+int pl_cudaMemcpyArrayToArray(cuda_array *to, size_t tx, size_t ty, cuda_array *from, size_t fx,
+                              size_t fy, size_t bytes, int kind)
+{
+    size_t to_pitch, from_pitch, slice;
+    if (!to || !from) return CU_INVALID_HANDLE;
+    if (!cuda_array_bytes(to, &to_pitch, &slice) || !cuda_array_bytes(from, &from_pitch, &slice) ||
+        tx >= to_pitch || fx >= from_pitch)
+        return CU_INVALID_VALUE;
+    while (bytes) {
+        size_t width = bytes;
+        if (to_pitch - tx < width) width = to_pitch - tx;
+        if (from_pitch - fx < width) width = from_pitch - fx;
+        const int error = pl_cudaMemcpy2DArrayToArray(to, tx, ty, from, fx, fy, width, 1, kind);
+        if (error) return error;
+        bytes -= width;
+        ty += (tx += width) == to_pitch;
+        fy += (fx += width) == from_pitch;
+        tx %= to_pitch;
+        fx %= from_pitch;
+    }
+    return CU_OK;
+}
+
 /* ---- 3D ---- */
 
 int pl_cudaMemcpy3D(const cuda_copy3d *p)
@@ -196,6 +222,47 @@ int pl_cudaMemcpy3DAsync(const cuda_copy3d *p, void *stream)
 {
     cuda_copy c;
     const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    return error ? error : submit_copy(&c, stream, false);
+}
+
+/* cudaMemcpy3DPeerParms: the devices count for the time only. */
+static int convert_peer(const void *params, cuda_copy *c)
+{
+    const struct {
+        struct cuda_array *from_array;
+        cuda_pos from_pos;
+        cuda_pitched from;
+        int from_device;
+        struct cuda_array *to_array;
+        cuda_pos to_pos;
+        cuda_pitched to;
+        int to_device;
+        cuda_extent extent;
+    } *p = params;
+    if (!p) return CU_INVALID_VALUE;
+    if (!cuda_is_device(p->from_device) || !cuda_is_device(p->to_device)) return CU_INVALID_DEVICE;
+    const cuda_copy3d same = {.from_array = p->from_array,
+                              .from_pos = p->from_pos,
+                              .from = p->from,
+                              .to_array = p->to_array,
+                              .to_pos = p->to_pos,
+                              .to = p->to,
+                              .extent = p->extent,
+                              .kind = COPY_DEFAULT};
+    return cuda_convert3d(&same, c);
+}
+
+int pl_cudaMemcpy3DPeer(const void *p)
+{
+    cuda_copy c;
+    const int error = convert_peer(p, &c);
+    return error ? error : submit_copy(&c, NULL, true);
+}
+
+int pl_cudaMemcpy3DPeerAsync(const void *p, void *stream)
+{
+    cuda_copy c;
+    const int error = convert_peer(p, &c);
     return error ? error : submit_copy(&c, stream, false);
 }
 

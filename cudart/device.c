@@ -242,10 +242,23 @@ int pl_cudaSetDevice(int device)
     return CU_OK;
 }
 
+enum { MAPS_HOST = 8, SCHEDULE = 7 }; /* cudaDeviceMapHost, cudaDeviceScheduleMask */
+
+/* At most one way of waiting. */
+static bool flags_are_good(unsigned flags)
+{
+    const unsigned way = flags & SCHEDULE;
+    return !(flags & ~0xffu) && !(way & (way - 1));
+}
+
 int pl_cudaInitDevice(int device, unsigned device_flags, unsigned flags)
 {
-    (void)device_flags, (void)flags;
-    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+    enum { FLAGS_ARE_VALID = 1 };
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!(flags & FLAGS_ARE_VALID)) return CU_OK;
+    if (!flags_are_good(device_flags)) return CU_INVALID_VALUE;
+    cuda.device[device].flags = device_flags | MAPS_HOST;
+    return CU_OK;
 }
 
 int pl_cudaChooseDevice(int *device, const void *wanted)
@@ -257,15 +270,16 @@ int pl_cudaChooseDevice(int *device, const void *wanted)
 
 int pl_cudaSetValidDevices(const int *device, int n)
 {
+    if (n > 0 && !device) return CU_INVALID_VALUE;
     for (int k = 0; k < n; k++)
-        if (!device || !cuda_is_device(device[k])) return CU_INVALID_DEVICE;
+        if (!cuda_is_device(device[k])) return CU_INVALID_DEVICE;
     return CU_OK;
 }
 
 int pl_cudaSetDeviceFlags(unsigned flags)
 {
-    if (flags & ~0xffu) return CU_INVALID_VALUE;
-    cuda_here()->flags = flags | 8; /* memory of the host is mapped */
+    if (!flags_are_good(flags)) return CU_INVALID_VALUE;
+    cuda_here()->flags = flags | MAPS_HOST;
     return CU_OK;
 }
 
@@ -304,7 +318,8 @@ int pl_cudaRuntimeGetVersion_11(int *version)
 
 int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
 {
-    if (!text || size < 1) return CU_INVALID_VALUE;
+    enum { ROOM = 13 }; /* for "0000:00:00.0" */
+    if (!text || size < ROOM) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)number_of(33, device));
     return CU_OK;
@@ -312,7 +327,9 @@ int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
 
 int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
-    if (!device || !text) return CU_INVALID_VALUE;
+    unsigned part[3];
+    if (!device || !text || sscanf(text, "%x:%x:%x", &part[0], &part[1], &part[2]) < 2)
+        return CU_INVALID_VALUE;
     for (*device = 0; *device < cuda.devices; ++*device) {
         char bus[16];
         snprintf(bus, sizeof bus, "%02x:00.0", (unsigned)number_of(33, *device));
@@ -351,7 +368,7 @@ int pl_cudaDeviceGetSharedMemConfig(int *config)
 
 /* ---- limits ---- */
 
-enum { LIMITS = 10, LAST_LIMIT = 9 };
+enum { FETCH = 5, PERSISTING = 6, LIMITS = 10, LAST_LIMIT = 9 };
 static const uint64_t limits[LIMITS] = {1024, 8650752, 8388608, 0, 2048, 64, 11796480, 232448};
 
 /* CU_OK when there is such a limit. */
@@ -365,7 +382,12 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
 {
     const int error = value ? check_limit(limit) : CU_INVALID_VALUE;
     if (error) return error;
-    *value = cuda_here()->limit[limit] ? cuda_here()->limit[limit] : limits[limit];
+    const cuda_device *d = cuda_here();
+    double persisting = 0;
+    *value = d->limited >> limit & 1 ? d->limit[limit] : limits[limit];
+    if (limit == PERSISTING && !(d->limited >> limit & 1) &&
+        pl_gpu_value(d->gpu, "l2.persisting", "B", &persisting) == PL_OK)
+        *value = (size_t)persisting;
     return CU_OK;
 }
 
@@ -373,9 +395,12 @@ int pl_cudaDeviceSetLimit(int limit, size_t value)
 {
     const int error = check_limit(limit);
     if (error) return error;
-    if (limit == 0 && value > 512 << 10) return CU_INVALID_VALUE;
+    if ((limit == 0 && value > 512 << 10) || (limit == FETCH && value > 128) ||
+        (limit == PERSISTING && value > (size_t)number(108)))
+        return CU_INVALID_VALUE;
     if (limit == 2 && pl_gpu_heap(cuda_here()->gpu, value) != PL_OK) return CU_INVALID_VALUE;
     cuda_here()->limit[limit] = limit == 0 ? (value + 15) / 16 * 16 : value;
+    cuda_here()->limited |= 1u << limit;
     return CU_OK;
 }
 

@@ -12,8 +12,6 @@ enum {
     BUFFER_SIZE = 2,
     LOG_BUFFER = 5, /* CUjit_option */
     LOG_SIZE = 6,
-    MEMORY_OF_HOST = 1, /* CUmemorytype */
-    MEMORY_OF_ARRAY = 3,
     WRAPPER_MAGIC = 0x466243B1
 };
 
@@ -220,6 +218,25 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     *flags = 0;
     *active = 1;
     return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cuDevicePrimaryCtxReset(int device)
+{
+    const int before = cuda_self.device;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    cuda_self.device = device;
+    const int error = pl_cudaDeviceReset();
+    cuda_self.device = before;
+    return error;
+}
+
+int pl_cuCtxGetId(void *context, uint64_t *id)
+{
+    const cuda_context *c = context ? context_of(context) : current();
+    if (!c) return CU_INVALID_CONTEXT;
+    if (!id) return CU_INVALID_VALUE;
+    *id = c->made ? (uintptr_t)c : (uint64_t)c->device + 1;
+    return CU_OK;
 }
 
 /* ---- peers ---- */
@@ -501,6 +518,30 @@ int pl_cuFuncGetAttribute(int *value, int attribute, cuda_function *f)
     return CU_OK;
 }
 
+int pl_cuFuncGetModule(cuda_module **out, cuda_function *f)
+{
+    if (!out || !f) return CU_INVALID_VALUE;
+    *out = f->module;
+    return CU_OK;
+}
+
+int pl_cuFuncIsLoaded(int *state, cuda_function *f)
+{
+    if (!state || !f) return CU_INVALID_VALUE;
+    *state = f->ready;
+    return CU_OK;
+}
+
+int pl_cuFuncLoad(cuda_function *f)
+{
+    return f ? cuda_function_ready(f) : CU_INVALID_VALUE;
+}
+
+int pl_cuKernelSetCacheConfig(const void *function, int config, int device)
+{
+    return cuda_is_device(device) ? pl_cudaFuncSetCacheConfig(function, config) : CU_INVALID_DEVICE;
+}
+
 int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int device)
 {
     return !cuda_is_device(device) ? CU_INVALID_DEVICE : pl_cuFuncGetAttribute(value, attribute, f);
@@ -537,6 +578,14 @@ int pl_cuOccupancyMaxPotentialBlockSize(int *grid, int *block, cuda_function *f,
         *grid = fit * (int)sms;
     }
     return best ? CU_OK : CU_INVALID_VALUE;
+}
+
+int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_function *f,
+                                                 cuda_shared_fn *shared_of, size_t shared, int most,
+                                                 unsigned flags)
+{
+    if (flags > 1) return CU_INVALID_VALUE;
+    return pl_cuOccupancyMaxPotentialBlockSize(grid, block, f, shared_of, shared, most);
 }
 
 /* A parameter block that the program has made. */
@@ -583,7 +632,7 @@ int pl_cuLaunchCooperativeKernel(cuda_function *f, unsigned gx, unsigned gy, uns
 }
 
 /* CUlaunchConfig has shared memory in 32 bits where the runtime has 64. */
-int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, void **extra)
+static cuda_launch_config configuration(const void *config)
 {
     struct {
         unsigned grid[3], block[3], shared;
@@ -591,240 +640,37 @@ int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, voi
         cuda_launch_attribute *attribute;
         unsigned attributes;
     } c;
-    if (!config || extra) return CU_INVALID_VALUE;
     memcpy(&c, config, sizeof c);
-    const cuda_launch_config same = {.grid = {c.grid[0], c.grid[1], c.grid[2]},
-                                     .block = {c.block[0], c.block[1], c.block[2]},
-                                     .shared = c.shared,
-                                     .stream = c.stream,
-                                     .attribute = c.attribute,
-                                     .attributes = c.attributes};
+    return (cuda_launch_config){.grid = {c.grid[0], c.grid[1], c.grid[2]},
+                                .block = {c.block[0], c.block[1], c.block[2]},
+                                .shared = c.shared,
+                                .stream = c.stream,
+                                .attribute = c.attribute,
+                                .attributes = c.attributes};
+}
+
+int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, void **extra)
+{
+    if (!config || extra) return CU_INVALID_VALUE;
+    const cuda_launch_config same = configuration(config);
     return pl_cudaLaunchKernelExC(&same, f, params);
 }
 
-/* ---------------------------------------------------------------- memory */
-
-#define POINTER(address) ((void *)(uintptr_t)(address))
-
-int pl_cuMemAlloc_v2(uint64_t *out, size_t bytes)
+int pl_cuOccupancyMaxActiveClusters(int *n, const void *function, const void *config)
 {
-    if (!out || !bytes) return CU_INVALID_VALUE;
-    return cuda_alloc_device(bytes, cuda_self.device, false, out);
+    if (!config) return CU_INVALID_VALUE;
+    const cuda_launch_config same = configuration(config);
+    return pl_cudaOccupancyMaxActiveClusters(n, function, &same);
 }
 
-int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
-                          unsigned element)
+int pl_cuOccupancyMaxPotentialClusterSize(int *size, const void *function, const void *config)
 {
-    void *p = NULL;
-    if (!out || !pitch || (element != 4 && element != 8 && element != 16)) return CU_INVALID_VALUE;
-    const int error = pl_cudaMallocPitch(&p, pitch, width, height);
-    *out = (uintptr_t)p;
-    return error;
+    if (!config) return CU_INVALID_VALUE;
+    const cuda_launch_config same = configuration(config);
+    return pl_cudaOccupancyMaxPotentialClusterSize(size, function, &same);
 }
 
-int pl_cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
-{
-    void *p = NULL;
-    if (!out) return CU_INVALID_VALUE;
-    const int error = pl_cudaMallocManaged(&p, bytes, flags);
-    *out = (uintptr_t)p;
-    return error;
-}
-
-int pl_cuMemFree_v2(uint64_t address)
-{
-    return pl_cudaFree(POINTER(address));
-}
-
-int pl_cuMemHostGetDevicePointer_v2(uint64_t *out, void *p, unsigned flags)
-{
-    void *device = NULL;
-    if (!out) return CU_INVALID_VALUE;
-    const int error = pl_cudaHostGetDevicePointer(&device, p, flags);
-    *out = (uintptr_t)device;
-    return error;
-}
-
-int pl_cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
-{
-    const cuda_alloc *a = cuda_alloc_find(address);
-    if (!a) return DRIVER_NOT_FOUND;
-    if (base) *base = a->address;
-    if (bytes) *bytes = a->size;
-    return CU_OK;
-}
-
-int pl_cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
-{
-    return pl_cudaMemcpy(POINTER(to), from, bytes, COPY_H2D);
-}
-
-int pl_cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
-{
-    return pl_cudaMemcpy(to, POINTER(from), bytes, COPY_D2H);
-}
-
-int pl_cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes)
-{
-    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_D2D);
-}
-
-int pl_cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
-{
-    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_DEFAULT);
-}
-
-int pl_cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
-{
-    return pl_cudaMemcpyAsync(POINTER(to), from, bytes, COPY_H2D, stream);
-}
-
-int pl_cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
-{
-    return pl_cudaMemcpyAsync(to, POINTER(from), bytes, COPY_D2H, stream);
-}
-
-int pl_cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
-{
-    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_D2D, stream);
-}
-
-int pl_cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
-{
-    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_DEFAULT, stream);
-}
-
-/* CUDA_MEMCPY2D */
-typedef struct copy_2d {
-    size_t from_x, from_y;
-    unsigned from_type;
-    const void *from_host;
-    uint64_t from_device;
-    cuda_array *from_array;
-    size_t from_pitch, to_x, to_y;
-    unsigned to_type;
-    void *to_host;
-    uint64_t to_device;
-    cuda_array *to_array;
-    size_t to_pitch, width, height;
-} copy_2d;
-
-static cuda_side side_2d(unsigned type, const void *host, uint64_t device, cuda_array *array,
-                         size_t pitch, size_t x, size_t y)
-{
-    if (type == MEMORY_OF_ARRAY) return (cuda_side){.array = array, .x = x, .y = y};
-    const uint64_t base = type == MEMORY_OF_HOST ? (uintptr_t)host : device;
-    return (cuda_side){.p = POINTER(base + y * pitch + x), .pitch = pitch};
-}
-
-int pl_cuMemcpy2DAsync_v2(const void *params, void *stream)
-{
-    const copy_2d *p = params;
-    cuda_stream *s = cuda_stream_of(stream);
-    if (!p) return CU_INVALID_VALUE;
-    if (!s) return CU_INVALID_HANDLE;
-    cuda_op op = {.kind = OP_COPY,
-                  .u.copy = {.from = side_2d(p->from_type, p->from_host, p->from_device,
-                                             p->from_array, p->from_pitch, p->from_x, p->from_y),
-                             .to = side_2d(p->to_type, p->to_host, p->to_device, p->to_array,
-                                           p->to_pitch, p->to_x, p->to_y),
-                             .width = p->width,
-                             .height = p->height,
-                             .depth = 1,
-                             .kind = COPY_DEFAULT}};
-    const int error = cuda_check_copy(&op.u.copy);
-    return error ? error : cuda_submit(s, &op);
-}
-
-int pl_cuMemcpy2D_v2(const void *params)
-{
-    const int error = pl_cuMemcpy2DAsync_v2(params, NULL);
-    cuda_wait(NULL);
-    cuda_flush();
-    return error;
-}
-
-int pl_cuMemcpy2DUnaligned_v2(const void *params)
-{
-    return pl_cuMemcpy2D_v2(params);
-}
-
-static int set_in(uint64_t to, size_t pitch, unsigned value, unsigned element, size_t width,
-                  size_t height, void *stream)
-{
-    cuda_stream *s = cuda_stream_of(stream);
-    if (!s) return CU_INVALID_HANDLE;
-    cuda_op op = {.kind = OP_SET,
-                  .u.set = {.p = POINTER(to),
-                            .pitch = pitch,
-                            .width = width,
-                            .height = height,
-                            .depth = 1,
-                            .value = value,
-                            .element = element}};
-    const int error = cuda_check_set(&op.u.set);
-    return error ? error : cuda_submit(s, &op);
-}
-
-int pl_cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
-{
-    return set_in(to, 0, value, 1, n, 1, stream);
-}
-
-int pl_cuMemsetD16Async(uint64_t to, unsigned short value, size_t n, void *stream)
-{
-    return set_in(to, 0, value, 2, n, 1, stream);
-}
-
-int pl_cuMemsetD32Async(uint64_t to, unsigned value, size_t n, void *stream)
-{
-    return set_in(to, 0, value, 4, n, 1, stream);
-}
-
-int pl_cuMemsetD8_v2(uint64_t to, unsigned char value, size_t n)
-{
-    return set_in(to, 0, value, 1, n, 1, NULL);
-}
-
-int pl_cuMemsetD16_v2(uint64_t to, unsigned short value, size_t n)
-{
-    return set_in(to, 0, value, 2, n, 1, NULL);
-}
-
-int pl_cuMemsetD32_v2(uint64_t to, unsigned value, size_t n)
-{
-    return set_in(to, 0, value, 4, n, 1, NULL);
-}
-
-int pl_cuMemsetD2D8_v2(uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height)
-{
-    return set_in(to, pitch, value, 1, width, height, NULL);
-}
-
-int pl_cuMemsetD2D32_v2(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height)
-{
-    return set_in(to, pitch, value, 4, width, height, NULL);
-}
-
-int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
-{
-    cuda_pointer_attributes a;
-    if (!out) return CU_INVALID_VALUE;
-    pl_cudaPointerGetAttributes(&a, POINTER(address));
-    if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
-    const cuda_alloc *r = cuda_alloc_find(address);
-    switch (attribute) {
-    case 1: return pl_cuDevicePrimaryCtxRetain(out, a.device);
-    case 2: *(unsigned *)out = a.type == MEMORY_HOST ? 1 : 2; return CU_OK;
-    case 3: *(uint64_t *)out = address; return CU_OK;
-    case 4: *(void **)out = a.host_pointer; return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
-    case 8: *(int *)out = a.type == MEMORY_MANAGED; return CU_OK;
-    case 9: *(int *)out = a.device; return CU_OK;
-    case 11: *(uint64_t *)out = r ? r->address : address; return CU_OK;
-    case 12: *(size_t *)out = r ? r->size : 0; return CU_OK;
-    default: return CU_NOT_SUPPORTED;
-    }
-}
+/* ---------------------------------------------------------------- tensor maps */
 
 int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                               const uint64_t *dim, const uint64_t *stride, const uint32_t *box,

@@ -181,3 +181,65 @@ int pl_cuSurfObjectCreate(unsigned long long *out, const void *resource)
     const int error = resource ? resource_of(resource, &r) : CU_INVALID_VALUE;
     return error ? error : pl_cudaCreateSurfaceObject(out, &r);
 }
+
+/* ---- and back ---- */
+
+static void format_of(const cuda_channel *c, int *format, unsigned *channels)
+{
+    *channels = 1u + (c->y > 0) + (c->z > 0) + (c->w > 0);
+    for (int k = 0; k < FORMATS; k++)
+        if (formats[k].bits == c->x && formats[k].kind == c->kind) *format = formats[k].format;
+}
+
+int pl_cuTexObjectGetResourceDesc(void *out, unsigned long long handle)
+{
+    cuda_resource r;
+    driver_resource *d = out;
+    const int error = out ? pl_cudaGetTextureObjectResourceDesc(&r, handle) : CU_INVALID_VALUE;
+    if (error) return error;
+    *d = (driver_resource){.type = r.type, .flags = r.flags};
+    if (r.type == RESOURCE_LINEAR) {
+        d->u.linear.address = (uintptr_t)r.u.linear.p;
+        d->u.linear.bytes = r.u.linear.bytes;
+        format_of(&r.u.linear.channel, &d->u.linear.format, &d->u.linear.channels);
+    } else if (r.type == RESOURCE_PITCH) {
+        d->u.pitch.address = (uintptr_t)r.u.pitch.p;
+        d->u.pitch.width = r.u.pitch.width;
+        d->u.pitch.height = r.u.pitch.height;
+        d->u.pitch.pitch = r.u.pitch.pitch;
+        format_of(&r.u.pitch.channel, &d->u.pitch.format, &d->u.pitch.channels);
+    } else {
+        d->u.array = r.u.array;
+    }
+    return CU_OK;
+}
+
+int pl_cuTexObjectGetTextureDesc(void *out, unsigned long long handle)
+{
+    cuda_texture t;
+    cuda_resource r;
+    int error = out ? pl_cudaGetTextureObjectTextureDesc(&t, handle) : CU_INVALID_VALUE;
+    if (!error) error = pl_cudaGetTextureObjectResourceDesc(&r, handle);
+    if (error) return error;
+    driver_texture d = {.filter = t.filter,
+                        .flags = (t.normalized ? NORMALIZED : 0u) | (t.srgb ? SRGB : 0u) |
+                                 (t.no_trilinear ? NO_TRILINEAR : 0u) |
+                                 (t.seamless ? SEAMLESS : 0u) |
+                                 (becomes_float(&r, 0) && !t.read ? READ_AS_INTEGER : 0u),
+                        .anisotropy = t.anisotropy,
+                        .mip_filter = t.mip_filter,
+                        .lod_bias = t.lod_bias,
+                        .lod_min = t.lod_min,
+                        .lod_max = t.lod_max};
+    memcpy(d.address, t.address, sizeof d.address);
+    memcpy(d.border, t.border, sizeof d.border);
+    memcpy(out, &d, sizeof d);
+    return CU_OK;
+}
+
+int pl_cuDeviceGetTexture1DLinearMaxWidth(size_t *width, int format, unsigned channels, int device)
+{
+    cuda_channel c;
+    if (!channel_of(format, channels, &c)) return CU_INVALID_VALUE;
+    return pl_cudaDeviceGetTexture1DLinearMaxWidth(width, &c, device);
+}

@@ -7,19 +7,20 @@
 #include <string.h>
 
 enum {
-    CAPTURE_UNSUPPORTED = 900,
     CAPTURE_INVALIDATED = 901,
     CAPTURE_MERGE = 902,
     CAPTURE_UNMATCHED = 903,
     CAPTURE_UNJOINED = 904,
     CAPTURE_ISOLATION = 905,
     CAPTURE_IMPLICIT = 906,
-    CAPTURED_EVENT = 907,
+    CAPTURE_WRONG_THREAD = 908,
+    CAPTURE_RELAXED = 2, /* cudaStreamCaptureMode */
     UPDATE_FAILURE = 910,
     UPDATE_ERROR = 1,
     UPDATE_TOPOLOGY = 2,
     UPDATE_TYPE = 3,
-    UPDATE_FUNCTION = 4
+    UPDATE_FUNCTION = 4,
+    UPDATE_PARAMETERS = 5
 };
 
 static cuda_table graphs; /* graphs and executable graphs by handle */
@@ -87,6 +88,7 @@ static void drop_op(cuda_op *op)
 void cuda_free_graph(cuda_graph *g)
 {
     if (!g) return;
+    if (g->source && cuda_graph_of(g->source)) g->source->has_exec = false;
     for (size_t k = 0; k < g->n; k++) {
         drop_op(&g->node[k]->op);
         free(g->node[k]->before);
@@ -113,6 +115,9 @@ static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, 
     }
     x->op = owned;
     x->graph = g;
+    if (op->kind == OP_GRAPH) op->u.graph->owned = true;
+    for (unsigned k = 0; op->kind == OP_CONDITION && k < op->u.condition->n; k++)
+        op->u.condition->body[k]->owned = true;
     for (size_t k = 0; good && k < nbefore; k++)
         good = append(&x->before, &x->nbefore, &x->cap_before, before[k]);
     if (out) *out = x;
@@ -250,6 +255,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
     if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
+    cuda_graph_memory_launch(g);
     cuda_reset_conditions(g);
     cuda_clock_graph(s, roots_of(g));
     cuda.graph_launch = ++cuda.graph_launches;
@@ -270,15 +276,24 @@ int pl_cudaGraphCreate(void **out, unsigned flags)
 int pl_cudaGraphDestroy(void *handle)
 {
     cuda_graph *g = cuda_graph_of(handle);
-    if (!g) return CU_INVALID_VALUE;
+    if (!g || g->owned) return CU_INVALID_VALUE;
     cuda_free_graph(g);
     return CU_OK;
+}
+
+/* Nodes that allocate and conditional ones cannot be there twice. */
+static bool can_be_copied(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++)
+        if (g->node[k]->op.kind == OP_CONDITION) return false;
+    return !cuda_has_memory_nodes(g);
 }
 
 int pl_cudaGraphClone(void **out, void *handle)
 {
     const cuda_graph *g = cuda_graph_of(handle);
     if (!out || !g) return CU_INVALID_VALUE;
+    if (!can_be_copied(g)) return CU_NOT_SUPPORTED;
     *out = cuda_copy_graph(g);
     return *out ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -304,7 +319,9 @@ int cuda_kernel_op(const kernel_params *p, cuda_op *op)
     *op = (cuda_op){.kind = OP_KERNEL,
                     .u.kernel = {.device = cuda_self.device,
                                  .l = {.grid = p->grid, .block = p->block, .shared = p->shared}}};
-    const int error = cuda_function_of(p->function, &op->u.kernel.f);
+    uint32_t blocks;
+    int error = cuda_function_of(p->function, &op->u.kernel.f);
+    if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
     return error ? error : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
 }
 
@@ -371,7 +388,8 @@ int pl_cudaGraphAddMemcpyNodeFromSymbol(void **out, void *graph, void *const *be
 
 int cuda_set_op(const memset_params *p, cuda_op *op)
 {
-    if (!p || (p->element != 1 && p->element != 2 && p->element != 4)) return CU_INVALID_VALUE;
+    if (!p || (p->element != 1 && p->element != 2 && p->element != 4) || !p->width || !p->height)
+        return CU_INVALID_VALUE;
     *op = (cuda_op){.kind = OP_SET,
                     .u.set = {.p = p->p,
                               .pitch = p->pitch,
@@ -412,6 +430,7 @@ int pl_cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, 
     const cuda_graph *c = cuda_graph_of(child);
     cuda_op op = {.kind = OP_GRAPH};
     if (!c) return CU_INVALID_VALUE;
+    if (!can_be_copied(c)) return CU_NOT_SUPPORTED;
     op.u.graph = cuda_copy_graph(c);
     return op.u.graph ? cuda_add_node(out, graph, before, nbefore, &op) : CU_MEMORY_ALLOCATION;
 }
@@ -454,6 +473,11 @@ int pl_cudaGraphAddDependencies_12(void *graph, void *const *from, void *const *
     return pl_cudaGraphAddDependencies(graph, from, to, NULL, n);
 }
 
+static bool is_memory_node(const cuda_node *x)
+{
+    return x->op.kind == OP_ALLOC || x->op.kind == OP_FREE;
+}
+
 static void remove_dependency(cuda_node *x, const cuda_node *on)
 {
     for (size_t k = 0; k < x->nbefore; k++)
@@ -465,7 +489,11 @@ int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *
 {
     (void)data;
     if (!cuda_graph_of(graph) || (n && (!from || !to))) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < n; k++) remove_dependency(to[k], from[k]);
+    for (size_t k = 0; k < n; k++) {
+        if (!to[k] || !from[k] || !depends_directly(to[k], from[k])) return CU_INVALID_VALUE;
+        if (is_memory_node(to[k]) || is_memory_node(from[k])) return CU_NOT_SUPPORTED;
+        remove_dependency(to[k], from[k]);
+    }
     return CU_OK;
 }
 
@@ -473,6 +501,7 @@ int pl_cudaGraphDestroyNode(void *node)
 {
     cuda_node *x = node;
     if (!x) return CU_INVALID_VALUE;
+    if (is_memory_node(x)) return CU_NOT_SUPPORTED;
     cuda_graph *g = x->graph;
     for (size_t k = 0; k < g->n; k++) {
         if (g->node[k] != x) remove_dependency(g->node[k], x);
@@ -508,7 +537,7 @@ static int list_nodes(const cuda_graph *g, bool roots, void **out, size_t *n)
         found++;
     }
     for (size_t k = found; out && k < *n; k++) out[k] = NULL;
-    *n = found;
+    if (!out || found < *n) *n = found;
     return CU_OK;
 }
 
@@ -528,13 +557,16 @@ int pl_cudaGraphGetEdges(void *graph, void **from, void **to, void *data, size_t
     size_t found = 0;
     (void)data;
     if (!g || !n) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < g->n; k++)
-        for (size_t i = 0; i < g->node[k]->nbefore; i++, found++)
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 0; k < g->n; k++) {
+            if (!depends_directly(g->node[k], g->node[i])) continue;
             if (from && to && found < *n) {
-                from[found] = g->node[k]->before[i];
+                from[found] = g->node[i];
                 to[found] = g->node[k];
             }
-    *n = found;
+            found++;
+        }
+    if (!from || !to || found < *n) *n = found;
     return CU_OK;
 }
 
@@ -549,7 +581,7 @@ int pl_cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *
     (void)data;
     if (!x || !n) return CU_INVALID_VALUE;
     for (size_t k = 0; out && k < *n && k < x->nbefore; k++) out[k] = x->before[k];
-    *n = x->nbefore;
+    if (!out || x->nbefore < *n) *n = x->nbefore;
     return CU_OK;
 }
 
@@ -633,9 +665,39 @@ int pl_cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *para
     return pl_cudaGraphKernelNodeSetParams(cuda_in_exec(exec, node), params);
 }
 
+/* Only sets of one row can become others. */
 int pl_cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params)
 {
-    return pl_cudaGraphMemsetNodeSetParams(cuda_in_exec(exec, node), params);
+    const memset_params *p = params;
+    cuda_node *x = cuda_in_exec(exec, node);
+    if (!x || !p || x->op.kind != OP_SET || x->op.u.set.height > 1 || p->height > 1)
+        return CU_INVALID_VALUE;
+    return pl_cudaGraphMemsetNodeSetParams(x, params);
+}
+
+/* What kind of memory a side is. */
+static int place_of(const cuda_side *s)
+{
+    enum { HOST, DEVICE, ARRAY };
+    bool device = false;
+    if (s->array) return ARRAY;
+    return cuda_in_window((uintptr_t)s->p) || (cuda_bytes(s->p, 1, &device) && device) ? DEVICE
+                                                                                       : HOST;
+}
+
+static bool same_places(const cuda_copy *a, const cuda_copy *b)
+{
+    return place_of(&a->to) == place_of(&b->to) && place_of(&a->from) == place_of(&b->from);
+}
+
+/* A copy of an executable graph goes on between the same kinds of memory. */
+static int replace_copy(cuda_node *x, const cuda_copy *c)
+{
+    const cuda_op op = {.kind = OP_COPY, .u.copy = *c};
+    int error = cuda_check_copy(c);
+    if (!error && (!x || x->op.kind != OP_COPY || !same_places(&x->op.u.copy, c)))
+        error = CU_INVALID_VALUE;
+    return cuda_replace_op(x, &op, error);
 }
 
 int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params)
@@ -645,19 +707,22 @@ int pl_cudaGraphExecHostNodeSetParams(void *exec, void *node, const void *params
 
 int pl_cudaGraphExecMemcpyNodeSetParams(void *exec, void *node, const cuda_copy3d *p)
 {
-    return pl_cudaGraphMemcpyNodeSetParams(cuda_in_exec(exec, node), p);
+    cuda_copy c;
+    const int error = p ? cuda_convert3d(p, &c) : CU_INVALID_VALUE;
+    return error ? error : replace_copy(cuda_in_exec(exec, node), &c);
 }
 
 int pl_cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
                                           size_t bytes, int kind)
 {
-    return pl_cudaGraphMemcpyNodeSetParams1D(cuda_in_exec(exec, node), to, from, bytes, kind);
+    const cuda_copy c = cuda_line(to, from, bytes, kind);
+    return replace_copy(cuda_in_exec(exec, node), &c);
 }
 
 int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 {
     cuda_node *x = cuda_in_exec(exec, node);
-    if (!x) return CU_INVALID_VALUE;
+    if (!x || x->op.kind > OP_SET) return CU_INVALID_VALUE; /* kernels, copies and sets */
     x->disabled = !enabled;
     return CU_OK;
 }
@@ -665,26 +730,68 @@ int pl_cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled)
 int pl_cudaGraphNodeGetEnabled(void *exec, void *node, unsigned *enabled)
 {
     const cuda_node *x = cuda_in_exec(exec, node);
-    if (!x || !enabled) return CU_INVALID_VALUE;
+    if (!x || !enabled || x->op.kind > OP_SET) return CU_INVALID_VALUE;
     *enabled = !x->disabled;
     return CU_OK;
 }
 
 /* ---------------------------------------------------------------- executable graphs */
 
-int pl_cudaGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags)
+/* The bodies of a conditional node have work of the device only. */
+static bool bodies_are_good(const cuda_condition *c)
 {
+    for (unsigned i = 0; i < c->n; i++)
+        for (size_t k = 0; k < c->body[i]->n; k++) {
+            const cuda_op *op = &c->body[i]->node[k]->op;
+            if (op->kind > OP_EMPTY ? op->kind != OP_CONDITION : op->kind == OP_HOST) return false;
+            if (op->kind == OP_CONDITION && !bodies_are_good(op->u.condition)) return false;
+        }
+    return true;
+}
+
+/* Graphs that kernels launch have kernels, copies, sets and graphs of them. */
+static bool can_be_launched_by_kernels(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        if (op->kind > OP_EMPTY || op->kind == OP_HOST) return false;
+        if (op->kind == OP_GRAPH && !can_be_launched_by_kernels(op->u.graph)) return false;
+    }
+    return g->n != 0;
+}
+
+int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why)
+{
+    enum { FLAGS = 15, DEVICE_LAUNCH = 4, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
     cuda_graph *g = cuda_graph_of(graph);
-    if (!out || !g) return CU_INVALID_VALUE;
+    *why = 1; /* cudaGraphInstantiateError */
+    if (!out || !g || flags & ~(unsigned long long)FLAGS) return CU_INVALID_VALUE;
+    *why = INVALID_STRUCTURE;
     cuda_node **order = order_of(g);
     if (!order) return CU_INVALID_VALUE; /* a cycle */
     free(order);
+    *why = NODE_NOT_SUPPORTED;
+    for (size_t k = 0; k < g->n; k++)
+        if (g->node[k]->op.kind == OP_CONDITION && !bodies_are_good(g->node[k]->op.u.condition))
+            return CU_INVALID_VALUE;
+    if (flags & DEVICE_LAUNCH && !can_be_launched_by_kernels(g)) return CU_INVALID_VALUE;
+    const bool memory = cuda_has_memory_nodes(g);
+    if (memory && g->has_exec) return CU_NOT_SUPPORTED;
+    *why = 0;
     cuda_graph *exec = cuda_copy_graph(g);
     if (!exec) return CU_MEMORY_ALLOCATION;
     exec->exec = true;
     exec->flags = flags;
+    exec->source = memory ? g : NULL;
+    g->has_exec = memory;
     *out = exec;
     return CU_OK;
+}
+
+int pl_cudaGraphInstantiateWithFlags(void **out, void *graph, unsigned long long flags)
+{
+    int why;
+    return cuda_instantiate(out, graph, flags, &why);
 }
 
 int pl_cudaGraphInstantiate(void **out, void *graph, unsigned long long flags)
@@ -722,26 +829,45 @@ int pl_cudaGraphUpload(void *handle, void *stream)
                                     : CU_INVALID_HANDLE;
 }
 
-/* Why the executable graph cannot take the nodes of the other graph; 0: it can. */
-static int differs(const cuda_graph *exec, const cuda_graph *g)
+static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
+                        const cuda_node *b);
+
+/* Why the executable graph cannot take the nodes of the other graph; 0: it can. *at: the node of
+ * the other graph, or NULL: it is the whole. */
+static int differs(const cuda_graph *exec, const cuda_graph *g, void **at)
 {
+    *at = NULL;
     if (exec->n != g->n) return UPDATE_TOPOLOGY;
     for (size_t k = 0; k < g->n; k++) {
-        const cuda_node *a = exec->node[k], *b = g->node[k];
-        if (a->op.kind != b->op.kind) return UPDATE_TYPE;
-        if (a->nbefore != b->nbefore) return UPDATE_TOPOLOGY;
-        for (size_t i = 0; i < a->nbefore; i++) {
-            size_t x = 0, y = 0;
-            while (exec->node[x] != a->before[i]) x++;
-            while (g->node[y] != b->before[i]) y++;
-            if (x != y) return UPDATE_TOPOLOGY;
-        }
-        if (a->op.kind == OP_GRAPH) {
-            const int why = differs(a->op.u.graph, b->op.u.graph);
-            if (why) return why;
-        }
+        const int why = nodes_differ(exec, exec->node[k], g, g->node[k]);
+        if (!why) continue;
+        *at = g->node[k];
+        return why;
     }
     return 0;
+}
+
+static int nodes_differ(const cuda_graph *exec, const cuda_node *a, const cuda_graph *g,
+                        const cuda_node *b)
+{
+    void *inside;
+    if (a->op.kind != b->op.kind) return UPDATE_TYPE;
+    if (a->nbefore != b->nbefore) return UPDATE_TOPOLOGY;
+    for (size_t i = 0; i < a->nbefore; i++) {
+        size_t x = 0, y = 0;
+        while (exec->node[x] != a->before[i]) x++;
+        while (g->node[y] != b->before[i]) y++;
+        if (x != y) return UPDATE_TOPOLOGY;
+    }
+    if (a->op.kind == OP_COPY && !same_places(&a->op.u.copy, &b->op.u.copy))
+        return UPDATE_PARAMETERS;
+    return a->op.kind == OP_GRAPH ? differs(a->op.u.graph, b->op.u.graph, &inside) : 0;
+}
+
+int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g)
+{
+    void *at;
+    return differs(exec, g, &at) ? UPDATE_FAILURE : CU_OK;
 }
 
 static int update(cuda_graph *exec, const cuda_graph *g)
@@ -760,10 +886,12 @@ int pl_cudaGraphExecUpdate_11(void *handle, void *graph, void **node, int *resul
 {
     cuda_graph *exec = cuda_exec_of(handle);
     const cuda_graph *g = cuda_graph_of(graph);
-    if (!exec || !g || !result) return CU_INVALID_VALUE;
-    if (node) *node = NULL;
-    *result = differs(exec, g);
-    return *result ? UPDATE_FAILURE : update(exec, g);
+    void *at;
+    if (!exec || !g) return CU_INVALID_VALUE;
+    const int why = differs(exec, g, &at);
+    if (node) *node = at;
+    if (result) *result = why;
+    return why ? UPDATE_FAILURE : update(exec, g);
 }
 
 int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
@@ -772,7 +900,7 @@ int pl_cudaGraphExecUpdate(void *handle, void *graph, void *info)
         int result;
         void *node, *from;
     } *out = info;
-    if (!out) return CU_INVALID_VALUE;
+    if (!out) return pl_cudaGraphExecUpdate_11(handle, graph, NULL, NULL);
     out->from = NULL;
     return pl_cudaGraphExecUpdate_11(handle, graph, &out->node, &out->result);
 }
@@ -821,9 +949,18 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
     cuda_node *x = NULL;
     cuda_tail *t = tail_of(s);
     cuda_op owned = *op;
+    uint32_t blocks;
     if (s->capture->invalid || !t) {
         drop_op(&owned);
         return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
+    }
+    if (op->kind == OP_KERNEL) {
+        const int bad = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
+        if (bad) {
+            s->capture->invalid = true;
+            drop_op(&owned);
+            return bad;
+        }
     }
     const int error = add_node(s->capture->graph, op, t->node, t->n, &x);
     t->n = 0;
@@ -837,13 +974,17 @@ int cuda_capture_record(cuda_stream *s, cuda_event *e)
     const cuda_tail *from = tail_of(s);
     if (!t || !from || !join(t, from)) return CU_MEMORY_ALLOCATION;
     e->capture = s->capture;
+    e->captured = true;
     return CU_OK;
 }
 
 int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
 {
-    if (s->capture && s->capture != e->capture)
+    if (s->capture && s->capture != e->capture) {
+        s->capture->invalid = true;
+        if (e->capture) e->capture->invalid = true;
         return e->capture ? CAPTURE_MERGE : CAPTURE_ISOLATION;
+    }
     if (!s->capture) drop_tail(s);
     s->capture = e->capture;
     cuda_tail *t = tail_of(s);
@@ -854,12 +995,12 @@ int cuda_capture_wait(cuda_stream *s, const cuda_event *e)
 /* Does the capture of the stream not allow such a call? */
 static bool forbids(const cuda_stream *s, cuda_unsafe what)
 {
-    enum { THREAD_LOCAL = 1, RELAXED = 2, NON_BLOCKING = 1 };
+    enum { THREAD_LOCAL = 1, NON_BLOCKING = 1 };
     const cuda_capture *c = s->capture;
     if (!c || s->device != cuda_self.device) return false;
     if (what == CUDA_WAITS_FOR_DEVICE) return true;
     if (what == CUDA_IN_LEGACY_STREAM) return !(s->flags & NON_BLOCKING);
-    return c->mode != RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
+    return c->mode != CAPTURE_RELAXED && (c->mode != THREAD_LOCAL || c->thread == &cuda_self);
 }
 
 int cuda_capture_allows(cuda_unsafe what)
@@ -870,7 +1011,7 @@ int cuda_capture_allows(cuda_unsafe what)
         const cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
         if (!s || !forbids(s, what)) continue;
         s->capture->invalid = true;
-        error = what == CUDA_IN_LEGACY_STREAM ? CAPTURE_IMPLICIT : CAPTURE_UNSUPPORTED;
+        error = what == CUDA_IN_LEGACY_STREAM ? CAPTURE_IMPLICIT : CU_CAPTURE_UNSUPPORTED;
     }
     return error;
 }
@@ -878,14 +1019,14 @@ int cuda_capture_allows(cuda_unsafe what)
 int cuda_capture_event(const cuda_event *e)
 {
     e->capture->invalid = true;
-    return CAPTURED_EVENT;
+    return CU_CAPTURED_EVENT;
 }
 
 int cuda_capture_broken(cuda_stream *s)
 {
     if (s->capture->invalid) return CAPTURE_INVALIDATED;
     s->capture->invalid = true;
-    return CAPTURE_UNSUPPORTED;
+    return CU_CAPTURE_UNSUPPORTED;
 }
 
 /* Captures into a graph of the program, or (NULL) into a new one. */
@@ -894,8 +1035,8 @@ static int begin_capture(void *stream, int mode, cuda_graph *into, void *const *
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (mode < 0 || mode > 2) return CU_INVALID_VALUE;
-    if (s == &cuda.device[s->device].legacy) return CAPTURE_UNSUPPORTED;
-    if (s->capture) return 401; /* cudaErrorIllegalState */
+    if (s == &cuda.device[s->device].legacy) return CU_CAPTURE_UNSUPPORTED;
+    if (s->capture) return CU_ILLEGAL_STATE;
     cuda_capture *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (cuda_capture){.graph = into ? into : cuda_new_graph(),
@@ -937,7 +1078,7 @@ int pl_cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void
     cuda_stream *s = cuda_stream_of(stream);
     (void)data;
     if (!s) return CU_INVALID_HANDLE;
-    if (!s->capture) return 401;
+    if (!s->capture) return CU_ILLEGAL_STATE;
     cuda_tail *t = tail_of(s);
     if (flags > 1 || (n && !node)) return CU_INVALID_VALUE;
     if (!t) return CU_MEMORY_ALLOCATION;
@@ -989,11 +1130,16 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (graph) *graph = NULL;
-    if (!s->capture) return 401;
+    if (!s->capture) return CU_ILLEGAL_STATE;
     if (!graph && !s->capture->given) return CU_INVALID_VALUE;
     cuda_capture *c = s->capture;
     int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
-    if (!error && c->origin != s) return CAPTURE_UNMATCHED;
+    if (!error && c->origin != s) {
+        c->invalid = true;
+        return CAPTURE_UNMATCHED;
+    }
+    if (!error && c->mode != CAPTURE_RELAXED && c->thread != &cuda_self)
+        error = CAPTURE_WRONG_THREAD;
     if (!error && !all_joined(c)) error = CAPTURE_UNJOINED;
     if (error && !c->given)
         cuda_free_graph(c->graph);

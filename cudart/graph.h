@@ -40,6 +40,9 @@ typedef struct cuda_graph {
     cuda_node **node; /* in the order of their making; owned */
     size_t n, cap;
     bool exec;
+    bool owned;                       /* by a node */
+    bool has_exec;                    /* it has memory nodes, and an executable graph */
+    struct cuda_graph *source;        /* of an executable graph: with memory nodes; or NULL */
     uint64_t flags;                   /* of the instantiation */
     struct cuda_user_reference *user; /* user objects that it holds; owned */
 } cuda_graph;
@@ -87,6 +90,10 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error);
 cuda_node *cuda_in_exec(void *exec, void *node);
 int cuda_kernel_op(const kernel_params *p, cuda_op *op);
 int cuda_set_op(const memset_params *p, cuda_op *op);
+/* *why: cudaGraphInstantiateResult. */
+int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why);
+/* CU_OK when the executable graph can take the nodes of the other. */
+int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g);
 int cuda_run_graph(cuda_stream *s, cuda_graph *g);
 
 /* graph_nodes.c */
@@ -98,10 +105,15 @@ void cuda_keep_user_objects(cuda_graph *copy, const cuda_graph *from);
 void cuda_drop_user_objects(cuda_graph *g);
 
 /* graph_memory.c */
-/* The op that allocates, and the one that frees memory of a graph. */
-int cuda_graph_memory_op(size_t bytes, cuda_op *op);
-int cuda_graph_memory_free_op(const void *p, cuda_op *op);
+/* The op that allocates memory of a graph behind these nodes, and the one that frees it. */
+int cuda_graph_memory_op(const cuda_graph *g, void *const *before, size_t n, size_t bytes,
+                         cuda_op *op);
+int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op);
 int cuda_graph_memory_execute(const cuda_op *op);
+/* The graph, or one in it, has nodes that allocate or free. */
+bool cuda_has_memory_nodes(const cuda_graph *g);
+/* A graph is launched: there is memory for all that it has at once. */
+void cuda_graph_memory_launch(const cuda_graph *g);
 /* Whether a graph will have memory there. */
 bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes);
 /* A node that named it is gone. */

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CHUNK = 32 << 20 }; /* in which the device gets memory for graphs */
+
 static cuda_table memories; /* by address: cuda_graph_memory */
-static uint64_t reserved, reserved_high, used_high;
+static uint64_t held, held_high,
+    used_high; /* bytes; what is not used is kept for the next launch */
 
 /* Bytes that graphs have allocated and nobody has freed. */
-static uint64_t used_bytes(void)
+static uint64_t live_bytes(void)
 {
     uint64_t sum = 0;
     for (size_t k = 0; k < memories.cap; k++) {
@@ -19,9 +22,47 @@ static uint64_t used_bytes(void)
     return sum;
 }
 
-int cuda_graph_memory_op(size_t bytes, cuda_op *op)
+/* How many nodes of the graph allocate this memory, or free it. */
+static size_t count(const cuda_graph *g, cuda_op_kind kind, const cuda_graph_memory *m)
 {
-    cuda_graph_memory *m = calloc(1, sizeof *m);
+    size_t n = 0;
+    for (size_t k = 0; k < g->n; k++)
+        n += g->node[k]->op.kind == kind && g->node[k]->op.u.memory == m;
+    return n;
+}
+
+static bool leads_to(const cuda_node *from, const cuda_node *to)
+{
+    if (from == to) return true;
+    for (size_t k = 0; k < to->nbefore; k++)
+        if (leads_to(from, to->before[k])) return true;
+    return false;
+}
+
+/* Memory that other nodes of the graph have freed before; NULL: none of that size. */
+static cuda_graph_memory *freed_before(const cuda_graph *g, void *const *before, size_t n,
+                                       size_t bytes)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_node *x = g->node[k];
+        cuda_graph_memory *m = x->op.kind == OP_FREE ? x->op.u.memory : NULL;
+        if (!m || m->size != bytes || count(g, OP_ALLOC, m) != count(g, OP_FREE, m)) continue;
+        for (size_t i = 0; i < n; i++)
+            if (leads_to(x, before[i])) return m;
+    }
+    return NULL;
+}
+
+int cuda_graph_memory_op(const cuda_graph *g, void *const *before, size_t n, size_t bytes,
+                         cuda_op *op)
+{
+    cuda_graph_memory *m = freed_before(g, before, n, bytes);
+    if (m) {
+        m->refs++;
+        *op = (cuda_op){.kind = OP_ALLOC, .u.memory = m};
+        return CU_OK;
+    }
+    m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
     *m = (cuda_graph_memory){.size = bytes, .refs = 1};
     if (bytes && bytes <= cuda_device_bytes()) m->address = cuda_reserve_addresses(bytes);
@@ -29,8 +70,6 @@ int cuda_graph_memory_op(size_t bytes, cuda_op *op)
         free(m);
         return bytes ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
     }
-    reserved += bytes;
-    if (reserved > reserved_high) reserved_high = reserved;
     *op = (cuda_op){.kind = OP_ALLOC, .u.memory = m};
     return CU_OK;
 }
@@ -39,16 +78,17 @@ void cuda_graph_memory_drop(cuda_graph_memory *m)
 {
     if (--m->refs) return;
     cuda_table_remove(&memories, (void *)(uintptr_t)m->address);
-    reserved -= m->size;
     /* Memory that is still there is the program's to free. */
     if (!cuda_alloc_find(m->address)) cuda_return_addresses(m->address, m->size);
     free(m);
 }
 
-int cuda_graph_memory_free_op(const void *p, cuda_op *op)
+/* Memory of another graph may be freed, memory of this one only once. */
+int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op)
 {
     cuda_graph_memory *m = p ? cuda_table_get(&memories, p) : NULL;
-    if (!m) return CU_INVALID_VALUE;
+    const size_t made = m ? count(g, OP_ALLOC, m) : 0, freed = m ? count(g, OP_FREE, m) : 0;
+    if (!m || (made && freed >= made)) return CU_INVALID_VALUE;
     m->refs++;
     *op = (cuda_op){.kind = OP_FREE, .u.memory = m};
     return CU_OK;
@@ -59,10 +99,8 @@ int cuda_graph_memory_execute(const cuda_op *op)
     const cuda_graph_memory *m = op->u.memory;
     const bool there = cuda_alloc_find(m->address) != NULL;
     if (there == (op->kind == OP_ALLOC)) return CU_INVALID_VALUE;
-    const int error = there ? cuda_release(m->address, 1u << MEMORY_DEVICE)
-                            : cuda_alloc_at(m->address, m->size, cuda_self.device);
-    if (!error && used_bytes() > used_high) used_high = used_bytes();
-    return error;
+    return there ? cuda_release(m->address, 1u << MEMORY_DEVICE)
+                 : cuda_alloc_at(m->address, m->size, cuda_self.device);
 }
 
 void cuda_graph_memory_free_all(const cuda_graph *g)
@@ -74,17 +112,47 @@ void cuda_graph_memory_free_all(const cuda_graph *g)
     }
 }
 
+bool cuda_has_memory_nodes(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        if (op->kind == OP_ALLOC || op->kind == OP_FREE) return true;
+        if (op->kind == OP_GRAPH && cuda_has_memory_nodes(op->u.graph)) return true;
+    }
+    return false;
+}
+
+static void hold(uint64_t bytes)
+{
+    held = cuda_round_up(bytes, CHUNK);
+    if (held > held_high) held_high = held;
+    if (held > used_high) used_high = held;
+}
+
+void cuda_graph_memory_launch(const cuda_graph *g)
+{
+    uint64_t bytes = live_bytes();
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        bool first = op->kind == OP_ALLOC && !cuda_alloc_find(op->u.memory->address);
+        for (size_t i = 0; first && i < k; i++)
+            first = g->node[i]->op.kind != OP_ALLOC || g->node[i]->op.u.memory != op->u.memory;
+        if (first) bytes += op->u.memory->size;
+    }
+    if (cuda_round_up(bytes, CHUNK) > held) hold(bytes);
+}
+
 int pl_cudaDeviceGraphMemTrim(int device)
 {
-    if (device) return CU_INVALID_DEVICE;
-    reserved_high = reserved;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    hold(live_bytes());
     return CU_OK;
 }
 
 int pl_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
 {
-    const uint64_t now = used_bytes(), is[] = {now, used_high, now, reserved_high};
-    if (device) return CU_INVALID_DEVICE;
+    const uint64_t is[] = {held, used_high, held, held_high};
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!value || attribute < 0 || attribute > 3) return CU_INVALID_VALUE;
     memcpy(value, &is[attribute], sizeof *is);
     return CU_OK;
@@ -94,14 +162,11 @@ int pl_cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value)
 int pl_cudaDeviceSetGraphMemAttribute(int device, int attribute, void *value)
 {
     uint64_t zero;
-    if (device) return CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     if (!value || (attribute != 1 && attribute != 3)) return CU_INVALID_VALUE;
     memcpy(&zero, value, sizeof zero);
     if (zero) return CU_INVALID_VALUE;
-    if (attribute == 1)
-        used_high = used_bytes();
-    else
-        reserved_high = reserved;
+    *(attribute == 1 ? &used_high : &held_high) = held;
     return CU_OK;
 }
 

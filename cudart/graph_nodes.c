@@ -55,7 +55,7 @@ _Static_assert(sizeof(node_params) == 256, "layout of CUDA 13");
 int cuda_capture_free(cuda_stream *s, void *p)
 {
     cuda_op op;
-    const int error = cuda_graph_memory_free_op(p, &op);
+    const int error = cuda_graph_memory_free_op(s->capture->graph, p, &op);
     return error ? error : cuda_submit(s, &op);
 }
 
@@ -64,8 +64,9 @@ int pl_cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, si
 {
     alloc_params *p = params;
     cuda_op op;
-    if (!p) return CU_INVALID_VALUE;
-    const int error = cuda_graph_memory_op(p->bytes, &op);
+    const cuda_graph *g = cuda_graph_of(graph);
+    if (!p || !g || (nbefore && !before)) return CU_INVALID_VALUE;
+    const int error = cuda_graph_memory_op(g, before, nbefore, p->bytes, &op);
     if (error) return error;
     p->p = (void *)(uintptr_t)op.u.memory->address;
     return cuda_add_node(out, graph, before, nbefore, &op);
@@ -75,7 +76,8 @@ int pl_cudaGraphAddMemFreeNode(void **out, void *graph, void *const *before, siz
                                void *p)
 {
     cuda_op op;
-    const int error = cuda_graph_memory_free_op(p, &op);
+    const cuda_graph *g = cuda_graph_of(graph);
+    const int error = g ? cuda_graph_memory_free_op(g, p, &op) : CU_INVALID_VALUE;
     return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
@@ -105,6 +107,8 @@ int pl_cudaGraphMemFreeNodeGetParams(void *node, void *out)
 typedef struct condition_handle {
     unsigned value;
     bool assign; /* the value at the beginning of each launch */
+    const void *graph;
+    bool used; /* by a node */
 } condition_handle;
 
 static cuda_table handles; /* by number */
@@ -118,7 +122,7 @@ int pl_cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned val
         free(h);
         return CU_MEMORY_ALLOCATION;
     }
-    *h = (condition_handle){value, flags != 0};
+    *h = (condition_handle){value, flags != 0, graph, false};
     *out = number;
     return CU_OK;
 }
@@ -159,11 +163,13 @@ int cuda_run_condition(cuda_stream *s, const cuda_condition *c)
     return CU_INVALID_VALUE;
 }
 
-static int condition_op(condition_params *p, cuda_op *op)
+/* The handle is of this graph, and of no other node yet. */
+static int condition_op(condition_params *p, const cuda_graph *g, cuda_op *op)
 {
+    condition_handle *h = cuda_table_get(&handles, (void *)(uintptr_t)p->handle);
     if (!p->n || p->kind < 0 || p->kind > CONDITION_SWITCH ||
-        (p->kind == CONDITION_WHILE && p->n != 1) || (p->kind == CONDITION_IF && p->n > 2) ||
-        !cuda_table_get(&handles, (void *)(uintptr_t)p->handle))
+        (p->kind == CONDITION_WHILE && p->n != 1) || (p->kind == CONDITION_IF && p->n > 2) || !h ||
+        h->used || h->graph != g)
         return CU_INVALID_VALUE;
     cuda_condition *c = calloc(1, sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
@@ -177,6 +183,7 @@ static int condition_op(condition_params *p, cuda_op *op)
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
+    h->used = true;
     p->out = (void **)(void *)c->body;
     *op = (cuda_op){.kind = OP_CONDITION, .u.condition = c};
     return CU_OK;
@@ -207,10 +214,11 @@ static int child_op(const child_params *p, cuda_op *op)
     return op->u.graph ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
-static int op_of(node_params *p, cuda_op *op)
+/* What the new node of a graph does, behind these nodes; graph: NULL when one changes. */
+static int op_of(node_params *p, const cuda_graph *g, void *const *before, size_t n, cuda_op *op)
 {
     int error = CU_OK;
-    if (!p) return CU_INVALID_VALUE;
+    if (!p || p->reserved[0] || p->reserved[1] || p->reserved[2]) return CU_INVALID_VALUE;
     switch (p->kind) {
     case OP_KERNEL: return cuda_kernel_op(&p->u.kernel, op);
     case OP_COPY: return copy_op(&p->u.copy.copy, op);
@@ -223,12 +231,14 @@ static int op_of(node_params *p, cuda_op *op)
     case OP_WAIT:
     case OP_RECORD: return event_op(p->kind, p->u.event, op);
     case OP_ALLOC:
-        error = cuda_graph_memory_op(p->u.alloc.bytes, op);
+        error = g ? cuda_graph_memory_op(g, before, n, p->u.alloc.bytes, op) : CU_INVALID_VALUE;
         if (!error) p->u.alloc.p = (void *)(uintptr_t)op->u.memory->address;
         return error;
-    case OP_FREE: return cuda_graph_memory_free_op(p->u.freed, op);
-    case OP_CONDITION: return condition_op(&p->u.condition, op);
-    default: return CU_NOT_SUPPORTED;
+    case OP_FREE: return g ? cuda_graph_memory_free_op(g, p->u.freed, op) : CU_INVALID_VALUE;
+    case OP_CONDITION: return condition_op(&p->u.condition, g, op);
+    case OP_SIGNAL_SEMAPHORE:
+    case OP_WAIT_SEMAPHORE: return CU_NOT_SUPPORTED;
+    default: return CU_INVALID_VALUE;
     }
 }
 
@@ -237,7 +247,9 @@ int pl_cudaGraphAddNode(void **out, void *graph, void *const *before, const void
 {
     cuda_op op;
     (void)data;
-    const int error = op_of(params, &op);
+    const cuda_graph *g = cuda_graph_of(graph);
+    if (!g || (nbefore && !before)) return CU_INVALID_VALUE;
+    const int error = op_of(params, g, before, nbefore, &op);
     return error ? error : cuda_add_node(out, graph, before, nbefore, &op);
 }
 
@@ -253,7 +265,7 @@ int pl_cudaGraphNodeSetParams(void *node, void *params)
     const node_params *p = params;
     if (p && (p->kind == OP_ALLOC || p->kind == OP_FREE || p->kind == OP_CONDITION))
         return CU_NOT_SUPPORTED;
-    const int error = op_of(params, &op);
+    const int error = op_of(params, NULL, NULL, 0, &op);
     return cuda_replace_op(node, &op, error);
 }
 
@@ -265,9 +277,13 @@ int pl_cudaGraphExecNodeSetParams(void *exec, void *node, void *params)
 int pl_cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
 {
     const child_params p = {.graph = child};
+    cuda_node *x = cuda_in_exec(exec, node);
+    const cuda_graph *g = cuda_graph_of(child);
     cuda_op op;
-    const int error = child_op(&p, &op);
-    return cuda_replace_op(cuda_in_exec(exec, node), &op, error);
+    if (!x || x->op.kind != OP_GRAPH || !g) return CU_INVALID_VALUE;
+    int error = cuda_same_topology(x->op.u.graph, g);
+    if (!error) error = child_op(&p, &op);
+    return cuda_replace_op(x, &op, error);
 }
 
 static int at_symbol(const void *symbol, size_t bytes, size_t offset, void **p)
@@ -449,7 +465,7 @@ int pl_cudaGraphNodeGetDependentNodes(void *node, void **out, void *data, size_t
             found++;
         }
     for (size_t k = found; out && k < *n; k++) out[k] = NULL;
-    *n = found;
+    if (!out || found < *n) *n = found;
     return CU_OK;
 }
 
@@ -467,9 +483,7 @@ int pl_cudaGraphInstantiateWithParams(void **out, void *graph, void *params)
     } *p = params;
     if (!p) return CU_INVALID_VALUE;
     p->node = NULL;
-    const int error = pl_cudaGraphInstantiateWithFlags(out, graph, p->flags);
-    p->result = error != 0; /* cudaGraphInstantiateError */
-    return error;
+    return cuda_instantiate(out, graph, p->flags, &p->result);
 }
 
 int pl_cudaGraphExecGetFlags(void *exec, unsigned long long *flags)
@@ -489,7 +503,7 @@ int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
     (void)flags;
     if (!g || !path) return CU_INVALID_VALUE;
     FILE *f = fopen(path, "w");
-    if (!f) return CU_FILE_NOT_FOUND;
+    if (!f) return CU_OPERATING_SYSTEM;
     fputs("digraph graph_1 {\n", f);
     for (size_t k = 0; k < g->n; k++) {
         cuda_node *x = g->node[k];

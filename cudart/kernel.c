@@ -11,7 +11,10 @@ enum {
     CLUSTER_DEPTH = 13,
     NON_PORTABLE_CLUSTER = 14,
     CLUSTER_POLICY = 15,
-    SHARED_DEFAULT = 48 << 10
+    SHARED_DEFAULT = 48 << 10,
+    SHARED_GRAIN = 128,
+    CLUSTER_PORTABLE = 8,
+    CLUSTER_MOST = 16
 };
 
 static uint64_t shared_most(void)
@@ -36,6 +39,12 @@ static uint32_t most_threads(const cuda_function *f)
     return n;
 }
 
+/* What the kernel says of its clusters, else what the program has said. */
+static unsigned cluster_of(const cuda_function *f, int k)
+{
+    return f->info.reqcluster[0] ? f->info.reqcluster[k] : f->cluster[k];
+}
+
 int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
 {
     cuda_function *f;
@@ -55,9 +64,11 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
                                       f->max_dynamic_shared >= 0 ? f->max_dynamic_shared : most,
                                   .carveout = f->carveout,
                                   .cluster_must_be_set = k->reqcluster[0] != 0,
-                                  .cluster_width = (int)k->reqcluster[0],
-                                  .cluster_height = (int)k->reqcluster[1],
-                                  .cluster_depth = (int)k->reqcluster[2]};
+                                  .cluster_width = (int)cluster_of(f, 0),
+                                  .cluster_height = (int)cluster_of(f, 1),
+                                  .cluster_depth = (int)cluster_of(f, 2),
+                                  .cluster_policy = f->cluster_policy,
+                                  .nonportable_cluster = f->nonportable_cluster};
     return CU_OK;
 }
 
@@ -79,10 +90,25 @@ int pl_cudaFuncSetAttribute(const void *function, int attribute, int value)
     case CLUSTER_WIDTH:
     case CLUSTER_HEIGHT:
     case CLUSTER_DEPTH:
+        if (value < 0) return CU_INVALID_VALUE;
+        f->cluster[attribute - CLUSTER_WIDTH] = (unsigned)value;
+        return CU_OK;
     case NON_PORTABLE_CLUSTER:
-    case CLUSTER_POLICY: return value < 0 ? CU_INVALID_VALUE : CU_OK;
+        if (value < 0) return CU_INVALID_VALUE;
+        f->nonportable_cluster = value != 0;
+        return CU_OK;
+    case CLUSTER_POLICY:
+        if (value < 0) return CU_INVALID_VALUE;
+        f->cluster_policy = value;
+        return CU_OK;
     default: return CU_INVALID_VALUE;
     }
+}
+
+int pl_cudaKernelSetAttributeForDevice(const void *kernel, int attribute, int value, int device)
+{
+    return cuda_is_device(device) ? pl_cudaFuncSetAttribute(kernel, attribute, value)
+                                  : CU_INVALID_DEVICE;
 }
 
 int pl_cudaFuncSetCacheConfig(const void *function, int config)
@@ -118,6 +144,13 @@ int pl_cudaFuncGetParamInfo(const void *function, size_t k, size_t *offset, size
 
 /* ---------------------------------------------------------------- occupancy */
 
+/* Dynamic shared memory that a launch may ask for. */
+static uint64_t dynamic_most(const cuda_function *f)
+{
+    const uint64_t most = SHARED_DEFAULT - f->info.static_shared;
+    return f->max_dynamic_shared >= 0 ? (uint64_t)f->max_dynamic_shared : most;
+}
+
 int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
                                                               int threads, size_t shared,
                                                               unsigned flags)
@@ -128,7 +161,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     const int error = cuda_function_of(function, &f);
     if (error) return error;
     *blocks = 0;
-    if ((uint32_t)threads > 1024 || shared + f->info.static_shared > shared_most()) return CU_OK;
+    if ((uint32_t)threads > 1024 || shared > dynamic_most(f)) return CU_OK;
     if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
@@ -143,24 +176,21 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *fu
                                                                      shared, 0);
 }
 
-/* The largest amount with which as many blocks still fit. */
+/* The part of a multiprocessor's shared memory that each of so many blocks can have. */
 int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks,
                                                  int threads)
 {
-    size_t lo = 0, hi = shared_most();
+    cuda_function *f;
     int fit = 0;
+    double all = 0;
     if (!shared || blocks < 1) return CU_INVALID_VALUE;
-    while (lo < hi) {
-        const size_t mid = (lo + hi + 1) / 2;
-        const int error =
-            pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, function, threads, mid);
-        if (error) return error;
-        if (fit >= blocks)
-            lo = mid;
-        else
-            hi = mid - 1;
-    }
-    *shared = lo;
+    int error = cuda_function_of(function, &f);
+    if (!error) error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, f, threads, 0);
+    if (error || fit < blocks) return error ? error : CU_INVALID_VALUE;
+    pl_gpu_value(cuda_here()->gpu, "shared.per_sm", "B", &all);
+    const uint64_t part = (uint64_t)all / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
+                   rest = part > f->info.static_shared ? part - f->info.static_shared : 0;
+    *shared = rest < dynamic_most(f) ? rest : dynamic_most(f);
     return CU_OK;
 }
 
@@ -180,20 +210,26 @@ int pl_cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_l
 {
     unsigned size = 1;
     if (!n || !c) return CU_INVALID_VALUE;
-    for (unsigned k = 0; k < c->attributes; k++)
-        if (c->attribute[k].id == ATTRIBUTE_CLUSTER)
-            size = c->attribute[k].value.cluster[0] * c->attribute[k].value.cluster[1] *
-                   c->attribute[k].value.cluster[2];
-    return clusters(n, function, c, size);
+    for (unsigned k = 0; k < c->attributes; k++) {
+        const unsigned *v = c->attribute[k].value.cluster;
+        if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
+        if (!v[0] || !v[1] || !v[2] || c->grid.x % v[0] || c->grid.y % v[1] || c->grid.z % v[2])
+            return CU_INVALID_CLUSTER;
+        size = v[0] * v[1] * v[2];
+    }
+    return clusters(n, function, c, size > CLUSTER_MOST ? 0 : size);
 }
 
 int pl_cudaOccupancyMaxPotentialClusterSize(int *size, const void *function,
                                             const cuda_launch_config *c)
 {
+    cuda_function *f;
     if (!size || !c) return CU_INVALID_VALUE;
-    for (*size = 8; *size > 1; *size /= 2) {
+    int error = cuda_function_of(function, &f);
+    if (error) return error;
+    for (*size = f->nonportable_cluster ? CLUSTER_MOST : CLUSTER_PORTABLE; *size > 1; *size /= 2) {
         int n;
-        const int error = clusters(&n, function, c, (unsigned)*size);
+        error = clusters(&n, function, c, (unsigned)*size);
         if (error) return error;
         if (n) break;
     }

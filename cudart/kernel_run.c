@@ -45,7 +45,7 @@ static double value(const char *key, const char *unit)
 }
 
 /* What the driver refuses before anything runs, by its numbers (H200, probes host.launch). */
-static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
+int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
 {
     const uint64_t threads = (uint64_t)l->block.x * l->block.y * l->block.z;
     const uint32_t *c = l->cluster[0] ? l->cluster : f->info.reqcluster;
@@ -60,12 +60,13 @@ static int check(const cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     const uint32_t *max = f->info.maxntid;
     if (max[0] && threads > (uint64_t)max[0] * (max[1] ? max[1] : 1) * (max[2] ? max[2] : 1))
         return CU_INVALID_VALUE;
-    if (cluster &&
-        (cluster > 2 * MOST_PORTABLE || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
-        return 912;
+    const uint64_t room = f->nonportable_cluster ? 2 * MOST_PORTABLE : MOST_PORTABLE;
+    if (l->clustered && !cluster) return CU_INVALID_CLUSTER;
+    if (cluster && (cluster > room || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
+        return CU_INVALID_CLUSTER;
     if (l->cluster[0] && f->info.reqcluster[0] &&
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
-        return 912;
+        return CU_INVALID_CLUSTER;
     pl_occupancy_info o;
     if (pl_gpu_occupancy(cuda_here()->gpu, (uint32_t)threads, f->info.registers,
                          f->info.static_shared + l->shared, f->info.barriers, &o) != PL_OK)
@@ -211,7 +212,7 @@ bool cuda_found_errors(void)
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params)
 {
     uint32_t blocks = 1;
-    int error = check(f, l, &blocks);
+    int error = cuda_check_launch(f, l, &blocks);
     if (error) return error;
     pl_module *m = cuda_loaded(f->module);
     pl_launch launch = launch_of(f, l, params);

@@ -61,14 +61,53 @@ int pl_cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, 
     return launch(function, &l, args, stream);
 }
 
+/* cudaAccessPolicyWindow */
+typedef struct policy_window {
+    void *base;
+    size_t bytes;
+    float ratio;
+    int hit, miss;
+} policy_window;
+
+int cuda_check_window(const void *value)
+{
+    enum { PERSISTING = 2, MAX_WINDOW = 109 }; /* cudaAccessProperty, cudaDeviceAttr */
+    policy_window w;
+    int most = 0;
+    memcpy(&w, value, sizeof w);
+    pl_cudaDeviceGetAttribute(&most, MAX_WINDOW, cuda_self.device);
+    return !(w.ratio >= 0 && w.ratio <= 1) || w.miss == PERSISTING || w.bytes > (size_t)most
+               ? CU_INVALID_VALUE
+               : CU_OK;
+}
+
+/* *event: that the launch records; or it stays as it is. */
+static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, void **event)
+{
+    switch (a->id) {
+    case ATTRIBUTE_COOPERATIVE: l->cooperative = a->value.number != 0; return CU_OK;
+    case ATTRIBUTE_CLUSTER:
+        l->clustered = true;
+        memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
+        return CU_OK;
+    case ATTRIBUTE_ACCESS_POLICY: return cuda_check_window(a->value.bytes);
+    case ATTRIBUTE_EVENT:
+    case ATTRIBUTE_COMPLETION_EVENT:
+        memcpy(event, a->value.bytes, sizeof *event);
+        return cuda_table_get(&cuda.events, *event) ? CU_OK : CU_INVALID_HANDLE;
+    default: return a->id < 0 || a->id > LAST_ATTRIBUTE ? CU_INVALID_VALUE : CU_OK;
+    }
+}
+
 int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args)
 {
     if (!c) return CU_INVALID_VALUE;
     cuda_launch l = {.grid = c->grid, .block = c->block, .shared = c->shared};
+    void *event = NULL;
     for (unsigned k = 0; k < c->attributes; k++) {
-        const cuda_launch_attribute *a = &c->attribute[k];
-        if (a->id == ATTRIBUTE_COOPERATIVE) l.cooperative = a->value.number != 0;
-        if (a->id == ATTRIBUTE_CLUSTER) memcpy(l.cluster, a->value.cluster, sizeof l.cluster);
+        const int error = take_attribute(&c->attribute[k], &l, &event);
+        if (error) return error;
     }
-    return launch(function, &l, args, c->stream);
+    const int error = launch(function, &l, args, c->stream);
+    return error || !event ? error : pl_cudaEventRecord(event, c->stream);
 }

@@ -23,6 +23,7 @@ int pl_cudaFree(void *p)
     cuda_wait(NULL);
     cuda_flush();
     if (!p) return CU_OK;
+    if (cuda_is_imported(p)) return CU_INVALID_VALUE;
     cuda_clock_alloc(true);
     return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE | 1u << MEMORY_MANAGED);
 }
@@ -69,7 +70,9 @@ int pl_cudaFreeHost(void *p)
 
 int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
 {
-    if (!p || !size || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
+    if (!p || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
+    *p = NULL;
+    if (!size) return CU_OK;
     if (size > cuda_device_bytes()) return CU_MEMORY_ALLOCATION;
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
@@ -85,6 +88,8 @@ int pl_cudaHostRegister(void *p, size_t size, unsigned flags)
                           .reach = CUDA_ALL_DEVICES,
                           .flags = flags,
                           .registered = true};
+    const cuda_alloc *there = cuda_alloc_find((uintptr_t)p);
+    if (there && !there->registered) return CU_INVALID_VALUE;
     if (!cuda_readable_beyond((uintptr_t)p + size)) return CU_NOT_SUPPORTED;
     return cuda_publish(&a);
 }
@@ -93,7 +98,8 @@ int pl_cudaHostUnregister(void *p)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!p) return CU_INVALID_VALUE;
-    if (!a || !a->registered || a->address != (uintptr_t)p) return CU_NOT_REGISTERED;
+    if (!a) return CU_NOT_REGISTERED;
+    if (!a->registered || a->address != (uintptr_t)p) return CU_INVALID_VALUE;
     return cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
 }
 
@@ -136,7 +142,7 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
 
 /* ---- memory that moves between host and device: here it never does ---- */
 
-static bool managed(const void *p, size_t bytes)
+bool cuda_is_managed(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->type != MEMORY_MANAGED)
@@ -149,7 +155,7 @@ int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsi
 {
     (void)location;
     if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
-    return flags == 0 && managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
+    return flags == 0 && cuda_is_managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
 }
 
 int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *stream)
@@ -161,7 +167,7 @@ int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *st
 int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
 {
     (void)location;
-    return advice >= 1 && advice <= 6 && managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
+    return advice >= 1 && advice <= 6 && cuda_is_managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
 }
 
 int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
@@ -187,6 +193,7 @@ int pl_cudaDeviceReset(void)
     for (int d = 0; d < cuda.devices; d++)
         cuda_reach_all(d, cuda_self.device, d == cuda_self.device);
     here->peers = 0;
+    here->limited = 0;
     for (cuda_module *m = cuda.modules; m; m = m->next)
         if (cuda_loaded(m)) cuda_module_reset(m);
     if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */

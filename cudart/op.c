@@ -36,6 +36,7 @@ static int execute(cuda_stream *s, const cuda_op *op)
         cuda_clock_event(s);
         cuda_order_record(s, op->u.event);
         op->u.event->recorded = true;
+        op->u.event->captured = false;
         op->u.event->time = s->ready;
         return CU_OK;
     case OP_ALLOC:

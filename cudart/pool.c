@@ -87,7 +87,12 @@ static int take_in(cuda_pool *pool, void **out, size_t bytes, void *stream)
         return error;
     }
     cuda_op op = {.kind = OP_ALLOC};
-    const int error = out ? cuda_graph_memory_op(bytes, &op) : CU_INVALID_VALUE;
+    size_t n;
+    void **before;
+    int status;
+    const int asked = pl_cudaStreamGetCaptureInfo(stream, &status, NULL, NULL, &before, NULL, &n);
+    if (asked || !out) return asked ? asked : CU_INVALID_VALUE;
+    const int error = cuda_graph_memory_op(s->capture->graph, before, n, bytes, &op);
     if (error) return error;
     *out = (void *)(uintptr_t)op.u.memory->address;
     return cuda_submit(s, &op);
@@ -319,4 +324,38 @@ int pl_cudaMemPoolImportPointer(void **out, void *handle, void *given)
     if (a && !cuda_table_put(&owners, *out, pool)) error = CU_MEMORY_ALLOCATION;
     if (a && !error) pool->used += a->size;
     return error;
+}
+
+/* ---- pools by place and kind of memory: only that of devices has some ---- */
+
+static int device_of(const void *location, int kind, int *device)
+{
+    enum { PINNED = 1 }; /* cudaMemAllocationType */
+    int where[2];        /* cudaMemLocation */
+    if (!location) return CU_INVALID_VALUE;
+    memcpy(where, location, sizeof where);
+    if (where[0] != CUDA_LOCATION_DEVICE || kind != PINNED) return CU_NOT_SUPPORTED;
+    *device = where[1];
+    return cuda_is_device(*device) ? CU_OK : CU_INVALID_DEVICE;
+}
+
+int pl_cudaMemGetDefaultMemPool(void **out, const void *location, int kind)
+{
+    int device;
+    const int error = device_of(location, kind, &device);
+    return error ? error : pl_cudaDeviceGetDefaultMemPool(out, device);
+}
+
+int pl_cudaMemGetMemPool(void **out, const void *location, int kind)
+{
+    int device;
+    const int error = device_of(location, kind, &device);
+    return error ? error : pl_cudaDeviceGetMemPool(out, device);
+}
+
+int pl_cudaMemSetMemPool(const void *location, int kind, void *pool)
+{
+    int device;
+    const int error = device_of(location, kind, &device);
+    return error ? error : pl_cudaDeviceSetMemPool(device, pool);
 }

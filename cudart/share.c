@@ -282,6 +282,7 @@ typedef struct ipc_handle {
 
 _Static_assert(sizeof(ipc_handle) <= 32, "the id of a pool stands behind it");
 
+enum { INTERPROCESS = 4, NO_TIMING = 2 }; /* flags of events */
 static const uint32_t MEMORY_MAGIC = 0x4d504350, EVENT_MAGIC = 0x45504350;
 
 int cuda_export(const cuda_alloc *a, cuda_ipc *out)
@@ -309,6 +310,28 @@ int cuda_import(const cuda_ipc *handle, void **out)
     return error;
 }
 
+/* Memory of other processes, opened once or several times. */
+typedef struct import {
+    struct import *next;
+    cuda_ipc handle;
+    uint64_t address;
+    unsigned opened;
+} import;
+static import *imports;
+enum { LAZY_PEER_ACCESS = 1 };
+
+static import *imported_at(const void *p)
+{
+    import *i = imports;
+    while (i && i->address != (uintptr_t)p) i = i->next;
+    return i;
+}
+
+bool cuda_is_imported(const void *p)
+{
+    return p && imported_at(p);
+}
+
 int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
@@ -318,12 +341,34 @@ int pl_cudaIpcGetMemHandle(cuda_ipc *out, void *p)
 
 int pl_cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags)
 {
-    return out && flags <= 1 ? cuda_import(&handle, out) : CU_INVALID_VALUE;
+    if (!out || flags != LAZY_PEER_ACCESS) return CU_INVALID_VALUE;
+    for (import *i = imports; i; i = i->next)
+        if (memcmp(&i->handle, &handle, sizeof handle) == 0) {
+            i->opened++;
+            *out = (void *)(uintptr_t)i->address;
+            return CU_OK;
+        }
+    import *i = calloc(1, sizeof *i);
+    const int error = i ? cuda_import(&handle, out) : CU_MEMORY_ALLOCATION;
+    if (error) {
+        free(i);
+        return error;
+    }
+    *i = (import){imports, handle, (uintptr_t)*out, 1};
+    imports = i;
+    return CU_OK;
 }
 
 int pl_cudaIpcCloseMemHandle(void *p)
 {
+    import *i = imported_at(p);
     cuda_wait(NULL);
+    if (!i) return CU_INVALID_VALUE;
+    if (--i->opened) return CU_OK;
+    import **at = &imports;
+    while (*at != i) at = &(*at)->next;
+    *at = i->next;
+    free(i);
     return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
 }
 
@@ -332,7 +377,8 @@ int pl_cudaIpcCloseMemHandle(void *p)
 int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
 {
     const ipc_handle h = {.magic = EVENT_MAGIC, .process = getpid()};
-    if (!event || !cuda_table_get(&cuda.events, event)) return CU_INVALID_HANDLE;
+    const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
+    if (!e || !(e->flags & INTERPROCESS)) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
     memset(out, 0, sizeof *out);
     memcpy(out, &h, sizeof h);
@@ -341,9 +387,9 @@ int pl_cudaIpcGetEventHandle(cuda_ipc *out, void *event)
 
 int pl_cudaIpcOpenEventHandle(void **out, cuda_ipc handle)
 {
-    enum { INTERPROCESS = 4, NO_TIMING = 2 };
     ipc_handle h;
     memcpy(&h, &handle, sizeof h);
     if (!out || h.magic != EVENT_MAGIC) return CU_INVALID_VALUE;
+    if (h.process == getpid()) return CU_INVALID_CONTEXT;
     return pl_cudaEventCreateWithFlags(out, INTERPROCESS | NO_TIMING);
 }

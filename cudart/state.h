@@ -63,6 +63,9 @@ typedef struct cuda_function {
     struct cuda_kin *kin;   /* its timed launches by shape; owned */
     int max_dynamic_shared; /* attribute; -1: not set */
     int carveout;
+    unsigned cluster[3]; /* attributes: the shape of clusters, blocks beyond the portable number */
+    bool nonportable_cluster;
+    int cluster_policy;
 } cuda_function;
 
 typedef struct cuda_variable {
@@ -111,6 +114,8 @@ typedef struct cuda_alloc {
     bool fixed;                     /* its addresses are not given to others when it is freed */
     struct cuda_physical *physical; /* a mapping of it (cuMemMap); or NULL */
     int fd;                         /* its bytes are those of this file; 0: of none */
+    uint64_t id;                    /* of all allocations of the process */
+    bool sync_memops;               /* attribute that programs set */
     double start;                   /* ns: when it was made */
     struct cuda_ordered *ordered;   /* under checkers: of a pool, its place in streams; or NULL */
     char *site;                     /* under checkers: what it is and where it was made; owned */
@@ -137,6 +142,7 @@ typedef struct cuda_event {
     double time;                  /* ns */
     struct cuda_known *known;     /* order.c */
     struct cuda_capture *capture; /* in which it was recorded last; or NULL */
+    bool captured;                /* it was recorded last in a capture, be it over or not */
 } cuda_event;
 
 /* ---- the process ---- */
@@ -147,7 +153,8 @@ typedef struct cuda_device {
     cuda_stream legacy;
     uint64_t used; /* bytes of its memory */
     uint64_t limit[16];
-    unsigned flags; /* of cudaSetDeviceFlags */
+    unsigned limited; /* bit k: limit k has been set */
+    unsigned flags;   /* of cudaSetDeviceFlags */
     int cache_config;
     unsigned peers; /* bit k: its kernels may access memory of device k */
 } cuda_device;
@@ -306,6 +313,8 @@ bool cuda_readable_beyond(uintptr_t end);
 const cuda_alloc *cuda_alloc_find(uint64_t address);
 /* The one that begins there. */
 cuda_alloc *cuda_alloc_at_address(uint64_t address);
+/* Sets the attribute CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; false: there is no memory. */
+bool cuda_alloc_mark(uint64_t address, bool sync_memops);
 /* Where the bytes at a pointer are on the host, be it of the GPU's memory or the program's. NULL: a
  * part of them is not there. *device (may be NULL): the GPU can reach them. */
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
@@ -337,11 +346,16 @@ int cuda_reach(uint64_t address, int device, bool can);
 /* The same for all that `cudaMalloc` has made on another device. */
 int cuda_reach_all(int owner, int device, bool can);
 int cuda_release(uint64_t address, unsigned types);
+/* ---- memory.c ---- */
+/* All of these bytes are of managed memory. */
+bool cuda_is_managed(const void *p, size_t bytes);
 uint64_t cuda_device_bytes(void);
 
 /* ---- share.c: an allocation for other processes, and one of another process ---- */
 int cuda_export(const cuda_alloc *a, cuda_ipc *out);
 int cuda_import(const cuda_ipc *handle, void **out);
+/* It is open by cudaIpcOpenMemHandle, which cudaFree does not undo. */
+bool cuda_is_imported(const void *p);
 
 /* ---- operations: what is put into streams and graphs ---- */
 
@@ -370,6 +384,7 @@ typedef struct cuda_launch {
     unsigned cluster[3];
     size_t shared;
     bool cooperative, dependent;
+    bool clustered; /* the launch says so */
 } cuda_launch;
 
 typedef enum cuda_op_kind {
@@ -427,6 +442,24 @@ int cuda_check_set(const cuda_set *s);
 /* Does what the check has allowed. */
 int cuda_copy_now(const cuda_copy *c);
 int cuda_set_now(const cuda_set *s);
+
+/* ---- driver_memory.c: CUDA_MEMCPY3D ---- */
+typedef struct cuda_copy_side {
+    size_t x, y, z, level; /* bytes, rows, slices */
+    unsigned type;         /* CUmemorytype */
+    void *host;
+    uint64_t device;
+    struct cuda_array *array;
+    void *context;
+    size_t pitch, height;
+} cuda_copy_side;
+typedef struct cuda_driver_copy {
+    cuda_copy_side from, to;
+    size_t width, height, depth;
+} cuda_driver_copy;
+_Static_assert(sizeof(cuda_driver_copy) == 200, "layout of CUDA 13");
+/* CU_OK when it can be done. */
+int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c);
 
 /* ---- graph.c: what a stream does while it captures ---- */
 /* The op becomes a node; takes what it owns over. */
@@ -576,10 +609,15 @@ void cuda_order_set(const cuda_stream *s, const cuda_set *x);
 /* Memory that a launch may access, or must not; and its end. */
 pl_checked_range *cuda_order_ranges(const cuda_stream *s, size_t *n);
 void cuda_order_launched(const cuda_stream *s, pl_checked_range *r, size_t n, const char *kernel);
+/* ---- launch.c ---- */
+/* CU_OK when cudaAccessPolicyWindow is one that the device takes. */
+int cuda_check_window(const void *value);
 
 /* ---- kernel_run.c ---- */
 /* params: the parameter block of the kernel. */
 int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void *params);
+/* CU_OK when the driver takes such a launch; *blocks fit on a multiprocessor. */
+int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);
 /* Gathers the arguments into a parameter block from malloc. */
 int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params);
 void cuda_summary(void);

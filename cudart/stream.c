@@ -2,16 +2,27 @@
  *
  * What is put into a stream is executed at once, in the order of the calls; the clock says when it
  * runs, and queries answer by it. */
-#include "cudart/state.h"
+#include "cudart/graph.h"
 #include <stdlib.h>
 
-enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5, EVENT_FLAGS = 7, EVENT_NO_TIMING = 2 };
+enum {
+    LEAST_PRIORITY = 0,
+    GREATEST_PRIORITY = -5,
+    EVENT_FLAGS = 7,
+    EVENT_NO_TIMING = 2,
+    EVENT_INTERPROCESS = 4,
+    ATTACH_GLOBAL = 1, /* cudaMemAttach... */
+    ATTACH_HOST = 2,
+    ATTACH_SINGLE = 4
+};
 
 /* ---------------------------------------------------------------- streams */
 
 int pl_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
     if (!stream || flags > CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
+    *stream = NULL;
+    if (cuda.sticky) return cuda.sticky;
     if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
     if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
     *stream = cuda_new_stream(flags, priority);
@@ -32,6 +43,7 @@ int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s || (uintptr_t)stream <= CUDA_STREAM_PER_THREAD) return CU_INVALID_HANDLE;
+    if (cuda.sticky) return cuda.sticky;
     cuda_stream *legacy = &cuda.device[s->device].legacy;
     if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
     cuda_order_stream_ends(s);
@@ -54,7 +66,10 @@ int pl_cudaStreamQuery(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
-    if (s->capture) return cuda_capture_broken(s);
+    if (s->capture) {
+        s->capture->invalid = true;
+        return CU_CAPTURE_UNSUPPORTED;
+    }
     const double end = cuda_end_of(s);
     const bool busy = end > cuda.now;
     cuda_clock_poll(end);
@@ -78,6 +93,15 @@ int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
     const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
     if (!s || !e) return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;
+    if (flags && !s->capture) return CU_ILLEGAL_STATE;
+    if (e->captured && !e->capture) {
+        if (s->capture) s->capture->invalid = true;
+        return CU_INVALID_VALUE;
+    }
+    if (flags) {
+        cuda_op op = {.kind = OP_WAIT, .u.event = cuda_table_get(&cuda.events, event)};
+        return cuda_submit(s, &op);
+    }
     if (e->capture || (s->capture && e->recorded)) return cuda_capture_wait(s, e);
     if (e->recorded && e->time > s->ready) s->ready = e->time;
     cuda_order_wait(s, e);
@@ -129,8 +153,14 @@ int pl_cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 
 int pl_cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned flags)
 {
-    (void)p, (void)bytes, (void)flags;
-    return cuda_stream_of(stream) ? CU_OK : CU_INVALID_HANDLE;
+    cuda_stream *s = cuda_stream_of(stream);
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!s) return CU_INVALID_HANDLE;
+    if (s->capture) return cuda_capture_broken(s);
+    if (!p || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE) ||
+        (flags == ATTACH_SINGLE && s == &cuda.device[s->device].legacy))
+        return CU_INVALID_VALUE;
+    return a && bytes && bytes != a->size ? CU_INVALID_VALUE : CU_OK;
 }
 
 int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
@@ -166,7 +196,8 @@ static cuda_event *event_of(const void *handle)
 
 int pl_cudaEventCreateWithFlags(void **event, unsigned flags)
 {
-    if (!event || flags > EVENT_FLAGS) return CU_INVALID_VALUE;
+    if (!event || flags > EVENT_FLAGS || (flags & EVENT_INTERPROCESS && !(flags & EVENT_NO_TIMING)))
+        return CU_INVALID_VALUE;
     cuda_event *e = calloc(1, sizeof *e);
     if (!e || !cuda_table_put(&cuda.events, e, e)) {
         free(e);
@@ -199,6 +230,7 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
     cuda_stream *s = cuda_stream_of(stream);
     if (!e || !s || e->device != s->device) return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;
+    if (flags && !s->capture) return CU_ILLEGAL_STATE;
     if (s->capture && !flags) return cuda_capture_record(s, e); /* 1: a node of its own */
     cuda_op op = {.kind = OP_RECORD, .u.event = e};
     return cuda_submit(s, &op);
@@ -214,6 +246,7 @@ int pl_cudaEventSynchronize(void *event)
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
+    if (e->captured) return CU_INVALID_VALUE;
     if (e->recorded) cuda_clock_wait(e->time);
     cuda_order_host_event(e);
     cuda_flush();
@@ -225,6 +258,7 @@ int pl_cudaEventQuery(void *event)
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
+    if (e->captured) return CU_INVALID_VALUE;
     const bool busy = e->recorded && e->time > cuda.now;
     if (e->recorded) cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
@@ -236,6 +270,7 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
 {
     const cuda_event *a = event_of(from), *b = event_of(to);
     if (!ms) return CU_INVALID_VALUE;
+    if ((a && a->capture) || (b && b->capture)) return CU_CAPTURED_EVENT;
     if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
         (a->flags | b->flags) & EVENT_NO_TIMING)
         return CU_INVALID_HANDLE;

@@ -124,6 +124,11 @@ void peers(void);
 void device_pools(void);
 void device_contexts(void);
 void peer_transfers(void);
+/* Of app_api.c. */
+void batches(void);
+void driver_copies(void);
+void refused(void);
+void graphs_refused(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);

@@ -4,6 +4,9 @@
 
 int cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, size_t nbefore,
                              void *params);
+int cudaDeviceGraphMemTrim(int device);
+int cudaGraphClone(void **out, void *graph);
+int cudaGraphDestroyNode(void *node);
 int cudaGraphAddMemFreeNode(void **out, void *graph, void *const *before, size_t nbefore, void *p);
 int cudaDeviceGetGraphMemAttribute(int device, int attribute, void *value);
 int cudaGraphConditionalHandleCreate(uint64_t *out, void *graph, unsigned value, unsigned flags);
@@ -50,7 +53,8 @@ void graph_memory(void)
     } alloc = {.bytes = 64};
     unsigned value = 21, copied = 0;
     uint64_t used = 1;
-    void *g, *exec, *node[4];
+    enum { CHUNK = 32 << 20 };
+    void *g, *exec, *node[5];
     EXPECT(cudaGraphCreate(&g, 0), 0);
     EXPECT(cudaGraphAddMemAllocNode(&node[0], g, NULL, 0, &alloc), 0);
     void *args[] = {&alloc.p, &value};
@@ -65,15 +69,28 @@ void graph_memory(void)
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(copied, 21);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
-    EXPECT(used, 64);
+    EXPECT(used, CHUNK);
     EXPECT(cudaGraphLaunch(exec, NULL), CU_INVALID_VALUE);
     EXPECT(cudaFreeAsync(alloc.p, NULL), 0);
     EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, alloc.p), 0);
+    EXPECT(cudaGraphAddMemFreeNode(&node[4], g, node + 2, 1, alloc.p), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), CU_NOT_SUPPORTED); /* there is one already */
+    EXPECT(cudaGraphExecDestroy(exec), 0);
     EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
     for (int k = 0; k < 3; k++) EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
+    EXPECT(used, CHUNK); /* kept for the next launch */
+    EXPECT(cudaDeviceGraphMemTrim(0), 0);
+    EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
     EXPECT(used, 0);
-    EXPECT(cudaGraphAddMemFreeNode(&node[3], g, node + 2, 1, &used), CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddMemFreeNode(&node[4], g, node + 2, 1, &used), CU_INVALID_VALUE);
+    void *const freed = alloc.p;
+    EXPECT(cudaGraphAddMemAllocNode(&node[4], g, &node[3], 1, &alloc), 0);
+    EXPECT(alloc.p == freed, 1); /* behind the node that frees it */
+    EXPECT(cudaGraphAddMemAllocNode(&node[4], g, &node[2], 1, &alloc), 0);
+    EXPECT(alloc.p == freed, 0);
+    EXPECT(cudaGraphClone(&exec, g), CU_NOT_SUPPORTED);
+    EXPECT(cudaGraphDestroyNode(node[0]), CU_NOT_SUPPORTED);
 }
 
 /* Allocations of a stream that captures become nodes. */
@@ -230,6 +247,21 @@ void capture_rules(void)
     EXPECT(cudaStreamBeginCapture(other, 0), 0);
     EXPECT(cudaMemset(d, 0, 4), 0); /* it does not wait for that stream */
     EXPECT(cudaStreamEndCapture(other, &graph), 0);
+    void *e, *args[] = {&d, &p};
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaEventRecord(e, other), 0);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), 905); /* of no capture */
+    EXPECT(cudaStreamQuery(s), 900);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(5000), args, 0, s), CU_INVALID_VALUE);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamWaitEvent(other, e, 0), 0);
+    EXPECT(cudaStreamEndCapture(other, &graph), 903);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
     EXPECT(cudaLaunchHostFunc(s, allocate, NULL), 0);
     EXPECT(cudaStreamSynchronize(s), 0);
     EXPECT(in_host_function, CU_NOT_PERMITTED);

@@ -1,0 +1,461 @@
+/* driver_memory.c - memory, copies and sets of the driver API. */
+#include "cudart/state.h"
+#include <string.h>
+
+enum {
+    DRIVER_NOT_FOUND = 500,
+    MEMORY_OF_HOST = 1, /* CUmemorytype */
+    MEMORY_OF_DEVICE = 2,
+    MEMORY_OF_ARRAY = 3,
+    MEMORY_OF_EITHER = 4
+};
+
+#define POINTER(address) ((void *)(uintptr_t)(address))
+
+int pl_cuMemAlloc_v2(uint64_t *out, size_t bytes)
+{
+    if (!out || !bytes) return CU_INVALID_VALUE;
+    return cuda_alloc_device(bytes, cuda_self.device, false, out);
+}
+
+int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t height,
+                          unsigned element)
+{
+    void *p = NULL;
+    if (!out || !pitch || (element != 4 && element != 8 && element != 16)) return CU_INVALID_VALUE;
+    const int error = pl_cudaMallocPitch(&p, pitch, width, height);
+    *out = (uintptr_t)p;
+    return error;
+}
+
+int pl_cuMemAllocManaged(uint64_t *out, size_t bytes, unsigned flags)
+{
+    void *p = NULL;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pl_cudaMallocManaged(&p, bytes, flags);
+    *out = (uintptr_t)p;
+    return error;
+}
+
+int pl_cuMemFree_v2(uint64_t address)
+{
+    return pl_cudaFree(POINTER(address));
+}
+
+int pl_cuMemHostGetDevicePointer_v2(uint64_t *out, void *p, unsigned flags)
+{
+    void *device = NULL;
+    if (!out) return CU_INVALID_VALUE;
+    const int error = pl_cudaHostGetDevicePointer(&device, p, flags);
+    *out = (uintptr_t)device;
+    return error;
+}
+
+int pl_cuMemGetAddressRange_v2(uint64_t *base, size_t *bytes, uint64_t address)
+{
+    const cuda_alloc *a = cuda_alloc_find(address);
+    if (!a) return DRIVER_NOT_FOUND;
+    if (base) *base = a->address;
+    if (bytes) *bytes = a->size;
+    return CU_OK;
+}
+
+int pl_cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), from, bytes, COPY_H2D);
+}
+
+int pl_cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(to, POINTER(from), bytes, COPY_D2H);
+}
+
+int pl_cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_D2D);
+}
+
+int pl_cuMemcpy(uint64_t to, uint64_t from, size_t bytes)
+{
+    return pl_cudaMemcpy(POINTER(to), POINTER(from), bytes, COPY_DEFAULT);
+}
+
+int pl_cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), from, bytes, COPY_H2D, stream);
+}
+
+int pl_cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(to, POINTER(from), bytes, COPY_D2H, stream);
+}
+
+int pl_cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_D2D, stream);
+}
+
+int pl_cuMemcpyAsync(uint64_t to, uint64_t from, size_t bytes, void *stream)
+{
+    return pl_cudaMemcpyAsync(POINTER(to), POINTER(from), bytes, COPY_DEFAULT, stream);
+}
+
+/* ---------------------------------------------------------------- copies with a shape */
+
+/* CUDA_MEMCPY2D */
+typedef struct side_2d {
+    size_t x, y;
+    unsigned type;
+    void *host;
+    uint64_t device;
+    cuda_array *array;
+    size_t pitch;
+} side_2d;
+typedef struct copy_2d {
+    side_2d from, to;
+    size_t width, height;
+} copy_2d;
+_Static_assert(sizeof(copy_2d) == 128, "layout of CUDA 13");
+
+static int side_of(const cuda_copy_side *s, cuda_side *out)
+{
+    switch (s->type) {
+    case MEMORY_OF_ARRAY:
+        *out = (cuda_side){.array = s->array, .x = s->x, .y = s->y, .z = s->z};
+        return s->array ? CU_OK : CU_INVALID_VALUE;
+    case MEMORY_OF_HOST:
+    case MEMORY_OF_DEVICE:
+    case MEMORY_OF_EITHER: break;
+    default: return CU_INVALID_VALUE;
+    }
+    const uint64_t base = s->type == MEMORY_OF_HOST ? (uintptr_t)s->host : s->device;
+    *out = (cuda_side){.p = POINTER(base + s->x + s->pitch * (s->y + s->height * s->z)),
+                       .pitch = s->pitch,
+                       .slice = s->pitch * s->height};
+    return base ? CU_OK : CU_INVALID_VALUE;
+}
+
+int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
+{
+    *c = (cuda_copy){
+        .width = p->width, .height = p->height, .depth = p->depth, .kind = COPY_DEFAULT};
+    int error = side_of(&p->from, &c->from);
+    if (!error) error = side_of(&p->to, &c->to);
+    if (error) return error;
+    if ((!c->from.array && c->height > 1 && c->width > c->from.pitch) ||
+        (!c->to.array && c->height > 1 && c->width > c->to.pitch))
+        return CU_INVALID_VALUE;
+    return cuda_check_copy(c);
+}
+
+static int submit(const cuda_driver_copy *p, void *stream, bool wait)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    cuda_op op = {.kind = OP_COPY};
+    int error = cuda_convert_driver(p, &op.u.copy);
+    if (!error) error = cuda_submit(s, &op);
+    if (wait) {
+        cuda_wait(NULL);
+        cuda_flush();
+    }
+    return error;
+}
+
+static int submit_2d(const copy_2d *p, void *stream, bool wait)
+{
+    if (!p) return CU_INVALID_VALUE;
+    const side_2d *f = &p->from, *t = &p->to;
+    const cuda_driver_copy c = {.from = {.x = f->x,
+                                         .y = f->y,
+                                         .type = f->type,
+                                         .host = f->host,
+                                         .device = f->device,
+                                         .array = f->array,
+                                         .pitch = f->pitch},
+                                .to = {.x = t->x,
+                                       .y = t->y,
+                                       .type = t->type,
+                                       .host = t->host,
+                                       .device = t->device,
+                                       .array = t->array,
+                                       .pitch = t->pitch},
+                                .width = p->width,
+                                .height = p->height,
+                                .depth = 1};
+    return submit(&c, stream, wait);
+}
+
+int pl_cuMemcpy2DAsync_v2(const void *params, void *stream)
+{
+    return submit_2d(params, stream, false);
+}
+
+int pl_cuMemcpy2D_v2(const void *params)
+{
+    return submit_2d(params, NULL, true);
+}
+
+int pl_cuMemcpy2DUnaligned_v2(const void *params)
+{
+    return submit_2d(params, NULL, true);
+}
+
+int pl_cuMemcpy3D_v2(const void *params)
+{
+    return params ? submit(params, NULL, true) : CU_INVALID_VALUE;
+}
+
+int pl_cuMemcpy3DAsync_v2(const void *params, void *stream)
+{
+    return params ? submit(params, stream, false) : CU_INVALID_VALUE;
+}
+
+/* ---- parts of a row of an array ---- */
+
+static cuda_copy_side in_array(cuda_array *a, size_t x)
+{
+    return (cuda_copy_side){.type = MEMORY_OF_ARRAY, .array = a, .x = x};
+}
+
+static cuda_copy_side in_memory(uint64_t address, size_t bytes)
+{
+    return (cuda_copy_side){.type = MEMORY_OF_EITHER, .device = address, .pitch = bytes};
+}
+
+static int line(cuda_copy_side to, cuda_copy_side from, size_t bytes, void *stream, bool wait)
+{
+    const cuda_driver_copy c = {.from = from, .to = to, .width = bytes, .height = 1, .depth = 1};
+    return submit(&c, stream, wait);
+}
+
+int pl_cuMemcpyAtoH_v2(void *to, cuda_array *from, size_t x, size_t bytes)
+{
+    return line(in_memory((uintptr_t)to, bytes), in_array(from, x), bytes, NULL, true);
+}
+
+int pl_cuMemcpyHtoA_v2(cuda_array *to, size_t x, const void *from, size_t bytes)
+{
+    return line(in_array(to, x), in_memory((uintptr_t)from, bytes), bytes, NULL, true);
+}
+
+int pl_cuMemcpyAtoHAsync_v2(void *to, cuda_array *from, size_t x, size_t bytes, void *stream)
+{
+    return line(in_memory((uintptr_t)to, bytes), in_array(from, x), bytes, stream, false);
+}
+
+int pl_cuMemcpyHtoAAsync_v2(cuda_array *to, size_t x, const void *from, size_t bytes, void *stream)
+{
+    return line(in_array(to, x), in_memory((uintptr_t)from, bytes), bytes, stream, false);
+}
+
+int pl_cuMemcpyAtoD_v2(uint64_t to, cuda_array *from, size_t x, size_t bytes)
+{
+    return line(in_memory(to, bytes), in_array(from, x), bytes, NULL, true);
+}
+
+int pl_cuMemcpyDtoA_v2(cuda_array *to, size_t x, uint64_t from, size_t bytes)
+{
+    return line(in_array(to, x), in_memory(from, bytes), bytes, NULL, true);
+}
+
+int pl_cuMemcpyAtoA_v2(cuda_array *to, size_t to_x, cuda_array *from, size_t from_x, size_t bytes)
+{
+    return line(in_array(to, to_x), in_array(from, from_x), bytes, NULL, true);
+}
+
+/* ---------------------------------------------------------------- sets */
+
+static int set_in(uint64_t to, size_t pitch, unsigned value, unsigned element, size_t width,
+                  size_t height, void *stream)
+{
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
+    if (to % element || (height > 1 && (pitch % element || width * element > pitch)))
+        return CU_INVALID_VALUE;
+    cuda_op op = {.kind = OP_SET,
+                  .u.set = {.p = POINTER(to),
+                            .pitch = pitch,
+                            .width = width,
+                            .height = height,
+                            .depth = 1,
+                            .value = value,
+                            .element = element}};
+    const int error = cuda_check_set(&op.u.set);
+    return error ? error : cuda_submit(s, &op);
+}
+
+int pl_cuMemsetD8_v2(uint64_t to, unsigned char value, size_t n)
+{
+    return set_in(to, 0, value, 1, n, 1, NULL);
+}
+
+int pl_cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 1, n, 1, stream);
+}
+
+int pl_cuMemsetD2D8_v2(uint64_t to, size_t pitch, unsigned char value, size_t width, size_t height)
+{
+    return set_in(to, pitch, value, 1, width, height, NULL);
+}
+
+int pl_cuMemsetD2D8Async(uint64_t to, size_t pitch, unsigned char value, size_t width,
+                         size_t height, void *stream)
+{
+    return set_in(to, pitch, value, 1, width, height, stream);
+}
+
+int pl_cuMemsetD16_v2(uint64_t to, unsigned short value, size_t n)
+{
+    return set_in(to, 0, value, 2, n, 1, NULL);
+}
+
+int pl_cuMemsetD16Async(uint64_t to, unsigned short value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 2, n, 1, stream);
+}
+
+int pl_cuMemsetD2D16_v2(uint64_t to, size_t pitch, unsigned short value, size_t width,
+                        size_t height)
+{
+    return set_in(to, pitch, value, 2, width, height, NULL);
+}
+
+int pl_cuMemsetD2D16Async(uint64_t to, size_t pitch, unsigned short value, size_t width,
+                          size_t height, void *stream)
+{
+    return set_in(to, pitch, value, 2, width, height, stream);
+}
+
+int pl_cuMemsetD32_v2(uint64_t to, unsigned value, size_t n)
+{
+    return set_in(to, 0, value, 4, n, 1, NULL);
+}
+
+int pl_cuMemsetD32Async(uint64_t to, unsigned value, size_t n, void *stream)
+{
+    return set_in(to, 0, value, 4, n, 1, stream);
+}
+
+int pl_cuMemsetD2D32_v2(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height)
+{
+    return set_in(to, pitch, value, 4, width, height, NULL);
+}
+
+int pl_cuMemsetD2D32Async(uint64_t to, size_t pitch, unsigned value, size_t width, size_t height,
+                          void *stream)
+{
+    return set_in(to, pitch, value, 4, width, height, stream);
+}
+
+/* ---------------------------------------------------------------- what pointers are */
+
+/* CUpointer_attribute */
+enum {
+    POINTER_CONTEXT = 1,
+    POINTER_TYPE = 2,
+    POINTER_DEVICE = 3,
+    POINTER_HOST = 4,
+    SYNC_MEMOPS = 6,
+    BUFFER_ID = 7,
+    IS_MANAGED = 8,
+    ORDINAL = 9,
+    IPC_CAPABLE = 10,
+    RANGE_START = 11,
+    RANGE_SIZE = 12,
+    MAPPED = 13,
+    HANDLE_TYPES = 14,
+    RDMA_CAPABLE = 15,
+    ACCESS_FLAGS = 16,
+    POOL = 17
+
+};
+
+static void put_int(void *out, int value)
+{
+    memcpy(out, &value, sizeof value);
+}
+
+static void put_word(void *out, uint64_t value)
+{
+    memcpy(out, &value, sizeof value);
+}
+
+/* The value that says that there is none. */
+static int no_attribute(void *out, int attribute)
+{
+    switch (attribute) {
+    case ORDINAL: put_int(out, -2); return CU_OK;
+    case POINTER_TYPE:
+    case SYNC_MEMOPS:
+    case IS_MANAGED:
+    case IPC_CAPABLE:
+    case MAPPED:
+    case HANDLE_TYPES:
+    case RDMA_CAPABLE:
+    case ACCESS_FLAGS: put_int(out, 0); return CU_OK;
+    case POINTER_CONTEXT:
+    case POINTER_DEVICE:
+    case POINTER_HOST:
+    case BUFFER_ID:
+    case RANGE_START:
+    case RANGE_SIZE:
+    case POOL: put_word(out, 0); return CU_OK;
+    default: return CU_INVALID_VALUE;
+    }
+}
+
+int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
+{
+    cuda_pointer_attributes a;
+    if (!out) return CU_INVALID_VALUE;
+    pl_cudaPointerGetAttributes(&a, POINTER(address));
+    if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
+    const cuda_alloc *r = cuda_alloc_find(address);
+    switch (attribute) {
+    case POINTER_CONTEXT: return pl_cuDevicePrimaryCtxRetain(out, a.device);
+    case POINTER_TYPE:
+        put_int(out, a.type == MEMORY_HOST ? MEMORY_OF_HOST : MEMORY_OF_DEVICE);
+        return CU_OK;
+    case POINTER_DEVICE: put_word(out, address); return CU_OK;
+    case POINTER_HOST:
+        put_word(out, (uintptr_t)a.host_pointer);
+        return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
+    case SYNC_MEMOPS: put_int(out, r && r->sync_memops); return CU_OK;
+    case BUFFER_ID: put_word(out, r ? r->id : 0); return CU_OK;
+    case IS_MANAGED: put_int(out, a.type == MEMORY_MANAGED); return CU_OK;
+    case ORDINAL: put_int(out, a.device); return CU_OK;
+    case IPC_CAPABLE:
+        put_int(out, r && r->type == MEMORY_DEVICE && !r->pooled && !r->physical);
+        return CU_OK;
+    case RANGE_START: put_word(out, r ? r->address : address); return CU_OK;
+    case RANGE_SIZE: put_word(out, r ? r->size : 0); return CU_OK;
+    case MAPPED: put_int(out, 1); return CU_OK;
+    case HANDLE_TYPES: put_word(out, 0); return CU_OK;
+    case RDMA_CAPABLE: put_int(out, 0); return CU_OK;
+    case ACCESS_FLAGS: put_int(out, CUDA_READ_WRITE); return CU_OK;
+    default: return CU_INVALID_VALUE;
+    }
+}
+
+/* What an attribute does not have for a pointer is left as zero. */
+int pl_cuPointerGetAttributes(unsigned n, const int *attribute, void **out, uint64_t address)
+{
+    if (!n || !attribute || !out) return CU_INVALID_VALUE;
+    for (unsigned k = 0; k < n; k++)
+        if (pl_cuPointerGetAttribute(out[k], attribute[k], address)) {
+            const int error = no_attribute(out[k], attribute[k]);
+            if (error) return error;
+        }
+    return CU_OK;
+}
+
+int pl_cuPointerSetAttribute(const void *value, int attribute, uint64_t address)
+{
+    unsigned on;
+    if (!value || attribute != SYNC_MEMOPS) return CU_INVALID_VALUE;
+    if (!cuda_alloc_find(address)) return CU_INVALID_VALUE;
+    memcpy(&on, value, sizeof on);
+    return cuda_alloc_mark(address, on != 0) ? CU_OK : CU_INVALID_VALUE;
+}

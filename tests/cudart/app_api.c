@@ -1,0 +1,378 @@
+/* app_api.c - single calls, as an H100 answers them: batches of copies, copies and nodes of the
+ * driver API, what pointers are. */
+#include "tests/cudart/app.h"
+
+int cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes, size_t count,
+                         const void *attributes, const size_t *index, size_t n, void *stream);
+int cudaMemcpy3DBatchAsync(size_t count, const void *list, unsigned long long flags, void *stream);
+int cudaMemPrefetchBatchAsync(void **p, const size_t *bytes, size_t count, const uint64_t *location,
+                              const size_t *index, size_t n, unsigned long long flags,
+                              void *stream);
+int cudaMemDiscardBatchAsync(void **p, const size_t *bytes, size_t count, unsigned long long flags,
+                             void *stream);
+
+/* Two copies by one call, of memory in rows and of boxes. */
+void batches(void)
+{
+    struct {
+        int order, hint[4];
+        unsigned flags;
+    } how = {.order = 1};
+    struct {
+        struct {
+            int kind;
+            void *p;
+            size_t row, layer;
+            int hint[2];
+        } from, to;
+        cuda_extent extent;
+        int order;
+        unsigned flags;
+    } box = {.from = {.kind = 1, .row = 8}, .to = {.kind = 1}, .extent = {4, 2, 1}, .order = 1};
+    int h[4] = {1, 2, 3, 4}, seen[4] = {0};
+    void *d[2], *s, *managed;
+    const void *from[2] = {h, h + 2};
+    size_t bytes[2] = {8, 8}, first = 0;
+    EXPECT(cudaStreamCreate(&s), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaMalloc(&d[k], 16), 0);
+    const void *to[2] = {d[0], d[1]};
+    EXPECT(cudaMemcpyBatchAsync(to, from, bytes, 2, &how, &first, 1, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpyBatchAsync(to, from, bytes, 2, &how, &first, 3, s), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpyBatchAsync(to, from, bytes, 2, &how, &first, 1, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cudaMemcpy(seen + 2 * k, d[k], 8, COPY_D2H), 0);
+    EXPECT(memcmp(seen, h, sizeof h), 0);
+    box.from.p = h; /* h[0] and h[2] */
+    box.to.p = d[0];
+    EXPECT(cudaMemcpy3DBatchAsync(1, &box, 0, s), 0);
+    EXPECT(cudaMemcpy3DBatchAsync(1, &box, 1, s), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy(seen, d[0], 8, COPY_D2H), 0);
+    EXPECT(seen[0] == 1 && seen[1] == 3, 1);
+    const uint64_t place = 1; /* device 0 */
+    EXPECT(cudaMallocManaged(&managed, 4096, 1), 0);
+    bytes[0] = 4096;
+    EXPECT(cudaMemPrefetchBatchAsync(&managed, bytes, 1, &place, &first, 1, 0, s), 0);
+    EXPECT(cudaMemDiscardBatchAsync(&managed, bytes, 1, 0, s), 0);
+    EXPECT(cudaMemDiscardBatchAsync(d, bytes, 1, 0, s), CU_INVALID_VALUE);
+}
+
+int cuInit(unsigned flags);
+int cuArray3DCreate_v2(void **out, const void *params);
+int cuMemcpyHtoA_v2(void *to, size_t x, const void *from, size_t bytes);
+int cuMemcpyAtoH_v2(void *to, void *from, size_t x, size_t bytes);
+int cuMemcpyAtoA_v2(void *to, size_t to_x, void *from, size_t from_x, size_t bytes);
+int cuMemcpy3D_v2(const void *params);
+int cuMemsetD2D16_v2(uint64_t to, size_t pitch, unsigned short value, size_t width, size_t height);
+int cuMemsetD32_v2(uint64_t to, unsigned value, size_t n);
+int cuPointerGetAttributes(unsigned n, const int *attribute, void **out, uint64_t address);
+int cuGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
+                         const void *params, void *context);
+int cuGraphMemcpyNodeGetParams(void *node, void *params);
+int cuGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
+                         const void *params, void *context);
+
+/* CUDA_MEMCPY3D */
+typedef struct driver_side {
+    size_t x, y, z, level;
+    unsigned type;
+    void *host;
+    uint64_t device;
+    void *array, *context;
+    size_t pitch, height;
+} driver_side;
+typedef struct driver_copy {
+    driver_side from, to;
+    size_t width, height, depth;
+} driver_copy;
+
+/* Rows of arrays, boxes, sets of rows, and a graph that sets and copies. */
+void driver_copies(void)
+{
+    const struct {
+        size_t width, height, depth;
+        int format;
+        unsigned channels, flags;
+    } desc = {4, 1, 0, 1, 1, 0};
+    const unsigned char h[4] = {1, 2, 3, 4};
+    unsigned char row[4] = {0}, back[8] = {0};
+    void *array, *d, *graph, *node[2], *exec;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuArray3DCreate_v2(&array, &desc), 0);
+    EXPECT(cuMemcpyHtoA_v2(array, 0, h, 4), 0);
+    EXPECT(cuMemcpyAtoA_v2(array, 2, array, 0, 2), 0);
+    EXPECT(cuMemcpyAtoH_v2(row, array, 1, 3), 0);
+    EXPECT(memcmp(row, "\2\1\2", 3), 0);
+    EXPECT(cuMemcpyAtoH_v2(row, array, 2, 3), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc(&d, 64), 0);
+    EXPECT(cudaMemset(d, 0, 64), 0);
+    const uint64_t at = (uintptr_t)d;
+    EXPECT(cuMemsetD32_v2(at + 2, 0, 1), CU_INVALID_VALUE);
+    EXPECT(cuMemsetD2D16_v2(at, 4, 0x0201, 1, 2), 0);
+    EXPECT(cuMemsetD2D16_v2(at, 3, 0x0201, 1, 2), CU_INVALID_VALUE);
+    driver_copy c = {.from = {.type = 2, .device = at, .pitch = 4, .height = 1},
+                     .to = {.type = 1, .host = back, .pitch = 2, .height = 1, .x = 1},
+                     .width = 1,
+                     .height = 1,
+                     .depth = 2};
+    EXPECT(cuMemcpy3D_v2(&c), 0);
+    EXPECT(memcmp(back, "\0\1\0\1", 4), 0);
+    const struct {
+        uint64_t to;
+        size_t pitch;
+        unsigned value, element;
+        size_t width, height;
+    } set = {at, 0, 7, 1, 8, 1};
+    driver_copy seen;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cuGraphAddMemsetNode(&node[0], graph, NULL, 0, &set, NULL), 0);
+    EXPECT(cuGraphAddMemcpyNode(&node[1], graph, node, 1, &c, NULL), 0);
+    EXPECT(cuGraphMemcpyNodeGetParams(node[1], &seen), 0);
+    EXPECT(seen.from.type == 2 && seen.from.device == at && seen.to.type == 1 && seen.depth == 2,
+           1);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(memcmp(back, "\0\7\0\7", 4), 0);
+    const int attribute[] = {2, 12, 8};
+    unsigned type = 9, managed = 9;
+    size_t size = 9;
+    void *out[] = {&type, &size, &managed};
+    EXPECT(cuPointerGetAttributes(3, attribute, out, at + 8), 0);
+    EXPECT(type == 2 && size == 64 && managed == 0, 1);
+    EXPECT(cuPointerGetAttributes(3, attribute, out, (uintptr_t)back), 0);
+    EXPECT(type == 0 && size == 0 && managed == 0, 1);
+}
+
+/* ---------------------------------------------------------------- wrong arguments */
+
+int cudaMallocArray(void **out, const cuda_channel *channel, size_t width, size_t height,
+                    unsigned flags);
+int cudaMemcpy2DToArray(void *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                        size_t height, int kind);
+int cudaArrayGetPlane(void **out, void *a, unsigned plane);
+int cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
+                            const void *view);
+int cudaEventCreateWithFlags(void **event, unsigned flags);
+int cudaEventRecordWithFlags(void *event, void *stream, unsigned flags);
+int cudaIpcGetEventHandle(cuda_ipc *out, void *event);
+int cudaIpcGetMemHandle(cuda_ipc *out, void *p);
+int cudaIpcOpenMemHandle(void **out, cuda_ipc handle, unsigned flags);
+int cudaIpcCloseMemHandle(void *p);
+int cudaHostRegister(void *p, size_t size, unsigned flags);
+int cudaHostUnregister(void *p);
+int cudaDeviceGetPCIBusId(char *text, int size, int device);
+int cudaDeviceGetByPCIBusId(int *device, const char *text);
+int cudaSetDeviceFlags(unsigned flags);
+int cudaDeviceSetLimit(int limit, size_t value);
+int cudaDeviceGetLimit(size_t *value, int limit);
+int cudaFuncSetAttribute(const void *function, int attribute, int value);
+int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int threads,
+                                                  size_t shared);
+int cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *function, int blocks,
+                                              int threads);
+int cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args);
+int cudaStreamAttachMemAsync(void *stream, void *p, size_t bytes, unsigned flags);
+
+static void launches_refused(void *d)
+{
+    unsigned value = 1;
+    void *args[] = {&d, &value};
+    cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER};
+    const cuda_launch_config c = {
+        .grid = {16, 1, 1}, .block = {1, 1, 1}, .attribute = &a, .attributes = 1};
+    const unsigned size[3] = {16, 1, 1};
+    memcpy(a.value.cluster, size, sizeof size);
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER); /* more than portable */
+    EXPECT(cudaFuncSetAttribute(stub_store, 14, 1), 0);
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), 0);
+    memset(a.value.cluster, 0, sizeof size);
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER);
+    a.id = 99;
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
+    const struct {
+        void *base;
+        size_t bytes;
+        float ratio;
+        int hit, miss;
+    } window = {d, 64, 1.5f, 2, 1};
+    a.id = ATTRIBUTE_ACCESS_POLICY;
+    memcpy(a.value.bytes, &window, sizeof window);
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
+static void kernels_asked(void)
+{
+    cuda_func_attributes f;
+    size_t shared = 0;
+    int blocks = -1;
+    EXPECT(cudaFuncSetAttribute(stub_store, 11, 2), 0); /* width of the cluster */
+    EXPECT(cudaFuncGetAttributes(&f, stub_store), 0);
+    EXPECT(f.cluster_width == 2 && f.nonportable_cluster == 1, 1);
+    EXPECT(cudaFuncSetAttribute(stub_store, 11, 0), 0);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, stub_store, 32, 100000), 0);
+    EXPECT(blocks, 0); /* the attribute does not allow so much */
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 2, 64), 0);
+    EXPECT(shared, 49152);
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 32, 64), 0);
+    EXPECT(shared, 7296);
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 33, 64),
+           CU_INVALID_VALUE);
+}
+
+static void devices_asked(void)
+{
+    char bus[16];
+    int device;
+    size_t bytes;
+    EXPECT(cudaDeviceGetPCIBusId(bus, 5, 0), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceGetByPCIBusId(&device, "nonsense"), CU_INVALID_VALUE);
+    EXPECT(cudaSetDeviceFlags(3), CU_INVALID_VALUE); /* two ways of waiting */
+    EXPECT(cudaDeviceSetLimit(5, 300), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceSetLimit(6, 0), 0);
+    EXPECT(cudaDeviceGetLimit(&bytes, 6), 0);
+    EXPECT(bytes, 0);
+    EXPECT(cudaDeviceSetLimit(6, (size_t)1 << 30), CU_INVALID_VALUE);
+}
+
+static void events_refused(void)
+{
+    void *e, *s;
+    cuda_ipc h;
+    float ms;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaEventCreateWithFlags(&e, 4), CU_INVALID_VALUE); /* with times, for other processes */
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaIpcGetEventHandle(&h, e), CU_INVALID_HANDLE);
+    EXPECT(cudaEventRecordWithFlags(e, s, 1), CU_ILLEGAL_STATE); /* external, without a capture */
+    EXPECT(cudaStreamWaitEvent(s, e, 1), CU_ILLEGAL_STATE);
+    void *graph;
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventElapsedTime(&ms, e, e), CU_CAPTURED_EVENT);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaEventQuery(e), CU_INVALID_VALUE); /* the capture that recorded it is over */
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventSynchronize(e), 0);
+    EXPECT(cudaStreamBeginCapture(s, 0), 0);
+    EXPECT(cudaStreamAttachMemAsync(s, e, 0, 1), CU_CAPTURE_UNSUPPORTED);
+    EXPECT(cudaStreamEndCapture(s, &graph), 901);
+}
+
+/* What an H100 says to calls that it does not take. */
+void refused(void)
+{
+    const cuda_channel c = {32, 0, 0, 0, 2};
+    const cuda_resource none = {.type = RESOURCE_ARRAY};
+    const cuda_texture t = {.filter = 5};
+    float row[4] = {0};
+    unsigned long long x;
+    cuda_resource r = none;
+    void *array, *d, *pinned, *managed;
+    cuda_ipc h;
+    EXPECT(cudaMallocArray(&array, &c, 4, 1, 0), 0);
+    EXPECT(cudaMemcpy2DToArray(array, 0, 0, row, 16, 16, 1, COPY_D2H), CU_INVALID_DIRECTION);
+    EXPECT(cudaMallocArray(&d, &c, 4, 0, 8), CU_INVALID_VALUE); /* gather wants two dimensions */
+    EXPECT(cudaArrayGetPlane(&d, array, 0), CU_INVALID_VALUE);
+    EXPECT(cudaCreateTextureObject(&x, &none, &t, NULL), CU_INVALID_HANDLE);
+    r.u.array = array;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc(&d, 4096), 0);
+    EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it is no other process's */
+    EXPECT(cudaIpcGetMemHandle(&h, d), 0);
+    EXPECT(cudaIpcOpenMemHandle(&pinned, h, 0), CU_INVALID_VALUE);
+    EXPECT(cudaMallocManaged(&managed, 0, 1), 0);
+    EXPECT(managed == NULL, 1);
+    EXPECT(cudaHostAlloc(&pinned, 4096, 0), 0);
+    EXPECT(cudaHostRegister(pinned, 4096, 0), CU_INVALID_VALUE);
+    EXPECT(cudaHostUnregister(pinned), CU_INVALID_VALUE);
+    launches_refused(d);
+    kernels_asked();
+    devices_asked();
+    events_refused();
+}
+
+int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const void *params);
+int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
+int cudaGraphAddChildGraphNode(void **out, void *graph, void *const *before, size_t nbefore,
+                               void *child);
+int cudaGraphChildGraphNodeGetGraph(void *node, void **out);
+int cudaGraphKernelNodeSetParams(void *node, const void *params);
+int cudaGraphExecMemsetNodeSetParams(void *exec, void *node, const void *params);
+int cudaGraphExecMemcpyNodeSetParams1D(void *exec, void *node, void *to, const void *from,
+                                       size_t bytes, int kind);
+int cudaGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child);
+int cudaGraphNodeSetEnabled(void *exec, void *node, unsigned enabled);
+int cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *to, const void *data,
+                                size_t n);
+int cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value);
+int cudaGraphExecUpdate(void *exec, void *graph, void *info);
+int cudaGraphInstantiateWithParams(void **out, void *graph, void *params);
+
+typedef struct set_params {
+    void *p;
+    size_t pitch;
+    unsigned value, element;
+    size_t width, height;
+} set_params;
+
+/* Changes of graphs that an H100 does not take, and what it says of them. */
+void graphs_refused(void)
+{
+    struct {
+        const void *function;
+        dim3 grid, block;
+        unsigned shared;
+        void **args, **extra;
+    } kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    set_params set = {.element = 4, .width = 1, .height = 1};
+    struct {
+        int result;
+        void *node, *from;
+    } update;
+    struct {
+        unsigned long long flags;
+        void *upload, *node;
+        int result;
+    } how = {0x100, NULL, NULL, 0};
+    void *d, *g, *child, *inside, *node[5], *exec, *some[2], *other;
+    int h = 0;
+    char value[64];
+    EXPECT(cudaMalloc(&d, 64), 0);
+    EXPECT(cudaGraphCreate(&g, 0), 0);
+    EXPECT(cudaGraphCreate(&child, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[0], child, NULL, 0), 0);
+    set.p = d;
+    EXPECT(cudaGraphAddKernelNode(&node[0], g, NULL, 0, &kernel), 0);
+    EXPECT(cudaGraphAddMemsetNode(&node[1], g, node, 1, &set), 0);
+    EXPECT(cudaGraphAddMemcpyNode1D(&node[2], g, &node[1], 1, &h, d, 4, COPY_D2H), 0);
+    EXPECT(cudaGraphAddChildGraphNode(&node[3], g, &node[2], 1, child), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node[4], g, &node[3], 1), 0);
+    size_t n = 2;
+    EXPECT(cudaGraphGetNodes(g, some, &n), 0);
+    EXPECT(n, 2);
+    EXPECT(cudaGraphRemoveDependencies(g, &node[0], &node[2], NULL, 1), CU_INVALID_VALUE);
+    EXPECT(cudaGraphChildGraphNodeGetGraph(node[3], &inside), 0);
+    EXPECT(cudaGraphDestroy(inside), CU_INVALID_VALUE);
+    EXPECT(cudaGraphKernelNodeGetAttribute(node[1], 8, value), CU_INVALID_VALUE);
+    kernel.block.x = 5000;
+    EXPECT(cudaGraphKernelNodeSetParams(node[0], &kernel), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiateWithParams(&exec, g, &how), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&exec, g, 0), 0);
+    set.height = 2; /* two rows */
+    EXPECT(cudaGraphExecMemsetNodeSetParams(exec, node[1], &set), CU_INVALID_VALUE);
+    EXPECT(cudaGraphExecMemcpyNodeSetParams1D(exec, node[2], (char *)d + 8, d, 4, COPY_D2D),
+           CU_INVALID_VALUE);
+    EXPECT(cudaGraphAddEmptyNode(&inside, child, NULL, 0), 0);
+    EXPECT(cudaGraphExecChildGraphNodeSetParams(exec, node[3], child), 910);
+    EXPECT(cudaGraphNodeSetEnabled(exec, node[4], 0), CU_INVALID_VALUE);
+    EXPECT(cudaGraphCreate(&other, 0), 0);
+    for (int k = 0; k < 5; k++)
+        EXPECT(cudaGraphAddEmptyNode(&node[k], other, k ? &node[k - 1] : NULL, k > 0), 0);
+    EXPECT(cudaGraphExecUpdate(exec, other, &update), 910);
+    EXPECT(update.result == 3 && update.node == node[0], 1);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
