@@ -221,6 +221,18 @@ typedef enum pl_check_tool {
       "initialise "                                                                                \
       "it with the number of arrivals that there will be; or expect as many bytes as the copies "  \
       "bring.")                                                                                    \
+    X(SYNC_WGMMA, SYNC, "wgmma", ERROR,                                                            \
+      "wgmma.mma_async only starts a product. Its sum is in the registers when wgmma.wait_group "  \
+      "has "                                                                                       \
+      "waited for the group of the product; before, they hold anything.\n\n"                       \
+      "    wgmma_m64n8k16(sum, a, b);    // wgmma.mma_async\n"                                     \
+      "    wgmma_commit_group();\n"                                                                \
+      "    out[t] = sum[0];              // the product may not have come so far\n\n"              \
+      "Three ways to mend it: put wgmma.wait_group 0 in front of the first use; with several "     \
+      "groups "                                                                                    \
+      "under way, let wgmma.wait_group leave only those that are not used yet; or go on with "     \
+      "other "                                                                                     \
+      "products that add to the same registers, which need no wait.")                              \
     X(HANG, DEADLOCK, "hang", ERROR,                                                               \
       "Nothing can go on: every thread waits for another one, or looks at memory that nobody "     \
       "changes. "                                                                                  \

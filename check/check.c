@@ -27,7 +27,10 @@ static void block_freed(pl_cta *c)
     check_block *b = c->check;
     if (!b) return;
     pl_order_block_ends((pl_check *)(uintptr_t)c->grid->hooks, b);
-    for (unsigned n = 0; n < b->units; n++) pl_traced_free(b->unit[n].traced);
+    for (unsigned n = 0; n < b->units; n++) {
+        pl_traced_free(b->unit[n].traced);
+        pl_products_free(b->unit[n].products);
+    }
     pl_validity_free(&b->validity);
     pl_shadow_free(&b->shadow);
     pl_contexts_free(&b->contexts);
@@ -122,6 +125,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);
         if (x->wrapper) i->exec = x->wrapper;
     }
+    if (!pl_accumulators_begin(k)) return false;
     find_loops(k);
     for (pl_grid *g = head; g; g = g->next) g->hooks = &k->hooks;
     return (!(k->tools & PL_CHECK_INIT) || pl_initcheck_begin(k)) && pl_watch_begin(k);
@@ -132,6 +136,7 @@ bool pl_check_end(pl_check *k)
     for (size_t n = 0; n < k->program->code.n; n++) k->program->code.at[n].exec = k->insn[n].plain;
     if (k->tools & PL_CHECK_INIT) pl_initcheck_end(k);
     pl_watch_end(k);
+    pl_accumulators_end(k);
     for (pl_grid *g = k->head; g; g = g->next) g->hooks = NULL;
     free(k->insn);
     k->insn = NULL;

@@ -31,6 +31,8 @@ typedef struct fenced {
     pl_knowledge *heard[PL_SCOPES];    /* what its earlier strong reads have met */
 } fenced;
 
+typedef struct check_products check_products;
+
 enum { RECENT = 32, GROUPS = 64 };
 
 /* A group of PL_LANES lanes of a block. */
@@ -38,10 +40,11 @@ typedef struct check_unit {
     pl_knowledge *common;         /* of all its lanes, while `apart` is false */
     pl_knowledge *lane[PL_LANES]; /* of each, while it is true */
     bool apart;
-    uint32_t stamp;    /* of its accesses now */
-    uint32_t floor;    /* up to when every lane knows everything of its own block */
-    fenced *fence;     /* by lane, or NULL */
-    pl_traced *traced; /* init: its registers, or NULL */
+    uint32_t stamp;           /* of its accesses now */
+    uint32_t floor;           /* up to when every lane knows everything of its own block */
+    fenced *fence;            /* by lane, or NULL */
+    pl_traced *traced;        /* init: its registers, or NULL */
+    check_products *products; /* registers that wgmma writes, or NULL */
     uint64_t cluster_phase;
     uint32_t cluster_wait; /* lanes that learn at the cluster barrier what its phase brought */
     struct recent {
@@ -129,6 +132,7 @@ struct pl_check {
     } watch;
     pl_undefined own, *undefined; /* own, or that of a program */
     uint32_t user;                /* its number there */
+    pl_exec_fn **accumulators;    /* by pc, inside of accumulators.c; or NULL */
     struct {
         pl_check_finding *at;
         size_t n, cap;
@@ -234,6 +238,11 @@ bool pl_mem_fault(const pl_hooks *h, pl_warp *w, const pl_fault_info *f);
 bool pl_watch_begin(pl_check *k);
 void pl_watch_end(pl_check *k);
 void pl_watch_copy(pl_warp *w, const pl_async_op *o);
+
+/* ---- accumulators.c ---- */
+bool pl_accumulators_begin(pl_check *k);
+void pl_accumulators_end(pl_check *k);
+void pl_products_free(check_products *p); /* NULL is allowed */
 
 /* ---- sync.c ---- */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);

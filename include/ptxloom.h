@@ -408,7 +408,7 @@ void pl_checks_close(pl_checks *c); /* NULL is allowed */
 typedef struct pl_finding {
     const char *tool, *kind; /* "race", "raw": pl_explain has "race-raw" */
     const char *severity;    /* "error", "warning" */
-    const char *space;       /* "global", "shared", "local" */
+    const char *space;       /* "global", "shared", "local", "register" */
     const char *kernel;
     const char *file; /* of CUDA where .loc gives it, else of PTX */
     uint32_t line;

@@ -360,6 +360,36 @@ K uncounted_ok(int *x)
     x[threadIdx.x] = 1;
 }
 
+// sync-wgmma: the product of matrices of ones has only begun when its sum is stored.
+__device__ static void multiply(float d[4], unsigned short *b)
+{
+    unsigned ones = 0x3c003c00; // two halves
+    b[threadIdx.x] = 0x3c00;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    unsigned long long matrix = (at(b) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 0, 1, 1, 0;"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "r"(ones), "l"(matrix) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+K product(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    float d[4];
+    multiply(d, b);
+    x[threadIdx.x] = d[0];
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+K product_ok(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    float d[4];
+    multiply(d, b);
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    x[threadIdx.x] = d[0];
+}
+
 // deadlock-hang: the second warp never comes.
 K half_comes(int *x)
 {

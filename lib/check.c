@@ -197,7 +197,10 @@ static const char *party(pl_checks *c, const pl_party *p)
 
 static const char *space_word(pl_space s)
 {
-    return s == PL_SP_SHARED ? "shared" : s == PL_SP_LOCAL ? "local" : "global";
+    return s == PL_SP_SHARED  ? "shared"
+           : s == PL_SP_LOCAL ? "local"
+           : s == PL_SP_REG   ? "register"
+                              : "global";
 }
 
 static const char *value(pl_checks *c, const pl_party *p)
@@ -307,6 +310,8 @@ static const char *remedy_of(pl_finding_kind kind)
         return "name all lanes that come here, or keep the others away with a branch";
     case PL_FK_SYNC_SHUFFLE:
         return "let all lanes come, or set the width of the shuffle to the lanes that do";
+    case PL_FK_SYNC_WGMMA:
+        return "put wgmma.commit_group and wgmma.wait_group between the two (warpgroup_wait<0>())";
     case PL_FK_SYNC_MBARRIER:
         return "let one thread execute mbarrier.init with the number of arrivals, and put "
                "__syncthreads() behind it";

@@ -699,3 +699,31 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) left_ok(int *out)
     meet();
     out[blockIdx.x * 32 + t] = v[t];
 }
+
+// Two products, and the sum that nobody has waited for is stored.
+__device__ static void two_products(float *out, unsigned short *a, unsigned short *b, bool all)
+{
+    float d[4], e[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    multiply(d, a, b);
+    multiply(e, a, b);
+    if (all) wait_product();
+    else asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+    for (int k = 0; k < 4; k++) out[512 + threadIdx.x * 4 + k] = e[k];
+    wait_product();
+}
+
+extern "C" __global__ void product_early(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    two_products(out, a, b, false);
+}
+
+extern "C" __global__ void product_early_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    two_products(out, a, b, true);
+}
