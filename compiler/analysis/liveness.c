@@ -14,30 +14,13 @@ static inline const pl_insn *visited(const pl_liveness *f)
     return &f->x->blocks.at[f->block].code.at[f->at];
 }
 
-/* The first touch of a value, or one in another block than the first. Does the block with the first
- * touch touch it again? */
-static inline bool touched_again(pl_liveness *f, pl_live_value *v, uint32_t born)
-{
-    if (v->block == f->block) return true;
-    if (v->block == UINT32_MAX) {
-        v->block = f->block;
-        v->def_pos = born;
-    } else
-        v->block = UINT32_MAX - 1;
-    return false;
-}
-
 static inline void locate_read(void *ctx, uint32_t *row, unsigned rows, unsigned use)
 {
     pl_liveness *f = ctx;
     const uint32_t k = pl_liveness_value_of(f, *row, use);
     (void)rows;
     if (!k) return;
-    pl_live_value *v = &f->v[k - 1];
-    if (touched_again(f, v, UINT32_MAX) && v->def_pos != UINT32_MAX && v->first.guard != PL_PT &&
-        pl_ir_in_cycle(f->x, f->block) &&
-        !pl_partial_def_same_lanes(&v->first, visited(f), f->set[v->first.guard]))
-        v->def_pos = UINT32_MAX;
+    pl_note_read(&f->v[k - 1].first, f->block, visited(f), f->set, pl_ir_in_cycle(f->x, f->block));
 }
 
 static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigned use)
@@ -48,12 +31,7 @@ static inline void locate_write(void *ctx, uint32_t *row, unsigned rows, unsigne
     const uint32_t k = pl_liveness_value_of(f, *row, use);
     if (!k) return;
     pl_live_value *v = &f->v[k - 1];
-    const bool whole = rows == v->rows;
-    if (!touched_again(f, v, whole ? f->at : UINT32_MAX))
-        v->first = pl_partial_def_of(i, f->position);
-    else if (whole && (i->guard == PL_PT ||
-                       pl_partial_def_other_lanes(&v->first, i, f->set[v->first.guard])))
-        v->first.guard = PL_PT; /* of all lanes now */
+    pl_note_write(&v->first, f->block, f->at, i, f->set, f->position, rows == v->rows);
     v->writes++;
     if (i->flags & PL_IF_UNIFORM_REG)
         v->regs = 0;
@@ -83,7 +61,7 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
         }
         if (f->of[r] != UINT32_MAX) {
             f->v[f->n] = (pl_live_value){.row = r,
-                                         .block = UINT32_MAX,
+                                         .first.block = PL_NO_BLOCK,
                                          .precolored = x->regs[r].precolored,
                                          .alias_of = f->n};
             f->n++;
@@ -96,7 +74,7 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool truths)
         f->v[f->n] = (pl_live_value){.row = p,
                                      .rows = 1,
                                      .regs = 1,
-                                     .block = UINT32_MAX,
+                                     .first.block = PL_NO_BLOCK,
                                      .precolored = x->preds[p].precolored,
                                      .alias_of = f->n,
                                      .is_pred = true};
@@ -184,8 +162,8 @@ static bool number_global_values(pl_liveness *f)
     if (!f->value) return false;
     for (uint32_t k = 0; k < f->n; k++) {
         pl_live_value *v = &f->v[k];
-        bool stays = v->block == UINT32_MAX ||
-                     (v->block < f->x->blocks.n && v->def_pos != UINT32_MAX && !v->precolored);
+        bool stays =
+            v->first.block == PL_NO_BLOCK || (v->first.def_pos != UINT32_MAX && !v->precolored);
         v->global_index = stays ? UINT32_MAX : f->sets.values;
         if (!stays) f->value[f->sets.values++] = k;
     }

@@ -19,10 +19,7 @@
 
 typedef struct pl_live_value {
     uint32_t row, rows;
-    uint32_t block; /* the only block that touches it; else none that exists */
-    uint32_t
-        def_pos; /* position of the write that starts it there; UINT32_MAX: it starts with a read */
-    pl_partial_def first; /* while pl_liveness_values looks at the block: that write */
+    pl_first_access first;
     uint32_t writes;
     uint32_t regs;         /* registers of a thread that it takes: its rows, or none */
     uint32_t global_index; /* number among those that may live from block to block; UINT32_MAX: it
@@ -93,7 +90,7 @@ static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigne
 {
     const pl_live_value *v = &f->v[k];
     if (!(use & PL_USE_WRITE) || (use & PL_USE_READ) || rows != v->rows) return false;
-    return !f->guarded || (v->block == f->block && v->def_pos == f->at);
+    return pl_starts_value(&v->first, f->block, f->at, f->guarded);
 }
 
 /* The value of an operand, plus one; 0: none. */

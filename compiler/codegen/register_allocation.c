@@ -48,14 +48,10 @@ typedef struct live_unit {
     bool narrow;         /* it takes one for its two rows */
     uint32_t start, end; /* live interval, relative to the function's first instruction */
     uint32_t to;         /* new row */
-    uint32_t block;      /* the only block that touches it; UINT32_MAX: several do */
     uint32_t alias_of; /* unit in whose register it is: its own, unless it is a part or an extension
                       of another's value */
-    uint32_t def_pos;  /* position of the write that starts a unit of one block; UINT32_MAX: it
-                       starts  with a read */
-    pl_partial_def first; /* while its block is looked at: that write */
-    uint8_t writes;       /* up to 2 */
-    bool used;
+    pl_first_access first;
+    uint8_t writes; /* up to 2 */
     bool read_late; /* the instruction that reads it last does so some time after it has issued */
 } live_unit;
 
@@ -115,60 +111,32 @@ static const unit_ref *refs_end(const allocator *l, uint32_t at)
     return l->refs.n ? l->refs.at + l->ref[at + 1] : NULL;
 }
 
-/* Where is it touched, and how first? False: its block touches it again. */
-static bool locate(allocator *l, live_unit *u, bool write)
-{
-    if (u->used && u->block == l->block) return false;
-    u->block = u->used ? UINT32_MAX : l->block;
-    u->def_pos = !u->used && write ? l->at : UINT32_MAX;
-    u->used = true;
-    return true;
-}
-
-static void locate_read(allocator *l, live_unit *u, const pl_insn *i)
-{
-    if (!locate(l, u, false) && u->def_pos != UINT32_MAX && u->first.guard != PL_PT &&
-        l->in_cycle[l->block] &&
-        !pl_partial_def_same_lanes(&u->first, i, l->pred_def[u->first.guard]))
-        u->def_pos = UINT32_MAX; /* written in an earlier iteration */
-}
-
-static void locate_write(allocator *l, live_unit *u, const pl_insn *i, bool whole)
-{
-    if (locate(l, u, whole))
-        u->first = pl_partial_def_of(i, l->at + 1);
-    else if (whole && u->def_pos != UINT32_MAX &&
-             (i->guard == PL_PT ||
-              pl_partial_def_other_lanes(&u->first, i, l->pred_def[u->first.guard])))
-        u->first.guard = PL_PT; /* of all lanes now */
-}
-
 /* Reads come before writes within one instruction. */
 static void locate_all(allocator *l, pl_insn *i)
 {
     const bool elsewhere = pl_forms[i->form].mnem == M__umov || (i->flags & PL_IF_UNIFORM_REG);
     const unit_ref *first = refs_of(l, l->at), *end = refs_end(l, l->at);
     for (const unit_ref *r = first; r < end; r++)
-        if (r->use & PL_USE_READ) locate_read(l, &l->u[r->unit], i);
+        if (r->use & PL_USE_READ)
+            pl_note_read(&l->u[r->unit].first, l->block, i, l->pred_def, l->in_cycle[l->block]);
     PL_FOR_EACH_WRITE(l->p, i, o)
         if (o.use & PL_USE_PRED) l->pred_def[*o.row] = l->at + 1;
     for (const unit_ref *r = first; r < end; r++) {
         live_unit *u = &l->u[r->unit];
         if (!(r->use & PL_USE_WRITE)) continue;
-        locate_write(l, u, i, r->rows == u->rows);
+        pl_note_write(&u->first, l->block, l->at, i, l->pred_def, l->at + 1, r->rows == u->rows);
         if (u->writes < 2) u->writes++;
         u->uniform |= elsewhere;
         u->narrow |= (i->flags & PL_IF_NARROW64) != 0;
     }
 }
 
-/* Does this write start the value anew? Under a guard it does when nothing before it, in the only
- * block that knows the unit, has written or read it, and no other lanes read what they hold. */
+/* True if this access starts the value anew. */
 static inline bool starts(const allocator *l, const unit_ref *r)
 {
     const live_unit *u = &l->u[r->unit];
     if (!(r->use & PL_USE_WRITE) || (r->use & PL_USE_READ) || r->rows != u->rows) return false;
-    return !l->predicated || (u->block == l->block && u->def_pos == l->at);
+    return pl_starts_value(&u->first, l->block, l->at, l->predicated);
 }
 
 /* The first access in a block decides. */
@@ -295,7 +263,8 @@ static void make_units(allocator *l, pl_arena *a)
     if (!pl_arena_ok(a)) return;
     for (uint32_t r = 0; r < l->fixed; r++) {
         if (!l->unit_of[r]) {
-            l->u[l->n] = (live_unit){.row = r, .start = UINT32_MAX, .alias_of = l->n};
+            l->u[l->n] = (live_unit){
+                .row = r, .start = UINT32_MAX, .alias_of = l->n, .first.block = PL_NO_BLOCK};
             l->n++;
         }
         l->unit_of[r] = l->n - 1;
@@ -319,8 +288,8 @@ static bool number_global_units(allocator *l)
     l->global_unit = pl_arena_array(l->a, uint32_t, l->n + 1);
     if (!l->global_index || !l->global_unit) return false;
     for (uint32_t k = 0; k < l->n; k++) {
-        bool stays =
-            !l->u[k].used || (l->u[k].block != UINT32_MAX && l->u[k].def_pos != UINT32_MAX);
+        const pl_first_access *f = &l->u[k].first;
+        bool stays = f->block == PL_NO_BLOCK || f->def_pos != UINT32_MAX;
         l->global_index[k] = stays ? UINT32_MAX : l->sets.values;
         if (!stays) l->global_unit[l->sets.values++] = k;
     }
