@@ -6,7 +6,7 @@ libptxloom_la_SOURCES += lib/cuda_error.c
 if PL_CUDART
 cudartdir = $(pkglibdir)
 cudart_PROGRAMS = cudart/libptxloom_cuda.so
-cudart_sources = cudart/state.h cudart/abi.h cudart/runtime.c cudart/state.c cudart/errors.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/module.c \
+cudart_sources = cudart/state.h cudart/abi.h cudart/runtime.c cudart/state.c cudart/errors.c cudart/options.c cudart/table.c cudart/fatbin.c cudart/module.c cudart/module_cache.c \
 	cudart/allocation.c cudart/memory.c cudart/transfer.c cudart/op.c cudart/copy.c cudart/queue.c cudart/stream.c cudart/kernel_run.c cudart/launch.c cudart/device.c cudart/kernel.c cudart/array.c cudart/graph.h cudart/graph.c cudart/graph_nodes.c cudart/pool.c cudart/attribute.c cudart/driver.c cudart/driver_memory.c cudart/driver_graph.c cudart/batch.c cudart/clock.c cudart/clock_keys.def cudart/properties.def cudart/timing.c cudart/activity.c cudart/nvtx.c cudart/linker.c cudart/share.c cudart/driver_array.c cudart/nvrtc.c cudart/patch.c cudart/image.h cudart/image.c cudart/caller.c cudart/graph_memory.c cudart/peer.c cudart/host_clock.c cudart/checked.c cudart/order.c
 cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
 nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c

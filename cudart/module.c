@@ -236,8 +236,12 @@ static int load_texts(cuda_module *m)
     if (!in) return CU_MEMORY_ALLOCATION;
     for (size_t k = 0; k < m->ntexts; k++)
         in[k] = (pl_input){m->name, m->text[k], strlen(m->text[k])};
-    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, m->ntexts, &options,
-                                              &m->on[cuda_self.device].loaded);
+    pl_module **loaded = &m->on[cuda_self.device].loaded;
+    pl_status st = PL_OK;
+    if (!cuda_cache_load(m, &options, loaded)) {
+        st = pl_module_load_texts(cuda_here()->gpu, in, m->ntexts, &options, loaded);
+        if (st == PL_OK) cuda_cache_store(m, *loaded);
+    }
     free(in);
     if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
     if (m->log)

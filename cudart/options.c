@@ -110,6 +110,7 @@ static bool set(cuda_options *o, int id, const char *value)
         good = one_of(value, switches, 2, &k);
         o->from_profiler = k == 1;
         break;
+    case O_MODULE_CACHE: o->cache = value; break;
     case O_MEMOIZE:
         good = one_of(value, switches, 2, &k);
         o->memoize = k == 0;

@@ -13,7 +13,7 @@
 /* ---- options ---- */
 
 typedef struct cuda_options {
-    const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions;
+    const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions, *cache;
     pl_mode mode;
     bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check, memoize;
     int opt_level;
@@ -277,6 +277,9 @@ const char *cuda_device_name(void);
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
+/* Assembled modules of earlier runs (module_cache.c): false: there is none for these texts. */
+bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out);
+void cuda_cache_store(const cuda_module *m, pl_module *assembled);
 /* As it is on the current device. */
 static inline pl_module *cuda_loaded(const cuda_module *m)
 {

@@ -67,7 +67,8 @@ static const char ptx[] =
 
 /* ---------------------------------------------------------------- what nvcc adds */
 
-static unsigned char container[65536];
+enum { LARGE = 70000 };
+static unsigned char container[65536 + LARGE];
 static size_t filled;
 
 static void put(const void *bytes, size_t n)
@@ -105,12 +106,15 @@ static size_t lz4(const char *text, size_t n, unsigned char *to)
     return at + n;
 }
 
-static void put_ptx(unsigned arch, bool packed)
+/* large: with a comment that makes the module worth keeping (--module-cache). */
+static void put_ptx(unsigned arch, const char *how)
 {
-    static char text[16384];
+    static char text[16384 + LARGE];
     static unsigned char block[16384];
-    const size_t n = (size_t)snprintf(text, sizeof text, ptx, arch) + 1;
-    if (packed)
+    size_t n = (size_t)snprintf(text, sizeof text, ptx, arch) + 1;
+    if (strcmp(how, "large") == 0)
+        n += (size_t)snprintf(text + n - 1, sizeof text - n, "//%*s\n", LARGE - 8, "");
+    if (strcmp(how, "lz4") == 0)
         put_entry(1, arch, 0x2000, block, lz4(text, n, block), n);
     else
         put_entry(1, arch, 0, text, n, 0);
@@ -123,7 +127,7 @@ static void fill(const char *how)
     put_entry(2, 90, 0, "\177ELF of a kind", 14, 0);
     if (strcmp(how, "code") != 0) {
         put_entry(1, 75, 0, "no PTX", 7, 0);
-        put_ptx(90, strcmp(how, "lz4") == 0);
+        put_ptx(90, how);
         put_entry(1, 100, 0, "no PTX", 7, 0);
     }
     const uint64_t size = filled - 16;

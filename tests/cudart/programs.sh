@@ -33,6 +33,13 @@ awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$ro
 
 for t in vectors symbols memory batches driver_copies refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_captured_memory graph_condition graph_object capture_rules pool reset; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
+large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
+for t in assembled loaded; do runs "a module that is kept: $t" 0 "good
+5, 1 kept" "" large; done
+for f in kept/*; do head -c 1000 "$f" >damaged && cp damaged "$f"; done
+runs "a module that is kept: damaged" 0 "good
+5, 1 kept" "" large
+runs "a module that is kept: whole again" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
 runs "linking" 5 good "only PTX and fat binaries" app link
 runs "errors" 5 good "kernel 'store' failed" app errors

@@ -1,0 +1,213 @@
+/* module_cache.c - assembled modules are kept in a folder of the user, so that the next run of a
+ * program loads its modules instead of assembling them.
+ *
+ * The name of a file is a hash of the module's PTX texts, of what the program that assembles
+ * depends on (its options), and of the library that runs. A file is written beside its name and
+ * renamed, so that processes may share the folder. What cannot be read or written is assembled as
+ * if there were no cache. */
+#define _GNU_SOURCE /* dladdr */
+#include "cudart/state.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    LEAST = 64 << 10, /* bytes of PTX: less is assembled within some milliseconds */
+    PATH = 4096
+};
+#define MOST   (UINT64_C(512) << 20) /* bytes of all files: then the oldest go */
+#define SUFFIX ".plo"
+
+/* ---- names ---- */
+
+/* Two hashes of 64 bits: FNV-1a, and sums that are multiplied and rotated. */
+typedef struct hash {
+    uint64_t a, b;
+} hash;
+
+static void add(hash *h, const void *data, size_t n)
+{
+    const uint8_t *p = data;
+    for (size_t k = 0; k < n; k++) {
+        h->a = (h->a ^ p[k]) * UINT64_C(0x100000001b3);
+        h->b = (h->b << 23 | h->b >> 41) * UINT64_C(0x9e3779b97f4a7c15) + p[k];
+    }
+}
+
+static void add_text(hash *h, const char *text)
+{
+    add(h, text, strlen(text) + 1);
+}
+
+/* The file that holds this library: another build may assemble otherwise. */
+static bool add_library(hash *h)
+{
+    Dl_info info;
+    struct stat st;
+    if (!dladdr(&cuda, &info) || !info.dli_fname || stat(info.dli_fname, &st) != 0) return false;
+    const int64_t what[] = {st.st_size, st.st_mtim.tv_sec, st.st_mtim.tv_nsec, (int64_t)st.st_ino};
+    add(h, what, sizeof what);
+    return true;
+}
+
+/* The folder; false: there is none. */
+static bool folder(char *path, size_t room)
+{
+    const char *given = cuda.options.cache, *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int n = -1;
+    if (given && strcmp(given, "off") == 0) return false;
+    if (given)
+        n = snprintf(path, room, "%s", given);
+    else if (xdg && *xdg)
+        n = snprintf(path, room, "%s/ptxloom", xdg);
+    else if (home && *home)
+        n = snprintf(path, room, "%s/.cache/ptxloom", home);
+    return n > 0 && (size_t)n < room;
+}
+
+/* The module's file; false: it is not kept. */
+static bool name_of(const cuda_module *m, char *path, size_t room)
+{
+    hash h = {UINT64_C(0xcbf29ce484222325), 1};
+    size_t bytes = 0;
+    for (size_t k = 0; k < m->ntexts; k++) bytes += strlen(m->text[k]);
+    double lanes = 0;
+    pl_gpu_value(cuda_here()->gpu, "sm.lanes", "", &lanes);
+    if (bytes < LEAST || lanes != 32 || !folder(path, room) || !add_library(&h)) return false;
+    add(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
+    add_text(&h, pl_gpu_name(cuda_here()->gpu));
+    add_text(&h, m->name);
+    for (size_t k = 0; k < m->ntexts; k++) add_text(&h, m->text[k]);
+    const size_t at = strlen(path);
+    const int n = snprintf(path + at, room - at, "/%016" PRIx64 "%016" PRIx64 SUFFIX, h.a, h.b);
+    return n > 0 && (size_t)n < room - at;
+}
+
+/* ---- files ---- */
+
+static char *read_all(int file, size_t *bytes)
+{
+    struct stat st;
+    if (fstat(file, &st) != 0 || st.st_size <= 0) return NULL;
+    char *data = malloc((size_t)st.st_size + 1);
+    size_t n = 0;
+    while (data && n < (size_t)st.st_size) {
+        const ssize_t got = read(file, data + n, (size_t)st.st_size - n);
+        if (got <= 0) break;
+        n += (size_t)got;
+    }
+    if (data && n == (size_t)st.st_size) {
+        data[n] = '\0';
+        *bytes = n;
+        return data;
+    }
+    free(data);
+    return NULL;
+}
+
+/* Makes the folder and those above it. */
+static void make_folders(char *path)
+{
+    for (char *p = path + 1; (p = strchr(p, '/')) != NULL; p++) {
+        *p = '\0';
+        mkdir(path, 0700);
+        *p = '/';
+    }
+}
+
+static bool write_all(const char *path, const char *data, size_t bytes)
+{
+    char beside[PATH];
+    const int n = snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
+    if (n < 0 || (size_t)n >= sizeof beside) return false;
+    const int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) return false;
+    size_t at = 0;
+    while (at < bytes) {
+        const ssize_t put = write(file, data + at, bytes - at);
+        if (put <= 0) break;
+        at += (size_t)put;
+    }
+    if (close(file) == 0 && at == bytes && rename(beside, path) == 0) return true;
+    unlink(beside);
+    return false;
+}
+
+/* Of the files in the folder: their bytes, and the oldest one's name. */
+static uint64_t sum_of(DIR *d, char oldest[NAME_MAX + 1])
+{
+    uint64_t sum = 0;
+    struct timespec least = {0};
+    rewinddir(d);
+    *oldest = '\0';
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        struct stat st;
+        if (!strstr(e->d_name, SUFFIX) ||
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        sum += (uint64_t)st.st_size;
+        const struct timespec t = st.st_mtim;
+        if (*oldest &&
+            (t.tv_sec > least.tv_sec || (t.tv_sec == least.tv_sec && t.tv_nsec >= least.tv_nsec)))
+            continue;
+        least = t;
+        snprintf(oldest, NAME_MAX + 1, "%s", e->d_name);
+    }
+    return sum;
+}
+
+/* Removes the files that were not used for the longest time until there is room for one more. */
+static void make_room(char *path, uint64_t bytes)
+{
+    char oldest[NAME_MAX + 1];
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    DIR *d = opendir(path);
+    *slash = '/';
+    while (d && sum_of(d, oldest) + bytes > MOST && *oldest)
+        if (unlinkat(dirfd(d), oldest, 0) != 0) break;
+    if (d) closedir(d);
+}
+
+/* ---- modules ---- */
+
+bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out)
+{
+    char path[PATH];
+    pl_gpu *gpu = cuda_here()->gpu;
+    size_t bytes = 0;
+    if (!name_of(m, path, sizeof path)) return false;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    char *data = read_all(file, &bytes);
+    futimens(file, NULL); /* it was used now */
+    close(file);
+    const bool good = data && pl_module_load(gpu, m->name, data, bytes, options, out) == PL_OK;
+    free(data);
+    if (!good) {
+        pl_gpu_diag_clear(gpu);
+        unlink(path);
+    }
+    return good;
+}
+
+void cuda_cache_store(const cuda_module *m, pl_module *assembled)
+{
+    char path[PATH];
+    const char *data;
+    size_t bytes;
+    pl_gpu *gpu = cuda_here()->gpu;
+    if (pl_gpu_diag_count(gpu) || !name_of(m, path, sizeof path)) return;
+    if (pl_module_save(assembled, PL_SAVE_OBJECT, &data, &bytes) == PL_OK) {
+        make_folders(path);
+        make_room(path, bytes);
+        write_all(path, data, bytes);
+    }
+    pl_gpu_diag_clear(gpu);
+}
