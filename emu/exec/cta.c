@@ -242,7 +242,7 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->npoll_addresses = 0;
     w->advances = w->pause_at = 0;
     w->spin_pauses = 0;
-    w->hit = NULL;
+    w->hit = w->hit_before = NULL;
     w->fx = NULL;
     memset(w->conv, 0, w->conv_used * sizeof *w->conv); /* of the block before */
     w->conv_used = 1;

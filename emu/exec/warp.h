@@ -218,8 +218,9 @@ typedef struct pl_warp {
     uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a
                       clock is read in between */
     const pl_alloc *hit;  /* allocation of the last global access */
-    uint16_t conv_used;   /* highest conv index in use + 1 */
-    uint32_t splits_made; /* splits ever made */
+    const pl_alloc *hit_before;       /* that of the last one elsewhere, or NULL */
+    uint16_t conv_used;               /* highest conv index in use + 1 */
+    uint32_t splits_made;             /* splits ever made */
     pl_lanes came[PL_NAMED_BARRIERS]; /* lanes that have come to a barrier at which the warp has not
                                          arrived */
     uint16_t arrived; /* by barrier, a bit each: it has arrived there, and the barrier has not been

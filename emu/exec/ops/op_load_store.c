@@ -55,14 +55,16 @@ static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, u
         for (unsigned l = 0; l < PL_LANES; l++) s->off[l] += (uint64_t)l * w->local_bytes;
         return true;
     }
+    const uint64_t first = addr[__builtin_ctz(w->exec)];
     const pl_alloc *a = w->hit;
-    if (a && offsets(w, addr, a->address, a->size, bytes, s->off)) {
-        s->base = a->bytes;
-        return !write || !a->constant;
+    if (!a || first - a->address >= a->size) {
+        a = w->hit_before;
+        if (!a || first - a->address >= a->size) a = pl_memory_find(w->grid->memory, first);
+        if (!a || a->valid) return false;
+        w->hit_before = w->hit;
+        w->hit = a;
     }
-    a = pl_memory_find(w->grid->memory, addr[__builtin_ctz(w->exec)]);
-    if (!a || a->valid || (write && a->constant)) return false;
-    w->hit = a;
+    if (write && a->constant) return false;
     s->base = a->bytes;
     return offsets(w, addr, a->address, a->size, bytes, s->off);
 }
