@@ -119,7 +119,7 @@ bool pl_check_begin(pl_check *k, pl_program *p, pl_grid *head, uint64_t seed)
         check_insn *x = &k->insn[n];
         x->plain = i->exec;
         if (!i->exec) continue;
-        if (k->tools & (PL_CHECK_RACE | PL_CHECK_SYNC)) x->wrapper = pl_order_wrapper(i, x);
+        if (k->tools & (PL_CHECK_RACE | PL_CHECK_SYNC)) x->wrapper = pl_order_wrapper(k, i, x);
         if (!x->wrapper && k->tools & PL_CHECK_SYNC) x->wrapper = pl_sync_wrapper(i);
         if (!x->wrapper && k->tools & PL_CHECK_RACE) x->wrapper = pl_race_wrapper(i, x);
         if (!x->wrapper && k->tools & PL_CHECK_MEM) x->wrapper = pl_mem_wrapper(i, x);

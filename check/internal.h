@@ -201,7 +201,7 @@ void pl_order_writes(pl_warp *w, const check_insn *x, unsigned lane, const place
 /* Has a write to this place passed anything on? */
 bool pl_order_releases(pl_check *k, const place *p);
 /* The wrapper of an instruction that orders, or NULL. Fills the rest of *x. */
-pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x);
+pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x);
 void pl_order_block_starts(pl_check *k, pl_cta *c, check_block *b);
 void pl_order_block_ends(pl_check *k, check_block *b);
 void pl_order_hooks(pl_hooks *h);

@@ -212,6 +212,7 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
         check_unit *u = unit_of(w);
         const unsigned n = unit_index(w);
         if (k->tools & PL_CHECK_SYNC) pl_sync_arrives(k, w, a);
+        if (!(k->tools & PL_CHECK_RACE)) continue;
         pl_order_settle(w, u);
         take_down(k, w, u, lanes, &b->all);
         gather_fences(w, u, lanes, &b->fence);
@@ -264,6 +265,8 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     pl_check *k = (pl_check *)(uintptr_t)h;
     check_block *block = block_of(c);
     check_barrier *b = &block->barrier[id];
+    b->line = 0;
+    if (!(k->tools & PL_CHECK_RACE)) return;
     if (whole_block(c, b)) meet(k, c, b);
     k->time++;
     pl_knowledge *next = NULL; /* of those who came for the next round */
@@ -286,7 +289,6 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
         pl_warp_half(w, from);
     }
     set(&b->all, next);
-    b->line = 0;
     drop_fences(&b->fence);
 }
 
@@ -651,6 +653,26 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
     }
 }
 
+/* Without a look at races only misuse matters. */
+static void mbarrier_alone(pl_warp *w, const pl_insn *i)
+{
+    pl_check *k = check_of(w);
+    const check_insn *x = about(k, w, i);
+    uint64_t addr[PL_LANES], last = 0;
+    const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
+    pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    for (uint32_t m = w->exec; m; m &= m - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(m);
+        place at;
+        if (m != w->exec && addr[l] == last) continue;
+        last = addr[l];
+        pl_place_of(w, l, space, addr[l], 8, &at);
+        sync_place *s = object_at(k, &at);
+        if (s) pl_sync_mbarrier(w, i, l, s);
+    }
+    x->plain(w, i);
+}
+
 /* ---- groups of copies ---- */
 
 static void close_group(pl_check *k, check_unit *u, unsigned family)
@@ -820,7 +842,7 @@ void pl_order_hooks(pl_hooks *h)
     h->barrier_completes = barrier_completes;
 }
 
-pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x)
+static pl_exec_fn *wrapper(const pl_insn *i, check_insn *x)
 {
     const pl_form *f = &pl_forms[i->form];
     const pl_word sem = pl_mod(f, i->mods, G_sem), scope = pl_mod(f, i->mods, G_scope);
@@ -866,4 +888,10 @@ pl_exec_fn *pl_order_wrapper(const pl_insn *i, check_insn *x)
         return pl_insn_has(i, W_commit_group) || pl_insn_has(i, W_wait_group) ? copy_group : NULL;
     default: return NULL;
     }
+}
+
+pl_exec_fn *pl_order_wrapper(const pl_check *k, const pl_insn *i, check_insn *x)
+{
+    pl_exec_fn *e = wrapper(i, x);
+    return k->tools & PL_CHECK_RACE ? e : e == mbarrier ? mbarrier_alone : NULL;
 }
