@@ -15,6 +15,7 @@ static bool block_starts(const pl_hooks *h, pl_cta *c)
     if (c->check) k->hooks.block_freed(c); /* of the block that had the storage before */
     b->number = (uint32_t)c->number;
     b->units = units;
+    b->shadow.small = true;
     c->check = b;
     pl_order_block_starts(k, c, b);
     if (k->tools & PL_CHECK_INIT && !pl_init_block_starts(k, c)) return false;
@@ -81,6 +82,7 @@ void pl_check_close(pl_check *k)
 {
     if (!k) return;
     pl_undefined_leave(k->undefined, k->user);
+    pl_undefined_free(&k->own);
     pl_initcheck_free(k);
     free(k->found.at);
     free(k);

@@ -51,9 +51,10 @@ typedef struct check_unit {
         uint32_t pc, stamp, context, generation;
     } recent[2][RECENT]; /* contexts in global and in shared memory */
     struct {
-        uint32_t at[GROUPS], n; /* when each of the latest groups of copies was closed */
-        uint32_t stamp;         /* of copies of the group that is open */
-    } group[3];                 /* of cp.async, of bulk operations, of wgmma */
+        uint32_t *at; /* when each of the latest GROUPS groups of copies was closed */
+        uint32_t n;
+        uint32_t stamp; /* of copies of the group that is open */
+    } group[3];         /* of cp.async, of bulk operations, of wgmma */
 } check_unit;
 
 /* A barrier that some have come to. */
@@ -61,7 +62,9 @@ typedef struct check_barrier {
     pl_knowledge *all;
     fenced fence;  /* what the fences of those who came have made of it */
     uint32_t line; /* of the first that came: index in the program's line table, plus 1 */
-    uint32_t came[PL_UNITS], waits[PL_UNITS], at[PL_UNITS]; /* at: when the group last came */
+    struct came {
+        uint32_t came, waits; /* lanes */
+    } * of;                   /* by group; NULL: none has come yet */
 } check_barrier;
 
 /* What atomic operations on a location pass on. */

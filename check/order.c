@@ -213,12 +213,14 @@ static void barrier_arrives(const pl_hooks *h, pl_warp *w, const pl_arrival *a)
         const unsigned n = unit_index(w);
         if (k->tools & PL_CHECK_SYNC) pl_sync_arrives(k, w, a);
         if (!(k->tools & PL_CHECK_RACE)) continue;
+        if (!b->of) b->of = calloc(block_of(w->cta)->units, sizeof *b->of);
+        k->no_memory |= !b->of;
+        if (!b->of) break;
         pl_order_settle(w, u);
         take_down(k, w, u, lanes, &b->all);
         gather_fences(w, u, lanes, &b->fence);
-        b->came[n] |= lanes;
-        b->waits[n] |= a->wait ? lanes : 0;
-        b->at[n] = k->time;
+        b->of[n].came |= lanes;
+        b->of[n].waits |= a->wait ? lanes : 0;
         if (!a->wait) tick(k, u);
     }
     pl_warp_half(w, from);
@@ -231,7 +233,7 @@ static bool whole_block(const pl_cta *c, const check_barrier *b)
         const pl_warp *w = &c->warp[n];
         for (unsigned half = 0; half < w->halves; half++) {
             const uint32_t left = (uint32_t)((w->lanes & ~w->exited) >> half * PL_LANES);
-            if (left & ~b->waits[n * w->halves + half]) return false;
+            if (left & ~b->of[n * w->halves + half].waits) return false;
         }
     }
     return true;
@@ -266,7 +268,7 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
     check_block *block = block_of(c);
     check_barrier *b = &block->barrier[id];
     b->line = 0;
-    if (!(k->tools & PL_CHECK_RACE)) return;
+    if (!b->of) return;
     if (whole_block(c, b)) meet(k, c, b);
     k->time++;
     pl_knowledge *next = NULL; /* of those who came for the next round */
@@ -278,13 +280,13 @@ static void barrier_completes(const pl_hooks *h, pl_cta *c, uint32_t id)
             check_unit *u = unit_of(w);
             const unsigned at = unit_index(w);
             const uint32_t early = (uint32_t)(w->came[id] >> half * PL_LANES),
-                           lanes = b->waits[at] & ~early;
+                           lanes = b->of[at].waits & ~early;
             learn(w, u, lanes, b->all, true);
             spread_fences(u, lanes, &b->fence);
             if (lanes) u->stamp = k->time;
-            b->came[at] &= early;
-            b->waits[at] &= early;
-            if (b->came[at]) take_down(k, w, u, b->came[at], &next);
+            b->of[at].came &= early;
+            b->of[at].waits &= early;
+            if (b->of[at].came) take_down(k, w, u, b->of[at].came, &next);
         }
         pl_warp_half(w, from);
     }
@@ -677,7 +679,10 @@ static void mbarrier_alone(pl_warp *w, const pl_insn *i)
 
 static void close_group(pl_check *k, check_unit *u, unsigned family)
 {
-    u->group[family].at[u->group[family].n++ % GROUPS] = k->time++;
+    if (!u->group[family].at) u->group[family].at = calloc(GROUPS, sizeof *u->group[family].at);
+    k->no_memory |= !u->group[family].at;
+    if (u->group[family].at) u->group[family].at[u->group[family].n++ % GROUPS] = k->time;
+    k->time++;
     u->group[family].stamp = k->time;
 }
 
@@ -811,6 +816,7 @@ static void free_unit(check_unit *u)
         }
     }
     free(u->fence);
+    for (unsigned n = 0; n < 3; n++) free(u->group[n].at);
 }
 
 void pl_order_block_ends(pl_check *k, check_block *b)
@@ -818,6 +824,7 @@ void pl_order_block_ends(pl_check *k, check_block *b)
     for (unsigned n = 0; n < b->units; n++) free_unit(&b->unit[n]);
     for (unsigned n = 0; n < PL_NAMED_BARRIERS; n++) {
         pl_knowledge_drop(b->barrier[n].all);
+        free(b->barrier[n].of);
         drop_fences(&b->barrier[n].fence);
     }
     free_places(&b->places);

@@ -4,11 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_PAGES = 4096, WORDS = PL_PAGE / 4, COLLECT = 1 << 16 };
+enum { LEAF_SHIFT = 12, SMALL_SHIFT = 5, WORDS = PL_PAGE / 4, COLLECT = 1 << 16 };
 
 struct pl_shadow_leaf {
-    pl_page *page[LEAF_PAGES];
+    uint32_t pages;
+    pl_page *page[];
 };
+
+static unsigned shift(const pl_shadow *s)
+{
+    return s->small ? SMALL_SHIFT : LEAF_SHIFT;
+}
+
+static uint32_t leaf_pages(const pl_shadow *s)
+{
+    return 1u << shift(s);
+}
+
+static struct pl_shadow_leaf *new_leaf(const pl_shadow *s)
+{
+    struct pl_shadow_leaf *l = calloc(1, sizeof *l + leaf_pages(s) * sizeof(*l->page));
+    if (l) l->pages = leaf_pages(s);
+    return l;
+}
 
 typedef struct renaming {
     uint32_t *number; /* by context: its new one, 0: nobody names it */
@@ -95,7 +113,7 @@ static pl_page *refine(const pl_page *coarse)
 
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
 {
-    const uint64_t number = address / PL_PAGE, leaf = number / LEAF_PAGES;
+    const uint64_t number = address / PL_PAGE, leaf = number >> shift(s);
     if (leaf >= s->leaves) {
         size_t n = s->leaves ? s->leaves : 1;
         while (n <= leaf) n *= 2;
@@ -105,8 +123,8 @@ pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
         s->leaf = l;
         s->leaves = n;
     }
-    if (!s->leaf[leaf] && !(s->leaf[leaf] = calloc(1, sizeof **s->leaf))) return NULL;
-    pl_page **page = &s->leaf[leaf]->page[number % LEAF_PAGES];
+    if (!s->leaf[leaf] && !(s->leaf[leaf] = new_leaf(s))) return NULL;
+    pl_page **page = &s->leaf[leaf]->page[number & (leaf_pages(s) - 1)];
     if (!*page) return *page = make(fine);
     if (fine && !(*page)->fine) {
         pl_page *p = refine(*page);
@@ -121,17 +139,17 @@ void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, 
                     void *ctx)
 {
     for (size_t k = 0; k < s->leaves; k++)
-        for (size_t n = 0; s->leaf[k] && n < LEAF_PAGES; n++)
+        for (size_t n = 0; s->leaf[k] && n < s->leaf[k]->pages; n++)
             if (s->leaf[k]->page[n])
-                fn(ctx, (k * LEAF_PAGES + n) * (uint64_t)PL_PAGE, s->leaf[k]->page[n]);
+                fn(ctx, (k * leaf_pages(s) + n) * (uint64_t)PL_PAGE, s->leaf[k]->page[n]);
 }
 
 void pl_shadow_free(pl_shadow *s)
 {
     for (size_t k = 0; k < s->leaves; k++) {
-        for (size_t n = 0; s->leaf[k] && n < LEAF_PAGES; n++) free(s->leaf[k]->page[n]);
+        for (size_t n = 0; s->leaf[k] && n < s->leaf[k]->pages; n++) free(s->leaf[k]->page[n]);
         free(s->leaf[k]);
     }
     free(s->leaf);
-    *s = (pl_shadow){0};
+    *s = (pl_shadow){.small = s->small};
 }

@@ -85,6 +85,7 @@ typedef struct pl_page {
 typedef struct pl_shadow {
     struct pl_shadow_leaf **leaf;
     size_t leaves;
+    bool small; /* a range of some KiB: leaves are small, too */
 } pl_shadow;
 
 /* The page that holds the address, made if need be; fine: with cells for bytes. NULL: no memory. */

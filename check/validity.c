@@ -4,11 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAF_PAGES = 1024 };
+/* What is undefined from the start are small pieces: shared and local memory. */
+enum { LEAF_SHIFT = 10, LEAF_PAGES = 1 << LEAF_SHIFT, FRESH_SHIFT = 5 };
 
 struct pl_validity_leaf {
-    pl_vpage *page[LEAF_PAGES];
+    bool used;
+    pl_vpage *page[];
 };
+
+static unsigned shift(const pl_validity *v)
+{
+    return v->fresh ? FRESH_SHIFT : LEAF_SHIFT;
+}
+
+static unsigned leaf_pages(const pl_validity *v)
+{
+    return 1u << shift(v);
+}
 
 /* A page that nobody has written to. */
 #define ALL4  0xff, 0xff, 0xff, 0xff
@@ -27,9 +39,9 @@ static struct pl_validity_leaf whole;
 
 const pl_vpage *pl_validity_page(const pl_validity *v, uint64_t address)
 {
-    const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number / LEAF_PAGES;
+    const uint64_t number = address / PL_VALIDITY_PAGE, leaf = number >> shift(v);
     if (leaf >= v->leaves || !v->leaf[leaf]) return v->fresh ? &untouched : NULL;
-    return v->leaf[leaf] == &whole ? &untouched : v->leaf[leaf]->page[number % LEAF_PAGES];
+    return v->leaf[leaf] == &whole ? &untouched : v->leaf[leaf]->page[number & (leaf_pages(v) - 1)];
 }
 
 /* Where the leaf's pointer stands; NULL: out of memory. */
@@ -51,15 +63,17 @@ static struct pl_validity_leaf **leaf_slot(pl_validity *v, uint64_t leaf)
 static pl_vpage **slot(pl_validity *v, uint64_t address)
 {
     const uint64_t number = address / PL_VALIDITY_PAGE;
-    struct pl_validity_leaf **leaf = leaf_slot(v, number / LEAF_PAGES);
+    const unsigned pages = leaf_pages(v);
+    struct pl_validity_leaf **leaf = leaf_slot(v, number >> shift(v));
     if (!leaf) return NULL;
     if (!*leaf || *leaf == &whole) {
-        struct pl_validity_leaf *l = calloc(1, sizeof *l);
+        struct pl_validity_leaf *l = calloc(1, sizeof *l + pages * sizeof(*l->page));
         if (!l) return NULL;
-        for (unsigned n = 0; (v->fresh || *leaf) && n < LEAF_PAGES; n++) l->page[n] = mark();
+        l->used = true;
+        for (unsigned n = 0; (v->fresh || *leaf) && n < pages; n++) l->page[n] = mark();
         *leaf = l;
     }
-    return &(*leaf)->page[number % LEAF_PAGES];
+    return &(*leaf)->page[number & (pages - 1)];
 }
 
 /* The page as one that can be written to. */
@@ -129,7 +143,7 @@ bool pl_validity_set(pl_validity *v, uint64_t address, unsigned bytes, const uin
 static void free_leaf(pl_validity *v, struct pl_validity_leaf *l)
 {
     if (l == &whole) v->undefined_pages -= LEAF_PAGES;
-    for (size_t n = 0; l && l != &whole && n < LEAF_PAGES; n++) {
+    for (size_t n = 0; l && l != &whole && n < leaf_pages(v); n++) {
         v->undefined_pages -= l->page[n] != NULL;
         if (l->page[n] != &untouched) free(l->page[n]);
     }
