@@ -412,6 +412,7 @@ uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device)
     const cuda_alloc *a = cuda_alloc_find(address);
     if (device) *device = a != NULL;
     if (a) {
+        if (a->physical && !a->reach) return NULL;         /* nobody was given access */
         uint64_t there = a->size - (address - a->address); /* with what is mapped behind it */
         for (const cuda_alloc *b = a; bytes > there && b->physical; there += b->size) {
             const cuda_alloc *next = cuda_alloc_find(b->address + b->size);

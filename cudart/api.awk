@@ -39,9 +39,9 @@ function wrapper(variant, name, full, from) {
         else if (entry == "raw")
             printf "    %spl_%s(%s);\n", result == "void" ? "" : "return ", implementation, names(args)
         else {
-            printf "    int error = cuda_enter(\"%s\", %s, %s);\n", full, entry == "query" ? "CUDA_QUERY" : "CUDA_WORK", variant == "" ? "false" : "true"
+            printf "    int error = cuda_enter%s(\"%s\", %s, %s);\n", of_driver ? "_driver" : "", full, how[entry], variant == "" ? "false" : "true"
             printf "    if (!error) error = pl_%s(%s);\n", implementation, names(args)
-            print entry == "driver" ? "    return cuda_leave_driver(error);" : "    return cuda_leave(error);"
+            print of_driver ? "    return cuda_leave_driver(error);" : "    return cuda_leave(error);"
         }
         print "}"
     }
@@ -49,6 +49,8 @@ function wrapper(variant, name, full, from) {
 }
 
 BEGIN {
+    how["query"] = "CUDA_QUERY"; how["work"] = "CUDA_WORK"
+    how["driver"] = "CUDA_IN_CONTEXT"; how["system"] = "CUDA_INITIALISED"; how["loader"] = "CUDA_ALWAYS"
     globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c
     node["13"] = "libcudart.so.13"; node["12"] = "libcudart.so.12"; node["11"] = "libcudart.so.11.0"
     if (what == "code") print "/* Made from cudart/api.def. */\n#include \"cudart/state.h\"\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
@@ -74,7 +76,8 @@ BEGIN {
     if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
     kind = $1; entry = $2; variant = $3
     if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
-    if (entry != "raw" && entry != "query" && entry != "work" && entry != "driver") fail("the second word is raw, query, work or driver")
+    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, work, driver, system or loader")
+    of_driver = entry == "driver" || entry == "system" || entry == "loader"
     if (kind != "exact" && note == "") fail("approx and refuse need a note")
     open = index(line, "(")
     if (!open || substr(line, length(line)) != ")") fail("no signature")
@@ -84,7 +87,7 @@ BEGIN {
     name = head
     sub(/^.* /, "", name)
     result = substr(head, 1, length(head) - length(name) - 1)
-    versions = entry == "driver" ? "13" : "11,12,13"
+    versions = of_driver ? "13" : "11,12,13"
     suffix = ""
     implementation = ""
     if ((at = index(name, "=")) > 0) {
@@ -100,7 +103,7 @@ BEGIN {
     count[kind]++
     if (implementation == "") implementation = name suffix; 
     if (what == "header" && kind != "refuse" && implementation == name suffix) printf "%s pl_%s%s(%s);\n", result, name, suffix, args
-    if (what == "doc") printf "| `%s`%s | %s | %s |\n", name, versions == "11,12,13" || entry == "driver" ? "" : " (" versions ")", kind == "approx" ? "approximate" : kind == "refuse" ? "refused" : "exact", note
+    if (what == "doc") printf "| `%s`%s | %s | %s |\n", name, versions == "11,12,13" || of_driver ? "" : " (" versions ")", kind == "approx" ? "approximate" : kind == "refuse" ? "refused" : "exact", note
     wrapper("", name)
     if (variant != "-") wrapper(variant, name)
 }

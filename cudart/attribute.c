@@ -1,14 +1,14 @@
-/* attribute.c - attributes of streams and kernel nodes, and of ranges of managed memory:
- * remembered, without effect on results. */
+/* attribute.c - attributes of streams and kernel nodes: remembered, without effect on results. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     VALUE_BYTES = 64,
-    ATTRIBUTES = 16,
-    PREFERRED_LOCATION = 2, /* cudaMemRangeAttribute */
-    LAST_PREFETCH = 4
+    ATTRIBUTES = 17,
+    SYNC_POLICY = 3, /* cudaLaunchAttributeID */
+    DOMAIN_MAP = 9,
+    DOMAIN = 10
 };
 
 /* By stream or node; the values of all attributes. */
@@ -23,19 +23,30 @@ static cuda_values *values_of(const void *key, bool make)
     cuda_values *v = cuda_table_get(&values, key);
     if (v || !make) return v;
     v = calloc(1, sizeof *v);
-    if (v && cuda_table_put(&values, key, v)) return v;
+    if (v && cuda_table_put(&values, key, v)) {
+        const int none = -1, remote = 1;
+        memcpy(v->value[SYNC_POLICY], &none, sizeof none);
+        v->value[DOMAIN_MAP][1] = (char)remote;
+        return v;
+    }
     free(v);
     return NULL;
+}
+
+void cuda_forget_attributes(const void *key)
+{
+    cuda_values *v = cuda_table_get(&values, key);
+    if (!v) return;
+    cuda_table_remove(&values, key);
+    free(v);
 }
 
 static int get(const void *key, int attribute, void *value)
 {
     if (!value || attribute < 1 || attribute >= ATTRIBUTES) return CU_INVALID_VALUE;
-    const cuda_values *v = values_of(key, false);
-    if (v)
-        memcpy(value, v->value[attribute], VALUE_BYTES);
-    else
-        memset(value, 0, VALUE_BYTES);
+    const cuda_values *v = values_of(key, true);
+    if (!v) return CU_MEMORY_ALLOCATION;
+    memcpy(value, v->value[attribute], VALUE_BYTES);
     return CU_OK;
 }
 
@@ -57,22 +68,53 @@ static int copy(const void *to, const void *from)
     return CU_OK;
 }
 
+static bool of_streams(int attribute)
+{
+    return attribute == ATTRIBUTE_ACCESS_POLICY || attribute == SYNC_POLICY ||
+           attribute == ATTRIBUTE_PRIORITY || attribute == DOMAIN_MAP || attribute == DOMAIN;
+}
+
+/* CU_OK when a stream can have that value. */
+static int check(int attribute, const void *value)
+{
+    enum { FIRST_POLICY = 1, LAST_POLICY = 4 };
+    int number;
+    memcpy(&number, value, sizeof number);
+    if (attribute == ATTRIBUTE_ACCESS_POLICY) return cuda_check_window(value);
+    return attribute == SYNC_POLICY && (number < FIRST_POLICY || number > LAST_POLICY)
+               ? CU_INVALID_VALUE
+               : CU_OK;
+}
+
 int pl_cudaStreamGetAttribute(void *stream, int attribute, void *value)
 {
     const cuda_stream *s = cuda_stream_of(stream);
-    return s ? get(s, attribute, value) : CU_INVALID_HANDLE;
+    if (!s) return CU_INVALID_HANDLE;
+    const int error = of_streams(attribute) ? get(s, attribute, value) : CU_INVALID_VALUE;
+    if (!error && attribute == ATTRIBUTE_PRIORITY) memcpy(value, &s->priority, sizeof s->priority);
+    return error;
 }
 
 int pl_cudaStreamSetAttribute(void *stream, int attribute, const void *value)
 {
-    const cuda_stream *s = cuda_stream_of(stream);
-    return s ? set(s, attribute, value) : CU_INVALID_HANDLE;
+    cuda_stream *s = cuda_stream_of(stream);
+    int priority;
+    if (!s) return CU_INVALID_HANDLE;
+    if (!value || !of_streams(attribute)) return CU_INVALID_VALUE;
+    const int error = check(attribute, value);
+    if (error) return error;
+    memcpy(&priority, value, sizeof priority);
+    if (attribute == ATTRIBUTE_PRIORITY) s->priority = cuda_clamp_priority(priority);
+    return set(s, attribute, value);
 }
 
 int pl_cudaStreamCopyAttributes(void *to, void *from)
 {
-    const cuda_stream *a = cuda_stream_of(to), *b = cuda_stream_of(from);
-    return a && b ? copy(a, b) : CU_INVALID_HANDLE;
+    cuda_stream *a = cuda_stream_of(to);
+    const cuda_stream *b = cuda_stream_of(from);
+    if (!a || !b) return CU_INVALID_HANDLE;
+    a->priority = b->priority;
+    return copy(a, b);
 }
 
 static bool is_kernel(const cuda_node *x)
@@ -93,31 +135,4 @@ int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *va
 int pl_cudaGraphKernelNodeCopyAttributes(void *from, void *to)
 {
     return from && to ? copy(to, from) : CU_INVALID_VALUE;
-}
-
-/* Nothing was advised or fetched: the answers of memory that nobody has said anything of. */
-static int range(void *value, size_t bytes, int attribute)
-{
-    const int none = attribute >= PREFERRED_LOCATION && attribute <= LAST_PREFETCH ? -2 : 0;
-    if (!value || attribute < 1 || bytes % sizeof none) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < bytes; k += sizeof none) memcpy((char *)value + k, &none, sizeof none);
-    return CU_OK;
-}
-
-int pl_cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n)
-{
-    (void)n;
-    return p ? range(value, bytes, attribute) : CU_INVALID_VALUE;
-}
-
-int pl_cudaMemRangeGetAttributes(void **value, size_t *bytes, int *attribute, size_t count,
-                                 const void *p, size_t n)
-{
-    (void)n;
-    if (!value || !bytes || !attribute || !p) return CU_INVALID_VALUE;
-    for (size_t k = 0; k < count; k++) {
-        const int error = range(value[k], bytes[k], attribute[k]);
-        if (error) return error;
-    }
-    return CU_OK;
 }

@@ -239,6 +239,7 @@ int pl_cudaSetDevice(int device)
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_self.device = device;
     cuda_self.context = NULL;
+    cuda_self.bound = true;
     return CU_OK;
 }
 
@@ -386,7 +387,7 @@ int pl_cudaDeviceGetLimit(size_t *value, int limit)
     double persisting = 0;
     *value = d->limited >> limit & 1 ? d->limit[limit] : limits[limit];
     if (limit == PERSISTING && !(d->limited >> limit & 1) &&
-        pl_gpu_value(d->gpu, "l2.persisting", "B", &persisting) == PL_OK)
+        pl_gpu_value(d->gpu, "l2.persisting", "B", &persisting))
         *value = (size_t)persisting;
     return CU_OK;
 }

@@ -10,7 +10,8 @@ enum {
     REFUSED = 8,        /* of cuda_entry_point.versions */
     BUFFER_POINTER = 1, /* of `extra` of a launch */
     BUFFER_SIZE = 2,
-    LOG_BUFFER = 5, /* CUjit_option */
+    INFO_SIZE = 4, /* CUjit_option */
+    LOG_BUFFER = 5,
     LOG_SIZE = 6,
     WRAPPER_MAGIC = 0x466243B1
 };
@@ -22,10 +23,13 @@ enum {
 typedef struct cuda_context {
     int device;
     bool made; /* by the program */
+    unsigned flags;
+    unsigned retained; /* of a primary one: by the program */
 } cuda_context;
 
 static cuda_context primary[CUDA_DEVICES];
 static cuda_table contexts; /* that programs have made */
+static cuda_table destroyed;
 
 static cuda_context *primary_of(int device)
 {
@@ -33,15 +37,18 @@ static cuda_context *primary_of(int device)
     return &primary[device];
 }
 
+/* NULL: the thread has none. */
 static cuda_context *current(void)
 {
+    if (!cuda_self.bound) return NULL;
     return cuda_self.context ? cuda_self.context : primary_of(cuda_self.device);
 }
 
 static void make_current(cuda_context *c)
 {
-    cuda_self.context = c->made ? c : NULL;
-    cuda_self.device = c->device;
+    cuda_self.bound = c != NULL;
+    cuda_self.context = c && c->made ? c : NULL;
+    if (c) cuda_self.device = c->device;
 }
 
 /* NULL: there is no such context. */
@@ -54,7 +61,9 @@ static cuda_context *context_of(void *handle)
 
 int pl_cuInit(unsigned flags)
 {
-    return flags ? CU_INVALID_VALUE : CU_OK;
+    if (flags) return CU_INVALID_VALUE;
+    cuda.initialised = true;
+    return CU_OK;
 }
 
 int pl_cuDeviceGet(int *device, int ordinal)
@@ -108,14 +117,14 @@ int pl_cuCtxPushCurrent_v2(void *handle)
 
 int pl_cuCtxPopCurrent_v2(void **out)
 {
+    if (!current()) return CU_INVALID_CONTEXT;
     if (out) *out = current();
-    if (cuda_self.contexts) make_current(cuda_self.below[--cuda_self.contexts]);
+    make_current(cuda_self.contexts ? cuda_self.below[--cuda_self.contexts] : NULL);
     return CU_OK;
 }
 
 int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
-    (void)flags;
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     cuda_context *c = calloc(1, sizeof *c);
@@ -123,7 +132,7 @@ int pl_cuCtxCreate_v2(void **out, unsigned flags, int device)
         free(c);
         return CU_MEMORY_ALLOCATION;
     }
-    *c = (cuda_context){device, true};
+    *c = (cuda_context){.device = device, .made = true, .flags = flags};
     *out = c;
     return pl_cuCtxPushCurrent_v2(c);
 }
@@ -144,23 +153,22 @@ int pl_cuCtxCreate_v4(void **out, void *params, unsigned flags, int device)
 int pl_cuCtxDestroy_v2(void *handle)
 {
     cuda_context *c = context_of(handle);
+    if (handle && cuda_table_get(&destroyed, handle)) return CU_CONTEXT_DESTROYED;
     if (!c || !c->made) return CU_INVALID_CONTEXT;
-    for (unsigned k = 0; k < cuda_self.contexts; k++)
-        if (cuda_self.below[k] == c) cuda_self.below[k] = primary_of(c->device);
-    if (c == cuda_self.context) {
-        cuda_self.context = NULL;
-        pl_cuCtxPopCurrent_v2(NULL);
-    }
+    if (c == cuda_self.context) pl_cuCtxPopCurrent_v2(NULL);
     cuda_table_remove(&contexts, c);
-    free(c);
-    return CU_OK;
+    /* Its address is not given to others: programs may still name it. */
+    return cuda_table_put(&destroyed, c, c) ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
 int pl_cuCtxSetCurrent(void *handle)
 {
     cuda_context *c = context_of(handle);
     if (handle && !c) return CU_INVALID_CONTEXT;
-    if (c) make_current(c);
+    if (c)
+        make_current(c);
+    else if (current())
+        pl_cuCtxPopCurrent_v2(NULL);
     return CU_OK;
 }
 
@@ -181,7 +189,7 @@ int pl_cuCtxGetDevice(int *device)
 int pl_cuCtxGetFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
-    *flags = 0;
+    *flags = current()->flags;
     return CU_OK;
 }
 
@@ -198,26 +206,32 @@ int pl_cuDevicePrimaryCtxRetain(void **out, int device)
     if (!out) return CU_INVALID_VALUE;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
     *out = primary_of(device);
+    primary[device].retained++;
     return CU_OK;
 }
 
 int pl_cuDevicePrimaryCtxRelease_v2(int device)
 {
-    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (!primary[device].retained) return CU_INVALID_CONTEXT;
+    primary[device].retained--;
+    return CU_OK;
 }
 
 int pl_cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags)
 {
-    (void)flags;
-    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    primary[device].flags = flags;
+    return CU_OK;
 }
 
 int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     if (!flags || !active) return CU_INVALID_VALUE;
-    *flags = 0;
-    *active = 1;
-    return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    *flags = primary[device].flags;
+    *active = primary[device].retained || cuda.runtime_used >> device & 1;
+    return CU_OK;
 }
 
 int pl_cuDevicePrimaryCtxReset(int device)
@@ -281,6 +295,18 @@ int pl_cuStreamGetCtx(void *stream, void **out)
 
 /* ---------------------------------------------------------------- modules */
 
+/* It names its version; that of this driver, or an older one. */
+bool cuda_is_ptx(const char *text)
+{
+    return strstr(text, ".version") != NULL;
+}
+
+static bool is_too_new(const cuda_module *m)
+{
+    const char *version = m->ntexts ? strstr(m->text[0], ".version") : NULL;
+    return version && strtod(version + strlen(".version"), NULL) >= 10;
+}
+
 /* What a module is made of: a fat binary, or PTX. Machine code is refused. */
 static int module_of(const void *image, cuda_module **out)
 {
@@ -305,6 +331,9 @@ static int module_of(const void *image, cuda_module **out)
         cuda_say("the program loads machine code (a cubin): give it PTX or a fat binary with PTX");
         free(m);
         return CU_NO_IMAGE;
+    } else if (!cuda_is_ptx(image)) {
+        free(m);
+        return CU_INVALID_IMAGE;
     } else {
         m->text = calloc(1, sizeof *m->text);
         if (m->text) m->text[0] = strdup(image);
@@ -319,20 +348,32 @@ static int module_of(const void *image, cuda_module **out)
     return CU_OK;
 }
 
+static cuda_module *listed(cuda_module *m)
+{
+    m->next = cuda.modules;
+    cuda.modules = m;
+    return m;
+}
+
 int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room)
 {
     cuda_module *m;
     if (log && room) *log = '\0';
     int error = module_of(image, &m);
     if (error) return error;
+    if (is_too_new(m)) {
+        cuda_module_free(m);
+        return CU_UNSUPPORTED_PTX;
+    }
     m->log = log;
     m->log_room = room;
     error = cuda_module_load(m);
-    if (error)
+    if (error) {
         cuda_module_free(m);
-    else
-        *out = m;
-    return error;
+        return error;
+    }
+    *out = listed(m);
+    return CU_OK;
 }
 
 int pl_cuModuleLoadData(cuda_module **out, const void *image)
@@ -340,16 +381,26 @@ int pl_cuModuleLoadData(cuda_module **out, const void *image)
     return cuda_load_image(out, image, NULL, 0);
 }
 
+static void find_log(unsigned n, const int *option, void **value, char **log, size_t *room)
+{
+    for (unsigned k = 0; k < n; k++) {
+        if (option[k] == LOG_BUFFER) *log = value[k];
+        if (option[k] == LOG_SIZE) *room = (size_t)(uintptr_t)value[k];
+    }
+}
+
 int pl_cuModuleLoadDataEx(cuda_module **out, const void *image, unsigned n, int *option,
                           void **value)
 {
     char *log = NULL;
     size_t room = 0;
-    for (unsigned k = 0; k < n; k++) {
-        if (option[k] == LOG_BUFFER) log = value[k];
-        if (option[k] == LOG_SIZE) room = (size_t)(uintptr_t)value[k];
+    find_log(n, option, value, &log, &room);
+    const int error = cuda_load_image(out, image, log, room);
+    for (unsigned k = 0; k < n; k++) { /* how much was written */
+        if (option[k] == LOG_SIZE) value[k] = (void *)(log && room ? strlen(log) : 0);
+        if (option[k] == INFO_SIZE) value[k] = NULL;
     }
-    return cuda_load_image(out, image, log, room);
+    return error;
 }
 
 int pl_cuModuleLoadFatBinary(cuda_module **out, const void *image)
@@ -383,9 +434,16 @@ int pl_cuModuleLoad(cuda_module **out, const char *path)
     return error;
 }
 
+static bool is_module(const cuda_module *m)
+{
+    const cuda_module *k = cuda.modules;
+    while (k && k != m) k = k->next;
+    return k != NULL;
+}
+
 int pl_cuModuleUnload(cuda_module *m)
 {
-    if (!m) return CU_INVALID_VALUE;
+    if (!is_module(m)) return CU_INVALID_HANDLE;
     cuda_module_free(m);
     return CU_OK;
 }
@@ -393,6 +451,9 @@ int pl_cuModuleUnload(cuda_module *m)
 int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name)
 {
     if (!out || !m || !name) return CU_INVALID_VALUE;
+    if (!is_module(m)) return CU_INVALID_HANDLE;
+    const int error = cuda_module_load(m);
+    if (error) return error;
     *out = cuda_module_function(m, name);
     return *out ? cuda_function_ready(*out) : DRIVER_NOT_FOUND;
 }
@@ -428,21 +489,48 @@ int pl_cuModuleGetLoadingMode(int *mode)
 
 /* ---- libraries: modules by another name ---- */
 
+/* A library with mistakes is there until somebody asks for what is in it. */
+static int load_library(cuda_module **out, const void *code, char *log, size_t room)
+{
+    cuda_module *m = NULL;
+    if (!out || !code) return CU_INVALID_VALUE;
+    int error = cuda_load_image(&m, code, log, room);
+    if (error != CU_INVALID_PTX && error != CU_INVALID_IMAGE && error != CU_UNSUPPORTED_PTX) {
+        *out = m;
+        return error;
+    }
+    if (log && room && !*log) snprintf(log, room, "no PTX");
+    m = calloc(1, sizeof *m);
+    if (!m) return CU_MEMORY_ALLOCATION;
+    m->name = "a library with mistakes";
+    m->linked = m->container;
+    for (int d = 0; d < cuda.devices; d++)
+        m->on[d] = (struct cuda_image){.tried = true, .error = error};
+    *out = listed(m);
+    return CU_OK;
+}
+
 int pl_cudaLibraryLoadData(cuda_module **out, const void *code, int *option, void **value,
                            unsigned n, void *library_option, void **library_value,
                            unsigned library_n)
 {
+    char *log = NULL;
+    size_t room = 0;
     (void)library_option, (void)library_value, (void)library_n;
-    return pl_cuModuleLoadDataEx(out, code, n, option, value);
+    find_log(n, option, value, &log, &room);
+    return load_library(out, code, log, room);
 }
 
 int pl_cudaLibraryLoadFromFile(cuda_module **out, const char *path, int *option, void **value,
                                unsigned n, void *library_option, void **library_value,
                                unsigned library_n)
 {
-    (void)option, (void)value, (void)n;
-    (void)library_option, (void)library_value, (void)library_n;
-    return pl_cuModuleLoad(out, path);
+    char *bytes = path ? cuda_read_file(path, NULL) : NULL;
+    if (!bytes) return path ? CU_FILE_NOT_FOUND : CU_INVALID_VALUE;
+    const int error = pl_cudaLibraryLoadData(out, bytes, option, value, n, library_option,
+                                             library_value, library_n);
+    free(bytes);
+    return error;
 }
 
 int pl_cudaLibraryUnload(cuda_module *m)
@@ -482,7 +570,14 @@ int pl_cudaLibraryGetGlobal(void **p, size_t *bytes, cuda_module *m, const char 
 
 int pl_cudaLibraryGetManaged(void **p, size_t *bytes, cuda_module *m, const char *name)
 {
-    return pl_cudaLibraryGetGlobal(p, bytes, m, name);
+    void *at;
+    size_t size;
+    const int error = pl_cudaLibraryGetGlobal(&at, &size, m, name);
+    if (error) return error;
+    if (cuda_in_window((uintptr_t)at)) return CU_NOT_FOUND; /* memory of the device */
+    if (p) *p = at;
+    if (bytes) *bytes = size;
+    return CU_OK;
 }
 
 int pl_cuLibraryGetModule(cuda_module **out, cuda_module *m)
@@ -613,6 +708,7 @@ int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, u
     const cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
     cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
+    if (params && extra) return CU_INVALID_VALUE;
     if (!params && extra) {
         const int device = cuda_self.device;
         cuda_self.device = s->device;

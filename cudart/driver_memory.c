@@ -22,6 +22,7 @@ int pl_cuMemAllocPitch_v2(uint64_t *out, size_t *pitch, size_t width, size_t hei
                           unsigned element)
 {
     void *p = NULL;
+    if (!width || !height) return CU_INVALID_VALUE;
     if (!out || !pitch || (element != 4 && element != 8 && element != 16)) return CU_INVALID_VALUE;
     const int error = pl_cudaMallocPitch(&p, pitch, width, height);
     *out = (uintptr_t)p;
@@ -117,7 +118,7 @@ typedef struct copy_2d {
 } copy_2d;
 _Static_assert(sizeof(copy_2d) == 128, "layout of CUDA 13");
 
-static int side_of(const cuda_copy_side *s, cuda_side *out)
+static int side_of(const cuda_copy_side *s, size_t width, cuda_side *out)
 {
     switch (s->type) {
     case MEMORY_OF_ARRAY:
@@ -129,9 +130,10 @@ static int side_of(const cuda_copy_side *s, cuda_side *out)
     default: return CU_INVALID_VALUE;
     }
     const uint64_t base = s->type == MEMORY_OF_HOST ? (uintptr_t)s->host : s->device;
-    *out = (cuda_side){.p = POINTER(base + s->x + s->pitch * (s->y + s->height * s->z)),
-                       .pitch = s->pitch,
-                       .slice = s->pitch * s->height};
+    const uint64_t pitch = s->pitch ? s->pitch : width; /* 0: rows have no gaps */
+    *out = (cuda_side){.p = POINTER(base + s->x + pitch * (s->y + s->height * s->z)),
+                       .pitch = pitch,
+                       .slice = pitch * s->height};
     return base ? CU_OK : CU_INVALID_VALUE;
 }
 
@@ -139,8 +141,8 @@ int cuda_convert_driver(const cuda_driver_copy *p, cuda_copy *c)
 {
     *c = (cuda_copy){
         .width = p->width, .height = p->height, .depth = p->depth, .kind = COPY_DEFAULT};
-    int error = side_of(&p->from, &c->from);
-    if (!error) error = side_of(&p->to, &c->to);
+    int error = side_of(&p->from, p->width, &c->from);
+    if (!error) error = side_of(&p->to, p->width, &c->to);
     if (error) return error;
     if ((!c->from.array && c->height > 1 && c->width > c->from.pitch) ||
         (!c->to.array && c->height > 1 && c->width > c->to.pitch))
@@ -400,8 +402,8 @@ static int no_attribute(void *out, int attribute)
     case POINTER_HOST:
     case BUFFER_ID:
     case RANGE_START:
-    case RANGE_SIZE:
     case POOL: put_word(out, 0); return CU_OK;
+    case RANGE_SIZE: return CU_OK;
     default: return CU_INVALID_VALUE;
     }
 }
@@ -422,7 +424,7 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case POINTER_HOST:
         put_word(out, (uintptr_t)a.host_pointer);
         return a.host_pointer ? CU_OK : CU_INVALID_VALUE;
-    case SYNC_MEMOPS: put_int(out, r && r->sync_memops); return CU_OK;
+    case SYNC_MEMOPS: put_int(out, a.type == MEMORY_MANAGED || (r && r->sync_memops)); return CU_OK;
     case BUFFER_ID: put_word(out, r ? r->id : 0); return CU_OK;
     case IS_MANAGED: put_int(out, a.type == MEMORY_MANAGED); return CU_OK;
     case ORDINAL: put_int(out, a.device); return CU_OK;
@@ -439,7 +441,7 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     }
 }
 
-/* What an attribute does not have for a pointer is left as zero. */
+/* What there is not of a pointer is zero; its size is left alone. */
 int pl_cuPointerGetAttributes(unsigned n, const int *attribute, void **out, uint64_t address)
 {
     if (!n || !attribute || !out) return CU_INVALID_VALUE;

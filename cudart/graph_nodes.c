@@ -539,9 +539,7 @@ static int let_go(cuda_user_object *o, uint64_t count)
     o->refs -= count;
     if (o->refs) return CU_OK;
     cuda_table_remove(&objects, o);
-    pthread_mutex_unlock(&cuda.lock);
-    o->destroy(o->p);
-    pthread_mutex_lock(&cuda.lock);
+    cuda_call_host(o->destroy, o->p);
     free(o);
     return CU_OK;
 }

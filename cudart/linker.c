@@ -3,6 +3,7 @@
  * What linking gives is a list of the texts, which cuModuleLoadData knows by its beginning; it is
  * assembled once here, so that mistakes are told by the link. */
 #include "cudart/state.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,11 @@ enum {
     INPUT_PTX = 1, /* CUjitInputType */
     INPUT_FATBINARY = 2,
     WALL_TIME = 2, /* CUjit_option */
-    INFO_LOG_SIZE = 4,
+    INFO_BUFFER = 3,
+    INFO_SIZE = 4,
     LOG_BUFFER = 5,
-    LOG_SIZE = 6
+    LOG_SIZE = 6,
+    VERBOSE = 12
 };
 
 static const char magic[8] = "PLLINK1";
@@ -22,8 +25,10 @@ typedef struct cuda_link {
     char **text;
     size_t n, cap;
     unsigned char *list; /* once it is complete */
-    char *log;
-    size_t log_room;
+    char *log, *info;
+    size_t log_room, info_room;
+    bool verbose;
+    void **log_size, **info_size; /* where the program gets to know how much there is, or NULL */
 } cuda_link;
 
 bool cuda_is_link(const void *image)
@@ -57,10 +62,22 @@ int cuda_link_texts(const void *image, char ***texts, size_t *n)
 static void read_options(cuda_link *l, unsigned n, const int *option, void **value)
 {
     for (unsigned k = 0; k < n; k++) {
-        if (option[k] == LOG_BUFFER) l->log = value[k];
-        if (option[k] == LOG_SIZE) l->log_room = (size_t)(uintptr_t)value[k];
-        /* What the call gives back: no time, no text. */
-        if (option[k] == WALL_TIME || option[k] == INFO_LOG_SIZE) value[k] = NULL;
+        const size_t size = (size_t)(uintptr_t)value[k];
+        switch (option[k]) {
+        case WALL_TIME: value[k] = NULL; break; /* it takes no time */
+        case INFO_BUFFER: l->info = value[k]; break;
+        case INFO_SIZE:
+            l->info_room = size;
+            l->info_size = &value[k];
+            break;
+        case LOG_BUFFER: l->log = value[k]; break;
+        case LOG_SIZE:
+            l->log_room = size;
+            l->log_size = &value[k];
+            break;
+        case VERBOSE: l->verbose = size != 0; break;
+        default: break;
+        }
     }
 }
 
@@ -71,6 +88,7 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
     if (!l) return CU_MEMORY_ALLOCATION;
     read_options(l, n, option, value);
     if (l->log && l->log_room) *l->log = '\0';
+    if (l->info && l->info_room) *l->info = '\0';
     *out = l;
     return CU_OK;
 }
@@ -97,7 +115,12 @@ static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
 {
     char code[128], *text = NULL;
     size_t n;
-    if (type == INPUT_PTX) return add(l, strndup(data, bytes));
+    if (type == INPUT_PTX) {
+        char *ptx = strndup(data, bytes);
+        if (!ptx || cuda_is_ptx(ptx)) return add(l, ptx);
+        free(ptx);
+        return CU_INVALID_IMAGE;
+    }
     if (type != INPUT_FATBINARY || !cuda_is_fatbin(data)) {
         cuda_say("only PTX and fat binaries with PTX can be linked");
         return CU_INVALID_IMAGE;
@@ -132,11 +155,47 @@ static void put(unsigned char **to, const void *bytes, size_t n)
     *to += n;
 }
 
+/* What ptxas says of a program, as far as there is room for it. */
+static void say(cuda_link *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(cuda_link *l, const char *format, ...)
+{
+    const size_t at = l->info ? strlen(l->info) : 0;
+    va_list args;
+    if (!l->info || at + 1 >= l->info_room) return;
+    va_start(args, format);
+    vsnprintf(l->info + at, l->info_room - at, format, args);
+    va_end(args);
+}
+
+static void say_functions(cuda_link *l, const cuda_module *m)
+{
+    const pl_module *p = cuda_loaded(m);
+    const pl_module_totals totals = pl_module_total(p);
+    const char *name;
+    say(l, "info    : %llu bytes gmem", (unsigned long long)totals.global_bytes);
+    if (totals.const_bytes) say(l, ", %llu bytes cmem[3]", (unsigned long long)totals.const_bytes);
+    say(l, "\n");
+    for (size_t k = 0; (name = pl_module_kernel_name(p, k)) != NULL; k++) {
+        pl_kernel_info i;
+        if (pl_module_kernel(p, name, &i) != PL_OK) continue;
+        say(l,
+            "info    : Function properties for '%s':\ninfo    : used %u registers, %u stack, %u "
+            "bytes smem, %u bytes cmem[0], %u bytes lmem\n",
+            name, i.registers, i.stack_bytes, i.static_shared, i.constant_bytes, i.local_bytes);
+    }
+}
+
+static void tell_sizes(const cuda_link *l)
+{
+    if (l->log_size) *l->log_size = (void *)(l->log ? strlen(l->log) : 0);
+    if (l->info_size) *l->info_size = (void *)(l->info ? strlen(l->info) : 0);
+}
+
 int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
 {
     cuda_link *l = link;
     size_t room = sizeof magic + sizeof(uint64_t);
-    if (!l || !out || !l->n) return CU_INVALID_VALUE;
+    if (!l || !out) return CU_INVALID_VALUE;
     for (size_t k = 0; k < l->n; k++) room += sizeof(uint64_t) + strlen(l->text[k]);
     free(l->list);
     unsigned char *at = l->list = malloc(room);
@@ -149,9 +208,12 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
         put(&at, l->text[k], n);
     }
     cuda_module *m = NULL;
-    const int error = cuda_load_image(&m, l->list, l->log, l->log_room);
-    if (error) return error;
-    cuda_module_free(m);
+    const int error = l->n ? cuda_load_image(&m, l->list, l->log, l->log_room) : CU_OK;
+    if (!error && m && l->verbose) say_functions(l, m);
+    tell_sizes(l);
+    /* Each text has been looked at before: what is wrong is how they fit. */
+    if (error) return error == CU_INVALID_PTX ? CU_INVALID_SOURCE : error;
+    if (m) cuda_module_free(m);
     *out = l->list;
     if (bytes) *bytes = room;
     return CU_OK;

@@ -140,40 +140,12 @@ int pl_cudaPointerGetAttributes(cuda_pointer_attributes *out, const void *p)
     return CU_OK;
 }
 
-/* ---- memory that moves between host and device: here it never does ---- */
-
 bool cuda_is_managed(const void *p, size_t bytes)
 {
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->type != MEMORY_MANAGED)
         return p && cuda_view((uintptr_t)p, bytes, NULL) && !cuda_in_window((uintptr_t)p);
     return bytes <= a->size - ((uintptr_t)p - a->address);
-}
-
-int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
-                            void *stream)
-{
-    (void)location;
-    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
-    return flags == 0 && cuda_is_managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
-}
-
-int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *stream)
-{
-    (void)device;
-    return pl_cudaMemPrefetchAsync(p, bytes, 0, 0, stream);
-}
-
-int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
-{
-    (void)location;
-    return advice >= 1 && advice <= 6 && cuda_is_managed(p, bytes) ? CU_OK : CU_INVALID_VALUE;
-}
-
-int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
-{
-    (void)device;
-    return pl_cudaMemAdvise(p, bytes, advice, 0);
 }
 
 /* ---------------------------------------------------------------- the end of all */

@@ -308,9 +308,21 @@ cuda_function *cuda_module_function(cuda_module *m, const char *name)
     return add_function(m, NULL, info.name);
 }
 
+/* The shadow of a managed variable, of whose address in memory programs speak. */
+static const void *shadow_of(const void *address)
+{
+    for (const cuda_module *m = cuda.modules; m; m = m->next)
+        for (size_t k = 0; k < m->nvariables; k++) {
+            const cuda_variable *v = &m->variable[k];
+            if (v->managed && *(void *const *)v->host == address) return v->host;
+        }
+    return NULL;
+}
+
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
 {
     cuda_module *m = host ? cuda_table_get(&cuda.variables, host) : NULL;
+    if (!m && host && (host = shadow_of(host))) m = cuda_table_get(&cuda.variables, host);
     if (!m) return CU_INVALID_SYMBOL;
     const int error = cuda_module_load(m);
     if (error) return error;

@@ -2,19 +2,6 @@
 #include "cudart/graph.h"
 #include <stdlib.h>
 
-static int run_host_function(const cuda_op *op)
-{
-    /* It may wait for other threads, which may call this library. */
-    cuda_host_leave();
-    pthread_mutex_unlock(&cuda.lock);
-    cuda_self.callback = true;
-    op->u.host.fn(op->u.host.arg);
-    cuda_self.callback = false;
-    pthread_mutex_lock(&cuda.lock);
-    cuda_host_enter();
-    return CU_OK;
-}
-
 static int execute(cuda_stream *s, const cuda_op *op)
 {
     cuda_order_op(s);
@@ -31,7 +18,8 @@ static int execute(cuda_stream *s, const cuda_op *op)
     case OP_HOST:
         cuda_clock_host_function(s);
         cuda_order_host(s);
-        return run_host_function(op);
+        cuda_call_host(op->u.host.fn, op->u.host.arg);
+        return CU_OK;
     case OP_RECORD:
         cuda_clock_event(s);
         cuda_order_record(s, op->u.event);

@@ -15,22 +15,29 @@ enum {
     RESERVED_NOW = 5,
     RESERVED_HIGH = 6,
     USED_NOW = 7,
-    USED_HIGH = 8
+    USED_HIGH = 8,
+    CHUNK = 32 << 20 /* bytes that a pool takes from the device at once */
 };
 
 /* The beginning of cudaMemPoolProps. */
 typedef struct pool_properties {
     int type, handle_types, location_type, location;
+    void *security;
+    size_t most;
 } pool_properties;
 
 typedef struct cuda_pool {
+    struct cuda_pool *next; /* of those that the program has made */
     int device;
     unsigned reach; /* bit k: kernels of device k can access what is in it */
     bool shareable, imported;
-    uint64_t id;  /* that other processes know it by; 0: none */
-    int reuse[4]; /* by attribute */
-    uint64_t threshold, used, high;
+    uint64_t id;              /* that other processes know it by; 0: none */
+    int reuse[4];             /* by attribute */
+    uint64_t threshold, most; /* most: 0: as much as the device has */
+    uint64_t used, used_high, reserved, reserved_high;
 } cuda_pool;
+
+static cuda_pool *pools;
 
 /* By device; `current`: NULL is the default one. */
 static cuda_pool default_pool[CUDA_DEVICES], *current[CUDA_DEVICES];
@@ -52,6 +59,30 @@ static cuda_pool *current_of(int device)
     return current[device] ? current[device] : default_of(device);
 }
 
+/* The pool has memory for so many bytes from the device. */
+static void reserve(cuda_pool *pool, uint64_t bytes)
+{
+    pool->reserved = cuda_round_up(bytes, CHUNK);
+    if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
+}
+
+static void trim(cuda_pool *pool, uint64_t keep)
+{
+    const uint64_t least = cuda_round_up(pool->used > keep ? pool->used : keep, CHUNK);
+    if (pool->reserved > least) pool->reserved = least;
+}
+
+/* What is not used goes back to the device, down to the threshold. */
+void cuda_pools_wait(void)
+{
+    for (cuda_pool *p = pools; p; p = p->next)
+        if (p->threshold < p->reserved) trim(p, p->threshold);
+    for (int d = 0; d < cuda.devices; d++) {
+        cuda_pool *p = default_of(d);
+        if (p->threshold < p->reserved) trim(p, p->threshold);
+    }
+}
+
 /* Gives what is in a pool to the devices that reach it. */
 static int give(const cuda_pool *pool, uint64_t address)
 {
@@ -67,13 +98,16 @@ static int take(cuda_pool *pool, void **out, size_t bytes)
     if (!out || pool->imported) return CU_INVALID_VALUE;
     *out = NULL;
     if (!bytes) return CU_OK;
+    if (pool->most && cuda_round_up(pool->used + bytes, CHUNK) > cuda_round_up(pool->most, CHUNK))
+        return CU_MEMORY_ALLOCATION;
     int error = cuda_alloc_device(bytes, pool->device, true, &address);
     if (!error) error = give(pool, address);
     if (error) return error;
     *out = (void *)(uintptr_t)address;
     if (!cuda_table_put(&owners, *out, pool)) return CU_MEMORY_ALLOCATION;
     pool->used += bytes;
-    if (pool->used > pool->high) pool->high = pool->used;
+    if (pool->used > pool->used_high) pool->used_high = pool->used;
+    if (pool->used > pool->reserved) reserve(pool, pool->used);
     return CU_OK;
 }
 
@@ -148,15 +182,25 @@ int pl_cudaDeviceSetMemPool(int device, void *pool)
     return CU_OK;
 }
 
+static void add_pool(cuda_pool *pool)
+{
+    pool->next = pools;
+    pools = pool;
+}
+
 int pl_cudaMemPoolCreate(void **out, const void *properties)
 {
     const pool_properties *p = properties;
-    if (!out || !p || p->location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
-    if (!cuda_is_device(p->location)) return CU_INVALID_DEVICE;
+    enum { PINNED = 1 }; /* cudaMemAllocationType */
+    if (!out || !p || p->type != PINNED || p->location_type != CUDA_LOCATION_DEVICE ||
+        !cuda_is_device(p->location))
+        return CU_INVALID_VALUE;
     cuda_pool *pool = malloc(sizeof *pool);
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(p->location);
     pool->shareable = p->handle_types & CUDA_POSIX_FILE;
+    pool->most = p->most;
+    add_pool(pool);
     *out = pool;
     return CU_OK;
 }
@@ -169,6 +213,9 @@ int pl_cudaMemPoolDestroy(void *pool)
     for (size_t k = 0; k < owners.cap; k++) /* what is left of it lives on in the default pool */
         if (owners.slot[k].key && owners.slot[k].value == pool)
             owners.slot[k].value = default_of(p->device);
+    cuda_pool **at = &pools;
+    while (*at && *at != p) at = &(*at)->next;
+    if (*at) *at = p->next;
     free(pool);
     return CU_OK;
 }
@@ -182,10 +229,25 @@ int pl_cudaMemPoolGetAttribute(void *handle, int attribute, void *value)
         memcpy(value, &pool->reuse[attribute], sizeof(int));
         return CU_OK;
     }
-    const uint64_t n = attribute == ATTRIBUTE_THRESHOLD                     ? pool->threshold
-                       : attribute == RESERVED_NOW || attribute == USED_NOW ? pool->used
-                                                                            : pool->high;
+    const uint64_t n = attribute == ATTRIBUTE_THRESHOLD ? pool->threshold
+                       : attribute == RESERVED_NOW      ? pool->reserved
+                       : attribute == RESERVED_HIGH     ? pool->reserved_high
+                       : attribute == USED_NOW          ? pool->used
+                                                        : pool->used_high;
     memcpy(value, &n, sizeof n);
+    return CU_OK;
+}
+
+/* The highest values can be set to zero only: they begin with what is now. */
+static int restart(cuda_pool *pool, int attribute, const void *value)
+{
+    uint64_t zero;
+    memcpy(&zero, value, sizeof zero);
+    if (zero) return CU_INVALID_VALUE;
+    if (attribute == RESERVED_HIGH)
+        pool->reserved_high = pool->reserved;
+    else
+        pool->used_high = pool->used;
     return CU_OK;
 }
 
@@ -198,17 +260,18 @@ int pl_cudaMemPoolSetAttribute(void *handle, int attribute, void *value)
         memcpy(&pool->reuse[attribute], value, sizeof(int));
     else if (attribute == ATTRIBUTE_THRESHOLD)
         memcpy(&pool->threshold, value, sizeof pool->threshold);
-    else if (attribute == RESERVED_HIGH || attribute == USED_HIGH)
-        pool->high = pool->used;
-    else
+    else if (attribute != RESERVED_HIGH && attribute != USED_HIGH)
         return CU_INVALID_VALUE;
+    else
+        return restart(pool, attribute, value);
     return CU_OK;
 }
 
 int pl_cudaMemPoolTrimTo(void *pool, size_t bytes)
 {
-    (void)bytes;
-    return pool ? CU_OK : CU_INVALID_VALUE;
+    if (!pool) return CU_INVALID_VALUE;
+    trim(pool, bytes);
+    return CU_OK;
 }
 
 /* cudaMemAccessDesc */
@@ -225,7 +288,7 @@ int pl_cudaMemPoolSetAccess(void *handle, const void *access, size_t n)
         if (a[k].location_type != CUDA_LOCATION_DEVICE) return CU_INVALID_VALUE;
         if (!cuda_is_device(a[k].location)) return CU_INVALID_DEVICE;
         const unsigned bit = 1u << a[k].location;
-        if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_VALUE;
+        if (a[k].location == pool->device && !a[k].flags) return CU_INVALID_DEVICE;
         pool->reach = a[k].flags ? pool->reach | bit : pool->reach & ~bit;
     }
     for (size_t k = 0; k < owners.cap; k++) {
@@ -293,6 +356,7 @@ int pl_cudaMemPoolImportFromShareableHandle(void **out, void *file, int type, un
     if (!pool) return CU_MEMORY_ALLOCATION;
     *pool = new_pool(cuda_self.device);
     pool->imported = true;
+    add_pool(pool);
     pool->id = said.id;
     *out = pool;
     return CU_OK;

@@ -90,7 +90,7 @@ __attribute__((destructor)) static void end(void)
 
 /* ---------------------------------------------------------------- calls */
 
-int cuda_enter(const char *name, cuda_entry how, bool per_thread)
+static int begin_call(const char *name, bool per_thread)
 {
     pthread_mutex_lock(&cuda.lock);
     cuda_self.per_thread = per_thread;
@@ -100,7 +100,28 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
     cuda_host_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
-    if (!error && cuda_self.callback && how == CUDA_WORK) return CU_NOT_PERMITTED;
+    return error;
+}
+
+int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
+{
+    const int error = begin_call(name, per_thread);
+    if (error || how == CUDA_ALWAYS) return error;
+    if (!cuda.initialised) return CU_INITIALIZATION;
+    if (how != CUDA_IN_CONTEXT) return CU_OK;
+    if (cuda_self.callback) return CU_NOT_PERMITTED;
+    return cuda_self.bound ? cuda.sticky : CU_INVALID_CONTEXT;
+}
+
+int cuda_enter(const char *name, cuda_entry how, bool per_thread)
+{
+    const int error = begin_call(name, per_thread);
+    cuda.initialised = true;
+    if (how == CUDA_WORK) {
+        cuda_self.bound = true;
+        cuda.runtime_used |= 1u << cuda_self.device;
+    }
+    if (!error && cuda_self.callback) return CU_NOT_PERMITTED;
     return error ? error : how == CUDA_WORK ? cuda.sticky : CU_OK;
 }
 

@@ -151,9 +151,10 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
 {
     cuda_physical *p = physical_of(handle);
     const reservation *r = reservation_of(address, size);
-    if (!p || !r || !size || size % GRANULE || offset > p->size || size > p->size - offset ||
-        flags || cuda_alloc_find(address))
+    if (!p || !r || !size || size % GRANULE || flags || cuda_alloc_find(address))
         return CU_INVALID_VALUE;
+    if (offset) return CU_NOT_SUPPORTED;
+    if (size > p->size) return CU_INVALID_VALUE;
     uint8_t *bytes = r->beside + (address - r->address);
     if (mmap(bytes, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, p->fd, (off_t)offset) ==
         MAP_FAILED)
@@ -163,7 +164,6 @@ int pl_cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
                           .bytes = bytes,
                           .type = MEMORY_DEVICE,
                           .device = p->device,
-                          .reach = 1u << p->device,
                           .fixed = true,
                           .physical = p};
     const int error = cuda_publish(&a);
@@ -176,7 +176,7 @@ int pl_cuMemUnmap(uint64_t address, size_t size)
 {
     const reservation *r = reservation_of(address, size);
     const cuda_alloc *a = cuda_alloc_find(address);
-    if (!r || !a || !a->physical || a->address != address) return CU_INVALID_VALUE;
+    if (!r || (a && (!a->physical || a->address != address))) return CU_INVALID_VALUE;
     for (uint64_t at = address; at < address + size;) {
         a = cuda_alloc_find(at);
         if (!a || !a->physical) {
@@ -200,7 +200,7 @@ typedef struct access_descriptor {
     int location_type, location, flags;
 } access_descriptor;
 
-/* Of all that is mapped in the range. The device whose memory it is always has access. */
+/* Of all that is mapped in the range. */
 static int set_access(uint64_t address, size_t size, const access_descriptor *d)
 {
     if (d->location_type != CUDA_LOCATION_DEVICE) return CU_OK; /* the host has it by the file */
@@ -208,8 +208,7 @@ static int set_access(uint64_t address, size_t size, const access_descriptor *d)
     for (uint64_t at = address; at < address + size;) {
         const cuda_alloc *a = cuda_alloc_find(at);
         if (!a) return CU_INVALID_VALUE;
-        const int error =
-            d->location == a->device ? CU_OK : cuda_reach(a->address, d->location, d->flags != 0);
+        const int error = cuda_reach(a->address, d->location, d->flags != 0);
         if (error) return error;
         at = a->address + a->size;
     }

@@ -164,9 +164,11 @@ typedef struct cuda_state {
     cuda_options options;
     cuda_device device[CUDA_DEVICES];
     int devices;
-    bool tried;      /* to open them */
-    int start_error; /* why that failed */
-    int sticky;      /* error of a context, which every call reports from now on, on all devices */
+    unsigned runtime_used; /* bit k: the runtime has the primary context of device k */
+    bool initialised;      /* cuInit has been called, or a function of the runtime */
+    bool tried;            /* to open them */
+    int start_error;       /* why that failed */
+    int sticky; /* error of a context, which every call reports from now on, on all devices */
     uint64_t window, window_end, next; /* device addresses: reserved, and the next free one */
     uint64_t host_next;                /* where memory of the host that the GPU reaches may go */
     cuda_module *modules;
@@ -196,6 +198,7 @@ enum { CUDA_CONTEXTS = 16 }; /* on the stack of a thread, at most */
 typedef struct cuda_thread {
     int last;                     /* error of the latest call that failed */
     int device;                   /* the current one */
+    bool bound;                   /* a context is current */
     struct cuda_context *context; /* of it; NULL: the primary one */
     struct cuda_context *below[CUDA_CONTEXTS];
     unsigned contexts; /* in `below` */
@@ -238,8 +241,16 @@ typedef enum cuda_entry {
     CUDA_WORK
 } cuda_entry;
 
+/* Of the driver: what must have happened before. */
+typedef enum cuda_driver_entry {
+    CUDA_ALWAYS,
+    CUDA_INITIALISED, /* cuInit */
+    CUDA_IN_CONTEXT   /* the thread has a current context */
+} cuda_driver_entry;
+
 /* Takes the lock and starts the context if it is the first call. Not 0: the error to return. */
 int cuda_enter(const char *name, cuda_entry how, bool per_thread);
+int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread);
 /* Gives back the lock, remembers an error for cudaGetLastError; returns it. */
 int cuda_leave(int error);
 /* The same for calls of the driver, whose errors nobody remembers. */
@@ -294,6 +305,7 @@ int cuda_function_ready(cuda_function *f);
 
 /* ---- driver.c, linker.c: images that the program loads ---- */
 int cuda_load_image(cuda_module **out, const void *image, char *log, size_t room);
+bool cuda_is_ptx(const char *text);
 /* The bytes of a file with some zeros behind them, from malloc; *size may be NULL. */
 char *cuda_read_file(const char *path, size_t *size);
 /* What cuLinkComplete has made, and the PTX in it. */
@@ -482,6 +494,15 @@ int cuda_capture_event(const cuda_event *e);
 /* A call that a capturing stream does not allow: the capture is invalid from now on. */
 int cuda_capture_broken(cuda_stream *s);
 
+/* ---- pool.c ---- */
+/* The host has waited for the device. */
+void cuda_pools_wait(void);
+/* ---- attribute.c ---- */
+/* The stream is gone. */
+void cuda_forget_attributes(const void *key);
+/* ---- stream.c ---- */
+int cuda_clamp_priority(int priority);
+
 /* ---- queue.c ---- */
 enum {
     CUDA_NON_BLOCKING = 1,  /* flag: cudaStreamNonBlocking */
@@ -513,6 +534,8 @@ void cuda_wait(cuda_stream *s);
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
 void cuda_clock_event(cuda_stream *s);
+/* How long a stream takes to record one. */
+double cuda_clock_event_time(void);
 void cuda_clock_host_function(cuda_stream *s);
 typedef struct cuda_kernel_time {
     const char *name;
@@ -540,6 +563,10 @@ void cuda_clock_poll(double until);
 void cuda_host_enter(void);
 /* It ends it, or calls such a function. */
 void cuda_host_leave(void);
+
+/* ---- host_thread.c ---- */
+/* With the lock, which is free meanwhile. */
+void cuda_call_host(void (*fn)(void *), void *arg);
 
 /* ---- timing.c: which launches run with the model of time, and how long the others take ---- */
 bool cuda_timed(const cuda_function *f, const cuda_launch *l);

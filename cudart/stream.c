@@ -18,14 +18,20 @@ enum {
 
 /* ---------------------------------------------------------------- streams */
 
+int cuda_clamp_priority(int priority)
+{
+    return priority > LEAST_PRIORITY      ? LEAST_PRIORITY
+           : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
+                                          : priority;
+}
+
 int pl_cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority)
 {
     if (!stream || flags > CUDA_NON_BLOCKING) return CU_INVALID_VALUE;
     *stream = NULL;
     if (cuda.sticky) return cuda.sticky;
-    if (priority > LEAST_PRIORITY) priority = LEAST_PRIORITY;
-    if (priority < GREATEST_PRIORITY) priority = GREATEST_PRIORITY;
-    *stream = cuda_new_stream(flags, priority);
+    cuda_self.bound = true;
+    *stream = cuda_new_stream(flags, cuda_clamp_priority(priority));
     return *stream ? CU_OK : CU_MEMORY_ALLOCATION;
 }
 
@@ -47,6 +53,7 @@ int pl_cudaStreamDestroy(void *stream)
     cuda_stream *legacy = &cuda.device[s->device].legacy;
     if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
     cuda_order_stream_ends(s);
+    cuda_forget_attributes(s);
     cuda_table_remove(&cuda.streams, s);
     free(s);
     return CU_OK;
@@ -172,18 +179,24 @@ int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
     return cuda_submit(s, &op);
 }
 
+typedef struct callback {
+    cuda_callback_fn *fn;
+    void *stream, *arg;
+} callback;
+
+static void run_callback(void *arg)
+{
+    const callback *c = arg;
+    c->fn(c->stream, CU_OK, c->arg);
+}
+
 int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsigned flags)
 {
     if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
     if (!fn || flags) return CU_INVALID_VALUE;
     if (cuda_stream_of(stream)->capture) return cuda_capture_broken(cuda_stream_of(stream));
-    cuda_host_leave();
-    pthread_mutex_unlock(&cuda.lock);
-    cuda_self.callback = true;
-    fn(stream, CU_OK, arg);
-    cuda_self.callback = false;
-    pthread_mutex_lock(&cuda.lock);
-    cuda_host_enter();
+    callback c = {fn, stream, arg};
+    cuda_call_host(run_callback, &c);
     return CU_OK;
 }
 
@@ -259,7 +272,8 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool busy = e->recorded && e->time > cuda.now;
+    /* Less is left than it takes to ask. */
+    const bool busy = e->recorded && e->time > cuda.now + cuda_clock_event_time();
     if (e->recorded) cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();

@@ -84,6 +84,9 @@ int cudaEventSynchronize(void *event);
 int cudaEventQuery(void *event);
 int cudaMemsetAsync(void *p, int value, size_t bytes, void *stream);
 
+/* Makes the primary context of device 0 current for calls of the driver. */
+void app_driver(void);
+
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
     stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[];
@@ -127,6 +130,10 @@ void peer_transfers(void);
 /* Of app_api.c. */
 void batches(void);
 void driver_copies(void);
+void driver_contexts(void);
+void advice(void);
+void stream_attributes(void);
+void lazily(void);
 void refused(void);
 void graphs_refused(void);
 /* Of app_memory.c. */

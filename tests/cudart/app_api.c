@@ -1,6 +1,7 @@
 /* app_api.c - single calls, as an H100 answers them: batches of copies, copies and nodes of the
  * driver API, what pointers are. */
 #include "tests/cudart/app.h"
+#include <pthread.h>
 
 int cudaMemcpyBatchAsync(const void **to, const void **from, const size_t *bytes, size_t count,
                          const void *attributes, const size_t *index, size_t n, void *stream);
@@ -85,6 +86,56 @@ typedef struct driver_copy {
     size_t width, height, depth;
 } driver_copy;
 
+int cuDevicePrimaryCtxRetain(void **out, int device);
+int cuCtxSetCurrent(void *context);
+int cuCtxGetCurrent(void **out);
+
+void app_driver(void)
+{
+    void *context;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuDevicePrimaryCtxRetain(&context, 0), 0);
+    EXPECT(cuCtxSetCurrent(context), 0);
+}
+
+int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxPopCurrent_v2(void **out);
+int cuCtxCreate_v4(void **out, void *params, unsigned flags, int device);
+int cuCtxGetFlags(unsigned *flags);
+int cuCtxDestroy_v2(void *context);
+
+/* What the driver wants before other calls, and what it says of contexts. */
+void driver_contexts(void)
+{
+    enum { NOT_INITIALISED = 3, YIELD = 2, SPIN = 1 };
+    void *c, *made;
+    uint64_t d;
+    unsigned flags;
+    int active;
+    EXPECT(cuCtxGetCurrent(&c), NOT_INITIALISED);
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuCtxGetCurrent(&c), 0);
+    EXPECT(c == NULL, 1);
+    EXPECT(cuMemAlloc_v2(&d, 4), CU_INVALID_CONTEXT);
+    EXPECT(cuCtxPopCurrent_v2(&c), CU_INVALID_CONTEXT);
+    EXPECT(cuDevicePrimaryCtxSetFlags_v2(0, YIELD), 0);
+    EXPECT(cuDevicePrimaryCtxRetain(&c, 0), 0);
+    EXPECT(cuDevicePrimaryCtxGetState(0, &flags, &active), 0);
+    EXPECT(flags == YIELD && active, 1);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), 0);
+    EXPECT(cuDevicePrimaryCtxRelease_v2(0), CU_INVALID_CONTEXT);
+    EXPECT(cuCtxCreate_v4(&made, NULL, SPIN, 0), 0);
+    EXPECT(cuCtxGetFlags(&flags), 0);
+    EXPECT(flags, SPIN);
+    EXPECT(cuMemAlloc_v2(&d, 4), 0);
+    EXPECT(cuCtxDestroy_v2(made), 0);
+    EXPECT(cuCtxDestroy_v2(made), CU_CONTEXT_DESTROYED);
+    EXPECT(cuMemAlloc_v2(&d, 4), CU_INVALID_CONTEXT);
+}
+
 /* Rows of arrays, boxes, sets of rows, and a graph that sets and copies. */
 void driver_copies(void)
 {
@@ -96,7 +147,7 @@ void driver_copies(void)
     const unsigned char h[4] = {1, 2, 3, 4};
     unsigned char row[4] = {0}, back[8] = {0};
     void *array, *d, *graph, *node[2], *exec;
-    EXPECT(cuInit(0), 0);
+    app_driver();
     EXPECT(cuArray3DCreate_v2(&array, &desc), 0);
     EXPECT(cuMemcpyHtoA_v2(array, 0, h, 4), 0);
     EXPECT(cuMemcpyAtoA_v2(array, 2, array, 0, 2), 0);
@@ -140,7 +191,7 @@ void driver_copies(void)
     EXPECT(cuPointerGetAttributes(3, attribute, out, at + 8), 0);
     EXPECT(type == 2 && size == 64 && managed == 0, 1);
     EXPECT(cuPointerGetAttributes(3, attribute, out, (uintptr_t)back), 0);
-    EXPECT(type == 0 && size == 0 && managed == 0, 1);
+    EXPECT(type == 0 && size == 64 && managed == 0, 1);
 }
 
 /* ---------------------------------------------------------------- wrong arguments */
@@ -258,6 +309,112 @@ static void events_refused(void)
     EXPECT(cudaStreamBeginCapture(s, 0), 0);
     EXPECT(cudaStreamAttachMemAsync(s, e, 0, 1), CU_CAPTURE_UNSUPPORTED);
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
+}
+
+int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
+int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
+                         void *stream);
+int cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n);
+
+/* What was said of managed memory, page by page. */
+void advice(void)
+{
+    enum { READ_MOSTLY = 1, PREFER = 3, ACCESSED_BY = 5, BYTES = 1 << 18 };
+    const uint64_t device = 1, host = 2, none = 1 | UINT64_C(9) << 32;
+    int value = 0, by[3];
+    char *p;
+    EXPECT(cudaMallocManaged((void **)&p, BYTES, 1), 0);
+    EXPECT(cudaMemAdvise(p, BYTES, ACCESSED_BY, host), 0);
+    EXPECT(cudaMemAdvise(p, BYTES, ACCESSED_BY, device), 0);
+    EXPECT(cudaMemRangeGetAttribute(by, sizeof by, 3, p, BYTES), 0);
+    EXPECT(by[0] == 0 && by[1] == -1 && by[2] == -2, 1);
+    EXPECT(cudaMemAdvise(p, BYTES / 2, READ_MOSTLY, device), 0);
+    EXPECT(cudaMemRangeGetAttribute(&value, 4, 1, p, BYTES / 2), 0);
+    EXPECT(value, 1);
+    EXPECT(cudaMemRangeGetAttribute(&value, 4, 1, p, BYTES), 0);
+    EXPECT(value, 0);
+    EXPECT(cudaMemPrefetchAsync(p, BYTES, host, 0, NULL), 0);
+    EXPECT(cudaMemRangeGetAttribute(&value, 4, 4, p, BYTES), 0);
+    EXPECT(value, -1);
+    EXPECT(cudaMemAdvise(p, BYTES, PREFER, none), CU_INVALID_VALUE);
+    EXPECT(cudaMemPrefetchAsync(p, BYTES, none, 0, NULL), CU_INVALID_DEVICE);
+    EXPECT(cudaMemPrefetchAsync(p, 0, device, 0, NULL), CU_INVALID_VALUE);
+    EXPECT(cudaMemRangeGetAttribute(&value, 8, 1, p, BYTES), CU_INVALID_VALUE);
+}
+
+int cudaStreamGetAttribute(void *stream, int attribute, void *value);
+int cudaStreamSetAttribute(void *stream, int attribute, const void *value);
+int cudaStreamGetPriority(void *stream, int *priority);
+
+/* Attributes of streams: values that there are, and those that are refused. */
+void stream_attributes(void)
+{
+    enum { POLICY = 3, DOMAIN_MAP = 9 };
+    union {
+        char bytes[64];
+        int number;
+        unsigned char domain[2];
+    } v = {{0}};
+    int priority = 0;
+    void *s;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamGetAttribute(s, POLICY, &v), 0);
+    EXPECT(v.number, -1);
+    v.number = 9;
+    EXPECT(cudaStreamSetAttribute(s, POLICY, &v), CU_INVALID_VALUE);
+    v.number = -2;
+    EXPECT(cudaStreamSetAttribute(s, ATTRIBUTE_PRIORITY, &v), 0);
+    EXPECT(cudaStreamGetPriority(s, &priority), 0);
+    EXPECT(priority, -2);
+    EXPECT(cudaStreamGetAttribute(s, DOMAIN_MAP, &v), 0);
+    EXPECT(v.domain[0] == 0 && v.domain[1] == 1, 1);
+    EXPECT(cudaStreamGetAttribute(s, ATTRIBUTE_CLUSTER, &v), CU_INVALID_VALUE);
+    EXPECT(cudaStreamDestroy(s), 0);
+}
+
+int cudaLibraryLoadData(void **out, const void *code, int *option, void **value, unsigned n,
+                        void *library_option, void **library_value, unsigned library_n);
+int cudaLibraryGetKernel(void **out, void *library, const char *name);
+int cudaLibraryUnload(void *library);
+int cudaMemPoolSetAttribute(void *pool, int attribute, void *value);
+int cudaMemPoolTrimTo(void *pool, size_t bytes);
+int cudaGetDevice(int *device);
+
+static int seen_in_host_function;
+static unsigned long thread_of_host_function;
+
+static void look(void *unused)
+{
+    int device;
+    seen_in_host_function = cudaGetDevice(&device);
+    thread_of_host_function = (unsigned long)pthread_self();
+    (void)unused;
+}
+
+/* A library with a mistake loads, a pool reserves pieces, host functions have a thread. */
+void lazily(void)
+{
+    enum { RESERVED = 5, PIECE = 32 << 20 };
+    void *library, *kernel, *pool, *d, *s;
+    uint64_t reserved = 0, all = UINT64_MAX;
+    EXPECT(cudaLibraryLoadData(&library, "nonsense", NULL, NULL, 0, NULL, NULL, 0), 0);
+    EXPECT(cudaLibraryGetKernel(&kernel, library, "k"), CU_INVALID_IMAGE);
+    EXPECT(cudaLibraryUnload(library), 0);
+    EXPECT(cudaDeviceGetDefaultMemPool(&pool, 0), 0);
+    EXPECT(cudaMallocAsync(&d, 40 << 20, NULL), 0);
+    EXPECT(cudaMemPoolGetAttribute(pool, RESERVED, &reserved), 0);
+    EXPECT(reserved, 2 * PIECE);
+    EXPECT(cudaMemPoolSetAttribute(pool, 4, &all), 0); /* the threshold: nothing goes back */
+    EXPECT(cudaFreeAsync(d, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(cudaMemPoolTrimTo(pool, 10 << 20), 0);
+    EXPECT(cudaMemPoolGetAttribute(pool, RESERVED, &reserved), 0);
+    EXPECT(reserved, PIECE);
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaLaunchHostFunc(s, look, NULL), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen_in_host_function, CU_NOT_PERMITTED);
+    EXPECT(thread_of_host_function != (unsigned long)pthread_self(), 1);
 }
 
 /* What an H100 says to calls that it does not take. */

@@ -169,7 +169,7 @@ void graph_object(void)
 
 /* ---------------------------------------------------------------- linking */
 
-int cuInit(unsigned flags);
+int cuModuleUnload(void *m);
 int cuLinkCreate_v2(unsigned n, int *option, void **value, void **out);
 int cuLinkAddData_v2(void *link, int type, void *data, size_t bytes, const char *name, unsigned n,
                      int *option, void **value);
@@ -197,13 +197,22 @@ void link_ptx(void)
     unsigned v = 21, result = 0;
     size_t bytes = 0;
     void *link, *image, *m, *f, *d;
-    EXPECT(cuInit(0), 0);
-    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
+    app_driver();
+    enum { INFO = 3, INFO_SIZE = 4, VERBOSE = 12 };
+    static char info[512];
+    int option[] = {INFO, INFO_SIZE, VERBOSE};
+    void *value[] = {info, (void *)sizeof info, (void *)1};
+    EXPECT(cuLinkCreate_v2(3, option, value, &link), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, "rubbish", 8, "c", 0, NULL, NULL), CU_INVALID_IMAGE);
     EXPECT(cuLinkAddData_v2(link, 0, caller, sizeof caller, "a", 0, NULL, NULL), CU_INVALID_IMAGE);
     EXPECT(cuLinkAddData_v2(link, 1, caller, sizeof caller, "a", 0, NULL, NULL), 0);
     EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), 0);
     EXPECT(cuLinkComplete(link, &image, &bytes), 0);
     EXPECT(bytes > sizeof caller + sizeof callee, 1);
+    EXPECT((size_t)value[1], strlen(info)); /* as ptxas says it */
+    EXPECT(strstr(info, "info    : 0 bytes gmem\ninfo    : Function properties for 'run':\n"
+                        "info    : used ") == info,
+           1);
     EXPECT(cuModuleLoadData(&m, image), 0);
     EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuModuleGetFunction(&f, m, "run"), 0);
@@ -212,6 +221,11 @@ void link_ptx(void)
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
     EXPECT(cudaMemcpy(&result, d, 4, COPY_D2H), 0);
     EXPECT(result, 42);
+    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
+    EXPECT(cuLinkComplete(link, &image, &bytes), 0); /* nothing at all */
+    EXPECT(cuLinkDestroy(link), 0);
+    EXPECT(cuModuleUnload(m), 0);
+    EXPECT(cuModuleUnload(m), CU_INVALID_HANDLE);
 }
 
 static int in_host_function;

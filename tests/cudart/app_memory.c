@@ -72,11 +72,15 @@ void virtual_memory(void)
     EXPECT(cuMemImportFromShareableHandle(&handle[2], (void *)(intptr_t)file, 1), 0);
     EXPECT(cuMemMap(at, piece, 0, handle[1], 0), 0);
     EXPECT(cuMemMap(at + piece, piece, 0, handle[2], 0), 0);
+    EXPECT(cudaMemset(d, 0, 4), CU_INVALID_VALUE); /* nobody was given access */
+    EXPECT(cuMemSetAccess(at, 2 * piece, &access, 1), 0);
     store(d + 8, 0x44444444);
     EXPECT(cudaMemcpy(both, d + piece + 8, 4, COPY_D2H), 0);
     EXPECT(both[0], 0x44444444);
     EXPECT(cuMemAddressFree(at, 2 * piece), CU_INVALID_VALUE);
     EXPECT(cuMemUnmap(at, 2 * piece), 0);
+    EXPECT(cuMemUnmap(at, 2 * piece), 0); /* nothing is there */
+    EXPECT(cuMemMap(at, piece, piece, handle[0], 0), CU_NOT_SUPPORTED);
     EXPECT(cuMemAddressFree(at, 2 * piece), 0);
     for (int k = 0; k < 3; k++) EXPECT(cuMemRelease(handle[k]), 0);
     EXPECT(cuMemRelease(handle[0]), CU_INVALID_VALUE);
@@ -285,7 +289,7 @@ void driver_array(void)
     } texture = {{1, 1, 1}, 0, 0, {0}};
     unsigned long long t;
     void *array, *m, *f, *d;
-    EXPECT(cuInit(0), 0);
+    app_driver();
     EXPECT(cuArrayCreate_v2(&array, &desc), 0);
     EXPECT(cuArrayGetDescriptor_v2(&back, array), 0);
     EXPECT(back.width == 4 && back.height == 2 && back.format == 1 && back.channels == 1, 1);

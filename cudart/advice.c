@@ -1,0 +1,201 @@
+/* advice.c - what a program says of managed memory: advice and prefetches. Memory never moves here,
+ * but the program can ask for what it has said, page by page. */
+#include "cudart/state.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PAGE = 4096,
+    IN_DEVICE = 1, /* cudaMemLocationType */
+    IN_HOST = 2,
+    HOST = -1, /* as a device: cudaCpuDeviceId */
+    NOWHERE = -2
+};
+
+typedef struct page {
+    bool read_mostly;
+    int8_t preferred, prefetched; /* a device, HOST or NOWHERE */
+    uint32_t accessed;            /* bit k: by device k; the last one: by the host */
+} page;
+
+static const uint32_t BY_HOST = 1u << 31;
+
+/* Of an allocation that something was said of. */
+typedef struct advised {
+    uint64_t id, pages; /* of cuda_alloc */
+    page page[];
+} advised;
+
+static cuda_table all; /* by address */
+
+static const cuda_alloc *allocation(const void *p, size_t bytes)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    return a && a->type == MEMORY_MANAGED && bytes <= a->size - ((uintptr_t)p - a->address) ? a
+                                                                                            : NULL;
+}
+
+/* NULL: nothing was said of the allocation, or no memory to keep it. */
+static advised *advised_of(const cuda_alloc *a, bool make)
+{
+    const void *key = (const void *)(uintptr_t)a->address;
+    advised *x = cuda_table_get(&all, key);
+    if (x && x->id == a->id) return x;
+    free(x);
+    if (x) cuda_table_remove(&all, key);
+    if (!make) return NULL;
+    const uint64_t pages = (a->size + PAGE - 1) / PAGE;
+    x = calloc(1, sizeof *x + pages * sizeof *x->page);
+    if (!x || !cuda_table_put(&all, key, x)) {
+        free(x);
+        return NULL;
+    }
+    x->id = a->id;
+    x->pages = pages;
+    for (uint64_t k = 0; k < pages; k++)
+        x->page[k] = (page){.preferred = NOWHERE, .prefetched = NOWHERE};
+    return x;
+}
+
+/* The pages that a range touches, from *first on. */
+static uint64_t pages_of(const cuda_alloc *a, const void *p, size_t bytes, uint64_t *first)
+{
+    const uint64_t at = (uintptr_t)p - a->address;
+    *first = at / PAGE;
+    return (at + bytes - 1) / PAGE - *first + 1;
+}
+
+/* cudaMemLocation: a device, HOST, or NOWHERE for one that there is not. */
+static int place_of(uint64_t location)
+{
+    const int type = (int)(uint32_t)location, id = (int)(location >> 32);
+    if (type == IN_DEVICE) return cuda_is_device(id) ? id : NOWHERE;
+    return type == IN_HOST ? HOST : NOWHERE;
+}
+
+static uint64_t location_of(int device)
+{
+    const uint64_t type = device < 0 ? IN_HOST : IN_DEVICE;
+    return type | (uint64_t)(uint32_t)device << 32;
+}
+
+int pl_cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
+                            void *stream)
+{
+    const int place = place_of(location);
+    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    if (flags || !bytes || !cuda_is_managed(p, bytes)) return CU_INVALID_VALUE;
+    if (place == NOWHERE) return CU_INVALID_DEVICE;
+    const cuda_alloc *a = allocation(p, bytes);
+    advised *x = a ? advised_of(a, true) : NULL;
+    uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
+    for (uint64_t k = 0; k < n; k++) x->page[first + k].prefetched = (int8_t)place;
+    return CU_OK;
+}
+
+int pl_cudaMemPrefetchAsync_12(const void *p, size_t bytes, int device, void *stream)
+{
+    return pl_cudaMemPrefetchAsync(p, bytes, location_of(device), 0, stream);
+}
+
+/* cudaMemoryAdvise */
+enum { READ_MOSTLY = 1, NOT_READ_MOSTLY, PREFER, NOT_PREFER, ACCESSED_BY, NOT_ACCESSED_BY };
+
+static void advise(page *x, int advice, int place)
+{
+    const uint32_t bit = place == HOST ? BY_HOST : 1u << (place & 31);
+    switch (advice) {
+    case READ_MOSTLY: x->read_mostly = true; break;
+    case NOT_READ_MOSTLY: x->read_mostly = false; break;
+    case PREFER: x->preferred = (int8_t)place; break;
+    case NOT_PREFER: x->preferred = NOWHERE; break;
+    case ACCESSED_BY: x->accessed |= bit; break;
+    default: x->accessed &= ~bit; break;
+    }
+}
+
+int pl_cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location)
+{
+    const int place = place_of(location);
+    const bool needs_place = advice == PREFER || advice == ACCESSED_BY || advice == NOT_ACCESSED_BY;
+    if (advice < READ_MOSTLY || advice > NOT_ACCESSED_BY || !bytes || !cuda_is_managed(p, bytes) ||
+        (needs_place && place == NOWHERE))
+        return CU_INVALID_VALUE;
+    const cuda_alloc *a = allocation(p, bytes);
+    advised *x = a ? advised_of(a, true) : NULL;
+    uint64_t first = 0, n = x ? pages_of(a, p, bytes, &first) : 0;
+    for (uint64_t k = 0; k < n; k++) advise(&x->page[first + k], advice, place);
+    return CU_OK;
+}
+
+int pl_cudaMemAdvise_12(const void *p, size_t bytes, int advice, int device)
+{
+    return pl_cudaMemAdvise(p, bytes, advice, location_of(device));
+}
+
+/* ---------------------------------------------------------------- what was said */
+
+/* What is true of all pages of a range. */
+static page common(const void *p, size_t bytes)
+{
+    page all_of = {.preferred = NOWHERE, .prefetched = NOWHERE};
+    const cuda_alloc *a = allocation(p, bytes);
+    const advised *x = a ? advised_of(a, false) : NULL;
+    if (!x) return all_of;
+    uint64_t first, n = pages_of(a, p, bytes, &first);
+    all_of = x->page[first];
+    for (uint64_t k = 1; k < n; k++) {
+        const page *q = &x->page[first + k];
+        all_of.read_mostly = all_of.read_mostly && q->read_mostly;
+        if (q->preferred != all_of.preferred) all_of.preferred = NOWHERE;
+        if (q->prefetched != all_of.prefetched) all_of.prefetched = NOWHERE;
+        all_of.accessed &= q->accessed;
+    }
+    return all_of;
+}
+
+static int type_of(int place)
+{
+    return place == HOST ? IN_HOST : place == NOWHERE ? 0 : IN_DEVICE;
+}
+
+/* Devices, then the host, then NOWHERE up to the end. */
+static void put_accessed(int *out, size_t n, uint32_t accessed)
+{
+    size_t k = 0;
+    for (int d = 0; d < CUDA_DEVICES && k < n; d++)
+        if (accessed >> d & 1) out[k++] = d;
+    if (accessed & BY_HOST && k < n) out[k++] = HOST;
+    while (k < n) out[k++] = NOWHERE;
+}
+
+int pl_cudaMemRangeGetAttribute(void *value, size_t bytes, int attribute, const void *p, size_t n)
+{
+    enum { READ = 1, PREFERRED, ACCESSED, PREFETCHED, PREFERRED_TYPE, PREFERRED_ID, TYPE, ID };
+    if (!value || !n || bytes % sizeof(int) || !bytes || !cuda_is_managed(p, n) ||
+        attribute < READ || attribute > ID || (attribute != ACCESSED && bytes != sizeof(int)))
+        return CU_INVALID_VALUE;
+    const page x = common(p, n);
+    int *out = value;
+    switch (attribute) {
+    case READ: *out = x.read_mostly; break;
+    case PREFERRED:
+    case PREFERRED_ID: *out = x.preferred; break;
+    case PREFERRED_TYPE: *out = type_of(x.preferred); break;
+    case ACCESSED: put_accessed(out, bytes / sizeof(int), x.accessed); break;
+    case TYPE: *out = type_of(x.prefetched); break;
+    default: *out = x.prefetched; break;
+    }
+    return CU_OK;
+}
+
+int pl_cudaMemRangeGetAttributes(void **value, size_t *bytes, int *attribute, size_t count,
+                                 const void *p, size_t n)
+{
+    if (!value || !bytes || !attribute || !count) return CU_INVALID_VALUE;
+    for (size_t k = 0; k < count; k++) {
+        const int error = pl_cudaMemRangeGetAttribute(value[k], bytes[k], attribute[k], p, n);
+        if (error) return error;
+    }
+    return CU_OK;
+}

@@ -1,0 +1,74 @@
+/* host_thread.c - the thread on which streams call functions of the program, as CUDA has one. The
+ * caller waits for it. */
+#define _POSIX_C_SOURCE 200809L
+#include "cudart/state.h"
+#include <unistd.h>
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pid_t process; /* whose thread there is; 0: none yet */
+    void (*fn)(void *);
+    void *arg;
+    bool busy, full; /* a function is called; it has not been taken yet */
+    uint64_t done;   /* functions so far */
+} worker = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void *work(void *unused)
+{
+    cuda_self.callback = true;
+    pthread_mutex_lock(&worker.lock);
+    for (;;) {
+        while (!worker.full) pthread_cond_wait(&worker.changed, &worker.lock);
+        worker.full = false;
+        pthread_mutex_unlock(&worker.lock);
+        worker.fn(worker.arg);
+        pthread_mutex_lock(&worker.lock);
+        worker.busy = false;
+        worker.done++;
+        pthread_cond_broadcast(&worker.changed);
+    }
+    return unused;
+}
+
+/* With worker.lock. A process that was forked off has none of its parent's threads. */
+static bool started(void)
+{
+    pthread_t thread;
+    if (worker.process == getpid()) return true;
+    if (pthread_create(&thread, NULL, work, NULL) != 0) return false;
+    pthread_detach(thread);
+    worker.process = getpid();
+    worker.busy = worker.full = false;
+    return true;
+}
+
+static void call(void (*fn)(void *), void *arg)
+{
+    pthread_mutex_lock(&worker.lock);
+    const bool there = started();
+    while (there && worker.busy) pthread_cond_wait(&worker.changed, &worker.lock);
+    if (there) {
+        worker.fn = fn;
+        worker.arg = arg;
+        worker.busy = worker.full = true;
+        const uint64_t before = worker.done;
+        pthread_cond_broadcast(&worker.changed);
+        while (worker.done == before) pthread_cond_wait(&worker.changed, &worker.lock);
+    }
+    pthread_mutex_unlock(&worker.lock);
+    if (there) return;
+    cuda_self.callback = true;
+    fn(arg);
+    cuda_self.callback = false;
+}
+
+void cuda_call_host(void (*fn)(void *), void *arg)
+{
+    /* It may wait for other threads, which may call this library. */
+    cuda_host_leave();
+    pthread_mutex_unlock(&cuda.lock);
+    call(fn, arg);
+    pthread_mutex_lock(&cuda.lock);
+    cuda_host_enter();
+}
