@@ -212,14 +212,16 @@ static cuda_node **order_of(cuda_graph *g)
 }
 
 /* A node begins when all that it depends on have ended, beside those that it does not depend on. */
-static int run_node(const cuda_stream *s, cuda_node *x, double start)
+static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
     enum { NON_BLOCKING = 1 };
     cuda_stream own = {.id = s->id,
                        .device = s->device,
                        .flags = NON_BLOCKING,
                        .priority = s->priority,
-                       .ready = start};
+                       .ready = start,
+                       .slot = s->slot,
+                       .known = s->known};
     int error = CU_OK;
     for (size_t k = 0; k < x->nbefore; k++)
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
@@ -228,6 +230,8 @@ static int run_node(const cuda_stream *s, cuda_node *x, double start)
                 : x->op.kind == OP_CONDITION ? cuda_run_condition(&own, x->op.u.condition)
                                              : cuda_execute(&own, &x->op);
     x->end = own.ready;
+    s->slot = own.slot;
+    s->known = own.known;
     return error;
 }
 
@@ -258,6 +262,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
     cuda_graph_memory_launch(g);
     cuda_reset_conditions(g);
     cuda_clock_graph(s, roots_of(g));
+    cuda_order_op(s);
     cuda.graph_launch = ++cuda.graph_launches;
     const int error = cuda_run_graph(s, g);
     cuda.graph_launch = 0;

@@ -18,6 +18,7 @@ struct cuda_known {
 typedef struct use {
     uint32_t slot, time;
     uint64_t stream;
+    int device;
     char what[120];
 } use;
 
@@ -133,7 +134,7 @@ void cuda_order_stream_ends(cuda_stream *s)
 
 static use use_of(const cuda_stream *s, const char *what)
 {
-    use u = {.slot = s->slot, .stream = s->id};
+    use u = {.slot = s->slot, .stream = s->id, .device = s->device};
     if (s->known && s->slot < s->known->n) u.time = s->known->at[s->slot];
     snprintf(u.what, sizeof u.what, "%s", what);
     return u;
@@ -155,9 +156,14 @@ void cuda_order_forget(cuda_alloc *a)
     free(a->ordered);
 }
 
-static const char *stream_name(uint64_t id, char text[40])
+static const char *stream_name(const use *u, char text[40])
 {
-    snprintf(text, 40, id ? "stream %llu" : "the default stream", (unsigned long long)id);
+    if (u->stream)
+        snprintf(text, 40, "stream %llu", (unsigned long long)u->stream);
+    else if (cuda.devices > 1)
+        snprintf(text, 40, "the default stream of device %d", u->device);
+    else
+        snprintf(text, 40, "the default stream");
     return text;
 }
 
@@ -165,9 +171,10 @@ static const char *stream_name(uint64_t id, char text[40])
 static void early_text(const cuda_alloc *a, const cuda_stream *s, char *text, size_t room)
 {
     char here[40], there[40];
+    const use now = use_of(s, "");
     snprintf(text, room, "%s is accessed in %s, which nothing orders behind the allocation in %s",
-             a->site ? a->site : "device memory", stream_name(s->id, here),
-             stream_name(a->ordered->made.stream, there));
+             a->site ? a->site : "device memory", stream_name(&now, here),
+             stream_name(&a->ordered->made, there));
 }
 
 static void remember(struct cuda_ordered *o, const cuda_stream *s, const char *what)
@@ -213,12 +220,13 @@ void cuda_order_freed(uint64_t address, cuda_stream *s)
     cuda_order_op(s);
     for (uint32_t k = 0; a && a->ordered && k < a->ordered->n; k++) {
         const use *u = &a->ordered->last[k];
+        const use now = use_of(s, "");
         char text[600], here[40], there[40];
         if (follows(s, u)) continue;
         snprintf(text, sizeof text,
                  "%s is freed in %s, which nothing orders behind its use by %s in %s",
-                 a->site ? a->site : "device memory", stream_name(s->id, here), u->what,
-                 stream_name(u->stream, there));
+                 a->site ? a->site : "device memory", stream_name(&now, here), u->what,
+                 stream_name(u, there));
         cuda_checked_misuse("mem-stream", text);
     }
 }

@@ -61,6 +61,7 @@ runs "another machine" 5 "NVIDIA A100-SXM4-80GB, 8.0, 108 SMs, 85899345920 bytes
 good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "a program without mistakes under checkers" 5 good "" with "--check all" vectors
+for t in memory streams threads capture graph graph_memory graph_captured_memory graph_condition pool reset; do runs "$t under checkers" 5 good "" with "--check all" $t; done
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
@@ -90,6 +91,7 @@ done
 runs "queries" 5 good "" app polling
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
+runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders behind the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
 for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
 runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
 runs "copies between devices as recorded on two H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/peer.tsv" "$loom" exec --devices 2 --arch h100 "$build/tests/cudart/app" peer_transfers
