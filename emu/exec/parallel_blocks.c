@@ -1,12 +1,14 @@
 /* parallel_blocks.c - functional mode with several host threads: blocks run side by side.
  *
- * A block is a job of a team (base/team.h). It stops before its first instruction that may order
- * what different blocks do (PL_IF_ORDERED) until all blocks before it have ended. So atomics, and
- * everything that depends on their order, happen in the order of the blocks, and the results are
- * those of one thread unless the program has data races.
+ * Some blocks in a row are a job of a team (base/team.h), which runs them one after the other. A
+ * block stops before its first instruction that may order what different blocks do (PL_IF_ORDERED)
+ * until all blocks before it have ended. So atomics, and everything that depends on their order,
+ * happen in the order of the blocks, and the results are those of one thread unless the program has
+ * data races.
  *
  * A block that polls although all before it have ended waits for a later one. Then the threads
- * stop, and functional.c goes on with the blocks that have started. */
+ * stop, and functional.c goes on with the blocks that have started. It also goes on when jobs
+ * execute much after they have stopped: then threads only wait for each other. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,20 +22,26 @@
 enum {
     ALONE = 20000, /* instructions that one thread executes before others help: half a millisecond,
                     * several times what it takes to wake them */
-    POLLING = 4    /* turns in sequence in which a block only polls */
+    POLLING = 4,   /* turns in sequence in which a block only polls */
+    JOB = 4000, /* instructions of a job: a tenth of a millisecond, many times what a job costs */
+    TRIAL = 64, /* jobs of the first wave */
+    WORTH = 3   /* of so many instructions fewer than one should come after a stop */
 };
 
 typedef enum job_state { NOT_STARTED, RUNNING, ENDED } job_state;
 
-/* A block of a run of the team. */
+/* Blocks of a run of the team. */
 typedef struct block_job {
     struct parallel_run *run;
-    pl_cta *cta;
+    pl_cta *cta;      /* of the block that runs, or NULL between two */
+    uint32_t at, end; /* numbers of that block, and of the one behind the last */
     uint32_t job, worker;
     job_state state;
-    bool first; /* all blocks before it have ended */
+    bool first;   /* all blocks before it have ended */
+    bool stopped; /* it has waited for them */
     uint64_t advances;
-    uint64_t executed, lane_executed; /* when it has ended */
+    uint64_t executed, lane_executed, blocks; /* of those that have ended */
+    uint64_t late;                            /* instructions after a stop */
 } block_job;
 
 typedef struct parallel_run {
@@ -42,7 +50,8 @@ typedef struct parallel_run {
     pthread_mutex_t lock; /* of the pool and the sums of the grid */
     block_job *job;
     pl_pc_stat **stat; /* by worker, or NULL */
-    uint32_t base;     /* number of the first job's block */
+    uint32_t base;     /* number of the first job's first block */
+    uint32_t each;     /* blocks of a job */
     bool over;         /* the blocks stop where they are */
     bool no_memory;
 } parallel_run;
@@ -55,12 +64,12 @@ static bool is_over(const parallel_run *r)
            (r->g->cancel && *r->g->cancel);
 }
 
+/* The next block of a job. */
 static bool start(parallel_run *r, block_job *j)
 {
     pl_grid *g = r->g;
-    const uint32_t number = r->base + j->job;
     pthread_mutex_lock(&r->lock);
-    j->cta = pl_cta_take(g, number, number % (g->nsm ? g->nsm : 1));
+    j->cta = pl_cta_take(g, j->at, j->at % (g->nsm ? g->nsm : 1));
     pthread_mutex_unlock(&r->lock);
     if (!j->cta || !pl_cta_begin(j->cta)) {
         __atomic_store_n(&r->no_memory, true, __ATOMIC_RELAXED);
@@ -70,6 +79,8 @@ static bool start(parallel_run *r, block_job *j)
     j->state = RUNNING;
     j->cta->place = j;
     j->cta->advances = &j->advances;
+    j->cta->pc_stat = r->stat ? r->stat[j->worker] : NULL;
+    j->cta->asks = !j->first;
     return true;
 }
 
@@ -79,11 +90,12 @@ static void end(parallel_run *r, block_job *j)
         j->executed += j->cta->warp[k].executed;
         j->lane_executed += j->cta->warp[k].lane_executed;
     }
+    j->blocks++;
     pthread_mutex_lock(&r->lock);
     pl_cta_end(j->cta);
     pthread_mutex_unlock(&r->lock);
     j->cta = NULL;
-    j->state = ENDED;
+    if (++j->at == j->end) j->state = ENDED;
 }
 
 /* Notes whether all blocks before this one have ended. */
@@ -96,33 +108,41 @@ static bool is_first(parallel_run *r, block_job *j)
     return j->first;
 }
 
-/* The work of the team: a block until it ends, or stops until its turn comes. */
+/* Runs the block of a job until it ends. False: it has stopped until its turn comes, or for good
+ * (is_over). */
+static bool run_block(parallel_run *r, block_job *j)
+{
+    pl_cta *c = j->cta;
+    for (unsigned polling = 0; c->done < c->nwarps;) {
+        const bool was_first = is_first(r, j);
+        bool paused;
+        const uint64_t executed = pl_cta_turn(c, &paused);
+        j->late += j->stopped ? executed : 0;
+        if (is_over(r)) return false;
+        polling = executed && !paused ? 0 : polling + 1;
+        if (c->done == c->nwarps || !polling || is_first(r, j) != was_first ||
+            (executed && polling < POLLING))
+            continue;
+        if (j->first) __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
+        j->stopped = true;
+        return false;
+    }
+    return true;
+}
+
+/* The work of the team: a job until it ends, or stops until its turn comes. */
 static bool work(void *ctx, uint32_t job, uint32_t worker)
 {
     parallel_run *r = ctx;
     block_job *j = &r->job[job];
-    if (is_over(r)) return true;
-    *j = j->state == NOT_STARTED ? (block_job){.run = r, .job = job} : *j;
     j->worker = worker;
-    if (j->state == NOT_STARTED && !start(r, j)) return true;
-    pl_cta *c = j->cta;
-    c->pc_stat = r->stat ? r->stat[worker] : NULL;
-    c->asks = !j->first;
-    for (unsigned polling = 0;;) {
-        const bool was_first = is_first(r, j);
-        bool paused;
-        const uint64_t executed = pl_cta_turn(c, &paused);
-        if (is_over(r)) return true;
-        if (c->done == c->nwarps) {
-            end(r, j);
-            return true;
-        }
-        polling = executed && !paused ? 0 : polling + 1;
-        if (!polling || is_first(r, j) != was_first || (executed && polling < POLLING)) continue;
-        if (!j->first) return false;
-        __atomic_store_n(&r->over, true, __ATOMIC_RELAXED);
-        return true;
+    if (j->cta) j->cta->pc_stat = r->stat ? r->stat[worker] : NULL;
+    while (!is_over(r) && j->at < j->end) {
+        if (!j->cta && !start(r, j)) return true;
+        if (!run_block(r, j)) return is_over(r);
+        end(r, j);
     }
+    return true;
 }
 
 static void in_order(pl_cta *c)
@@ -177,39 +197,79 @@ static void forget_later_blocks(parallel_run *r, uint32_t jobs)
 {
     uint32_t failed = 0;
     while (failed < jobs &&
-           !(r->job[failed].state == RUNNING &&
+           !(r->job[failed].cta &&
              memcmp(r->job[failed].cta->id, r->g->fault.block, sizeof r->g->fault.block) == 0))
         failed++;
     for (uint32_t k = failed + 1; k < jobs; k++) {
         block_job *j = &r->job[k];
-        if (j->state == ENDED) {
-            r->g->executed -= j->executed;
-            r->g->lane_executed -= j->lane_executed;
-            r->g->blocks_done--;
-        }
-        *j = (block_job){.state = ENDED};
+        r->g->executed -= j->executed;
+        r->g->lane_executed -= j->lane_executed;
+        r->g->blocks_done -= j->blocks;
+        *j = (block_job){.state = ENDED, .at = j->end, .end = j->end};
     }
 }
 
-/* After a run of the team: what is left of its blocks. */
+/* After a run of the team: what is left of its blocks. Those before one that has started start,
+ * too. */
 static pl_status collect(parallel_run *r, uint32_t jobs, pl_live_blocks *live)
 {
     pl_grid *g = r->g;
+    const bool failed = pl_failed(g);
     uint32_t started = jobs;
-    if (pl_failed(g)) forget_later_blocks(r, jobs);
+    if (failed) forget_later_blocks(r, jobs);
     while (started && r->job[started - 1].state == NOT_STARTED) started--;
     for (uint32_t k = 0; k < started; k++) {
         block_job *j = &r->job[k];
+        const uint32_t last = k + 1 < started ? j->end : j->at + 1;
         g->head->advances += j->advances;
-        if (j->state == NOT_STARTED && !pl_failed(g) && !start(r, j)) return PL_NOMEM;
-        if (j->state != RUNNING) continue;
-        j->cta->asks = false;
-        j->cta->advances = &g->head->advances;
-        j->cta->pc_stat = g->pc_stat;
-        live->at[live->n++] = j->cta;
+        for (; j->at < j->end && j->at < last; j->at++) {
+            if (!j->cta && failed) break;
+            if (!j->cta && !start(r, j)) return PL_NOMEM;
+            j->cta->asks = false;
+            j->cta->advances = &g->head->advances;
+            j->cta->pc_stat = g->pc_stat;
+            live->at[live->n++] = j->cta;
+            j->cta = NULL;
+        }
+        g->next_block = j->at;
     }
-    g->next_block = r->base + started;
     return PL_OK;
+}
+
+/* The jobs of the next wave. */
+static uint32_t plan(parallel_run *r, uint32_t most)
+{
+    const uint64_t left = pl_grid_blocks(r->g) - r->g->next_block;
+    uint64_t jobs = r->g->max_resident / r->each, needed = (left + r->each - 1) / r->each;
+    jobs = jobs < most ? jobs : most;
+    jobs = jobs < needed ? jobs : needed;
+    r->base = (uint32_t)r->g->next_block;
+    for (uint32_t k = 0; k < jobs; k++) {
+        const uint64_t at = (uint64_t)k * r->each, n = left - at < r->each ? left - at : r->each;
+        r->job[k] = (block_job){
+            .run = r, .job = k, .at = r->base + (uint32_t)at, .end = r->base + (uint32_t)(at + n)};
+    }
+    return (uint32_t)jobs;
+}
+
+/* Have threads mostly waited for each other? */
+static bool is_serial(const parallel_run *r, uint32_t jobs)
+{
+    uint64_t late = 0, all = 0;
+    for (uint32_t k = 0; k < jobs; k++) {
+        late += r->job[k].late;
+        all += r->job[k].executed;
+    }
+    return late * WORTH > all;
+}
+
+/* After a wave whose threads waited for each other: with single blocks as jobs, others run on while
+ * one waits. False: that is so already, or the blocks are too short. */
+static bool shorten_jobs(parallel_run *r)
+{
+    const bool shorter = r->each > 1 && r->g->executed / r->g->blocks_done > JOB / 4;
+    r->each = 1;
+    return shorter;
 }
 
 static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
@@ -217,17 +277,17 @@ static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
     pl_grid *g = r->g;
     const uint64_t blocks = pl_grid_blocks(g);
     pl_status st = PL_OK;
+    uint32_t most = TRIAL;
     while (st == PL_OK && g->next_block < blocks && !is_over(r)) {
-        uint64_t jobs = blocks - g->next_block;
-        if (jobs > g->max_resident) jobs = g->max_resident;
-        if (jobs > PL_TEAM_JOBS) jobs = PL_TEAM_JOBS;
-        r->base = (uint32_t)g->next_block;
-        memset(r->job, 0, jobs * sizeof *r->job);
-        pl_team_run(r->team, (uint32_t)jobs, 0, NULL);
-        st = r->no_memory ? PL_NOMEM : collect(r, (uint32_t)jobs, live);
+        const uint32_t jobs = plan(r, most);
+        pl_team_run(r->team, jobs, 0, NULL);
+        st = r->no_memory ? PL_NOMEM : collect(r, jobs, live);
         if (g->progress) g->progress(g->progress_ctx, g->blocks_done, blocks, g->executed);
         g->ran = g->executed;
         if (st == PL_OK && pl_grid_stop(g, 0, g->ran, live->at, live->n)) st = PL_INTERRUPTED;
+        const bool serial = is_serial(r, jobs);
+        if (serial && !shorten_jobs(r)) break;
+        most = serial ? TRIAL : PL_TEAM_JOBS;
     }
     return st;
 }
@@ -285,11 +345,21 @@ static void close_stats(parallel_run *r)
     free(r->stat);
 }
 
+/* As many as make a job worth its cost, going by the blocks that have run; few enough that every
+ * thread has several jobs in a wave. */
+static uint32_t blocks_of_a_job(const pl_grid *g)
+{
+    const uint64_t each = g->executed / g->blocks_done + 1, wanted = JOB / each + 1,
+                   most = g->max_resident / (4u * g->threads) + 1;
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
 pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
 {
     pl_status st = PL_OK;
     if (!may_be_parallel(g) || !run_first_blocks(g, live, &st)) return st;
     parallel_run r = {.g = g, .lock = PTHREAD_MUTEX_INITIALIZER};
+    r.each = blocks_of_a_job(g);
     r.job = calloc(g->max_resident, sizeof *r.job);
     r.team = take_team(&r);
     if (!r.job || !r.team || !open_stats(&r)) {
