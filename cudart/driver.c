@@ -798,28 +798,61 @@ int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
     return pl_cudaEventElapsedTime(ms, from, to);
 }
 
-/* A later version of a call has a suffix; the latest one is meant. */
-static void *entry_point(const char *name, bool per_thread)
+enum { NEWEST = 13000, FOUND = 0, NO_SUCH_NAME = 1, TOO_OLD = 2, PER_THREAD = 2 };
+
+static const struct {
+    const char *name;
+    int version[4];
+} since[] = {
+#define SINCE(name, ...) {name, {__VA_ARGS__}},
+#include "cudart/driver_versions.def"
+#undef SINCE
+};
+
+/* How many forms of a call there are in a version of CUDA; -1: it is no name. */
+static int forms_of(const char *name, int version)
 {
-    static const char *const suffix[] = {"_v4", "_v3", "_v2", ""};
-    char full[128];
-    for (int pass = per_thread ? 0 : 1; pass < 2; pass++)
-        for (size_t k = 0; k < sizeof suffix / sizeof *suffix; k++) {
-            snprintf(full, sizeof full, "%s%s%s", name, suffix[k], pass ? "" : "_ptsz");
-            for (size_t i = 0; i < cuda_entry_point_count; i++)
-                if (!(cuda_entry_points[i].versions & REFUSED) &&
-                    strcmp(cuda_entry_points[i].name, full) == 0)
-                    return cuda_entry_points[i].address;
-        }
+    for (size_t k = 0; k < sizeof since / sizeof *since; k++) {
+        int n = 0;
+        if (strcmp(since[k].name, name) != 0) continue;
+        while (n < 4 && since[k].version[n] && since[k].version[n] <= version) n++;
+        return n;
+    }
+    return -1;
+}
+
+static void *address_of(const char *name)
+{
+    for (size_t k = 0; k < cuda_entry_point_count; k++)
+        if (!(cuda_entry_points[k].versions & REFUSED) &&
+            strcmp(cuda_entry_points[k].name, name) == 0)
+            return cuda_entry_points[k].address;
     return NULL;
+}
+
+/* The latest form of a call that this version has. */
+static int entry_point(const char *name, int version, bool per_thread, void **out)
+{
+    char full[128];
+    const int forms = forms_of(name, version);
+    *out = NULL;
+    for (int k = forms < 0 ? 1 : forms; k > 0 && !*out; k--) {
+        char suffix[8] = "";
+        if (k > 1) snprintf(suffix, sizeof suffix, "_v%d", k);
+        static const char *const stream[] = {"_ptsz", "_ptds", ""};
+        for (int pass = per_thread ? 0 : 2; pass < 3 && !*out; pass++) {
+            snprintf(full, sizeof full, "%s%s%s", name, suffix, stream[pass]);
+            *out = address_of(full);
+        }
+    }
+    return *out ? FOUND : forms == 0 ? TOO_OLD : NO_SUCH_NAME;
 }
 
 int pl_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
 {
-    (void)version;
-    if (!name || !out) return CU_INVALID_VALUE;
-    *out = entry_point(name, (flags & 2) != 0);
-    if (status) *status = *out ? 0 : 1;
+    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
+    const int found = entry_point(name, version, flags == PER_THREAD, out);
+    if (status) *status = found;
     return *out || status ? CU_OK : DRIVER_NOT_FOUND;
 }
 
@@ -828,19 +861,18 @@ int pl_cuGetProcAddress(const char *name, void **out, int version, uint64_t flag
     return pl_cuGetProcAddress_v2(name, out, version, flags, NULL);
 }
 
-int pl_cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status)
-{
-    if (!name || !out) return CU_INVALID_VALUE;
-    *out = entry_point(name, (flags & 2) != 0);
-    if (status) *status = *out ? 0 : 1;
-    return CU_OK;
-}
-
 int pl_cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
                                         unsigned long long flags, int *status)
 {
-    (void)version;
-    return pl_cudaGetDriverEntryPoint(name, out, flags, status);
+    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
+    const int found = entry_point(name, (int)version, flags == PER_THREAD, out);
+    if (status) *status = found;
+    return CU_OK;
+}
+
+int pl_cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status)
+{
+    return pl_cudaGetDriverEntryPointByVersion(name, out, NEWEST, flags, status);
 }
 
 /* Libraries of the toolkit ask for tables that no documentation describes, and do without. */

@@ -545,6 +545,7 @@ static const struct {
     {"batches", batches},
     {"driver_copies", driver_copies},
     {"driver_contexts", driver_contexts},
+    {"stream_values", stream_values},
     {"advice", advice},
     {"stream_attributes", stream_attributes},
     {"lazily", lazily},

@@ -131,6 +131,7 @@ void peer_transfers(void);
 void batches(void);
 void driver_copies(void);
 void driver_contexts(void);
+void stream_values(void);
 void advice(void);
 void stream_attributes(void);
 void lazily(void);

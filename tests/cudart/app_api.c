@@ -311,6 +311,39 @@ static void events_refused(void)
     EXPECT(cudaStreamEndCapture(s, &graph), 901);
 }
 
+int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
+int cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status);
+
+/* Values that streams write and wait for; addresses of calls by version. */
+void stream_values(void)
+{
+    enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
+    uint64_t at;
+    unsigned seen[4];
+    int status;
+    void *p, *older;
+    app_driver();
+    EXPECT(cuMemAlloc_v2(&at, 64), 0);
+    EXPECT(cudaMemset((void *)(uintptr_t)at, 0, 64), 0);
+    EXPECT(cuStreamWriteValue32_v2(NULL, at, 7, 0), 0);
+    EXPECT(cuStreamWriteValue64_v2(NULL, at + 8, UINT64_C(0x1122334455667788), 0), 0);
+    EXPECT(cuStreamWriteValue32_v2(NULL, at + 1, 7, 0), CU_INVALID_VALUE);
+    EXPECT(cudaMemcpy(seen, (void *)(uintptr_t)at, sizeof seen, COPY_D2H), 0);
+    EXPECT(seen[0] == 7 && seen[2] == 0x55667788 && seen[3] == 0x11223344, 1);
+    EXPECT(cuStreamWaitValue32_v2(NULL, at, 7, EQUAL), 0);
+    EXPECT(cuStreamWaitValue32_v2(NULL, at, 0xfffffff0, GREATER_OR_EQUAL), 0);
+    EXPECT(cuStreamWaitValue32_v2(NULL, at, 3, AND), 0);
+    EXPECT(cuStreamWaitValue32_v2(NULL, at, 7, 9), CU_INVALID_VALUE);
+    EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &p, 12000, 0, &status), 0);
+    EXPECT(p == NULL && status == 2, 1); /* it came with 12.8 */
+    EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &older, 12080, 0, &status), 0);
+    EXPECT(cuGetProcAddress_v2("cuMemcpyBatchAsync", &p, 13000, 0, &status), 0);
+    EXPECT(p && older && p != older, 1);
+    EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
+}
+
 int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
 int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
                          void *stream);
