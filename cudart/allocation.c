@@ -33,8 +33,8 @@ uint64_t cuda_page(void)
 /* ---------------------------------------------------------------- addresses */
 
 /* Half of the window is for what the library allocates itself: variables of modules and the like,
- * with a part for each device, right below the other half. */
-void cuda_window_open(void)
+ * with a part for each device, right below the other half. Returns where the parts begin. */
+uint64_t cuda_window_open(void)
 {
     enum { PART_BITS = 35 }; /* of a device, at most */
     static const uint64_t wanted =
@@ -55,7 +55,7 @@ void cuda_window_open(void)
                    base = cuda.next - part * (unsigned)cuda.devices;
     for (int d = 0; d < cuda.devices; d++)
         pl_gpu_unify(cuda.device[d].gpu, base + (unsigned)d * part);
-    cuda_checked_open(base, cuda.window_end - base);
+    return base;
 }
 
 bool cuda_in_window(uint64_t address)
@@ -191,7 +191,7 @@ int cuda_publish(const cuda_alloc *of)
     for (; d < cuda.devices && st == PL_OK; d++)
         if (a.reach >> d & 1) st = map(d, &a);
     if (st == PL_OK && keep(&a)) {
-        cuda_checked_alloc(&a);
+        if (cuda.on_memory.made) cuda.on_memory.made(&a);
         return CU_OK;
     }
     unmap(&a, st == PL_OK ? d : d - 1);
@@ -336,7 +336,8 @@ int cuda_share(uint64_t address)
         return -1;
     }
     memcpy(p, a->bytes, a->size);
-    cuda_checked_written(a->address, a->size); /* others may do that unseen */
+    if (cuda.on_memory.written)
+        cuda.on_memory.written(a->address, a->size); /* others may do that unseen */
     unmap(a, cuda.devices);
     if (a->room)
         munmap(a->bytes, a->room);
@@ -378,8 +379,9 @@ int cuda_release(uint64_t address, unsigned types)
     if (!(types >> a.type & 1)) return CU_INVALID_VALUE;
     unmap(&a, cuda.devices);
     cuda_note_allocation(&a, cuda.now);
-    cuda_order_forget(&a);
-    cuda_checked_written(a.address, a.size); /* nobody else is told of it */
+    if (cuda.on_memory.freed) cuda.on_memory.freed(&a);
+    if (cuda.on_memory.written)
+        cuda.on_memory.written(a.address, a.size); /* nobody else is told of it */
     memmove(&cuda.alloc.at[k - 1], &cuda.alloc.at[k], (cuda.alloc.n - k) * sizeof a);
     cuda.alloc.n--;
     if (a.type == MEMORY_DEVICE) {

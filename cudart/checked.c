@@ -8,6 +8,12 @@
 
 static pl_checked *checked; /* NULL: no checkers */
 
+static void alloc_made(const cuda_alloc *a)
+{
+    const bool ours = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
+    if (ours) pl_checked_fresh(checked, a->address, a->size);
+}
+
 void cuda_checked_open(uint64_t base, uint64_t bytes)
 {
     const cuda_options *o = &cuda.options;
@@ -16,7 +22,12 @@ void cuda_checked_open(uint64_t base, uint64_t bytes)
                                    .kernel = o->check_kernel,
                                    .suppressions = o->suppressions};
     if (!o->check) return;
-    if (pl_checked_open(cuda.device[0].gpu, &own, base, bytes, &checked) != PL_OK) cuda_messages();
+    if (pl_checked_open(cuda.device[0].gpu, &own, base, bytes, &checked) != PL_OK) {
+        cuda_messages();
+        return;
+    }
+    cuda.on_memory.made = alloc_made;
+    cuda.on_memory.written = cuda_checked_written;
 }
 
 pl_checks *cuda_checks_open(void)
@@ -43,12 +54,6 @@ bool cuda_checked_report(void)
 }
 
 /* ---- memory ---- */
-
-void cuda_checked_alloc(const cuda_alloc *a)
-{
-    const bool ours = a->type == MEMORY_DEVICE && !a->physical && a->fd <= 0;
-    if (checked && ours) pl_checked_fresh(checked, a->address, a->size);
-}
 
 void cuda_checked_written(uint64_t address, uint64_t bytes)
 {

@@ -7,7 +7,6 @@
 
 enum {
     DRIVER_NOT_FOUND = 500,
-    REFUSED = 8,        /* of cuda_entry_point.versions */
     BUFFER_POINTER = 1, /* of `extra` of a launch */
     BUFFER_SIZE = 2,
     INFO_SIZE = 4, /* CUjit_option */
@@ -796,83 +795,6 @@ int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
 int pl_cuEventElapsedTime_v2(float *ms, void *from, void *to)
 {
     return pl_cudaEventElapsedTime(ms, from, to);
-}
-
-enum { NEWEST = 13000, FOUND = 0, NO_SUCH_NAME = 1, TOO_OLD = 2, PER_THREAD = 2 };
-
-static const struct {
-    const char *name;
-    int version[4];
-} since[] = {
-#define SINCE(name, ...) {name, {__VA_ARGS__}},
-#include "cudart/driver_versions.def"
-#undef SINCE
-};
-
-/* How many forms of a call there are in a version of CUDA; -1: it is no name. */
-static int forms_of(const char *name, int version)
-{
-    for (size_t k = 0; k < sizeof since / sizeof *since; k++) {
-        int n = 0;
-        if (strcmp(since[k].name, name) != 0) continue;
-        while (n < 4 && since[k].version[n] && since[k].version[n] <= version) n++;
-        return n;
-    }
-    return -1;
-}
-
-static void *address_of(const char *name)
-{
-    for (size_t k = 0; k < cuda_entry_point_count; k++)
-        if (!(cuda_entry_points[k].versions & REFUSED) &&
-            strcmp(cuda_entry_points[k].name, name) == 0)
-            return cuda_entry_points[k].address;
-    return NULL;
-}
-
-/* The latest form of a call that this version has. */
-static int entry_point(const char *name, int version, bool per_thread, void **out)
-{
-    char full[128];
-    const int forms = forms_of(name, version);
-    *out = NULL;
-    for (int k = forms < 0 ? 1 : forms; k > 0 && !*out; k--) {
-        char suffix[8] = "";
-        if (k > 1) snprintf(suffix, sizeof suffix, "_v%d", k);
-        static const char *const stream[] = {"_ptsz", "_ptds", ""};
-        for (int pass = per_thread ? 0 : 2; pass < 3 && !*out; pass++) {
-            snprintf(full, sizeof full, "%s%s%s", name, suffix, stream[pass]);
-            *out = address_of(full);
-        }
-    }
-    return *out ? FOUND : forms == 0 ? TOO_OLD : NO_SUCH_NAME;
-}
-
-int pl_cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
-{
-    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
-    const int found = entry_point(name, version, flags == PER_THREAD, out);
-    if (status) *status = found;
-    return *out || status ? CU_OK : DRIVER_NOT_FOUND;
-}
-
-int pl_cuGetProcAddress(const char *name, void **out, int version, uint64_t flags)
-{
-    return pl_cuGetProcAddress_v2(name, out, version, flags, NULL);
-}
-
-int pl_cudaGetDriverEntryPointByVersion(const char *name, void **out, unsigned version,
-                                        unsigned long long flags, int *status)
-{
-    if (!name || !out || flags > PER_THREAD) return CU_INVALID_VALUE;
-    const int found = entry_point(name, (int)version, flags == PER_THREAD, out);
-    if (status) *status = found;
-    return CU_OK;
-}
-
-int pl_cudaGetDriverEntryPoint(const char *name, void **out, unsigned long long flags, int *status)
-{
-    return pl_cudaGetDriverEntryPointByVersion(name, out, NEWEST, flags, status);
 }
 
 /* Libraries of the toolkit ask for tables that no documentation describes, and do without. */

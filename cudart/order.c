@@ -140,20 +140,21 @@ static use use_of(const cuda_stream *s, const char *what)
     return u;
 }
 
+static void forget(cuda_alloc *a)
+{
+    if (a->ordered) free(a->ordered->last);
+    free(a->ordered);
+}
+
 void cuda_order_made(uint64_t address, cuda_stream *s)
 {
     cuda_alloc *a = cuda_alloc_at_address(address);
     if (!a || !cuda.options.check) return;
     on = true;
+    cuda.on_memory.freed = forget;
     cuda_order_op(s);
     a->ordered = calloc(1, sizeof *a->ordered);
     if (a->ordered) a->ordered->made = use_of(s, "");
-}
-
-void cuda_order_forget(cuda_alloc *a)
-{
-    if (a->ordered) free(a->ordered->last);
-    free(a->ordered);
 }
 
 static const char *stream_name(const use *u, char text[40])

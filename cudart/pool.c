@@ -59,13 +59,6 @@ static cuda_pool *current_of(int device)
     return current[device] ? current[device] : default_of(device);
 }
 
-/* The pool has memory for so many bytes from the device. */
-static void reserve(cuda_pool *pool, uint64_t bytes)
-{
-    pool->reserved = cuda_round_up(bytes, CHUNK);
-    if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
-}
-
 static void trim(cuda_pool *pool, uint64_t keep)
 {
     const uint64_t least = cuda_round_up(pool->used > keep ? pool->used : keep, CHUNK);
@@ -73,7 +66,7 @@ static void trim(cuda_pool *pool, uint64_t keep)
 }
 
 /* What is not used goes back to the device, down to the threshold. */
-void cuda_pools_wait(void)
+static void trim_all(void)
 {
     for (cuda_pool *p = pools; p; p = p->next)
         if (p->threshold < p->reserved) trim(p, p->threshold);
@@ -81,6 +74,14 @@ void cuda_pools_wait(void)
         cuda_pool *p = default_of(d);
         if (p->threshold < p->reserved) trim(p, p->threshold);
     }
+}
+
+/* The pool has memory for so many bytes from the device. */
+static void reserve(cuda_pool *pool, uint64_t bytes)
+{
+    cuda.on_wait = trim_all;
+    pool->reserved = cuda_round_up(bytes, CHUNK);
+    if (pool->reserved > pool->reserved_high) pool->reserved_high = pool->reserved;
 }
 
 /* Gives what is in a pool to the devices that reach it. */

@@ -72,6 +72,6 @@ double cuda_end_of(cuda_stream *s)
 void cuda_wait(cuda_stream *s)
 {
     cuda_clock_wait(cuda_end_of(s));
-    cuda_pools_wait();
+    if (cuda.on_wait) cuda.on_wait();
     cuda_order_host(s);
 }

@@ -64,7 +64,8 @@ int cuda_start(void)
             cuda.devices = 0;
             return cuda.start_error = CU_NO_DEVICE;
         }
-    cuda_window_open();
+    const uint64_t base = cuda_window_open();
+    cuda_checked_open(base, cuda.window_end - base);
     cuda.paused = cuda.options.from_profiler;
     if (cuda.options.check) on_exit(take_status, NULL);
     return cuda.start_error = open_trace();

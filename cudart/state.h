@@ -179,6 +179,13 @@ typedef struct cuda_state {
         cuda_alloc *at; /* by address */
         size_t n, cap;
     } alloc;
+    /* What others do when memory is made, written unseen or freed; each may be NULL. */
+    struct {
+        void (*made)(const cuda_alloc *a);
+        void (*written)(uint64_t address, uint64_t bytes);
+        void (*freed)(cuda_alloc *a);
+    } on_memory;
+    void (*on_wait)(void);  /* the host has waited for a stream; may be NULL */
     struct cuda_hole *hole; /* addresses that were given back */
     size_t nholes, cap_holes;
     uint64_t ids;
@@ -335,7 +342,7 @@ bool cuda_alloc_mark(uint64_t address, bool sync_memops);
 uint8_t *cuda_bytes(const void *p, uint64_t bytes, bool *device);
 /* Those of variables of modules and of allocations, on any device; *device (may be NULL): which. */
 uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device);
-void cuda_window_open(void);
+uint64_t cuda_window_open(void);
 
 int cuda_alloc_device(uint64_t size, int device, bool pooled, uint64_t *out);
 /* Addresses without memory, and memory there; they are kept when it is freed. */
@@ -496,7 +503,6 @@ int cuda_capture_broken(cuda_stream *s);
 
 /* ---- pool.c ---- */
 /* The host has waited for the device. */
-void cuda_pools_wait(void);
 /* ---- attribute.c ---- */
 /* The stream is gone. */
 void cuda_forget_attributes(const void *key);
@@ -612,7 +618,6 @@ pl_checks *cuda_checks_open(void);
 bool cuda_checked_report(void);
 /* A call does something wrong: `kind` as in `ptxloom explain`. */
 void cuda_checked_misuse(const char *kind, const char *what);
-void cuda_checked_alloc(const cuda_alloc *a);
 void cuda_checked_written(uint64_t address, uint64_t bytes);
 /* It has not been freed, and now nobody can any more. */
 void cuda_checked_leak(const cuda_alloc *a);
@@ -632,7 +637,6 @@ void cuda_order_stream_ends(cuda_stream *s);
 /* Memory is allocated or freed in the order of a stream; it is no more. */
 void cuda_order_made(uint64_t address, cuda_stream *s);
 void cuda_order_freed(uint64_t address, cuda_stream *s);
-void cuda_order_forget(cuda_alloc *a);
 /* The operation that has begun accesses memory. */
 void cuda_order_copy(const cuda_stream *s, const cuda_copy *c);
 void cuda_order_set(const cuda_stream *s, const cuda_set *x);
