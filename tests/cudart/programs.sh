@@ -148,6 +148,16 @@ END
         runs "nvcc $flags" 0 "no error
 297 128 4" "" "$loom" exec ./k
     done
+    cat >a.cu <<'END'
+__global__ void pass(const int *p, int *q) { q[threadIdx.x] = p[threadIdx.x]; }
+void pass_on(const int *p, int *q) { pass<<<1, 32>>>(p, q); }
+END
+    cat >b.cu <<'END'
+void pass_on(const int *p, int *q);
+__global__ void test(const int *q, int *r) { if (q[threadIdx.x] > 3) *r = 1; }
+int main() { int *p, *q, *r; cudaMalloc(&p, 128); cudaMalloc(&q, 128); cudaMalloc(&r, 4); pass_on(p, q); test<<<1, 32>>>(q, r); return cudaDeviceSynchronize(); }
+END
+    nvcc -arch=sm_90 -o k a.cu b.cu && runs "undefined memory goes through two modules" 1 "" "which nobody has written: kernel '_Z4passPKiPi' of another module has read it" "$loom" exec --check init ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
