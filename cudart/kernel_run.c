@@ -82,9 +82,14 @@ int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *bl
  * launch in functional mode, which may race for memory as they do on hardware. */
 static int host_threads(bool timed)
 {
+    enum { MOST = 256 };
+    static int processors; /* asking takes microseconds */
     if (cuda.options.threads || timed) return (int)cuda.options.threads;
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > 256 ? 256 : (int)processors;
+    if (!processors) {
+        const long n = sysconf(_SC_NPROCESSORS_ONLN);
+        processors = n < 1 ? 1 : n > MOST ? MOST : (int)n;
+    }
+    return processors;
 }
 
 static pl_launch launch_of(const cuda_function *f, const cuda_launch *l, const void *params)

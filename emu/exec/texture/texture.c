@@ -106,6 +106,10 @@ void pl_texture_fetch(const pl_memory *m, const pl_image_set *s, const pl_sample
 {
     double sum[4] = {0};
     int32_t level = s->levels > 1 ? pl_texture_level(s, p, f) : 0;
+    if (p->anisotropy <= 1) {
+        sample(m, s, p, f, level, out);
+        return;
+    }
     pl_texel_weights o = pl_anisotropic_samples(s, p, f, level);
     if (o.n < 2) {
         sample(m, s, p, f, level, out);
