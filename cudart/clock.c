@@ -249,12 +249,6 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
 
 /* ---------------------------------------------------------------- events and host functions */
 
-double cuda_clock_event_time(void)
-{
-    read_costs();
-    return cost.event;
-}
-
 void cuda_clock_event(cuda_stream *s)
 {
     read_costs();

@@ -259,12 +259,13 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
     if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
-    cuda_graph_memory_launch(g);
+    const uint64_t bytes = cuda_graph_memory_launch(g, s);
     cuda_reset_conditions(g);
     cuda_clock_graph(s, roots_of(g));
     cuda_order_op(s);
     cuda.graph_launch = ++cuda.graph_launches;
     const int error = cuda_run_graph(s, g);
+    cuda_graph_memory_ends(s, bytes);
     cuda.graph_launch = 0;
     return error;
 }

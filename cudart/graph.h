@@ -112,8 +112,10 @@ int cuda_graph_memory_free_op(const cuda_graph *g, const void *p, cuda_op *op);
 int cuda_graph_memory_execute(const cuda_op *op);
 /* The graph, or one in it, has nodes that allocate or free. */
 bool cuda_has_memory_nodes(const cuda_graph *g);
-/* A graph is launched: there is memory for all that it has at once. */
-void cuda_graph_memory_launch(const cuda_graph *g);
+/* A graph is launched: there is memory for all that it has at once; so many bytes. */
+uint64_t cuda_graph_memory_launch(const cuda_graph *g, const cuda_stream *s);
+/* It will have run when the stream is ready. */
+void cuda_graph_memory_ends(const cuda_stream *s, uint64_t bytes);
 /* Whether a graph will have memory there. */
 bool cuda_graph_memory_covers(uint64_t address, uint64_t bytes);
 /* A node that named it is gone. */

@@ -122,6 +122,30 @@ bool cuda_has_memory_nodes(const cuda_graph *g)
     return false;
 }
 
+/* Launches that may still run: other streams cannot use their memory meanwhile. */
+static struct running {
+    struct running *next;
+    uint64_t stream, bytes;
+    double end;
+} * running;
+
+/* Memory of launches in other streams that have not ended by then. */
+static uint64_t running_bytes(uint64_t stream, double start)
+{
+    uint64_t sum = 0;
+    for (struct running **at = &running; *at;) {
+        struct running *r = *at;
+        if (r->end <= cuda.now) {
+            *at = r->next;
+            free(r);
+            continue;
+        }
+        if (r->stream != stream && r->end > start) sum += r->bytes;
+        at = &r->next;
+    }
+    return sum;
+}
+
 static void hold(uint64_t bytes)
 {
     held = cuda_round_up(bytes, CHUNK);
@@ -129,9 +153,9 @@ static void hold(uint64_t bytes)
     if (held > used_high) used_high = held;
 }
 
-void cuda_graph_memory_launch(const cuda_graph *g)
+uint64_t cuda_graph_memory_launch(const cuda_graph *g, const cuda_stream *s)
 {
-    uint64_t bytes = live_bytes();
+    uint64_t bytes = 0;
     for (size_t k = 0; k < g->n; k++) {
         const cuda_op *op = &g->node[k]->op;
         bool first = op->kind == OP_ALLOC && !cuda_alloc_find(op->u.memory->address);
@@ -139,7 +163,27 @@ void cuda_graph_memory_launch(const cuda_graph *g)
             first = g->node[i]->op.kind != OP_ALLOC || g->node[i]->op.u.memory != op->u.memory;
         if (first) bytes += op->u.memory->size;
     }
-    if (cuda_round_up(bytes, CHUNK) > held) hold(bytes);
+    bytes = cuda_round_up(bytes, CHUNK);
+    if (!bytes) return 0;
+    const uint64_t all = bytes + live_bytes() + running_bytes(s->id, cuda_ready(s));
+    if (cuda_round_up(all, CHUNK) > held) hold(all);
+    return bytes;
+}
+
+void cuda_graph_memory_ends(const cuda_stream *s, uint64_t bytes)
+{
+    struct running *r = running;
+    if (!bytes) return;
+    while (r && r->stream != s->id) r = r->next;
+    if (r) { /* launches in one stream follow each other and share memory */
+        if (r->end <= cuda.now || r->bytes < bytes) r->bytes = bytes;
+        r->end = s->ready;
+        return;
+    }
+    r = malloc(sizeof *r);
+    if (!r) return;
+    *r = (struct running){running, s->id, bytes, s->ready};
+    running = r;
 }
 
 int pl_cudaDeviceGraphMemTrim(int device)

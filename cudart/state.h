@@ -540,8 +540,6 @@ void cuda_wait(cuda_stream *s);
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
 void cuda_clock_event(cuda_stream *s);
-/* How long a stream takes to record one. */
-double cuda_clock_event_time(void);
 void cuda_clock_host_function(cuda_stream *s);
 typedef struct cuda_kernel_time {
     const char *name;

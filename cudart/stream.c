@@ -272,8 +272,7 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    /* Less is left than it takes to ask. */
-    const bool busy = e->recorded && e->time > cuda.now + cuda_clock_event_time();
+    const bool busy = e->recorded && e->time > cuda.now;
     if (e->recorded) cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();

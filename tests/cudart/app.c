@@ -537,6 +537,7 @@ static const struct {
     {"transfers", transfers},
     {"ranges", ranges},
     {"graph_memory", graph_memory},
+    {"graph_memory_beside", graph_memory_beside},
     {"graph_captured_memory", graph_captured_memory},
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},

@@ -107,6 +107,7 @@ void transfers(void);
 void ranges(void);
 /* Of app_graph.c. */
 void graph_memory(void);
+void graph_memory_beside(void);
 void graph_captured_memory(void);
 void graph_condition(void);
 void graph_object(void);

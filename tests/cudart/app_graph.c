@@ -93,6 +93,46 @@ void graph_memory(void)
     EXPECT(cudaGraphDestroyNode(node[0]), CU_NOT_SUPPORTED);
 }
 
+int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const void *params);
+
+/* Graphs of two streams that run at the same time have memory of their own. */
+void graph_memory_beside(void)
+{
+    enum { BYTES = 64 << 20 };
+    struct {
+        char pool[88];
+        const void *access;
+        size_t naccess, bytes;
+        void *p;
+    } alloc = {.bytes = BYTES};
+    struct {
+        void *p;
+        size_t pitch;
+        unsigned value, element;
+        size_t width, height;
+    } set = {.element = 4, .width = BYTES / 4, .height = 1};
+    uint64_t used = 0;
+    void *stream[2], *exec[2];
+    for (int k = 0; k < 2; k++) {
+        void *g, *node[3];
+        EXPECT(cudaStreamCreate(&stream[k]), 0);
+        EXPECT(cudaGraphCreate(&g, 0), 0);
+        EXPECT(cudaGraphAddMemAllocNode(&node[0], g, NULL, 0, &alloc), 0);
+        set.p = alloc.p;
+        EXPECT(cudaGraphAddMemsetNode(&node[1], g, &node[0], 1, &set), 0);
+        EXPECT(cudaGraphAddMemFreeNode(&node[2], g, &node[1], 1, alloc.p), 0);
+        EXPECT(cudaGraphInstantiate(&exec[k], g, 0), 0);
+    }
+    for (int k = 0; k < 2; k++) EXPECT(cudaGraphLaunch(exec[0], stream[0]), 0);
+    EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
+    EXPECT(used, BYTES); /* one after the other */
+    EXPECT(cudaGraphLaunch(exec[1], stream[1]), 0);
+    EXPECT(cudaDeviceGetGraphMemAttribute(0, 0, &used), 0);
+    EXPECT(used, 2 * BYTES);
+    EXPECT(cudaDeviceSynchronize(), 0);
+}
+
 /* Allocations of a stream that captures become nodes. */
 void graph_captured_memory(void)
 {
