@@ -111,18 +111,34 @@ static pl_page *refine(const pl_page *coarse)
     return p;
 }
 
+/* Room for a leaf in front of the others or behind them, and for as many again on that side. */
+static bool reach(pl_shadow *s, uint64_t leaf)
+{
+    const uint64_t end = s->first + s->leaves, spare = s->leaves;
+    uint64_t first = s->first, past = end;
+    if (!s->leaves) {
+        first = leaf;
+        past = leaf + 1;
+    } else if (leaf < first) {
+        first = leaf > spare ? leaf - spare : 0;
+    } else {
+        past = leaf + 1 + spare;
+    }
+    struct pl_shadow_leaf **l = calloc(past - first, sizeof(*l));
+    if (!l) return false;
+    if (s->leaves) memcpy(l + (s->first - first), s->leaf, s->leaves * sizeof(*l));
+    free(s->leaf);
+    s->leaf = l;
+    s->leaves = past - first;
+    s->first = first;
+    return true;
+}
+
 pl_page *pl_shadow_page(pl_shadow *s, uint64_t address, bool fine)
 {
-    const uint64_t number = address / PL_PAGE, leaf = number >> shift(s);
-    if (leaf >= s->leaves) {
-        size_t n = s->leaves ? s->leaves : 1;
-        while (n <= leaf) n *= 2;
-        struct pl_shadow_leaf **l = realloc(s->leaf, n * sizeof(*l));
-        if (!l) return NULL;
-        memset(l + s->leaves, 0, (n - s->leaves) * sizeof(*l));
-        s->leaf = l;
-        s->leaves = n;
-    }
+    const uint64_t number = address / PL_PAGE, named = number >> shift(s);
+    if (named - s->first >= s->leaves && !reach(s, named)) return NULL;
+    const uint64_t leaf = named - s->first;
     if (!s->leaf[leaf] && !(s->leaf[leaf] = new_leaf(s))) return NULL;
     pl_page **page = &s->leaf[leaf]->page[number & (leaf_pages(s) - 1)];
     if (!*page) return *page = make(fine);
@@ -141,7 +157,7 @@ void pl_shadow_each(const pl_shadow *s, void (*fn)(void *ctx, uint64_t address, 
     for (size_t k = 0; k < s->leaves; k++)
         for (size_t n = 0; s->leaf[k] && n < s->leaf[k]->pages; n++)
             if (s->leaf[k]->page[n])
-                fn(ctx, (k * leaf_pages(s) + n) * (uint64_t)PL_PAGE, s->leaf[k]->page[n]);
+                fn(ctx, ((s->first + k) * leaf_pages(s) + n) * PL_PAGE, s->leaf[k]->page[n]);
 }
 
 void pl_shadow_free(pl_shadow *s)

@@ -85,7 +85,8 @@ typedef struct pl_page {
 typedef struct pl_shadow {
     struct pl_shadow_leaf **leaf;
     size_t leaves;
-    bool small; /* a range of some KiB: leaves are small, too */
+    uint64_t first; /* number of leaf[0] */
+    bool small;     /* a range of some KiB: leaves are small, too */
 } pl_shadow;
 
 /* The page that holds the address, made if need be; fine: with cells for bytes. NULL: no memory. */
