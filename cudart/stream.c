@@ -8,6 +8,7 @@
 enum {
     LEAST_PRIORITY = 0,
     GREATEST_PRIORITY = -5,
+    LEGACY_ID = 7, /* of the legacy stream (H100, driver 580) */
     EVENT_FLAGS = 7,
     EVENT_NO_TIMING = 2,
     EVENT_INTERPROCESS = 4,
@@ -138,7 +139,7 @@ int pl_cudaStreamGetId(void *stream, unsigned long long *id)
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!id) return CU_INVALID_VALUE;
-    *id = s->id;
+    *id = LEGACY_ID + s->id;
     return CU_OK;
 }
 

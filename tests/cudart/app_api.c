@@ -389,8 +389,12 @@ void stream_attributes(void)
         unsigned char domain[2];
     } v = {{0}};
     int priority = 0;
+    unsigned long long id = 0, legacy = 0;
     void *s;
     EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaStreamGetId(NULL, &legacy), 0);
+    EXPECT(cudaStreamGetId(s, &id), 0);
+    EXPECT(legacy == 7 && id != legacy, 1);
     EXPECT(cudaStreamGetAttribute(s, POLICY, &v), 0);
     EXPECT(v.number, -1);
     v.number = 9;
