@@ -92,13 +92,14 @@ void cuda_clock_wait(double until)
     if (until > cuda.now) cuda.now = until + cost.host_wait;
 }
 
-void cuda_clock_poll(double until)
+bool cuda_clock_poll(double until)
 {
     enum { STEPS = 10000 };
     read_costs();
     const double left = until - cuda.now;
     host(larger(cost.host_call, left / STEPS));
     if (cost.host_call <= 0 && left > 0) cuda.now = until;
+    return left <= cost.host_call; /* it looks when it has come that far */
 }
 
 /* ---------------------------------------------------------------- copies and sets */

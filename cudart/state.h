@@ -555,12 +555,12 @@ void cuda_clock_graph(cuda_stream *s, size_t roots);
 double cuda_clock_kernel_start(const cuda_stream *s);
 double cuda_guessed_cycles(double instructions, double blocks);
 /* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
- * then; it asks whether that time has come. */
+ * then; it asks, which takes the time of a call, whether that time has come. */
 void cuda_clock_call(void);
 void cuda_clock_alloc(bool release);
 void cuda_clock_peer(void);
 void cuda_clock_wait(double until);
-void cuda_clock_poll(double until);
+bool cuda_clock_poll(double until);
 
 /* ---- host_clock.c: the program's own timers; the lock is held ---- */
 /* A thread begins with a call, or goes on with it behind a function of the program. */

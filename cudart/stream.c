@@ -79,8 +79,7 @@ int pl_cudaStreamQuery(void *stream)
         return CU_CAPTURE_UNSUPPORTED;
     }
     const double end = cuda_end_of(s);
-    const bool busy = end > cuda.now;
-    cuda_clock_poll(end);
+    const bool busy = !cuda_clock_poll(end);
     cuda_flush();
     if (!busy) cuda_order_host(s);
     return busy ? CU_NOT_READY : CU_OK;
@@ -273,8 +272,7 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool busy = e->recorded && e->time > cuda.now;
-    if (e->recorded) cuda_clock_poll(e->time);
+    const bool busy = e->recorded && !cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;

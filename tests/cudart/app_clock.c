@@ -196,6 +196,8 @@ void polling(void)
     EXPECT(cudaStreamCreate(&s), 0);
     EXPECT(cudaEventCreate(&e), 0);
     EXPECT(cudaEventQuery(e), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventQuery(e), 0); /* nothing was before it */
     EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, s), 0);
     EXPECT(cudaEventRecord(e, s), 0);
     EXPECT(cudaStreamQuery(s), CU_NOT_READY);
