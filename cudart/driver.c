@@ -314,7 +314,7 @@ static int module_of(const void *image, cuda_module **out)
     memcpy(&magic, image, sizeof magic);
     cuda_module *m = calloc(1, sizeof *m);
     if (!m) return CU_MEMORY_ALLOCATION;
-    m->name = "a module of the program";
+    m->name = cuda_unnamed_text;
     m->linked = m->container;
     if (magic == WRAPPER_MAGIC) {
         m->container[0] = ((const cuda_fatbin_wrapper *)image)->data;

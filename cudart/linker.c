@@ -27,7 +27,7 @@ typedef struct cuda_link {
     unsigned char *list; /* once it is complete */
     char *log, *info;
     size_t log_room, info_room;
-    bool verbose;
+    bool verbose, unfit;          /* unfit: two texts define one name */
     void **log_size, **info_size; /* where the program gets to know how much there is, or NULL */
 } cuda_link;
 
@@ -93,7 +93,7 @@ int pl_cuLinkCreate_v2(unsigned n, int *option, void **value, void **out)
     return CU_OK;
 }
 
-/* Takes the text over. */
+/* Takes the text over. Names that were defined before are told at once, as the driver does. */
 static int add(cuda_link *l, char *text)
 {
     if (!text) return CU_MEMORY_ALLOCATION;
@@ -108,7 +108,10 @@ static int add(cuda_link *l, char *text)
         l->cap = cap;
     }
     l->text[l->n++] = text;
-    return CU_OK;
+    if (l->n == 1) return CU_OK;
+    const int error = cuda_texts_fit(l->text, l->n, l->log, l->log_room);
+    l->unfit |= error == CU_INVALID_SOURCE;
+    return error;
 }
 
 static int add_data(cuda_link *l, int type, const void *data, size_t bytes)
@@ -196,6 +199,10 @@ int pl_cuLinkComplete(void *link, void **out, size_t *bytes)
     cuda_link *l = link;
     size_t room = sizeof magic + sizeof(uint64_t);
     if (!l || !out) return CU_INVALID_VALUE;
+    if (l->unfit) {
+        tell_sizes(l);
+        return CU_INVALID_SOURCE;
+    }
     for (size_t k = 0; k < l->n; k++) room += sizeof(uint64_t) + strlen(l->text[k]);
     free(l->list);
     unsigned char *at = l->list = malloc(room);

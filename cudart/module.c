@@ -218,13 +218,39 @@ static int gather_texts(cuda_module *m)
     return CU_NO_IMAGE;
 }
 
-static void log_messages(cuda_module *m)
+const char cuda_unnamed_text[] = "a module of the program";
+
+/* Into the log of the program, or to standard error. */
+static void tell_messages(char *log, size_t room)
 {
     size_t at = 0;
-    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < m->log_room; k++)
-        at += (size_t)snprintf(m->log + at, m->log_room - at, "%s",
+    if (!log) {
+        cuda_messages();
+        return;
+    }
+    for (size_t k = 0; k < pl_gpu_diag_count(cuda_here()->gpu) && at < room; k++)
+        at += (size_t)snprintf(log + at, room - at, "%s",
                                pl_gpu_diag(cuda_here()->gpu, k, false).rendered);
     pl_gpu_diag_clear(cuda_here()->gpu);
+}
+
+static pl_input *inputs(const char *name, char *const *text, size_t n)
+{
+    pl_input *in = calloc(n, sizeof *in);
+    for (size_t k = 0; in && k < n; k++) in[k] = (pl_input){name, text[k], strlen(text[k])};
+    return in;
+}
+
+int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room)
+{
+    const pl_load_options options = {.check_only = true, .fit = true};
+    pl_input *in = inputs(cuda_unnamed_text, text, n);
+    pl_module *none;
+    if (!in) return CU_MEMORY_ALLOCATION;
+    const pl_status st = pl_module_load_texts(cuda_here()->gpu, in, n, &options, &none);
+    free(in);
+    tell_messages(log, room);
+    return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_SOURCE;
 }
 
 /* An error of ours in PTX is that of a driver which cannot compile it. */
@@ -232,10 +258,8 @@ static int load_texts(cuda_module *m)
 {
     const pl_load_options options = {.opt_level = cuda.options.opt_level,
                                      .managed = m->on[m->first].loaded};
-    pl_input *in = calloc(m->ntexts, sizeof *in);
+    pl_input *in = inputs(m->name, m->text, m->ntexts);
     if (!in) return CU_MEMORY_ALLOCATION;
-    for (size_t k = 0; k < m->ntexts; k++)
-        in[k] = (pl_input){m->name, m->text[k], strlen(m->text[k])};
     pl_module **loaded = &m->on[cuda_self.device].loaded;
     pl_status st = PL_OK;
     if (!cuda_cache_load(m, &options, loaded)) {
@@ -244,10 +268,7 @@ static int load_texts(cuda_module *m)
     }
     free(in);
     if (st == PL_OK && !m->on[m->first].loaded) m->first = cuda_self.device;
-    if (m->log)
-        log_messages(m);
-    else
-        cuda_messages();
+    tell_messages(m->log, m->log_room);
     return st == PL_OK ? CU_OK : st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_PTX;
 }
 

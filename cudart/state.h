@@ -295,6 +295,10 @@ const char *cuda_device_name(void);
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
+extern const char cuda_unnamed_text[]; /* in messages: PTX that the program gives */
+/* Whether texts can be parts of one module, by what they define; messages go to log, or to
+ * standard error if that is NULL. */
+int cuda_texts_fit(char *const *text, size_t n, char *log, size_t room);
 /* Assembled modules of earlier runs (module_cache.c): false: there is none for these texts. */
 bool cuda_cache_load(const cuda_module *m, const pl_load_options *options, pl_module **out);
 void cuda_cache_store(const cuda_module *m, pl_module *assembled);

@@ -170,6 +170,8 @@ typedef struct pl_load_options {
     pl_host host;    /* vector instructions of the processor that runs ptxloom */
     int opt_level;   /* 0: one machine instruction per PTX instruction; 2: optimised */
     bool check_only; /* parse and check, do not assemble; *out stays NULL */
+    bool fit;        /* with check_only: the texts are parts of one program, in which something may
+                        be missing; check how their definitions fit, too */
     int threads; /* host threads that assemble; the program does not depend on them. 0: as many as
                     there are processors */
     const pl_pass_control *passes; /* NULL: all run, nothing is printed */

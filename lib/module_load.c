@@ -129,7 +129,8 @@ static bool is_provided(const char *name)
     return pl_system_find(name) != 0;
 }
 
-static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assembly *assembly)
+static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assembly *assembly,
+                                    bool fit)
 {
     PL_GUARD(return PL_NOMEM)
     const bool check_only = !assembly;
@@ -145,6 +146,7 @@ static pl_status parse_and_assemble(pl_module *m, char *text, size_t n, pl_assem
         if (one == PL_OK && check_only) one = pl_assembly_check(ast[k]);
         if (st == PL_OK || one == PL_NOMEM) st = one;
     }
+    if (st == PL_OK && check_only && fit) st = pl_ptx_fit(m->arena, &m->gpu->diags, ast, n);
     if (st == PL_OK && assembly)
         st = pl_ptx_link(m->arena, &m->gpu->diags, ast, n, is_provided, &whole);
     if (st == PL_OK && assembly) st = pl_assembly_finish(assembly, whole, &m->program);
@@ -160,7 +162,7 @@ static pl_status assemble_ptx(pl_module *m, input *in, size_t n, const pl_load_o
     const bool check_only = options && options->check_only;
     pl_assembly *assembly = check_only ? NULL : begin_assembly(m, text, bytes, options, passes);
     if (!assembly && !check_only) return PL_NOMEM;
-    pl_status st = parse_and_assemble(m, text, n, assembly);
+    pl_status st = parse_and_assemble(m, text, n, assembly, options && options->fit);
     pl_assembly_close(assembly);
     return st;
 }

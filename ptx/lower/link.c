@@ -295,6 +295,23 @@ static void join(linker *l, pl_ast *a)
         if (!a->vars.at[k]->link) *pl_push(l->arena, &out->vars) = a->vars.at[k];
 }
 
+static void add_names(linker *l, const pl_ast *a)
+{
+    for (size_t f = 0; f < a->funcs.n; f++) add_func(l, a->funcs.at[f]);
+    for (size_t v = 0; v < a->vars.n; v++) add_var(l, a->vars.at[v]);
+}
+
+pl_status pl_ptx_fit(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n)
+{
+    const size_t errors = diags->errors;
+    linker l = {.arena = arena, .diags = diags, .out = pl_arena_new(arena, pl_ast)};
+    pl_map_init(&l.names, arena);
+    join_targets(&l, module, n);
+    for (size_t k = 0; k < n && pl_arena_ok(arena); k++) add_names(&l, module[k]);
+    if (!pl_arena_ok(arena)) return PL_NOMEM;
+    return diags->errors > errors ? PL_INVALID : PL_OK;
+}
+
 pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n,
                       pl_provided_fn *provided, pl_ast **out)
 {
@@ -312,10 +329,7 @@ pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, s
         l.out->vars.cap = 0;
     pl_map_init(&l.names, arena);
     join_targets(&l, module, n);
-    for (size_t k = 0; k < n && pl_arena_ok(arena); k++) {
-        for (size_t f = 0; f < module[k]->funcs.n; f++) add_func(&l, module[k]->funcs.at[f]);
-        for (size_t v = 0; v < module[k]->vars.n; v++) add_var(&l, module[k]->vars.at[v]);
-    }
+    for (size_t k = 0; k < n && pl_arena_ok(arena); k++) add_names(&l, module[k]);
     for (size_t k = 0; k < n && pl_arena_ok(arena); k++) {
         if (l.rewrite) {
             turn_uses(module[k]);

@@ -13,5 +13,8 @@ typedef bool pl_provided_fn(const char *name);
  * (PL_INVALID). The result lives in the arena and shares the modules' trees. */
 pl_status pl_ptx_link(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n,
                       pl_provided_fn *provided, pl_ast **out);
+/* The same for parts of a program, before all are there: reports what is defined twice or
+ * differently. The modules cannot be linked afterwards. */
+pl_status pl_ptx_fit(pl_arena *arena, pl_diags *diags, pl_ast *const *module, size_t n);
 
 #endif

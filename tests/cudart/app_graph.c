@@ -264,6 +264,11 @@ void link_ptx(void)
     EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
     EXPECT(cuLinkComplete(link, &image, &bytes), 0); /* nothing at all */
     EXPECT(cuLinkDestroy(link), 0);
+    EXPECT(cuLinkCreate_v2(0, NULL, NULL, &link), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), 0);
+    EXPECT(cuLinkAddData_v2(link, 1, callee, sizeof callee, "b", 0, NULL, NULL), CU_INVALID_SOURCE);
+    EXPECT(cuLinkComplete(link, &image, &bytes), CU_INVALID_SOURCE);
+    EXPECT(cuLinkDestroy(link), 0);
     EXPECT(cuModuleUnload(m), 0);
     EXPECT(cuModuleUnload(m), CU_INVALID_HANDLE);
 }

@@ -42,6 +42,8 @@ runs "a module that is kept: damaged" 0 "good
 runs "a module that is kept: whole again" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
 runs "linking" 5 good "only PTX and fat binaries" app link
+n=$((n + 1))
+[ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
 runs "errors" 5 good "kernel 'store' failed" app errors
 n=$((n + 1))
 [ "$(grep -c 'cudaGraphicsMapResources is not supported' err)" = 1 ] && echo "ok $n - a refusal is told once" || echo "not ok $n - a refusal is told once"
