@@ -1,5 +1,6 @@
 /* pass_manager.c - runs passes.def over one function. See pass_manager.h. */
 #include "compiler/pass_manager.h"
+#include "base/stop_flag.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -210,7 +211,7 @@ static pl_status run_pass(run *r, pl_pass_id id)
 {
     const bool ir = pl_passes[id].kind == PL_PASS_IR;
     pl_pass_options *o = r->o;
-    if (o && o->stop && *o->stop) return PL_INTERRUPTED;
+    if (o && pl_stop_flag(o->stop)) return PL_INTERRUPTED;
     if (o && (o->skip >> id & 1)) return PL_OK;
     const uint64_t start = o && o->time ? now() : 0;
     pl_status st = ir ? run_ir_pass(r, id) : run_code_pass(r, id);

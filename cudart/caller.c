@@ -53,6 +53,10 @@ void cuda_caller(char *text, size_t room)
     const int n = backtrace(frame, FRAMES);
     text[0] = '\0';
     if (!dladdr((void *)(uintptr_t)cuda_caller, &own)) return;
-    for (int k = 0; k < n && dladdr(frame[k], &at); k++)
-        if (at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room)) return;
+    bool inside = false; /* behind frames of ours; before them may be one of a sanitizer */
+    for (int k = 0; k < n && dladdr(frame[k], &at); k++) {
+        inside |= at.dli_fbase == own.dli_fbase;
+        if (inside && at.dli_fbase != own.dli_fbase && name_place(frame[k], &at, text, room))
+            return;
+    }
 }

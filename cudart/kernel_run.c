@@ -142,7 +142,7 @@ static void set_deadline(double at)
 {
     pthread_mutex_lock(&clock_lock);
     deadline = at;
-    stop = 0;
+    __atomic_store_n(&stop, 0, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&clock_lock);
 }
 
@@ -152,7 +152,7 @@ static void *watch(void *unused)
     for (;;) {
         nanosleep(&nap, NULL);
         pthread_mutex_lock(&clock_lock);
-        if (deadline > 0 && seconds() > deadline) stop = 2;
+        if (deadline > 0 && seconds() > deadline) __atomic_store_n(&stop, 2, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&clock_lock);
     }
     return unused;

@@ -243,7 +243,8 @@ const char *pl_stop_cause_of(int flag)
 
 pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what)
 {
-    pl_report(&gpu->diags, PL_E0420, at, pl_stop_cause_of(gpu->stop ? *gpu->stop : 1), what);
+    pl_report(&gpu->diags, PL_E0420, at, pl_stop_cause_of(gpu->stop ? pl_stop_flag(gpu->stop) : 1),
+              what);
     return PL_INTERRUPTED;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/guard.h"
+#include "base/stop_flag.h"
 #include "emu/exec/runtime/cuda_builtins.h"
 #include "emu/exec/texture/texture.h"
 #include "emu/sm/decode.h"
@@ -90,7 +91,7 @@ uint32_t pl_gpu_source(pl_gpu *gpu, const char *name, const char *text, size_t b
                        uint32_t *file, uint32_t *epoch);
 static inline bool pl_gpu_stopped(const pl_gpu *gpu)
 {
-    return gpu->stop && *gpu->stop;
+    return pl_stop_flag(gpu->stop) != 0;
 }
 /* Reports that the flag stopped something: "filling argument 1". Returns PL_INTERRUPTED. */
 pl_status pl_gpu_interrupted(pl_gpu *gpu, pl_loc at, const char *what);

@@ -183,13 +183,21 @@ tsan:
 	  --disable-avx2 --disable-avx512; }
 	cd build-tsan && $(MAKE) $(BUILT_SOURCES) && $(MAKE) ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=build-tsan/ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/tsan.sh $(TSAN)
+# CUDA programs under `ptxloom exec` in builds with the address and the thread sanitizer.
+cudart-sanitizers:
+	for s in asan:address,undefined tsan:thread; do \
+	  d=build-cudart-$${s%%:*} && $(MKDIR_P) $$d && (cd $$d && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' \
+	    CFLAGS="-O1 -g -fsanitize=$${s#*:}" LDFLAGS="-fsanitize=$${s#*:}" --disable-avx2 --disable-avx512; } && \
+	    $(MAKE) $(BUILT_SOURCES) && $(MAKE) && $(MAKE) tests/cudart/app$(EXEEXT) && \
+	    srcdir='$(abs_top_srcdir)' PTXLOOM="$$PWD/ptxloom$(EXEEXT)" CC='$(CC)' $(SHELL) $(abs_top_srcdir)/tests/cudart/sanitized.sh $${s%%:*}) || exit 1; \
+	done
 # Recorded launches whose blocks act on each other, 20 times with 1, 2 and 4 host threads. DETERMINISM="3 PATTERN": 3 times, some launch files only.
 determinism: tests/corpus.stamp ptxloom$(EXEEXT)
 	srcdir='$(srcdir)' PTXLOOM=./ptxloom$(EXEEXT) $(SHELL) $(srcdir)/tests/determinism.sh $(DETERMINISM)
-.PHONY: determinism tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
+.PHONY: cudart-sanitizers determinism tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h tests/forms/list.py tests/forms/record.c
 

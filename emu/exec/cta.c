@@ -516,7 +516,7 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
                   size_t n)
 {
     pl_stop *s = &head->stopped;
-    if (head->cancel && *head->cancel)
+    if (pl_stop_flag(head->cancel))
         s->cause = PL_STOP_FLAG;
     else if (head->most.cycles && cycles >= head->most.cycles)
         s->cause = PL_STOP_CYCLES;

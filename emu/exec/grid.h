@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/stop_flag.h"
 #include "emu/exec/cta.h"
 
 /* Why a launch ended before its end, and where it was then. */

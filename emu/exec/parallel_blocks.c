@@ -61,7 +61,7 @@ typedef struct parallel_run {
 static bool is_over(const parallel_run *r)
 {
     return __atomic_load_n(&r->over, __ATOMIC_RELAXED) || pl_failed(r->g) ||
-           (r->g->cancel && *r->g->cancel);
+           pl_stop_flag(r->g->cancel);
 }
 
 /* The next block of a job. */

@@ -264,7 +264,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         }
         w->state = PL_WARP_READY;
         if (n >= look) {
-            if (n >= limit || (cancel && *cancel)) break;
+            if (n >= limit || pl_stop_flag(cancel)) break;
             look = limit - n < LOOK_EVERY ? limit : n + LOOK_EVERY;
         }
         const pl_insn *i = &code[w->pc];

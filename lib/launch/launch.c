@@ -237,7 +237,7 @@ static void report_stop(pl_module *m, const pl_launch *l, const pl_grid *head)
         help = "run's option --max-output sets it";
         break;
     default:
-        if (head->cancel) cause = pl_stop_cause_of(*head->cancel);
+        if (head->cancel) cause = pl_stop_cause_of(pl_stop_flag(head->cancel));
         break;
     }
     const char *what = pl_arena_printf(gpu->messages, "kernel '%s' was running",
