@@ -42,15 +42,22 @@ static double position(float x, int32_t n, bool normalized, int mode)
     return u < -limit ? -limit : u > limit ? limit : u;
 }
 
+/* The largest integer that is not above u, which position() has limited. */
+static int64_t floor_of(double u)
+{
+    const int64_t i = (int64_t)u;
+    return i - ((double)i > u);
+}
+
 static pl_texel_axis nearest(double u, int32_t n, int mode, int32_t offset)
 {
-    int32_t i = in_range((int64_t)floor(u) + offset, n, mode);
+    int32_t i = in_range(floor_of(u) + offset, n, mode);
     return (pl_texel_axis){{i, i}, 0};
 }
 
 static pl_texel_axis between(double u, int32_t n, int mode, int32_t offset)
 {
-    int64_t g = (int64_t)floor(u * PL_TEXEL_ONE - PL_TEXEL_ONE / 2 + 0.5), i = (g >> 8) + offset;
+    int64_t g = floor_of(u * PL_TEXEL_ONE - PL_TEXEL_ONE / 2 + 0.5), i = (g >> 8) + offset;
     pl_texel_axis a = {{in_range(i, n, mode), in_range(i + 1, n, mode)},
                        (int32_t)(g & (PL_TEXEL_ONE - 1))};
     if (a.at[0] == a.at[1]) a.weight = 0;

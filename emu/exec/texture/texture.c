@@ -42,21 +42,36 @@ void pl_objects_free(pl_objects *t)
     memset(t, 0, sizeof *t);
 }
 
-/* The texels of one level and their weights, which share `total`. Returns how many there are. */
-static unsigned texels_of(const pl_memory *m, const pl_image_set *s, const pl_image *i,
-                          const pl_sampler_desc *p, const pl_fetch *f, int32_t total, unsigned ch,
-                          pl_texel_kind kind, pl_texel *t, int32_t *weight)
+/* Where one level is sampled, for all channels: the texels' weights share `total`. */
+typedef struct level_point {
+    const pl_image *image;
+    pl_sample_point at;
+    int32_t weight[PL_MAX_TEXELS];
+} level_point;
+
+static level_point locate(const pl_image_set *s, const pl_image *i, const pl_sampler_desc *p,
+                          const pl_fetch *f, int32_t total)
 {
-    pl_sample_point at =
-        f->cube ? pl_texture_locate_cube(s, i, p, f) : pl_texture_locate(s, i, p, f);
-    unsigned n = 1u << at.dims;
-    pl_texture_weigh(at.a, at.dims, total, weight);
-    if (at.cube && p->seamless && p->linear) {
-        pl_texture_cube_corners(m, s, i, &at, weight, ch, kind, t);
+    level_point r = {.image = i};
+    r.at = f->cube ? pl_texture_locate_cube(s, i, p, f) : pl_texture_locate(s, i, p, f);
+    pl_texture_weigh(r.at.a, r.at.dims, total, r.weight);
+    return r;
+}
+
+/* The texels of one level and their weights. Returns how many there are. */
+static unsigned texels_of(const pl_memory *m, const pl_image_set *s, const pl_sampler_desc *p,
+                          const level_point *l, unsigned ch, pl_texel_kind kind, pl_texel *t,
+                          int32_t *weight)
+{
+    const unsigned n = 1u << l->at.dims;
+    memcpy(weight, l->weight, sizeof l->weight);
+    if (l->at.cube && p->seamless && p->linear) {
+        pl_texture_cube_corners(m, s, l->image, &l->at, weight, ch, kind, t);
         return n;
     }
     for (unsigned k = 0; k < n; k++)
-        t[k] = weight[k] ? pl_texture_corner(m, s, i, p, &at, k, ch, kind) : (pl_texel){0, 0};
+        t[k] = weight[k] ? pl_texture_corner(m, s, l->image, p, &l->at, k, ch, kind)
+                         : (pl_texel){0, 0};
     return n;
 }
 
@@ -86,16 +101,16 @@ static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_d
         gather(m, s, &s->level[first], p, f, out);
         return;
     }
+    level_point low = locate(s, &s->level[first], p, f, PL_TEXEL_ONE - fraction), high;
+    if (fraction) high = locate(s, &s->level[first + 1], p, f, fraction);
     for (unsigned ch = 0; ch < 4; ch++) {
         pl_texel t[2 * PL_MAX_TEXELS];
         int32_t weight[2 * PL_MAX_TEXELS];
         pl_texel_kind kind = pl_texel_kind_of(s, p, ch);
         out[ch] = 0;
         if (ch >= s->format.channels) continue;
-        unsigned n =
-            texels_of(m, s, &s->level[first], p, f, PL_TEXEL_ONE - fraction, ch, kind, t, weight);
-        if (fraction)
-            n += texels_of(m, s, &s->level[first + 1], p, f, fraction, ch, kind, t + n, weight + n);
+        unsigned n = texels_of(m, s, p, &low, ch, kind, t, weight);
+        if (fraction) n += texels_of(m, s, p, &high, ch, kind, t + n, weight + n);
         out[ch] = pl_texture_blend(t, weight, n, kind, s->format.bits,
                                    fraction || (p->linear && !f->integer));
     }
