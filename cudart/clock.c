@@ -323,13 +323,13 @@ static void occupy(struct running *r, double start, double end, double share)
 }
 
 /* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
- * and a launch took 1000 cycles by itself. */
-double cuda_guessed_cycles(double instructions, double blocks)
+ * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
+double cuda_guessed_cycles(double instructions, double blocks, double longest_warp)
 {
     enum { ISSUES = 2, ALONE = 1000 };
     read_costs();
     const double sms = blocks < cost.sms ? blocks : cost.sms;
-    return ALONE + instructions / (ISSUES * (sms > 1 ? sms : 1));
+    return ALONE + larger(instructions / (ISSUES * (sms > 1 ? sms : 1)), longest_warp);
 }
 
 double cuda_clock_kernel_start(const cuda_stream *s)

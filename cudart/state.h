@@ -557,7 +557,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
 void cuda_clock_graph(cuda_stream *s, size_t roots);
 /* When a kernel will begin that is put into the stream now, as far as that is known. */
 double cuda_clock_kernel_start(const cuda_stream *s);
-double cuda_guessed_cycles(double instructions, double blocks);
+double cuda_guessed_cycles(double instructions, double blocks, double longest_warp);
 /* The host: a call ends; it allocates or frees; it gives a device access to a peer; it waits until
  * then; it asks, which takes the time of a call, whether that time has come. */
 void cuda_clock_call(void);

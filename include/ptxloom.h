@@ -377,8 +377,10 @@ typedef struct pl_result {
     pl_status status; /* PL_OK, PL_FAULT, PL_INTERRUPTED ... */
     uint64_t cycles;  /* 0 in functional mode; without PL_OK: until it stopped, as all counts */
     uint64_t inst_executed, thread_inst_executed;
-    double wall_seconds; /* emulation alone */
-    const char *error;   /* CUDA's error name of a fault, or NULL */
+    uint64_t longest_warp; /* functional mode: the largest %clock of a warp at its end, 0 with
+                              timing */
+    double wall_seconds;   /* emulation alone */
+    const char *error;     /* CUDA's error name of a fault, or NULL */
     const char *error_text;
     const pl_fault_place *fault; /* or NULL */
     const pl_pc_stat *pc_stat;   /* by pc; valid until the next launch of this module */

@@ -404,6 +404,7 @@ void pl_cta_end(pl_cta *c)
     for (uint32_t k = 0; k < c->nwarps; k++) {
         g->executed += c->warp[k].executed;
         g->lane_executed += c->warp[k].lane_executed;
+        if (c->warp[k].clock > g->longest_warp) g->longest_warp = c->warp[k].clock;
     }
     let_go(c);
     g->blocks_done++;
@@ -508,7 +509,7 @@ pl_status pl_grid_open(pl_grid *g)
     g->fault.set = g->complete = false;
     g->stopped = (pl_stop){0};
     g->ran = g->grown = 0;
-    g->executed = g->lane_executed = g->blocks_done = g->early_launched = 0;
+    g->executed = g->lane_executed = g->blocks_done = g->early_launched = g->longest_warp = 0;
     return PL_OK;
 }
 

@@ -99,6 +99,7 @@ typedef struct pl_grid {
     uint64_t grown;  /* of the head: bytes by which the storage of its warps has grown; threads add
                         to it */
     uint64_t executed, lane_executed, cycles;
+    uint64_t longest_warp; /* the largest clock of a warp at its end */
     uint64_t blocks_done;
     uint64_t cancelled; /* blocks that never start because another took their work
                            (clusterlaunchcontrol) */

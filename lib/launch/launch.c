@@ -458,6 +458,7 @@ static pl_status run_row(course *x, pl_grid *head)
     for (const pl_grid *g = head; g && l->mode == PL_MODE_FUNCTIONAL; g = g->next) {
         x->out->inst_executed += g->executed;
         x->out->thread_inst_executed += g->lane_executed;
+        if (g->longest_warp > x->out->longest_warp) x->out->longest_warp = g->longest_warp;
     }
     x->cycles = x->out->cycles;
     return st;

@@ -52,7 +52,7 @@ typedef struct memo_entry {
     memo_region *region;
     size_t nregions, bytes;
     /* results */
-    uint64_t executed, lane_executed;
+    uint64_t executed, lane_executed, longest_warp;
     pl_pc_stat *stat;
 } memo_entry;
 
@@ -305,6 +305,7 @@ static void replay(const memo_entry *e, pl_grid *g)
     }
     g->executed = e->executed;
     g->lane_executed = e->lane_executed;
+    g->longest_warp = e->longest_warp;
     g->blocks_done = pl_grid_blocks(g);
     g->complete = true;
     memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
@@ -374,6 +375,7 @@ void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
     }
     e->executed = g->executed;
     e->lane_executed = g->lane_executed;
+    e->longest_warp = g->longest_warp;
     memcpy(e->stat, g->pc_stat, g->program->code.n * sizeof *e->stat);
     e->state = KNOWN;
 }

@@ -530,6 +530,7 @@ static const struct {
     {"device", device},
     {"overlap", overlap},
     {"polling", polling},
+    {"waiting", waiting},
     {"global_timer", global_timer},
     {"profiler", profiler},
     {"host_clock", host_clock},

@@ -98,6 +98,7 @@ extern int *managed_number;
 void clock_(void);
 void overlap(void);
 void polling(void);
+void waiting(void);
 void global_timer(void);
 void profiler(void);
 void host_clock(void);

@@ -207,6 +207,38 @@ void polling(void)
     EXPECT(cudaGetLastError(), 0);
 }
 
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, void *stream, void **params, void **extra);
+
+static void wait_by_clock(void *f, void *stream)
+{
+    EXPECT(cuLaunchKernel(f, 64, 1, 1, 256, 1, 1, 0, stream, NULL, NULL), 0);
+}
+
+/* A kernel that waits for 100,000,000 cycles takes 100 ms (1000 MHz) without the model of time,
+ * too; also when its results are those of an earlier launch. */
+void waiting(void)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry wait()\n"
+                               "{ .reg .b64 t<3>; .reg .pred p; mov.u64 t0, %clock64;\n"
+                               "again: mov.u64 t1, %clock64; sub.u64 t1, t1, t0;\n"
+                               "  setp.lt.u64 p, t1, 100000000; @p bra again; ret; }\n";
+    void *m, *f;
+    float ms = 0, first = 0;
+    app_driver();
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "wait"), 0);
+    for (int k = 0; k < 4; k++) {
+        ms = app_between(NULL, wait_by_clock, f);
+        EXPECT(ms >= 100e3f && ms < 110e3f, 1);
+        if (!k) first = ms;
+        EXPECT(fabsf(ms - first) < 1, 1);
+    }
+}
+
 static void work(void *ctx, void *stream)
 {
     void *args[] = {ctx};

@@ -91,6 +91,7 @@ for how in on off; do
     runs "what it has recorded, from the start: $how" 0 "$([ $how = on ] && echo 3 3 || echo 2 2)" "" sh -c '"$1" query p.db --csv "SELECT (SELECT count(*) FROM kernel) || char(32) || (SELECT count(*) FROM activity)" | tail -n +2 | tr -d "\r"' - "$loom"
 done
 runs "queries" 5 good "" app polling
+runs "a kernel that waits by its clock" 5 good "" with "--arch toy" waiting
 runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" kin
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders behind the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
