@@ -107,17 +107,17 @@ void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
 
 /* ---------------------------------------------------------------- textures and surfaces */
 
-/* Memory that is read like a row of texels, or like rows of them. */
+/* Memory that is read like a row of texels, or like rows of them. There may be less than one texel,
+ * and rows may overlap (H100, driver 580). */
 static const char *shape_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_set *s)
 {
     uint32_t texel = pl_texel_bytes(d->format);
     pl_image *i = &s->level[0];
     bool pitch = d->source == PL_TEXTURE_PITCH;
     if (d->address % TEXTURE_ALIGN) return "CUDA_ERROR_INVALID_VALUE";
-    if (pitch && (d->pitch % PITCH_ALIGN || !d->width || !d->height || d->pitch < d->width * texel))
+    if (pitch && (d->pitch % PITCH_ALIGN || !d->pitch || !d->width || !d->height))
         return "CUDA_ERROR_INVALID_VALUE";
-    if (!pitch && (d->bytes < texel || d->bytes / texel > MOST_TEXELS))
-        return "CUDA_ERROR_INVALID_VALUE";
+    if (!pitch && d->bytes / texel > MOST_TEXELS) return "CUDA_ERROR_INVALID_VALUE";
     *s = (pl_image_set){.format = d->format, .dims = pitch ? 2 : 1, .levels = 1};
     i->address = d->address;
     i->width = pitch ? d->width : (uint32_t)(d->bytes / texel);

@@ -473,6 +473,21 @@ void refused(void)
     r.u.array = array;
     EXPECT(cudaCreateTextureObject(&x, &r, &t, NULL), CU_INVALID_VALUE);
     EXPECT(cudaMalloc(&d, 4096), 0);
+    const cuda_texture points = {.filter = 0};
+    r = (cuda_resource){.type = RESOURCE_LINEAR};
+    r.u.linear.p = d;
+    r.u.linear.channel = c;
+    r.u.linear.bytes = 3;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* less than a texel is allowed */
+    r = (cuda_resource){.type = RESOURCE_PITCH};
+    r.u.pitch.p = d;
+    r.u.pitch.channel = c;
+    r.u.pitch.width = 16;
+    r.u.pitch.height = 8;
+    r.u.pitch.pitch = 32;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* and so are rows that overlap */
+    r.u.pitch.pitch = 100;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), CU_INVALID_VALUE);
     EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it is no other process's */
     EXPECT(cudaIpcGetMemHandle(&h, d), 0);
     EXPECT(cudaIpcOpenMemHandle(&pinned, h, 0), CU_INVALID_VALUE);
