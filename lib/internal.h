@@ -64,6 +64,7 @@ struct pl_module {
     pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
     uint8_t *repeatable; /* by function, for launch/memoize.c; owned, or NULL */
+    bool grid_barrier;   /* reads %envreg1 or 2, as cooperative groups of a grid do */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
 };
 

@@ -68,8 +68,9 @@ typedef struct pl_grid {
     struct pl_system *system;      /* printf, heap, launches from the device; not owned */
     uint64_t driver_free; /* cycle until which warps that asked before hold what the driver does for
                              one after the other */
-    uint64_t workspace; /* %envreg1, 2: device address of the grid barrier of a cooperative launch,
-                           0 without */
+    bool cooperative;     /* blocks wait for each other at the grid barrier */
+    uint64_t workspace;   /* %envreg1, 2: device address of the grid barrier,
+                             0 without */
     uint64_t block_memory; /* global memory of the blocks, or 0: pl_grid_block_memory each */
     uint64_t launch_id;    /* %gridid */
     double global_time;    /* ns: %globaltimer at clock 0 */

@@ -155,7 +155,7 @@ static void in_order(pl_cta *c)
 
 static bool may_be_parallel(const pl_grid *g)
 {
-    if (g->threads < 2 || g->next || g->cluster[0] || g->workspace || g->sink || g->hooks ||
+    if (g->threads < 2 || g->next || g->cluster[0] || g->cooperative || g->sink || g->hooks ||
         g->weak || g->random || g->max_turn || g->most.instructions || g->simt_stack)
         return false;
     if (g->async_mode != PL_ASYNC_EAGER && pl_has_bulk_reductions(g->program)) return false;

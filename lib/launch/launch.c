@@ -8,6 +8,7 @@
 #include "check/check.h"
 #include "emu/exec/dispatch.h"
 #include "emu/exec/consistency/weak_memory.h"
+#include "isa/program/insn_query.h"
 #include "isa/program/source_position.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -538,6 +539,7 @@ static pl_status run_children(course *x, pl_grid *parent)
         memset(g->cluster, 0, sizeof g->cluster);
         g->dynamic_shared = c.shared;
         g->params = c.params;
+        g->cooperative = false;
         g->workspace = 0;
         g->max_resident = o.blocks * m->gpu->machine->sm.count;
         g->launch_id = ++m->gpu->launches;
@@ -703,7 +705,8 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .max_turn = first->turn,
                  .stock = &gpu->stock,
                  .system = &gpu->system,
-                 .workspace = l->cooperative ? gpu->system.workspace : 0};
+                 .cooperative = l->cooperative,
+                 .workspace = l->cooperative || m->grid_barrier ? gpu->system.workspace : 0};
     memcpy(g.grid, l->grid, sizeof g.grid);
     memcpy(g.block, l->block, sizeof g.block);
     /* All zero without a cluster: %is_explicit_cluster tells the difference. */
@@ -774,7 +777,7 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
 static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n, shape **shapes)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
-    bool cooperative = false;
+    bool cooperative = m->grid_barrier;
     size_t k = 0;
     pl_status st = PL_OK;
     if (!gpu->machine) return refuse(gpu, "the launch", "no machine was opened");
@@ -786,12 +789,30 @@ static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n
     return st == PL_OK ? prepare_system(gpu, m->program, cooperative) : st;
 }
 
+static bool is_grid_barrier(uint32_t sreg)
+{
+    return sreg == W_envreg1 || sreg == W_envreg2;
+}
+
+/* The driver gives each launch the address of a grid barrier; is it of use to the program? */
+static bool reads_grid_barrier(const pl_program *p)
+{
+    bool reads = false;
+    for (size_t k = 0; k < p->code.n && !reads; k++)
+        reads = pl_insn_names_sreg(&p->code.at[k]) && is_grid_barrier(p->code.at[k].op[1]);
+    for (size_t k = 0; k < p->funcs.n; k++)
+        for (size_t i = 0; i < p->funcs.at[k].init.n; i++)
+            reads |= is_grid_barrier(p->funcs.at[k].init.at[i].sreg);
+    return reads;
+}
+
 static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result *out)
 {
     PL_UNGUARDED;
     size_t n = 0, code = m->program->code.n, k = 0;
     shape *s;
     for (const pl_launch *x = l; x; x = x->then) n++;
+    if (!m->bound) m->grid_barrier = reads_grid_barrier(m->program);
     if (!m->bound) pl_bind(m->program, (int)m->host - 1);
     m->bound = true;
     pl_status st = prepare(gpu, m, l, n, &s);

@@ -168,7 +168,7 @@ static memo_key key_of(const pl_module *m, const pl_grid *g)
     k.stack_limit = g->stack_limit;
     k.objects = g->objects->changes;
     k.async_mode = g->async_mode;
-    k.flags = (g->workspace ? MEMO_COOPERATIVE : 0) | (g->simt_stack ? MEMO_SIMT_STACK : 0);
+    k.flags = (g->cooperative ? MEMO_COOPERATIVE : 0) | (g->simt_stack ? MEMO_SIMT_STACK : 0);
     return k;
 }
 

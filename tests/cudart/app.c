@@ -544,6 +544,7 @@ static const struct {
     {"graph_object", graph_object},
     {"capture_rules", capture_rules},
     {"link", link_ptx},
+    {"grid_barrier", grid_barrier},
     {"batches", batches},
     {"driver_copies", driver_copies},
     {"driver_contexts", driver_contexts},

@@ -114,6 +114,7 @@ void graph_condition(void);
 void graph_object(void);
 void capture_rules(void);
 void link_ptx(void);
+void grid_barrier(void);
 /* Of app_check.c. */
 void undefined(void);
 void undefined_output(void);

@@ -273,6 +273,29 @@ void link_ptx(void)
     EXPECT(cuModuleUnload(m), CU_INVALID_HANDLE);
 }
 
+/* The driver gives each launch a grid barrier: four blocks meet at it in a launch that is not
+ * cooperative, twice. */
+void grid_barrier(void)
+{
+    static const char text[] =
+        HEAD ".visible .entry meet(.param .u64 to)\n"
+             "{ .reg .b32 a<4>; .reg .b64 d<2>; .reg .pred p; mov.u32 a0, %envreg1;\n"
+             "  mov.u32 a1, %envreg2; mov.b64 d0, {a1, a0}; atom.add.u32 a2, [d0], 1;\n"
+             "again: ld.volatile.u32 a2, [d0]; setp.lt.u32 p, a2, 4; @p bra again;\n"
+             "  ld.param.u64 d1, [to]; atom.add.u32 a3, [d1], a2; ret; }\n";
+    unsigned sum = 0;
+    void *m, *f, *d;
+    app_driver();
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "meet"), 0);
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaMemset(d, 0, 4), 0);
+    void *args[] = {&d};
+    for (int k = 0; k < 2; k++) EXPECT(cuLaunchKernel(f, 4, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(&sum, d, 4, COPY_D2H), 0);
+    EXPECT(sum, 2 * 4 * 4);
+}
+
 static int in_host_function;
 
 static void allocate(void *unused)
