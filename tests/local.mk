@@ -187,7 +187,7 @@ tsan:
 cudart-sanitizers:
 	for s in asan:address,undefined tsan:thread; do \
 	  d=build-cudart-$${s%%:*} && $(MKDIR_P) $$d && (cd $$d && { test -f Makefile || $(abs_top_srcdir)/configure CC='$(CC)' \
-	    CFLAGS="-O1 -g -fsanitize=$${s#*:}" LDFLAGS="-fsanitize=$${s#*:}" --disable-avx2 --disable-avx512; } && \
+	    CFLAGS="-O2 -g -fsanitize=$${s#*:}" LDFLAGS="-fsanitize=$${s#*:}" --disable-avx2 --disable-avx512; } && \
 	    $(MAKE) $(BUILT_SOURCES) && $(MAKE) && $(MAKE) tests/cudart/app$(EXEEXT) && \
 	    srcdir='$(abs_top_srcdir)' PTXLOOM="$$PWD/ptxloom$(EXEEXT)" CC='$(CC)' $(SHELL) $(abs_top_srcdir)/tests/cudart/sanitized.sh $${s%%:*}) || exit 1; \
 	done
