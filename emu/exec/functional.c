@@ -184,14 +184,32 @@ static bool sleeping(pl_cta *const *live, size_t n)
     return false;
 }
 
+/* How long all warps have only polled, in turns in sequence. */
+typedef struct polling {
+    uint64_t looking;   /* PL_IDLE_STEP a turn, 1 of a block that looks at a clock */
+    uint64_t recurring; /* turns of blocks that repeat themselves */
+} polling;
+
+/* After a turn of one of n blocks; idle: it has only polled, and nothing else has happened. drawn:
+ * times as many turns are needed. True: they poll in vain. */
+static bool polls_in_vain(polling *p, const pl_grid *g, pl_cta *c, size_t n, bool idle,
+                          unsigned drawn)
+{
+    const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn, least = RECUR_ROUNDS * PL_IDLE_STEP;
+    bool patient = false;
+    for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].was_timed;
+    p->looking = idle ? p->looking + (patient ? 1 : PL_IDLE_STEP) : 0;
+    p->recurring = p->looking / least > n && !g->random && pl_cta_recurs(c) ? p->recurring + 1 : 0;
+    return p->looking > rounds && (p->looking / rounds > n || p->recurring > n);
+}
+
 /* *nlive: blocks that have started already. */
 static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
 {
     uint64_t blocks = pl_grid_left(g), left = blocks;
     size_t n = *nlive, at = 0;
     unsigned idle = 0;
-    uint64_t looking = 0;   /* turns in sequence in which all warps only polled */
-    uint64_t recurring = 0; /* the same, of blocks that repeat themselves */
+    polling poll = {0};
     pl_status st = PL_OK;
     bool more = true;              /* another block should start */
     uint64_t total = 0, turns = 0; /* instructions and turns so far */
@@ -247,15 +265,8 @@ static pl_status run(pl_grid *g, pl_cta **live, size_t *nlive)
             pl_hang_report(g, live, n, false);
             break;
         }
-        bool patient = false;
-        for (uint32_t k = 0; k < c->nwarps; k++) patient |= c->warp[k].was_timed;
-        looking = paused && left == before && g->advances == advances
-                      ? looking + (patient ? 1 : PL_IDLE_STEP)
-                      : 0;
-        const uint64_t rounds = SPIN_ROUNDS * PL_IDLE_STEP * drawn,
-                       least = RECUR_ROUNDS * PL_IDLE_STEP;
-        recurring = looking / least > n && !g->random && pl_cta_recurs(c) ? recurring + 1 : 0;
-        if (looking > rounds && (looking / rounds > n || recurring > n) && started_all) {
+        const bool still = paused && left == before && g->advances == advances;
+        if (polls_in_vain(&poll, g, c, n, still, drawn) && started_all) {
             if (from && few_for_memory(from)) return PL_NOMEM;
             pl_hang_report(g, live, n, true);
             break;
