@@ -41,10 +41,12 @@ static check_products *products_of(pl_warp *w)
 
 /* ---- registers of an instruction ---- */
 
+typedef enum visit_kind { MARK, LOOK, CLEAR } visit_kind;
+
 typedef struct visit {
     pl_warp *w;
     check_products *p;
-    enum { MARK, LOOK, CLEAR } what;
+    visit_kind what;
     uint32_t pc; /* LOOK: of a product whose sum is read, or UINT32_MAX */
 } visit;
 
@@ -66,7 +68,7 @@ static void visit_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
     }
 }
 
-static uint32_t visit_rows(pl_warp *w, const pl_insn *i, check_products *p, int what)
+static uint32_t visit_rows(pl_warp *w, const pl_insn *i, check_products *p, visit_kind what)
 {
     pl_insn copy = *i; /* its plan went with the assembler */
     visit v = {.w = w, .p = p, .pc = UINT32_MAX};

@@ -94,12 +94,12 @@ cat >deep.ptx <<'END'
 .address_size 64
 .visible .entry k() { .local .b8 l[524288]; .reg .u64 %p; mov.u64 %p, l; cvta.local.u64 %p, %p; st.volatile.u8 [%p], 1; ret; }
 END
-cat >surface.ptx <<'END'
-.version 9.0
-.target sm_90
+cat >product.ptx <<'END'
+.version 9.4
+.target sm_107a
 .address_size 64
-.visible .entry k() { .reg .b32 %r<3>; .reg .b64 %rd<3>;
-sured.p.min.1d.b64.trap [%rd1, {%r2}], %rd2;
+.visible .entry k() { .reg .b32 %r<4>;
+mul.f16x2.f16x2.bf16x2 %r1, %r2, %r3;
 ret; }
 END
 
@@ -478,24 +478,24 @@ needs.ptx:4:22: error: the module needs 'elsewhere', which is defined nowhere [E
        |                      ^~~~~~~~~
   help: name the file that defines it as well, and give it .visible there
 END
-says 2 run surface.ptx -g 1 -b 32 <<'END'
-surface.ptx:5:1: error: 'sured' (form 'sured.p.op.geom.b64.clamp a, {c}, b') is known but cannot be executed: surfaces with elements of 64 bits have no recorded format [E0801]
-     5 | sured.p.min.1d.b64.trap [%rd1, {%r2}], %rd2;
-       | ^~~~~~~~~~~~~~~~~~~~~~~
+says 2 run product.ptx -g 1 -b 32 <<'END'
+product.ptx:5:1: error: 'mul' (form 'mul.f16x2.f16x2.bf16x2 d, a, c') is known but cannot be executed: the manual does not say how the conversion of bf16 to f16 rounds [E0801]
+     5 | mul.f16x2.f16x2.bf16x2 %r1, %r2, %r3;
+       | ^~~~~~~~~~~~~~~~~~~~~~
 END
 "$loom" dis --asm two.ptx -o two.pla
-cat >sured.ptx <<'END'
+cat >halves.ptx <<'END'
 .version 9.0
 .target sm_90
 .address_size 64
-.visible .entry k(.param .u64 s) { .reg .b32 %r<3>; .reg .b64 %rd<3>; ld.param.u64 %rd1, [s];
-sured.b.min.1d.s32.trap [%rd1, {%r2}], %r1;
-ret; }
+.visible .entry k(.param .u64 p) { .reg .b32 %r<4>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [p]; ld.global.b32 %r2, [%rd1]; ld.global.b32 %r3, [%rd1+4];
+mul.f16x2 %r1, %r2, %r3;
+st.global.b32 [%rd1], %r1; ret; }
 END
-"$loom" dis --asm sured.ptx | sed 's/sured.b.min.1d.s32.trap R0, {R2}, R3/sured#2.p.min.1d.b64.trap R0, {R2}, R0/' >unsupported.pla
-says 2 run unsupported.pla -g 1 -b 32 u64:0 <<'END'
-sured.ptx:5:1: error: 'sured.p.op.geom.b64.clamp a, {c}, b' is not executed: surfaces with elements of 64 bits have no recorded format [E0423]
-     5 | sured.b.min.1d.s32.trap [%rd1, {%r2}], %r1;
+"$loom" dis --asm halves.ptx | sed 's/mul#[0-9]*.f16x2 R4, R2, R3/mul#10.f16x2.f16x2.bf16x2 R4, R2, R3/' >unsupported.pla
+says 2 run unsupported.pla -g 1 -b 32 'u32[2]' <<'END'
+halves.ptx:5:1: error: 'mul.f16x2.f16x2.bf16x2 d, a, c' is not executed: the manual does not say how the conversion of bf16 to f16 rounds [E0423]
+     5 | mul.f16x2 %r1, %r2, %r3;
        | ^
 END
 (ulimit -v 80000; { cat one.ptx; yes '.global .b32 x;' | head -200000 | awk '{ print ".global .b32 x" NR ";" }'; } >large.ptx; exec "$loom" as large.ptx) >/dev/null 2>memory
