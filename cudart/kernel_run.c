@@ -224,6 +224,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_result r;
     launch.global_time = cuda_clock_kernel_start(s);
     const bool recording = cuda_recording();
+    launch.uncounted = !recording;
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
     const uint64_t wrong = wrong_accesses(launch.checks);

@@ -346,7 +346,8 @@ typedef struct pl_launch {
      * again; what it has done to memory is copied, and its counts are those of the earlier one. Not
      * with sink, checks, weak, random, then or max_instructions. */
     bool memoize;
-    bool weak; /* threads see memory only as consistently as the PTX memory model promises */
+    bool uncounted; /* functional mode: pl_result.pc_stat is NULL, and npc 0 */
+    bool weak;      /* threads see memory only as consistently as the PTX memory model promises */
     const pl_sink *sink;      /* or NULL */
     struct pl_checks *checks; /* checkers that watch it, or NULL */
     const volatile int

@@ -673,6 +673,13 @@ static int async_mode_of(const pl_launch *l)
     return l->mode == PL_MODE_TIMING && !l->async_eager ? PL_ASYNC_TIMED : PL_ASYNC_EAGER;
 }
 
+/* Are the executions of each instruction counted? Large modules have so many that clearing the
+ * counters takes longer than a short launch. */
+static bool is_counted(const pl_launch *l)
+{
+    return !l->uncounted || l->mode == PL_MODE_TIMING;
+}
+
 /* first: the launch whose stream it is in. */
 static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, const pl_launch *l,
                          const shape *s)
@@ -685,7 +692,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .params = l->params,
                  .stack_limit = stack_limit(l, s->f),
                  .max_resident = s->occupancy.blocks * gpu->machine->sm.count,
-                 .pc_stat = m->pc_stat,
+                 .pc_stat = is_counted(first) ? m->pc_stat : NULL,
                  .cancel = first->cancel ? first->cancel : gpu->stop,
                  .progress = first->progress,
                  .progress_ctx = first->progress_ctx,
@@ -828,7 +835,7 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
         pl_totals_close(x.totals);
         return pl_gpu_no_memory(gpu, "while preparing the launch");
     }
-    memset(m->pc_stat, 0, code * sizeof *m->pc_stat);
+    if (is_counted(l)) memset(m->pc_stat, 0, code * sizeof *m->pc_stat);
     make_sink(&x);
     k = 0;
     for (const pl_launch *y = l; y; y = y->then, k++) {
@@ -845,8 +852,8 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     free(g);
     out->theoretical_occupancy =
         (double)(s->occupancy.blocks * s->occupancy.warps) / gpu->machine->sm.warps;
-    out->pc_stat = m->pc_stat;
-    out->npc = code;
+    out->pc_stat = is_counted(l) ? m->pc_stat : NULL;
+    out->npc = is_counted(l) ? code : 0;
     out->registers = s->f->registers;
     out->static_shared = s->f->static_shared;
     out->dynamic_shared = l->dynamic_shared;

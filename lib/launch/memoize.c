@@ -41,7 +41,7 @@ typedef struct memo_key {
     int64_t async_mode;
 } memo_key;
 
-enum { MEMO_COOPERATIVE = 1, MEMO_SIMT_STACK = 2 };
+enum { MEMO_COOPERATIVE = 1, MEMO_SIMT_STACK = 2, MEMO_COUNTED = 4 };
 
 typedef struct memo_entry {
     memo_key key;
@@ -168,7 +168,8 @@ static memo_key key_of(const pl_module *m, const pl_grid *g)
     k.stack_limit = g->stack_limit;
     k.objects = g->objects->changes;
     k.async_mode = g->async_mode;
-    k.flags = (g->cooperative ? MEMO_COOPERATIVE : 0) | (g->simt_stack ? MEMO_SIMT_STACK : 0);
+    k.flags = (g->cooperative ? MEMO_COOPERATIVE : 0) | (g->simt_stack ? MEMO_SIMT_STACK : 0) |
+              (g->pc_stat ? MEMO_COUNTED : 0);
     return k;
 }
 
@@ -308,7 +309,7 @@ static void replay(const memo_entry *e, pl_grid *g)
     g->longest_warp = e->longest_warp;
     g->blocks_done = pl_grid_blocks(g);
     g->complete = true;
-    memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
+    if (g->pc_stat) memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
 }
 
 bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
@@ -344,7 +345,7 @@ static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
     const size_t n = g->entry->param_bytes;
     e->key = key_of(m, g);
     e->params = malloc(n ? n : 1);
-    e->stat = malloc((g->program->code.n + 1) * sizeof *e->stat);
+    e->stat = malloc(((g->pc_stat ? g->program->code.n : 0) + 1) * sizeof *e->stat);
     if (!e->params || !e->stat) {
         free(e->params);
         free(e->stat);
@@ -376,6 +377,6 @@ void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
     e->executed = g->executed;
     e->lane_executed = g->lane_executed;
     e->longest_warp = g->longest_warp;
-    memcpy(e->stat, g->pc_stat, g->program->code.n * sizeof *e->stat);
+    if (g->pc_stat) memcpy(e->stat, g->pc_stat, g->program->code.n * sizeof *e->stat);
     e->state = KNOWN;
 }
