@@ -379,8 +379,9 @@ void pl_team_close(pl_team *t)
     free(t);
 }
 
-void pl_team_serve(pl_team *t, void *ctx)
+void pl_team_serve(pl_team *t, pl_team_work *work, void *ctx)
 {
+    t->work = work;
     t->ctx = ctx;
 }
 

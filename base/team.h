@@ -29,8 +29,8 @@ typedef bool pl_team_work(void *ctx, uint32_t job, uint32_t worker);
  * of memory. */
 pl_team *pl_team_open(uint32_t n, pl_team_work *work, void *ctx);
 void pl_team_close(pl_team *t); /* NULL is allowed */
-void pl_team_serve(pl_team *t,
-                   void *ctx); /* what its work is done for from now on; between two runs */
+/* What it does from now on, and for whom; between two runs. */
+void pl_team_serve(pl_team *t, pl_team_work *work, void *ctx);
 uint32_t pl_team_size(const pl_team *t);
 /* Does jobs 0 .. n-1 (at most PL_TEAM_JOBS) and returns when all are done. Nobody's turn waits for
  * the first `apart` of them. home: by job, a number that tells its worker, modulo their number;

@@ -15,7 +15,6 @@
 #include "emu/exec/runtime/cuda_builtins.h"
 #include "emu/exec/tcgen05/tensor_memory.h"
 #include "emu/exec/consistency/weak_memory.h"
-#include "base/team.h"
 
 typedef struct pl_exec_pool {
     pl_cta **cta; /* all blocks ever made */
@@ -445,6 +444,28 @@ void pl_launch_cache_put(pl_arena **kept, pl_arena *a)
         pl_arena_close(a);
 }
 
+pl_team *pl_launch_cache_take_team(pl_launch_cache *s, uint32_t n, pl_team_work *work, void *ctx)
+{
+    if (!s || !s->team || s->threads != n || s->process != getpid())
+        return pl_team_open(n, work, ctx);
+    pl_team *t = s->team;
+    s->team = NULL;
+    pl_team_serve(t, work, ctx);
+    return t;
+}
+
+void pl_launch_cache_put_team(pl_launch_cache *s, pl_team *t, uint32_t n)
+{
+    if (!s || !t) {
+        pl_team_close(t);
+        return;
+    }
+    if (s->process == getpid()) pl_team_close(s->team);
+    s->team = t;
+    s->threads = n;
+    s->process = getpid();
+}
+
 void pl_launch_cache_close(pl_launch_cache *s)
 {
     pl_arena_close(s->blocks);
@@ -452,8 +473,7 @@ void pl_launch_cache_close(pl_launch_cache *s)
     pl_arena_close(s->small);
     pl_arena_close(s->large);
     pl_arena_close(s->sparse);
-    pl_team_close(s->team);
-    pl_team_close(s->process == getpid() ? s->block_team : NULL);
+    if (s->process == getpid()) pl_team_close(s->team);
     *s = (pl_launch_cache){0};
 }
 

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/stop_flag.h"
+#include "base/team.h"
 #include "emu/exec/cta.h"
 
 /* Why a launch ended before its end, and where it was then. */
@@ -115,11 +116,9 @@ typedef struct pl_grid {
 typedef struct pl_launch_cache {
     pl_arena *blocks, *rest;          /* of blocks (cta.c) */
     pl_arena *small, *large, *sparse; /* of the timing model (emu/sm/gpu.c) */
-    struct pl_team *team;             /* its threads, */
-    uint32_t threads;                 /* of which so many were wanted */
-    struct pl_team *block_team;       /* the same of functional mode */
-    uint32_t block_threads;
-    pid_t process; /* that made block_team */
+    pl_team *team;                    /* host threads, */
+    uint32_t threads;                 /* of which so many were wanted, */
+    pid_t process;                    /* by this process: one that it forks has none of them */
 } pl_launch_cache;
 
 /* Of what kind an arena is: it hands out zeroed memory, or with any contents, or that and is as
@@ -133,6 +132,19 @@ typedef enum pl_launch_cache_kind {
 pl_arena *pl_launch_cache_take(pl_arena **kept, pl_launch_cache_kind kind);
 void pl_launch_cache_put(pl_arena **kept, pl_arena *a); /* NULL is allowed */
 void pl_launch_cache_close(pl_launch_cache *s);
+/* The n threads that are kept there, or new ones; NULL: out of memory. Without a cache they are
+ * closed when they are put back. */
+pl_team *pl_launch_cache_take_team(pl_launch_cache *s, uint32_t n, pl_team_work *work, void *ctx);
+void pl_launch_cache_put_team(pl_launch_cache *s, pl_team *t, uint32_t n); /* NULL is allowed */
+
+/* Adds counts of n instructions. */
+static inline void pl_pc_stat_add(pl_pc_stat *to, const pl_pc_stat *from, size_t n)
+{
+    _Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "64-bit sums only");
+    uint64_t *a = (uint64_t *)(void *)to;
+    const uint64_t *b = (const uint64_t *)(const void *)from;
+    for (size_t k = 0; k < n * (sizeof *to / sizeof *a); k++) a[k] += b[k];
+}
 
 /* Has the launch failed? Threads ask while another one says so. */
 static inline bool pl_failed(const pl_grid *g)

@@ -11,9 +11,7 @@
  * execute much after they have stopped: then threads only wait for each other. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/team.h"
 #include "emu/exec/async/async.h"
 #include "emu/exec/dispatch.h"
 #include "emu/exec/functional.h"
@@ -153,11 +151,17 @@ static void in_order(pl_cta *c)
 
 /* ---- the launch ---- */
 
+/* By the launch, which costs nothing to look at. */
 static bool may_be_parallel(const pl_grid *g)
 {
-    if (g->threads < 2 || g->next || g->cluster[0] || g->cooperative || g->sink || g->hooks ||
-        g->weak || g->random || g->max_turn || g->most.instructions || g->simt_stack)
-        return false;
+    return g->threads > 1 && !g->next && !g->cluster[0] && !g->cooperative && !g->sink &&
+           !g->hooks && !g->weak && !g->random && !g->max_turn && !g->most.instructions &&
+           !g->simt_stack;
+}
+
+/* By the program: whether all that orders blocks is marked as such. */
+static bool is_marked(const pl_grid *g)
+{
     if (g->async_mode != PL_ASYNC_EAGER && pl_has_bulk_reductions(g->program)) return false;
     for (size_t pc = 0; pc < g->program->code.n; pc++)
         if (pl_forms[g->program->code.at[pc].form].mnem == M_clusterlaunchcontrol) return false;
@@ -292,31 +296,6 @@ static pl_status run_waves(parallel_run *r, pl_live_blocks *live)
     return st;
 }
 
-/* The threads of the cache, or new ones. A process that was forked has none of its parent's. */
-static pl_team *take_team(parallel_run *r)
-{
-    pl_launch_cache *s = r->g->stock;
-    pl_team *t = NULL;
-    if (s && s->block_team && s->block_threads == r->g->threads && s->process == getpid()) {
-        t = s->block_team;
-        s->block_team = NULL;
-        pl_team_serve(t, r);
-    }
-    return t ? t : pl_team_open(r->g->threads, work, r);
-}
-
-static void put_team(const parallel_run *r)
-{
-    pl_launch_cache *s = r->g->stock;
-    if (!s || s->block_team) {
-        pl_team_close(r->team);
-        return;
-    }
-    s->block_team = r->team;
-    s->block_threads = r->g->threads;
-    s->process = getpid();
-}
-
 /* A table of counts for each worker but the first, which has the grid's. */
 static bool open_stats(parallel_run *r)
 {
@@ -336,10 +315,7 @@ static bool open_stats(parallel_run *r)
 static void close_stats(parallel_run *r)
 {
     for (uint32_t w = 1; r->stat && w < pl_team_size(r->team); w++) {
-        for (size_t k = 0; r->stat[w] && k < r->g->program->code.n; k++) {
-            r->g->pc_stat[k].executed += r->stat[w][k].executed;
-            r->g->pc_stat[k].lanes += r->stat[w][k].lanes;
-        }
+        if (r->stat[w]) pl_pc_stat_add(r->g->pc_stat, r->stat[w], r->g->program->code.n);
         free(r->stat[w]);
     }
     free(r->stat);
@@ -357,11 +333,11 @@ static uint32_t blocks_of_a_job(const pl_grid *g)
 pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
 {
     pl_status st = PL_OK;
-    if (!may_be_parallel(g) || !run_first_blocks(g, live, &st)) return st;
+    if (!may_be_parallel(g) || !run_first_blocks(g, live, &st) || !is_marked(g)) return st;
     parallel_run r = {.g = g, .lock = PTHREAD_MUTEX_INITIALIZER};
     r.each = blocks_of_a_job(g);
     r.job = calloc(g->max_resident, sizeof *r.job);
-    r.team = take_team(&r);
+    r.team = pl_launch_cache_take_team(g->stock, g->threads, work, &r);
     if (!r.job || !r.team || !open_stats(&r)) {
         st = PL_NOMEM;
     } else if (pl_team_size(r.team) > 1) {
@@ -371,7 +347,7 @@ pl_status pl_run_blocks_in_parallel(pl_grid *g, pl_live_blocks *live)
     }
     if (r.team) {
         close_stats(&r);
-        put_team(&r);
+        pl_launch_cache_put_team(g->stock, r.team, g->threads);
     }
     free(r.job);
     return st;

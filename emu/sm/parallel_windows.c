@@ -166,45 +166,19 @@ void pl_window_exchange(pl_gpu_model *x)
 /* What the workers have counted comes together. */
 void pl_window_add_up(const pl_gpu_model *x)
 {
-    uint64_t *to = (uint64_t *)(void *)x->g->pc_stat;
-    size_t n = x->g->program->code.n * (sizeof(pl_pc_stat) / sizeof *to);
-    for (uint32_t w = 1; to && x->team && w < pl_team_size(x->team); w++) {
-        const uint64_t *from = (const uint64_t *)(const void *)x->stat[w];
-        for (size_t k = 0; k < n; k++) to[k] += from[k];
-    }
+    pl_pc_stat *to = x->g->pc_stat;
+    for (uint32_t w = 1; to && x->team && w < pl_team_size(x->team); w++)
+        pl_pc_stat_add(to, x->stat[w], x->g->program->code.n);
 }
-
-_Static_assert(sizeof(pl_pc_stat) % sizeof(uint64_t) == 0, "pl_pc_stat holds 64-bit sums only");
 
 static void in_order(pl_cta *c)
 {
     pl_sm_turn(c->place);
 }
 
-/* So many threads: those of the stock, or others. */
-static bool take_team(pl_gpu_model *x, uint32_t n)
-{
-    pl_launch_cache *s = x->g->stock;
-    if (s && s->team && s->threads == n) {
-        x->team = s->team;
-        s->team = NULL;
-        pl_team_serve(x->team, x);
-    } else {
-        x->team = pl_team_open(n, work, x);
-    }
-    return x->team != NULL;
-}
-
 void pl_window_put_team(pl_gpu_model *x)
 {
-    pl_launch_cache *s = x->g->stock;
-    if (!s || !x->team) {
-        pl_team_close(x->team);
-        return;
-    }
-    pl_team_close(s->team);
-    s->team = x->team;
-    s->threads = x->g->threads;
+    pl_launch_cache_put_team(x->g->stock, x->team, x->g->threads);
 }
 
 /* Several threads, when asked for. Listeners hear of the instructions in their order, and weak
@@ -218,7 +192,8 @@ pl_status pl_window_open_team(pl_gpu_model *x)
     if (n > 1) {
         x->spread = x->preferred = true;
         x->look = LOOK_FIRST;
-        if (!take_team(x, n)) return PL_NOMEM;
+        x->team = pl_launch_cache_take_team(g->stock, n, work, x);
+        if (!x->team) return PL_NOMEM;
         n = pl_team_size(x->team);
     }
     x->stat = pl_arena_array(x->arena, pl_pc_stat *, n);
