@@ -1,12 +1,13 @@
 /* ordered.c - which instructions may order what different blocks do. Threads that run blocks side
  * by side execute these in the order of the blocks. */
 #include "emu/exec/dispatch.h"
+#include "isa/program/insn_query.h"
 
 /* Calls of the driver's functions, and calls by register in a program that has some. */
 static bool calls_system(const pl_program *p, const pl_insn *i, const pl_form *f)
 {
     if (!(f->effects & PL_EF_CALL)) return false;
-    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+    const uint32_t callee = pl_insn_callee(p, i);
     if (callee < p->funcs.n) return p->funcs.at[callee].system;
     for (size_t k = 0; k < p->funcs.n; k++)
         if (p->funcs.at[k].system) return true;

@@ -27,11 +27,17 @@ static inline bool pl_insn_is_table(const pl_insn *i)
     return (pl_insn_effects(i) & PL_EF_BRANCH) && pl_forms[i->form].noperands == 2;
 }
 
+/* The function that a call calls; UINT32_MAX: the one in a register. */
+static inline uint32_t pl_insn_callee(const pl_program *p, const pl_insn *i)
+{
+    return i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+}
+
 /* A call of a function that keeps to the calling convention. */
 static inline bool pl_call_uses_abi(const pl_program *p, const pl_insn *i)
 {
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
-    const uint32_t callee = p->calls.at[i->target].callee;
+    const uint32_t callee = pl_insn_callee(p, i);
     return callee == UINT32_MAX || p->funcs.at[callee].abi_calls || p->funcs.at[callee].system;
 }
 

@@ -60,7 +60,10 @@ struct pl_memo {
     memo_entry entry[ENTRIES];
     size_t n, bytes; /* bytes: of all copies */
     uint64_t launches;
-    memo_entry *current; /* whose contents are kept for the launch that runs now, or NULL */
+    /* Of the launch that runs now: the entry whose contents are kept; otherwise, is it the first of
+     * its kind? */
+    memo_entry *current;
+    bool first;
 };
 
 /* ---- which kernels ---- */
@@ -76,7 +79,7 @@ static bool depends_on_more(const pl_program *p, const pl_insn *i)
 {
     if (pl_insn_names_sreg(i)) return reads_time((pl_word)i->op[1]);
     if (!(pl_insn_effects(i) & PL_EF_CALL)) return false;
-    const uint32_t callee = i->target < p->calls.n ? p->calls.at[i->target].callee : UINT32_MAX;
+    const uint32_t callee = pl_insn_callee(p, i);
     return callee >= p->funcs.n || p->funcs.at[callee].system;
 }
 
@@ -96,7 +99,7 @@ static bool depends_on_memory_alone(const pl_program *p, size_t f, uint8_t *visi
             const pl_insn *i = &p->code.at[pc];
             good = !depends_on_more(p, i);
             if (!good || !(pl_insn_effects(i) & PL_EF_CALL)) continue;
-            const uint32_t callee = p->calls.at[i->target].callee;
+            const uint32_t callee = pl_insn_callee(p, i);
             if (!visited[callee]) todo[n++] = callee;
             visited[callee] = 1;
         }
@@ -312,29 +315,42 @@ static void replay(const memo_entry *e, pl_grid *g)
     if (g->pc_stat) memcpy(g->pc_stat, e->stat, g->program->code.n * sizeof *e->stat);
 }
 
-bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
+/* Does this launch have to be executed? What it accesses is noted from here on if that is of use.
+ */
+static bool is_new(pl_memo *o, memo_entry *e, pl_grid *g)
 {
-    if (g->block_memory || !is_repeatable(m, g->entry)) return false;
-    if (!gpu->memo) gpu->memo = calloc(1, sizeof *gpu->memo);
-    pl_memo *o = gpu->memo;
-    if (!o) return false;
-    o->launches++;
-    o->current = NULL;
-    for (size_t k = 0; k < g->memory->n; k++) g->memory->alloc[k].touched = false;
-    const memo_key key = key_of(m, g);
-    memo_entry *e = find(o, &key, g->params);
-    if (!e || e->state == GIVEN_UP) return false;
-    e->used = o->launches;
-    if (e->state == KNOWN && is_as_before(e, g->memory)) {
+    if (e && e->state == KNOWN && is_as_before(e, g->memory)) {
         e->misses = 0;
         replay(e, g);
-        return true;
+        return false;
     }
-    if ((e->state == KNOWN && ++e->misses > MISSES) || !keep_before(o, e, g->memory))
-        give_up(o, e);
-    else
-        o->current = e;
-    return false;
+    if (e && e->state != GIVEN_UP) {
+        if ((e->state == KNOWN && ++e->misses > MISSES) || !keep_before(o, e, g->memory))
+            give_up(o, e);
+        else
+            o->current = e;
+    }
+    o->first = !e;
+    if (!o->first && !o->current) return true;
+    for (size_t k = 0; k < g->memory->n; k++) g->memory->alloc[k].touched = false;
+    return true;
+}
+
+bool pl_memo_replay(pl_gpu *gpu, pl_module *m, pl_grid *g)
+{
+    pl_memo *o = gpu->memo;
+    if (o) {
+        o->current = NULL;
+        o->first = false;
+    }
+    if (g->block_memory || !is_repeatable(m, g->entry)) return false;
+    if (!o) o = gpu->memo = calloc(1, sizeof *o);
+    if (!o) return false;
+    o->launches++;
+    const memo_key key = key_of(m, g);
+    memo_entry *e = find(o, &key, g->params);
+    if (e) e->used = o->launches;
+    return !is_new(o, e, g);
 }
 
 /* The first launch of this kind. */
@@ -359,17 +375,10 @@ static void note(pl_memo *o, const pl_module *m, const pl_grid *g)
 void pl_memo_learn(pl_gpu *gpu, const pl_module *m, const pl_grid *g, bool good)
 {
     pl_memo *o = gpu->memo;
-    if (!o || g->block_memory || !m->repeatable ||
-        m->repeatable[g->entry - m->program->funcs.at] != 1)
-        return;
+    memo_entry *e = o ? o->current : NULL;
     good = good && !g->doubt.set;
-    memo_entry *e = o->current;
-    o->current = NULL;
-    if (!e) {
-        const memo_key key = key_of(m, g);
-        if (good && !find(o, &key, g->params)) note(o, m, g);
-        return;
-    }
+    if (o && o->first && good) note(o, m, g);
+    if (!e) return;
     if (!good || !is_subset(g, e) || !keep_after(o, e, g->memory)) {
         give_up(o, e);
         return;
