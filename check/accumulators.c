@@ -114,19 +114,11 @@ static void waits(pl_warp *w, const pl_insn *i)
 
 static void report(pl_warp *w, uint32_t product)
 {
-    pl_check *k = check_of(w);
     bool fresh;
-    pl_check_finding *f = pl_finding_of(k, PL_FK_SYNC_WGMMA, w->pc, product, &fresh);
-    if (!f) {
-        k->no_memory = true;
-        return;
-    }
-    f->count++;
+    pl_check_finding *f =
+        pl_finding_between(check_of(w), w, PL_FK_SYNC_WGMMA,
+                           (unsigned)__builtin_ctz(w->exec | 1u << 31), product, &fresh);
     if (!fresh) return;
-    f->by.kernel = w->grid->entry->name;
-    memcpy(f->by.block, w->cta->id, sizeof f->by.block);
-    pl_grid_thread(w->grid, pl_first_thread(w) + (unsigned)__builtin_ctz(w->exec | 1u << 31),
-                   f->by.thread);
     f->other = f->by;
     f->other.pc = product;
     f->space = PL_SP_REG;

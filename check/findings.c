@@ -49,22 +49,28 @@ pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, 
     return &k->found.at[k->found.n++];
 }
 
-pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
-                                const char *text)
+pl_check_finding *pl_finding_between(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
+                                     uint32_t other, bool *fresh)
 {
-    bool fresh;
-    pl_check_finding *f = pl_finding_of(k, kind, w->pc, UINT32_MAX, &fresh);
+    pl_check_finding *f = pl_finding_of(k, kind, w->pc, other, fresh);
     if (!f) {
         k->no_memory = true;
         return NULL;
     }
     f->count++;
-    if (!fresh) return f;
-    const pl_grid *g = w->grid;
-    f->by.kernel = g->entry->name;
+    if (!*fresh) return f;
+    f->by.kernel = w->grid->entry->name;
     memcpy(f->by.block, w->cta->id, sizeof f->by.block);
-    pl_grid_thread(g, pl_first_thread(w) + lane, f->by.thread);
-    snprintf(f->text, sizeof f->text, "%s", text);
+    pl_grid_thread(w->grid, pl_first_thread(w) + lane, f->by.thread);
+    return f;
+}
+
+pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
+                                const char *text)
+{
+    bool fresh;
+    pl_check_finding *f = pl_finding_between(k, w, kind, lane, UINT32_MAX, &fresh);
+    if (fresh) snprintf(f->text, sizeof f->text, "%s", text);
     return f;
 }
 

@@ -168,18 +168,9 @@ void pl_init_report(pl_warp *w, pl_finding_kind kind, uint32_t lanes, uint32_t o
     if (!origin || origin >= k->undefined->norigins) return;
     const pl_origin *o = pl_origin_read(k->undefined, origin);
     bool fresh;
-    pl_check_finding *f =
-        pl_finding_of(k, kind, w->pc, o->user == k->user ? o->pc : UINT32_MAX, &fresh);
-    if (!f) {
-        k->no_memory = true;
-        return;
-    }
-    f->count++;
-    if (!fresh) return;
-    f->by.kernel = w->grid->entry->name;
-    memcpy(f->by.block, w->cta->id, sizeof f->by.block);
-    pl_grid_thread(w->grid, pl_first_thread(w) + (unsigned)__builtin_ctz(lanes), f->by.thread);
-    pl_origin_describe(k->undefined, f, o, what);
+    pl_check_finding *f = pl_finding_between(k, w, kind, (unsigned)__builtin_ctz(lanes),
+                                             o->user == k->user ? o->pc : UINT32_MAX, &fresh);
+    if (fresh) pl_origin_describe(k->undefined, f, o, what);
 }
 
 void pl_traced_seen(pl_warp *w, pl_traced *s, uint32_t row, unsigned rows, uint32_t lanes,

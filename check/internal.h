@@ -259,6 +259,9 @@ pl_exec_fn *pl_sync_wrapper(const pl_insn *i);
 /* A finding about one lane of the half at the warp's current instruction. */
 pl_check_finding *pl_finding_at(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
                                 const char *text);
+/* The same about that instruction and another; a new one (*fresh) gets its text from the caller. */
+pl_check_finding *pl_finding_between(pl_check *k, pl_warp *w, pl_finding_kind kind, unsigned lane,
+                                     uint32_t other, bool *fresh);
 /* The finding of that kind with these two instructions; a new one (*fresh) is filled by the caller.
  * NULL: no memory. */
 pl_check_finding *pl_finding_of(pl_check *k, pl_finding_kind kind, uint32_t pc, uint32_t other,
