@@ -2,9 +2,9 @@
  * program loads its modules instead of assembling them.
  *
  * The name of a file is a hash of the module's PTX texts, of what the program that assembles
- * depends on (its options), and of the library that runs. A file is written beside its name and
- * renamed, so that processes may share the folder. What cannot be read or written is assembled as
- * if there were no cache. */
+ * depends on (its options), and of the library that runs. Processes may share the folder, since a
+ * file appears whole (pl_output_open). What cannot be read or written is assembled as if there were
+ * no cache. */
 #define _GNU_SOURCE /* dladdr */
 #include "cudart/state.h"
 #include <dirent.h>
@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -121,22 +122,13 @@ static void make_folders(char *path)
     }
 }
 
-static bool write_all(const char *path, const char *data, size_t bytes)
+static void write_all(pl_gpu *gpu, const char *path, const char *data, size_t bytes)
 {
-    char beside[PATH];
-    const int n = snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid());
-    if (n < 0 || (size_t)n >= sizeof beside) return false;
-    const int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) return false;
-    size_t at = 0;
-    while (at < bytes) {
-        const ssize_t put = write(file, data + at, bytes - at);
-        if (put <= 0) break;
-        at += (size_t)put;
-    }
-    if (close(file) == 0 && at == bytes && rename(beside, path) == 0) return true;
-    unlink(beside);
-    return false;
+    const pl_output_how how = {.kind = PL_OUTPUT_OBJECT};
+    pl_output *o;
+    if (pl_output_open(gpu, path, &how, &o) != PL_OK) return;
+    const bool written = fwrite(data, 1, bytes, pl_output_stream(o)) == bytes;
+    pl_output_close(o, written ? PL_OK : PL_IO);
 }
 
 /* Of the files in the folder: their bytes, and the oldest one's name. */
@@ -207,7 +199,7 @@ void cuda_cache_store(const cuda_module *m, pl_module *assembled)
     if (pl_module_save(assembled, PL_SAVE_OBJECT, &data, &bytes) == PL_OK) {
         make_folders(path);
         make_room(path, bytes);
-        write_all(path, data, bytes);
+        write_all(gpu, path, data, bytes);
     }
     pl_gpu_diag_clear(gpu);
 }
