@@ -1,5 +1,5 @@
 /* driver.c - the CUDA driver API over the same contexts as the runtime: most calls are those of the
- * runtime under another name. A context is always current. */
+ * runtime under another name. */
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>
