@@ -233,6 +233,17 @@ typedef enum pl_check_tool {
       "under way, let wgmma.wait_group leave only those that are not used yet; or go on with "     \
       "other "                                                                                     \
       "products that add to the same registers, which need no wait.")                              \
+    X(SYNC_WGMMA_FENCE, SYNC, "wgmma-fence", ERROR,                                                \
+      "A warp executes wgmma.mma_async and has not executed wgmma.fence before. Only that fence "  \
+      "orders what a thread does with registers before the product that uses them; without it "    \
+      "the "                                                                                       \
+      "product may start with what they held earlier.\n\n"                                         \
+      "    sum[0] = 0;\n"                                                                          \
+      "    wgmma_m64n8k16(sum, a, b);    // and nobody has executed wgmma.fence\n\n"               \
+      "Three ways to mend it: put wgmma.fence in front of the first product "                      \
+      "(warpgroup_arrive()); "                                                                     \
+      "put it behind each change of a register that a product adds to or takes its matrix from; "  \
+      "or let all warps of the warpgroup take the branch that has it.")                            \
     X(HANG, DEADLOCK, "hang", ERROR,                                                               \
       "Nothing can go on: every thread waits for another one, or looks at memory that nobody "     \
       "changes. "                                                                                  \

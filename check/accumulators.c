@@ -1,5 +1,6 @@
 /* accumulators.c - registers that wgmma writes: nobody may look at them before wgmma.wait_group has
- * waited for the group of the product. Another wgmma may add to them.
+ * waited for the group of the product. Another wgmma may add to them. The first product of a warp
+ * needs wgmma.fence in front of it.
  *
  * What else writes to such a register is not looked at: the assembler may have given it to another
  * value once nobody uses the sum any more. */
@@ -15,6 +16,7 @@ struct check_products {
     uint32_t rows,
         pending;   /* of the register file; of them, those that a product may still write */
     uint32_t open; /* number of the group that is open, from 1 on */
+    bool fenced;   /* wgmma.fence has been executed */
     struct {
         uint32_t group, pc; /* of the product that writes it; 0: none does */
     } row[];
@@ -80,14 +82,31 @@ static uint32_t visit_rows(pl_warp *w, const pl_insn *i, check_products *p, visi
 
 /* ---- what wgmma does ---- */
 
+static unsigned first_lane(const pl_warp *w)
+{
+    return (unsigned)__builtin_ctz(w->exec | 1u << 31);
+}
+
 static void inner(pl_warp *w, const pl_insn *i)
 {
     check_of(w)->accumulators[i - w->code](w, i);
 }
 
+static void fences(pl_warp *w, const pl_insn *i)
+{
+    check_products *p = products_of(w);
+    if (p) p->fenced = true;
+    inner(w, i);
+}
+
 static void starts(pl_warp *w, const pl_insn *i)
 {
     check_products *p = products_of(w);
+    if (p && !p->fenced) {
+        pl_finding_at(check_of(w), w, PL_FK_SYNC_WGMMA_FENCE, first_lane(w),
+                      "the first wgmma of this warp has no wgmma.fence in front of it");
+        p->fenced = true;
+    }
     inner(w, i);
     if (p) visit_rows(w, i, p, MARK);
 }
@@ -116,8 +135,7 @@ static void report(pl_warp *w, uint32_t product)
 {
     bool fresh;
     pl_check_finding *f =
-        pl_finding_between(check_of(w), w, PL_FK_SYNC_WGMMA,
-                           (unsigned)__builtin_ctz(w->exec | 1u << 31), product, &fresh);
+        pl_finding_between(check_of(w), w, PL_FK_SYNC_WGMMA, first_lane(w), product, &fresh);
     if (!fresh) return;
     f->other = f->by;
     f->other.pc = product;
@@ -169,6 +187,7 @@ static pl_exec_fn *wrapper_of(pl_program *p, const pl_insn *i, registers *r)
     if (pl_forms[i->form].mnem == M_wgmma)
         return pl_insn_has(i, W_commit_group) ? commits
                : pl_insn_has(i, W_wait_group) ? waits
+               : pl_insn_has(i, W_fence)      ? fences
                                               : NULL;
     if (pl_forms[i->form].mnem == M__save || pl_forms[i->form].mnem == M__restore) return NULL;
     pl_insn copy = *i;

@@ -390,6 +390,33 @@ K product_ok(float *x)
     x[threadIdx.x] = d[0];
 }
 
+// sync-wgmma-fence: nothing orders what the registers of the sum held before the first product.
+template <bool fence> __device__ void product_from(float *x, unsigned short *b)
+{
+    unsigned ones = 0x3c003c00; // two halves
+    float d[4] = {x[threadIdx.x]};
+    b[threadIdx.x] = 0x3c00;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    unsigned long long matrix = (at(b) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
+    if (fence) asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(ones), "l"(matrix) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    x[threadIdx.x] = d[0];
+}
+K added(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    product_from<false>(x, b);
+}
+K added_ok(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    product_from<true>(x, b);
+}
+
 // deadlock-hang: the second warp never comes.
 K half_comes(int *x)
 {

@@ -727,3 +727,35 @@ extern "C" __global__ void product_early_ok(float *out)
     __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
     two_products(out, a, b, true);
 }
+
+// A product that no wgmma.fence orders behind what the registers held before.
+__device__ static void bare(float d[4], const unsigned short *a, const unsigned short *b)
+{
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;"
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "l"(matrix(a)), "l"(matrix(b)) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    wait_product();
+}
+
+extern "C" __global__ void product_bare(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    float d[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    bare(d, a, b);
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
+
+extern "C" __global__ void product_bare_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    float d[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    bare(d, a, b);
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
