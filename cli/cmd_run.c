@@ -551,14 +551,14 @@ static pl_status launch(session *s, pl_case *c, run_case *r)
 static uint64_t show_findings(session *s, const run_case *r, const char **last)
 {
     const char *lines;
-    uint64_t errors;
+    pl_sanitizer_sum sum = {0};
     if (!s->o->sanitizer || s->json) {
         pl_checks_report(s->checks, r->module);
         return pl_checks_errors(s->checks);
     }
-    if (pl_checks_sanitizer(s->checks, r->module, r->status, &lines, last, &errors) == PL_OK)
-        fputs(lines, stdout);
-    return errors;
+    if (pl_checks_sanitizer(s->checks, r->module, &sum, &lines) == PL_OK) fputs(lines, stdout);
+    pl_checks_sanitizer_end(s->checks, &sum, r->status == PL_FAULT, last);
+    return pl_sanitizer_errors(&sum);
 }
 
 /* Runs one case and shows what came of it. c may be NULL: it could not be read. */

@@ -43,14 +43,36 @@ pl_checks *cuda_checks_open(void)
     return c;
 }
 
-bool cuda_checked_report(void)
+static pl_sanitizer_sum sum; /* --check-format compute-sanitizer */
+
+bool cuda_checked_show(pl_checks *c, pl_module *m)
 {
+    const char *lines;
+    if (!cuda.options.sanitizer) {
+        if (m)
+            pl_checks_report(c, m);
+        else
+            pl_checked_report(checked);
+        cuda_messages();
+        return pl_checks_errors(c) != 0;
+    }
+    const uint64_t before = pl_sanitizer_errors(&sum);
+    if (pl_checks_sanitizer(c, m, &sum, &lines) == PL_OK) fputs(lines, stdout);
+    return pl_sanitizer_errors(&sum) != before;
+}
+
+bool cuda_checked_report(bool failed)
+{
+    const char *last;
     if (!checked) return false;
     for (size_t k = 0; cuda.options.leak_check && k < cuda.alloc.n; k++)
         cuda_checked_leak(&cuda.alloc.at[k]);
-    pl_checked_report(checked);
-    cuda_messages();
-    return pl_checked_errors(checked) != 0;
+    pl_checks *own = pl_checked_list(checked);
+    const bool errors = cuda_checked_show(own, NULL);
+    if (cuda.trace) pl_trace_add_findings(cuda.trace, own);
+    if (cuda.options.sanitizer && pl_checks_sanitizer_end(own, &sum, failed, &last) == PL_OK)
+        fputs(last, stdout);
+    return errors;
 }
 
 /* ---- memory ---- */
@@ -71,7 +93,7 @@ void cuda_checked_array(const cuda_array *a)
 void cuda_checked_leak(const cuda_alloc *a)
 {
     if (checked && a->type != MEMORY_HOST && !a->fixed)
-        pl_checked_leak(checked, a->size, a->site ? a->site : "device memory");
+        pl_checked_leak(checked, a->address, a->size, a->site ? a->site : "device memory");
 }
 
 /* ---- copies ---- */

@@ -201,9 +201,8 @@ void cuda_show_findings(cuda_module *m)
     for (int d = 0; d < cuda.devices; d++) {
         struct cuda_image *on = &m->on[d];
         if (!on->checks) continue;
-        pl_checks_report(on->checks, on->loaded);
-        cuda_messages();
-        found_errors |= pl_checks_errors(on->checks) != 0;
+        found_errors |= cuda_checked_show(on->checks, on->loaded);
+        if (cuda.trace) pl_trace_add_findings(cuda.trace, on->checks);
         pl_checks_close(on->checks);
         on->checks = NULL;
     }
@@ -239,6 +238,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
         pl_trace_close(cuda.trace, false);
         cuda.trace = NULL;
     }
+    if (launch.checks) pl_trace_note_findings(recording ? cuda.trace : NULL, launch.checks);
     cuda_kernel_time time = cuda_time_of(f, l, &r);
     time.blocks_per_sm = blocks;
     if (cuda.options.metrics && cuda_recording() && r.cycles && r.status == PL_OK)

@@ -89,6 +89,7 @@ static bool set(cuda_options *o, int id, const char *value)
         *const modes[] = {"timing", "functional"},
                *const formats[] = {"rows", "packed"}, *const clocks[] = {"real", "model"},
                *const switches[] = {"on", "off"}, *const leaks[] = {"no", "full"},
+               *const lines[] = {"ptxloom", "compute-sanitizer"},
                *const levels[] = {"summary", "inst", "mem"}, *const opts[] = {"0", "2"};
     int k = 0;
     bool good = true;
@@ -146,6 +147,14 @@ static bool set(cuda_options *o, int id, const char *value)
     case O_LEAK_CHECK:
         good = one_of(value, leaks, 2, &k);
         o->leak_check = k == 1;
+        break;
+    case O_CHECK_FORMAT:
+        good = one_of(value, lines, 2, &k);
+        o->sanitizer = k == 1;
+        break;
+    case O_ERROR_EXITCODE:
+        good = number(value, 0, 255, &o->exitcode);
+        o->exitcode_given = true;
         break;
     case O_CHECK_LIMIT: good = number(value, 0, UINT32_MAX, &o->check_limit); break;
     case O_SUMMARY: o->summary = true; break;

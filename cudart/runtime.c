@@ -76,7 +76,7 @@ __attribute__((destructor)) static void end(void)
 {
     if (!cuda.devices || pthread_mutex_trylock(&cuda.lock) != 0) return;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
-    const bool errors = cuda_checked_report() || cuda_found_errors();
+    const bool errors = cuda_checked_report(exit_status != 0) | cuda_found_errors();
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)
@@ -84,9 +84,13 @@ __attribute__((destructor)) static void end(void)
     if (cuda.trace && pl_trace_close(cuda.trace, true) != PL_OK) cuda_messages();
     cuda.trace = NULL;
     pthread_mutex_unlock(&cuda.lock);
-    if (!errors || exit_status) return;
+    const int status = cuda.options.exitcode_given ? (int)cuda.options.exitcode
+                       : cuda.options.sanitizer    ? 0
+                                                   : 1;
+    if (!errors || exit_status || !status) return;
     fflush(NULL);
-    _exit(1); /* destructors of other libraries are left out: nothing else changes the status */
+    _exit(
+        status); /* destructors of other libraries are left out: nothing else changes the status */
 }
 
 /* ---------------------------------------------------------------- calls */

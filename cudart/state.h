@@ -15,10 +15,12 @@
 typedef struct cuda_options {
     const char *arch, *trace, *metrics, *check, *check_kernel, *suppressions, *cache;
     pl_mode mode;
-    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check, memoize;
+    bool mode_given, summary, packed, log, host_clock, from_profiler, leak_check, memoize,
+        sanitizer, exitcode_given;
     int opt_level;
     pl_trace_level trace_level;
-    uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices;
+    uint64_t check_limit, threads, timeout, trace_limit, max_cycles, max_instructions, devices,
+        exitcode;
     pl_trace_filter filter;
     /* --timing: which launches run with the model of time. */
     enum { CUDA_TIME_ALL, CUDA_TIME_FIRST, CUDA_TIME_BUDGET } timing;
@@ -617,7 +619,10 @@ void cuda_checked_open(uint64_t base, uint64_t bytes);
 /* Those of a module on the current device; NULL: none. */
 pl_checks *cuda_checks_open(void);
 /* Shows what the program has done wrong outside of kernels. True: errors are among it. */
-bool cuda_checked_report(void);
+/* Shows what checkers have found; m NULL: outside of kernels. True: there are errors. */
+bool cuda_checked_show(pl_checks *c, pl_module *m);
+/* What the program did wrong itself, at its end. failed: its exit status is not 0. */
+bool cuda_checked_report(bool failed);
 /* A call does something wrong: `kind` as in `ptxloom explain`. */
 void cuda_checked_misuse(const char *kind, const char *what);
 void cuda_checked_written(uint64_t address, uint64_t bytes);

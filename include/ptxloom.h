@@ -423,22 +423,38 @@ typedef struct pl_finding {
     uint32_t pc, other_pc; /* UINT32_MAX: there is no other access */
     uint64_t address;
     uint32_t bytes;
+    uint64_t start; /* init-copy: where the copy of so many bytes begins */
     uint64_t count; /* how often */
     bool ended;     /* the launch failed with it: its error says the same */
     uint64_t seed;  /* of the schedule that showed it first; 0: the plain one */
+    int64_t launch; /* id in the trace of the launch that showed it first; 0: nobody has noted it
+                       (pl_trace_note_findings); or PL_LAUNCH_* */
     const char *text, *help;
 } pl_finding;
+enum {
+    PL_LAUNCH_UNTRACED = -1, /* one that the trace leaves out */
+    PL_LAUNCH_NONE = -2      /* outside of kernels: what a program does itself */
+};
 size_t pl_checks_count(const pl_checks *c);
 size_t pl_checks_errors(const pl_checks *c); /* those that are no warnings */
 /* Finding n, valid until the next launch. */
 const pl_finding *pl_checks_finding(const pl_checks *c, size_t n);
 /* Reports all of them as diagnostics that point into the module. */
 pl_status pl_checks_report(pl_checks *c, pl_module *m);
-/* The findings as lines of compute-sanitizer, and its last lines, in place of pl_checks_report.
- * launch: how that went; *counted: how many errors it counts, leaks among them. The texts are valid
- * until the checkers are closed. */
-pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
-                              const char **last, uint64_t *counted);
+/* What compute-sanitizer counts; starts as zeros. */
+typedef struct pl_sanitizer_sum {
+    bool begun; /* its first line is there */
+    uint64_t shown, errors, races, race_errors, race_warnings, leaked, leaks;
+} pl_sanitizer_sum;
+/* The findings as lines of compute-sanitizer, in place of pl_checks_report, and added to *sum. m
+ * NULL: findings outside of kernels. The text is valid until the checkers are closed. */
+pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_sanitizer_sum *sum,
+                              const char **lines);
+/* Its last lines. failed: the launch or the program has ended with an error. */
+pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, bool failed,
+                                  const char **last);
+/* How many errors it counts, leaks among them. */
+uint64_t pl_sanitizer_errors(const pl_sanitizer_sum *sum);
 
 /* ---- checkers of a whole program: they share what they know of device memory ---- */
 typedef struct pl_checked pl_checked;
@@ -472,10 +488,11 @@ typedef struct pl_checked_range {
 /* Ranges by address, valid until the launch has ended. */
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n);
 /* Memory that has not been freed when the program ended. */
-pl_status pl_checked_leak(pl_checked *p, uint64_t bytes, const char *name);
+pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *name);
 /* Reports what the program does wrong itself; that of kernels pl_checks_report reports. */
 pl_status pl_checked_report(pl_checked *p);
 size_t pl_checked_errors(const pl_checked *p); /* those that are no warnings */
+pl_checks *pl_checked_list(pl_checked *p);     /* what it does wrong itself */
 
 /* ---- litmus tests: small programs of several threads, and what a memory model lets them do ----
  */
@@ -661,8 +678,12 @@ typedef struct pl_trace_nvtx {
     double start, end;
 } pl_trace_nvtx;
 pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r);
-/* What the checkers found, to the launch that pl_trace_end ended last. */
+/* What the checkers found, to the launch that was noted for each, or else to the one that
+ * pl_trace_end ended last. */
 pl_status pl_trace_add_findings(pl_trace *t, const pl_checks *c);
+/* Notes that launch for what is new among the findings. t NULL: a launch that the trace leaves out.
+ */
+void pl_trace_note_findings(const pl_trace *t, pl_checks *c);
 const char *pl_trace_error(const pl_trace *t);
 
 /* A metric of the launch that pl_trace_end ended last. */

@@ -30,6 +30,7 @@ struct pl_checks {
     unsigned wanted;   /* PL_CHECK_* */
     pl_watched *watch; /* room for `watched` of them; owned by the arena */
     size_t watched;
+    int64_t last_launch; /* that pl_trace_note_findings was told of; 0: none */
 };
 
 struct pl_undefined;

@@ -75,24 +75,41 @@ pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t byte
 
 /* ---- what the program does wrong ---- */
 
-static pl_status found(pl_checked *p, pl_finding_kind kind, const char *key, const char *text,
-                       const char *help)
+static uint32_t saturated(uint64_t bytes)
+{
+    return bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+}
+
+/* Where a program does something wrong: findings with the same key are one. */
+typedef struct wrong {
+    const char *key, *text;
+    pl_ptr at, start;
+    uint64_t bytes;
+} wrong;
+
+static pl_status found(pl_checked *p, pl_finding_kind kind, const wrong *w, const char *help)
 {
     PL_GUARD(return pl_gpu_no_memory(p->gpu, "while naming what a checker found"))
     pl_checks *c = p->own;
     for (size_t n = 0; n < c->list.n; n++) {
         pl_finding *f = &c->list.at[n];
-        if (strcmp(f->file, key) != 0 || strcmp(f->kind, pl_check_kind_word(kind)) != 0) continue;
+        if (strcmp(f->file, w->key) != 0 || strcmp(f->kind, pl_check_kind_word(kind)) != 0)
+            continue;
         f->count++;
+        if (kind == PL_FK_MEM_LEAK) f->bytes = saturated(f->bytes + w->bytes);
         return PL_OK;
     }
     pl_finding f = {.space = "global",
                     .kernel = "",
-                    .file = pl_arena_strdup(c->arena, key),
+                    .file = pl_arena_strdup(c->arena, w->key),
                     .pc = UINT32_MAX,
                     .other_pc = UINT32_MAX,
+                    .address = w->at,
+                    .start = w->start,
+                    .bytes = saturated(w->bytes),
                     .count = 1,
-                    .text = pl_arena_strdup(c->arena, text)};
+                    .launch = PL_LAUNCH_NONE,
+                    .text = pl_arena_strdup(c->arena, w->text)};
     pl_check_name_kind(kind, &f);
     if (help) f.help = help;
     if (!pl_check_left_out(c, &f)) *pl_push(c->arena, &c->list) = f;
@@ -112,16 +129,19 @@ pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_che
              (unsigned long long)read.never, read.never == 1 ? "" : "s",
              read.never == 1 ? ", at" : ", the first at",
              (unsigned long long)(read.first - m->start), m->name);
-    return found(p, PL_FK_INIT_COPY, m->where, text, NULL);
+    return found(
+        p, PL_FK_INIT_COPY,
+        &(wrong){.key = m->where, .text = text, .at = read.first, .start = at, .bytes = bytes},
+        NULL);
 }
 
-pl_status pl_checked_leak(pl_checked *p, uint64_t bytes, const char *name)
+pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *name)
 {
     char text[600];
     if (!(p->own->wanted & PL_CHECK_MEM)) return PL_OK;
     snprintf(text, sizeof text, "mem-leak: %llu byte%s of %s have not been freed",
              (unsigned long long)bytes, bytes == 1 ? "" : "s", name);
-    return found(p, PL_FK_MEM_LEAK, name, text,
+    return found(p, PL_FK_MEM_LEAK, &(wrong){.key = name, .text = text, .at = at, .bytes = bytes},
                  "free it before the program ends, with the call that belongs to the one that made "
                  "it (cudaFree, cudaFreeAsync)");
 }
@@ -132,7 +152,7 @@ pl_status pl_checked_misuse(pl_checked *p, const char *kind, const char *text, c
     char whole[900];
     if (k == PL_FK_COUNT || !(pl_check_tool_of(k) & p->own->wanted)) return PL_OK;
     snprintf(whole, sizeof whole, "%s: %s", kind, text);
-    return found(p, k, where, whole, NULL);
+    return found(p, k, &(wrong){.key = where, .text = whole}, NULL);
 }
 
 pl_status pl_checks_watch(pl_checks *c, pl_checked_range *range, size_t n)
@@ -168,6 +188,11 @@ pl_status pl_checked_report(pl_checked *p)
         pl_report(&p->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
                   (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");
     return PL_OK;
+}
+
+pl_checks *pl_checked_list(pl_checked *p)
+{
+    return p->own;
 }
 
 size_t pl_checked_errors(const pl_checked *p)

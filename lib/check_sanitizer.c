@@ -213,12 +213,36 @@ static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_find
                            what, place(c, m, f, false), thread_line(c->arena, f->thread, f->block));
 }
 
-/* The lines about a finding, NULL: compute-sanitizer has none for it. */
-static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
+/* "16,000" */
+static const char *grouped(pl_arena *a, uint32_t n)
 {
+    if (n < 1000) return pl_arena_printf(a, "%u", n);
+    return pl_arena_printf(a, "%s,%03u", grouped(a, n / 1000), n % 1000);
+}
+
+/* What the program does outside of kernels, and blocks of the device heap that stay. */
+static const char *outside(const pl_checks *c, const pl_finding *f)
+{
+    if (strcmp(f->kind, "leak") == 0 && f->launch == PL_LAUNCH_NONE)
+        return pl_arena_printf(c->arena, "========= Leaked %s bytes at 0x%" PRIx64 "\n",
+                               grouped(c->arena, f->bytes), f->address);
     if (strcmp(f->kind, "leak") == 0)
         return pl_arena_printf(c->arena, "========= Leaked %u bytes on the device heap\n",
                                f->bytes);
+    if (strcmp(f->tool, "init") == 0)
+        return pl_arena_printf(c->arena,
+                               "========= Host API memory access error at host access to 0x%" PRIx64
+                               " of size %s bytes\n"
+                               "=========     Uninitialized access at 0x%" PRIx64
+                               " on access by cudaMemcpy source\n",
+                               f->start, grouped(c->arena, f->bytes), f->address);
+    return NULL;
+}
+
+/* The lines about a finding, NULL: compute-sanitizer has none for it. */
+static const char *block(const pl_checks *c, pl_module *m, const pl_finding *f)
+{
+    if (!m || strcmp(f->kind, "leak") == 0) return outside(c, f);
     if (f->pc >= m->program->code.n) return NULL;
     if (strcmp(f->tool, "mem") == 0) return memory_error(c, m, f);
     if (strcmp(f->tool, "race") == 0)
@@ -236,60 +260,72 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* The last lines: hazards of racecheck, else errors. */
-static const char *summary(const pl_checks *c, pl_status launch, uint64_t shown, uint64_t errors,
-                           const uint64_t races[3], uint64_t leaked, uint64_t blocks)
+uint64_t pl_sanitizer_errors(const pl_sanitizer_sum *sum)
 {
-    const char *end = launch == PL_FAULT ? "========= Target application returned an error\n" : "";
-    if (leaked)
+    return sum->errors + sum->race_errors;
+}
+
+pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, bool failed,
+                                  const char **last)
+{
+    *last = "";
+    PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
+    const char *end = failed ? "========= Target application returned an error\n" : "";
+    if (sum->leaked)
         end = pl_arena_printf(c->arena,
                               "%s========= LEAK SUMMARY: %" PRIu64 " bytes leaked in %" PRIu64
                               " allocations\n",
-                              end, leaked, blocks);
+                              end, sum->leaked, sum->leaks);
     if (c->wanted & PL_CHECK_RACE)
         end = pl_arena_printf(c->arena,
                               "%s========= RACECHECK SUMMARY: %" PRIu64
                               " hazard%s displayed (%" PRIu64 " error%s, %" PRIu64 " warning%s)\n",
-                              end, races[0], plural(races[0]), races[1], plural(races[1]), races[2],
-                              plural(races[2]));
+                              end, sum->races, plural(sum->races), sum->race_errors,
+                              plural(sum->race_errors), sum->race_warnings,
+                              plural(sum->race_warnings));
     if (c->wanted & ~(unsigned)(PL_CHECK_RACE | PL_CHECK_DEADLOCK))
         end = pl_arena_printf(c->arena, "%s========= ERROR SUMMARY: %" PRIu64 " error%s\n", end,
-                              errors, plural(errors));
-    if (errors > shown)
+                              sum->errors, plural(sum->errors));
+    if (sum->errors > sum->shown)
         end = pl_arena_printf(c->arena,
                               "%s========= ERROR SUMMARY: %" PRIu64
                               " errors were not printed. Use --print-limit option to adjust the "
                               "number of printed errors\n",
-                              end, errors - shown);
-    return end;
+                              end, sum->errors - sum->shown);
+    *last = end;
+    return PL_OK;
 }
 
-pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_status launch, const char **lines,
-                              const char **last, uint64_t *counted)
+/* Adds a finding that compute-sanitizer prints to what it counts. True: its lines are shown. */
+static bool count(const pl_checks *c, const pl_finding *f, pl_sanitizer_sum *sum)
 {
-    *lines = *last = "";
-    *counted = 0;
+    const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;
+    sum->errors += race ? 0 : leak ? 1 : f->count;
+    sum->leaked += leak ? f->bytes : 0;
+    sum->leaks += leak ? f->count : 0;
+    sum->race_errors += race && f->severity[0] == 'e';
+    sum->race_warnings += race && f->severity[0] != 'e';
+    if (sum->shown + sum->races >= c->limit) return false;
+    sum->shown += !race;
+    sum->races += race;
+    return true;
+}
+
+pl_status pl_checks_sanitizer(pl_checks *c, pl_module *m, pl_sanitizer_sum *sum, const char **lines)
+{
+    *lines = "";
+    const pl_status st = m ? pl_checks_collect(c, m) : PL_OK;
+    if (st != PL_OK) return st;
     PL_GUARD(return pl_gpu_no_memory(c->gpu, "while reporting what a checker found"))
-    uint64_t shown = 0, errors = 0, races[3] = {0, 0, 0}, leaked = 0, blocks = 0;
-    const char *all = "========= COMPUTE-SANITIZER\n";
-    const pl_finding *const *order = pl_checks_ordered(c, m);
+    const char *all = sum->begun ? "" : "========= COMPUTE-SANITIZER\n";
+    const pl_finding *const *order = m ? pl_checks_ordered(c, m) : NULL;
+    sum->begun = true;
     for (size_t n = 0; n < c->list.n; n++) {
-        const pl_finding *f = order[n];
+        const pl_finding *f = order ? order[n] : &c->list.at[n];
         const char *text = block(c, m, f);
-        if (!text) continue;
-        const bool race = strcmp(f->tool, "race") == 0, leak = strcmp(f->kind, "leak") == 0;
-        errors += race ? 0 : leak ? 1 : f->count;
-        leaked += leak ? f->bytes : 0;
-        blocks += leak ? f->count : 0;
-        races[1] += race && f->severity[0] == 'e';
-        races[2] += race && f->severity[0] != 'e';
-        if (n >= c->limit) continue;
-        shown += !race;
-        races[0] += race;
-        all = pl_arena_printf(c->arena, "%s%s========= \n", all, text);
+        if (text && count(c, f, sum))
+            all = pl_arena_printf(c->arena, "%s%s========= \n", all, text);
     }
-    *counted = errors + races[1];
     *lines = all;
-    *last = summary(c, launch, shown, errors, races, leaked, blocks);
     return PL_OK;
 }

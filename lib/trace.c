@@ -1,5 +1,6 @@
 /* trace.c - joins launches and the trace writer: describes a module, a launch and its result in the
  * writer's terms. */
+#include "lib/check_list.h"
 #include "lib/internal.h"
 #include "ptx/ast.h"
 #include "traces/db_open.h"
@@ -346,10 +347,22 @@ pl_status pl_trace_add_findings(pl_trace *t, const pl_checks *c)
 {
     pl_status st = PL_OK;
     for (size_t n = 0; st == PL_OK && n < pl_checks_count(c); n++) {
-        const pl_tracedb_finding d = finding_row(pl_checks_finding(c, n));
+        const pl_finding *f = pl_checks_finding(c, n);
+        pl_tracedb_finding d = finding_row(f);
+        const int64_t launch = f->launch ? f->launch : c->last_launch;
+        if (launch == PL_LAUNCH_UNTRACED) continue;
+        d.kernel = launch > 0 ? launch : launch ? 0 : pl_tracedb_last_kernel(t->db);
         st = pl_tracedb_add_finding(t->db, &d);
     }
     return st == PL_OK ? st : failed(t, st, t->path);
+}
+
+void pl_trace_note_findings(const pl_trace *t, pl_checks *c)
+{
+    const int64_t launch = t ? pl_tracedb_last_kernel(t->db) : PL_LAUNCH_UNTRACED;
+    c->last_launch = launch;
+    for (size_t n = 0; n < c->list.n; n++)
+        if (!c->list.at[n].launch) c->list.at[n].launch = launch;
 }
 
 pl_status pl_trace_add_nvtx(pl_trace *t, const pl_trace_nvtx *r)

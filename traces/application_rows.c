@@ -102,6 +102,11 @@ static void bind_three(sqlite3_stmt *s, int *at, const uint32_t v[3], bool known
         if (known) sqlite3_bind_int64(s, *at, v[k]);
 }
 
+int64_t pl_tracedb_last_kernel(const pl_tracedb *t)
+{
+    return t->kernel;
+}
+
 pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
 {
     const bool other = f->other_pc != UINT32_MAX;
@@ -109,12 +114,12 @@ pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f)
     sqlite3_stmt *s = adder(t, FINDING);
     if (!s) return t->status;
     sqlite3_clear_bindings(s); /* what is not bound is NULL */
-    sqlite3_bind_int64(s, 1, t->kernel);
+    sqlite3_bind_int64(s, 1, f->kernel);
     pl_tracedb_text(s, 2, f->tool);
     pl_tracedb_text(s, 3, f->kind);
     pl_tracedb_text(s, 4, f->severity);
     pl_tracedb_text(s, 5, f->space);
-    sqlite3_bind_int64(s, 6, f->pc);
+    sqlite3_bind_int64(s, 6, f->pc == UINT32_MAX ? -1 : (int64_t)f->pc);
     if (other) sqlite3_bind_int64(s, 7, f->other_pc);
     pl_tracedb_text(s, 8, f->file);
     sqlite3_bind_int64(s, 9, f->line);

@@ -317,7 +317,7 @@ CREATE TABLE nvtx_range ( -- ranges and marks that the program announced through
     end_us      REAL NOT NULL     -- of a mark: start_us
 );
 
-CREATE TABLE finding ( -- what the checkers found in a launch (run --check), each pair of places once
+CREATE TABLE finding ( -- what the checkers found (--check), each pair of places once
     id          INTEGER PRIMARY KEY,
     kernel      INTEGER NOT NULL REFERENCES kernel (id),
     tool        TEXT NOT NULL,    -- mem, race, init, sync, deadlock

@@ -187,8 +187,11 @@ pl_status pl_tracedb_begin(pl_tracedb *t, const pl_tracedb_kernel *k);
  * the sink itself is NULL. */
 const pl_sink *pl_tracedb_sink(const pl_tracedb *t);
 pl_status pl_tracedb_end(pl_tracedb *t, const pl_tracedb_result *r);
-/* What a checker found in the launch that ended last; it is committed as the rows below are. */
+/* The id of the launch that ended last. */
+int64_t pl_tracedb_last_kernel(const pl_tracedb *t);
+/* What a checker found; it is committed as the rows below are. */
 typedef struct pl_tracedb_finding {
+    int64_t kernel;                             /* id of the launch; 0: outside of kernels */
     const char *tool, *kind, *severity, *space; /* space: or NULL */
     uint32_t pc, other_pc;                      /* other_pc UINT32_MAX: no other access */
     const char *file, *other_file;

@@ -75,12 +75,22 @@ for t in undefined undefined_output undefined_copy undefined_texels managed_race
     "$loom" exec --check all $more "$build/tests/cudart/app" $t 2>&1 >out | sed 's/+0x[0-9a-f]*/+0x.../g' >>findings
     runs "the twin of $t" 5 good "" env APP_MENDED=1 "$loom" exec --check all $more "$build/tests/cudart/app" $t
 done
+# The same in the lines of compute-sanitizer, and as rows of the trace.
+for t in undefined_output undefined_copy behind leak; do
+    echo "== $t, as compute-sanitizer prints it" >>findings
+    "$loom" exec --check all --leak-check full --check-format compute-sanitizer --trace found.db "$build/tests/cudart/app" $t 2>&1 |
+        sed 's/0x7[0-9a-f]\{9,\}/0x7.../g' >>findings
+    "$loom" query found.db --csv "SELECT f.kernel, k.name, tool, f.kind, f.pc, f.count FROM finding f LEFT JOIN kernel k ON k.id = f.kernel ORDER BY f.id" | tr -d '\r' >>findings
+done
 n=$((n + 1))
 if diff "$root/tests/cudart/findings.txt" findings >out; then echo "ok $n - findings in programs, word for word"; else
     echo "not ok $n - findings in programs, word for word"
     sed 's/^/# /' out
 fi
 runs "findings that are known" 5 good "" sh -c 'echo "init-* pick" >known; "$@"' - "$loom" exec --check init --suppressions known "$build/tests/cudart/app" undefined
+for case in "1 " "9 --error-exitcode 9" "0 --check-format compute-sanitizer" "9 --check-format compute-sanitizer --error-exitcode 9"; do
+    runs "errors among findings of a program that ends with 0: $case" 0 "good ${case%% *}" "" sh -c 'APP_STATUS=0 "$@" 2>/dev/null >all; status=$?; echo $(head -1 all) $status' - "$loom" exec --check init ${case#* } "$build/tests/cudart/app" undefined_output
+done
 runs "findings in another kernel" 5 good "" with "--check init --check-kernel add" undefined
 runs "what goes on side by side" 5 good "" with "--arch toy" overlap
 runs "timers of the program" 5 good "" with "--arch toy --host-clock model" host_clock
