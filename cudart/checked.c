@@ -84,10 +84,7 @@ void cuda_checked_written(uint64_t address, uint64_t bytes)
 
 void cuda_checked_array(const cuda_array *a)
 {
-    const pl_gpu *gpu = cuda.device[a->device].gpu;
-    for (unsigned level = 0; checked && (!level || level < a->desc.levels); level++)
-        pl_checked_fresh(checked, pl_array_address(gpu, a->handle, level),
-                         pl_array_bytes(gpu, a->handle, level));
+    if (checked) pl_checked_fresh_array(checked, cuda.device[a->device].gpu, a->handle);
 }
 
 void cuda_checked_leak(const cuda_alloc *a)

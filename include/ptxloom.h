@@ -466,6 +466,8 @@ void pl_checked_close(pl_checked *p);
 /* What the program does to device memory: nobody has written it yet; it writes; it copies. Memory
  * that is not in the range does no harm: it counts as written. */
 pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes);
+/* The same of all levels of an array. */
+pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array);
 pl_status pl_checked_written(pl_checked *p, pl_ptr at, uint64_t bytes);
 pl_status pl_checked_copied(pl_checked *p, pl_ptr to, pl_ptr from, uint64_t bytes);
 /* The program reads device memory. */

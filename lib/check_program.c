@@ -63,6 +63,18 @@ pl_status pl_checked_fresh(pl_checked *p, pl_ptr at, uint64_t bytes)
     return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, false));
 }
 
+pl_status pl_checked_fresh_array(pl_checked *p, pl_gpu *gpu, uint64_t array)
+{
+    pl_status st = PL_OK;
+    uint64_t bytes;
+    for (uint32_t k = 0; st == PL_OK && (bytes = pl_array_bytes(gpu, array, k)) != 0; k++) {
+        const pl_ptr at = pl_array_address(gpu, array, k);
+        st = pl_checked_fresh(p, at, bytes);
+        pl_memory_checked(&gpu->memory, at); /* a launch is not to take it for what it holds */
+    }
+    return st;
+}
+
 pl_status pl_checked_written(pl_checked *p, pl_ptr at, uint64_t bytes)
 {
     return answer(p, !follows_values(p) || pl_undefined_set(&p->undefined, at, bytes, true));

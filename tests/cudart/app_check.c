@@ -55,20 +55,6 @@ void undefined_copy(void)
     EXPECT(cudaMemcpy(h, p + sizeof h, sizeof h, COPY_D2H), 0);
 }
 
-/* The host reads texels. */
-void undefined_texels(void)
-{
-    const cuda_channel format = {.x = 32, .kind = 1};
-    unsigned h[2][8];
-    void *a;
-    EXPECT(cudaMallocArray(&a, &format, 8, 2, 0), 0);
-    memset(h, 0, sizeof h);
-    const size_t rows = mended() ? 2 : 1;
-    EXPECT(cudaMemcpy2DToArray(a, 0, 0, h, sizeof *h, sizeof *h, rows, COPY_H2D), 0);
-    EXPECT(cudaMemcpy2DFromArray(h, sizeof *h, a, 0, 0, sizeof *h, 2, COPY_D2H), 0);
-    EXPECT(cudaFreeArray(a), 0);
-}
-
 static void *streams[2];
 
 static void pass_on(int from, int to)
@@ -92,6 +78,21 @@ static void write_to(void *p, void *stream)
 {
     void *args[] = {&p};
     EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(1), args, 0, stream), 0);
+}
+
+/* The host reads texels, behind a kernel that has nothing to do with them. */
+void undefined_texels(void)
+{
+    const cuda_channel format = {.x = 32, .kind = 1};
+    unsigned h[2][8];
+    void *a;
+    EXPECT(cudaMallocArray(&a, &format, 8, 2, 0), 0);
+    memset(h, 0, sizeof h);
+    write_to(allocated(4), NULL);
+    const size_t rows = mended() ? 2 : 1;
+    EXPECT(cudaMemcpy2DToArray(a, 0, 0, h, sizeof *h, sizeof *h, rows, COPY_H2D), 0);
+    EXPECT(cudaMemcpy2DFromArray(h, sizeof *h, a, 0, 0, sizeof *h, 2, COPY_D2H), 0);
+    EXPECT(cudaFreeArray(a), 0);
 }
 
 /* A kernel and a set in a stream that does not wait for the allocation in another one. */

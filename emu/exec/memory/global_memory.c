@@ -186,6 +186,12 @@ void pl_memory_unwritten(pl_memory *m, uint64_t address)
     if (a) a->unwritten = true;
 }
 
+void pl_memory_checked(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->checked = true;
+}
+
 void pl_memory_output(pl_memory *m, uint64_t address)
 {
     pl_alloc *a = of(m, address);

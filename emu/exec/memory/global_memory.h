@@ -105,6 +105,8 @@ void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t e
 void pl_memory_written(pl_memory *m, uint64_t address);
 /* Says that the contents of an allocation are not defined yet; that the host looks at them. */
 void pl_memory_unwritten(pl_memory *m, uint64_t address);
+/* The checkers know the allocation at `address`. */
+void pl_memory_checked(pl_memory *m, uint64_t address);
 void pl_memory_output(pl_memory *m, uint64_t address);
 /* Bytes of all allocations of which the host has not written any. */
 uint64_t pl_memory_untouched(const pl_memory *m);
