@@ -185,6 +185,26 @@ int pl_cuCtxGetDevice(int *device)
     return CU_OK;
 }
 
+/* NULL: that which is current. */
+int pl_cuCtxGetDevice_v2(int *device, void *handle)
+{
+    const cuda_context *c = handle ? context_of(handle) : current();
+    if (!device) return CU_INVALID_VALUE;
+    if (!c) return CU_INVALID_CONTEXT;
+    *device = c->device;
+    return CU_OK;
+}
+
+int pl_cuCtxSynchronize_v2(void *handle)
+{
+    if (!handle) return pl_cudaDeviceSynchronize();
+    int error = pl_cuCtxPushCurrent_v2(handle);
+    if (error) return error;
+    error = pl_cudaDeviceSynchronize();
+    pl_cuCtxPopCurrent_v2(NULL);
+    return error;
+}
+
 int pl_cuCtxGetFlags(unsigned *flags)
 {
     if (!flags) return CU_INVALID_VALUE;
@@ -290,6 +310,17 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     if (!out) return CU_INVALID_VALUE;
     *out = primary_of(s->device);
     return CU_OK;
+}
+
+int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)
+{
+    if (green) *green = NULL;
+    return pl_cuStreamGetCtx(stream, out);
+}
+
+int pl_cuStreamBeginCapture(void *stream)
+{
+    return pl_cudaStreamBeginCapture(stream, 0);
 }
 
 /* ---------------------------------------------------------------- modules */

@@ -73,6 +73,16 @@ int pl_cuGraphKernelNodeGetParams_v2(void *node, void *params)
     return error;
 }
 
+int pl_cuGraphKernelNodeGetParams(void *node, void *params)
+{
+    kernel_params *p = params;
+    driver_kernel latest;
+    if (!p) return CU_INVALID_VALUE;
+    const int error = pl_cuGraphKernelNodeGetParams_v2(node, &latest);
+    if (!error) *p = latest.same;
+    return error;
+}
+
 int pl_cuGraphAddMemcpyNode(void **out, void *graph, void *const *before, size_t nbefore,
                             const void *params, void *context)
 {
@@ -168,6 +178,11 @@ int pl_cuGraphAddNode_v2(void **out, void *graph, void *const *before, const voi
     /* The address of memory, the graphs of a condition. */
     if (p->kind == OP_ALLOC || p->kind == OP_CONDITION) *p = same;
     return error;
+}
+
+int pl_cuGraphAddNode(void **out, void *graph, void *const *before, size_t nbefore, void *params)
+{
+    return pl_cuGraphAddNode_v2(out, graph, before, NULL, nbefore, params);
 }
 
 int pl_cuGraphNodeSetParams(void *node, void *params)

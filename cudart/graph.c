@@ -503,6 +503,11 @@ int pl_cudaGraphRemoveDependencies(void *graph, void *const *from, void *const *
     return CU_OK;
 }
 
+int pl_cudaGraphRemoveDependencies_12(void *graph, void *const *from, void *const *to, size_t n)
+{
+    return pl_cudaGraphRemoveDependencies(graph, from, to, NULL, n);
+}
+
 int pl_cudaGraphDestroyNode(void *node)
 {
     cuda_node *x = node;
@@ -589,6 +594,11 @@ int pl_cudaGraphNodeGetDependencies(void *node, void **out, void *data, size_t *
     for (size_t k = 0; out && k < *n && k < x->nbefore; k++) out[k] = x->before[k];
     if (!out || x->nbefore < *n) *n = x->nbefore;
     return CU_OK;
+}
+
+int pl_cudaGraphNodeGetDependencies_12(void *node, void **out, size_t *n)
+{
+    return pl_cudaGraphNodeGetDependencies(node, out, NULL, n);
 }
 
 int pl_cudaGraphNodeFindInClone(void **out, void *node, void *clone)

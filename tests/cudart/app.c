@@ -549,6 +549,7 @@ static const struct {
     {"driver_copies", driver_copies},
     {"driver_contexts", driver_contexts},
     {"stream_values", stream_values},
+    {"first_forms", first_forms},
     {"advice", advice},
     {"stream_attributes", stream_attributes},
     {"lazily", lazily},

@@ -135,6 +135,7 @@ void batches(void);
 void driver_copies(void);
 void driver_contexts(void);
 void stream_values(void);
+void first_forms(void);
 void advice(void);
 void stream_attributes(void);
 void lazily(void);

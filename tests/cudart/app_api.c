@@ -344,6 +344,67 @@ void stream_values(void)
     EXPECT(cuGetProcAddress_v2("cuMemAlloc", &p, 13000, 99, &status), CU_INVALID_VALUE);
 }
 
+int cuDevicePrimaryCtxSetFlags(int device, unsigned flags);
+int cuGLGetDevices_v2(unsigned *count, int *devices, unsigned n, int list);
+int cuCtxGetDevice_v2(int *device, void *context);
+int cuCtxSynchronize_v2(void *context);
+int cuMemAdvise(const void *p, size_t bytes, int advice, int device);
+int cuStreamBeginCapture(void *stream);
+int cuStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id);
+int cuStreamGetCtx_v2(void *stream, void **context, void **green);
+int cuGraphCreate(void **out, unsigned flags);
+int cuGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t n);
+int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t n);
+int cuGraphRemoveDependencies(void *graph, void *const *from, void *const *to, size_t n);
+int cuGraphGetEdges(void *graph, void **from, void **to, size_t *n);
+int cuGraphNodeGetDependencies(void *node, void **out, size_t *n);
+int cuGraphNodeGetDependentNodes(void *node, void **out, size_t *n);
+int cuGraphExecUpdate(void *exec, void *graph, void **node, int *result);
+
+/* Names without a number, as programs find them that look them up themselves. */
+void first_forms(void)
+{
+    enum { YIELD = 2 };
+    int device = 7, status, result;
+    unsigned long long id;
+    void *c, *stream, *green = &c, *graph, *node[2], *exec, *p, *from[2], *to[2];
+    size_t n = 2;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuDevicePrimaryCtxSetFlags(0, YIELD), 0);
+    app_driver();
+    EXPECT(cuGLGetDevices_v2(NULL, NULL, 0, 1), 801);
+    EXPECT(cuCtxGetCurrent(&c), 0);
+    EXPECT(cuCtxGetDevice_v2(&device, c), 0);
+    EXPECT(cuCtxGetDevice_v2(&device, &n), CU_INVALID_CONTEXT);
+    EXPECT(cuCtxSynchronize_v2(c), 0);
+    EXPECT(cuCtxSynchronize_v2(&n), CU_INVALID_CONTEXT);
+    EXPECT(cudaMallocManaged(&p, 4096, 1), 0);
+    EXPECT(cuMemAdvise(p, 4096, 1, 0), 0);
+    EXPECT(cudaStreamCreate(&stream), 0);
+    EXPECT(cuStreamGetCtx_v2(stream, &p, &green), 0);
+    EXPECT(p == c && !green && device == 0, 1);
+    EXPECT(cuStreamBeginCapture(stream), 0);
+    EXPECT(cuStreamGetCaptureInfo(stream, &status, &id), 0);
+    EXPECT(status, 1);
+    EXPECT(cudaStreamEndCapture(stream, &graph), 0);
+    EXPECT(cuGraphCreate(&graph, 0), 0);
+    for (int k = 0; k < 2; k++) EXPECT(cuGraphAddEmptyNode(&node[k], graph, NULL, 0), 0);
+    EXPECT(cuGraphAddDependencies(graph, &node[0], &node[1], 1), 0);
+    EXPECT(cuGraphGetEdges(graph, from, to, &n), 0);
+    EXPECT(n == 1 && from[0] == node[0] && to[0] == node[1], 1);
+    EXPECT(cuGraphNodeGetDependencies(node[1], from, &n), 0);
+    EXPECT(n == 1 && from[0] == node[0], 1);
+    EXPECT(cuGraphNodeGetDependentNodes(node[0], to, &n), 0);
+    EXPECT(n == 1 && to[0] == node[1], 1);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cuGraphExecUpdate(exec, graph, &p, &result), 0);
+    EXPECT(cuGraphRemoveDependencies(graph, &node[0], &node[1], 1), 0);
+    EXPECT(cuGraphGetEdges(graph, NULL, NULL, &n), 0);
+    EXPECT(n == 0, 1);
+    EXPECT(cuGetProcAddress_v2("cuGraphGetEdges", &p, 12000, 0, &status), 0);
+    EXPECT(p == (void *)cuGraphGetEdges, 1);
+}
+
 int cudaMemAdvise(const void *p, size_t bytes, int advice, uint64_t location);
 int cudaMemPrefetchAsync(const void *p, size_t bytes, uint64_t location, unsigned flags,
                          void *stream);
