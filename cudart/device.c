@@ -326,16 +326,17 @@ int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)
     return CU_OK;
 }
 
+/* text: domain:bus:device.function, or without the domain or without the function. */
 int pl_cudaDeviceGetByPCIBusId(int *device, const char *text)
 {
-    unsigned part[3];
-    if (!device || !text || sscanf(text, "%x:%x:%x", &part[0], &part[1], &part[2]) < 2)
-        return CU_INVALID_VALUE;
-    for (*device = 0; *device < cuda.devices; ++*device) {
-        char bus[16];
-        snprintf(bus, sizeof bus, "%02x:00.0", (unsigned)number_of(33, *device));
-        if (strstr(text, bus)) return CU_OK;
+    unsigned domain = 0, bus, slot, function = 0;
+    if (!device || !text) return CU_INVALID_VALUE;
+    if (sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) < 3) {
+        domain = 0;
+        if (sscanf(text, "%x:%x.%x", &bus, &slot, &function) < 2) return CU_INVALID_VALUE;
     }
+    for (*device = 0; *device < cuda.devices; ++*device)
+        if (bus == (unsigned)number_of(33, *device) && !domain && !slot && !function) return CU_OK;
     return CU_INVALID_DEVICE;
 }
 

@@ -279,6 +279,15 @@ static void devices_asked(void)
     size_t bytes;
     EXPECT(cudaDeviceGetPCIBusId(bus, 5, 0), CU_INVALID_VALUE);
     EXPECT(cudaDeviceGetByPCIBusId(&device, "nonsense"), CU_INVALID_VALUE);
+    EXPECT(cudaDeviceGetPCIBusId(bus, sizeof bus, 0), 0);
+    unsigned number;
+    EXPECT(sscanf(bus, "%*x:%x", &number), 1);
+    EXPECT(cudaDeviceGetByPCIBusId(&device, bus), 0);
+    snprintf(bus, sizeof bus, "0:%x:0", number);
+    EXPECT(cudaDeviceGetByPCIBusId(&device, bus), 0);
+    snprintf(bus, sizeof bus, "%02x:00.0", number);
+    EXPECT(cudaDeviceGetByPCIBusId(&device, bus), 0);
+    EXPECT(cudaDeviceGetByPCIBusId(&device, "0:0:1.1"), 101);
     EXPECT(cudaSetDeviceFlags(3), CU_INVALID_VALUE); /* two ways of waiting */
     EXPECT(cudaDeviceSetLimit(5, 300), CU_INVALID_VALUE);
     EXPECT(cudaDeviceSetLimit(6, 0), 0);

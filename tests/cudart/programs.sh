@@ -31,7 +31,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md says what api.def says" ||
     echo "not ok 1 - doc/cuda-api.md is not what api.def says: make cuda-api-update"
 
-for t in vectors symbols memory batches driver_copies driver_contexts stream_values first_forms advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object grid_barrier capture_rules pool reset; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols memory batches driver_copies driver_contexts stream_values advice stream_attributes lazily refused graphs_refused virtual_memory ipc pool_ipc registered driver_array old_properties streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition graph_object grid_barrier capture_rules pool reset; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "a module that is kept: $t" 0 "good
@@ -41,6 +41,7 @@ runs "a module that is kept: damaged" 0 "good
 5, 1 kept" "" large
 runs "a module that is kept: whole again" 0 0 "" sh -c 'cmp -s damaged kept/*; echo $(($? == 0))'
 runs "vectors, timing mode" 5 good "" with "--mode timing" vectors
+runs "first forms of calls" 5 good "cuGLGetDevices_v2 is not supported: it shares memory with OpenGL" app first_forms
 runs "linking" 5 good "only PTX and fat binaries" app link
 n=$((n + 1))
 [ "$(grep -c 'is defined in two modules' err)" = 1 ] && echo "ok $n - a name that is defined twice is told once" || echo "not ok $n - a name that is defined twice is told once"
