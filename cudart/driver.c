@@ -507,6 +507,7 @@ int pl_cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, cuda_module *m, co
     if (pl_module_symbol(cuda_loaded(m), name, &at, &size) != PL_OK) return DRIVER_NOT_FOUND;
     if (address) *address = at;
     if (bytes) *bytes = size;
+    pl_module_open_constants(cuda_loaded(m));
     return CU_OK;
 }
 

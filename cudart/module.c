@@ -340,10 +340,17 @@ static const void *shadow_of(const void *address)
     return NULL;
 }
 
+/* The module that has a variable. *host becomes the address by which that was registered. */
+static cuda_module *module_of(const void **host)
+{
+    cuda_module *m = *host ? cuda_table_get(&cuda.variables, *host) : NULL;
+    if (!m && *host && (*host = shadow_of(*host))) m = cuda_table_get(&cuda.variables, *host);
+    return m;
+}
+
 int cuda_variable_of(const void *host, uint64_t *address, uint64_t *bytes)
 {
-    cuda_module *m = host ? cuda_table_get(&cuda.variables, host) : NULL;
-    if (!m && host && (host = shadow_of(host))) m = cuda_table_get(&cuda.variables, host);
+    cuda_module *m = module_of(&host);
     if (!m) return CU_INVALID_SYMBOL;
     const int error = cuda_module_load(m);
     if (error) return error;
@@ -362,8 +369,10 @@ int pl_cudaGetSymbolAddress(void **address, const void *symbol)
     uint64_t a, n;
     if (!address) return CU_INVALID_VALUE;
     const int error = cuda_variable_of(symbol, &a, &n);
-    if (!error) *address = (void *)(uintptr_t)a;
-    return error;
+    if (error) return error;
+    *address = (void *)(uintptr_t)a;
+    pl_module_open_constants(cuda_loaded(module_of(&symbol)));
+    return CU_OK;
 }
 
 int pl_cudaGetSymbolSize(size_t *size, const void *symbol)

@@ -277,6 +277,11 @@ pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address
     return PL_INVALID;
 }
 
+void pl_module_open_constants(pl_module *m)
+{
+    pl_memory_writable(&m->gpu->memory, m->program->bank.address);
+}
+
 /* ---------------------------------------------------------------- listing */
 
 size_t pl_module_source_count(const pl_module *m)

@@ -224,6 +224,23 @@ static int store_at(void *p, unsigned value)
     return cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, NULL);
 }
 
+/* A kernel writes constants by the address that the host has asked for. */
+static void constants_written(void)
+{
+    const float factor[4] = {1.5f, 2.5f, 3.5f, 4.5f};
+    const unsigned two = 0x40000000;
+    float out[32];
+    void *d, *at;
+    EXPECT(cudaMalloc(&d, sizeof out), 0);
+    EXPECT(cudaMemcpyToSymbol(shadow_factor, factor, sizeof factor, 0, COPY_H2D), 0);
+    EXPECT(cudaGetSymbolAddress(&at, shadow_factor), 0);
+    EXPECT(store_at((char *)at + 8, two), 0);
+    void *args[] = {&d};
+    EXPECT(cudaLaunchKernel(stub_count, shape(2), shape(32), args, 0, NULL), 0);
+    EXPECT(cudaMemcpy(out, d, sizeof out, COPY_D2H), 0);
+    for (int k = 0; k < 32; k++) EXPECT(out[k] * 2, 2 * ((k & 3) == 2 ? 2 : factor[k & 3]));
+}
+
 static void memory(void)
 {
     unsigned *pinned, *managed, rows[3][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}},
@@ -505,6 +522,7 @@ static const struct {
 } test[] = {
     {"vectors", vectors},
     {"symbols", symbols},
+    {"constants_written", constants_written},
     {"memory", memory},
     {"errors", errors},
     {"behind", behind},

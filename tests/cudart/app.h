@@ -29,6 +29,7 @@ int cudaFree(void *p);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
 int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
+int cudaGetSymbolAddress(void **address, const void *symbol);
 int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind);
 int cudaMemset(void *p, int value, size_t bytes);
 int cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);

@@ -166,6 +166,12 @@ void pl_memory_constant(pl_memory *m, uint64_t address)
     if (a) a->constant = true;
 }
 
+void pl_memory_writable(pl_memory *m, uint64_t address)
+{
+    pl_alloc *a = of(m, address);
+    if (a) a->writable = true;
+}
+
 void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element)
 {
     pl_alloc *a = of(m, address);

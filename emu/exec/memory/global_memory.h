@@ -52,6 +52,7 @@ typedef struct pl_alloc {
     const char *type;     /* of its elements, for messages ("f32"), or NULL; not owned */
     uint32_t element;     /* bytes of an element, 0 without a type */
     bool constant;        /* a constant bank */
+    bool writable;        /* a constant bank that kernels may write by its address */
     bool written;         /* by the host, so that the system has given its pages */
     bool foreign;         /* `bytes` are not owned */
     bool unwritten;       /* its contents are undefined until they are written */
@@ -99,6 +100,8 @@ uint64_t pl_memory_alloc_gap(pl_memory *m, uint64_t size, uint64_t gap, const ch
 pl_status pl_memory_release(pl_memory *m, uint64_t address);
 /* Says that an allocation holds constants. */
 void pl_memory_constant(pl_memory *m, uint64_t address);
+/* Lets kernels write an allocation that holds constants. */
+void pl_memory_writable(pl_memory *m, uint64_t address);
 /* Says of what type the elements of an allocation are. */
 void pl_memory_type(pl_memory *m, uint64_t address, const char *type, uint32_t element);
 /* Says that the host has written an allocation as a whole. */
