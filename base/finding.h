@@ -186,8 +186,8 @@ typedef enum pl_check_tool {
       "warps; or "                                                                                 \
       "use __syncthreads(), which counts by itself.")                                              \
     X(SYNC_DIVERGENT, SYNC, "divergent", WARNING,                                                  \
-      "Threads of a block meet at different __syncthreads() of the program. Hardware counts "      \
-      "arrivals "                                                                                  \
+      "Threads of a block meet at different __syncthreads() of the program, or some lanes of a "   \
+      "warp come to one and the others go past it. Hardware counts arrivals "                      \
       "and lets them go; CUDA C++ allows a barrier in conditional code only if all threads of "    \
       "the "                                                                                       \
       "block take the same way.\n\n"                                                               \

@@ -72,6 +72,7 @@ pl_check *pl_check_open(unsigned tools, pl_undefined *undefined)
                           .multiplies = pl_check_product,
                           .texel = pl_check_texel,
                           .skips = pl_init_skips,
+                          .goes_past = pl_sync_goes_past,
                           .leaves_out = pl_sync_leaves_out,
                           .faults = pl_mem_fault};
     pl_order_hooks(&k->hooks);

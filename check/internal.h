@@ -252,6 +252,8 @@ void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a);
 void pl_sync_mbarrier(pl_warp *w, const pl_insn *i, unsigned lane, sync_place *s);
 /* The lane that lane l reads in a shuffle; itself when that is out of its segment. */
 unsigned pl_shuffle_source(const pl_insn *i, unsigned l, uint32_t b, uint32_t c);
+void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
+                       pl_lanes waiting);
 bool pl_sync_leaves_out(const pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);
 pl_exec_fn *pl_sync_wrapper(const pl_insn *i);
 

@@ -6,11 +6,68 @@
 #include "check/internal.h"
 #include "emu/exec/memory/address.h"
 
+/* Does the code at pc only end the thread? */
+static bool ends_at(const pl_program *p, uint32_t pc)
+{
+    for (uint32_t steps = 0; pc < p->code.n && steps < 8; steps++) {
+        const pl_insn *i = &p->code.at[pc];
+        const int m = pl_forms[i->form].mnem;
+        if (m == M_ret || m == M_exit) return true;
+        if (m == M_bra && i->guard == PL_PT)
+            pc = i->target;
+        else if (m == M__bsync)
+            pc++;
+        else
+            return false;
+    }
+    return false;
+}
+
+/* Do lanes for which the guard at pc is false do anything behind it, other than end? */
+static bool works_behind(const pl_program *p, uint32_t pc)
+{
+    const pl_insn *barrier = &p->code.at[pc];
+    for (const pl_insn *i = barrier + 1; i < p->code.at + p->code.n; i++) {
+        const pl_form *f = &pl_forms[i->form];
+        if (i->guard == barrier->guard && !((i->flags ^ barrier->flags) & PL_IF_GUARD_NEG))
+            continue;
+        if (f->mnem == M_ret || f->mnem == M_exit) return false;
+        if ((i->flags & (PL_IF_MEM | PL_IF_CONTROL)) || (f->effects & PL_EF_BRANCH)) return true;
+    }
+    return false;
+}
+
+static void goes_past(pl_check *k, pl_warp *w, unsigned lane)
+{
+    pl_check_finding *f = pl_finding_at(k, w, PL_FK_SYNC_DIVERGENT, lane,
+                                        "comes to a __syncthreads() that other threads of its warp "
+                                        "go past");
+    if (f) f->space = PL_SP_SHARED;
+}
+
+void pl_sync_goes_past(const pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
+                       pl_lanes waiting)
+{
+    pl_check *k = (pl_check *)(uintptr_t)h;
+    const uint32_t pc = w->pc;
+    const unsigned half = w->half;
+    if (!(k->tools & PL_CHECK_SYNC) || ends_at(k->program, joins)) return;
+    const unsigned lane = (unsigned)__builtin_ctzll(waiting);
+    pl_warp_half(w, lane / PL_LANES);
+    w->pc = barrier;
+    goes_past(k, w, lane % PL_LANES);
+    w->pc = pc;
+    pl_warp_half(w, half);
+}
+
 /* Threads of a block that meet at __syncthreads() of different lines. */
 void pl_sync_arrives(pl_check *k, pl_warp *w, const pl_arrival *a)
 {
     check_barrier *b = &block_of(w->cta)->barrier[a->id];
     const uint32_t line = w->code[w->pc].line + 1;
+    const uint32_t off = pl_of_half(w, w->active & ~w->all);
+    if (off && pl_bar_is_aligned(&w->code[w->pc]) && works_behind(k->program, w->pc))
+        goes_past(k, w, (unsigned)__builtin_ctz(pl_of_half(w, w->all) | 1u << 31));
     if (!b->line) b->line = line;
     if (a->id || a->threads || !a->wait || a->reduces || line == b->line) return;
     const uint32_t lanes = pl_of_half(w, a->lanes);

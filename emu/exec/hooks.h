@@ -35,6 +35,10 @@ typedef struct pl_hooks {
                   unsigned bytes);
     /* The guard of an instruction is false for all lanes of the split. */
     void (*skips)(const struct pl_hooks *h, pl_warp *w, const pl_insn *i);
+    /* Lanes that stand at `joins`, where they would have met others of their warp again, go on
+     * without `waiting`, which stand at the aligned barrier `barrier`. */
+    void (*goes_past)(const struct pl_hooks *h, pl_warp *w, uint32_t joins, uint32_t barrier,
+                      pl_lanes waiting);
     /* Lanes execute a _sync instruction whose mask leaves them out. True: the checker has taken
      * note, and it is reported nowhere else. */
     bool (*leaves_out)(const struct pl_hooks *h, pl_warp *w, uint32_t lanes, uint32_t mask);

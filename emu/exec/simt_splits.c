@@ -139,6 +139,18 @@ static void leave_frames(pl_warp *w, uint16_t to)
     settle_frames(w);
 }
 
+/* Split s goes on from its reconvergence point without those that wait at an aligned barrier. */
+static void tell_checker(pl_warp *w, const pl_simt_split *s)
+{
+    const pl_hooks *h = w->grid->hooks;
+    if (!h || !h->goes_past) return;
+    for (unsigned k = 0; k < w->nsplits; k++) {
+        const pl_simt_split *a = &w->split[k];
+        const pl_lanes waiting = a->mask & w->conv[s->frame].members;
+        if (a->wait == PL_SPLIT_ALIGNED && waiting) h->goes_past(h, w, s->pc, a->pc, waiting);
+    }
+}
+
 /* Releases splits that wait at reconvergence points. */
 bool pl_split_release_waiting(pl_warp *w)
 {
@@ -146,6 +158,7 @@ bool pl_split_release_waiting(pl_warp *w)
     for (unsigned k = 0; k < w->nsplits; k++) {
         pl_simt_split *s = &w->split[k];
         if (s->wait != PL_SPLIT_CONVERGE) continue;
+        tell_checker(w, s);
         withdraw(w, s, s->mask, w->conv[s->frame].parent);
         s->wait = PL_SPLIT_READY;
         any = true;

@@ -119,3 +119,22 @@ extern "C" __global__ void nobody_writes_ok(volatile int *flag)
     if (threadIdx.x == 32) *flag = 1;
     while (*flag == 0) {}
 }
+
+// The threads of the last half warp go past the barrier. That of an early return is no mistake (`early`).
+extern "C" __global__ void skipped(int *out)
+{
+    int t = threadIdx.x;
+    if (t < 48) {
+        __syncthreads();
+        out[t] = 1;
+    }
+    out[t + 64] = 2;
+}
+
+extern "C" __global__ void skipped_ok(int *out)
+{
+    int t = threadIdx.x;
+    __syncthreads();
+    if (t < 48) out[t] = 1;
+    out[t + 64] = 2;
+}
