@@ -160,8 +160,8 @@ static void suspected(pl_visit *v, const pl_context *x, pl_finding_kind kind, pl
                      .count = 1,
                      .in_step = x->block == v->self.block && x->unit == v->self.unit &&
                                 x->pc == v->self.pc && x->stamp == v->self.stamp,
-                     .at = *p,
-                     .before = value_at(p->bytes, bytes)};
+                     .at = *p};
+    memcpy(v->suspect[v->n - 1].before, p->bytes, bytes < 32 ? bytes : 32);
 }
 
 /* What loads and stores wrote and what another proxy sees are ordered by a proxy fence, besides. */
@@ -339,30 +339,39 @@ const char *pl_race_verb(const pl_context *x, const pl_insn *i)
     return "atomically changes";
 }
 
-/* The register that a lane of a plain store writes, as the bytes in memory. */
+/* The registers that a lane of a plain store writes, as the bytes in memory. */
 static bool stored(const pl_visit *v, const pl_insn *i, unsigned lane, unsigned bytes,
-                   uint64_t *value)
+                   uint64_t value[4])
 {
-    if (pl_forms[i->form].mnem != M_st || i->sel[PL_M_COUNT] != 1 || bytes > 8 ||
+    const unsigned count = i->sel[PL_M_COUNT], each = count ? bytes / count : 0;
+    if (pl_forms[i->form].mnem != M_st || !each || each > 8 || bytes > 32 ||
         i->op[1] == PL_NO_OPERAND)
         return false;
-    *value = i->sel[PL_M_FLAGS] & PL_MF_WIDE || bytes == 8 ? pl_row64(v->w, i->op[1])[lane]
-                                                           : pl_row32(v->w, i->op[1])[lane];
-    if (bytes < 8) *value &= (1ull << 8 * bytes) - 1;
+    memset(value, 0, 4 * sizeof *value);
+    for (unsigned n = 0; n < count; n++) {
+        const uint32_t row = count == 1 ? i->op[1] : pl_more(v->w, i, i->op[1] + n);
+        if (row == PL_NO_OPERAND) return false;
+        const uint64_t one = i->sel[PL_M_FLAGS] & PL_MF_WIDE || each == 8
+                                 ? pl_row64(v->w, row)[lane]
+                                 : pl_row32(v->w, row)[lane];
+        memcpy((uint8_t *)value + n * each, &one, each);
+    }
     return true;
 }
 
 static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
 {
-    uint64_t now = value_at(s->at.bytes, s->bytes), theirs = s->before;
+    uint64_t now[4] = {value_at(s->at.bytes, s->bytes)}, theirs[4];
+    memcpy(theirs, s->before, sizeof theirs);
     pl_finding_kind kind = s->kind;
-    if (kind == PL_FK_RACE_VOLATILE && ((v->self.flags & PL_ACCESS_WRITES && now == theirs) ||
+    if (kind == PL_FK_RACE_VOLATILE && ((v->self.flags & PL_ACCESS_WRITES && *now == *theirs) ||
                                         ((s->other.flags ^ v->self.flags) & PL_ACCESS_VOLATILE &&
                                          pl_order_releases(v->k, &s->at))))
         return; /* nobody can tell; or that is how a lock is given back */
-    const bool plain = stored(v, i, s->lane, s->bytes, &now);
-    if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, &theirs);
-    if (kind == PL_FK_RACE_WAW && plain && now == theirs) kind = PL_FK_RACE_SAME_VALUE;
+    const bool plain = stored(v, i, s->lane, s->bytes, now);
+    if (s->in_step && plain) stored(v, i, pl_touch_lane(s->touch), s->bytes, theirs);
+    if (kind == PL_FK_RACE_WAW && plain && memcmp(now, theirs, sizeof now) == 0)
+        kind = PL_FK_RACE_SAME_VALUE;
     bool fresh;
     pl_check_finding *f = pl_finding_of(v->k, kind, v->self.pc, s->other.pc, &fresh);
     if (!f) {
@@ -390,9 +399,9 @@ static void report(pl_visit *v, const pl_insn *i, const pl_suspect *s)
                        pl_touch_lane(s->touch));
     f->by.valued = s->bytes <= 8 && v->self.flags & PL_ACCESS_WRITES &&
                    !(v->self.flags & PL_ACCESS_SURFACE); /* which has not happened yet */
-    f->by.value = now;
+    f->by.value = *now;
     f->other.valued = s->bytes <= 8 && s->other.flags & PL_ACCESS_WRITES;
-    f->other.value = theirs;
+    f->other.value = *theirs;
     if (!(v->self.flags & PL_ACCESS_WRITES)) f->other.value = value_at(s->at.bytes, s->bytes);
     pl_finding_where(v->w, f);
 }

@@ -15,7 +15,7 @@ typedef struct pl_suspect {
     unsigned lane, bytes, count; /* count: cases that are alike */
     bool in_step;                /* both are lanes of this very instruction */
     place at;
-    uint64_t before;
+    uint64_t before[4]; /* what was there, of up to 32 bytes */
 } pl_suspect;
 
 /* One instruction of one group while its accesses are entered. */

@@ -759,3 +759,19 @@ extern "C" __global__ void product_bare_ok(float *out)
     bare(d, a, b);
     for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
 }
+
+// All threads write one vector: the same one, or vectors that differ in their last element only.
+extern "C" __global__ void same_vector(int4 *out)
+{
+    out[0] = make_int4(1, 2, 3, 4);
+}
+
+extern "C" __global__ void other_vector(int4 *out)
+{
+    out[0] = make_int4(1, 2, 3, threadIdx.x);
+}
+
+extern "C" __global__ void same_vector_ok(int4 *out)
+{
+    if (threadIdx.x == 0) out[0] = make_int4(1, 2, 3, 4);
+}
