@@ -798,10 +798,9 @@ static bool hold(pl_price *p, int pipe, double cycles, uint32_t n)
     return true;
 }
 
-/* "alu*9 imad*4 xu*3 @130": hardware instructions with their counts; "tensor:6" holds a unit for so
- * many cycles without an instruction;
- * "@130" is the latency of the whole, else the latencies are added up; "-" is nothing. NULL, or
- * what is wrong. */
+/* "alu*9 imad*4 xu*3 @130": hardware instructions with their counts. "tensor:6" holds a unit for so
+ * many cycles without an instruction. "@130" is the latency of the whole; without it, the latencies
+ * are added up. "-" is nothing. NULL, or what is wrong. */
 static const char *read_price(const pl_machine *m, const char *s, pl_price *p)
 {
     uint32_t sum = 0, plain = 0, others = 0;

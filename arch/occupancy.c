@@ -1,10 +1,10 @@
 /* occupancy.c - how many blocks an SM can hold.
  *
- * Limits: warps and block slots of the SM; registers, given to warps in units and held by the
- * sub-core on which a warp runs; shared memory, given to blocks in units with the system's share
- * added; barriers. Source: CUDA C Programming Guide, "Hardware Multithreading" and the technical
- * specifications by compute capability; agrees with launch__occupancy_limit_* recorded on an H200.
- */
+ * Limits: warps and block slots of the SM, registers, shared memory and barriers. Registers are
+ * given to warps in units and held by the sub-core on which a warp runs. Shared memory is given to
+ * blocks in units, with the system's share added. Source: CUDA C Programming Guide, "Hardware
+ * Multithreading" and the technical specifications by compute capability; agrees with
+ * launch__occupancy_limit_* recorded on an H200. */
 #include "arch/machine.h"
 
 static uint64_t round_up(uint64_t n, uint64_t unit)
@@ -18,11 +18,11 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /* The setting of an SM for such blocks: the smallest that holds those that are resident at once.
- * The driver likes some room: it takes a setting for carveout_room times as many (a single one has
- * none), as far as they leave a slot of the SM for each warp of another one, and have barriers, and
- * up to carveout_half of the storage. Without shared memory of their own it is for twice as many
- * again, as if registers did not matter, up to carveout_idle. (launch__shared_mem_config_size of
- * 585 launches, and of 1,114 with other sizes, registers and barriers: H200, driver 580.159.04,
+ * The driver likes some room: it takes a setting for carveout_room times as many blocks (a single
+ * one has none). These must leave a slot of the SM for each warp of another one, have barriers, and
+ * take up to carveout_half of the storage. Without shared memory of their own it is for twice as
+ * many again, as if registers did not matter, up to carveout_idle. (launch__shared_mem_config_size
+ * of 585 launches, and of 1,114 with other sizes, registers and barriers: H200, driver 580.159.04,
  * 2026-11.) */
 static uint64_t carveout(const pl_machine *m, const pl_occupancy *o, uint64_t own)
 {

@@ -6,8 +6,8 @@
  * block has room for one, save a fault for each 4 KiB: a tenth to a fifth of the time that checking
  * takes. Smaller blocks come with their pages at once, which takes less than as many faults: three
  * hundredths of the time that assembling takes. In builds with the address sanitizer only what was
- * handed out can be touched: the rest of a block is closed, as are the bytes behind each
- * allocation, what a reset took back and the old copy of a vector that grew. */
+ * handed out can be touched. Closed are the rest of a block, the bytes behind each allocation, what
+ * a reset took back and the old copy of a vector that grew. */
 #ifdef __linux__
 #define _GNU_SOURCE /* mremap */
 #endif

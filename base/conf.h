@@ -10,8 +10,8 @@
  *
  * One key to a line; '#' starts a comment line. The word after ';' is the kind of the value:
  * documented, measured, inferred and fitted must say from where; guessed and chosen need not.
- * Reading happens in three steps: pl_conf_read takes the file apart, pl_conf_bind checks the keys
- * of one section against a table and stores them in the caller's struct, and pl_conf_report_unknown
+ * Reading happens in three steps. pl_conf_read takes the file apart. pl_conf_bind checks the keys
+ * of one section against a table and stores them in the caller's struct. pl_conf_report_unknown
  * complains about every line that no table asked for. All problems are diagnostics with a line
  * number (E05xx), and several are reported in one go. */
 #ifndef PL_BASE_CONF_H

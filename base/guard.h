@@ -1,6 +1,6 @@
 /* guard.h - where a thread goes on when an arena finds no memory.
  *
- * A function with PL_GUARD is a guard of all that it calls in its thread: an arena of which memory
+ * A function with PL_GUARD is a guard of all that it calls in its thread. An arena of which memory
  * is asked in vain jumps back into it, and the statement of the guard runs, which returns. So what
  * uses arenas between guard and request needs no test. Rules:
  *

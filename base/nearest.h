@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /* Single-letter insertions, deletions, replacements and swaps of neighbours that turn a (n bytes)
- * into b (m bytes); limit + 1 as soon as it must be more than limit, and for words of 64 bytes or
- * more. */
+ * into b (m bytes). The result is limit + 1 as soon as it must be more than limit, and for words of
+ * 64 bytes or more. */
 unsigned pl_edit_distance(const char *a, size_t n, const char *b, size_t m, unsigned limit);
 /* How many changes a word of n letters may take and still be recognised. */
 unsigned pl_edit_reach(size_t n);

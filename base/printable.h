@@ -12,8 +12,8 @@
 /* Bytes of the UTF-8 character at s, which has n bytes; 0 when it is none. */
 size_t pl_utf8_length(const char *s, size_t n);
 /* The character at s, where n > 0 bytes are left: returns its length in bytes. *as is 0 when it may
- * be printed as it is, else the character to print in its place: ' ' for white space, '?' for other
- * control characters and for bytes that are no UTF-8. */
+ * be printed as it is, else the character to print in its place. That is ' ' for white space, '?'
+ * for other control characters and for bytes that are no UTF-8. */
 size_t pl_printable(const char *s, size_t n, char *as);
 
 #endif

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Looks, each some 40 ns, before a thread goes to sleep: longer than sleeping and waking take (30
- * to 80 us), for threads that take turns in short jobs; fewer where others may need the processor.
- */
+/* Looks, each some 40 ns, before a thread goes to sleep. For threads that take turns in short jobs
+ * they take longer than sleeping and waking (30 to 80 us). There are fewer where others may need
+ * the processor. */
 enum { SPINS = 4000, SPINS_SHARED = 100 };
 
 /* Jobs that a worker leaves where they have stopped before it waits for their turn: with each the

@@ -8,8 +8,8 @@
  * the caches of one core. A worker without jobs of its own takes those that others would come to
  * last. A job may need that all jobs before it are done; it either waits for that (pl_team_turn) or
  * stops, and somebody goes on with it when its turn has come. Nobody waits for a thread that has
- * not begun: who waits does the first job that is not done himself, if nobody is at it, and that
- * one never waits, so that nothing can lock up. */
+ * not begun. Who waits does the first job that is not done himself, if nobody is at it. That job
+ * never waits, so that nothing can lock up. */
 #ifndef PL_BASE_TEAM_H
 #define PL_BASE_TEAM_H
 

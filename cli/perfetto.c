@@ -1,8 +1,8 @@
 /* perfetto.c - writes a trace as events of the Trace Event Format.
  *
  * The format is described in "Trace Event Format" (Google, 2016): X events have a beginning and a
- * length, b and e events are the ends of something that goes on beside the thread (here barriers
- * and copies), C events are values of counters, M events names. */
+ * length. b and e events are the ends of something that goes on beside the thread (here barriers
+ * and copies). C events are values of counters, M events names. */
 #include "cli/perfetto.h"
 #include "cli/query_out.h"
 #include "cli/stop.h"

@@ -110,8 +110,8 @@ const char *pl_nearest(const char *word, const char *const *words, size_t n);
 int pl_print_real(double v, char *buf, size_t size);
 /* For text from a file on its way to a terminal. The character at s, where n > 0 bytes are left:
  * returns its length in bytes. *as is 0 when it may be printed as it is, else the character to
- * print in its place: ' ' for white space, '?' for other control characters and for bytes that are
- * no UTF-8. */
+ * print in its place. That is ' ' for white space, '?' for other control characters and for bytes
+ * that are no UTF-8. */
 size_t pl_printable(const char *s, size_t n, char *as);
 
 /* ---- files for the user ---- */
@@ -729,8 +729,8 @@ pl_status pl_trace_report(pl_gpu *gpu, const char *trace, const char *out,
                           const pl_report_options *o);
 
 /* The launch of trace b that corresponds to a launch of trace a: the same entry and the same place
- * among its launches, or, when b never launches that entry, the same place among all; 0: none; -1:
- * SQLite failed, on one of the connections. */
+ * among its launches. When b never launches that entry, the same place among all launches counts.
+ * 0: there is none. -1: SQLite failed, on one of the connections. */
 int64_t pl_trace_partner(struct sqlite3 *a, int64_t launch, struct sqlite3 *b);
 /* What one PTX line cost in a launch. line 0: the launch has no such line. */
 typedef struct pl_line_cost {

@@ -1,11 +1,11 @@
 /* axioms.c - the outcomes that the axioms of the PTX memory model allow a litmus test.
  *
  * PTX ISA 9.0, chapter "Memory Consistency Model"; in relations: Lustig, Sahasrabuddhe, Giroux, "A
- * Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS 2019. An execution is a
- * choice of the write that every read returns (reads-from), of the order of morally strong fence.sc
- * (Fence-SC order), and of the order of morally strong writes to a location (coherence order, which
- * is partial: writes that race with each other stay unordered). All choices are tried; what
- * survives the axioms gives the outcomes. */
+ * Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS 2019. An execution chooses
+ * three things: the write that every read returns (reads-from), the order of morally strong
+ * fence.sc (Fence-SC order), and the order of morally strong writes to a location (coherence
+ * order). Coherence order is partial: writes that race with each other stay unordered. All choices
+ * are tried; what survives the axioms gives the outcomes. */
 #include "litmus/litmus.h"
 
 #include <string.h>

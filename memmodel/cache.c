@@ -112,9 +112,9 @@ void pl_cache_keep_last(pl_cache *c, double part)
     c->evict_last_quota = (uint32_t)(part * 16 * c->ways + 0.5);
 }
 
-/* Changed lines that are to go first are not the first to go while they fill less than half a set:
- * they must be written back before (policy.tsv: 12 MiB of st.cs are there after 24 MiB of loads).
- */
+/* Changed lines that are to go first are not the first to go while they fill less than half a set.
+ * They must be written back before (policy.tsv: 12 MiB of st.cs are there after 24 MiB of
+ * loads). */
 static int rank_of(const pl_cache *c, const pl_cache_line *line, uint32_t changed)
 {
     if (!line->tag) return PL_RANK_FIRST;

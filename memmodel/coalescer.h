@@ -45,8 +45,8 @@ uint32_t pl_tag_turns(const pl_lines *lines, uint32_t line, uint32_t tags, uint3
 /* As pl_coalesce, and also counts lanes with equal addresses (atomics). */
 void pl_coalesce_atomic(pl_lines *out, uint32_t mask, const uint64_t *address, uint32_t size,
                         uint32_t line, uint32_t sector);
-/* Passes through `banks` banks of `width` bytes, of which a pass opens `rows` neighbouring rows
- * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones come together);
+/* Passes through `banks` banks of `width` bytes, of which a pass opens `rows` neighbouring rows.
+ * (Kepler with 4-byte banks: two, so that words n and n + 32 of 64 aligned ones come together.)
  * `extra` gets those beyond what conflict-free addresses would need. Wide accesses go by groups of
  * lanes whose data fill a row of the banks: half a warp for 8 bytes, a quarter for 16. Loads whose
  * lanes n and n ^ 1, or n and n ^ 2, agree all over the warp go by groups of twice as many

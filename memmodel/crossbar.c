@@ -25,7 +25,7 @@ static uint32_t distance_of(const pl_memsys *m, uint32_t group, uint32_t slice)
     return there * 2 * m->c->spread / n;
 }
 
-/* What is asked of every request is worked out once. A node reads through one half: groups get
+/* What is asked of every request is worked out once. A node reads through one half. Groups get
  * blocks one after the other, and those of small grids lie in both halves
  * (lts__t_sectors_op_red.sum of bloom_filter and sssp_relax, 36 and 32 blocks: half of the
  * reductions cross). */
@@ -53,9 +53,9 @@ void pl_crossbar_place_nodes(pl_memsys *m, pl_arena *a)
 /* --- merging of reads ---
  *
  * Between the SMs of a GPC and the L2 stands a coalescer. A read of sectors that another SM of the
- * set has already requested, and not got yet, does not go to the L2; the reply goes to both, and to
- * four at most (join.tsv: 132 SMs that read the same lines at the same time make 34.7 reads of
- * each: four in six GPCs of 16 SMs, five in two of 18). A read of other sectors of the line ends
+ * set has already requested, and not got yet, does not go to the L2. The reply goes to both, and to
+ * four at most. (join.tsv: 132 SMs that read the same lines at the same time make 34.7 reads of
+ * each: four in six GPCs of 16 SMs, five in two of 18.) A read of other sectors of the line ends
  * that: no later read joins the first one (stencil2d, whose reads overlap: none is merged). */
 
 static uint32_t read_hash(const pl_memsys *m, const pl_mem_req *r)

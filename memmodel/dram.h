@@ -14,7 +14,7 @@
 #include "memmodel/port.h"
 
 /* How addresses are distributed over channels, and over their slices of the L2: by a hash, or in
- * turn, so that strides of their number times 256 bytes use one channel only ("partition camping",
+ * turn. In turn, strides of their number times 256 bytes use one channel only ("partition camping",
  * up to Kepler). */
 enum { PL_MAP_HASHED, PL_MAP_TURNS };
 

@@ -112,8 +112,8 @@ static void count_request(pl_memsys *m, const pl_l2_txn *x, uint32_t sectors)
 }
 
 /* An access finds a line, or has got a place for one. A copy in the half that does not own it does
- * not persist; what was to go last is not made to go first (policy.tsv.xz: ld.hint.last,
- * ld.hint.first), and an ordinary access to what was to go first makes it ordinary. */
+ * not persist. What was to go last is not made to go first (policy.tsv.xz: ld.hint.last,
+ * ld.hint.first). An ordinary access to what was to go first makes it ordinary. */
 static void touch_line(pl_cache *l2, uint32_t k, pl_mem_rank rank, bool owned)
 {
     const pl_mem_rank old = (pl_mem_rank)l2->line[k].rank;

@@ -3,13 +3,13 @@
  *     SM --outbox--> [request port of the SM] --> slice port --> L2 slice --> DRAM channel
  *     SM <--heap---- [reply port of the SM] <------ slice <------ fill <----------'
  *
- * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes; then
+ * Time advances in windows: the SMs run up to some cycle and leave their requests in outboxes. Then
  * pl_memsys_run plays all events up to a cycle that no further request can precede, in the order of
- * their cycles, and puts replies where the SMs find them. The crossbar takes `xbar_latency` cycles
- * each way, so a window may be that long, and the events up to the end of one window make replies
- * for the next one at the earliest: events may be played (pl_memsys_run_events) while the nodes
- * run, by another thread. Events of one cycle are played in the order of requesters, so the result
- * does not depend on the order in which SMs ran, nor on how many threads ran them. */
+ * their cycles. It puts replies where the SMs find them. The crossbar takes `xbar_latency` cycles
+ * each way, so a window may be that long. The events up to the end of one window make replies for
+ * the next one at the earliest. So events may be played (pl_memsys_run_events) while the nodes run,
+ * by another thread. Events of one cycle are played in the order of requesters, so the result does
+ * not depend on the order in which SMs ran, nor on how many threads ran them. */
 #ifndef PL_MEMMODEL_MEMSYS_H
 #define PL_MEMMODEL_MEMSYS_H
 

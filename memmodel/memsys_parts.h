@@ -132,10 +132,10 @@ static inline uint32_t pl_owner_of(const pl_memsys *m, uint64_t line)
     return (uint32_t)(scatter(pl_divide(line, &m->by_owner)) >> 20) % m->c->partitions;
 }
 
-/* The slice of a half that serves a line. A kilobyte lies in two slices, 256 bytes in each in turn
- * (l2_slicemap.bin: lines 0, 1, 4 and 5 of eight are equally far from every SM, and so are the
- * others), and as many neighbouring kilobytes as there are pairs in all of them: a footprint fills
- * the cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
+/* The slice of a half that serves a line. A kilobyte lies in two slices, 256 bytes in each in turn,
+ * and as many neighbouring kilobytes as there are pairs in all of them. (l2_slicemap.bin: lines 0,
+ * 1, 4 and 5 of eight are equally far from every SM, and so are the others.) A footprint fills the
+ * cache evenly (mem_latency.csv: no miss at 28 MB of 30). */
 static inline uint32_t pl_slice_of(const pl_memsys *m, uint64_t line, uint32_t partition)
 {
     if (m->c->dram.map == PL_MAP_TURNS) { /* which of a channel's slices is not published: a hash */

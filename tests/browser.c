@@ -1,5 +1,5 @@
-/* browser.c - opens reports in headless Chromium and uses them as a reader would: every panel
- * shows its numbers, clicks and keys do what they say, nothing complains on the console, pictures
+/* browser.c - opens reports in headless Chromium and uses them as a reader would. Every panel shows
+ * its numbers, clicks and keys do what they say, and nothing complains on the console. Pictures
  * have content in light and in dark, and a trace of a million instructions is there within two
  * seconds.
  *
@@ -630,9 +630,9 @@ static const char *make_small_report(void)
     return good ? html : NULL;
 }
 
-/* Markup in the data of a report is shown as text, whichever column has it: of each query the text
- * columns that the page compares with words one by one, then all others, then all columns of
- * numbers. Should some get through, the page's security policy keeps it from running. */
+/* Markup in the data of a report is shown as text, whichever column has it. Of each query these are
+ * the text columns that the page compares with words one by one, then all others, then all columns
+ * of numbers. Should some get through, the page's security policy keeps it from running. */
 static void check_markup(browser *b)
 {
     static const char code[] =

@@ -1,6 +1,6 @@
 /* checkers.c - what the checkers find in the kernels of tests/check, and that they find nothing in
- * the repaired ones: kinds and CUDA lines in functional mode; in timing mode, where others may come
- * first, which of the checkers find something.
+ * the repaired ones. In functional mode kinds and CUDA lines are compared; in timing mode, where
+ * others may come first, which of the checkers find something.
  *
  * A line of tests/check/cases.tsv is a launch: file, kernel, blocks, threads, dynamic shared
  * memory, arguments, findings, tools of compute-sanitizer that found something on an H100, which

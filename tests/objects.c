@@ -117,9 +117,9 @@ static void round_trips(const char *pattern, bool readelf)
 
 /* ---- functions that are assembled while the text is read ---- */
 
-/* Kernels that stand alone, with shared memory of their own, between others: one whose address is
- * taken far behind it, users of variables of the module and of a function, shared memory whose
- * place a later declaration moves. */
+/* Kernels that stand alone, with shared memory of their own, between others. There are one whose
+ * address is taken far behind it, users of variables of the module and of a function, and shared
+ * memory whose place a later declaration moves. */
 static void write_mixed(const char *path, const char *end)
 {
     enum { KERNELS = 60 };

@@ -1,9 +1,9 @@
 /* report.c - what `ptxloom report` writes is what the trace says.
  *
  * Makes traces of several kernels, reports about them, takes the data out of the page and asks the
- * trace again: every answer of panels.sql cell by cell, and every array of the timeline, the maps
- * and the accesses against sums and rows that SQL gives. The numbers of a run are compared across
- * all places that show them: text, --json, --summary, trace, report. */
+ * trace again. Every answer of panels.sql is compared cell by cell. Every array of the timeline,
+ * the maps and the accesses is compared with sums and rows that SQL gives. The numbers of a run are
+ * compared across all places that show them: text, --json, --summary, trace, report. */
 #include "tests/harness.h"
 #include <inttypes.h>
 #include <jansson.h>

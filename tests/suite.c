@@ -3,8 +3,8 @@
  *
  * Compiled once for each folder of tests/data with kernels (FOLDER), mode (MODE is "functional" or
  * "timing") and further options (EXTRA). A case that this version cannot run stands in
- * FOLDER/unsupported.tsv with the reason that ptxloom gives; such a case must fail for exactly that
- * reason, so that the list can neither hide a wrong result nor outlive the feature. */
+ * FOLDER/unsupported.tsv with the reason that ptxloom gives. Such a case must fail for exactly that
+ * reason. So the list can neither hide a wrong result nor outlive the feature. */
 #include "tests/recorded.h"
 #include <stdio.h>
 #include <stdlib.h>

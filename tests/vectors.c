@@ -2,9 +2,9 @@
  * (tests/data/README.md).
  *
  * Each family of instructions is one module and runs in a process of its own, so that a crash costs
- * one family, once with the lane loops for any processor and once with those for each set of vector
- * instructions. An entry that this version cannot run stands in tests/data/vectors/unsupported.tsv
- * and must then really fail. */
+ * one family. It runs once with the lane loops for any processor and once with those for each set
+ * of vector instructions. An entry that this version cannot run stands in
+ * tests/data/vectors/unsupported.tsv and must then really fail. */
 #include "ptxloom.h"
 #include "tests/harness.h"
 #include <stdint.h>

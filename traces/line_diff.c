@@ -1,8 +1,8 @@
 /* line_diff.c - compares two launches line by line.
  *
  * The lines that ran are two texts; the longest common subsequence of these says which line of one
- * is which of the other, so that lines added, removed or moved down between two versions of a
- * kernel do not spoil the comparison. */
+ * is which of the other. So lines added, removed or moved down between two versions of a kernel do
+ * not spoil the comparison. */
 #include "traces/line_diff.h"
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -27,8 +27,8 @@ typedef struct pl_tracedb_diff_lines {
 } pl_tracedb_diff_lines;
 
 /* The launch of trace b that corresponds to launch `kernel` of trace a: the same entry, and the
- * same place among the launches of that entry; when b never launches that entry (another version of
- * the kernel, say), the same place among all launches; 0: none; -1: SQLite failed. */
+ * same place among the launches of that entry. When b never launches that entry (another version of
+ * the kernel, say), the same place among all launches counts. 0: none; -1: SQLite failed. */
 int64_t pl_tracedb_partner(struct sqlite3 *a, int64_t kernel, struct sqlite3 *b);
 /* Lines that ran in either launch, in their order; equal lines are paired as in a text comparison.
  * PL_INVALID: SQLite failed. */

@@ -2,10 +2,10 @@
  * and the forms these are of.
  *
  * A module is named by its content, so a kernel launched a thousand times has its listing once.
- * CUDA lines are known through .loc. Their text is read from the file that .file names when that is
- * in or below the folder of the PTX, or one that the user allows, or when a file of that name is
- * there; else it is NULL. A PTX file from somewhere else must not bring other files into a trace.
- */
+ * CUDA lines are known through .loc. Their text is read from the file that .file names if that is
+ * in or below the folder of the PTX, or in one that the user allows. A file of that name beside the
+ * PTX does, too. Else the text is NULL. A PTX file from somewhere else must not bring other
+ * files into a trace. */
 #include "base/file.h"
 #include "base/sha256.h"
 #include "isa/table/form.h"

@@ -4,7 +4,7 @@
  * Divergence spreads from its sources (thread numbers, results of atomics) to everything that is
  * computed of them, until nothing changes. A register that is written on one side of a divergent
  * branch and read after the join is divergent too. So is one that changes in a loop which lanes
- * leave in different iterations, even if it is read in the loop only (ptxas 13.0: a branch on the
+ * leave in different iterations, even if only the loop reads it (ptxas 13.0: a branch on the
  * counter of such a loop is divergent). */
 #include "compiler/analysis/divergence.h"
 

@@ -1,7 +1,7 @@
-/* live_spans.c - see live_spans.h. Things are solved 64 at a time, a word for each block: what is
- * needed at the start of a block is carried to the ends of those before it, from the last
- * block to the first and again while back edges bring news. Only blocks that the 64 reach are
- * looked at. */
+/* live_spans.c - see live_spans.h. Things are solved 64 at a time, a word for each
+ * block. What is needed at the start of a block is carried to the ends of those before it. Blocks
+ * are visited from the last to the first, again while back edges bring news. Only blocks that the
+ * 64 reach are looked at. */
 #include "compiler/analysis/live_spans.h"
 
 #include <stdbool.h>

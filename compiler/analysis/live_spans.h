@@ -1,4 +1,4 @@
-/* live_spans.h - at the end of which blocks things are live, for many things and many blocks: time
+/* live_spans.h - at the end of which blocks things are live, for many things and many blocks. Time
  * and memory follow the blocks in which they are live, and the intervals of neighbouring blocks,
  * not blocks times things. */
 #ifndef PL_COMPILER_ANALYSIS_LIVE_SPANS_H

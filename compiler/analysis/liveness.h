@@ -3,8 +3,8 @@
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
  * A guarded write keeps the lanes that the guard excludes. It starts the value anew only if no
- * other block touches the value, and no instruction before it; in a loop the lanes that the
- * guard excludes must not read it either, since they would read what an earlier iteration wrote.
+ * other block touches the value, and no instruction before it. In a loop the lanes that the guard
+ * excludes must not read it either: they would read what an earlier iteration wrote.
  *
  * A pass goes to the end of a block (pl_liveness_go_to_end) and walks backwards from there, saying
  * which values begin and cease to be live; the next pl_liveness_go_to_end takes that back. From

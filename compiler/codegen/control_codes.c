@@ -1,8 +1,8 @@
 /* control_codes.c - stall counts and scoreboards of a program for a machine; see control_codes.h.
  *
  * Two passes over the basic blocks of each function. The first gives scoreboards to results of
- * variable latency: those that one instruction waits for first share a scoreboard, and a scoreboard
- * is free again for the first instruction that waits for it, as in machine code of ptxas for sm_90.
+ * variable latency, as in machine code of ptxas for sm_90. Results that one instruction waits for
+ * first share a scoreboard. A scoreboard is free again for the first instruction that waits for it.
  * An instruction whose registers are read late, and written again, gets another one for that. The
  * second follows what is on its way to each register, from block to block, until nothing changes:
  * that says how many cycles must lie between two neighbours, and which scoreboards a reader waits
@@ -211,11 +211,11 @@ static uint32_t distance(uint32_t a, uint32_t b)
 }
 
 /* A scoreboard for what instruction `end` waits for (UINT32_MAX: one of another block), as ptxas
- * gives them for sm_90 (of 20,000 loads from memory in its machine code 94 % have the one that this
- * rule gives, of 42,000 others 87 %): that for which `end` waits anyway, else the first that is
- * free, else the one that is waited for next to `end`. Those from FIRST_LONG on are for results
- * from memory; those that another block waits for have the last one to themselves. Registers that
- * another block writes share one. `except`: not this. */
+ * gives them for sm_90. It is the one for which `end` waits anyway, else the first that is free,
+ * else the one that is waited for next to `end`. This rule gives the one of ptxas to 94 % of
+ * 20,000 loads from memory in its machine code, and to 87 % of 42,000 others. Those from FIRST_LONG
+ * on are for results from memory; those that another block waits for have the last one to
+ * themselves. Registers that another block writes share one. `except`: not this. */
 static uint8_t take_scoreboard(given *x, uint32_t end, use kind, uint8_t except)
 {
     const bool later = end == UINT32_MAX;

@@ -4,9 +4,9 @@
  * Liveness is solved for the registers of copies only. A copy's two registers can be one when no
  * write of either happens while the other one is still needed, the copy itself aside (Chaitin,
  * "Register Allocation and Spilling via Graph Coloring", 1982). Joining two registers changes what
- * interferes, so each takes part in one joining an iteration. Before, what reads the old value of a
- * variable is moved before what computes the new one, if more depends on it: a loop's `add n,
- * v, w; mul t, v, v; ...; mov v, n` needs no copy then. Copies that stay become MOV. */
+ * interferes, so each takes part in one joining an iteration. Before that, what reads the old value
+ * of a variable moves before what computes the new one, if more depends on it. A loop's `add n, v,
+ * w; mul t, v, v; ...; mov v, n` needs no copy then. Copies that stay become MOV. */
 #include <string.h>
 
 #include "compiler/analysis/liveness.h"
@@ -313,8 +313,8 @@ static unsigned chain_copies(pl_ir *x, const pl_ir_block *b, size_t at, size_t e
     return most;
 }
 
-/* `copy` is v = t: moves what reads v after the instruction that computes t before it, where
- * nothing in between is in the way and the chain that it begins is the longer one; else ptxas
+/* `copy` is v = t: moves what reads v after the instruction that computes t before it. That needs
+ * nothing in the way between them, and that the chain which it begins is the longer one. Else ptxas
  * leaves the copy. */
 static void read_earlier(pl_ir *x, pl_ir_block *b, size_t copy)
 {

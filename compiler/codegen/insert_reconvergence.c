@@ -128,9 +128,10 @@ static uint32_t loop_of(const pl_ir *x, uint32_t header, uint32_t latch, uint32_
 }
 
 /* Several ways lead back to the header of a loop. ptxas 13.0 (20 loops, 2026-11) takes the shortest
- * of them for a loop within the loop where that is left for one block only, and what else is in an
- * iteration uses memory that others see: then its lanes reconverge after it. Otherwise all are ways
- * to the end of one iteration, and that is where lanes reconverge. Is that so? */
+ * of them for a loop within the loop under two conditions. That loop is left for one block only,
+ * and what else is in an iteration uses memory that others see. Then its lanes reconverge after it.
+ * Otherwise all are ways to the end of one iteration, and that is where lanes reconverge. Is that
+ * so? */
 static bool iterations_end_together(pl_ir *x, uint32_t header, uint32_t *stamp, uint32_t *block)
 {
     uint32_t least = UINT32_MAX, shortest = header, behind = PL_IR_NONE;

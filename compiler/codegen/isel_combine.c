@@ -18,8 +18,8 @@
 
 #include <string.h>
 
-/* The leading zeros of a word are 31 less what FLO finds, which a sum takes along; 31 less the
- * zeros is what it finds, another number less them is not known to be a sum of it. */
+/* The leading zeros of a word are 31 less what FLO finds, which a sum takes along. 31 less the
+ * zeros is what it finds. Another number less them is not known to be a sum of it. */
 static void leading_zeros(const combiner *c, pl_insn *i)
 {
     uint64_t from;

@@ -62,9 +62,9 @@ void pl_isel_sum_and_bound(const combiner *c, pl_insn *i);
 
 /* isel_logic.c */
 /* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11): in program order, each instruction absorbs the inversion of an operand,
- * whatever its other readers, then the producers of its second and its first operand, once. An
- * inversion absorbs nothing, nor does a LOP3 of the PTX. */
+ * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand,
+ * whatever its other readers. Then it absorbs the producers of its second and its first operand,
+ * once. An inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i);
 /* setp, then and/or/xor with another predicate: one compare does both. If both operands are
  * compares with other readers, the first is done again, unless it compares 64-bit integers, which
@@ -82,7 +82,7 @@ void pl_isel_count_signs(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 bool pl_isel_takes_signs(const pl_insn *i);
 void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use);
 /* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
- * block, for loops before them; FSETP, IADD3 and SEL where the value itself is wanted as well;
+ * block, for loops before them. FSETP, IADD3 and SEL do where the value itself is wanted as well.
  * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
  * for sm_90, 2026-11). */
 void pl_isel_round_tf32(combiner *c, pl_insn *i);

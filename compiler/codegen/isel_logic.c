@@ -156,9 +156,9 @@ static bool absorb(const combiner *c, const pl_insn *i, unsigned k, logic *l)
 }
 
 /* Up to three inputs of a tree of logic are one LOP3. So does ptxas 13.0 (100 small programs for
- * sm_90a, 2026-11): in program order, each instruction absorbs the inversion of an operand,
- * whatever its other readers, then the producers of its second and its first operand, once. An
- * inversion absorbs nothing, nor does a LOP3 of the PTX. */
+ * sm_90a, 2026-11). In program order, each instruction absorbs the inversion of an operand,
+ * whatever its other readers. Then it absorbs the producers of its second and its first operand,
+ * once. An inversion absorbs nothing, nor does a LOP3 of the PTX. */
 void pl_isel_merge_logic(const combiner *c, pl_insn *i)
 {
     const pl_word type = pl_insn_type(i);

@@ -84,7 +84,7 @@ void pl_isel_count_cutters(void *ctx, uint32_t *row, unsigned rows, unsigned use
 }
 
 /* cvt.rna.tf32: FSETP and, in place, a guarded sum with a number that a move brings once in a
- * block, for loops before them; FSETP, IADD3 and SEL where the value itself is wanted as well;
+ * block, for loops before them. FSETP, IADD3 and SEL do where the value itself is wanted as well.
  * LOP3 cuts the low bits away, which a matrix unit does not look at (12 small kernels, ptxas 13.0
  * for sm_90, 2026-11). */
 void pl_isel_round_tf32(combiner *c, pl_insn *i)

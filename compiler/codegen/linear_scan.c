@@ -1,8 +1,8 @@
 /* linear_scan.c - linear-scan register allocation: which registers of the machine the live ranges
  * of a function take. See linear_scan.h.
  *
- * Linear scan with holes: values are visited in the order in which they begin to live, and each
- * takes the first registers that are free through all of its intervals (Traub, Holloway and Smith,
+ * Linear scan with holes: values are visited in the order in which they begin to live. Each takes
+ * the first registers that are free through all of its intervals (Traub, Holloway and Smith,
  * "Quality and Speed in Linear-scan Register Allocation", 1998). A 64-bit value begins at an even
  * register and the parts of a vector stand after each other, from a multiple of their number; so a
  * function may need more registers than live at once. R1 is the stack pointer. Other orders than
@@ -228,8 +228,8 @@ static void lay_out(pl_linear_scan *c)
     }
 }
 
-/* The registers of a plane that are taken somewhere in the interval: what stands at each level
- * before the first position that is a multiple of FAN, and after the last one; what is between is
+/* The registers of a plane that are taken somewhere in the interval. Looked at are the levels
+ * before the first position that is a multiple of FAN, and after the last one. What is between is
  * looked at further up. */
 static uint64_t taken_in(const pl_linear_scan *c, const uint64_t *plane, interval s)
 {
@@ -279,9 +279,9 @@ static interval start_of(interval s)
     return (interval){s.from, s.from + 1};
 }
 
-/* The registers of plane p that are not free through all of the value's intervals, or have still to
- * be read where one begins, or where something begins that would have to wait for the value's own
- * readers. */
+/* The registers of plane p that are not free through all of the value's intervals. Also those that
+ * have still to be read where one begins, or where something begins that would have to wait for the
+ * value's own readers. */
 static uint64_t taken(const pl_linear_scan *c, const interval_set *v, uint32_t p)
 {
     uint64_t t = p ? 0 : 1u << STACK;
@@ -480,8 +480,8 @@ static bool gather_tails(pl_linear_scan *c)
  * out of memory. The order in which ptxas gives registers to values is known for straight code
  * only, where it is that of the text before instructions are moved; after that it finds better
  * places for some. Half-way between that order's number and the one of the order in which values
- * begin is nearest to those of ptxas 13.0 (792 recorded launches, 2026-11: the 8 registers that
- * hold it are the same in 602 of them, in 583 to 594 with any one order). */
+ * begin is nearest to those of ptxas 13.0. Of 792 recorded launches (2026-11) the 8 registers that
+ * hold it are the same in 602, and in 583 to 594 with any one order. */
 static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_key *key, start *copy)
 {
     static const uint8_t orders[] = {FIRST_BORN, AS_WRITTEN};
@@ -498,8 +498,8 @@ static uint32_t allocate_respecting_tails(pl_linear_scan *c, start *order, pl_ke
 }
 
 /* Where registers abound readers in queues are heeded. Beyond that, ptxas moves values from
- * register to register rather than let a thread have a unit more than all that lives at once needs
- * (so in 43 of 54 kernels in which that is more than 32). */
+ * register to register. It does not let a thread have a unit more than all that lives at once needs
+ * (in 43 of 54 kernels in which that is more than 32). */
 uint32_t pl_linear_scan_count(pl_linear_scan *c, bool thorough)
 {
     start *order = pl_arena_array(c->a, start, c->n + 1),

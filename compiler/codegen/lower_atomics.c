@@ -249,10 +249,9 @@ static bool emit_sum(pl_ir *x, address_sum *s)
 }
 
 /* ptxas 13.0 (sm_90, 40 small kernels, 2026-11) adds a number to a parameter in the uniform
- * datapath when an atomic operation is to be done there, and moves the sum into registers (ULDC,
- * UIADD3, UIADD3.X, two MOV); loads and stores have the number in the instruction. All others at
- * numbers after the same parameter are reached from that sum, which is made before all of
- * them. */
+ * datapath when an atomic operation is to be done there. It moves the sum into registers (ULDC,
+ * UIADD3, UIADD3.X, two MOV). Loads and stores have the number in the instruction. All others at
+ * numbers after the same parameter are reached from that sum, which is made before all of them. */
 static bool add_offsets(pl_ir *x)
 {
     if (!pl_ir_any(x, is_global)) return true;

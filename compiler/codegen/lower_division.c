@@ -2,8 +2,8 @@
  * roots.
  *
  * The hardware has no divider. With a scaled reciprocal of the divisor b, h = 2^32/b or less by
- * few, h * a >> 32 is the quotient or up to two less; two comparisons of what remains with the
- * divisor find out, and a divisor of zero gives all ones. What depends on the divisor alone is done
+ * few, h * a >> 32 is the quotient or up to two less. Two comparisons of what remains with the
+ * divisor find out. A divisor of zero gives all ones. What depends on the divisor alone is done
  * once for all divisions by it, outside of loops that do not change it; quotient and remainder of
  * the same two are one division. The sequences are those of ptxas 13.0 for sm_90 (2026-11), which
  * makes the reciprocal of a divisor that is a constant as it makes any other.

@@ -376,7 +376,7 @@ static cross crossing(const int64_lowering *h, const pl_insn *i, unsigned upper)
 }
 
 /* All of a product of 64 bits: IMAD for the upper half of the first factor, IMAD.WIDE for the lower
- * halves, IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
+ * halves. IMAD for the upper half of the second one, which adds what IMAD.WIDE made if it is the
  * only one, and IADD3. Without either the sum adds a uniform register that is 0: one fills it for
  * all products of its block. */
 static uint16_t whole_product(int64_lowering *h, pl_insn *i)

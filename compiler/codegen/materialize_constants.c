@@ -4,7 +4,7 @@
  * registers or sends data to memory: atomics, stores, matrix operands, numbers that a register
  * shifts. Zero is a register of its own (RZ).
  *
- * ptxas 13.0 moves the others into registers in the block that needs them, in loops too, where a
+ * ptxas 13.0 moves the others into registers in the block that needs them, in loops too. There a
  * move costs less than a register kept all along (66 of 78 in loops of one block, 2026-11). If such
  * a loop has materialize_constants.hoist_uses of them, the constant is set in the preheader, unless
  * it takes two registers (IMAD.WIDE adds to the pair in place).

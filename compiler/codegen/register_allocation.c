@@ -22,8 +22,8 @@
 #include "isa/program/operand_plan.h"
 
 /* What a thread has beyond the highest register that its code names; and the fewest of a function
- * that calls by the convention (ptxas 13.0 for sm_90, 2026-11: 720 of 810 functions compared have
- * two more, the others some that their code does not use). */
+ * that calls by the convention. Of 810 functions compared (ptxas 13.0 for sm_90, 2026-11) 720 have
+ * two more, the others some that their code does not use. */
 enum { TEMPORARIES = 16 };
 
 /* Registers that functions save and kernels do not keep anything in: the return address. */
@@ -192,10 +192,10 @@ static bool reads_late(const pl_insn *i)
     return pl_classes[i->latency_class].reads_late;
 }
 
-/* Instructions after this one until its registers have been read: accesses to memory, and others
- * that units take in turn, wait in a queue, and who writes such a register earlier has to wait for
- * a scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases after
- * a store, 73 after arithmetic. */
+/* Instructions after this one until its registers have been read. Accesses to memory, and others
+ * that units take in turn, wait in a queue. Who writes such a register earlier has to wait for a
+ * scoreboard. ptxas gives it to another value within five instructions in 19 of 100 cases after a
+ * store, 73 after arithmetic. */
 static uint32_t queue_of(const allocator *l, const pl_insn *i)
 {
     if (!l->p->opt_level || !reads_late(i)) return 0;

@@ -20,14 +20,14 @@ bool pl_sched_plain_store(const pl_insn *i)
            !(i->sel[PL_M_FLAGS] & PL_MF_POLL);
 }
 
-/* Cycles from an instruction to its reader, as the assembler expects them: fixed latencies of sm_80
- * to sm_100, and typical ones of what a scoreboard ends (h200/micro, 2026-11): the
- * column `latency` of isa/table/classes.isa; everything else takes schedule.fixed_latency. Beside a
+/* Cycles from an instruction to its reader, as the assembler expects them: the column `latency` of
+ * isa/table/classes.isa. They are fixed latencies of sm_80 to sm_100, and typical ones of what a
+ * scoreboard ends (h200/micro, 2026-11). Everything else takes schedule.fixed_latency. Beside a
  * chain of 50 to 400 FFMA, ptxas places a load from far away 303 cycles before its reader, whatever
  * the length (2026-11). */
 
-/* Results that take so long are waited for (the others come in time); what else takes a register
- * stands no further before where it is needed than this: between loads and their readers ptxas
+/* Results that take so long are waited for (the others come in time). What else takes a register
+ * stands no further before where it is needed than this. Between loads and their readers ptxas
  * leaves time unused rather than compute an address or a constant for later. */
 
 /* Registers that a region may take. full_regs is 32 less the stack pointer and what
@@ -35,26 +35,25 @@ bool pl_sched_plain_store(const pl_insn *i)
  * to that where it can (of 780 functions compared, 80 take 32, and none 33 to 37). A schedule that
  * takes more than it may is made again with schedule.regs_step fewer, down to schedule.min_regs. If
  * one region still needs more, all of the function take the next step of registers.steps (four
- * warps per SM fewer) that fits the order of the text plus schedule.text_margin (for full_regs,
- * plus schedule.full_margin), and one step less if the schedule gets longer by less than
- * 1/schedule.step_gain.
- * ptxas takes no more registers for loads in flight than three or four of them need (kernels of 1
- * to 96 loads, across which 0 to 80 values live, 2026-11). Loads of 16 bytes that can overlap are
- * given schedule.wide_load_regs more than the text needs, up to schedule.wide_load_limit, beyond
- * which the text of three recorded kernels needs more here than in ptxas. With fewer than
- * schedule.tight_room registers left, what has begun goes first, and an instruction that is ready
- * within schedule.soon cycles goes before others. */
+ * warps per SM fewer). That step fits the order of the text plus schedule.text_margin (for
+ * full_regs, plus schedule.full_margin). It is one step less if the schedule gets longer by less
+ * than 1/schedule.step_gain. ptxas takes no more registers for loads in flight than three or four
+ * of them need (kernels of 1 to 96 loads, across which 0 to 80 values live, 2026-11). Loads of 16
+ * bytes that can overlap are given schedule.wide_load_regs more than the text needs, up to
+ * schedule.wide_load_limit, beyond which the text of three recorded kernels needs more here than in
+ * ptxas. With fewer than schedule.tight_room registers left, what has begun goes first, and an
+ * instruction that is ready within schedule.soon cycles goes before others. */
 
-/* Of 32 registers ptxas leaves schedule.load_spare_regs when it issues another global load (loops
- * of 8 to 32 loads of 4, 8 and 16 bytes beside 0 to 32 values: 26 of 29 live, ptxas 13.0 for sm_90,
- * 2026-11), unless fewer than 4 are in flight. Its register pressure there differs from ours by a
- * few: here the condition is schedule.loads_in_flight, or schedule.wide_loads_in_flight of more
- * than 8 bytes. */
+/* Of 32 registers ptxas leaves schedule.load_spare_regs when it issues another global load, unless
+ * fewer than 4 are in flight. That holds for 26 of 29 live in loops of 8 to 32 loads of 4, 8 and 16
+ * bytes beside 0 to 32 values (ptxas 13.0 for sm_90, 2026-11). Its register pressure there differs
+ * from ours by a few: here the condition is schedule.loads_in_flight, or
+ * schedule.wide_loads_in_flight of more than 8 bytes. */
 /* The same for loads from shared memory (28 loops of 8 to 24 loads of 4, 8 and 16 bytes beside 2 to
  * 14 values, 2026-11). */
 
 /* Predicates of a thread besides the one that is always true. Where the order of the text does with
- * them, so does ptxas: of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
+ * them, so does ptxas. Of 4 to 24 guarded loads, the guards of whose sums wait for them, seven are
  * under way, of those that another compare follows six (2026-11). Where it does not, ptxas moves
  * predicates to registers or compares again, which is not done here. With schedule.predicate_margin
  * left, compares come when they are needed. */

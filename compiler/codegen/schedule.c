@@ -1,11 +1,11 @@
 /* schedule.c - list scheduling: the order of the instructions of a block, critical path first,
  * within a limit of register pressure.
  *
- * Warps issue in order, so the assembler fills the time that a result takes with other work: of the
+ * Warps issue in order, so the assembler fills the time that a result takes with other work. Of the
  * instructions whose operands are there, the one at the start of the longest chain of latencies
- * comes first, as long as there are registers (Gibbons and Muchnick, "Efficient Instruction
- * Scheduling for a Pipelined Architecture", 1986; Goodman and Hsu, "Code Scheduling and Register
- * Allocation in Large Basic Blocks", 1988). So loads are issued as soon as their addresses are
+ * comes first, as long as there are registers. (Gibbons and Muchnick, "Efficient Instruction
+ * Scheduling for a Pipelined Architecture", 1986. Goodman and Hsu, "Code Scheduling and Register
+ * Allocation in Large Basic Blocks", 1988.) So loads are issued as soon as their addresses are
  * known, then whatever does not wait for them, as in the code of ptxas for sm_90 (2026-11). Where
  * registers run out, what was begun early holds them: then orders that look less far ahead are made
  * too, and some that look far but begin as if there were a few registers less.
@@ -50,11 +50,11 @@ static bool has_wide_loads(const sched *l)
     return n == SEVERAL;
 }
 
-/* Registers with which loads of 16 bytes run ahead. Of loops of 4 to 12 such loads beside 4 to 110
- * sums, ptxas 13.0 for sm_90 (2026-11) gives the next step to those whose text needs fewer
- * registers than that step by less than 7 (shared memory) or 8 to 12 (global memory), at every
- * step, unless all loads that can start early fit anyway. For loads of 4 bytes the limit is 4,
- * which is as much as the text that ptxas sees differs from ours. */
+/* Registers with which loads of 16 bytes run ahead. Tried were loops of 4 to 12 such loads beside 4
+ * to 110 sums (ptxas 13.0 for sm_90, 2026-11). The next step goes to those whose text needs fewer
+ * registers than that step by less than 7 (shared memory) or 8 to 12 (global memory). That holds at
+ * every step, unless all loads that can start early fit anyway. For loads of 4 bytes the limit is
+ * 4, which is as much as the text that ptxas sees differs from ours. */
 static int step_for_wide_loads(sched *l, int text, int step)
 {
     const int all = pl_sched_try_windows(l, capped_pressure(l, INT_MAX), INT_MAX).max_pressure,

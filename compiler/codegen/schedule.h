@@ -171,11 +171,11 @@ static inline bool pl_sched_takes_predicate(const sched *l, const sched_node *n)
 
 /* Cycle at which a load from shared memory should issue whose first reader could be scheduled
  * early. In a chain that needs one load after the other, ptxas starts the loads that it reaches
- * while the first is in flight: of 24 words ten if each needs one FFMA, four if each needs three,
- * as schedule.shared_load_latency says. It does so whether or not the chain is the critical path of
- * the region (8 and 16 words, floats and doubles, alone and beside global loads; ptxas 13.0 for
- * sm_90, 2026-11: 12 of 16 equal, the others differ by one). Beside a long chain of sums it starts
- * with fewer, which is not modelled. */
+ * while the first is in flight. Of 24 words these are ten if each needs one FFMA, four if each
+ * needs three, as schedule.shared_load_latency says. It does so whether or not the chain is the
+ * critical path of the region. (8 and 16 words, floats and doubles, alone and beside global loads;
+ * ptxas 13.0 for sm_90, 2026-11: 12 of 16 equal, the others differ by one.) Beside a long chain of
+ * sums it starts with fewer, which is not modelled. */
 static inline uint32_t pl_sched_shared_load_due(const sched *l, const sched_node *n)
 {
     const uint32_t at = n->alap_shared + l->shared_load_delay;

@@ -3,11 +3,11 @@
  *
  * A kernel's own limit is `.maxnreg`, or follows from `.minnctapersm` blocks of `.maxntid` threads;
  * without either it is 255. Blocks are visited in reverse postorder with the set of values that
- * registers hold; when a value must come in and the set is full, the one whose next use is farthest
- * leaves (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range Splitting
- * for SSA-Form Programs", 2009). A use after the end of a loop is farther than any use in it. A
- * value that leaves anywhere is stored where it is computed, so that leaving costs nothing; one
- * that a single instruction brings from the constant bank, a special register or a constant is
+ * registers hold. When a value must come in and the set is full, the one whose next use is farthest
+ * leaves. (Belady; on control flow as in Braun and Hack, "Register Spilling and Live-Range
+ * Splitting for SSA-Form Programs", 2009.) A use after the end of a loop is farther than any use in
+ * it. A value that leaves anywhere is stored where it is computed, so that leaving costs nothing.
+ * One that a single instruction brings from the constant bank, a special register or a constant is
  * computed again instead. */
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +29,9 @@ enum { LOOP_END = 1 << 20, NEVER = 1 << 30 };
 enum { MOST_LIVE = 64, MOST_LIVE_MORE = 1 << 20, MOST_CELLS = 1 << 26 };
 
 /* Registers that no value can have: the stack pointer and two that every thread has beyond the
- * highest one named (register_allocation.c); when values have to leave, one more through which they
- * come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11); the
- * fewest that are left to values. */
+ * highest one named (register_allocation.c). When values have to leave, one more through which they
+ * come and go (the traffic is that of ptxas 13.0 then: ten kernels with .maxnreg 32, 2026-11). Then
+ * the fewest that are left to values. */
 
 typedef struct spill_value {
     uint32_t row, rows;

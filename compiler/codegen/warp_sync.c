@@ -170,7 +170,7 @@ static uint32_t own_mask(const pl_divergence *v, const pl_insn *i)
 
 /* Do the lanes diverge for it, group by group? ptxas 13.0 (20 kernels, 2026-11) does that for one
  * instruction of a block, for two REDUX, and for all but shuffles where the mask is what MATCH has
- * found; for others it asks whether all lanes name the same ones. */
+ * found. For others it asks whether all lanes name the same ones. */
 static bool diverges_by_groups(const pl_ir *x, const pl_divergence *v, const pl_ir_block *b,
                                const pl_insn *i, uint32_t mask)
 {

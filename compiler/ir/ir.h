@@ -8,7 +8,7 @@
  *
  * A register without a value holds anything, but one thing in a thread until it is written. So a
  * row that is written once is a variable if it may be read before, or in a later iteration of a
- * loop than it was written in: what its write depends on may have changed meanwhile. pl_ir_count
+ * loop than it was written in. What its write depends on may have changed meanwhile. pl_ir_count
  * finds these (`carried`) and counts what the register held at first as a write of its own. */
 #ifndef PL_COMPILER_IR_IR_H
 #define PL_COMPILER_IR_IR_H

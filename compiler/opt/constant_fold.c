@@ -153,8 +153,8 @@ static bool is_plain(double v, pl_word type)
     return isfinite(v) && (v == 0 || fabs(v) >= (type == W_f64 ? DBL_MIN : (double)FLT_MIN));
 }
 
-/* The bits of a number that is given exactly, or as the sum or product of two: of floats a double
- * holds the product, and rounds a sum to what rounding it again does not change (Figueroa, When is
+/* The bits of a number that is given exactly, or as the sum or product of two. A double holds the
+ * product of floats, and rounds a sum to what rounding it again does not change (Figueroa, When is
  * double rounding innocuous?, 1995). */
 static uint64_t bits_of(double v, pl_word type)
 {

@@ -2,14 +2,14 @@
  * elimination that it needs.
  *
  * Contraction follows ptxas 13.0 (its output for small modules and 2,700 random sequences,
- * 2026-11). A product without an explicit rounding modifier goes into a sum without one if each of
- * its readers is such a sum in the same basic block, and none of these sums has a better product:
- * one without other readers. A block also ends where the machine's does: at the slow path of a
- * quotient or root, at a fence, at a predicated instruction that does more than compute. Sums are
- * visited in program order. Of two products a sum takes the one with fewer readers, else the first;
- * the other one becomes its addend, and goes into no later sum. div.approx, div.full and rcp.approx
- * without .ftz end in such a product; no other instruction that ptxas expands does. Contraction
- * changes the last bit of results, so it runs at every optimisation level.
+ * 2026-11). A product without an explicit rounding modifier goes into a sum without one. Each of
+ * its readers must be such a sum in the same basic block, and none of these sums may have a better
+ * product: one without other readers. A block also ends where the machine's does: at the slow path
+ * of a quotient or root, at a fence, at a predicated instruction that does more than compute. Sums
+ * are visited in program order. Of two products a sum takes the one with fewer readers, else the
+ * first; the other one becomes its addend, and goes into no later sum. div.approx, div.full and
+ * rcp.approx without .ftz end in such a product; no other instruction that ptxas expands does.
+ * Contraction changes the last bit of results, so it runs at every optimisation level.
  *
  * It works on registers as lower.c numbers them: before allocation nearly every register is written
  * once. Where a register that is written again is in the way, its values are renamed first

@@ -1,7 +1,7 @@
 /* licm.c - loop-invariant code motion (LICM): what is invariant in a loop is computed in its
  * preheader.
  *
- * The passes licm and licm_compares move arithmetic. Other compilers do that for what they see;
+ * The passes licm and licm_compares move arithmetic. Other compilers do that for what they see.
  * ptxas 13.0 also does it for what assembly and its own passes leave in a loop (some 2,500 loops
  * made for it, of 70 kinds of instructions, 2026-11). The loop must be innermost, call nothing and
  * wait for no wgmma group. An instruction may move if every iteration executes its block. Other
@@ -12,8 +12,8 @@
  * n / licm.insns_per_reg in a block of n instructions; licm.loop_insns are added for the loop
  * itself. A moved instruction saves licm.saved_alone. If the block waits for a global load that
  * does not need it, it saves 1. A moved load saves licm.saved_waiting. So one instruction leaves a
- * block of up to 195, 64-bit arithmetic one of 95, a pointer one of 61, two instructions for one
- * value one of 395, and a load with its address one of 2,395. Constants do not count.
+ * block of up to 195, 64-bit arithmetic one of 95, and a pointer one of 61. Two instructions for
+ * one value leave one of 395, a load with its address one of 2,395. Constants do not count.
  *
  * Compares of the first block move after if_convert, at most licm.max_predicates: with more of them
  * all stay, since the loop needs a predicate for its own end. What divisions and matrix products

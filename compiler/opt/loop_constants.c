@@ -98,9 +98,9 @@ static bool computes_constant(pl_ir *x, const pl_insn *i)
 
 enum { COMPUTED = PL_IR_NONE - 1 };
 
-/* What the row holds whenever the loop is entered, if that is known: of all writes that get there
- * (several loops may count with one register), what they copy; COMPUTED, if the only one computes a
- * constant; PL_IR_NONE. */
+/* What the row holds whenever the loop is entered, if that is known. Of all writes that get there
+ * (several loops may count with one register) it is what they copy. COMPUTED: the only one computes
+ * a constant. PL_IR_NONE: unknown. */
 uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row)
 {
     enum { MOST_BLOCKS = 64 };

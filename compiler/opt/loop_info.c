@@ -5,18 +5,19 @@
 
 /* What ptxas unrolls, read off its code for some 5,000 loops made for it, whose bodies differ in
  * one instruction each (2026-11). A body has a cost: about one for each PTX instruction, with one
- * more for an address with a distance, as none are joined yet, and less or more where ptxas has put
- * several of the machine's, or none, in its place by then: halves of 64-bit values, extensions of
- * 16-bit ones, signs.
+ * more for an address with a distance, as none are joined yet. It is less or more where ptxas has
+ * put several of the machine's, or none, in its place by then: halves of 64-bit values, extensions
+ * of 16-bit ones, signs.
  *
  * Where the number of iterations is not known, the cost must be no more than loop_unroll.max_cost
  * and loop_unroll.max_cost_per_shared_load for each load from shared memory, or
  * loop_unroll.max_cost_loading if the body loads from elsewhere. Where it is known, what is the
- * same number or event in each run of an iteration, once it is written out, is saved: the counter
- * and the compare, other variables that start with constants and become what is computed of them,
- * all that is computed of such and of constants alone, constants, barriers. Then all iterations are
- * written out if `is_fully_unrolled` says so; else the body may cost loop_unroll.max_cost_partial,
- * with what is saved, and loop_unroll.max_copies_cost by cost is how many copies there may be. */
+ * same number or event in each run of an iteration, once it is written out, is saved. That is the
+ * counter and the compare, and other variables that start with constants and become what is
+ * computed of them. It is also all that is computed of such and of constants alone, constants, and
+ * barriers. Then all iterations are written out if `is_fully_unrolled` says so; else the body may
+ * cost loop_unroll.max_cost_partial, with what is saved, and loop_unroll.max_copies_cost by cost is
+ * how many copies there may be. */
 
 /* True if the loop has other exits than its end. */
 bool pl_unroll_has_several_exits(const counted_loop *c)

@@ -297,8 +297,8 @@ static bool is_fully_unrolled(const pl_ir *x, const counted_loop *c, unsigned pl
     return (pl_unroll_trip_count - 1) * (UNITS * (uint64_t)c->cost + beside) <= max;
 }
 
-/* How many copies of its body a loop of so many iterations becomes: all of them, or the most in the
- * loop that do, with those before it, for the cost; with branches in it all or none. */
+/* How many copies of its body a loop of so many iterations becomes: all of them, or as many as the
+ * cost allows, with those before it. With branches in it all or none. */
 static unsigned unroll_factor(const pl_ir *x, unsigned pl_unroll_trip_count, const counted_loop *c)
 {
     const uint32_t price = c->cost + c->savings;

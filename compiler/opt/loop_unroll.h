@@ -103,9 +103,9 @@ uint32_t pl_unroll_max_cost(const pl_ir *x, const counted_loop *c);
 bool pl_unroll_iteration_constants_init(iteration_constants *k, pl_ir *x, uint32_t loop);
 /* The last instruction of the block that writes the row, NULL. */
 const pl_insn *pl_unroll_last_write(const pl_ir *x, uint32_t block, uint32_t row);
-/* What the row holds whenever the loop is entered, if that is known: of all writes that get there
- * (several loops may count with one register), what they copy; COMPUTED, if the only one computes a
- * constant; PL_IR_NONE. */
+/* What the row holds whenever the loop is entered, if that is known. Of all writes that get there
+ * (several loops may count with one register) it is what they copy. COMPUTED: the only one computes
+ * a constant. PL_IR_NONE: unknown. */
 uint32_t pl_unroll_beginning(pl_ir *x, uint32_t header, uint32_t row);
 /* The cost of the body; and what of it is saved where the number of iterations is known. */
 void pl_unroll_compute_cost(pl_ir *x, counted_loop *c, iteration_constants *known);

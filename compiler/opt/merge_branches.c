@@ -3,7 +3,7 @@
  *
  * `if (a && b)` is a branch on a, the computation of b, and a branch on b to the same target. ptxas
  * 13.0 computes b unconditionally and branches once under three conditions (its output for sm_90a,
- * 2026-11; 150 kernels of two to eight conditions): it takes five instructions or fewer with the
+ * 2026-11; 150 kernels of two to eight conditions). It takes five instructions or fewer with the
  * compare, their results have no other reader, and no load is among them. Where the second branch
  * is the back edge of a loop that the first one leaves, the number is not limited. It begins with
  * the last conditions of a sequence: two that were combined count as one that takes as many

@@ -457,8 +457,8 @@ static void measure_operand(remat_chain *c, uint32_t *row, unsigned rows, unsign
 }
 
 /* What is made of one fetch in a few steps and would be kept where registers are scarce is made
- * again: how many steps; 0: it is something else, or made of two, as an index of block and thread
- * is: ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
+ * again: how many steps. 0: it is something else, or made of two, as an index of block and thread
+ * is. ptxas keeps that unless it has to spill (kernels with 8 to 200 values alive, 2026-11). */
 static uint8_t remat_cost(placement *p, pl_insn *i)
 {
     static const bool cheap[M_count] = {

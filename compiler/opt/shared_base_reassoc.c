@@ -3,8 +3,8 @@
  *
  * The address of an element is the start of its variable and an offset that the variables of a
  * kernel often have in common: rows of two tiles, say. Where it is only used in accesses, the
- * distance of the variable from the start of the block's memory goes into the access, and equal
- * offsets become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
+ * distance of the variable from the start of the block's memory goes into the access. Equal offsets
+ * become one register (pl_pass_gvn), as in the code of ptxas 13.0. */
 #include "compiler/passes.h"
 
 /* What an access can hold; the rest of 24 bits is for variables. */

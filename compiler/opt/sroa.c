@@ -15,7 +15,7 @@
  * may hold. One access must compute its address from the array's start in its own block, and the
  * words must find room beside what is live.
  *
- * Measured with some 800 kernels made for it (-O3, sm_90, 2026-11): what it may cost is exact to
+ * Measured with some 800 kernels made for it (-O3, sm_90, 2026-11). What it may cost is exact to
  * one or two places, in loops and outside, whatever stands beside the accesses, if all else is
  * counted as ptxas does. With what is counted here, 0.99 separates those of 130 kernels better.
  * What may be live is a fit. */

@@ -5,9 +5,9 @@
  * operand that is a uniform register, a word of the constant bank or a constant; memory accesses,
  * matrix instructions and the 64-bit addend of IMAD.WIDE take none. Constants at known addresses
  * are loaded so too. Two adjacent words are one load. Loop counters are in uniform registers
- * (UIADD3) as long as they are uniform: not where lanes leave the loop in different iterations, nor
- * where the counter is compared with a constant, or with a word that others read from a uniform
- * register. */
+ * (UIADD3) as long as they are uniform. They are not where lanes leave the loop in different
+ * iterations, nor where the counter is compared with a constant, or with a word that others read
+ * from a uniform register. */
 #include "compiler/passes.h"
 #include "isa/program/operand_plan.h"
 #include "compiler/analysis/divergence.h"
@@ -211,8 +211,8 @@ typedef struct wholes {
 } wholes;
 
 /* Two words side by side that a block fetches to registers of the same kind are one fetch of 64
- * bits (LDC.64, ULDC.64), unless lanes end or go through a subroutine between them, or only guarded
- * instructions or divisions read one. */
+ * bits (LDC.64, ULDC.64). They stay two if lanes end or go through a subroutine between them, or
+ * only guarded instructions or divisions read one. */
 static bool pair_words(pl_ir *x)
 {
     enum { WORDS = PL_BANK_BYTES / 4 };

@@ -59,8 +59,8 @@ static bool complete(const pl_cta *c, const pl_barrier *b)
 }
 
 /* The warp arrives at a barrier once all its lanes that have not ended have come, as a whole warp
- * if threads are counted (H100, tests/data/sync: half a warp never fills a barrier of 32 threads
- * while the other half runs). */
+ * if threads are counted. (H100, tests/data/sync: half a warp never fills a barrier of 32 threads
+ * while the other half runs.) */
 static void count_warp(pl_warp *w, uint32_t id)
 {
     pl_barrier *b = &w->cta->barrier[id];

@@ -4,7 +4,7 @@
  * This header is included by gen_exec_*.c, which isagen writes from the instruction table, and by
  * the warp-level files op_*.c. All of them are compiled once per vector extension of the host
  * (PL_EXEC_SUFFIX is _base, _avx2 or _avx512), so exported names go through PL_X. An instruction
- * computes all lanes and blends the result by the execution mask: measured on an AVX2 host that is
+ * computes all lanes and blends the result by the execution mask. Measured on an AVX2 host that is
  * three times faster than testing each lane, and as fast as a separate loop for full masks. */
 #ifndef PL_EMU_EXEC_LANE_LOOPS_H
 #define PL_EMU_EXEC_LANE_LOOPS_H

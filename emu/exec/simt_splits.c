@@ -4,10 +4,10 @@
  * convergence frame: who belongs to it, who has arrived at the reconvergence point. A split that
  * arrives early waits; when all members have arrived (or exited) they go on as one split.
  *
- * Volta's forward-progress guarantee needs one more rule. If the running split polls memory (YIELD
+ * Volta's forward-progress guarantee needs one more rule. The running split may poll memory (YIELD
  * stands in loops that do, or it has polled often enough) while others wait at a reconvergence
- * point, the waiting ones are let go, since one of them may hold the lock that is polled for. Those
- * that come to the same YIELD again go on as one split from there. */
+ * point. Then the waiting ones are let go, since one of them may hold the lock that is polled for.
+ * Those that come to the same YIELD again go on as one split from there. */
 #include <assert.h>
 #include <string.h>
 
@@ -167,10 +167,10 @@ bool pl_split_release_waiting(pl_warp *w)
     return any;
 }
 
-/* When all running splits have yielded, reconvergence points wait no longer for them: lanes leave a
+/* When all running splits have yielded, reconvergence points wait no longer for them. Lanes leave a
  * loop of compare-and-swap one by one and execute what follows, but reconverge at the next point
- * with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting; a patent of the
- * maker describes it, "Execution of divergent threads using a convergence barrier"). */
+ * with others that left it meanwhile (H200, 2026-11, tests/data/probes/parting). A patent of the
+ * maker describes it, "Execution of divergent threads using a convergence barrier". */
 static bool release_from_yielded(pl_warp *w)
 {
     pl_lanes yielded = 0;

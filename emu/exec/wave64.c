@@ -2,8 +2,8 @@
  *
  * The machine has lanes for PL_LANES threads, so a warp of twice as many takes two passes, as the
  * 64-wide waves of AMD's RDNA do ("RDNA 3 Instruction Set Architecture", Wave32 and Wave64). Each
- * half has registers, predicates and carry flags of its own at the same numbers; both have one
- * program counter, one set of splits and one meeting point, so lanes 0 to 31 and lanes 32 to 63
+ * half has registers, predicates and carry flags of its own at the same numbers. Both have one
+ * program counter, one set of splits and one meeting point. So lanes 0 to 31 and lanes 32 to 63
  * diverge from each other exactly as two lanes of a half do. A half without executing lanes is left
  * out.
  *

@@ -133,9 +133,9 @@ static uint64_t *bank_line(uint64_t *when, const pl_sm *s, const pl_decoded_insn
 }
 
 /* An instruction reads a word of the constant bank, or makes one of its registers. A sub-core
- * fetches each line of it once, one after the other for a warp, from a cache near the SM to which
- * the launch has brought it, if LDC has not brought it into the SM by then. The cycle at which it
- * has it. */
+ * fetches each line of it once, one after the other for a warp. It comes from a cache near the SM
+ * to which the launch has brought it, unless LDC has brought it into the SM by then. The cycle at
+ * which it has it. */
 uint64_t pl_const_bank_ready(pl_sm *s, pl_sm_warp *t, const pl_decoded_insn *d, uint64_t now)
 {
     uint64_t *when = bank_line(pl_subcore_of(s, pl_warp_index(s, t))->bank_when, s, d);

@@ -246,10 +246,10 @@ static bool fetches_special(const pl_insn *i, const uint8_t *fetched, uint32_t r
            fetched[i->op[1]] != NUMBER && fetched[i->op[1]];
 }
 
-/* How often a warp's worth of data goes through the exchange unit: for a shuffle, for a special
- * register unless it is the same for a whole block (those, reductions and comparisons of all lanes
- * are counted at the address divergence unit), for each read of the empty list of lanes, for what a
- * fence tells the L1 (of gpu scope: fence_unit.c). Counted by
+/* How often a warp's worth of data goes through the exchange unit. That is for a shuffle, for each
+ * read of the empty list of lanes, and for what a fence tells the L1 (of gpu scope: fence_unit.c).
+ * It is also for a special register unless it is the same for a whole block. (Those, reductions and
+ * comparisons of all lanes are counted at the address divergence unit.) Counted by
  * l1tex__data_pipe_lsu_wavefronts_mem_shared.sum. */
 static uint8_t exchanges(const pl_insn *i, const pl_price *p, const uint8_t *fetched, uint32_t rows)
 {
@@ -341,8 +341,8 @@ static uint8_t components(const lists *l)
 }
 
 /* True if one lane does the operation for its warp when all lanes have one address
- * (compiler/codegen/aggregate_atomics.c): additions, and what REDUX combines where the old value
- * has no reader; not inc, dec, exch and cas, whose lanes are serialised. */
+ * (compiler/codegen/aggregate_atomics.c). So it is for additions, and for what REDUX combines where
+ * the old value has no reader. It is not for inc, dec, exch and cas, whose lanes are serialised. */
 static bool one_for_all(const pl_insn *i, const pl_form *f)
 {
     return pl_insn_has(i, W_add) || (f->mnem == M_red && pl_insn_is_warp_aggregable(i));
@@ -366,10 +366,10 @@ static bool uniform_atomic(variance *x, const pl_decoded_insn *d, const pl_insn 
 }
 
 /* Constants of the module at known places, and the addresses of its variables, are no registers for
- * the hardware: the uniform datapath or the instruction itself reads them from the constant bank
- * (c[3][...], c[4][...] in machine code for sm_90), and the warp stands still until they are there.
- * A load that costs nothing stands where the uniform datapath's would: the next instructions wait
- * for what it reads. */
+ * the hardware. The uniform datapath or the instruction itself reads them from the constant bank
+ * (c[3][...], c[4][...] in machine code for sm_90). The warp stands still until they are there. A
+ * load that costs nothing stands where the uniform datapath's would: the next instructions wait for
+ * what it reads. */
 enum {
     DUE = 16,
     ADDRESSES = 0x70000000 /* the driver's table of addresses of variables, which is not among the

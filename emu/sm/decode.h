@@ -28,9 +28,9 @@ typedef enum pl_unit_id {
 } pl_unit_id;
 
 /* How Nsight Compute counts what has no unit of arithmetic. From its sums over the recorded suite,
- * which the machine code of the launches explains (vecadd: of the 20 instructions of a warp six at
- * the ADU, five reads of constants and the block's number, and no branch at all; H200, driver
- * 580.159.04, 2026-11). */
+ * which the machine code of the launches explains. vecadd: of the 20 instructions of a warp six are
+ * at the ADU, five are reads of constants and the block's number, and none is a branch (H200,
+ * driver 580.159.04, 2026-11). */
 typedef struct pl_metric_class {
     uint8_t
         targets; /* branch targets: branches, calls and returns, but not the end of the kernel */

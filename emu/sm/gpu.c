@@ -2,15 +2,15 @@
  *
  *     launch -> block scheduler -> SM 0 .. n -> outboxes -> memory system -> replies -> SMs
  *
- * Time advances in windows as long as the crossbar's latency: within one window no SM can feel
- * what another does, so SMs are run one after the other or by several threads, and their requests
- * are handed over in the order of their numbers. What the memory system makes of the requests of
- * one window reaches no SM in the next, so that it works on them while the SMs go on (one job more
- * for the threads). Windows in which nothing can happen are skipped. When nothing can happen ever
- * again although blocks are left, the launch is deadlocked.
+ * Time advances in windows as long as the crossbar's latency: within one window no SM can feel what
+ * another does. So SMs are run one after the other or by several threads, and their requests are
+ * handed over in the order of their numbers. What the memory system makes of the requests of one
+ * window reaches no SM in the next, so that it works on them while the SMs go on (one job more for
+ * the threads). Windows in which nothing can happen are skipped. When nothing can happen ever again
+ * although blocks are left, the launch is deadlocked.
  *
- * Grids of a row share the SMs: a block takes the part of an SM that its kernel alone would leave
- * for it, and the next grid's blocks are handed out as soon as the one before lets them. */
+ * Grids of a row share the SMs. A block takes the part of an SM that its kernel alone would leave
+ * for it. The next grid's blocks are handed out as soon as the one before lets them. */
 #include "emu/exec/deadlock_report.h"
 #include "base/guard.h"
 #include "emu/sm/gpu_parts.h"

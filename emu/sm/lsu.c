@@ -59,9 +59,9 @@ uint64_t pl_lsu_accepts(const pl_sm *s, const pl_subcore *c, const pl_decoded_in
  *
  * Stores and reductions leave an SM no faster than the L2 accepts them, and misses need an MSHR.
  * Until there is room, accesses wait before the tags: l1.lsu_queue of them that have read their
- * registers, and after them those in the queues of the sub-cores, which are served in turn
+ * registers, and after them those in the queues of the sub-cores, which are served in turn.
  * (behind.tsv.xz: a load waits for up to 50 stores or 60 reductions of a warp each that were issued
- * before it). */
+ * before it.) */
 
 /* When to look again whether the first of those that wait can go on, if no reply comes. */
 uint64_t pl_lsu_retry_cycle(const pl_sm *s, uint64_t now)

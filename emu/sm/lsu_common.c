@@ -23,8 +23,8 @@ uint32_t pl_lsu_tag_cycles(const pl_sm *s)
 }
 
 /* The data of a load whose last sector has come at `at` pass the banks, and the link to its
- * sub-core: the cycle at which they are there (coalescing.csv: 413 cycles where 32 sectors lie in
- * one bank, 388 where they do not). */
+ * sub-core. Gives the cycle at which they are there (coalescing.csv: 413 cycles where 32 sectors
+ * lie in one bank, 388 where they do not). */
 static uint64_t return_data(pl_sm *s, const pl_inflight *k, uint64_t at)
 {
     uint64_t start =

@@ -85,9 +85,9 @@ void pl_lsu_cache_control(pl_sm *s, pl_subcore *c, pl_sm_warp *t, const pl_decod
     pl_lsu_emit(s, t, pc, now, seq, 0, s->lines.n, PL_LV_L2, 0, PL_NO_TOKEN);
 }
 
-/* The cycle at which an access that comes at `now` finds a place in the input of the L1, which it
- * leaves when its tags are looked up: then its registers are read, and its place in the queue of
- * its sub-core is free. */
+/* The cycle at which an access that comes at `now` finds a place in the input of the L1. It leaves
+ * that when its tags are looked up: then its registers are read, and its place in the queue of its
+ * sub-core is free. */
 static uint64_t input_slot(const pl_sm *s, uint64_t now)
 {
     uint64_t left = s->lsu_input[s->lsu_input_at % s->m->l1.lsu_queue];
@@ -136,7 +136,7 @@ static inline void coalesce_access(global_access *x)
     else
         pl_coalesce(&s->lines, fx->mask, fx->addr, fx->size, (uint32_t)m->line,
                     (uint32_t)m->sector);
-    /* Integer additions of a whole warp to an address that is the same for all lanes: the assembler
+    /* Integer additions of a whole warp to an address that is the same for all lanes. The assembler
      * lets one lane add the sum (vote, population count, one atomic; seen in machine code for sm_70
      * to sm_120). */
     if (x->atomic && x->d->uniform && s->lines.unique == 1)
@@ -272,9 +272,9 @@ static inline void count_sent(global_access *x, const pl_mem_req *r)
 }
 
 /* A store goes to the store buffer. Loads find what a store has written even if it was part of a
- * sector only (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit of nussinov_wavefront,
- * distance_columns: all but those read first); that they ask for other bytes of it is not looked
- * at. */
+ * sector only; that they ask for other bytes of it is not looked at.
+ * (l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit of nussinov_wavefront, distance_columns:
+ * all but those read first.) */
 static inline void send_stores(global_access *x)
 {
     pl_sm *s = x->s;

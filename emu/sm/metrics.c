@@ -93,8 +93,8 @@ static bool *reached_from(const pl_program *p, const pl_prog_func *entry)
     return reached;
 }
 
-/* Bytes of code that a launch brings to the L2, 256 at a time: of the entry, of the functions that
- * it may call, and of the subroutines of quotients and roots, one of each kind
+/* Bytes of code that a launch brings to the L2, 256 at a time. They are of the entry, of the
+ * functions that it may call, and of the subroutines of quotients and roots, one of each kind
  * (dram__sectors_read.sum of launches that load nothing). */
 static bool code_bytes(const pl_grid *g, const pl_sm *sm, uint64_t *bytes)
 {

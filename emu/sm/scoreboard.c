@@ -1,8 +1,8 @@
 /* scoreboard.c - the cycle from which a warp can issue its next instruction.
  *
- * It is known as soon as the warp has issued: the latest of its stall count, its scoreboards, what
- * the instruction waits for beyond them, the end of a branch or barrier, and its instruction line.
- * Or it is unknown, and the thing that it waits for wakes the warp. */
+ * It is known as soon as the warp has issued. It is the latest of its stall count, its scoreboards,
+ * what the instruction waits for beyond them, the end of a branch or barrier, and its instruction
+ * line. Or it is unknown, and the thing that it waits for wakes the warp. */
 #include "emu/sm/units.h"
 
 /* The warp waits for something whose cycle is not known. */

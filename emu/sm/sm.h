@@ -15,9 +15,9 @@
  *
  * An SM is simulated up to a given cycle; nothing that happens elsewhere before that cycle can
  * reach it, because the crossbar takes longer. It skips cycles in which nothing can happen. Several
- * threads may simulate an SM each: all that an SM changes is its own but for the memory of the
- * program, and there whatever could order the accesses of two SMs (pl_decoded_insn.ordered) waits
- * its turn. */
+ * threads may simulate an SM each. All that an SM changes is its own but for the memory of the
+ * program. There whatever could order the accesses of two SMs (pl_decoded_insn.ordered) waits its
+ * turn. */
 #ifndef PL_EMU_SM_SM_H
 #define PL_EMU_SM_SM_H
 

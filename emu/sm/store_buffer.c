@@ -1,16 +1,16 @@
 /* store_buffer.c - stores on their way out of the SM: a write-combining buffer behind the L1.
  *
- * A store stays in the L1 for a moment (l1.store_buffer_hold); another one to the same line that
- * comes to the tags meanwhile joins it, whatever warp sends it, and both stay for a moment more
+ * A store stays in the L1 for a moment (l1.store_buffer_hold). Another one to the same line that
+ * comes to the tags meanwhile joins it, whatever warp sends it, and both stay for a moment more.
  * (l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16, whose warps fill each other's
- * sectors: nine tenths of what it stores). Four stores that fill a sector word by word reach the L2
+ * sectors: nine tenths of what it stores.) Four stores that fill a sector word by word reach the L2
  * as one (sgemm_reg: a quarter).
  *
  * A store to local memory is in the L1 too, and words of a sector that is written only in part can
  * be loaded (paths.tsv spread: lanes two rows and more apart). But where stores that have joined
- * write different words of a sector and leave it incomplete, it is not there afterwards: as many
- * sectors of alloca_local are fetched from the L2 as its stores have in common, and where lanes are
- * one row apart (spread 1), each load waits for the L2. Bytes of the same words do no harm
+ * write different words of a sector and leave it incomplete, it is not there afterwards. As many
+ * sectors of alloca_local are fetched from the L2 as its stores have in common. Where lanes are one
+ * row apart (spread 1), each load waits for the L2. Bytes of the same words do no harm
  * (stack_of_fields_in_structures: 8,784 sectors joined, 203 fetched). */
 #include "emu/sm/units.h"
 
@@ -65,9 +65,9 @@ bool pl_store_buffer_merge(pl_sm *s, const pl_mem_req *r, uint64_t start, uint32
     return false;
 }
 
-/* A store waits for others, and the oldest goes when there are too many (coalescing.csv: 28 lines
- * of a warp's stores wait for the next ones, 29 do not; paths.tsv rows: four warps that store to 16
- * lines each join nothing; joins.tsv: of bytes and halves it is 12 to 14 lines). */
+/* A store waits for others, and the oldest goes when there are too many. (coalescing.csv: 28 lines
+ * of a warp's stores wait for the next ones, 29 do not. paths.tsv rows: four warps that store to 16
+ * lines each join nothing. joins.tsv: of bytes and halves it is 12 to 14 lines.) */
 void pl_store_buffer_insert(pl_sm *s, const pl_mem_req *r, uint32_t lanes, uint32_t entries)
 {
     uint32_t at = 0;

@@ -16,8 +16,8 @@ static uint64_t header_ready(pl_sm *s, uint64_t object, uint64_t start)
 }
 
 /* Cycles that an access holds the texture units of the SM, and *further of latency for it. Four
- * lanes per cycle are served, eight where their coordinates are whole; of a group's lanes, lines of
- * the same bank take turns, but for two neighbours; wide texels take their time, and twice that
+ * lanes per cycle are served, eight where their coordinates are whole. Of a group's lanes, lines of
+ * the same bank take turns, but for two neighbours. Wide texels take their time, and twice that
  * where neighbours are weighed, all of it for each of two planes (tex.tsv, texmiss.tsv). */
 static uint64_t quad_passes(const pl_sm *s, const pl_memory_effect *fx, uint64_t *further)
 {

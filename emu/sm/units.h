@@ -200,7 +200,7 @@ static inline void pl_mio_queue_push(const pl_sm *s, pl_subcore *c, uint64_t lea
     c->mio[c->mio_at++ % s->m->issue.mio_queue] = leaves;
 }
 
-/* Cycles of the link to the sub-core that an access takes: those of its data; a store brings its
+/* Cycles of the link to the sub-core that an access takes: those of its data. A store brings its
  * addresses and its registers through it (smem.csv: 4, 6 and 10 cycles for stores of 32, 64 and 128
  * bits without conflicts). */
 static inline uint32_t pl_lsu_link_passes(const pl_memory_effect *fx, uint32_t passes)

@@ -1,7 +1,6 @@
-/* warp_progress.c - the way of a warp from one issue to the next: instructions that cost nothing
- * are executed on it; it ends at an instruction to issue, at something to wait for, or with the
- * warp.
- */
+/* warp_progress.c - the way of a warp from one issue to the next. Instructions that cost nothing
+ * are executed on it. It ends at an instruction to issue, at something to wait for, or with the
+ * warp. */
 #include "emu/sm/units.h"
 
 /* Cycles until a warp's exit is resolved. */

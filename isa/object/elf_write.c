@@ -352,7 +352,7 @@ static void put_section_header(const writer *w, char *to, pl_section s, uint32_t
     put_number(to + offsetof(Elf64_Shdr, sh_entsize), pl_section_entry(s), 8);
 }
 
-/* Where the file goes, in pieces of one size except the last: hashing and writing few of them is
+/* Where the file goes, in pieces of one size except the last. Hashing and writing few of them is
  * faster than many, and records have data before them in memory, so that they have to be assembled
  * anyhow. */
 typedef struct sink {

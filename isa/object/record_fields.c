@@ -1,8 +1,8 @@
 /* record_fields.c - the fields of every structure of a machine program. See record_fields.h.
  *
- * Left out is what other places hold: names, sizes and code ranges of functions and variables (the
- * symbol table), the parts of a function that have tables of their own, and what pl_insn_finish and
- * loading compute. */
+ * Left out is what other places hold. The symbol table has names, sizes and code ranges of
+ * functions and variables. Some parts of a function have tables of their own. The rest is what
+ * pl_insn_finish and loading compute. */
 #include "isa/object/record_fields.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* insn.h - one machine instruction, decoded once and read-only while running.
  *
  * Registers are rows of PL_LANES 32-bit words in the register file of a warp (or of half a warp:
- * emu/exec/wave64.c); a 64-bit register is two consecutive rows holding PL_LANES 64-bit words, a
- * 128-bit register four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
+ * emu/exec/wave64.c). A 64-bit register is two consecutive rows holding PL_LANES 64-bit words. A
+ * 128-bit register is four rows (low halves' 64-bit row pair, then high halves'). Constants, kernel
  * parameters that were folded, and special registers that stay fixed have rows too, filled when a
  * warp starts, so lane loops never ask what kind an operand is. Predicates are 32-bit masks in a
  * file of their own. */
@@ -56,14 +56,11 @@ enum {
                                pl_pass_narrow_int64 and pl_allocate_registers */
 };
 
-/* Flags for the passes only: an instruction after `.pragma "nounroll"`: a loop that holds it is
- * not unrolled; a sum of a product that contraction has joined: where the length of a loop is asked
- * for these are still two; part of a matrix product's load or store, which ptxas takes apart later
- * than we do. */
+/* Flags for the passes only. */
 enum {
-    PL_IF_NOUNROLL = 1 << 9,
-    PL_IF_CONTRACTED = 1 << 10,
-    PL_IF_FROM_WMMA = 1 << 11,
+    PL_IF_NOUNROLL = 1 << 9,    /* after `.pragma "nounroll"`: its loop is not unrolled */
+    PL_IF_CONTRACTED = 1 << 10, /* a sum with a product; the length of a loop counts it as two */
+    PL_IF_FROM_WMMA = 1 << 11,  /* part of a wmma load or store; ptxas splits these later */
     PL_IF_COMPILE_ONLY = PL_IF_NOUNROLL | PL_IF_CONTRACTED | PL_IF_FROM_WMMA
 };
 

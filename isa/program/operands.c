@@ -1,8 +1,8 @@
 /* operands.c - walking over the registers of an instruction, driven by the operand descriptions of
  * its form.
  *
- * Passes walk over every instruction dozens of times, and a module has few kinds of instructions;
- * so what the descriptions say is worked out once for each combination of form and modifiers, and
+ * Passes walk over every instruction dozens of times, and a module has few kinds of instructions.
+ * So what the descriptions say is worked out once for each combination of form and modifiers, and
  * kept while a module is assembled. */
 #include "isa/program/operand_plan.h"
 

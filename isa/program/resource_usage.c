@@ -12,8 +12,8 @@
 #include "isa/program/insn_query.h"
 
 /* Registers of a thread that code can name; rows of a register file; the step in which a thread
- * gets them; the fewest it gets by launch bounds (CUDA C++ Programming Guide, "Compute
- * Capabilities"; before sm_32 an instruction has 6 bits for a register). */
+ * gets them; the fewest it gets by launch bounds. (CUDA C++ Programming Guide, "Compute
+ * Capabilities". Before sm_32 an instruction has 6 bits for a register.) */
 enum { MOST = 255, MOST_OLD = 63, FILE_WARPS = 65536 / PL_LANES, UNIT = 8, LEAST = 16 };
 
 static uint32_t product(const uint32_t *size)

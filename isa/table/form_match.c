@@ -1,7 +1,7 @@
 /* form_match.c - fits the words of an instruction to the forms of the table (see form_match.h).
  *
  * A form's slots are like boxes, each taking one word of its list. fits() puts the words into boxes
- * one after the other and takes a step back when a later word finds none; there are at most 16
+ * one after the other and takes a step back when a later word finds none. There are at most 16
  * boxes, and the answers are cached by the words, so this runs once for each distinct instruction
  * of a module. When no form fits, the nearest is the one that leaves the fewest words over and the
  * fewest boxes empty; what is left over is the mistake. */

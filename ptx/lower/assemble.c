@@ -3,8 +3,8 @@
  *
  * Reading the text takes one thread a sixth of the time that everything takes. So that the others
  * need not wait for it, they begin with functions that the parser has left and that ask nothing of
- * what is still to come: kernels that name no variable of the module and no function. What they
- * have made waits until the whole module is known.
+ * what is still to come. These are kernels that name no variable of the module and no function.
+ * What they have made waits until the whole module is known.
  *
  * Read next: ptx/lower/lower.c (one function), compiler/compile_function.c (what follows for it).
  */

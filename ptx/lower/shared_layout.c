@@ -2,8 +2,8 @@
  *
  * A kernel's shared memory holds what it and its callees use, and nothing else; ptxas 13.0 copies a
  * function for every kernel that calls it, so that kernels agree about nothing. Here a function is
- * assembled once: what a function uses that several kernels execute has one place in all of them
- * (such functions and variables are called common), and the rest of each kernel lies around it. */
+ * assembled once. What a function uses that several kernels execute has one place in all of them
+ * (such functions and variables are called common). The rest of each kernel lies around it. */
 #include "ptx/lower/shared_layout.h"
 
 #include <stdlib.h>

@@ -7,11 +7,11 @@
  *     @%p1 ld.global.v2.f32 {%f1, %f2}, [%rd4+-16];   // and a comment
  *
  * The grammar (parse.y) calls pl_plain_statements where a statement may begin. What is met here
- * gives the same nodes at the same places as the grammar gives, in a third of the time. At
- * anything else - an expression, a directive, a mistake - reading stops in front of that
- * statement, and the grammar reads it: nothing is reported here but what pl_stmt_insn says about
- * the instruction, and a statement is looked at to its end before anything is done with it. So the
- * grammar alone decides what PTX is. */
+ * gives the same nodes at the same places as the grammar gives, in a third of the time. At anything
+ * else - an expression, a directive, a mistake - reading stops in front of that statement, and the
+ * grammar reads it. Nothing is reported here but what pl_stmt_insn says about the instruction. A
+ * statement is looked at to its end before anything is done with it. So the grammar alone decides
+ * what PTX is. */
 #include "ptx/parse/fast_path.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
  * Every distinct spelling is one pl_sym, so a name is hashed once per occurrence and looked up by
  * following one pointer: the innermost binding hangs on the symbol itself. Leaving a block takes
  * its bindings off again. A register of
- * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block (two blocks may
- * each have a DONE, which is what inline assembly produces); a branch waits in its block's list
+ * `.reg .b32 %r<100>` is made when it is first named. Labels belong to their block: two blocks may
+ * each have a DONE, which is what inline assembly produces. A branch waits in its block's list
  * until the block ends and moves outwards when the block has no such label. */
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"

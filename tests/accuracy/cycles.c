@@ -2,13 +2,13 @@
  *
  *     cycles [--update]
  *
- * Runs the recorded suite in timing mode and prints, case by case, modelled and measured cycles,
- * then the mean error of cycles, instructions, registers and of every Nsight Compute metric that
- * both sides have; then the same for the kernels of tests/data/corpus: one half, whose errors may
- * be looked into, and the sums of the other. Fails when a figure is worse than the committed one
- * (tests/data/accuracy.tsv). --update commits to today's figures instead: that file, the table in
- * doc/accuracy.md, and the plot doc/accuracy.svg. Launches tagged noisy or spin depend on chance;
- * they are listed, not counted. */
+ * Runs the recorded suite in timing mode and prints, case by case, modelled and measured cycles.
+ * Then follows the mean error of cycles, instructions, registers and of every Nsight Compute metric
+ * that both sides have. Then the same for the kernels of tests/data/corpus: one half, whose errors
+ * may be looked into, and the sums of the other. Fails when a figure is worse than the committed
+ * one (tests/data/accuracy.tsv). --update commits to today's figures instead: that file, the table
+ * in doc/accuracy.md, and the plot doc/accuracy.svg. Launches tagged noisy or spin depend on
+ * chance; they are listed, not counted. */
 #include "tests/accuracy/figures.h"
 #include "tests/recorded.h"
 #include <math.h>

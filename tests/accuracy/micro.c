@@ -478,9 +478,9 @@ static double copy_cycles(micro *m, const char *name)
     return run(m, 1, 32, 0) ? (double)m->result[0] : -1;
 }
 
-/* Straight code, again and again. Not compared: the first round, whose code lay in the L2 already;
- * small code and many warps, where the assembler moved instructions out of the measured stretch
- * (the recorded figures are below one instruction per cycle). */
+/* Straight code, again and again. Not compared are the first round, whose code lay in the L2
+ * already, and small code with many warps. There the assembler moved instructions out of the
+ * measured stretch (the recorded figures are below one instruction per cycle). */
 static void icache(micro *m, const char *name, const table *t, size_t i)
 {
     unsigned bytes = 0, warps = 0;

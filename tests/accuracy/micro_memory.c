@@ -294,8 +294,8 @@ void shared(micro *m)
 
 /* ---- coalescing ---- */
 
-/* The recorded buffers began in the half of the L2 that the SM of the first block reads through:
- * their first 4 KiB answer as quickly as any, the first of them a little quicker than the mean. So
+/* The recorded buffers began in the half of the L2 that the SM of the first block reads through.
+ * Their first 4 KiB answer as quickly as any, the first of them a little quicker than the mean. So
  * do these here. */
 enum { NEAR = 17 * 4096 };
 

@@ -2,9 +2,9 @@
  * they take, and what a summary costs.
  *
  * The events of a real launch are kept in memory and given to the trace writer, so that the figure
- * is the writer's alone: a slice of them again and again, later each time, because events of a
- * running model are in the processor's cache too. One core; the file lies in a scratch folder. With
- * a word, only the launches whose names have it, and no summaries. */
+ * is the writer's alone. A slice of them is given again and again, later each time, because events
+ * of a running model are in the processor's cache too. One core; the file lies in a scratch folder.
+ * With a word, only the launches whose names have it, and no summaries. */
 #include "include/ptxloom.h"
 #include "isa/program/insn.h"
 #include "ptx/ast.h"

@@ -2,7 +2,7 @@
  * what it wrote (forms.h).
  *
  * tests/data/forms.tsv.xz has a row for each of the instructions that list.py finds in the
- * instruction table and ptxas assembles for sm_90a; the digests were recorded by record.c (H200,
+ * instruction table and ptxas assembles for sm_90a. The digests were recorded by record.c (H200,
  * driver 580.159.04, 2026-11), twice with the same result. */
 #include "tests/forms/forms.h"
 #include "ptxloom.h"

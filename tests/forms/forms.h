@@ -1,10 +1,10 @@
 /* forms.h - one-instruction kernels made from a list: their PTX, their operands, and a digest of
  * what they write.
  *
- * Shared by the test (forms.c) and by the program that recorded the digests on hardware (record.c),
- * so that both run exactly the same kernels on exactly the same operands and only digests need to
- * be stored. A row of the list is the text of an instruction in which %a0, %a1 ... are the sources
- * and %d0, %d1 ... the results, and the types of both. */
+ * Shared by the test (forms.c) and by the program that recorded the digests on hardware (record.c).
+ * Both run exactly the same kernels on exactly the same operands, and only digests need to be
+ * stored. A row of the list is the text of an instruction in which %a0, %a1 ... are the sources and
+ * %d0, %d1 ... the results, and the types of both. */
 #ifndef PL_TESTS_FORMS_H
 #define PL_TESTS_FORMS_H
 

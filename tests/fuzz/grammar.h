@@ -2,10 +2,10 @@
  * right.
  *
  * A statement takes a form of the table, words for its groups and operands of the kinds that it
- * asks for; then, mostly, one or two places are made wrong in a way that people and compilers get
- * wrong: a register of another type, a constant beyond the range, a word too many, too few or in
- * another place. Nothing here knows whether the result is valid: ptxas does (tools/ptxas), and the
- * fuzzers only ask that the answer comes. */
+ * asks for. Then, mostly, one or two places are made wrong in a way that people and compilers get
+ * wrong. That is a register of another type, a constant beyond the range, a word too many, too few
+ * or in another place. Nothing here knows whether the result is valid: ptxas does (tools/ptxas),
+ * and the fuzzers only ask that the answer comes. */
 #ifndef PL_TESTS_GRAMMAR_H
 #define PL_TESTS_GRAMMAR_H
 

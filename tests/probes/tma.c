@@ -1,7 +1,7 @@
 /* tma.c - recorded tensor copies and tensor maps (tests/data/probes/tma.*), run by the kernels that
  * the H200 ran.
  *
- * Copies are recorded as byte maps: memory holds four patterns one after the other, of which the
+ * Copies are recorded as byte maps. Memory holds four patterns one after the other, of which the
  * bytes tell where they came from (pass 0 to 2: byte k of the place plus one; pass 3: 0xa5 and the
  * three others). */
 #include <inttypes.h>
@@ -738,9 +738,9 @@ static void prefetches(void)
 
 enum { VALID, ZERO, ONES, IM2COL, UNMAPPED, VALID_3D, RANDOM, SWIZZLED };
 
-/* Offsets of the tile, the barrier and the map; where the map is (global, constant or shared
- * memory); the instruction: dimensions of a load, plus 10 for im2col, 20 for a store, 30 for a
- * store of im2col; coordinates; the map. As the recording program had them. */
+/* Offsets of the tile, the barrier and the map. Where the map is (global, constant or shared
+ * memory). The instruction: dimensions of a load, plus 10 for im2col, 20 for a store, 30 for a
+ * store of im2col. Coordinates and the map. As the recording program had them. */
 static const struct bad {
     const char *name;
     uint32_t tile, bar, map_at;

@@ -310,9 +310,9 @@ START_TEST(guarded_loads_of_one_register_are_both_waited_for)
 }
 END_TEST
 
-/* What a block has begun is in its registers when it ends, whoever comes next: 7 cycles from
- * arithmetic to BSYNC or past the branch to it, and to a call (ptxas 13.0 for sm_90a); BSYNC itself
- * has 5. */
+/* What a block has begun is in its registers when it ends, whoever comes next. It takes 7 cycles
+ * from arithmetic to BSYNC or past the branch to it, and to a call (ptxas 13.0 for sm_90a); BSYNC
+ * itself has 5. */
 START_TEST(blocks_end_when_results_are_there)
 {
 #define FOUR(a, b)                                                                                 \

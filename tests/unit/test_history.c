@@ -114,8 +114,8 @@ START_TEST(writes_past_the_history_end_it)
 END_TEST
 
 /* A flag whose value all see, as one among old versions, would tell those who acquire from it
- * nothing of what its writer released: no version leaves before an older one, be it under a version
- * that leaves, or because an instruction is about to use its grain. */
+ * nothing of what its writer released. So no version leaves before an older one. That holds under a
+ * version that leaves, and where an instruction is about to use its grain. */
 START_TEST(no_version_leaves_before_an_older_one)
 {
     enum { FLAGS = 0, BOX = 16, OTHERS = 32 };

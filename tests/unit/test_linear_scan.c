@@ -215,7 +215,7 @@ START_TEST(pairs_cost_little)
 END_TEST
 
 /* Five values of which each lives together with two others, in a ring, need three registers where
- * two live at once; beside so many others that a thread has no more for two, that third one is not
+ * two live at once. Beside so many others that a thread has no more for two, that third one is not
  * worth eight. */
 START_TEST(no_unit_is_begun_for_a_move)
 {

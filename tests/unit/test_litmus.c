@@ -1,11 +1,12 @@
 /* test_litmus.c - the axioms of the PTX memory model against verdicts that others have published,
  * and against properties that every model must have.
  *
- * Sources of verdicts: [PTX] PTX ISA 9.0, chapter "Memory Consistency Model", section "Axioms",
- * whose examples state an outcome; [LSG] Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the
- * NVIDIA PTX Memory Consistency Model", ASPLOS 2019; [C11] outcomes of ISO C11 atomics (as in Batty
- * et al., POPL 2011), which the mapping proved in [LSG] carries over: what C11 forbids, PTX must
- * forbid. */
+ * Sources of verdicts:
+ *   [PTX] PTX ISA 9.0, chapter "Memory Consistency Model", section "Axioms": its examples
+ *   [LSG] Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency
+ *         Model", ASPLOS 2019
+ *   [C11] outcomes of ISO C11 atomics (as in Batty et al., POPL 2011); [LSG] proves the mapping, so
+ *         what C11 forbids, PTX must forbid */
 #include "litmus/litmus.h"
 #include "tests/unit/unit.h"
 #include <glob.h>

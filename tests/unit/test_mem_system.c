@@ -59,8 +59,8 @@ static void put(pl_mem_outbox *b, unsigned node, uint64_t time, uint64_t line, u
 }
 
 /* One read of one sector, at cycle 0: header 8 bytes at 32 per cycle, a quarter cycle, rounds up to
- * 1; crossbar 20; slice one cycle and 40; memory 60 + 40 for a closed row, 4 for the sector on an
- * 8-byte bus, 1; group port half a cycle (1) + 20; SM port 1 + 1. */
+ * 1. Crossbar 20; slice one cycle and 40. Memory 60 + 40 for a closed row, 4 for the sector on an
+ * 8-byte bus, 1. Group port half a cycle (1) + 20; SM port 1 + 1. */
 START_TEST(a_miss_takes_the_sum_of_its_parts)
 {
     pl_arena *a = pl_arena_open();

@@ -381,7 +381,7 @@ START_TEST(if_convert_body_cost)
 END_TEST
 
 /* ptxas 13.0 for sm_90a, 2026-11 (60 kernels): a parameter that a body reads is an instruction of
- * it, unless a block in front of it in the same loop has read it in the same way. */
+ * it. It is none where a block in front of it in the same loop has read it in the same way. */
 static bool is_guarded(const char *head, const char *unit, unsigned sums)
 {
     char body[2048];
@@ -1314,7 +1314,7 @@ static unsigned loads_ahead_of_hash(unsigned rounds, unsigned window)
 }
 
 /* Orders that look far ahead take more registers here than there are, unless they begin as if there
- * were a few less: a narrow view has 5 or 12 loads in front (ptxas 13.0: 18, 18, 18 and 16, within
+ * were a few less. A narrow view has 5 or 12 loads in front (ptxas 13.0: 18, 18, 18 and 16, within
  * 32 registers). */
 START_TEST(schedule_narrow_lookahead)
 {
@@ -1330,7 +1330,7 @@ START_TEST(schedule_narrow_lookahead)
 }
 END_TEST
 
-/* A loop of eight loads of 16 bytes beside so many sums: from 16 sums on (ptxas 13.0: 40 registers,
+/* A loop of eight loads of 16 bytes beside so many sums. From 16 sums on (ptxas 13.0: 40 registers,
  * 16 sums and 32 loads of 4 bytes: 32), the registers of the next step let the loads run ahead. */
 START_TEST(schedule_wide_loads)
 {

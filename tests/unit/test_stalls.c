@@ -94,7 +94,7 @@ START_TEST(so_is_the_first_address)
 }
 END_TEST
 
-/* A cluster's barrier makes what the warp did visible: it begins with a fence (metrics.tsv membar
+/* A cluster's barrier makes what the warp did visible. It begins with a fence (metrics.tsv membar
  * of cluster_reduce: 431 cycles a barrier of 32 warps an SM), which waits for stores, unless
  * .relaxed says that it need not. */
 START_TEST(arriving_at_a_clusters_barrier_is_a_fence)
@@ -232,8 +232,8 @@ START_TEST(letting_others_run_takes_time)
 END_TEST
 
 /* groups.tsv, volatile_looped one_200: of four walks in a loop each is long for another lane, and
- * those that are on a long one go together: 19,417 cycles for 190 steps more (67,679 where each
- * walk has code of its own, as none of them stands where another does). */
+ * those that are on a long one go together. That is 19,417 cycles for 190 steps more. It is 67,679
+ * where each walk has code of its own, as none of them stands where another does. */
 START_TEST(lanes_that_come_back_to_a_loop_go_round_together)
 {
     uint64_t all[2];
@@ -302,8 +302,8 @@ START_TEST(a_release_begins_with_a_fence)
 END_TEST
 
 /* What is released beyond the block begins with a fence in shared memory as well, and at an
- * mbarrier with two MEMBAR; who acquires there has a CCTL behind it (machine code of ptxas 13.0 for
- * sm_90; an arrival after a store to another block of the cluster takes 330 to 360 cycles, H200,
+ * mbarrier with two MEMBAR. Who acquires there has a CCTL behind it (machine code of ptxas 13.0 for
+ * sm_90). An arrival after a store to another block of the cluster takes 330 to 360 cycles (H200,
  * 2026-11). */
 START_TEST(a_release_in_shared_memory_is_a_fence)
 {
@@ -387,8 +387,8 @@ static uint64_t behind_stores(unsigned warps, unsigned n)
 }
 
 /* A warp may issue stores that the SM cannot send yet: they wait in front of the L1, and loads
- * behind them (behind.tsv.xz, one SM: 400 cycles for a load alone, 2305 behind a store of each of
- * 32 warps, 3400 behind any number of them: 50 have room; 2612 where there are eight warps). */
+ * behind them. (behind.tsv.xz, one SM: 400 cycles for a load alone, 2305 behind a store of each of
+ * 32 warps. 3400 behind any number of them: 50 have room; 2612 where there are eight warps.) */
 START_TEST(loads_wait_behind_stores)
 {
     uint64_t alone = behind_stores(32, 0), one = behind_stores(32, 1), two = behind_stores(32, 2),
@@ -449,10 +449,10 @@ static double leaving(const char *body, uint32_t threads)
     return with - without;
 }
 
-/* Stores to a sector that follow each other closely leave the SM as one, whatever warps they are of
- * (paths.tsv rows: of 16 words that each thread of a warp stores one after the other an eighth
- * leaves, but all where 145 cycles lie between two of them; metrics.tsv
- * l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16). */
+/* Stores to a sector that follow each other closely leave the SM as one, whatever warps they are
+ * of. (paths.tsv rows: of 16 words that each thread of a warp stores one after the other an eighth
+ * leaves, but all where 145 cycles lie between two of them. metrics.tsv
+ * l1tex__m_l1tex2xbar_write_sectors of transpose_naive_row_b16.) */
 START_TEST(stores_to_one_sector_leave_together)
 {
     static const char *const row = "mul.wide.u32 %d1, %r0, 64; add.u64 %d1, %d1, %d0;";
@@ -500,7 +500,7 @@ static double counted(const char *body, const char *counter)
 }
 
 /* A reduction on a generic address is an atomic that writes no register (machine code for sm_90;
- * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters), and a warp ends
+ * l1tex__t_requests_pipe_lsu_mem_global_op_atom of half2_adds, weights_of_letters). A warp ends
  * when what it has asked for has come (stalled_drain of the same: 350 to 1300 cycles, 20 to 100 of
  * those with reductions on global addresses). */
 START_TEST(a_generic_reduction_is_waited_for)
@@ -598,9 +598,9 @@ START_TEST(warps_of_a_block_take_turns)
 }
 END_TEST
 
-/* The driver's functions (heap.tsv: 15,450 cycles of malloc of 16 bytes for one lane, 133,721 for a
- * warp; 13,220 and 37,617 of free; 46,734 of printf for a warp, 54,672 for the later one of two).
- */
+/* The driver's functions. (heap.tsv: 15,450 cycles of malloc of 16 bytes for one lane, 133,721 for
+ * a warp; 13,220 and 37,617 of free. 46,734 of printf for a warp, 54,672 for the later one of
+ * two.) */
 START_TEST(the_driver_takes_its_time)
 {
     static const char *const extern_ =
@@ -635,9 +635,9 @@ START_TEST(the_driver_takes_its_time)
 END_TEST
 
 /* Which SMs the blocks of a grid come to, by how many of them an SM has (place.tsv). The last
- * blocks, where they are fewer than SMs: eight go to the first SMs, one after the other of the rest
- * to another GPC (here a row of 16 or 17 SMs), and to the first SMs of TPCs before the second ones.
- */
+ * blocks, where they are fewer than SMs. Eight go to the first SMs, one after the other of the rest
+ * to another GPC (here a row of 16 or 17 SMs). They go to the first SMs of TPCs before the second
+ * ones. */
 START_TEST(blocks_are_spread_over_the_gpu)
 {
     enum { SMS = 132, AHEAD = 8, GROUPS = 8 };
@@ -782,8 +782,8 @@ static double fetches_of(uint32_t warps, unsigned channels, unsigned apart, bool
 }
 
 /* The texture units of an SM serve four lanes per cycle, fewer where texels are wide or the lanes
- * of a quad look at lines of one bank (tex.tsv: 8.0, 15.9 and 31.6 cycles a fetch of eight warps),
- * or between planes (texmiss.tsv: 4 * 4.08). */
+ * of a quad look at lines of one bank, or between planes. (tex.tsv: 8.0, 15.9 and 31.6 cycles a
+ * fetch of eight warps; texmiss.tsv: 4 * 4.08.) */
 START_TEST(fetches_take_turns_at_the_texture_units)
 {
     ck_assert_double_eq_tol(fetches_of(8, 1, 1, false), 8.0, 0.8);
@@ -813,7 +813,7 @@ static double fence_behind(const char *before, unsigned warps)
 }
 
 /* A fence takes longer where the SM has asked the L2 for something since the fence before, no
- * matter how long ago; it waits for what other warps of the SM have sent, too (fence.tsv: 264; 488
+ * matter how long ago. It waits for what other warps of the SM have sent, too (fence.tsv: 264; 488
  * or 558 for one line and for several). */
 START_TEST(fences_go_where_the_sm_has_been)
 {

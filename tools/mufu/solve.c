@@ -6,11 +6,10 @@
  * A recorded hash is the multiple of sum(result(x) ^ mixed(x)) over a block of 2^15 inputs, so
  * it accepts one function only. The designers computed each row from the function it
  * approximates, so the true row lies close to a parabola that anyone would fit; its last bits do
- * not, and there are few choices for them. For every row this program fits a parabola through
- * the three Chebyshev nodes of the interval, walks outwards from it over C2, C1 and C0, and has
- * the emulated unit (emu/exec/num/mufu_unit.h, with this program's rows) compute the last block of
- * the interval. A row that gives the recorded hash must then give all others of its interval
- * too.
+ * not, and there are few choices for them. For every row this program fits a parabola through the
+ * three Chebyshev nodes of the interval, and walks outwards from it over C2, C1 and C0. The
+ * emulated unit (emu/exec/num/mufu_unit.h, with this program's rows) computes the last block of the
+ * interval. A row that gives the recorded hash must then give all others of its interval too.
  *
  * The shape of the unit (widths, square, constants K) must be known before; doc/numerics.md
  * tells how that was found. It takes three minutes. */

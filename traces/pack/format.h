@@ -2,8 +2,8 @@
  * and mem.
  *
  * Up to PL_PACKED_ROWS events of one multiprocessor and one launch make a block. Its columns are
- * stored one after the other; a column holds, for each row, how far its value is from a
- * prediction, in as few bits as most rows need, and lists the rows that need more:
+ * stored one after the other. A column holds, for each row, how far its value is from a prediction,
+ * in as few bits as most rows need. It lists the rows that need more:
  *
  *     block    checksum of the rest (4 bytes), rows, warps, {block, warp, subcore} of each warp,
  *              columns, bytes of the offsets, offsets

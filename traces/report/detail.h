@@ -1,4 +1,4 @@
-/* detail.h - the large pictures of a report, made from the rows of inst and mem: a report of a few
+/* detail.h - the large pictures of a report, made from the rows of inst and mem. A report of a few
  * megabytes stands for a trace of any size, so everything is summed up here, once for each scale at
  * which it is looked at. */
 #ifndef PL_TRACES_REPORT_DETAIL_H

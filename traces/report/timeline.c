@@ -1,7 +1,7 @@
 /* timeline.c - sums the rows of inst up for the timeline and the divergence view.
  *
- * Two passes: the first fills windows of time for every multiprocessor and finds out how many rows
- * each has; the second keeps the single issues of as many multiprocessors as the report has room
+ * Two passes. The first fills windows of time for every multiprocessor and finds out how many rows
+ * each has. The second keeps the single issues of as many multiprocessors as the report has room
  * for, the busiest first. */
 #include "isa/program/insn.h"
 #include "traces/report/bytes.h"
@@ -223,10 +223,10 @@ static issue *by_warp(const shape *t, const issue *in, size_t n, uint32_t *count
     return out;
 }
 
-/* A record begins with a byte: reason for waiting in the low five bits; 0x20: the pc follows the
- * previous one; 0x40: the mask is the previous one; 0x80: the latency is that of this pc's previous
- * record. Numbers come next: cycles since the previous issue, cycles waited, and of pc (signed
- * difference), mask and latency those that the bits do not give. */
+/* A record begins with a byte. Low five bits: reason for waiting. 0x20: the pc follows the previous
+ * one; 0x40: the mask is the previous one; 0x80: the latency is that of this pc's previous record.
+ * Numbers come next: cycles since the previous issue, cycles waited, and of pc (signed difference),
+ * mask and latency those that the bits do not give. */
 static void encode(const shape *t, const issue *e, size_t n, uint32_t *latency, pl_bytes *b)
 {
     uint64_t cycle = t->warp[e->at].first;

@@ -4,10 +4,10 @@
  * Memory itself always holds the newest value of every byte. Beside it the history keeps the last
  * writes ("versions") of a location in their coherence order, and every warp has a view: the set of
  * versions that it can no longer overlook. A load may return any version from the newest one in the
- * reader's view on; that is what a stale line in a non-coherent L1, a load that ran ahead, or
- * another's store that has not left its buffer look like to a program. A store may take its place
- * before versions that the writer has not seen: that is a store which stayed in a buffer while
- * others overtook it. Fences, barriers, acquire and release only make views larger. Read next:
+ * reader's view on. To a program that looks like a stale line in a non-coherent L1, a load that ran
+ * ahead, or another's store that has not left its buffer. A store may take its place before
+ * versions that the writer has not seen: that is a store which stayed in a buffer while others
+ * overtook it. Fences, barriers, acquire and release only make views larger. Read next:
  * weak_memory.c, which says when.
  *
  * A location is a grain of 16 aligned bytes, versions carry a byte mask, and bytes are ordered as
@@ -37,7 +37,7 @@ enum {
 enum { PL_LEVEL_CTA, PL_LEVEL_CLUSTER, PL_LEVEL_GPU, PL_LEVELS };
 
 /* What is known of a version: it has been seen; a proxy fence has passed it on to the asynchronous
- * proxy; a releasing proxy fence has offered it to the tensor map proxy, and an acquiring one has
+ * proxy. Of the tensor map proxy: a releasing proxy fence has offered it, and an acquiring one has
  * passed it on. */
 typedef enum pl_known { PL_SEEN, PL_FENCED, PL_OFFERED, PL_MAPPED, PL_KNOWN } pl_known;
 

@@ -2,9 +2,9 @@
  * and the windows of the other spaces.
  *
  * Generic addresses: the shared window holds the block's shared memory (and, with clusters, each
- * rank's in its own slice), the local window the thread's local memory; everything else is global
- * (a module's constant bank lies in global memory, and addresses of the constant space count from
- * its start). Functional access is never timed: that is emu/sm's business. */
+ * rank's in its own slice), the local window the thread's local memory. Everything else is global.
+ * A module's constant bank lies in global memory, and addresses of the constant space count from
+ * its start. Functional access is never timed: that is emu/sm's business. */
 #ifndef PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
 #define PL_EMU_EXEC_MEMORY_GLOBAL_MEMORY_H
 

@@ -362,10 +362,10 @@ INLINE static inline uint32_t f16_of_fp8(pl_tensor_type t, uint32_t x)
     return sign | (magnitude < 8 ? subnormal[magnitude] : (magnitude << 7) + (8 << 10));
 }
 
-/* On sm_90 and sm_100 mma.sync on fp8 is not a tensor-core operation of its own: ptxas 13.0 turns
- * the operands into f16, multiplies the two low bytes of every register and then the two high
- * bytes with the f16 unit, starting from zero, and adds C with an ordinary addition. LEFT holds
- * f16 already (pl_tensor_prepare). */
+/* On sm_90 and sm_100 mma.sync on fp8 is not a tensor-core operation of its own. ptxas 13.0 turns
+ * the operands into f16 and multiplies the two low bytes of every register and then the two high
+ * bytes with the f16 unit, starting from zero. It adds C with an ordinary addition. LEFT holds f16
+ * already (pl_tensor_prepare). */
 INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_mma_left_factor *left,
                                           const uint32_t (*b)[N], const uint32_t (*c)[N],
                                           uint32_t (*d)[N])
@@ -386,8 +386,8 @@ INLINE static inline void tile_fp8_as_f16(const pl_tensor_num *num, const pl_mma
 }
 
 /* m8n8k4 from sm_80 on is a subroutine of ordinary instructions (read in the code that ptxas 13.0
- * makes for sm_90a): for f32 results D = C + fma chain over the four products; for f16 results
- * D = f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
+ * makes for sm_90a). For f32 results D = C + fma chain over the four products. For f16 results D =
+ * f16((C + (p0 + p1)) + (p2 + p3)) in f32. */
 static void tile_fma4(const pl_tensor_num *num, const pl_mma_left_factor *left,
                       const uint32_t (*b)[N], const uint32_t (*c)[N], uint32_t (*d)[N])
 {

@@ -13,10 +13,10 @@
  * B is the same picture with columns for rows; C and D hold the pair of columns 2 * place + {0, 1}
  * of row `group`, then of row group + 8. (PTX manual 9.7.14.5, "Matrix fragments for mma".)
  *
- * m8n8k4 of f16 dates from Volta and is laid out by quad pairs. wmma's layouts are not specified
- * by the manual; these are the ones ptxas 13.0 makes for sm_80 to sm_90a: two quad layouts side by
- * side, m8n32 being computed as the transpose of 32x8, and f16 fragments of fewer than eight
- * registers being stored again in the rest. */
+ * m8n8k4 of f16 dates from Volta and is laid out by quad pairs. wmma's layouts are not specified by
+ * the manual; these are the ones ptxas 13.0 makes for sm_80 to sm_90a. They are two quad layouts
+ * side by side, m8n32 being computed as the transpose of 32x8. f16 fragments of fewer than eight
+ * registers are stored again in the rest. */
 #include "emu/exec/mma/mma.h"
 
 static bool volta_layout(const pl_tensor_op *op)

@@ -4,10 +4,10 @@
  *   swizzle  base    stride >> 4    leading >> 4    address >> 4
  *
  * A matrix is a grid of core matrices of 8 lines by 16 bytes. Without a swizzle the 8 lines follow
- * each other (128 bytes); with a swizzle of W = 32, 64 or 128 bytes they lie W bytes apart, and
+ * each other (128 bytes). With a swizzle of W = 32, 64 or 128 bytes they lie W bytes apart, and
  * several core matrices share the W bytes of a line. Bits of the final address are then exchanged
  * so that the 8 lines meet different banks: address bits 4-6 (as many as W has) ^= bits 7-9, less
- * the base offset, which tells by how many 128-byte rows the pattern starts late.
+ * the base offset. That offset tells by how many 128-byte rows the pattern starts late.
  *
  *                    K-major (a line is along k)      MN-major (transposed; a line is along m or n)
  *   no swizzle       next 16 bytes of k: leading      next 8 of k: leading

@@ -244,7 +244,7 @@ static inline uint32_t bf16x2_from_ue8m0x2(uint16_t a)
 /* ---- stochastic rounding (cvt.rs): a random number decides between the two neighbours ---- */
 
 /* `a` on the grid of a format with `mbits` fraction bits and smallest normal exponent `emin`, as
- * f32: the random number, `rbits` bits wide, is added to the top of the bits that are cut off, and
+ * f32. The random number, `rbits` bits wide, is added to the top of the bits that are cut off, and
  * a carry rounds away from zero. Below the format's smallest number the neighbours are zero and
  * that number. */
 PL_LANE_INLINE uint32_t f32_stochastic(uint32_t a, uint32_t random, int rbits, int mbits, int emin)

@@ -74,9 +74,9 @@ PL_LANE_INLINE uint32_t f32_fma(uint32_t a, uint32_t b, uint32_t c, int rnd, boo
     return f32_finish_tiny(f32_narrow(s, rnd), f32_is_tiny(s, rnd), ftz, sat);
 }
 
-/* A quotient or square root of 24-bit numbers that is not itself a 24-bit number differs from every
- * 25-bit number by more than 2^-50 of itself, so the double result lies on the right side of each
- * rounding boundary. */
+/* A quotient or square root of 24-bit numbers that is not itself one differs from every 25-bit
+ * number by more than 2^-50 of itself. So the double result lies on the right side of each rounding
+ * boundary. */
 static inline uint32_t f32_div(uint32_t a, uint32_t b, int rnd, bool ftz)
 {
     float x = f32_value(f32_ftz(a, ftz)), y = f32_value(f32_ftz(b, ftz));

@@ -54,7 +54,7 @@ PL_LANE_INLINE uint32_t f32_from_f16(uint16_t h)
 }
 
 /* To nearest even. Adding 2^13 times the operand's power of two (at least f16's smallest normal
- * one) leaves room for ten fraction bits, so the host rounds where f16 does; what was added comes
+ * one) leaves room for ten fraction bits, so the host rounds where f16 does. What was added comes
  * off again in the integer pattern. */
 static inline uint16_t f16_from_f32_rn(uint32_t a)
 {
@@ -143,7 +143,7 @@ static inline uint16_t half_oob(uint16_t a, uint16_t b, uint16_t r)
     return a == PL_OOB_NAN || b == PL_OOB_NAN ? 0 : r;
 }
 
-/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16: the operands
+/* What the instruction does that ptxas emits for fma.rz, .rm and .rp on a single bf16. The operands
  * are taken for f16 and rounded to nearest; only the sign of 0 * b + 0 follows .rm (H200, driver
  * 580.159.04, 2026-11; tests/forms). */
 static inline uint16_t half_fma_mistaken(uint16_t a, uint16_t b, uint16_t c, bool down)

@@ -10,7 +10,7 @@
  * in fixed point: one constant K per function instead of rounding, and a square whose low
  * columns of partial products are not built at all. doc/numerics.md tells how this was found.
  * All of it is integer arithmetic, or floating point whose results are exact, so every host and
- * compiler gives the same bits; tests/accuracy/mufu_all.c compares all 2^32 inputs of every
+ * compiler gives the same bits. tests/accuracy/mufu_all.c compares all 2^32 inputs of every
  * function with the recorded chip (H200, driver 580.159.04, 2026-11).
  *
  *      23-bit fraction      RCP    [ row 7 | x 16 ]   x is shifted left by one

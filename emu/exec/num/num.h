@@ -1,10 +1,10 @@
 /* num.h - what all number helpers share: modifier names, bit casts, rounding tools.
  *
  * The lane expressions of the instruction tables call functions on bit patterns: a float travels as
- * the uint16_t, uint32_t or uint64_t that sits in its register. Results never depend on the host:
- * only IEEE add, subtract, multiply, divide and square root in the default rounding mode are asked
- * of it, and everything else (directed rounding, fused multiply-add without FMA, conversions) is
- * built from them or from integer arithmetic.
+ * the uint16_t, uint32_t or uint64_t that sits in its register. Results never depend on the host.
+ * Only IEEE add, subtract, multiply, divide and square root in the default rounding mode are asked
+ * of it. Everything else (directed rounding, fused multiply-add without FMA, conversions) is built
+ * from them or from integer arithmetic.
  *
  * Modifiers come as plain ints and bools. They are nearly always constants after inlining, so a
  * `switch` on them costs nothing; code that depends on data is written without branches so that
@@ -19,13 +19,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* For the functions that most lane loops call: a compiler that has inlined enough in one file
+/* For the functions that most lane loops call. A compiler that has inlined enough in one file
  * leaves calls, and a loop with a call is no vector code (measured: f32_fma called, kernels of fma
  * ran at a third of their speed). */
 #define PL_LANE_INLINE static inline __attribute__((always_inline))
 
 /* Rounding modifiers. The integer roundings .rni .rzi .rmi .rpi use the same four names. PL_RNA is
- * round to nearest with ties away from zero (cvt.rna.tf32); PL_RO, round to odd, is no PTX
+ * round to nearest with ties away from zero (cvt.rna.tf32). PL_RO, round to odd, is no PTX
  * modifier: it keeps the information that a second, final rounding needs (Boldo and Melquiond,
  * "Emulation of FMA and correctly rounded sums", IEEE ToC 2008). */
 enum { PL_RN, PL_RZ, PL_RM, PL_RP, PL_RNA, PL_RO };

@@ -1,11 +1,10 @@
 /* video.h - the scalar (vadd ...) and SIMD (vadd2, vadd4 ...) video instructions.
  *
- * Scalar form: pick a byte, half or word of each source, extend it by the source's signedness,
- * operate without loss, saturate to the destination's part, then either combine with c (secondary
- * operation) or merge the part into c. SIMD form: the same on two halves or four bytes chosen from
- * the eight bytes of b:a; unselected lanes come from c, or all selected lanes are added to c. PTX
- * manual, "Scalar Video Instructions" and "SIMD Video Instructions".
- */
+ * Scalar form: pick a byte, half or word of each source, extend it by the source's signedness, and
+ * operate without loss. Then saturate to the destination's part, and either combine with c
+ * (secondary operation) or merge the part into c. SIMD form: the same on two halves or four bytes
+ * chosen from the eight bytes of b:a; unselected lanes come from c, or all selected lanes are added
+ * to c. PTX manual, "Scalar Video Instructions" and "SIMD Video Instructions". */
 #ifndef PL_EMU_EXEC_NUM_VIDEO_H
 #define PL_EMU_EXEC_NUM_VIDEO_H
 
@@ -58,9 +57,9 @@ static inline int64_t video_op(int op, int64_t a, int64_t b)
     }
 }
 
-/* .sat as GPUs without video units do it (measured, H200, driver 580.159.04, 2026-11; tests/forms):
- * shifted values are judged by their low 34 bits and as words; what goes into a byte or half is
- * compared as an unsigned number, so that negative values become the largest; sums for an unsigned
+/* .sat as GPUs without video units do it (measured, H200, driver 580.159.04, 2026-11; tests/forms).
+ * Shifted values are judged by their low 34 bits and as words. What goes into a byte or half is
+ * compared as an unsigned number, so that negative values become the largest. Sums for an unsigned
  * word are only kept from falling below 0, and absolute differences for one are cut. */
 static inline int64_t video_saturate(int op, int64_t t, int width, bool d_signed)
 {

@@ -22,10 +22,10 @@ static double rough_length(double x, double y)
 /* The ellipse that a unit circle of the screen becomes on the texture: how long its longer axis is,
  * in texels, which way it points, and how long the shorter one is. The hardware takes the longest
  * of both derivatives and of 11/16 of their sum and difference: what half of the circle's diagonals
- * become (worked out from the recordings of an H200, probe tex.mipmap: 86 of 106 levels come out
- * exactly, the others within two 256th). The shorter axis follows from the area, which is the
- * determinant of the derivatives (found with footprints of single texels, H200, driver 580.159.04,
- * 2026-11). */
+ * become. That was worked out from the recordings of an H200 (probe tex.mipmap: 86 of 106 levels
+ * come out exactly, the others within two 256th). The shorter axis follows from the area, which is
+ * the determinant of the derivatives (found with footprints of single texels, H200, driver
+ * 580.159.04, 2026-11). */
 typedef struct ellipse {
     double longer, shorter, along[2];
 } ellipse;
@@ -121,10 +121,10 @@ int32_t pl_texture_level(const pl_image_set *s, const pl_sampler_desc *p, const 
 }
 
 /* Anisotropic filters average along the longer axis. What an H200 does was found with footprints of
- * single texels (driver 580.159.04, 2026-11): places are one texel of the level apart, an even
- * number of them, as many as the ratio of the axes needs, and lie evenly to both sides. All but the
- * two outer ones have the weight 1 / ratio, which is a power of two and 8 bits; the outer ones have
- * the rest. Up to a ratio of 2 there are two places, which are closer together. Magnified, the
+ * single texels (driver 580.159.04, 2026-11). Places are one texel of the level apart, an even
+ * number of them, as many as the ratio of the axes needs. They lie evenly to both sides. All but
+ * the two outer ones have the weight 1 / ratio, which is a power of two and 8 bits; the outer ones
+ * have the rest. Up to a ratio of 2 there are two places, which are closer together. Magnified, the
  * shorter axis counts as a texel. */
 enum { RATIO_BITS = 8, STEP_ONE = 64 };
 

@@ -93,8 +93,8 @@ uint64_t pl_texture_address(const pl_image_set *s, const pl_sampler_desc *p, con
                             bool tiled);
 
 /* Where byte x of row y of a slice lies in the memory of a GPU, which keeps arrays in tiles of four
- * rows of 32 bytes (tex.tsv: lanes that look at a column of 32-bit texels are served as fast as
- * those of a row). Programs cannot see that, so the emulator only times by it. */
+ * rows of 32 bytes. (tex.tsv: lanes that look at a column of 32-bit texels are served as fast as
+ * those of a row.) Programs cannot see that, so the emulator only times by it. */
 uint64_t pl_image_place(const pl_image *m, uint64_t x, uint64_t y, uint64_t z);
 
 #endif

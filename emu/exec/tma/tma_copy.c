@@ -8,15 +8,15 @@
  *     the tile
  *   - the first element stride counts only in interleaved tensors
  *   - interleaved tensors are boxes of slices of 16 or 32 bytes; the dimension before the last,
- *     that of the slices' index,
- *     takes part with its coordinate only
+ *     that of the slices' index, takes part with its coordinate only
  *   - loads take elements up to the last one of a row; stores write up to the next multiple of 16
  *     bytes
  *   - NaN fill is the pattern 0x7ff7 in every 16 bits
- * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"): pixels
+ *
+ * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"). Pixels
  * follow each other along the width, then in the next image at the same height and depth. The halo
- * is what comes next in that order, behind the last pixel or, of im2col::w::128, behind every 32;
- * the offset moves the box and the first pixel. They have not been compared with hardware. Read
+ * is what comes next in that order, behind the last pixel or, of im2col::w::128, behind every 32.
+ * The offset moves the box and the first pixel. They have not been compared with hardware. Read
  * next: op_tma.c. */
 #include "emu/exec/tma/tma_copy.h"
 
