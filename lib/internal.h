@@ -61,12 +61,17 @@ struct pl_module {
         bool whole;
     } line;              /* where the lines of the program's text start */
     pl_listing listing;  /* the latest one that a trace asked for */
-    pl_decoded *control; /* for pl_module_control; NULL: nobody has asked */
+    pl_decoded *decoded; /* by pl_module_decoded; NULL: nobody has asked */
     pl_pc_stat *pc_stat; /* of the latest launch, program->code.n entries; owned */
     uint8_t *repeatable; /* by function, for launch/memoize.c; owned, or NULL */
     bool grid_barrier;   /* reads %envreg1 or 2, as cooperative groups of a grid do */
     pl_arena *results;   /* counters and texts of the latest launch; owned */
 };
+
+/* ---- module.c ---- */
+/* The program for timing mode, decoded once for all launches of the module. The GPU has a machine;
+ * the caller has a guard. */
+const pl_decoded *pl_module_decoded(pl_module *m);
 
 /* ---- passes.c ---- */
 /* What the options ask of the passes. PL_INVALID: reported. control may be NULL. */

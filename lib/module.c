@@ -338,17 +338,21 @@ pl_listing pl_module_listing(pl_module *m, uint32_t pc)
     return listing_of(m, pc);
 }
 
+const pl_decoded *pl_module_decoded(pl_module *m)
+{
+    if (!m->decoded) {
+        pl_decoded *d = pl_arena_new(m->arena, pl_decoded);
+        if (!pl_decode(d, m->arena, m->program, m->gpu->machine)) pl_guard_fail();
+        m->decoded = d;
+    }
+    return m->decoded;
+}
+
 bool pl_module_control(pl_module *m, uint32_t pc, pl_control_info *out)
 {
     PL_GUARD(pl_gpu_no_memory(m->gpu, "while listing instructions"); return false)
-    const pl_machine *machine = m->gpu->machine;
-    if (!machine || pc >= m->program->code.n) return false;
-    if (!m->control) {
-        pl_decoded *d = pl_arena_new(m->arena, pl_decoded);
-        if (!pl_decode(d, m->arena, m->program, machine)) pl_guard_fail();
-        m->control = d;
-    }
-    const pl_decoded_insn *d = &m->control->at[pc];
+    if (!m->gpu->machine || pc >= m->program->code.n) return false;
+    const pl_decoded_insn *d = &pl_module_decoded(m)->at[pc];
     *out = (pl_control_info){.issues = d->division_path ? 0 : d->price->issues + d->code.nops,
                              .stall = d->code.stall,
                              .scoreboard = -1,

@@ -42,6 +42,8 @@ typedef struct pl_grid {
     const pl_prog_func *entry;
     pl_memory *memory;                /* not owned: global, constant */
     const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
+    const struct pl_decoded *decoded; /* timing mode: the program, decoded; NULL: the launch decodes
+                                         it; not owned */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t dynamic_shared;
     const uint8_t *params;      /* entry->param_bytes */

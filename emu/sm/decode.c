@@ -715,16 +715,16 @@ static pl_control_insn control_insn(const pl_decoded_insn *d)
 }
 
 /* False: out of memory. */
-static bool add_control_codes(pl_decoded *out, pl_arena *a, const pl_program *p,
-                              const pl_machine *m)
+static bool add_control_codes(pl_decoded *out, const pl_program *p, const pl_machine *m)
 {
     const size_t n = p->code.n;
-    pl_control_insn *insn = pl_arena_array(a, pl_control_insn, n + 1);
-    if (!pl_arena_ok(a)) return false;
+    pl_control_insn *insn = calloc(n + 1, sizeof *insn);
+    if (!insn) return false;
     for (size_t pc = 0; pc < n; pc++) insn[pc] = control_insn(&out->at[pc]);
-    if (!pl_pass_assign_control_codes(insn, out->rows, p, m)) return false;
-    for (size_t pc = 0; pc < n; pc++) out->at[pc].code = insn[pc].code;
-    return true;
+    const bool ok = pl_pass_assign_control_codes(insn, out->rows, p, m);
+    for (size_t pc = 0; pc < n && ok; pc++) out->at[pc].code = insn[pc].code;
+    free(insn);
+    return ok;
 }
 
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m)
@@ -751,7 +751,7 @@ bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machi
         }
     }
     out->rows = rows.at;
-    if (!add_control_codes(out, a, p, m)) return false;
+    if (!add_control_codes(out, p, m)) return false;
     layout_code(out, p, m);
     return true;
 }

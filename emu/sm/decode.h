@@ -151,7 +151,8 @@ static inline bool pl_decoded_is_lg(const pl_decoded_insn *d)
            (d->kind == PL_KIND_MEMORY && d->addresses && !d->shared);
 }
 
-/* False: out of memory. */
+/* What timing mode has to know of every instruction. It depends on the program and the machine
+ * alone, so that launches may share it. False: out of memory. */
 bool pl_decode(pl_decoded *out, pl_arena *a, const pl_program *p, const pl_machine *m);
 
 /* metrics_class.c; `ends`: a return from here ends the kernel. */

@@ -102,7 +102,12 @@ static pl_status build_gpu(pl_gpu_model *x)
     pl_status st = open_partitions(x, &carveout);
     if (st != PL_OK) return st;
     x->blocks = pl_grid_left(g);
-    if (!pl_decode(&x->dec, x->arena, g->program, m)) return PL_NOMEM;
+    x->dec = g->decoded;
+    if (!x->dec) {
+        pl_decoded *own = pl_arena_new(x->arena, pl_decoded);
+        if (!pl_decode(own, x->arena, g->program, m)) return PL_NOMEM;
+        x->dec = own;
+    }
     st = allocate(x);
     if (st != PL_OK) return st;
     pl_memsys_watch(x->mem, g->sink);
@@ -111,7 +116,7 @@ static pl_status build_gpu(pl_gpu_model *x)
     pl_const_l15 constants;
     if (!pl_const_l15_init(&constants, x->arena, x->large, m)) return PL_NOMEM;
     for (uint32_t k = 0; k < m->sm.count; k++) {
-        if (!pl_sm_init(&x->sm[k], &x->status[k], x->arena, x->large, x->sparse, m, &x->dec, g, k,
+        if (!pl_sm_init(&x->sm[k], &x->status[k], x->arena, x->large, x->sparse, m, x->dec, g, k,
                         l1, &constants))
             return PL_NOMEM;
         x->sm[k].sharers = pl_gpu_sharers_of(x, k);

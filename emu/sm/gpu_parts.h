@@ -24,7 +24,7 @@ typedef struct pl_gpu_model {
     const pl_machine *m;
     pl_arena *arena, *large, *sparse; /* large, sparse: what need not be zero; sparse: what has room
                                          for the worst case */
-    pl_decoded dec;
+    const pl_decoded *dec;            /* the grid's, else its own */
     pl_sm *sm;
     pl_sm_status *status;   /* by SM: how things stand between two windows */
     pl_mem_outbox *sending; /* by SM: requests of the window before, on their way */

@@ -103,7 +103,7 @@ static double nanoseconds(void)
  * all SMs, and another the memory system. The clock decides, from time to time. */
 static void choose_parallelism(pl_gpu_model *x)
 {
-    if (!x->dec.ordered) {
+    if (!x->dec->ordered) {
         pl_team_run(x->team, x->nunit + 1, 1, x->home);
         return;
     }

@@ -688,6 +688,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .entry = s->f,
                  .memory = &gpu->memory,
                  .objects = &gpu->objects,
+                 .decoded = first->mode == PL_MODE_TIMING ? m->decoded : NULL,
                  .dynamic_shared = l->dynamic_shared,
                  .params = l->params,
                  .stack_limit = stack_limit(l, s->f),
@@ -793,6 +794,7 @@ static pl_status prepare(pl_gpu *gpu, pl_module *m, const pl_launch *l, size_t n
         cooperative |= x->cooperative;
         st = check(gpu, m, x, &s[k++]);
     }
+    if (st == PL_OK && l->mode == PL_MODE_TIMING) pl_module_decoded(m);
     return st == PL_OK ? prepare_system(gpu, m->program, cooperative) : st;
 }
 
