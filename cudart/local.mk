@@ -47,5 +47,4 @@ endif
 EXTRA_DIST += cudart/api.def cudart/api.awk cudart/driver_errors.def
 noinst_HEADERS += include/exec_options.def
 dist_doc_DATA += doc/cuda-programs.md doc/cuda-api.md
-TESTS += tests/cudart/programs.sh
-EXTRA_DIST += tests/cudart/programs.sh tests/cudart/findings.txt
+EXTRA_DIST += tests/cudart/findings.txt

@@ -11,14 +11,17 @@ unit_tests += tests/unit/test_layers tests/unit/test_messages
 check_LTLIBRARIES = libpl_harness.la
 libpl_harness_la_SOURCES = tests/harness.c tests/harness.h tests/recorded.c tests/recorded.h
 
-# The long ones first, so that they overlap with the rest.
-data_tests = tests/suite_timing tests/suite_functional tests/suite_random tests/suite_wide tests/corpus_timing tests/corpus_functional tests/fuzz/fuzz tests/statements tests/vectors tests/programs tests/forms/forms \
-	tests/docs tests/report tests/looking tests/terminal tests/browser
+# Those of more than ten seconds come first, the longest before the others, so that no processor has nothing to do at the end.
+long_tests = tests/corpus_timing tests/suite_timing tests/faults tests/labs tests/programs tests/report tests/looking tests/corpus_functional \
+	tests/fuzz/kept tests/threads tests/linear tests/policies tests/objects
+long_scripts = tests/traces.sh tests/compilers.sh tests/numbers.sh tests/cudart/programs.sh
+data_tests = tests/suite_functional tests/suite_random tests/suite_wide tests/fuzz/fuzz tests/statements tests/vectors tests/forms/forms \
+	tests/docs tests/terminal tests/browser
 data_tests += tests/sync tests/hostile tests/triton
-data_tests += tests/schema tests/pass_tests tests/halves tests/policies tests/objects tests/linear tests/fuzz/objects tests/fuzz/litmus tests/threads tests/labs
-check_PROGRAMS += $(data_tests) tests/ptxcheck
+data_tests += tests/schema tests/pass_tests tests/halves tests/fuzz/objects tests/fuzz/litmus
+check_PROGRAMS += $(long_tests) $(data_tests) tests/ptxcheck
 tests_suite_timing_SOURCES = tests/suite.c
-tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"timing"'
+tests_suite_timing_CPPFLAGS = $(AM_CPPFLAGS) -DONE_OF=2 -DMODE='"timing"'
 tests_suite_timing_LDADD = libpl_harness.la libptxloom.la
 tests_suite_random_SOURCES = tests/suite.c
 tests_suite_random_CPPFLAGS = $(AM_CPPFLAGS) -DMODE='"functional"' -DEXTRA='"--schedule", "random:1",'
@@ -96,8 +99,8 @@ AM_TESTS_ENVIRONMENT = srcdir='$(srcdir)' abs_srcdir='$(abs_srcdir)' CK_TAP_LOG_
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 TEST_EXTENSIONS = .ptx
 PTX_LOG_COMPILER = tests/ptxcheck
-script_tests = tests/circles.sh tests/compilers.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/traces.sh tests/numbers.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave.sh
-TESTS = $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
+script_tests = tests/circles.sh tests/isagen.sh tests/adding.sh tests/pages.sh tests/prose.sh tests/names.sh tests/advice.sh tests/format.sh tests/differences.sh tests/messages.sh tests/files.sh tests/answers.sh tests/check_format.sh tests/examples.sh tests/litmus.sh tests/wave.sh
+TESTS = $(long_tests) $(long_scripts) $(data_tests) $(script_tests) $(check_unit_tests) $(PL_PTX_TESTS)
 
 # The corpus as launches need it: kernels unpacked, a launch file for each line `//!`.
 corpus = $(srcdir)/tests/data/corpus
@@ -153,8 +156,9 @@ docs-update: ptxloom$(EXEEXT) tests/docs$(EXEEXT)
 	$(AM_TESTS_ENVIRONMENT) for page in $$(tests/docs --list); do \
 	  tests/docs --update $$page >docs-update.tmp && { cmp -s docs-update.tmp $$page || cp docs-update.tmp $$page; }; \
 	done; rm -f docs-update.tmp
-# The suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.
-suite-levels: tests/corpus.stamp ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT) tests/corpus_functional$(EXEEXT) tests/corpus_timing$(EXEEXT)
+# Every module as an object; the suite at both optimisation levels in both modes; and in functional mode under a hundred random schedules.
+suite-levels: tests/corpus.stamp ptxloom$(EXEEXT) tests/suite_functional$(EXEEXT) tests/suite_timing$(EXEEXT) tests/corpus_functional$(EXEEXT) tests/corpus_timing$(EXEEXT) tests/objects$(EXEEXT)
+	$(AM_TESTS_ENVIRONMENT) tests/objects --all
 	$(AM_TESTS_ENVIRONMENT) for p in suite corpus; do for m in functional timing; do for o in -O0 -O2; do \
 	  echo "# $$p $$m $$o"; tests/$${p}_$$m --all $$o >suite-levels.tmp || exit 1; grep -c '^ok' suite-levels.tmp; \
 	done; done; done; rm -f suite-levels.tmp
@@ -197,7 +201,7 @@ determinism: tests/corpus.stamp ptxloom$(EXEEXT)
 .PHONY: cudart-sanitizers determinism tsan weak-suite suite-levels schedules levels accuracy accuracy-update accuracy-mufu bench fuzz docs-update
 
 noinst_HEADERS += tests/unit/unit.h
-EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) tests/scratch.sh tests/unit/num_sums.c
+EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) $(long_scripts) tests/scratch.sh tests/unit/num_sums.c
 # Run by hand, once; doc/numerics.md points to it.
 EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h tests/forms/list.py tests/forms/record.c
 
@@ -210,8 +214,6 @@ tests_fuzz_made_SOURCES = tests/fuzz/made.c tests/fuzz/grammar.c tests/fuzz/gram
 tests_fuzz_made_LDADD = libpl_harness.la libptxloom.la
 
 # Every command with a fault of the system: it is compiled into the test. All points: make faults, or tests/faults --every 1 COMMAND.
-check_PROGRAMS += tests/faults
-data_tests += tests/faults
 tests_faults_SOURCES = tests/faults.c tests/inject.c tests/inject.h $(ptxloom_SOURCES)
 tests_faults_CPPFLAGS = $(AM_CPPFLAGS) $(LIBEDIT_CFLAGS) -Dmain=cli_main
 tests_faults_LDADD = libpl_harness.la libptxloom.la $(SQLITE_LIBS) $(LIBEDIT_LIBS) $(JANSSON_LIBS)
@@ -220,8 +222,6 @@ faults: tests/faults$(EXEEXT)
 .PHONY: faults
 
 # Coverage-guided fuzzing: what it kept is read again; the fuzzer itself is made by hand (tests/fuzz/covered.c).
-check_PROGRAMS += tests/fuzz/kept
-data_tests += tests/fuzz/kept
 tests_fuzz_kept_SOURCES = tests/fuzz/kept.c tests/fuzz/input.c tests/fuzz/input.h
 tests_fuzz_kept_LDADD = libpl_harness.la libptxloom.la
 EXTRA_PROGRAMS += tests/fuzz/covered

@@ -11,8 +11,9 @@
 typedef void recorded_each(void *ctx, size_t row, const json_t *result, const run_result *r);
 
 table recorded_results(const char *folder);
-/* Keeps the cases of these n names; n == 0: each `one_of`-th case. */
-void recorded_choose(table *results, int one_of, char *const *names, int n);
+/* Keeps the cases of these n names; n == 0: of each `one_of` neighbours the one with the least
+ * work, or one that fails on hardware. Sorts them by module. */
+void recorded_choose(const char *folder, table *results, int one_of, char *const *names, int n);
 /* Runs every case in `mode`, several to a process; a case whose process died is run again alone. */
 void recorded_run(const char *folder, const table *results, const char *mode, recorded_each *each,
                   void *ctx);

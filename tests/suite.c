@@ -99,7 +99,7 @@ static void judge(void *ctx, size_t row, const json_t *result, const run_result 
 
 /* suite_functional [--all | --case NAME ...] [OPTION of `ptxloom run` ...]
  *
- * Without --all or --case each ONE_OF-th case runs. A program's own options for `ptxloom run` are
+ * Without --all or --case one of ONE_OF cases runs. A program's own options for `ptxloom run` are
  * in EXTRA; others replace them. */
 int main(int argc, char **argv)
 {
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     int at = 1 + all, n = 0;
     for (; at + 1 < argc && strcmp(argv[at], "--case") == 0; at += 2) names[n++] = argv[at + 1];
     s.options = at < argc ? (const char *const *)argv + at : extra;
-    recorded_choose(&s.results, all ? 1 : ONE_OF, names, n);
+    recorded_choose(FOLDER, &s.results, all ? 1 : ONE_OF, names, n);
     if (s.results.rows == 0) tap(false, "no case of " FOLDER " has this name");
     char *path = data_path(FOLDER "/unsupported.tsv");
     s.unsupported = table_read(path);
