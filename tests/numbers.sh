@@ -61,6 +61,8 @@ equal() # NAME A B
 
 cases="$root/examples/matmul.json $root/examples/tensor_copy.json $root/examples/magnify.json"
 for name in atomic_same bitonic_shared alloca_local cluster_hist const_mem; do cases="$cases $root/tests/data/suite/cases/$name.json"; done
+# eight blocks of the large ones are enough
+blocks() { case $1 in */suite/*) echo -g 8 ;; esac; }
 ways='-O2 --mode timing --trace-format rows
 -O0 --mode timing --trace-format packed
 -O2 --mode functional --trace-format packed
@@ -75,8 +77,8 @@ done
 for case in $cases; do
     name=$(basename "$case" .json)
     while read -r way; do
-        # shellcheck disable=SC2086
-        "$loom" run "$case" $way --json --metrics all --trace t.db --trace-level mem >json
+        # shellcheck disable=SC2046,SC2086
+        "$loom" run "$case" $(blocks "$case") $way --json --metrics all --trace t.db --trace-level mem >json
         equal "$name $way: pairs of numbers" "$("$loom" query t.db - --csv <pairs.sql | sed 1d | tr '\n' ';')" "compared 1;"
         equal "$name $way: checks" "$("$loom" query t.db checks --csv | sed 1d | grep -c ',0')" 0
         "$loom" query t.db "$metrics" --csv | sed 1d >values
@@ -86,8 +88,8 @@ for case in $cases; do
     done <<END
 $ways
 END
-    "$loom" run "$case" >text
-    "$loom" run "$case" --trace t.db >json
+    # shellcheck disable=SC2046
+    "$loom" run "$case" $(blocks "$case") --trace t.db >text
     equal "$name: instructions, cycles, L2 hits printed" "$(printed instructions),$(printed cycles),$(printed 'L2 hits')" \
         "$("$loom" query t.db "SELECT inst_executed, cycles, printf('%.1f', value) FROM kernel, l2_tex_hit_rate" --csv | sed 1d)"
 done

@@ -24,6 +24,7 @@
 
 enum { NEW_KERNELS = 20 };
 
+/* Ways with one level follow each other: they share a module. */
 static const struct way {
     int level;
     pl_mode mode;
@@ -31,6 +32,7 @@ static const struct way {
 } ways[] = {{0, PL_MODE_FUNCTIONAL, "-O0"},
             {2, PL_MODE_FUNCTIONAL, "-O2"},
             {2, PL_MODE_TIMING, "-O2, timing mode"}};
+enum { WAYS = sizeof ways / sizeof *ways };
 
 typedef uint64_t output[PROGRAMS_OUT / 8];
 
@@ -65,19 +67,11 @@ static void note_diagnostics(pl_gpu *gpu)
         tap_note("%s", pl_gpu_diag(gpu, i, false).text);
 }
 
-static void check_module(const table *t, size_t from, size_t to, const struct way *way)
+static void check_way(const table *t, size_t from, size_t to, const struct way *way, pl_gpu *gpu,
+                      pl_module *m)
 {
     const char *name = t->row[from][0];
-    char file[64];
-    size_t size, same = 0;
-    snprintf(file, sizeof file, "programs/%s.ptx.xz", name);
-    char *path = data_path(file), *text = read_whole(path, &size);
-    const pl_load_options o = {.opt_level = way->level};
-    pl_gpu *gpu;
-    pl_module *m = NULL;
-    if (pl_gpu_open(&gpu, "h200") != PL_OK ||
-        pl_module_load(gpu, path, text, size, &o, &m) != PL_OK)
-        note_diagnostics(gpu);
+    size_t same = 0;
     for (size_t row = from; m && row < to; row++) {
         char kernel[32];
         output out;
@@ -91,8 +85,26 @@ static void check_module(const table *t, size_t from, size_t to, const struct wa
     tap(same == to - from && from < to,
         "%s, %s: %zu of %zu kernels leave what they left on the H200", name, way->name, same,
         to - from);
-    pl_module_close(m);
-    pl_gpu_close(gpu);
+}
+
+static void check_module(const table *t, size_t from, size_t to)
+{
+    char file[64];
+    size_t size;
+    snprintf(file, sizeof file, "programs/%s.ptx.xz", t->row[from][0]);
+    char *path = data_path(file), *text = read_whole(path, &size);
+    for (size_t k = 0, next; k < WAYS; k = next) {
+        const pl_load_options o = {.opt_level = ways[k].level};
+        pl_gpu *gpu;
+        pl_module *m = NULL;
+        if (pl_gpu_open(&gpu, "h200") != PL_OK ||
+            pl_module_load(gpu, path, text, size, &o, &m) != PL_OK)
+            note_diagnostics(gpu);
+        for (next = k; next < WAYS && ways[next].level == ways[k].level; next++)
+            check_way(t, from, to, &ways[next], gpu, m);
+        pl_module_close(m);
+        pl_gpu_close(gpu);
+    }
     free(text);
     free(path);
 }
@@ -165,8 +177,7 @@ int main(int argc, char **argv)
     table t = table_read(path);
     for (size_t from = 0, to; from < t.rows; from = to) {
         for (to = from + 1; to < t.rows && strcmp(t.row[to][0], t.row[from][0]) == 0;) to++;
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-            check_module(&t, from, to, &ways[i]);
+        check_module(&t, from, to);
     }
     table_free(&t);
     free(path);

@@ -182,8 +182,9 @@ static void pack(const char *folder)
     globfree(&g);
 }
 
-/* Calls back with every input; false: the file is damaged. */
-static bool each(const char *all, size_t size, const char *folder, size_t *count)
+/* Reads every input, or writes it into a folder; false: the file is damaged. */
+static bool each(const char *all, size_t size, const char *folder, const char *scratch,
+                 size_t *count)
 {
     for (size_t at = 0; at < size; ++*count) {
         char head[9] = {0}, *end;
@@ -196,11 +197,8 @@ static bool each(const char *all, size_t size, const char *folder, size_t *count
         memcpy(own, all + at + 8, n);
         if (folder)
             write_input(folder, 0, *count, all + at + 8, n);
-        else {
-            char *scratch = scratch_make();
+        else
             input_read(scratch, own, n);
-            scratch_remove(scratch);
-        }
         free(own);
         at += 8 + n;
     }
@@ -235,7 +233,9 @@ int main(int argc, char **argv)
     }
     size_t size, count = 0;
     char *path = data_path("fuzz/kept.xz"), *all = read_whole(path, &size);
-    bool whole = each(all, size, unpack ? argv[2] : NULL, &count);
+    char *scratch = scratch_make();
+    bool whole = each(all, size, unpack ? argv[2] : NULL, scratch, &count);
+    scratch_remove(scratch);
     free(path);
     free(all);
     if (unpack) return whole ? EXIT_SUCCESS : EXIT_FAILURE;
