@@ -101,6 +101,7 @@ typedef struct pl_sampler_desc {
     bool to_float;      /* integers are read as fractions: cudaReadModeNormalizedFloat */
     bool srgb;          /* with to_float: 8-bit channels are sRGB */
     bool seamless;      /* cube maps: filter across edges */
+    bool whole_numbers; /* linear filters may mix integers that stay integers (the driver API) */
     uint32_t anisotropy;
     float border[4];
     float lod_bias, lod_min, lod_max;

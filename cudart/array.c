@@ -315,16 +315,15 @@ static int remember(uint64_t handle, const cuda_resource *r, const cuda_texture 
     return CU_OK;
 }
 
-int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
-                               const void *view)
+int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const cuda_texture *t,
+                        const void *view, bool whole_numbers)
 {
-    const cuda_resource *r = resource;
-    const cuda_texture *t = texture;
     const char *why = NULL;
     uint64_t handle;
     if (!out || !r) return CU_INVALID_VALUE;
     if (!t) return CU_INVALID_HANDLE;
     pl_texture_desc d = {.sampler = sampler_of(t)};
+    d.sampler.whole_numbers = whole_numbers;
     int error = describe(r, &d);
     if (!error && !sampler_is_good(t)) error = CU_INVALID_VALUE;
     if (!error && view) error = check_view(r, view);
@@ -336,6 +335,12 @@ int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, co
     error = remember(handle, r, t, view);
     if (!error) *out = handle;
     return error;
+}
+
+int pl_cudaCreateTextureObject(unsigned long long *out, const void *resource, const void *texture,
+                               const void *view)
+{
+    return cuda_create_texture(out, resource, texture, view, false);
 }
 
 static int destroy(unsigned long long handle)

@@ -172,7 +172,7 @@ int pl_cuTexObjectCreate(unsigned long long *out, const void *resource, const vo
                       .seamless = (t->flags & SEAMLESS) != 0};
     memcpy(d.address, t->address, sizeof d.address);
     memcpy(d.border, t->border, sizeof d.border);
-    return pl_cudaCreateTextureObject(out, &r, &d, view);
+    return cuda_create_texture(out, &r, &d, view, true);
 }
 
 int pl_cuSurfObjectCreate(unsigned long long *out, const void *resource)

@@ -676,6 +676,10 @@ typedef struct cuda_array {
 uint8_t *cuda_array_bytes(const cuda_array *a, size_t *pitch, size_t *slice);
 /* Rows and slices; of a one-dimensional array one. */
 void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t *depth);
+/* The texture object that a runtime call makes; whole_numbers: as the driver, which filters
+ * integers, too. */
+int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const cuda_texture *t,
+                        const void *view, bool whole_numbers);
 
 /* ---- patch.c ---- */
 typedef struct cuda_entry_point {

@@ -144,7 +144,8 @@ pl_status pl_texture_create(pl_gpu *gpu, const pl_texture_desc *d, uint64_t *out
     }
     pl_texel_format f = o.images.format;
     bool whole = f.kind != PL_CHANNEL_FLOAT;
-    if (d->sampler.linear && whole && (!d->sampler.to_float || f.bits == 32))
+    if (d->sampler.linear && whole && (!d->sampler.to_float || f.bits == 32) &&
+        !d->sampler.whole_numbers)
         return refuse(why, "cudaErrorInvalidFilterSetting");
     if (d->sampler.to_float && (!whole || f.bits == 32))
         return refuse(why, "cudaErrorInvalidNormSetting");

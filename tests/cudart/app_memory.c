@@ -283,7 +283,7 @@ void driver_array(void)
         } u;
         unsigned flags;
     } resource = {0};
-    const struct {
+    struct {
         int address[3], filter;
         unsigned flags, more[20];
     } texture = {{1, 1, 1}, 0, 0, {0}};
@@ -306,6 +306,17 @@ void driver_array(void)
         EXPECT(cudaMemcpy(&value, d, 4, COPY_D2H), 0);
         EXPECT(value * 255 + 0.5f, texel[1][k]);
     }
+    /* The driver filters integers that stay integers: half of 102 + 255, rounded. */
+    enum { LINEAR = 1, AS_INTEGER = 1 };
+    float x = 3;
+    int mixed = 0;
+    void *args[] = {&d, &t, &x};
+    texture.filter = LINEAR;
+    texture.flags = AS_INTEGER;
+    EXPECT(cuTexObjectCreate(&t, &resource, &texture, NULL), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(&mixed, d, 4, COPY_D2H), 0);
+    EXPECT(mixed, 179);
     EXPECT(cuArrayDestroy(array), 0);
 }
 

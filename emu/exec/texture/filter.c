@@ -97,12 +97,27 @@ static uint32_t blend_integers(const pl_texel *t, const int32_t *weight, unsigne
     return pl_texel_bits((float)((double)(sum < -most ? -most : sum) / (double)most));
 }
 
-uint32_t pl_texture_blend(const pl_texel *t, const int32_t *weight, unsigned n, pl_texel_kind kind,
-                          unsigned channel_bits, bool filtered)
+/* Integers that stay integers, as an H100 filters them: those of 32 bits are rounded down, smaller
+ * ones to the nearest, ties up. */
+static uint32_t blend_whole(const pl_texel *t, const int32_t *weight, unsigned n, bool is_signed,
+                            unsigned bits)
 {
+    int64_t sum = bits < 32 ? PL_TEXEL_ONE / 2 : 0;
+    for (unsigned k = 0; k < n; k++)
+        sum += (is_signed ? (int32_t)t[k].bits : (int64_t)t[k].bits) * weight[k];
+    const int64_t below = sum < 0 ? PL_TEXEL_ONE - 1 : 0;
+    return (uint32_t)((sum - below) / PL_TEXEL_ONE);
+}
+
+uint32_t pl_texture_blend(const pl_texel *t, const int32_t *weight, unsigned n, pl_texel_kind kind,
+                          pl_texel_format f, bool filtered)
+{
+    const unsigned channel_bits = f.bits;
     unsigned last = 0;
     for (unsigned k = 0; k < n; k++) last = weight[k] ? k : last;
-    if (kind == PL_TEXEL_RAW || !filtered) return t[last].bits;
+    if (!filtered) return t[last].bits;
+    if (kind == PL_TEXEL_RAW)
+        return blend_whole(t, weight, n, f.kind == PL_CHANNEL_SIGNED, channel_bits);
     if (kind == PL_TEXEL_UNORM || kind == PL_TEXEL_SNORM)
         return blend_integers(t, weight, n, kind == PL_TEXEL_SNORM, channel_bits);
     return blend_floats(t, weight, n, kind == PL_TEXEL_SRGB || channel_bits == 16,

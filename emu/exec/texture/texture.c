@@ -111,8 +111,9 @@ static void sample(const pl_memory *m, const pl_image_set *s, const pl_sampler_d
         if (ch >= s->format.channels) continue;
         unsigned n = texels_of(m, s, p, &low, ch, kind, t, weight);
         if (fraction) n += texels_of(m, s, p, &high, ch, kind, t + n, weight + n);
-        out[ch] = pl_texture_blend(t, weight, n, kind, s->format.bits,
-                                   fraction || (p->linear && !f->integer));
+        out[ch] =
+            pl_texture_blend(t, weight, n, kind, s->format,
+                             (fraction && kind != PL_TEXEL_RAW) || (p->linear && !f->integer));
     }
 }
 

@@ -96,7 +96,7 @@ pl_sample_point pl_texture_locate_cube(const pl_image_set *s, const pl_image *i,
 
 /* filter.c */
 uint32_t pl_texture_blend(const pl_texel *t, const int32_t *weight, unsigned n, pl_texel_kind kind,
-                          unsigned channel_bits, bool filtered);
+                          pl_texel_format f, bool filtered);
 
 /* lod.c */
 /* The level in 1/256, between the sampler's limits; fractions below are cut off. */
