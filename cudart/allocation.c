@@ -143,6 +143,7 @@ static bool keep(const cuda_alloc *a)
     cuda.alloc.at[k] = *a;
     cuda.alloc.at[k].start = cuda.now;
     cuda.alloc.at[k].id = ++cuda.ids;
+    cuda.alloc.at[k].context = cuda_self.context;
     cuda.alloc.n++;
     return true;
 }

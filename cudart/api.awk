@@ -29,7 +29,7 @@ function export(name, from, versions, n, v, k, bits) {
     table = table sprintf("    {\"%s\", %d, (void *)(uintptr_t)%s},\n", name, bits, from)
 }
 
-function wrapper(variant, name, full, from) {
+function wrapper(variant, name, full, from, way) {
     full = name (variant == "" ? "" : "_" variant)
     from = "rt_" full suffix
     if (what == "code") {
@@ -39,7 +39,9 @@ function wrapper(variant, name, full, from) {
         else if (entry == "raw")
             printf "    %spl_%s(%s);\n", result == "void" ? "" : "return ", implementation, names(args)
         else {
-            printf "    int error = cuda_enter%s(\"%s\", %s, %s);\n", of_driver ? "_driver" : "", full, how[entry], variant == "" ? "false" : "true"
+            way = how[entry]
+            if (entry == "driver" && args ~ /void \*stream(,|$)/) way = "cuda_stream_enters(stream)"
+            printf "    int error = cuda_enter%s(\"%s\", %s, %s);\n", of_driver ? "_driver" : "", full, way, variant == "" ? "false" : "true"
             printf "    if (!error) error = pl_%s(%s);\n", implementation, names(args)
             print of_driver ? "    return cuda_leave_driver(error);" : "    return cuda_leave(error);"
         }
@@ -50,7 +52,7 @@ function wrapper(variant, name, full, from) {
 
 BEGIN {
     how["query"] = "CUDA_QUERY"; how["work"] = "CUDA_WORK"
-    how["driver"] = "CUDA_IN_CONTEXT"; how["system"] = "CUDA_INITIALISED"; how["loader"] = "CUDA_ALWAYS"
+    how["driver"] = "CUDA_IN_CONTEXT"; how["handle"] = "CUDA_BY_HANDLE"; how["system"] = "CUDA_INITIALISED"; how["loader"] = "CUDA_ALWAYS"
     globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c
     node["13"] = "libcudart.so.13"; node["12"] = "libcudart.so.12"; node["11"] = "libcudart.so.11.0"
     if (what == "code") print "/* Made from cudart/api.def. */\n#include \"cudart/state.h\"\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
@@ -76,8 +78,8 @@ BEGIN {
     if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
     kind = $1; entry = $2; variant = $3
     if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
-    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, work, driver, system or loader")
-    of_driver = entry == "driver" || entry == "system" || entry == "loader"
+    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, work, driver, handle, system or loader")
+    of_driver = entry == "driver" || entry == "handle" || entry == "system" || entry == "loader"
     if (kind != "exact" && note == "") fail("approx and refuse need a note")
     open = index(line, "(")
     if (!open || substr(line, length(line)) != ")") fail("no signature")

@@ -58,6 +58,11 @@ static cuda_context *context_of(void *handle)
     return handle ? cuda_table_get(&contexts, handle) : NULL;
 }
 
+void *cuda_context_named(void *made, int device)
+{
+    return context_of(made) ? made : primary_of(device);
+}
+
 int pl_cuInit(unsigned flags)
 {
     if (flags) return CU_INVALID_VALUE;
@@ -308,8 +313,14 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     const cuda_stream *s = cuda_stream_of(stream);
     if (!s) return CU_INVALID_HANDLE;
     if (!out) return CU_INVALID_VALUE;
-    *out = primary_of(s->device);
+    *out = cuda_context_named(s->context, s->device);
     return CU_OK;
+}
+
+/* Host functions may ask, too. */
+int pl_cuEventQuery(void *event)
+{
+    return cuda.sticky ? cuda.sticky : pl_cudaEventQuery(event);
 }
 
 int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)

@@ -416,7 +416,9 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
     const cuda_alloc *r = cuda_alloc_find(address);
     switch (attribute) {
-    case POINTER_CONTEXT: return pl_cuDevicePrimaryCtxRetain(out, a.device);
+    case POINTER_CONTEXT:
+        put_word(out, (uintptr_t)cuda_context_named(r ? r->context : NULL, a.device));
+        return CU_OK;
     case POINTER_TYPE:
         put_int(out, a.type == MEMORY_HOST ? MEMORY_OF_HOST : MEMORY_OF_DEVICE);
         return CU_OK;
@@ -437,6 +439,7 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case HANDLE_TYPES: put_word(out, 0); return CU_OK;
     case RDMA_CAPABLE: put_int(out, 0); return CU_OK;
     case ACCESS_FLAGS: put_int(out, CUDA_READ_WRITE); return CU_OK;
+    case POOL: put_word(out, 0); return r && !r->pooled ? CU_OK : CU_INVALID_VALUE;
     default: return CU_INVALID_VALUE;
     }
 }

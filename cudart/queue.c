@@ -9,8 +9,11 @@ cuda_stream *cuda_new_stream(unsigned flags, int priority)
 {
     cuda_stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
-    *s = (cuda_stream){
-        .id = ++cuda.ids, .device = cuda_self.device, .flags = flags, .priority = priority};
+    *s = (cuda_stream){.id = ++cuda.ids,
+                       .device = cuda_self.device,
+                       .flags = flags,
+                       .priority = priority,
+                       .context = cuda_self.context};
     if (cuda_table_put(&cuda.streams, s, s)) return s;
     free(s);
     return NULL;

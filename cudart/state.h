@@ -117,6 +117,7 @@ typedef struct cuda_alloc {
     struct cuda_physical *physical; /* a mapping of it (cuMemMap); or NULL */
     int fd;                         /* its bytes are those of this file; 0: of none */
     uint64_t id;                    /* of all allocations of the process */
+    void *context;                  /* in which it was made; NULL: the primary one */
     bool sync_memops;               /* attribute that programs set */
     double start;                   /* ns: when it was made */
     struct cuda_ordered *ordered;   /* under checkers: of a pool, its place in streams; or NULL */
@@ -128,6 +129,7 @@ typedef struct cuda_alloc {
 typedef struct cuda_stream {
     uint64_t id;
     int device;
+    void *context; /* in which it was made; NULL: the primary one */
     unsigned flags;
     int priority;
     double ready; /* ns: when all that was put into it has ended, on the application's clock */
@@ -254,6 +256,7 @@ typedef enum cuda_entry {
 typedef enum cuda_driver_entry {
     CUDA_ALWAYS,
     CUDA_INITIALISED, /* cuInit */
+    CUDA_BY_HANDLE,   /* an argument tells the context */
     CUDA_IN_CONTEXT   /* the thread has a current context */
 } cuda_driver_entry;
 
@@ -471,6 +474,10 @@ int cuda_check_set(const cuda_set *s);
 int cuda_copy_now(const cuda_copy *c);
 int cuda_set_now(const cuda_set *s);
 
+/* ---- driver.c ---- */
+/* The handle of a context that the program has made, else of the primary one. */
+void *cuda_context_named(void *made, int device);
+
 /* ---- driver_memory.c: CUDA_MEMCPY3D ---- */
 typedef struct cuda_copy_side {
     size_t x, y, z, level; /* bytes, rows, slices */
@@ -521,6 +528,12 @@ enum {
     CUDA_STREAM_LEGACY = 1, /* handles with a meaning of their own */
     CUDA_STREAM_PER_THREAD = 2
 };
+
+/* A stream of the program has a context, a default stream that of the thread. */
+static inline cuda_driver_entry cuda_stream_enters(const void *stream)
+{
+    return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? CUDA_BY_HANDLE : CUDA_IN_CONTEXT;
+}
 /* It waits for the legacy stream, which waits for it. */
 bool cuda_blocking(const cuda_stream *s);
 /* A stream of the current device; NULL: no memory. */

@@ -272,7 +272,8 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool busy = e->recorded && !cuda_clock_poll(e->time);
+    /* What stands before a host function in its stream has ended. */
+    const bool busy = e->recorded && !cuda_self.callback && !cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;

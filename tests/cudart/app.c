@@ -566,6 +566,7 @@ static const struct {
     {"batches", batches},
     {"driver_copies", driver_copies},
     {"driver_contexts", driver_contexts},
+    {"contexts_of_handles", contexts_of_handles},
     {"stream_values", stream_values},
     {"first_forms", first_forms},
     {"advice", advice},

@@ -99,6 +99,14 @@ void app_driver(void)
 }
 
 int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+int cudaStreamGetId(void *stream, unsigned long long *id);
+int cuPointerGetAttribute(void *out, int attribute, uint64_t address);
+int cuStreamGetCtx(void *stream, void **context);
+int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream);
+int cuMemFree_v2(uint64_t address);
+int cuLaunchHostFunc(void *stream, void (*f)(void *), void *arg);
+int cuEventQuery(void *event);
+int cuStreamSynchronize(void *stream);
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
 int cuDevicePrimaryCtxRelease_v2(int device);
@@ -134,6 +142,42 @@ void driver_contexts(void)
     EXPECT(cuCtxDestroy_v2(made), 0);
     EXPECT(cuCtxDestroy_v2(made), CU_CONTEXT_DESTROYED);
     EXPECT(cuMemAlloc_v2(&d, 4), CU_INVALID_CONTEXT);
+}
+
+static void ask_event(void *event)
+{
+    uint64_t d;
+    EXPECT(cuEventQuery(event), 0);
+    EXPECT(cuMemAlloc_v2(&d, 4), 800);
+}
+
+/* A stream of the program and memory have the context in which they were made, and need no other;
+ * a host function may ask for an event. */
+void contexts_of_handles(void)
+{
+    enum { CONTEXT = 1, MEMPOOL = 17 };
+    void *made, *stream, *event, *c;
+    uint64_t d, pooled, pool = 1;
+    EXPECT(cuInit(0), 0);
+    EXPECT(cuCtxCreate_v4(&made, NULL, 0, 0), 0);
+    EXPECT(cuMemAlloc_v2(&d, 64), 0);
+    EXPECT(cudaStreamCreate(&stream), 0);
+    EXPECT(cudaEventCreate(&event), 0);
+    app_driver();
+    EXPECT(cuPointerGetAttribute(&c, CONTEXT, d), 0);
+    EXPECT(c == made, 1);
+    EXPECT(cuStreamGetCtx(stream, &c), 0);
+    EXPECT(c == made, 1);
+    EXPECT(cuPointerGetAttribute(&pool, MEMPOOL, d), 0);
+    EXPECT(pool == 0, 1);
+    EXPECT(cuCtxSetCurrent(NULL), 0);
+    while (!cuCtxGetCurrent(&c) && c) cuCtxSetCurrent(NULL);
+    EXPECT(cuMemAllocAsync(&pooled, 64, stream), 0);
+    EXPECT(cuMemAllocAsync(&pooled, 64, NULL), CU_INVALID_CONTEXT);
+    EXPECT(cuLaunchHostFunc(stream, ask_event, event), 0);
+    EXPECT(cuStreamSynchronize(stream), 0);
+    EXPECT(cuMemFree_v2(d), 0);
+    EXPECT(cuMemAlloc_v2(&d, 64), CU_INVALID_CONTEXT);
 }
 
 /* Rows of arrays, boxes, sets of rows, and a graph that sets and copies. */
