@@ -5,14 +5,14 @@
  * its instruction is about to do, lets the plain function do it, and keeps the books. The other
  * things that matter come through emu/exec/hooks.h.
  *
- * race.c      happens-before races: accesses that nothing orders
- * mem.c       accesses out of bounds: the launch goes on without them
- * init.c      values that depend on memory that nobody has written
- * accumulators.c  sums of wgmma that nobody has waited for
- * watch.c     accesses to memory that the host has its eye on
- * sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
- * order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
- * findings.c  the list of what was found: each pair of instructions once */
+ *   race.c      happens-before races: accesses that nothing orders
+ *   mem.c       accesses out of bounds: the launch goes on without them
+ *   init.c      values that depend on memory that nobody has written
+ *   accumulators.c  sums of wgmma that nobody has waited for
+ *   watch.c     accesses to memory that the host has its eye on
+ *   sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
+ *   order.c     what orders: barriers, fences, atomic operations, mbarriers, waits
+ *   findings.c  the list of what was found: each pair of instructions once */
 #ifndef PL_CHECK_CHECK_H
 #define PL_CHECK_CHECK_H
 

@@ -235,8 +235,8 @@ static uint32_t lanes_of(const look *k, const pl_init_use *use, unsigned n)
 }
 
 /* Lane l holds elements of rows l / 4 and l / 4 + 8 of A, in turn, and of columns 2 (l % 4) and one
- * more of B: a row lies in four lanes, two columns in eight. The first half of the results is for
- * the first row, the second half for the other one. */
+ * more of B. A row lies in four lanes, two columns lie in eight. The first half of the results is
+ * for the first row, the second half for the other one. */
 static unsigned product(const look *k, const pl_init_insn *x, uint64_t (*bits)[PL_LANES],
                         uint32_t *origin)
 {

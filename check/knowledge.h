@@ -3,7 +3,7 @@
  * Time is one counter for the whole launch, which grows with every synchronisation. An access is
  * stamped with the time at which its warp last synchronised, so that the accesses of a thread
  * before and after a release differ. Knowledge is a list of "all accesses of this thread (warp,
- * block) up to this time": one line for a block is as good as one for each of its threads, which
+ * block) up to this time". One line for a block is as good as one for each of its threads, which
  * keeps the lists short where whole blocks meet at barriers. This is FastTrack's vector clock
  * (Flanagan, Freund 2009) over the hierarchy of threads, as in Barracuda (Eizenberg and others
  * 2017).

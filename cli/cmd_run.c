@@ -282,6 +282,45 @@ static bool read_schedule(cli_args *a, options *o)
     return false;
 }
 
+/* Those of traces. */
+static bool read_trace_option(cli_args *a, options *o, int k)
+{
+    switch (k) {
+    case O_TRACE: o->trace = a->value; return true;
+    case O_SOURCE_DIR: o->source_dir[o->nsource_dirs++] = a->value; return true;
+    case O_NO_SOURCE: o->no_source = true; return true;
+    case O_TRACE_LEVEL: return read_level(a, o);
+    case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
+    case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
+    case O_TRACE_SM: o->filter.sm = a->value; return true;
+    case O_TRACE_BLOCK: o->filter.block = a->value; return true;
+    case O_TRACE_WARP: o->filter.warp = a->value; return true;
+    case O_TRACE_PC: o->filter.pc = a->value; return true;
+    case O_TRACE_CYCLES: o->filter.cycles = a->value; return true;
+    case O_TRACE_CLASS: o->filter.cls = a->value; return true;
+    case O_TRACE_SAMPLE: o->filter.sample = a->value; return true;
+    case O_TRACE_LIMIT: return cli_size(a, "--trace-limit", &o->trace_limit);
+    default: return false;
+    }
+}
+
+/* Those of checkers. */
+static bool read_check_option(cli_args *a, options *o, int k)
+{
+    switch (k) {
+    case O_CHECK: o->check = a->value; return true;
+    case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
+    case O_TRACK_ORIGINS: return true;
+    case O_CHECK_FORMAT:
+        return choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
+    case O_CHECK_KERNEL: o->check_kernel = a->value; return true;
+    case O_SUPPRESSIONS: o->suppressions = a->value; return true;
+    case O_ERROR_EXITCODE: return cli_number(a, "--error-exitcode", 0, 255, &o->error_exitcode);
+    case O_SCHEDULES: return cli_number(a, "--schedules", 1, 1u << 20, &o->schedules);
+    default: return false;
+    }
+}
+
 static bool read_option(cli_args *a, options *o, int k)
 {
     bool second;
@@ -303,35 +342,12 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_SKIP_PASS: return cli_pass_value(a, CLI_SKIP_PASS, &o->passes);
     case O_VERIFY_IR: return cli_pass_value(a, CLI_VERIFY_IR, &o->passes);
     case O_FORCE: o->force = true; return true;
-    case O_TRACE: o->trace = a->value; return true;
-    case O_SOURCE_DIR: o->source_dir[o->nsource_dirs++] = a->value; return true;
-    case O_NO_SOURCE: o->no_source = true; return true;
-    case O_TRACE_LEVEL: return read_level(a, o);
-    case O_TRACE_FORMAT: return choice(a, "--trace-format", "rows", "packed", &o->packed);
-    case O_TRACE_KERNEL: o->filter.kernel = a->value; return true;
-    case O_TRACE_SM: o->filter.sm = a->value; return true;
-    case O_TRACE_BLOCK: o->filter.block = a->value; return true;
-    case O_TRACE_WARP: o->filter.warp = a->value; return true;
-    case O_TRACE_PC: o->filter.pc = a->value; return true;
-    case O_TRACE_CYCLES: o->filter.cycles = a->value; return true;
-    case O_TRACE_CLASS: o->filter.cls = a->value; return true;
-    case O_TRACE_SAMPLE: o->filter.sample = a->value; return true;
-    case O_TRACE_LIMIT: return cli_size(a, "--trace-limit", &o->trace_limit);
     case O_THREADS: return cli_number(a, "--threads", 1, 256, &o->threads);
     case O_ASYNC: return read_async(a, o);
     case O_SIMT: return choice(a, "--simt", "its", "stack", &o->simt_stack);
     case O_CONSISTENCY: return choice(a, "--consistency", "strong", "weak", &o->weak);
     case O_COOPERATIVE: o->cooperative = true; return true;
     case O_SCHEDULE: return read_schedule(a, o);
-    case O_CHECK: o->check = a->value; return true;
-    case O_CHECK_LIMIT: return cli_number(a, "--check-limit", 0, UINT32_MAX, &o->check_limit);
-    case O_TRACK_ORIGINS: return true;
-    case O_CHECK_FORMAT:
-        return choice(a, "--check-format", "ptxloom", "compute-sanitizer", &o->sanitizer);
-    case O_CHECK_KERNEL: o->check_kernel = a->value; return true;
-    case O_SUPPRESSIONS: o->suppressions = a->value; return true;
-    case O_ERROR_EXITCODE: return cli_number(a, "--error-exitcode", 0, 255, &o->error_exitcode);
-    case O_SCHEDULES: return cli_number(a, "--schedules", 1, 1u << 20, &o->schedules);
     case O_TIMEOUT: return cli_number(a, "--timeout", 1, 1u << 30, &o->timeout);
     case O_MAX_CYCLES: return cli_number(a, "--max-cycles", 1, UINT64_MAX, &o->max_cycles);
     case O_MAX_INSTRUCTIONS:
@@ -345,7 +361,7 @@ static bool read_option(cli_args *a, options *o, int k)
     case O_JSON: o->json = true; return true;
     case O_SUMMARY: o->summary = true; return true;
     case O_METRICS: o->metrics = a->value; return true;
-    default: return false;
+    default: return read_trace_option(a, o, k) || read_check_option(a, o, k);
     }
 }
 

@@ -83,14 +83,43 @@ static bool timing(cuda_options *o, const char *text)
     return true;
 }
 
+/* An option of checkers, or none that has a value. */
+static bool set_checker(cuda_options *o, int id, const char *value)
+{
+    static const char *const leaks[] = {"no", "full"}, *const lines[] = {"ptxloom",
+                                                                         "compute-sanitizer"};
+    int k = 0;
+    bool good = true;
+    switch (id) {
+    case O_CHECK: o->check = value; break;
+    case O_CHECK_KERNEL: o->check_kernel = value; break;
+    case O_SUPPRESSIONS: o->suppressions = value; break;
+    case O_TRACK_ORIGINS: break; /* they are always shown */
+    case O_LEAK_CHECK:
+        good = one_of(value, leaks, 2, &k);
+        o->leak_check = k == 1;
+        break;
+    case O_CHECK_FORMAT:
+        good = one_of(value, lines, 2, &k);
+        o->sanitizer = k == 1;
+        break;
+    case O_ERROR_EXITCODE:
+        good = number(value, 0, 255, &o->exitcode);
+        o->exitcode_given = true;
+        break;
+    case O_CHECK_LIMIT: good = number(value, 0, UINT32_MAX, &o->check_limit); break;
+    default: break;
+    }
+    return good;
+}
+
 static bool set(cuda_options *o, int id, const char *value)
 {
-    static const char
-        *const modes[] = {"timing", "functional"},
-               *const formats[] = {"rows", "packed"}, *const clocks[] = {"real", "model"},
-               *const switches[] = {"on", "off"}, *const leaks[] = {"no", "full"},
-               *const lines[] = {"ptxloom", "compute-sanitizer"},
-               *const levels[] = {"summary", "inst", "mem"}, *const opts[] = {"0", "2"};
+    static const char *const modes[] = {"timing", "functional"},
+                             *const formats[] = {"rows", "packed"},
+                             *const clocks[] = {"real", "model"}, *const switches[] = {"on", "off"},
+                             *const levels[] = {"summary", "inst", "mem"},
+                             *const opts[] = {"0", "2"};
     int k = 0;
     bool good = true;
     switch (id) {
@@ -140,26 +169,9 @@ static bool set(cuda_options *o, int id, const char *value)
         o->metrics = value;
         o->mode = PL_MODE_TIMING;
         break;
-    case O_CHECK: o->check = value; break;
-    case O_CHECK_KERNEL: o->check_kernel = value; break;
-    case O_SUPPRESSIONS: o->suppressions = value; break;
-    case O_TRACK_ORIGINS: break; /* they are always shown */
-    case O_LEAK_CHECK:
-        good = one_of(value, leaks, 2, &k);
-        o->leak_check = k == 1;
-        break;
-    case O_CHECK_FORMAT:
-        good = one_of(value, lines, 2, &k);
-        o->sanitizer = k == 1;
-        break;
-    case O_ERROR_EXITCODE:
-        good = number(value, 0, 255, &o->exitcode);
-        o->exitcode_given = true;
-        break;
-    case O_CHECK_LIMIT: good = number(value, 0, UINT32_MAX, &o->check_limit); break;
     case O_SUMMARY: o->summary = true; break;
     case O_API_LOG: o->log = true; break;
-    default: break;
+    default: good = set_checker(o, id, value);
     }
     if (!good)
         cuda_say("'%s' is no value for --%s: it is %s", value, option[id].name, option[id].takes);

@@ -1,6 +1,6 @@
-/* patch.c - programs with the runtime linked in, which is nvcc's default: their own cuda...
- * functions are found by the symbol tables of their files, and the first instruction of each
- * becomes a jump to ours, before the program's constructors run.
+/* patch.c - programs with the runtime linked in, which is nvcc's default. Their own cuda...
+ * functions are found by the symbol tables of their files. The first instruction of each becomes a
+ * jump to ours, before the program's constructors run.
  *
  * Only x86-64. A jump of five bytes reaches a table of far jumps that lies near the program. */
 #define _GNU_SOURCE /* dl_iterate_phdr */

@@ -1,4 +1,4 @@
-/* store_buffer.c - stores on their way out of the SM: a write-combining buffer behind the L1.
+/* store_buffer.c - the store buffer: stores on their way out of the SM, combined behind the L1.
  *
  * A store stays in the L1 for a moment (l1.store_buffer_hold). Another one to the same line that
  * comes to the tags meanwhile joins it, whatever warp sends it, and both stay for a moment more.

@@ -41,87 +41,90 @@ END_TEST
 
 /* launch__occupancy_limit_warps and _registers of metrics.tsv (H200, driver 580.159.04, 2026-11).
  */
+static const struct {
+    uint32_t threads, registers, warps, registers_limit;
+} limits[] = {{256, 32, 8, 8},   {256, 16, 8, 16},  {1024, 16, 2, 4}, {64, 22, 32, 42},
+              {128, 172, 16, 2}, {128, 20, 16, 21}, {128, 56, 16, 9}, {128, 72, 16, 7},
+              {128, 40, 16, 12}, {32, 93, 64, 20},  {32, 22, 64, 84}, {160, 27, 12, 12},
+              {512, 16, 4, 8},   {256, 55, 8, 4},   {256, 40, 8, 6}};
+
+/* launch__shared_mem_config_size of alloca_local, vecadd, reduce_interleaved, vecadd_b1024,
+ * attention_naive, cluster_hist, conv2d_3x3, dgemm, mma_tf32, flash_tile, tma1d_copy,
+ * transpose_shared, hgemm_async, bigsmem_lowocc */
+static const struct {
+    uint32_t threads, registers;
+    uint64_t shared, setting;
+    uint32_t barriers;
+} settings[] = {{128, 20, 0, 32768, 0},
+                {256, 16, 0, 32768, 0},
+                {512, 16, 0, 16384, 0},
+                {1024, 16, 0, 8192, 0},
+                {128, 30, 1296, 102400, 1},
+                {256, 18, 1024, 32768, 1},
+                {256, 55, 5184, 65536, 1},
+                {256, 40, 8448, 135168, 1},
+                {128, 47, 13824, 167936, 1},
+                {32, 93, 8192, 200704, 0},
+                {128, 22, 4104, 135168, 1},
+                {256, 24, 4096, 102400, 1},
+                {128, 68, 29184, 233472, 1},
+                {256, 16, 163840, 167936, 1},
+                /* and of one kernel with several sizes, registers and barriers: the largest for a
+                   setting, and the next */
+                {64, 16, 1024, 65536, 1},
+                {64, 16, 1152, 102400, 1},
+                {96, 16, 1152, 65536, 1},
+                {96, 16, 1280, 102400, 1},
+                {96, 16, 5632, 167936, 1},
+                {128, 16, 128, 32768, 1},
+                {128, 16, 256, 65536, 1},
+                {128, 16, 1280, 65536, 1},
+                {128, 16, 1408, 102400, 1},
+                {128, 16, 2560, 102400, 1},
+                {128, 16, 7424, 135168, 1},
+                {128, 16, 8448, 167936, 1},
+                {160, 16, 1664, 65536, 1},
+                {160, 16, 1792, 102400, 1},
+                {256, 16, 1152, 65536, 1},
+                {256, 16, 37120, 233472, 1},
+                {256, 16, 38144, 200704, 1},
+                {256, 16, 39168, 233472, 1},
+                {512, 16, 1024, 16384, 1},
+                {512, 16, 1152, 32768, 1},
+                {768, 16, 3072, 16384, 1},
+                {768, 16, 3200, 32768, 1},
+                {1024, 16, 3072, 8192, 1},
+                {1024, 16, 3200, 16384, 1},
+                {1024, 16, 30976, 65536, 1},
+                {64, 72, 1152, 65536, 1},
+                {64, 48, 1408, 102400, 1},
+                {512, 72, 3968, 8192, 1},
+                {512, 48, 896, 8192, 1},
+                {512, 48, 1152, 16384, 1},
+                {128, 16, 640, 8192, 16},
+                {128, 16, 1152, 16384, 16},
+                {128, 16, 640, 32768, 4},
+                {128, 16, 1152, 65536, 4}};
+
 START_TEST(occupancy_is_what_the_h200_reports)
 {
-    static const struct {
-        uint32_t threads, registers, warps, registers_limit;
-    } t[] = {{256, 32, 8, 8},   {256, 16, 8, 16},  {1024, 16, 2, 4}, {64, 22, 32, 42},
-             {128, 172, 16, 2}, {128, 20, 16, 21}, {128, 56, 16, 9}, {128, 72, 16, 7},
-             {128, 40, 16, 12}, {32, 93, 64, 20},  {32, 22, 64, 84}, {160, 27, 12, 12},
-             {512, 16, 4, 8},   {256, 55, 8, 4},   {256, 40, 8, 6}};
     pl_machine *m = load("h200");
     ck_assert(m != NULL);
-    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
-        pl_occupancy o = pl_occupy(m, t[k].threads, t[k].registers, 0, 0);
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) {
+        pl_occupancy o = pl_occupy(m, limits[k].threads, limits[k].registers, 0, 0);
         ck_assert_uint_eq(o.by_blocks, 32);
-        ck_assert_uint_eq(o.by_warps, t[k].warps);
-        ck_assert_msg(o.by_registers == t[k].registers_limit,
-                      "%u threads, %u registers: %u blocks, recorded %u", t[k].threads,
-                      t[k].registers, o.by_registers, t[k].registers_limit);
+        ck_assert_uint_eq(o.by_warps, limits[k].warps);
+        ck_assert_msg(o.by_registers == limits[k].registers_limit,
+                      "%u threads, %u registers: %u blocks, recorded %u", limits[k].threads,
+                      limits[k].registers, o.by_registers, limits[k].registers_limit);
     }
-    /* launch__shared_mem_config_size of alloca_local, vecadd, reduce_interleaved, vecadd_b1024,
-     * attention_naive, cluster_hist, conv2d_3x3, dgemm, mma_tf32, flash_tile, tma1d_copy,
-     * transpose_shared, hgemm_async, bigsmem_lowocc */
-    static const struct {
-        uint32_t threads, registers;
-        uint64_t shared, setting;
-        uint32_t barriers;
-    } s[] = {{128, 20, 0, 32768, 0},
-             {256, 16, 0, 32768, 0},
-             {512, 16, 0, 16384, 0},
-             {1024, 16, 0, 8192, 0},
-             {128, 30, 1296, 102400, 1},
-             {256, 18, 1024, 32768, 1},
-             {256, 55, 5184, 65536, 1},
-             {256, 40, 8448, 135168, 1},
-             {128, 47, 13824, 167936, 1},
-             {32, 93, 8192, 200704, 0},
-             {128, 22, 4104, 135168, 1},
-             {256, 24, 4096, 102400, 1},
-             {128, 68, 29184, 233472, 1},
-             {256, 16, 163840, 167936, 1},
-             /* and of one kernel with several sizes, registers and barriers: the largest for a
-                setting, and the next */
-             {64, 16, 1024, 65536, 1},
-             {64, 16, 1152, 102400, 1},
-             {96, 16, 1152, 65536, 1},
-             {96, 16, 1280, 102400, 1},
-             {96, 16, 5632, 167936, 1},
-             {128, 16, 128, 32768, 1},
-             {128, 16, 256, 65536, 1},
-             {128, 16, 1280, 65536, 1},
-             {128, 16, 1408, 102400, 1},
-             {128, 16, 2560, 102400, 1},
-             {128, 16, 7424, 135168, 1},
-             {128, 16, 8448, 167936, 1},
-             {160, 16, 1664, 65536, 1},
-             {160, 16, 1792, 102400, 1},
-             {256, 16, 1152, 65536, 1},
-             {256, 16, 37120, 233472, 1},
-             {256, 16, 38144, 200704, 1},
-             {256, 16, 39168, 233472, 1},
-             {512, 16, 1024, 16384, 1},
-             {512, 16, 1152, 32768, 1},
-             {768, 16, 3072, 16384, 1},
-             {768, 16, 3200, 32768, 1},
-             {1024, 16, 3072, 8192, 1},
-             {1024, 16, 3200, 16384, 1},
-             {1024, 16, 30976, 65536, 1},
-             {64, 72, 1152, 65536, 1},
-             {64, 48, 1408, 102400, 1},
-             {512, 72, 3968, 8192, 1},
-             {512, 48, 896, 8192, 1},
-             {512, 48, 1152, 16384, 1},
-             {128, 16, 640, 8192, 16},
-             {128, 16, 1152, 16384, 16},
-             {128, 16, 640, 32768, 4},
-             {128, 16, 1152, 65536, 4}};
-    for (size_t k = 0; k < sizeof s / sizeof *s; k++) {
-        pl_occupancy o = pl_occupy(m, s[k].threads, s[k].registers, s[k].shared, s[k].barriers);
-        ck_assert_msg(o.carveout == s[k].setting,
-                      "%u threads, %u registers, %u bytes: setting %u, recorded %u", s[k].threads,
-                      s[k].registers, (unsigned)s[k].shared, (unsigned)o.carveout,
-                      (unsigned)s[k].setting);
+    for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
+        pl_occupancy o = pl_occupy(m, settings[k].threads, settings[k].registers,
+                                   settings[k].shared, settings[k].barriers);
+        ck_assert_msg(o.carveout == settings[k].setting,
+                      "%u threads, %u registers, %u bytes: setting %u, recorded %u",
+                      settings[k].threads, settings[k].registers, (unsigned)settings[k].shared,
+                      (unsigned)o.carveout, (unsigned)settings[k].setting);
     }
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 227 * 1024, 0).blocks, 1);
     ck_assert_uint_eq(pl_occupy(m, 256, 32, 228 * 1024, 0).blocks, 0);

@@ -430,79 +430,127 @@ static int some_swizzle(int bytes, bool transposed, pl_tensor_type t, int lines)
     }
 }
 
+static bool is_scaled(const pl_tcgen05_op *op)
+{
+    return op->kind >= PL_TK_MXF8F6F4;
+}
+
+/* Four-bit kinds that are dense may have 96 elements a step. */
+static bool has_k96(const pl_tcgen05_op *op)
+{
+    return op->kind >= PL_TK_MXF4 && op->k == 96;
+}
+
+/* Which scales a matrix begins with. Three scales begin anywhere, six at a half word. */
+static int some_scale(const pl_tcgen05_op *op)
+{
+    if (has_k96(op)) return op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
+    if (op->scales == 1) return (int)draw(4);
+    return op->scales == 2 ? 2 * (int)draw(2) : 0;
+}
+
+static void choose_scales(pl_tcgen05_op *op)
+{
+    if (op->kind == PL_TK_MXF8F6F4) op->scales = 1;
+    if (op->kind == PL_TK_MXF4) op->scales = 2;
+    if (op->kind == PL_TK_MXF4NVF4) op->scales = draw(2) ? 4 : 2;
+    op->ue4m3 = op->scales == 4 && draw(2);
+    op->id_a = some_scale(op);
+    op->id_b = some_scale(op);
+}
+
+/* Type of the result; *code: how the descriptor names it. */
+static void choose_result(pl_tcgen05_op *op, uint32_t *code)
+{
+    const bool to_half = !is_scaled(op) && op->kind != PL_TK_TF32 && op->kind != PL_TK_I8 &&
+                         op->ta != PL_TT_BF16 && op->tb != PL_TT_BF16 && draw(2);
+    op->td = op->kind == PL_TK_I8 ? PL_TT_S32 : to_half ? PL_TT_F16 : PL_TT_F32;
+    *code = op->kind == PL_TK_I8 ? 2 : to_half ? 0 : 1;
+}
+
+static uint32_t descriptor_of(const pl_tcgen05_op *op, uint32_t ca, uint32_t cb, uint32_t cd)
+{
+    const uint32_t common = (uint32_t)op->sparse << 2 | ca << 7 | cb << 10 |
+                            (uint32_t)op->negate_a << 13 | (uint32_t)op->negate_b << 14 |
+                            (uint32_t)op->trans_a << 15 | (uint32_t)op->trans_b << 16 |
+                            (uint32_t)op->n / 8 << 17;
+    if (!is_scaled(op)) return common | cd << 4 | (uint32_t)op->m / 16 << 24;
+    return common | (uint32_t)op->id_b << 4 | (op->ue4m3 ? 0u : 1u << 23) |
+           (uint32_t)op->m / 128 << 27 | (uint32_t)op->id_a << 29 | (uint32_t)has_k96(op) << 31;
+}
+
+static pl_tcgen05_op choose_op(unsigned which)
+{
+    pl_tcgen05_op op = {.kind = kinds[which].kind,
+                        .blocks = (int)draw(2) + 1,
+                        .ws = draw(3) == 0,
+                        .sparse = draw(2),
+                        .a_in_tmem = draw(2),
+                        .accumulate = draw(2)};
+    const bool four = op.kind >= PL_TK_MXF4;
+    uint32_t ca, cb, cd;
+    op.m = 32 << draw(4);
+    op.n = 8 * (int)(draw(2) || op.ws ? 1u << draw(6) : draw(32) + 1);
+    op.k = kinds[which].k << op.sparse;
+    if (four && !op.sparse && draw(3) == 0) op.k = 96;
+    op.ta = some_type(op.kind, &ca);
+    op.tb = some_type(op.kind, &cb);
+    choose_result(&op, &cd);
+    const bool swap_a = !op.a_in_tmem && !four && draw(2), swap_b = !four && draw(2);
+    op.negate_a = op.kind != PL_TK_I8 && draw(2);
+    op.negate_b = op.kind != PL_TK_I8 && draw(2);
+    op.trans_a = swap_a && !op.sparse;
+    op.trans_b = swap_b;
+    choose_scales(&op);
+    op.idesc = descriptor_of(&op, ca, cb, cd);
+    return op;
+}
+
+/* What the descriptor says is what was put into it. */
+static void compare_decoded(const pl_tcgen05_op *op, const pl_tcgen05_op *decoded)
+{
+    ck_assert(decoded->m == op->m && decoded->n == op->n && decoded->k == op->k);
+    ck_assert(decoded->ta == op->ta && decoded->tb == op->tb && decoded->td == op->td);
+    ck_assert(decoded->trans_a == op->trans_a && decoded->trans_b == op->trans_b);
+    ck_assert(decoded->id_a == op->id_a && decoded->id_b == op->id_b &&
+              decoded->ue4m3 == op->ue4m3);
+}
+
+static void choose_swizzles(test *t)
+{
+    const pl_tcgen05_op *op = &t->op;
+    const int ka = op->sparse ? op->k / 2 : op->k;
+    const bool k96 = has_k96(op);
+    t->swizzle_a =
+        some_swizzle(ka * format_of(op->ta).bits / 8, op->trans_a, op->ta, op->m / op->blocks);
+    t->swizzle_b =
+        some_swizzle(op->k * format_of(op->tb).bits / 8, op->trans_b, op->tb, op->n / op->blocks);
+    t->split_a = k96 && !op->a_in_tmem && t->swizzle_a == 128 && draw(4) ? 16 * (int)draw(8) : -1;
+    t->split_b = k96 && t->swizzle_b == 128 && draw(4) ? 16 * (int)draw(8) : -1;
+}
+
 /* Chooses the case; false: there is no such shape. */
 static bool choose(test *t)
 {
     pl_tcgen05_op *op = &t->op;
     const unsigned which = draw(sizeof kinds / sizeof *kinds);
-    const bool scaled = kinds[which].kind >= PL_TK_MXF8F6F4, four = kinds[which].kind >= PL_TK_MXF4;
-    uint32_t ca, cb, cd;
-    *op = (pl_tcgen05_op){.kind = kinds[which].kind,
-                          .blocks = (int)draw(2) + 1,
-                          .ws = draw(3) == 0,
-                          .sparse = draw(2),
-                          .a_in_tmem = draw(2),
-                          .accumulate = draw(2)};
-    op->m = 32 << draw(4);
-    op->n = 8 * (int)(draw(2) || op->ws ? 1u << draw(6) : draw(32) + 1);
-    op->k = kinds[which].k << op->sparse;
-    const bool k96 = four && !op->sparse && draw(3) == 0;
-    if (k96) op->k = 96;
-    op->ta = some_type(op->kind, &ca);
-    op->tb = some_type(op->kind, &cb);
-    const bool to_half = !scaled && op->kind != PL_TK_TF32 && op->kind != PL_TK_I8 &&
-                         op->ta != PL_TT_BF16 && op->tb != PL_TT_BF16 && draw(2);
-    op->td = op->kind == PL_TK_I8 ? PL_TT_S32 : to_half ? PL_TT_F16 : PL_TT_F32;
-    cd = op->kind == PL_TK_I8 ? 2 : to_half ? 0 : 1;
-    const bool swap_a = !op->a_in_tmem && !four && draw(2), swap_b = !four && draw(2);
-    op->negate_a = op->kind != PL_TK_I8 && draw(2);
-    op->negate_b = op->kind != PL_TK_I8 && draw(2);
-    op->trans_a = swap_a && !op->sparse;
-    op->trans_b = swap_b;
-    if (op->kind == PL_TK_MXF8F6F4) op->scales = 1;
-    if (op->kind == PL_TK_MXF4) op->scales = 2;
-    if (op->kind == PL_TK_MXF4NVF4) op->scales = draw(2) ? 4 : 2;
-    op->ue4m3 = op->scales == 4 && draw(2);
-    op->id_a = op->scales == 1 ? (int)draw(4) : op->scales == 2 ? 2 * (int)draw(2) : 0;
-    op->id_b = op->scales == 1 ? (int)draw(4) : op->scales == 2 ? 2 * (int)draw(2) : 0;
-    if (k96) { /* three scales begin anywhere, six at a half word */
-        op->id_a = op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
-        op->id_b = op->scales == 2 ? (int)draw(4) : 2 * (int)draw(2);
-    }
-    const uint32_t common = (uint32_t)op->sparse << 2 | ca << 7 | cb << 10 |
-                            (uint32_t)op->negate_a << 13 | (uint32_t)op->negate_b << 14 |
-                            (uint32_t)op->trans_a << 15 | (uint32_t)op->trans_b << 16 |
-                            (uint32_t)op->n / 8 << 17;
-    if (scaled)
-        op->idesc = common | (uint32_t)op->id_b << 4 | (op->ue4m3 ? 0u : 1u << 23) |
-                    (uint32_t)op->m / 128 << 27 | (uint32_t)op->id_a << 29 | (uint32_t)k96 << 31;
-    else
-        op->idesc = common | cd << 4 | (uint32_t)op->m / 16 << 24;
+    *op = choose_op(which);
     /* 8-bit transposed B: N is a multiple of 16 in each block */
     const bool good = shape_exists(op) && !(op->ws && op->blocks == 2);
-    if (scaled && op->m % 128) return false;
-    if (op->ws && (scaled || op->blocks == 2)) return false;
+    if (is_scaled(op) && op->m % 128) return false;
+    if (op->ws && (is_scaled(op) || op->blocks == 2)) return false;
     pl_tcgen05_op decoded = *op;
     const char *wrong = pl_tcgen05_decode(&decoded);
     ck_assert_msg(!wrong == good, "%s m%d n%d k%d blocks %d ws %d sparse %d: %s", kinds[which].name,
                   op->m, op->n, op->k, op->blocks, op->ws, op->sparse, wrong ? wrong : "taken");
     if (!good) return false;
-    ck_assert(decoded.m == op->m && decoded.n == op->n && decoded.k == op->k &&
-              decoded.ta == op->ta && decoded.tb == op->tb && decoded.td == op->td &&
-              decoded.trans_a == op->trans_a && decoded.trans_b == op->trans_b &&
-              decoded.id_a == op->id_a && decoded.id_b == op->id_b && decoded.ue4m3 == op->ue4m3);
+    compare_decoded(op, &decoded);
     op->scales = decoded.scales;
-    ck_assert_int_eq(op->scales, !scaled ? 0
-                                 : k96   ? op->k / (op->scales == 6 ? 16 : 32)
-                                         : op->scales);
-    const int bits_b = format_of(op->tb).bits;
-    if (op->trans_b && op->n / op->blocks * bits_b % 128) return false;
-    const int ka = op->sparse ? op->k / 2 : op->k;
-    t->swizzle_a =
-        some_swizzle(ka * format_of(op->ta).bits / 8, op->trans_a, op->ta, op->m / op->blocks);
-    t->swizzle_b = some_swizzle(op->k * bits_b / 8, op->trans_b, op->tb, op->n / op->blocks);
-    t->split_a = k96 && !op->a_in_tmem && t->swizzle_a == 128 && draw(4) ? 16 * (int)draw(8) : -1;
-    t->split_b = k96 && t->swizzle_b == 128 && draw(4) ? 16 * (int)draw(8) : -1;
+    ck_assert_int_eq(op->scales, !is_scaled(op) ? 0
+                                 : has_k96(op)  ? op->k / (op->scales == 6 ? 16 : 32)
+                                                : op->scales);
+    if (op->trans_b && op->n / op->blocks * format_of(op->tb).bits % 128) return false;
+    choose_swizzles(t);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* op_tma.c - the instructions of the tensor copy engine: loads, stores, reductions and
  * prefetches of tiles, one for each executing lane, and tensormap.replace.
  *
- * Faults are the H200's (driver 580.159.04, 2026-11, probe tma.faults): a misplaced tile, object or
- * map is a misaligned address, a map that is none or does not fit the instruction an illegal
+ * Faults are the H200's (driver 580.159.04, 2026-11, probe tma.faults). A misplaced tile, object or
+ * map is a misaligned address. A map that is none or does not fit the instruction is an illegal
  * instruction, a block outside of the cluster a launch failure. Read next: tma_copy.c (which
  * bytes), pending.c (when). */
 #include <string.h>
