@@ -7,8 +7,6 @@
 
 enum {
     DRIVER_NOT_FOUND = 500,
-    BUFFER_POINTER = 1, /* of `extra` of a launch */
-    BUFFER_SIZE = 2,
     INFO_SIZE = 4, /* CUjit_option */
     LOG_BUFFER = 5,
     LOG_SIZE = 6,
@@ -728,19 +726,9 @@ int pl_cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, cuda_fun
 /* A parameter block that the program has made. */
 static int launch_block(cuda_function *f, const cuda_launch *l, void **extra, cuda_stream *s)
 {
-    const void *block = NULL;
-    size_t bytes = 0;
-    for (; *extra; extra += 2) {
-        const uintptr_t what = (uintptr_t)extra[0];
-        if (what == BUFFER_POINTER) block = extra[1];
-        if (what == BUFFER_SIZE) memcpy(&bytes, extra[1], sizeof bytes);
-    }
     cuda_op op = {.kind = OP_KERNEL, .u.kernel = {.f = f, .device = s->device, .l = *l}};
-    const size_t room = f->info.param_bytes;
-    op.u.kernel.params = calloc(1, room ? room : 1);
-    if (!op.u.kernel.params) return CU_MEMORY_ALLOCATION;
-    if (block) memcpy(op.u.kernel.params, block, bytes < room ? bytes : room);
-    return cuda_submit(s, &op);
+    const int error = cuda_gather_block(f, extra, &op.u.kernel.params);
+    return error ? error : cuda_submit(s, &op);
 }
 
 int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

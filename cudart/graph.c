@@ -321,14 +321,16 @@ int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, 
 int cuda_kernel_op(const kernel_params *p, cuda_op *op)
 {
     if (!p) return CU_INVALID_VALUE;
-    if (p->extra) return CU_NOT_SUPPORTED;
+    if (p->args && p->extra) return CU_INVALID_VALUE;
     *op = (cuda_op){.kind = OP_KERNEL,
                     .u.kernel = {.device = cuda_self.device,
                                  .l = {.grid = p->grid, .block = p->block, .shared = p->shared}}};
     uint32_t blocks;
     int error = cuda_function_of(p->function, &op->u.kernel.f);
     if (!error) error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
-    return error ? error : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
+    if (error) return error;
+    return p->extra ? cuda_gather_block(op->u.kernel.f, p->extra, &op->u.kernel.params)
+                    : cuda_gather(op->u.kernel.f, p->args, &op->u.kernel.params);
 }
 
 int pl_cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,

@@ -25,6 +25,22 @@ int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params)
     return CU_OK;
 }
 
+int cuda_gather_block(const cuda_function *f, void *const *extra, uint8_t **params)
+{
+    enum { POINTER = 1, SIZE = 2 }; /* CU_LAUNCH_PARAM_BUFFER_... */
+    const uint32_t room = f->info.param_bytes;
+    const void *block = NULL;
+    size_t bytes = 0;
+    for (; *extra; extra += 2) {
+        if ((uintptr_t)extra[0] == POINTER) block = extra[1];
+        if ((uintptr_t)extra[0] == SIZE) memcpy(&bytes, extra[1], sizeof bytes);
+    }
+    *params = calloc(1, room ? room : 1);
+    if (!*params) return CU_MEMORY_ALLOCATION;
+    if (block) memcpy(*params, block, bytes < room ? bytes : room);
+    return CU_OK;
+}
+
 /* ---------------------------------------------------------------- the launch */
 
 static bool has_zero(dim3 d)

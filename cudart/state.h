@@ -674,6 +674,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
 int cuda_check_launch(const cuda_function *f, const cuda_launch *l, uint32_t *blocks);
 /* Gathers the arguments into a parameter block from malloc. */
 int cuda_gather(const cuda_function *f, void *const *args, uint8_t **params);
+/* From a block that the program has made: `extra` of a launch. */
+int cuda_gather_block(const cuda_function *f, void *const *extra, uint8_t **params);
 void cuda_summary(void);
 
 /* ---- array.c ---- */

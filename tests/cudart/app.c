@@ -560,6 +560,7 @@ static const struct {
     {"graph_captured_memory", graph_captured_memory},
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},
+    {"graph_block", graph_block},
     {"capture_rules", capture_rules},
     {"link", link_ptx},
     {"grid_barrier", grid_barrier},

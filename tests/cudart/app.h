@@ -136,6 +136,7 @@ void batches(void);
 void driver_copies(void);
 void driver_contexts(void);
 void stream_values(void);
+void graph_block(void);
 void contexts_of_handles(void);
 void first_forms(void);
 void advice(void);

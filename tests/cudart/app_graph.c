@@ -25,6 +25,38 @@ typedef struct kernel_params {
     void **args, **extra;
 } kernel_params;
 
+int cudaGraphAddKernelNode(void **out, void *graph, void *const *before, size_t nbefore,
+                           const void *params);
+int cudaGraphExecKernelNodeSetParams(void *exec, void *node, const void *params);
+
+/* A kernel node whose parameters are one block that the program has made. */
+void graph_block(void)
+{
+    struct {
+        void *to;
+        unsigned value;
+    } block = {.value = 44};
+    size_t bytes = 12;
+    void *extra[] = {(void *)1, &block, (void *)2, &bytes, NULL}, *graph, *node, *exec;
+    kernel_params p = {
+        .function = stub_store, .grid = {1, 1, 1}, .block = {1, 1, 1}, .extra = extra};
+    unsigned seen = 0;
+    EXPECT(cudaMalloc(&block.to, 4), 0);
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaMemcpy(&seen, block.to, 4, COPY_D2H), 0);
+    EXPECT(seen, 44);
+    block.value = 55;
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), 0);
+    EXPECT(cudaGraphLaunch(exec, NULL), 0);
+    EXPECT(cudaMemcpy(&seen, block.to, 4, COPY_D2H), 0);
+    EXPECT(seen, 55);
+    p.args = extra;
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), CU_INVALID_VALUE);
+}
+
 /* cudaGraphNodeParams: a kernel, or a condition. */
 typedef struct node_params {
     int kind, reserved[3];
