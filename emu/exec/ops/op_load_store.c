@@ -1,81 +1,14 @@
 /* op_load_store.c - ld, st, address conversion and stack memory: memory instructions for a whole
  * warp.
  *
- * The fast path serves a warp whose lanes all hit one allocation (or shared memory) with aligned
- * addresses: one check for all lanes, then a gather or a plain copy. Everything else (generic
- * windows, local memory, faults) goes lane by lane. Read next: address.h (resolving addresses),
- * op_atom.c. */
+ * The fast path serves a warp whose lanes all hit one allocation or window with aligned addresses:
+ * one check for all lanes (span.h), then a broadcast, a copy or a gather. Everything else (other
+ * windows, restricted allocations, faults) goes lane by lane. Read next: span.h, address.h
+ * (resolving addresses), op_atom.c. */
 #include <string.h>
 
-#include "emu/exec/memory/address.h"
+#include "emu/exec/memory/span.h"
 #include "isa/program/cache_policy.h"
-
-/* Where the lanes' bytes are when one base serves them all: base + off[l], inactive lanes at offset
- * 0. */
-typedef struct span {
-    uint8_t *base;
-    uint64_t off[PL_LANES];
-} span;
-
-/* Offsets of all lanes from `start`; false when a lane lies outside of [start, start + size) or is
- * misaligned. */
-static inline bool offsets(const pl_warp *w, const uint64_t *addr, uint64_t start, uint64_t size,
-                           unsigned bytes, uint64_t *off)
-{
-    if (size < bytes) return false;
-    uint64_t last = size - bytes, bad = 0, low = 0;
-    for (unsigned l = 0; l < PL_LANES; l++) {
-        uint64_t m = (uint64_t)(int64_t)(int32_t)w->mask[l];
-        uint64_t o = (addr[l] - start) & m;
-        off[l] = o;
-        bad |= (last - o) | o; /* the sign bit shows o > last; sizes are far below 2^63 */
-        low |= addr[l] & m;
-    }
-    return !(bad >> 63) && !(low & (bytes - 1));
-}
-
-static inline bool find_span(pl_warp *w, pl_space space, const uint64_t *addr, unsigned bytes,
-                             bool write, span *s)
-{
-    if (space == PL_SP_SHARED) {
-        const pl_cta *c = w->cta;
-        s->base = c->shared + c->shared_first;
-        return offsets(w, addr, c->shared_base + c->shared_first, c->shared_end - c->shared_first,
-                       bytes, s->off);
-    }
-    if (space != PL_SP_GLOBAL && space != PL_SP_GENERIC) {
-        if (space == PL_SP_CONST) {
-            s->base = w->program->bank.bytes;
-            return offsets(w, addr, 0, w->program->bank.size, bytes, s->off);
-        }
-        if (space != PL_SP_LOCAL) return false;
-        s->base =
-            w->local + (size_t)pl_first_lane(w) * w->local_bytes; /* each lane has its own piece */
-        if (!offsets(w, addr, 0, pl_local_top(w), bytes, s->off)) return false;
-        for (unsigned l = 0; l < PL_LANES; l++) s->off[l] += (uint64_t)l * w->local_bytes;
-        return true;
-    }
-    const uint64_t first = addr[__builtin_ctz(w->exec)];
-    const pl_alloc *a = w->hit;
-    if (!a || first - a->address >= a->size) {
-        a = w->hit_before;
-        if (!a || first - a->address >= a->size) a = pl_memory_find(w->grid->memory, first);
-        if (!a || a->valid) return false;
-        w->hit_before = w->hit;
-        w->hit = a;
-    }
-    if (write && a->constant) return false;
-    s->base = a->bytes;
-    return offsets(w, addr, a->address, a->size, bytes, s->off);
-}
-
-/* Are the lanes' elements consecutive? Then a warp reads them as one piece. */
-static inline bool consecutive(const uint64_t *off, unsigned bytes)
-{
-    uint64_t bad = 0;
-    for (unsigned l = 0; l < PL_LANES; l++) bad |= off[l] ^ (off[0] + (uint64_t)l * bytes);
-    return !bad;
-}
 
 static inline uint64_t sign_extend(uint64_t v, unsigned log2, bool sign)
 {
@@ -170,104 +103,213 @@ static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsig
     }
 }
 
+/* Loads one 32-bit register of every lane from base + off[l]. */
+static inline void gather32(pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off)
+{
+    uint32_t *restrict d = pl_row32(w, row);
+    if (w->exec == UINT32_MAX) {
+        for (unsigned l = 0; l < PL_LANES; l++) memcpy(&d[l], base + off[l], 4);
+    } else {
+        for (uint32_t m = w->exec; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            memcpy(&d[l], base + off[l], 4);
+        }
+    }
+}
+
+static inline void gather64(pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off)
+{
+    uint64_t *restrict d = pl_row64(w, row);
+    if (w->exec == UINT32_MAX) {
+        for (unsigned l = 0; l < PL_LANES; l++) memcpy(&d[l], base + off[l], 8);
+    } else {
+        for (uint32_t m = w->exec; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            memcpy(&d[l], base + off[l], 8);
+        }
+    }
+}
+
+/* Vectors of 2 or 4 registers at consecutive addresses, all lanes: lane l has element k at
+ * p[l * count + k]. */
+static inline void load_vectors32(pl_warp *w, const pl_insn *i, const uint8_t *p, unsigned count)
+{
+    uint32_t v[4][PL_LANES];
+    if (count == 2) {
+        for (unsigned l = 0; l < PL_LANES; l++)
+            for (unsigned k = 0; k < 2; k++) memcpy(&v[k][l], p + 8 * l + 4 * k, 4);
+    } else {
+        for (unsigned l = 0; l < PL_LANES; l++)
+            for (unsigned k = 0; k < 4; k++) memcpy(&v[k][l], p + 16 * l + 4 * k, 4);
+    }
+    for (unsigned k = 0; k < count; k++) {
+        const uint32_t row = data_row(w, i, 0, count, k);
+        if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v[k]);
+    }
+}
+
+static void load32(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned count)
+{
+    const uint8_t *all = s->uniform ? NULL : pl_span_row(s, 4 * count);
+    if (all && (count == 2 || count == 4)) {
+        load_vectors32(w, i, all, count);
+        return;
+    }
+    const uint32_t first = s->off[__builtin_ctz(w->exec)];
+    for (unsigned k = 0; k < count; k++) {
+        const uint32_t row = data_row(w, i, 0, count, k);
+        if (row == PL_NO_OPERAND) continue;
+        const uint8_t *at = s->base + 4 * k;
+        if (s->uniform) {
+            uint32_t x, v[PL_LANES];
+            memcpy(&x, at + first, 4);
+            for (unsigned l = 0; l < PL_LANES; l++) v[l] = x;
+            pl_blend32(w, pl_row32(w, row), v);
+        } else if (all && count == 1) {
+            uint32_t v[PL_LANES];
+            memcpy(v, all, sizeof v);
+            pl_blend32(w, pl_row32(w, row), v);
+        } else {
+            gather32(w, row, at, s->off);
+        }
+    }
+}
+
+static void load64(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned count)
+{
+    const uint8_t *all = s->uniform || count > 1 ? NULL : pl_span_row(s, 8);
+    const uint32_t first = s->off[__builtin_ctz(w->exec)];
+    for (unsigned k = 0; k < count; k++) {
+        const uint32_t row = data_row(w, i, 0, count, k);
+        if (row == PL_NO_OPERAND) continue;
+        const uint8_t *at = s->base + 8 * k;
+        uint64_t v[PL_LANES];
+        if (s->uniform) {
+            uint64_t x;
+            memcpy(&x, at + first, 8);
+            for (unsigned l = 0; l < PL_LANES; l++) v[l] = x;
+        } else if (all) {
+            memcpy(v, all, sizeof v);
+        } else {
+            gather64(w, row, at, s->off);
+            continue;
+        }
+        pl_blend64(w, pl_row64(w, row), v);
+    }
+}
+
+/* Elements of 8, 16 or 32 bits, extended to v. */
+PL_LANE_INLINE void extended(const uint8_t *base, const uint32_t *off, unsigned log2, bool sign,
+                             uint64_t *restrict v)
+{
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        uint64_t x = 0;
+        memcpy(&x, base + off[l], (size_t)1 << log2);
+        v[l] = sign_extend(x, log2, sign);
+    }
+}
+
+/* Elements of another size than their registers. */
+static void load_extended(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2,
+                          unsigned count)
+{
+    const unsigned flags = i->sel[PL_M_FLAGS];
+    const bool sign = flags & PL_MF_SIGNED;
+    for (unsigned k = 0; k < count; k++) {
+        const uint8_t *at = s->base + ((size_t)k << log2);
+        uint64_t v[PL_LANES];
+        switch (log2) { /* sizes that the compiler knows */
+        case 0: extended(at, s->off, 0, sign, v); break;
+        case 1: extended(at, s->off, 1, sign, v); break;
+        default: extended(at, s->off, 2, sign, v); break;
+        }
+        put(w, data_row(w, i, 0, count, k), v, flags & PL_MF_WIDE);
+    }
+}
+
 void exec_ld(pl_warp *w, const pl_insn *i)
 {
-    unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
-    pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     if (space == PL_SP_PARAM && i->op[1] == PL_NO_OPERAND && log2 < 4 &&
         within_params(w, i, (uint64_t)count << log2)) {
         load_param(w, i, log2, count);
         return;
     }
+    const uint32_t bytes = count << log2;
     uint64_t addr[PL_LANES];
-    pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
-    if (flags & PL_MF_POLL) pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
-    if (log2 == 4) {
-        load128(w, i, space, addr);
+    pl_span s;
+    if (w->fx || flags & PL_MF_POLL) {
+        pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
+        if (flags & PL_MF_POLL) pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
+    }
+    if (log2 == 4 || !pl_span_find(w, i, 1, space, bytes, false, &s)) {
+        pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
+        if (log2 == 4)
+            load128(w, i, space, addr);
+        else
+            load_slow(w, i, space, addr, log2, count);
         return;
     }
-    unsigned bytes = 1u << log2;
-    span s;
-    if (!find_span(w, space, addr, bytes * count, false, &s)) {
-        load_slow(w, i, space, addr, log2, count);
-        return;
-    }
-    if (log2 == 2 && !(flags & PL_MF_WIDE)) {
-        for (unsigned k = 0; k < count; k++) {
-            uint32_t row = data_row(w, i, 0, count, k), v[PL_LANES];
-            if (row == PL_NO_OPERAND) continue;
-            if (count == 1 && consecutive(s.off, 4))
-                memcpy(v, s.base + s.off[0], sizeof v);
-            else
-                for (unsigned l = 0; l < PL_LANES; l++) memcpy(&v[l], s.base + s.off[l] + 4 * k, 4);
-            pl_blend32(w, pl_row32(w, row), v);
-        }
-    } else if (log2 == 3) {
-        for (unsigned k = 0; k < count; k++) {
-            uint32_t row = data_row(w, i, 0, count, k);
-            uint64_t v[PL_LANES];
-            if (row == PL_NO_OPERAND) continue;
-            if (count == 1 && consecutive(s.off, 8))
-                memcpy(v, s.base + s.off[0], sizeof v);
-            else
-                for (unsigned l = 0; l < PL_LANES; l++) memcpy(&v[l], s.base + s.off[l] + 8 * k, 8);
-            pl_blend64(w, pl_row64(w, row), v);
-        }
-    } else {
-        for (unsigned k = 0; k < count; k++) {
-            uint64_t v[PL_LANES];
-            for (unsigned l = 0; l < PL_LANES; l++) {
-                uint64_t x = 0;
-                memcpy(&x, s.base + s.off[l] + ((size_t)k << log2), bytes);
-                v[l] = sign_extend(x, log2, flags & PL_MF_SIGNED);
-            }
-            put(w, data_row(w, i, 0, count, k), v, flags & PL_MF_WIDE);
-        }
-    }
+    if (log2 == 2 && !(flags & PL_MF_WIDE))
+        load32(w, i, &s, count);
+    else if (log2 == 3)
+        load64(w, i, &s, count);
+    else
+        load_extended(w, i, &s, log2, count);
     if (w->fx)
-        pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_LOAD,
-                         bytes * count, w->exec, addr, flags);
+        pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_LOAD, bytes,
+                         w->exec, addr, flags);
 }
 
-void exec_st(pl_warp *w, const pl_insn *i)
+/* Stores the low 1 << log2 bytes of each lane's element of a row, whose lanes are `stride` bytes
+ * apart. */
+PL_LANE_INLINE void scatter(const pl_warp *w, uint8_t *base, const uint32_t *off,
+                            const uint8_t *row, unsigned log2, unsigned stride)
 {
-    unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS],
-             bytes = 1u << log2;
-    pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
-    w->wrote |= space != PL_SP_LOCAL;
-    uint64_t addr[PL_LANES];
-    pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
-    span s;
-    if (log2 == 2 && !(flags & PL_MF_WIDE) && find_span(w, space, addr, bytes * count, true, &s)) {
-        for (unsigned k = 0; k < count; k++) {
-            const uint32_t *v = pl_row32(w, data_row(w, i, 1, count, k));
-            if (count == 1 && w->exec == UINT32_MAX && consecutive(s.off, 4))
-                memcpy(s.base + s.off[0], v, PL_LANES * 4);
-            else
-                for (uint32_t m = w->exec; m; m &= m - 1) {
-                    unsigned l = (unsigned)__builtin_ctz(m);
-                    memcpy(s.base + s.off[l] + 4 * k, &v[l], 4);
-                }
+    if (w->exec == UINT32_MAX) {
+        for (unsigned l = 0; l < PL_LANES; l++)
+            memcpy(base + off[l], row + (size_t)l * stride, (size_t)1 << log2);
+    } else {
+        for (uint32_t m = w->exec; m; m &= m - 1) {
+            const unsigned l = (unsigned)__builtin_ctz(m);
+            memcpy(base + off[l], row + (size_t)l * stride, (size_t)1 << log2);
         }
-        if (w->fx)
-            pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE,
-                             bytes * count, w->exec, addr, flags);
-        return;
     }
-    uint64_t size = (uint64_t)bytes * count;
-    if (log2 == 3 && find_span(w, space, addr, bytes * count, true, &s)) {
-        for (unsigned k = 0; k < count; k++) {
-            const uint64_t *v = pl_row64(w, data_row(w, i, 1, count, k));
-            for (uint32_t m = w->exec; m; m &= m - 1) {
-                unsigned l = (unsigned)__builtin_ctz(m);
-                memcpy(s.base + s.off[l] + 8 * k, &v[l], 8);
-            }
+}
+
+static void store_span(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2,
+                       unsigned count)
+{
+    const bool wide = log2 == 3 || i->sel[PL_M_FLAGS] & PL_MF_WIDE, same = log2 == (wide ? 3 : 2);
+    uint8_t *all = count == 1 && same && w->exec == UINT32_MAX ? pl_span_row(s, 1u << log2) : NULL;
+    for (unsigned k = 0; k < count; k++) {
+        const uint8_t *v =
+            (const uint8_t *)pl_row32(w, data_row(w, i, 1, count, k)); /* little-endian */
+        uint8_t *at = s->base + ((size_t)k << log2);
+        if (all) {
+            memcpy(all, v, (size_t)PL_LANES << log2);
+            return;
         }
-        if (w->fx)
-            pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE,
-                             bytes * count, w->exec, addr, flags);
-        return;
+        switch (log2 | (wide ? 4u : 0u)) { /* sizes that the compiler knows */
+        case 0: scatter(w, at, s->off, v, 0, 4); break;
+        case 1: scatter(w, at, s->off, v, 1, 4); break;
+        case 2: scatter(w, at, s->off, v, 2, 4); break;
+        case 4: scatter(w, at, s->off, v, 0, 8); break;
+        case 5: scatter(w, at, s->off, v, 1, 8); break;
+        case 6: scatter(w, at, s->off, v, 2, 8); break;
+        default: scatter(w, at, s->off, v, 3, 8); break;
+        }
     }
+}
+
+/* Lane by lane. */
+static void store_slow(pl_warp *w, const pl_insn *i, pl_space space, uint64_t *addr, unsigned log2,
+                       unsigned count)
+{
+    const unsigned flags = i->sel[PL_M_FLAGS], bytes = 1u << log2;
+    const uint64_t size = (uint64_t)bytes * count;
+    pl_space real = space;
     for (unsigned l = 0; l < PL_LANES; l++) {
         if (!((w->exec >> l) & 1u)) continue;
         uint64_t at;
@@ -289,6 +331,27 @@ void exec_st(pl_warp *w, const pl_insn *i)
         }
     }
     pl_record_effect(w, real, PL_AC_STORE, (unsigned)size, w->exec, addr, flags);
+}
+
+void exec_st(pl_warp *w, const pl_insn *i)
+{
+    const unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
+    const pl_space space = (pl_space)i->sel[PL_M_SPACE];
+    const uint32_t bytes = count << log2;
+    uint64_t addr[PL_LANES];
+    pl_span s;
+    w->wrote |= space != PL_SP_LOCAL;
+    if (log2 == 4 || !pl_span_find(w, i, 0, space, bytes, true, &s)) {
+        pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
+        store_slow(w, i, space, addr, log2, count);
+        return;
+    }
+    store_span(w, i, &s, log2, count);
+    if (w->fx) {
+        pl_addresses(w, i, 0, flags & PL_MF_ADDR32, i->imm, addr);
+        pl_record_effect(w, space == PL_SP_GENERIC ? PL_SP_GLOBAL : space, PL_AC_STORE, bytes,
+                         w->exec, addr, flags);
+    }
 }
 
 /* ---- address conversion ---- */
