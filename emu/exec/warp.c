@@ -254,7 +254,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
     pl_pc_stat *stat = w->cta->pc_stat;
     const pl_insn *code = w->code;
     const volatile int *const cancel = w->grid->cancel;
-    const uint16_t ordered = w->cta->asks ? PL_IF_ORDERED : 0, ends = PL_IF_SYNC_POINT | ordered;
+    const uint16_t ordered = w->cta->asks ? PL_IF_ORDERED : 0;
     uint64_t look =
         limit < LOOK_EVERY ? limit : LOOK_EVERY; /* when to look at the limit and the stop flag */
     for (;;) {
@@ -270,11 +270,13 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
         const pl_insn *i = &code[w->pc];
         if ((i->flags & ordered) && executes(w, i)) break;
         bool pause = false;
-        uint64_t before = n;
+        const uint64_t before = n;
+        const uint32_t here = pl_count_lanes(w->active);
+        /* without a frame nobody reconverges with the split */
+        const uint16_t meets = w->split[w->current].frame ? PL_IF_SYNC_POINT : 0;
+        const uint16_t ends = meets | ordered;
         do { /* straight-line code of one split */
-            uint32_t here = pl_count_lanes(w->active);
             n++;
-            lanes += here;
             if (stat) {
                 stat[w->pc].executed++;
                 stat[w->pc].lanes += here;
@@ -290,6 +292,7 @@ pl_warp_state pl_warp_run(pl_warp *w, uint64_t limit)
             i = &code[w->pc];
         } while (!(i->flags & ends));
         w->clock += n - before;
+        lanes += (n - before) * here;
         if (pause) break;
     }
     w->executed += n;

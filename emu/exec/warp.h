@@ -148,17 +148,17 @@ struct pl_grid;
 
 typedef struct pl_warp {
     /* hot: read by every lane loop */
+    _Alignas(64) uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
     uint32_t
         *regs; /* current frame: row r of PL_LANES words at regs + r * PL_LANES, 64-byte aligned */
-    uint32_t *pred;          /* current frame's predicate masks */
-    uint32_t mask[PL_LANES]; /* lanes of this half executing now, widened to 0 / ~0 */
-    uint32_t exec;           /* the same as bits: active and guard */
-    uint32_t wide;           /* what mask[] currently holds */
-    uint8_t half;            /* whose turn it is: regs, pred, mask, exec and carry are its own */
-    uint8_t halves;          /* of the warp: 1, or 2 */
-    pl_lanes all;            /* lanes executing now, of all halves */
-    pl_lanes active;         /* lanes of the current split */
-    uint32_t pc;             /* of the current split; branch functions set next */
+    uint32_t *pred;  /* current frame's predicate masks */
+    uint32_t exec;   /* the same as bits: active and guard */
+    uint32_t wide;   /* what mask[] currently holds */
+    uint8_t half;    /* whose turn it is: regs, pred, mask, exec and carry are its own */
+    uint8_t halves;  /* of the warp: 1, or 2 */
+    pl_lanes all;    /* lanes executing now, of all halves */
+    pl_lanes active; /* lanes of the current split */
+    uint32_t pc;     /* of the current split; branch functions set next */
     uint32_t next;
     pl_memory_effect *fx; /* NULL: not requested */
     const pl_insn *code;
@@ -345,6 +345,8 @@ static inline uint32_t pl_local_top(const pl_warp *w)
 /* Makes sure that a lane has that much local memory, of which `aside` does not count; false: the
  * limit was reached and the launch has failed. */
 bool pl_warp_local(pl_warp *w, uint32_t bytes, uint32_t aside);
+/* Value of a special register that all lanes of a warp share. False: it is not such a one. */
+bool pl_warp_sreg_uniform(const pl_warp *w, pl_word sreg, unsigned component, uint64_t *value);
 /* Value of a special register for every lane of the half (64-bit values; 32-bit registers use the
  * low half). */
 void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES]);
