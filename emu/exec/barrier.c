@@ -66,7 +66,7 @@ static void count_warp(pl_warp *w, uint32_t id)
     pl_barrier *b = &w->cta->barrier[id];
     const pl_lanes left = w->lanes & ~w->exited;
     if (!w->came[id] || left & ~w->came[id]) return;
-    b->arrived += b->expected ? w->grid->width : (uint32_t)__builtin_popcountll(left);
+    b->arrived += b->expected ? w->grid->width : pl_count_lanes(left);
     w->came[id] = 0;
     w->arrived |= (uint16_t)(1u << id);
     if (complete(w->cta, b)) release(w->cta, id);
@@ -100,7 +100,7 @@ void pl_bar_arrive(pl_warp *w, const pl_arrival *arrival)
     if (!fits(w, b, &a)) return;
     if (!b->open)
         *b = (pl_barrier){.expected = a.threads, .all = true, .open = true, .reduces = a.reduces};
-    b->popc += (uint32_t)__builtin_popcountll(a.value & w->all);
+    b->popc += pl_count_lanes(a.value & w->all);
     b->any |= (a.value & w->all) != 0;
     b->all &= (a.value & w->all) == w->all;
     w->came[a.id] |= a.lanes;
@@ -135,10 +135,11 @@ static void finish_alone(pl_cta *c)
 void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 {
     pl_cta *c = w->cta;
-    const uint32_t threads = (uint32_t)__builtin_popcountll(lanes);
+    const uint32_t threads = pl_count_lanes(lanes);
     pl_split_exit(w, lanes);
     c->live -= threads;
-    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++) count_warp(w, id);
+    for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
+        if (w->came[id]) count_warp(w, id);
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;

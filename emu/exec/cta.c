@@ -189,12 +189,31 @@ static void fill_cta(pl_cta *c)
     c->filled = true;
 }
 
+/* A row of the frame that is not the same in all blocks and warps. */
+static void fill_row(const pl_warp *w, const pl_frame_init *r, uint32_t *d)
+{
+    const pl_cta *c = w->cta;
+    uint64_t v[PL_LANES], all = c->shared_base + c->shared_start + r->bits;
+    if (!r->sreg || pl_warp_sreg_uniform(w, (pl_word)r->sreg, r->sel, &all)) {
+        if (r->width != 64) {
+            for (unsigned l = 0; l < PL_LANES; l++) d[l] = (uint32_t)all;
+            return;
+        }
+        for (unsigned l = 0; l < PL_LANES; l++) v[l] = all;
+    } else {
+        pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
+    }
+    if (r->width == 64)
+        memcpy(d, v, sizeof v);
+    else
+        for (unsigned l = 0; l < PL_LANES; l++) d[l] = (uint32_t)v[l];
+}
+
 /* The entry function's frame in the registers of one half: the template, and what differs from
  * block to block and lane to lane. */
 static void fill_half(pl_warp *w, unsigned h)
 {
     const pl_grid *g = w->grid;
-    const pl_cta *c = w->cta;
     const pl_prog_func *f = g->entry;
     uint32_t *file = w->file + (size_t)h * w->file_rows * PL_LANES;
     w->half = (uint8_t)h;
@@ -202,17 +221,9 @@ static void fill_half(pl_warp *w, unsigned h)
     w->predfile[h * w->pred_rows + PL_PT] = UINT32_MAX;
     for (size_t k = 0; k < f->init.n; k++) {
         const pl_frame_init *r = &f->init.at[k];
-        bool moved =
-            r->reloc == PL_RELOC_SHARED && c->shared_base; /* another place than in the template */
-        if (!r->sreg && !moved) continue;
-        uint64_t v[PL_LANES];
-        for (unsigned l = 0; l < PL_LANES; l++) v[l] = c->shared_base + c->shared_start + r->bits;
-        if (r->sreg) pl_warp_sreg(w, (pl_word)r->sreg, r->sel, v);
-        uint32_t *d = file + (size_t)r->row * PL_LANES;
-        if (r->width == 64)
-            memcpy(d, v, sizeof v);
-        else
-            for (unsigned l = 0; l < PL_LANES; l++) d[l] = (uint32_t)v[l];
+        bool moved = r->reloc == PL_RELOC_SHARED &&
+                     w->cta->shared_base; /* another place than in the template */
+        if (r->sreg || moved) fill_row(w, r, file + (size_t)r->row * PL_LANES);
     }
 }
 

@@ -1,4 +1,6 @@
 /* special_registers.c - what %tid, %ctaid, %clock and their like hold. */
+#include <string.h>
+
 #include "emu/exec/exec.h"
 
 static uint32_t dim(const uint32_t *d, unsigned k)
@@ -60,7 +62,6 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     const pl_grid *g = w->grid;
     const pl_cta *c = w->cta;
     uint64_t v = 0;
-    if (cluster_register(w, sreg, k, &v) || memory_register(c, sreg, &v)) return v;
     switch ((int)sreg) {
     case W_ntid: return dim(g->block, k);
     case W_ctaid: return dim(c->id, k);
@@ -78,8 +79,10 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     case W_globaltimer_hi: return global_time(w) >> 32;
     case W_envreg1: return g->workspace >> 32; /* cooperative groups: where the grid's barrier is */
     case W_envreg2: return g->workspace;
-    default: return 0; /* %pm, %current_graph_exec */
+    default: break;
     }
+    if (cluster_register(w, sreg, k, &v) || memory_register(c, sreg, &v)) return v;
+    return 0; /* %pm, %current_graph_exec */
 }
 
 static uint32_t lane_mask(pl_word sreg, unsigned lane)
@@ -94,33 +97,53 @@ static uint32_t lane_mask(pl_word sreg, unsigned lane)
     }
 }
 
-void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES])
+/* %tid of the lanes: thread numbers counted along x, then y, then z. */
+static void thread_ids(const pl_warp *w, unsigned component, uint64_t out[PL_LANES])
 {
     const uint32_t first = pl_first_thread(w), x = w->grid->block[0], y = w->grid->block[1];
-    uint64_t v;
+    uint32_t id[3] = {first % x, first / x % y, first / x / y};
+    if (component > 2) {
+        memset(out, 0, PL_LANES * sizeof *out);
+        return;
+    }
+    if (component == 0 && id[0] + PL_LANES <= x) {
+        for (uint32_t l = 0; l < PL_LANES; l++) out[l] = id[0] + l;
+        return;
+    }
+    for (unsigned l = 0; l < PL_LANES; l++) {
+        out[l] = id[component];
+        if (++id[0] < x) continue;
+        id[0] = 0;
+        if (++id[1] < y) continue;
+        id[1] = 0;
+        id[2]++;
+    }
+}
+
+bool pl_warp_sreg_uniform(const pl_warp *w, pl_word sreg, unsigned component, uint64_t *value)
+{
     switch ((int)sreg) {
     case W_tid:
-        for (unsigned l = 0; l < PL_LANES; l++) {
-            const uint32_t t = first + l;
-            out[l] = component == 0   ? t % x
-                     : component == 1 ? t / x % y
-                     : component == 2 ? t / x / y
-                                      : 0;
-        }
-        break;
     case W_laneid:
-        for (unsigned l = 0; l < PL_LANES; l++) out[l] = pl_first_lane(w) + l;
-        break;
     case W_lanemask_eq:
     case W_lanemask_le:
     case W_lanemask_lt:
     case W_lanemask_ge:
-    case W_lanemask_gt:
-        for (unsigned l = 0; l < PL_LANES; l++) out[l] = lane_mask(sreg, l);
-        break;
-    default:
-        v = warp_register(w, sreg, component);
+    case W_lanemask_gt: return false;
+    default: *value = warp_register(w, sreg, component); return true;
+    }
+}
+
+void pl_warp_sreg(const pl_warp *w, pl_word sreg, unsigned component, uint64_t out[PL_LANES])
+{
+    uint64_t v;
+    if (pl_warp_sreg_uniform(w, sreg, component, &v)) {
         for (unsigned l = 0; l < PL_LANES; l++) out[l] = v;
-        break;
+    } else if ((int)sreg == W_tid) {
+        thread_ids(w, component, out);
+    } else if ((int)sreg == W_laneid) {
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = pl_first_lane(w) + l;
+    } else {
+        for (unsigned l = 0; l < PL_LANES; l++) out[l] = lane_mask(sreg, l);
     }
 }

@@ -13,12 +13,13 @@ static bool agreed(pl_warp *w, uint32_t row, uint32_t value)
 {
     const unsigned from = w->half;
     pl_lanes same = 0;
-    for (unsigned h = 0; row != PL_NO_OPERAND && h < w->halves; h++) {
+    if (row == PL_NO_OPERAND) return true;
+    for (unsigned h = 0; h < w->halves; h++) {
         pl_warp_half(w, h);
         same |= pl_from_half(w, pl_lanes_with(pl_row32(w, row), value, pl_of_half(w, w->all)));
     }
     pl_warp_half(w, from);
-    return row == PL_NO_OPERAND || same == w->all;
+    return same == w->all;
 }
 
 /* The lanes arrive whose guard is true, at an aligned barrier all of the warp (H100,
