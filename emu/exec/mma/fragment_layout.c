@@ -17,6 +17,8 @@
  * the manual; these are the ones ptxas 13.0 makes for sm_80 to sm_90a. They are two quad layouts
  * side by side, m8n32 being computed as the transpose of 32x8. f16 fragments of fewer than eight
  * registers are stored again in the rest. */
+#include <string.h>
+
 #include "emu/exec/mma/mma.h"
 
 static bool volta_layout(const pl_tensor_op *op)
@@ -139,15 +141,14 @@ void pl_movmatrix(uint32_t d[PL_TENSOR_LANES], const uint32_t a[PL_TENSOR_LANES]
 /* Lane l holds elements 2 * (l % 4) and the next of row l / 4; of column l / 4 when transposed. */
 void pl_ldmatrix_8x8(uint32_t d[PL_TENSOR_LANES], const uint8_t rows[8][16], bool transposed)
 {
-    for (int l = 0; l < PL_TENSOR_LANES; l++) {
-        uint32_t x = 0;
-        for (int j = 0; j < 2; j++) {
-            const int line = l / 4, i = l % 4 * 2 + j;
-            const uint8_t *at = transposed ? &rows[i][2 * line] : &rows[line][2 * i];
-            x |= ((uint32_t)at[0] | (uint32_t)at[1] << 8) << (16 * j);
-        }
-        d[l] = x;
+    uint16_t e[8][8];
+    if (!transposed) { /* little-endian: as they lie */
+        memcpy(d, rows, sizeof e);
+        return;
     }
+    memcpy(e, rows, sizeof e);
+    for (unsigned l = 0; l < PL_TENSOR_LANES; l++)
+        d[l] = (uint32_t)e[l % 4 * 2][l / 4] | (uint32_t)e[l % 4 * 2 + 1][l / 4] << 16;
 }
 
 void pl_stmatrix_8x8(uint8_t rows[8][16], const uint32_t a[PL_TENSOR_LANES], bool transposed)

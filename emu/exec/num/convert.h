@@ -32,7 +32,8 @@ static inline float f32_round(float x, int rnd)
     float m = f32_value(f32_bits(x) & PL_F32_MAG);
     float t = (m + 0x1p23f) - 0x1p23f;
     bool away = rnd == PL_RM ? sign != 0 : rnd == PL_RP ? sign == 0 : false;
-    if (rnd != PL_RN) t += away ? (t < m ? 1.0f : 0.0f) : (t > m ? -1.0f : 0.0f);
+    const uint32_t up = f32_bits(1.0f), down = f32_bits(-1.0f);
+    if (rnd != PL_RN) t += f32_value(away ? blend32(t < m, up, 0) : blend32(t > m, down, 0));
     return f32_value(blend32(m < 0x1p23f, f32_bits(t), f32_bits(m)) | sign);
 }
 
@@ -62,9 +63,12 @@ static inline int32_t int_from_double(double x, int rnd, double lo, double hi)
 
 static inline int32_t s32_from_f32(uint32_t a, int rnd, bool ftz)
 {
-    uint32_t x = f32_ftz(a, ftz);
-    int32_t r = int_from_double(f32_value(x), rnd, -0x1p31, 0x1.fffffffcp30);
-    return f32_is_nan(x) ? 0 : r;
+    enum { TOO_LARGE = 0x4f000000 }; /* 2^31 */
+    const uint32_t x = f32_ftz(a, ftz), r = f32_bits(f32_round(f32_value(x), rnd));
+    const bool large = (r & PL_F32_MAG) >= TOO_LARGE;
+    const int32_t within = (int32_t)f32_value(blend32(large, 0, r));
+    const uint32_t limit = INT32_MAX + (r >> 31);
+    return (int32_t)blend32(f32_is_nan(x), 0, blend32(large, limit, (uint32_t)within));
 }
 
 /* Unsigned: moved down by 2^31, which keeps the conversion a signed one that vector units have. */

@@ -139,7 +139,7 @@ static inline uint32_t f32_flush(uint32_t a)
 
 static inline uint32_t f32_ftz(uint32_t a, bool ftz)
 {
-    return ftz ? f32_flush(a) : a;
+    return blend32(ftz, f32_flush(a), a); /* no branch, so that loops over lanes vectorise */
 }
 
 /* .sat: clamp to [+0, 1]; NaN, -0 and negative numbers give +0. As unsigned numbers all of those

@@ -27,6 +27,28 @@ static uint64_t lane_value(const pl_warp *w, uint32_t row, unsigned l, unsigned 
     return bytes >= 4 ? v : v & ((1ull << 8 * bytes) - 1);
 }
 
+/* An element of 2, 4 or 8 bytes. */
+static inline uint64_t element_at(const uint8_t *p, unsigned bytes)
+{
+    uint16_t half;
+    uint32_t word;
+    uint64_t pair;
+    switch (bytes) {
+    case 2: memcpy(&half, p, 2); return half;
+    case 4: memcpy(&word, p, 4); return word;
+    default: memcpy(&pair, p, 8); return pair;
+    }
+}
+
+static inline void put_element(uint8_t *p, uint64_t v, unsigned bytes)
+{
+    switch (bytes) {
+    case 2: memcpy(p, &v, 2); break;
+    case 4: memcpy(p, &v, 4); break;
+    default: memcpy(p, &v, 8); break;
+    }
+}
+
 static void atomic128(pl_warp *w, const pl_insn *i, int op, uint64_t *addr, pl_space space)
 {
     uint64_t old[2 * PL_LANES] = {0};
@@ -147,13 +169,13 @@ static void atomic(pl_warp *w, const pl_insn *i, reduction r, int d, unsigned a)
             memcpy(p, &v, 4);
             continue;
         }
-        memcpy(&have, p, bytes);
+        have = element_at(p, bytes);
         old[l] = have;
         uint64_t next = pl_atomic_step(r.op, r.type, place_of(space, real, r.keep), have,
                                        lane_value(w, i->op[a + 1], l, bytes),
                                        r.op == W_cas ? lane_value(w, i->op[a + 2], l, bytes) : 0);
         w->wrote |= next != have;
-        memcpy(p, &next, bytes);
+        put_element(p, next, bytes);
     }
     if (d >= 0 && i->op[d] != PL_NO_OPERAND) {
         if (bytes == 8)
@@ -211,11 +233,11 @@ void exec_cast(pl_warp *w, const pl_insn *i, int type)
         uint32_t bank = 1u << (at / bytes % banks);
         if (taken[access] & bank) continue;
         taken[access] |= bank;
-        memcpy(&have, p, bytes);
+        have = element_at(p, bytes);
         if (have != lane_value(w, i->op[2], l, bytes)) continue;
         uint64_t next = lane_value(w, i->op[3], l, bytes);
         w->wrote |= next != have;
-        memcpy(p, &next, bytes);
+        put_element(p, next, bytes);
         done[l] = 1;
     }
     if (bytes == 8)

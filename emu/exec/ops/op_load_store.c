@@ -130,18 +130,114 @@ static inline void gather64(pl_warp *w, uint32_t row, const uint8_t *base, const
     }
 }
 
-/* Vectors of 2 or 4 registers at consecutive addresses, all lanes: lane l has element k at
- * p[l * count + k]. */
+#ifdef __AVX512F__
+typedef uint32_t words16 __attribute__((vector_size(64)));
+
+/* Vectors of four at a[0..3], 16 lanes one after the other, as v[k] of element k. */
+PL_LANE_INLINE void part_quads(const words16 a[4], words16 v[4])
+{
+    const words16 low0 = __builtin_shufflevector(a[0], a[1], 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9,
+                                                 13, 17, 21, 25, 29);
+    const words16 low1 = __builtin_shufflevector(a[2], a[3], 0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9,
+                                                 13, 17, 21, 25, 29);
+    const words16 high0 = __builtin_shufflevector(a[0], a[1], 2, 6, 10, 14, 18, 22, 26, 30, 3, 7,
+                                                  11, 15, 19, 23, 27, 31);
+    const words16 high1 = __builtin_shufflevector(a[2], a[3], 2, 6, 10, 14, 18, 22, 26, 30, 3, 7,
+                                                  11, 15, 19, 23, 27, 31);
+    v[0] =
+        __builtin_shufflevector(low0, low1, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+    v[1] = __builtin_shufflevector(low0, low1, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29,
+                                   30, 31);
+    v[2] = __builtin_shufflevector(high0, high1, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22,
+                                   23);
+    v[3] = __builtin_shufflevector(high0, high1, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28,
+                                   29, 30, 31);
+}
+
+/* The reverse. */
+PL_LANE_INLINE void join_quads(const words16 v[4], words16 a[4])
+{
+    const words16 low0 =
+        __builtin_shufflevector(v[0], v[1], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+    const words16 high0 = __builtin_shufflevector(v[0], v[1], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25,
+                                                  26, 27, 28, 29, 30, 31);
+    const words16 low1 =
+        __builtin_shufflevector(v[2], v[3], 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+    const words16 high1 = __builtin_shufflevector(v[2], v[3], 8, 9, 10, 11, 12, 13, 14, 15, 24, 25,
+                                                  26, 27, 28, 29, 30, 31);
+    a[0] = __builtin_shufflevector(low0, low1, 0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19,
+                                   27);
+    a[1] = __builtin_shufflevector(low0, low1, 4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15,
+                                   23, 31);
+    a[2] = __builtin_shufflevector(high0, high1, 0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11,
+                                   19, 27);
+    a[3] = __builtin_shufflevector(high0, high1, 4, 12, 20, 28, 5, 13, 21, 29, 6, 14, 22, 30, 7, 15,
+                                   23, 31);
+}
+
+PL_LANE_INLINE void part_pairs(const words16 a[2], words16 v[2])
+{
+    v[0] = __builtin_shufflevector(a[0], a[1], 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26,
+                                   28, 30);
+    v[1] = __builtin_shufflevector(a[0], a[1], 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27,
+                                   29, 31);
+}
+
+PL_LANE_INLINE void join_pairs(const words16 v[2], words16 a[2])
+{
+    a[0] =
+        __builtin_shufflevector(v[0], v[1], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    a[1] = __builtin_shufflevector(v[0], v[1], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
+                                   15, 31);
+}
+#endif
+
+/* Element k of lane l's vector at p[l * count + k], as v[k][l]. count: 2 or 4. */
+static inline void part_vectors(uint32_t v[4][PL_LANES], const uint8_t *p, unsigned count)
+{
+#ifdef __AVX512F__
+    for (unsigned half = 0; half < 2; half++) {
+        words16 a[4], d[4];
+        memcpy(a, p + 64 * half * count, 64 * count);
+        if (count == 4)
+            part_quads(a, d);
+        else
+            part_pairs(a, d);
+        for (unsigned k = 0; k < count; k++) memcpy(&v[k][16 * half], &d[k], 64);
+    }
+#else
+    for (unsigned l = 0; l < PL_LANES; l++)
+        for (unsigned k = 0; k < count; k++) memcpy(&v[k][l], p + 4 * ((size_t)l * count + k), 4);
+#endif
+}
+
+/* The reverse: v[k] are rows of registers. */
+static inline void join_vectors(uint8_t *p, const uint32_t *const v[4], unsigned count)
+{
+#ifdef __AVX512F__
+    for (unsigned half = 0; half < 2; half++) {
+        words16 a[4], d[4];
+        for (unsigned k = 0; k < count; k++) memcpy(&d[k], v[k] + 16 * half, 64);
+        if (count == 4)
+            join_quads(d, a);
+        else
+            join_pairs(d, a);
+        memcpy(p + 64 * half * count, a, 64 * count);
+    }
+#else
+    for (unsigned l = 0; l < PL_LANES; l++)
+        for (unsigned k = 0; k < count; k++) memcpy(p + 4 * ((size_t)l * count + k), &v[k][l], 4);
+#endif
+}
+
+/* Vectors of 2 or 4 registers at consecutive addresses. */
 static inline void load_vectors32(pl_warp *w, const pl_insn *i, const uint8_t *p, unsigned count)
 {
     uint32_t v[4][PL_LANES];
-    if (count == 2) {
-        for (unsigned l = 0; l < PL_LANES; l++)
-            for (unsigned k = 0; k < 2; k++) memcpy(&v[k][l], p + 8 * l + 4 * k, 4);
-    } else {
-        for (unsigned l = 0; l < PL_LANES; l++)
-            for (unsigned k = 0; k < 4; k++) memcpy(&v[k][l], p + 16 * l + 4 * k, 4);
-    }
+    if (count == 4)
+        part_vectors(v, p, 4);
+    else
+        part_vectors(v, p, 2);
     for (unsigned k = 0; k < count; k++) {
         const uint32_t row = data_row(w, i, 0, count, k);
         if (row != PL_NO_OPERAND) pl_blend32(w, pl_row32(w, row), v[k]);
@@ -278,19 +374,35 @@ PL_LANE_INLINE void scatter(const pl_warp *w, uint8_t *base, const uint32_t *off
     }
 }
 
+/* All lanes store at consecutive addresses, elements as wide as their registers. False: nothing was
+ * stored. */
+static bool store_row(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2, unsigned count)
+{
+    uint8_t *all = w->exec == UINT32_MAX ? pl_span_row(s, count << log2) : NULL;
+    if (!all) return false;
+    if (count == 1) {
+        memcpy(all, pl_row32(w, i->op[1]), (size_t)PL_LANES << log2);
+        return true;
+    }
+    if (log2 != 2 || (count != 2 && count != 4)) return false;
+    const uint32_t *v[4];
+    for (unsigned k = 0; k < count; k++) v[k] = pl_row32(w, data_row(w, i, 1, count, k));
+    if (count == 4)
+        join_vectors(all, v, 4);
+    else
+        join_vectors(all, v, 2);
+    return true;
+}
+
 static void store_span(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned log2,
                        unsigned count)
 {
-    const bool wide = log2 == 3 || i->sel[PL_M_FLAGS] & PL_MF_WIDE, same = log2 == (wide ? 3 : 2);
-    uint8_t *all = count == 1 && same && w->exec == UINT32_MAX ? pl_span_row(s, 1u << log2) : NULL;
+    const bool wide = log2 == 3 || i->sel[PL_M_FLAGS] & PL_MF_WIDE;
+    if (log2 == (wide ? 3 : 2) && store_row(w, i, s, log2, count)) return;
     for (unsigned k = 0; k < count; k++) {
         const uint8_t *v =
             (const uint8_t *)pl_row32(w, data_row(w, i, 1, count, k)); /* little-endian */
         uint8_t *at = s->base + ((size_t)k << log2);
-        if (all) {
-            memcpy(all, v, (size_t)PL_LANES << log2);
-            return;
-        }
         switch (log2 | (wide ? 4u : 0u)) { /* sizes that the compiler knows */
         case 0: scatter(w, at, s->off, v, 0, 4); break;
         case 1: scatter(w, at, s->off, v, 1, 4); break;

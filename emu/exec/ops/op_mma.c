@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "emu/exec/hooks.h"
-#include "emu/exec/memory/address.h"
+#include "emu/exec/memory/span.h"
 #include "emu/exec/num/modifier_words.h"
 #include "emu/exec/mma/mma.h"
 
@@ -412,6 +412,12 @@ static bool matrix_rows(pl_warp *w, const pl_insn *i, unsigned at, unsigned coun
     uint64_t addr[PL_LANES];
     pl_space space = (pl_space)i->sel[PL_M_SPACE], real = space;
     const uint32_t lanes = count == 4 ? UINT32_MAX : (1u << 8 * count) - 1;
+    pl_span s;
+    if (count == 4 && space == PL_SP_SHARED && w->exec == UINT32_MAX && !w->fx &&
+        pl_span_find(w, i, at, space, 16, false, &s)) {
+        for (unsigned l = 0; l < PL_LANES; l++) row[l] = s.base + s.off[l];
+        return true;
+    }
     pl_addresses(w, i, at, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
     for (unsigned l = 0; l < 8 * count; l++) {
         uint64_t in_space;

@@ -6,6 +6,7 @@
 
 static int32_t in_range(int64_t i, int32_t n, int mode)
 {
+    if (i >= 0 && i < n) return (int32_t)i;
     switch (mode) {
     case PL_ADDRESS_WRAP: return (int32_t)(((i % n) + n) % n);
     case PL_ADDRESS_MIRROR: {
@@ -36,7 +37,7 @@ static double position(float x, int32_t n, bool normalized, int mode)
     double limit = 0x1p30, u = (double)x;
     if (isnan(x) || (pl_texel_bits(x) & 0x7f800000u) == 0) u = 0;
     if (normalized && isinf(x) && (mode == PL_ADDRESS_WRAP || mode == PL_ADDRESS_MIRROR)) u = 0;
-    if (normalized && mode == PL_ADDRESS_WRAP) u -= floor(u);
+    if (normalized && mode == PL_ADDRESS_WRAP && !(u >= 0 && u < 1)) u -= floor(u);
     if (normalized && mode == PL_ADDRESS_MIRROR) u -= 2 * floor(u / 2);
     if (normalized) u = floor(u * COORD_ONE) / COORD_ONE * n;
     return u < -limit ? -limit : u > limit ? limit : u;
