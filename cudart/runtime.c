@@ -76,7 +76,8 @@ __attribute__((destructor)) static void end(void)
 {
     if (!cuda.devices || pthread_mutex_trylock(&cuda.lock) != 0) return;
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
-    const bool errors = cuda_checked_report(exit_status != 0) | cuda_found_errors();
+    const bool reported = cuda_checked_report(exit_status != 0);
+    const bool errors = cuda_found_errors() || reported;
     if (cuda.options.summary) cuda_summary();
     if (cuda.options.metrics) cuda_print_metrics();
     for (size_t k = 0; cuda.trace && k < cuda.alloc.n; k++)

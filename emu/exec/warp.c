@@ -206,8 +206,11 @@ static inline void execute(pl_warp *w, const pl_insn *i)
         pl_wave_execute(w, i);
         return;
     }
-    uint32_t p = w->pred[i->guard];
-    uint32_t exec = (uint32_t)w->active & (i->flags & PL_IF_GUARD_NEG ? ~p : p);
+    uint32_t exec = (uint32_t)w->active;
+    if (i->guard != PL_PT || i->flags & PL_IF_GUARD_NEG) {
+        const uint32_t p = w->pred[i->guard];
+        exec &= i->flags & PL_IF_GUARD_NEG ? ~p : p;
+    }
     if (exec) {
         w->all = exec;
         pl_warp_set_exec(w, exec);
