@@ -202,14 +202,30 @@ static pl_checks *cuda_checks(cuda_module *m)
 }
 
 /* Accesses that the checkers have left out so far: on hardware each of them ends the context. */
-static uint64_t wrong_accesses(const pl_checks *c)
+typedef struct wrong_accesses {
+    uint64_t all, misaligned;
+} wrong_accesses;
+
+static wrong_accesses count_wrong(const pl_checks *c)
 {
-    uint64_t all = 0;
+    wrong_accesses w = {0, 0};
     for (size_t k = 0; c && k < pl_checks_count(c); k++) {
         const pl_finding *f = pl_checks_finding(c, k);
-        all += strcmp(f->tool, "mem") == 0 && strcmp(f->kind, "stream") != 0 ? f->count : 0;
+        if (strcmp(f->tool, "mem") != 0 || strcmp(f->kind, "stream") == 0) continue;
+        w.all += f->count;
+        w.misaligned += strcmp(f->kind, "misaligned") == 0 ? f->count : 0;
     }
-    return all;
+    return w;
+}
+
+/* What the context ends with; CU_OK: there are no more than before. */
+static int error_of_wrong(const pl_checks *c, wrong_accesses before)
+{
+    const wrong_accesses now = count_wrong(c);
+    if (now.all == before.all) return CU_OK;
+    return now.all - before.all == now.misaligned - before.misaligned
+               ? cuda_error_number("CUDA_ERROR_MISALIGNED_ADDRESS")
+               : CU_ILLEGAL_ADDRESS;
 }
 
 void cuda_show_findings(cuda_module *m)
@@ -242,7 +258,7 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     launch.uncounted = !recording;
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));
     launch.checks = cuda_checks(f->module);
-    const uint64_t wrong = wrong_accesses(launch.checks);
+    const wrong_accesses wrong = count_wrong(launch.checks);
     size_t ranges;
     pl_checked_range *range = cuda_order_ranges(s, &ranges);
     if (launch.checks && ranges) pl_checks_watch(launch.checks, range, ranges);
@@ -263,7 +279,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     cuda_clock_kernel(s, l, &time);
     if (r.status == PL_OK) {
         pl_gpu_diag_clear(cuda_here()->gpu);
-        if (wrong_accesses(launch.checks) != wrong) cuda_fail(CU_ILLEGAL_ADDRESS);
+        error = error_of_wrong(launch.checks, wrong);
+        if (error) cuda_fail(error);
         return CU_OK;
     }
     cuda_flush();

@@ -112,3 +112,9 @@ extern "C" __global__ void leak_ok(int *out)
     out[threadIdx.x] = p[0];
     free(p);
 }
+
+// Neither a multiple of four nor inside: hardware looks at the first of the two first.
+extern "C" __global__ void askew_end(char *p)
+{
+    *(int *)(p + 61) = 1;
+}

@@ -535,6 +535,7 @@ static const struct {
     {"stream_late", stream_late},
     {"leak", leak},
     {"managed_race", managed_race},
+    {"askew", askew},
     {"printing", printing},
     {"streams", streams},
     {"threads", threads},

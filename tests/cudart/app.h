@@ -125,6 +125,7 @@ void stream_early(void);
 void stream_late(void);
 void leak(void);
 void managed_race(void);
+void askew(void);
 /* Of app_devices.c. */
 void devices(void);
 void peers(void);

@@ -95,6 +95,13 @@ void undefined_texels(void)
     EXPECT(cudaFreeArray(a), 0);
 }
 
+/* A kernel writes a word that is no multiple of four. */
+void askew(void)
+{
+    write_to((char *)allocated(4) + 1, NULL);
+    EXPECT(cudaDeviceSynchronize(), 716);
+}
+
 /* A kernel and a set in a stream that does not wait for the allocation in another one. */
 void stream_early(void)
 {

@@ -67,6 +67,7 @@ runs "a program without mistakes under checkers" 5 good "" with "--check all" ve
 for t in memory streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition pool reset; do runs "$t under checkers" 5 good "" with "--check all" $t; done
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program sees the error of a wrong access that a checker leaves out" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
+runs "a program sees that an access was misaligned" 5 good "kernel .index.: mem-misaligned" with "--check mem" askew
 runs "a finding tells where the memory was made" 5 good "behind the end of .device memory of cudaMalloc, call [0-9]*, in behind+0x" with "--check mem" behind
 # What checkers find in programs with one mistake each, with all words but offsets; where $APP_MENDED mends it, nothing is found.
 for t in undefined undefined_output undefined_copy undefined_texels managed_race stream_early stream_late leak; do

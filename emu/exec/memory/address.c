@@ -330,7 +330,7 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
     pl_space real = space;
     uint64_t at = address;
     const uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
-    if (p && address % bytes) {
+    if (address % bytes && pl_resolve(w, lane, space, address, 1, &real, &at)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
                  "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
                  ", which is not a multiple of %" PRIu64,
