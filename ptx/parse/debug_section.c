@@ -107,6 +107,7 @@ static bool value(reader *r, unsigned bits)
     piece t = peek(r);
     if (!t.n || isdigit((unsigned char)*t.s) || !is_word(*t.s)) return number(r, bits);
     if (bits < 32) return wrong(r, &t, "a number");
+    if (t.n > 1 && memchr(t.s + 1, '.', t.n - 1)) return wrong(r, &t, "a name without '.' in it");
     next(r);
     t = peek(r);
     if (!is(&t, '+') && !is(&t, '-')) return true;
