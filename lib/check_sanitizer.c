@@ -134,21 +134,29 @@ static const char *thread_line(pl_arena *a, const uint32_t t[3], const uint32_t 
                            t[1], t[2], b[0], b[1], b[2]);
 }
 
+/* "16,000" */
+static const char *grouped(pl_arena *a, uint64_t n)
+{
+    if (n < 1000) return pl_arena_printf(a, "%" PRIu64, n);
+    return pl_arena_printf(a, "%s,%03u", grouped(a, n / 1000), (unsigned)(n % 1000));
+}
+
 /* "and is 1 bytes after the nearest allocation at 0x7f00 of size 256 bytes", with its line. */
 static const char *nearest(const pl_checks *c, uint64_t address)
 {
     const pl_alloc *n = pl_memory_nearest(&c->gpu->memory, address);
     if (!n) return "";
     const char *where =
-        address >= n->address + n->size ? pl_arena_printf(c->arena, "%" PRIu64 " bytes after",
-                                                          address - n->address - n->size + 1)
+        address >= n->address + n->size
+            ? pl_arena_printf(c->arena, "%s bytes after",
+                              grouped(c->arena, address - n->address - n->size + 1))
         : address < n->address
-            ? pl_arena_printf(c->arena, "%" PRIu64 " bytes before", n->address - address)
+            ? pl_arena_printf(c->arena, "%s bytes before", grouped(c->arena, n->address - address))
             : "inside";
     return pl_arena_printf(c->arena,
                            "=========     and is %s the nearest allocation at 0x%" PRIx64
-                           " of size %" PRIu64 " bytes\n",
-                           where, n->address, n->size);
+                           " of size %s bytes\n",
+                           where, n->address, grouped(c->arena, n->size));
 }
 
 /* ---- blocks of lines ---- */
@@ -213,13 +221,6 @@ static const char *barrier_error(const pl_checks *c, pl_module *m, const pl_find
                            what, place(c, m, f, false), thread_line(c->arena, f->thread, f->block));
 }
 
-/* "16,000" */
-static const char *grouped(pl_arena *a, uint32_t n)
-{
-    if (n < 1000) return pl_arena_printf(a, "%u", n);
-    return pl_arena_printf(a, "%s,%03u", grouped(a, n / 1000), n % 1000);
-}
-
 /* What the program does outside of kernels, and blocks of the device heap that stay. */
 static const char *outside(const pl_checks *c, const pl_finding *f)
 {
@@ -233,7 +234,7 @@ static const char *outside(const pl_checks *c, const pl_finding *f)
         return pl_arena_printf(c->arena,
                                "========= Host API memory access error at host access to 0x%" PRIx64
                                " of size %s bytes\n"
-                               "=========     Uninitialized access at 0x%" PRIx64
+                               "=========     Uninitialized access to 0x%" PRIx64
                                " on access by cudaMemcpy source\n",
                                f->start, grouped(c->arena, f->bytes), f->address);
     return NULL;
