@@ -14,7 +14,7 @@ trap 'rm -rf "$work"' EXIT
 count=0
 differ=0
 # Control characters of the source text, tabs too, are spaces in the listings of newer builds.
-listing() { "$1" dis "$2" "$3" 2>&1 | tr '\t' ' '; }
+listing() { timeout 60 "$1" dis "$2" "$3" 2>&1 | tr '\t' ' '; }
 compare() {
     for level in -O0 -O2; do
         listing "$old" "$1" $level >"$work/old"
