@@ -70,7 +70,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
     if (write && a->constant) return false;
     /* of an allocation of 4 GiB and more: the part around the first lane */
     const uint64_t at = first - a->address, reach = UINT32_MAX / 2;
-    const uint64_t skip = a->size > UINT32_MAX && at > reach ? at - reach : 0;
+    const uint64_t skip = a->size > UINT32_MAX && at > reach ? (at - reach) & ~UINT64_C(255) : 0;
     *start = a->address + skip;
     s->base = a->bytes + skip;
     s->size = a->size - skip > UINT32_MAX ? UINT32_MAX : (uint32_t)(a->size - skip);
