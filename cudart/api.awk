@@ -40,7 +40,7 @@ function wrapper(variant, name, full, from, way) {
             printf "    %spl_%s(%s);\n", result == "void" ? "" : "return ", implementation, names(args)
         else {
             way = how[entry]
-            if (entry == "driver" && args ~ /void \*stream(,|$)/) way = "cuda_stream_enters(stream)"
+            if (entry ~ /^driver/ && args ~ /void \*stream(,|$)/) way = "cuda_stream_enters(stream, " how[entry == "driver" ? "handle" : "handle+"] ")"
             printf "    int error = cuda_enter%s(\"%s\", %s, %s);\n", of_driver ? "_driver" : "", full, way, variant == "" ? "false" : "true"
             printf "    if (!error) error = pl_%s(%s);\n", implementation, names(args)
             print of_driver ? "    return cuda_leave_driver(error);" : "    return cuda_leave(error);"
@@ -52,7 +52,8 @@ function wrapper(variant, name, full, from, way) {
 
 BEGIN {
     how["query"] = "CUDA_QUERY"; how["work"] = "CUDA_WORK"
-    how["driver"] = "CUDA_IN_CONTEXT"; how["handle"] = "CUDA_BY_HANDLE"; how["system"] = "CUDA_INITIALISED"; how["loader"] = "CUDA_ALWAYS"
+    how["driver"] = "CUDA_IN_CONTEXT"; how["handle"] = "CUDA_BY_HANDLE"; how["system"] = "CUDA_INITIALISED"
+    how["driver+"] = how["driver"]; how["handle+"] = "CUDA_BY_HANDLE_ANYWHERE"; how["system-"] = "CUDA_BY_PROGRAM"; how["loader"] = "CUDA_ALWAYS"
     globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c
     node["13"] = "libcudart.so.13"; node["12"] = "libcudart.so.12"; node["11"] = "libcudart.so.11.0"
     if (what == "code") print "/* Made from cudart/api.def. */\n#include \"cudart/state.h\"\n#pragma GCC diagnostic ignored \"-Wmissing-prototypes\""
@@ -78,14 +79,14 @@ BEGIN {
     if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
     kind = $1; entry = $2; variant = $3
     if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
-    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, work, driver, handle, system or loader")
-    of_driver = entry == "driver" || entry == "handle" || entry == "system" || entry == "loader"
+    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, work, driver, driver+, handle, handle+, system, system- or loader")
+    of_driver = entry ~ /^(driver|handle|system|loader)/
     if (kind != "exact" && note == "") fail("approx and refuse need a note")
     open = index(line, "(")
     if (!open || substr(line, length(line)) != ")") fail("no signature")
     args = substr(line, open + 1, length(line) - open - 1)
     head = substr(line, 1, open - 1)
-    sub(/^[a-z]+ +[a-z]+ +[a-z-]+ +/, "", head)
+    sub(/^[^ ]+ +[^ ]+ +[^ ]+ +/, "", head)
     name = head
     sub(/^.* /, "", name)
     result = substr(head, 1, length(head) - length(name) - 1)

@@ -315,12 +315,6 @@ int pl_cuStreamGetCtx(void *stream, void **out)
     return CU_OK;
 }
 
-/* Host functions may ask, too. */
-int pl_cuEventQuery(void *event)
-{
-    return cuda.sticky ? cuda.sticky : pl_cudaEventQuery(event);
-}
-
 int pl_cuStreamGetCtx_v2(void *stream, void **out, void **green)
 {
     if (green) *green = NULL;
@@ -779,6 +773,8 @@ int pl_cuLaunchKernelEx(const void *config, cuda_function *f, void **params, voi
 {
     if (!config || extra) return CU_INVALID_VALUE;
     const cuda_launch_config same = configuration(config);
+    if (!cuda_self.bound && cuda_stream_enters(same.stream, CUDA_BY_HANDLE) == CUDA_IN_CONTEXT)
+        return CU_INVALID_CONTEXT;
     return pl_cudaLaunchKernelExC(&same, f, params);
 }
 

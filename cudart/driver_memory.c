@@ -416,8 +416,10 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     if (a.type == MEMORY_UNREGISTERED) return CU_INVALID_VALUE;
     const cuda_alloc *r = cuda_alloc_find(address);
     switch (attribute) {
-    case POINTER_CONTEXT:
-        put_word(out, (uintptr_t)cuda_context_named(r ? r->context : NULL, a.device));
+    case POINTER_CONTEXT: /* memory of pools has none */
+        put_word(out, r && r->pooled
+                          ? 0
+                          : (uintptr_t)cuda_context_named(r ? r->context : NULL, a.device));
         return CU_OK;
     case POINTER_TYPE:
         put_int(out, a.type == MEMORY_HOST ? MEMORY_OF_HOST : MEMORY_OF_DEVICE);

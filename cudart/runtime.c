@@ -114,9 +114,10 @@ int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
     const int error = begin_call(name, per_thread);
     if (error || how == CUDA_ALWAYS) return error;
     if (!cuda.initialised) return CU_INITIALIZATION;
-    if (how < CUDA_BY_HANDLE) return CU_OK;
-    if (cuda_self.callback) return CU_NOT_PERMITTED;
-    return cuda_self.bound || how == CUDA_BY_HANDLE ? cuda.sticky : CU_INVALID_CONTEXT;
+    if (how == CUDA_INITIALISED) return CU_OK;
+    if (cuda_self.callback && how != CUDA_BY_HANDLE_ANYWHERE) return CU_NOT_PERMITTED;
+    if (how == CUDA_BY_PROGRAM) return CU_OK;
+    return cuda_self.bound || how != CUDA_IN_CONTEXT ? cuda.sticky : CU_INVALID_CONTEXT;
 }
 
 int cuda_enter(const char *name, cuda_entry how, bool per_thread)

@@ -255,9 +255,11 @@ typedef enum cuda_entry {
 /* Of the driver: what must have happened before. */
 typedef enum cuda_driver_entry {
     CUDA_ALWAYS,
-    CUDA_INITIALISED, /* cuInit */
-    CUDA_BY_HANDLE,   /* an argument tells the context */
-    CUDA_IN_CONTEXT   /* the thread has a current context */
+    CUDA_INITIALISED,        /* cuInit */
+    CUDA_BY_PROGRAM,         /* the same, but not by functions that streams call */
+    CUDA_BY_HANDLE,          /* an argument tells the context */
+    CUDA_BY_HANDLE_ANYWHERE, /* the same, also by functions that streams call */
+    CUDA_IN_CONTEXT          /* the thread has a current context */
 } cuda_driver_entry;
 
 /* Takes the lock and starts the context if it is the first call. Not 0: the error to return. */
@@ -530,9 +532,9 @@ enum {
 };
 
 /* A stream of the program has a context, a default stream that of the thread. */
-static inline cuda_driver_entry cuda_stream_enters(const void *stream)
+static inline cuda_driver_entry cuda_stream_enters(const void *stream, cuda_driver_entry by_handle)
 {
-    return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? CUDA_BY_HANDLE : CUDA_IN_CONTEXT;
+    return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? by_handle : CUDA_IN_CONTEXT;
 }
 /* It waits for the legacy stream, which waits for it. */
 bool cuda_blocking(const cuda_stream *s);

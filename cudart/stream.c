@@ -266,13 +266,13 @@ int pl_cudaEventSynchronize(void *event)
     return CU_OK;
 }
 
+/* What stands before a host function in its stream has ended, for this and the next one. */
 int pl_cudaEventQuery(void *event)
 {
     const cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    /* What stands before a host function in its stream has ended. */
     const bool busy = e->recorded && !cuda_self.callback && !cuda_clock_poll(e->time);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
@@ -287,7 +287,7 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
     if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
         (a->flags | b->flags) & EVENT_NO_TIMING)
         return CU_INVALID_HANDLE;
-    if (a->time > cuda.now || b->time > cuda.now) return CU_NOT_READY;
+    if (!cuda_self.callback && (a->time > cuda.now || b->time > cuda.now)) return CU_NOT_READY;
     *ms = (float)((b->time - a->time) * 1e-6);
     return CU_OK;
 }

@@ -99,6 +99,7 @@ void app_driver(void)
 }
 
 int cuMemAlloc_v2(uint64_t *out, size_t bytes);
+int cuGraphCreate(void **out, unsigned flags);
 int cudaStreamGetId(void *stream, unsigned long long *id);
 int cuPointerGetAttribute(void *out, int attribute, uint64_t address);
 int cuStreamGetCtx(void *stream, void **context);
@@ -106,7 +107,28 @@ int cuMemAllocAsync(uint64_t *out, size_t bytes, void *stream);
 int cuMemFree_v2(uint64_t address);
 int cuLaunchHostFunc(void *stream, void (*f)(void *), void *arg);
 int cuEventQuery(void *event);
+int cuEventRecord(void *event, void *stream);
+int cuEventElapsedTime(float *ms, void *from, void *to);
 int cuStreamSynchronize(void *stream);
+int cuStreamGetFlags(void *stream, unsigned *flags);
+int cuStreamQuery(void *stream);
+int cuStreamWaitEvent(void *stream, void *event, unsigned flags);
+int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream);
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
+int cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned long long flags);
+int cuCtxGetId(void *context, uint64_t *id);
+int cuCtxGetApiVersion(void *context, unsigned *version);
+int cuProfilerStart(void);
+int cuArrayGetDescriptor_v2(void *out, void *array);
+int cuModuleLoadData(void **out, const void *image);
+int cuModuleGetFunction(void **out, void *m, const char *name);
+int cuFuncGetModule(void **out, void *function);
+int cuFuncGetName(const char **name, void *function);
+int cuFuncSetAttribute(void *function, int attribute, int value);
+int cuFuncSetCacheConfig(void *function, int config);
+int cuLaunchKernelEx(const void *config, void *function, void **params, void **extra);
+int cuGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t n);
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
 int cuDevicePrimaryCtxSetFlags_v2(int device, unsigned flags);
 int cuDevicePrimaryCtxRelease_v2(int device);
@@ -144,39 +166,122 @@ void driver_contexts(void)
     EXPECT(cuMemAlloc_v2(&d, 4), CU_INVALID_CONTEXT);
 }
 
-static void ask_event(void *event)
+typedef struct handles {
+    void *context, *stream, *event, *before, *array, *module, *function;
+    uint64_t d, pooled;
+} handles;
+
+/* What a function that a stream calls may do: little, and with a stream of the program. */
+static void in_host_function(void *arg)
 {
-    uint64_t d;
-    EXPECT(cuEventQuery(event), 0);
-    EXPECT(cuMemAlloc_v2(&d, 4), 800);
+    const handles *h = arg;
+    uint64_t word;
+    unsigned flags, value[6];
+    void *out;
+    float ms;
+    EXPECT(cuEventRecord(h->event, h->stream), 0);
+    EXPECT(cuEventRecord(h->event, NULL), CU_NOT_PERMITTED);
+    EXPECT(cuEventQuery(h->event), 0);
+    EXPECT(cuEventElapsedTime(&ms, h->before, h->before), 0);
+    EXPECT(cuStreamQuery(h->stream), 0);
+    EXPECT(cuStreamWaitEvent(h->stream, h->event, 0), 0);
+    EXPECT(cuMemsetD8Async(h->d, 1, 16, h->stream), 0);
+    EXPECT(cuMemsetD8Async(h->d, 1, 16, NULL), CU_NOT_PERMITTED);
+    EXPECT(cuMemcpyHtoDAsync_v2(h->d, value, 16, h->stream), CU_NOT_PERMITTED);
+    EXPECT(cuStreamWriteValue32_v2(h->stream, h->d, 1, 0), 0);
+    EXPECT(cuStreamGetFlags(h->stream, &flags), 0);
+    EXPECT(cuStreamGetCtx(h->stream, &out), 0);
+    EXPECT(out == h->context, 1);
+    EXPECT(cuStreamGetCtx(NULL, &out), CU_NOT_PERMITTED);
+    EXPECT(cuArrayGetDescriptor_v2(value, h->array), 0);
+    EXPECT(cuCtxGetId(h->context, &word), CU_NOT_PERMITTED);
+    EXPECT(cuCtxGetApiVersion(h->context, &flags), CU_NOT_PERMITTED);
+    EXPECT(cuPointerGetAttribute(&out, 1, h->d), CU_NOT_PERMITTED);
+    EXPECT(cuFuncGetModule(&out, h->function), CU_NOT_PERMITTED);
+    EXPECT(cuGraphCreate(&out, 0), CU_NOT_PERMITTED);
+    EXPECT(cuMemCreate(&word, 2 << 20, value, 0), CU_NOT_PERMITTED);
+    EXPECT(cuProfilerStart(), CU_NOT_PERMITTED);
+    EXPECT(cuMemAlloc_v2(&word, 4), CU_NOT_PERMITTED);
 }
 
-/* A stream of the program and memory have the context in which they were made, and need no other;
- * a host function may ask for an event. */
+/* No context is current. */
+static void by_handle(handles *h)
+{
+    enum { CONTEXT = 1, TYPE = 2, MAX_DYNAMIC_SHARED = 8 };
+    struct {
+        unsigned grid[3], block[3], shared;
+        void *stream, *attribute;
+        unsigned attributes;
+    } config = {.grid = {1, 1, 1}, .block = {1, 1, 1}, .stream = h->stream};
+    uint64_t id;
+    unsigned value[6];
+    void *out, *graph;
+    const char *name;
+    EXPECT(cuMemAllocAsync(&h->pooled, 64, h->stream), 0);
+    EXPECT(cuMemAllocAsync(&id, 64, NULL), CU_INVALID_CONTEXT);
+    EXPECT(cuPointerGetAttribute(&out, CONTEXT, h->pooled), 0);
+    EXPECT(out == NULL, 1);
+    EXPECT(cuPointerGetAttribute(&out, CONTEXT, h->d), 0);
+    EXPECT(out == h->context, 1);
+    EXPECT(cuPointerGetAttribute(value, TYPE, h->d), 0);
+    EXPECT(cuLaunchKernelEx(&config, h->function, NULL, NULL), 0);
+    config.stream = NULL;
+    EXPECT(cuLaunchKernelEx(&config, h->function, NULL, NULL), CU_INVALID_CONTEXT);
+    EXPECT(cuCtxGetId(h->context, &id), 0);
+    EXPECT(cuCtxGetId(NULL, &id), CU_INVALID_CONTEXT);
+    EXPECT(cuGraphCreate(&graph, 0), 0);
+    EXPECT(cuGraphAddEmptyNode(&out, graph, NULL, 0), 0);
+    EXPECT(cuFuncSetAttribute(h->function, MAX_DYNAMIC_SHARED, 1024), 0);
+    EXPECT(cuFuncSetCacheConfig(h->function, 2), 0);
+    EXPECT(cuFuncGetModule(&out, h->function), 0);
+    EXPECT(out == h->module, 1);
+    EXPECT(cuFuncGetName(&name, h->function), 0);
+    EXPECT(strcmp(name, "nop"), 0);
+    EXPECT(cuArrayGetDescriptor_v2(value, h->array), 0);
+    EXPECT(cuProfilerStart(), CU_INVALID_CONTEXT);
+}
+
+/* A stream of the program, memory and functions have the context in which they were made, and need
+ * no other; a host function may use some of them. */
 void contexts_of_handles(void)
 {
-    enum { CONTEXT = 1, MEMPOOL = 17 };
-    void *made, *stream, *event, *c;
-    uint64_t d, pooled, pool = 1;
+    enum { CONTEXT = 1, MEMPOOL = 17, BYTES = 64 << 20 }; /* the GPU is behind the host */
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nop() { ret; }\n";
+    const struct {
+        size_t width, height, depth;
+        int format;
+        unsigned channels, flags;
+    } desc = {4, 1, 0, 1, 1, 0};
+    handles h;
+    void *c, *other;
+    uint64_t d, pool = 1;
     EXPECT(cuInit(0), 0);
-    EXPECT(cuCtxCreate_v4(&made, NULL, 0, 0), 0);
-    EXPECT(cuMemAlloc_v2(&d, 64), 0);
-    EXPECT(cudaStreamCreate(&stream), 0);
-    EXPECT(cudaEventCreate(&event), 0);
+    EXPECT(cuCtxCreate_v4(&h.context, NULL, 0, 0), 0);
+    EXPECT(cuMemAlloc_v2(&h.d, BYTES), 0);
+    EXPECT(cudaStreamCreate(&h.stream), 0);
+    EXPECT(cudaStreamCreate(&other), 0);
+    EXPECT(cudaEventCreate(&h.event), 0);
+    EXPECT(cudaEventCreate(&h.before), 0);
+    EXPECT(cuArray3DCreate_v2(&h.array, &desc), 0);
+    EXPECT(cuModuleLoadData(&h.module, text), 0);
+    EXPECT(cuModuleGetFunction(&h.function, h.module, "nop"), 0);
     app_driver();
-    EXPECT(cuPointerGetAttribute(&c, CONTEXT, d), 0);
-    EXPECT(c == made, 1);
-    EXPECT(cuStreamGetCtx(stream, &c), 0);
-    EXPECT(c == made, 1);
-    EXPECT(cuPointerGetAttribute(&pool, MEMPOOL, d), 0);
+    EXPECT(cuPointerGetAttribute(&c, CONTEXT, h.d), 0);
+    EXPECT(c == h.context, 1);
+    EXPECT(cuStreamGetCtx(h.stream, &c), 0);
+    EXPECT(c == h.context, 1);
+    EXPECT(cuPointerGetAttribute(&pool, MEMPOOL, h.d), 0);
     EXPECT(pool == 0, 1);
     EXPECT(cuCtxSetCurrent(NULL), 0);
     while (!cuCtxGetCurrent(&c) && c) cuCtxSetCurrent(NULL);
-    EXPECT(cuMemAllocAsync(&pooled, 64, stream), 0);
-    EXPECT(cuMemAllocAsync(&pooled, 64, NULL), CU_INVALID_CONTEXT);
-    EXPECT(cuLaunchHostFunc(stream, ask_event, event), 0);
-    EXPECT(cuStreamSynchronize(stream), 0);
-    EXPECT(cuMemFree_v2(d), 0);
+    by_handle(&h);
+    EXPECT(cuStreamSynchronize(h.stream), 0);
+    EXPECT(cuMemsetD8Async(h.d, 1, BYTES, other), 0);
+    EXPECT(cuEventRecord(h.before, other), 0);
+    EXPECT(cuLaunchHostFunc(other, in_host_function, &h), 0);
+    EXPECT(cuStreamSynchronize(other), 0);
+    EXPECT(cuMemFree_v2(h.d), 0);
     EXPECT(cuMemAlloc_v2(&d, 64), CU_INVALID_CONTEXT);
 }
 
@@ -405,7 +510,6 @@ int cuMemAdvise(const void *p, size_t bytes, int advice, int device);
 int cuStreamBeginCapture(void *stream);
 int cuStreamGetCaptureInfo(void *stream, int *status, unsigned long long *id);
 int cuStreamGetCtx_v2(void *stream, void **context, void **green);
-int cuGraphCreate(void **out, unsigned flags);
 int cuGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t n);
 int cuGraphAddDependencies(void *graph, void *const *from, void *const *to, size_t n);
 int cuGraphRemoveDependencies(void *graph, void *const *from, void *const *to, size_t n);
