@@ -102,7 +102,7 @@ static uint8_t *aligned_access(pl_warp *w, unsigned lane, pl_space space, uint64
     const uint64_t n = bytes ? bytes : 1;
     uint8_t *p = write ? pl_resolve_write(w, lane, space, address, n, &real, &in)
                        : pl_resolve(w, lane, space, address, n, &real, &in);
-    if (!p) pl_access_fault(w, lane, space, address, n, what);
+    if (!p) pl_bounds_fault(w, lane, space, address, n, what);
     return p;
 }
 
@@ -324,18 +324,13 @@ static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t addr
     return real == PL_SP_PARAM || constants;
 }
 
-void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what)
 {
     pl_space real = space;
     uint64_t at = address;
     const uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
-    if (address % bytes && pl_resolve(w, lane, space, address, 1, &real, &at)) {
-        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
-                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", which is not a multiple of %" PRIu64,
-                 what, bytes, space_names[real], at, bytes);
-    } else if (real == PL_SP_SHARED) {
+    if (real == PL_SP_SHARED) {
         outside_shared(w, lane, address, at, bytes, what);
     } else if (p && is_read_only(w, lane, real, address, at, bytes, what)) {
         /* said */
@@ -349,4 +344,18 @@ void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address
     } else if (!in_window(w, lane, space, address, bytes, what)) {
         outside_global(w, lane, address, bytes, what);
     }
+}
+
+void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                     const char *what)
+{
+    pl_space real = space;
+    uint64_t at = address;
+    if (address % bytes && pl_resolve(w, lane, space, address, 1, &real, &at))
+        pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
+                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
+                 ", which is not a multiple of %" PRIu64,
+                 what, bytes, space_names[real], at, bytes);
+    else
+        pl_bounds_fault(w, lane, space, address, bytes, what);
 }

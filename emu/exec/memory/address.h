@@ -38,8 +38,13 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
 uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
                           uint64_t bytes, pl_space *resolved, uint64_t *in_space);
 
-/* Reports an access that pl_resolve or pl_resolve_write refused, or a misaligned one. */
+/* Reports an access that pl_resolve or pl_resolve_write refused, or one whose address is no
+ * multiple of its size. An access that is both is misaligned. */
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
+                     const char *what);
+
+/* Reports an access that pl_resolve or pl_resolve_write refused, whatever its alignment. */
+void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what);
 
 /* The bytes that an instruction with demands on alignment may use, or NULL after reporting the

@@ -97,7 +97,7 @@ static bool prepare(pl_warp *w, const pl_insn *i, const pl_tma_shape *s, unsigne
     if (wrong) return illegal(w, lane, c->map.address, "tensor copy:", wrong);
     reach r = {.memory = c->memory, .write = c->kind != PL_TMA_LOAD};
     if (!s->prefetch && !pl_tma_walk(c, reachable, &r)) {
-        pl_access_fault(w, lane, PL_SP_GLOBAL, r.missing, 16, "tensor copy");
+        pl_bounds_fault(w, lane, PL_SP_GLOBAL, r.missing, 16, "tensor copy");
         return false;
     }
     return true;

@@ -44,7 +44,7 @@ static bool read_argument(void *ctx, uint64_t offset, void *to, size_t bytes)
     const reader *r = ctx;
     memset(to, 0, bytes);
     if (!r->buffer)
-        pl_access_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes,
+        pl_bounds_fault(r->w, r->lane, PL_SP_GENERIC, offset, bytes,
                         "printf without the argument that its format names: load");
     for (size_t k = 0; r->buffer && k < bytes;
          k++) { /* the last argument may be narrower than its conversion says */
