@@ -59,7 +59,7 @@ tests_unit_test_tcgen05_LDADD = libpl_harness.la libptxloom.la $(CHECK_LIBS)
 # Timing: SMs, the block scheduler, machine descriptions.
 libptxloom_la_SOURCES += \
 	emu/sm/metrics.c emu/sm/metrics.h emu/sm/decode.c emu/sm/decode.h emu/sm/metrics_class.c emu/sm/gpu.c emu/sm/gpu_parts.h emu/sm/block_scheduler.c emu/sm/parallel_windows.c \
-	emu/sm/sm.c emu/sm/sm.h emu/sm/subcore.h emu/sm/warp_state.h emu/sm/inflight.c emu/sm/inflight.h emu/sm/units.h \
+	emu/sm/sm.c emu/sm/sm.h emu/sm/subcore.h emu/sm/warp_state.h emu/sm/inflight.c emu/sm/inflight.h emu/sm/units.h emu/sm/math_pipes.h \
 	emu/sm/warp_scheduler.c emu/sm/issue.c emu/sm/stall_accounting.h emu/sm/scoreboard.c emu/sm/warp_progress.c \
 	emu/sm/completion.c emu/sm/async_landing.c emu/sm/driver_calls.c \
 	emu/sm/math_pipes.c emu/sm/special_function_unit.c emu/sm/tensor_unit.c emu/sm/branch_unit.c \

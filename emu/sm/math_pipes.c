@@ -1,48 +1,16 @@
 /* math_pipes.c - the arithmetic pipes of a sub-core, those that sub-cores share, and the register
  * banks that instructions read. */
-#include "emu/sm/units.h"
+#include "emu/sm/math_pipes.h"
 
 enum {
-    /* Reads of registers that an instruction's dispatch can wait for (Huerta et al., MICRO 2025: a
-     * window of three cycles). */
-    READ_WINDOW = 2,
     /* Instructions of a lane's bulk copy besides those of the ALU: UBLKCP, BRA. */
     BULK_OTHERS = 2
 };
 
-/* What instruction d at `pc` has to read from each bank when the warp issues it now. */
-static inline const uint8_t *bank_reads(const pl_subcore *c, const pl_decoded_insn *d, uint32_t pc,
-                                        uint32_t warp)
-{
-    return d
-        ->reads[d->reuse_distance && c->read_warp == warp && c->read_pc + d->reuse_distance == pc];
-}
-
-uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
-                            uint32_t warp, uint64_t now, uint8_t *reason)
-{
-    const pl_price *p = d->price;
-    uint64_t at = now;
-    for (uint32_t k = 0; k < p->npipes; k++) {
-        if (p->pipe[k].pipe >= PL_PIPE_FIRST_SHARED) continue;
-        const uint64_t wait = pl_port_wait(&c->pipe[pl_decoded_pipe(d, p->pipe[k].pipe)], now);
-        if (now + wait <= at) continue;
-        at = now + wait;
-        *reason = PL_STALL_MATH_PIPE;
-    }
-    const uint8_t *reads = bank_reads(c, d, (uint32_t)(d - s->dec->at), warp);
-    for (uint32_t b = 0; b < s->m->sm.register_banks; b++) {
-        if (!reads[b] || c->bank_free[b] <= at + READ_WINDOW) continue;
-        at = c->bank_free[b] - READ_WINDOW;
-        *reason = PL_STALL_DISPATCH;
-    }
-    return at;
-}
-
 static inline void read_operands(const pl_issue_slot *x)
 {
     pl_subcore *c = x->c;
-    const uint8_t *reads = bank_reads(c, x->d, x->pc, x->warp);
+    const uint8_t *reads = pl_bank_reads(c, x->d, x->pc, x->warp);
     for (uint32_t b = 0; b < x->s->m->sm.register_banks; b++) {
         if (!reads[b]) continue;
         c->bank_free[b] = (c->bank_free[b] > x->now ? c->bank_free[b] : x->now) +

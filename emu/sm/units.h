@@ -17,9 +17,6 @@ void pl_issue(pl_sm *s, pl_subcore *c, uint32_t warp, uint64_t now);
 /* math_pipes.c: the arithmetic pipes and register banks take the instruction; *x gets `start` and
  * `latency`. */
 void pl_math_pipes_issue(pl_issue_slot *x);
-/* The first cycle from `now` at which they can, and in *reason the pl_stall of what is busy. */
-uint64_t pl_math_pipes_free(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,
-                            uint32_t warp, uint64_t now, uint8_t *reason);
 
 /* special_function_unit.c, tensor_unit.c, branch_unit.c, barrier_unit.c, constant_cache.c, lsu.c */
 void pl_special_function_issue(pl_issue_slot *x);

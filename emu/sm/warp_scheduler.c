@@ -3,7 +3,7 @@
  * Each sub-core issues in order within a warp, one instruction per cycle. A warp's next issue cycle
  * is known as soon as it has issued (scoreboard.c); or it is unknown, and the thing it waits for
  * wakes it. */
-#include "emu/sm/units.h"
+#include "emu/sm/math_pipes.h"
 
 /* The first cycle from `now` at which pipes and queues can take instruction d. */
 static uint64_t structural_hazard(const pl_sm *s, const pl_subcore *c, const pl_decoded_insn *d,

@@ -55,7 +55,7 @@ uint8_t *pl_access(pl_warp *w, unsigned lane, pl_space space, uint64_t address, 
 uint8_t *pl_access_write(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
                          uint64_t bytes, uint64_t align, const char *what);
 
-/* Records an access for timing and traces. */
+/* Records an access for timing and traces. addr may be w->fx->addr. */
 static inline void pl_record_effect(pl_warp *w, pl_space space, pl_access_kind kind, unsigned bytes,
                                     uint32_t mask, const uint64_t *addr, unsigned flags)
 {
@@ -67,6 +67,7 @@ static inline void pl_record_effect(pl_warp *w, pl_space space, pl_access_kind k
     fx->kind = (uint8_t)kind;
     fx->size = (uint16_t)bytes;
     fx->bypass_l1 = (flags & PL_MF_NOL1) != 0;
+    if (addr == fx->addr) return;
     for (unsigned l = 0; l < PL_LANES; l++) fx->addr[l] = addr[l];
 }
 

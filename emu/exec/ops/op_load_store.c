@@ -333,7 +333,7 @@ void exec_ld(pl_warp *w, const pl_insn *i)
         return;
     }
     const uint32_t bytes = count << log2;
-    uint64_t addr[PL_LANES];
+    uint64_t own[PL_LANES], *addr = w->fx ? w->fx->addr : own;
     pl_span s;
     if (w->fx || flags & PL_MF_POLL) {
         pl_addresses(w, i, 1, flags & PL_MF_ADDR32, i->imm, addr);
@@ -381,7 +381,11 @@ static bool store_row(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned l
     uint8_t *all = w->exec == UINT32_MAX ? pl_span_row(s, count << log2) : NULL;
     if (!all) return false;
     if (count == 1) {
-        memcpy(all, pl_row32(w, i->op[1]), (size_t)PL_LANES << log2);
+        const uint32_t *row = pl_row32(w, i->op[1]);
+        if (log2 == 2)
+            memcpy(all, row, PL_LANES * 4);
+        else
+            memcpy(all, row, PL_LANES * 8);
         return true;
     }
     if (log2 != 2 || (count != 2 && count != 4)) return false;
@@ -450,7 +454,7 @@ void exec_st(pl_warp *w, const pl_insn *i)
     const unsigned log2 = i->sel[PL_M_LOG2], count = i->sel[PL_M_COUNT], flags = i->sel[PL_M_FLAGS];
     const pl_space space = (pl_space)i->sel[PL_M_SPACE];
     const uint32_t bytes = count << log2;
-    uint64_t addr[PL_LANES];
+    uint64_t own[PL_LANES], *addr = w->fx ? w->fx->addr : own;
     pl_span s;
     w->wrote |= space != PL_SP_LOCAL;
     if (log2 == 4 || !pl_span_find(w, i, 0, space, bytes, true, &s)) {
