@@ -103,29 +103,19 @@ static inline void load_param(pl_warp *w, const pl_insn *i, unsigned log2, unsig
     }
 }
 
-/* Loads one 32-bit register of every lane from base + off[l]. */
-static inline void gather32(pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off)
+/* Loads an element of 1 << log2 bytes, as wide as its register, of every lane that executes from
+ * base + off[l]. */
+PL_LANE_INLINE void gather(const pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off,
+                           unsigned log2)
 {
-    uint32_t *restrict d = pl_row32(w, row);
+    uint8_t *restrict d = (uint8_t *)pl_row32(w, row);
     if (w->exec == UINT32_MAX) {
-        for (unsigned l = 0; l < PL_LANES; l++) memcpy(&d[l], base + off[l], 4);
+        for (unsigned l = 0; l < PL_LANES; l++)
+            memcpy(d + ((size_t)l << log2), base + off[l], (size_t)1 << log2);
     } else {
         for (uint32_t m = w->exec; m; m &= m - 1) {
             const unsigned l = (unsigned)__builtin_ctz(m);
-            memcpy(&d[l], base + off[l], 4);
-        }
-    }
-}
-
-static inline void gather64(pl_warp *w, uint32_t row, const uint8_t *base, const uint32_t *off)
-{
-    uint64_t *restrict d = pl_row64(w, row);
-    if (w->exec == UINT32_MAX) {
-        for (unsigned l = 0; l < PL_LANES; l++) memcpy(&d[l], base + off[l], 8);
-    } else {
-        for (uint32_t m = w->exec; m; m &= m - 1) {
-            const unsigned l = (unsigned)__builtin_ctz(m);
-            memcpy(&d[l], base + off[l], 8);
+            memcpy(d + ((size_t)l << log2), base + off[l], (size_t)1 << log2);
         }
     }
 }
@@ -266,7 +256,7 @@ static void load32(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned coun
             memcpy(v, all, sizeof v);
             pl_blend32(w, pl_row32(w, row), v);
         } else {
-            gather32(w, row, at, s->off);
+            gather(w, row, at, s->off, 2);
         }
     }
 }
@@ -287,7 +277,7 @@ static void load64(pl_warp *w, const pl_insn *i, const pl_span *s, unsigned coun
         } else if (all) {
             memcpy(v, all, sizeof v);
         } else {
-            gather64(w, row, at, s->off);
+            gather(w, row, at, s->off, 3);
             continue;
         }
         pl_blend64(w, pl_row64(w, row), v);
