@@ -82,7 +82,7 @@ uint8_t *pl_resolve_write(pl_warp *w, unsigned lane, pl_space space, uint64_t ad
     const pl_alloc *a =
         w->hit; /* the allocation in which the address was found, unless that is restricted */
     if (*resolved == PL_SP_PARAM || *resolved == PL_SP_CONST) return NULL;
-    return p && *resolved == PL_SP_GLOBAL && a && a->constant && !a->writable &&
+    return p && *resolved == PL_SP_GLOBAL && a && pl_alloc_read_only(a) &&
                    address - a->address < a->size
                ? NULL
                : p;

@@ -125,6 +125,12 @@ const pl_freed *pl_memory_freed(const pl_memory *m, uint64_t address);
 const pl_alloc *pl_memory_nearest(const pl_memory *m, uint64_t address);
 /* Host pointer to [address, address + size), or NULL when it is not inside one allocation. */
 uint8_t *pl_memory_at(const pl_memory *m, uint64_t address, uint64_t size);
+/* True if kernels must not write it. */
+static inline bool pl_alloc_read_only(const pl_alloc *a)
+{
+    return a->constant && !a->writable;
+}
+
 /* May a kernel access [address, address + bytes) of this allocation? */
 static inline bool pl_alloc_holds(const pl_alloc *a, uint64_t address, uint64_t bytes)
 {

@@ -67,7 +67,7 @@ static inline bool pl_span_window(pl_warp *w, pl_space space, uint64_t first, bo
         w->hit_before = w->hit;
         w->hit = a;
     }
-    if (write && a->constant) return false;
+    if (write && pl_alloc_read_only(a)) return false;
     /* of an allocation of 4 GiB and more: the part around the first lane */
     const uint64_t at = first - a->address, reach = UINT32_MAX / 2;
     const uint64_t skip = a->size > UINT32_MAX && at > reach ? (at - reach) & ~UINT64_C(255) : 0;

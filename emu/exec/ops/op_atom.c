@@ -91,8 +91,8 @@ static inline uint8_t *quick(const pl_warp *w, pl_space space, uint64_t address,
                    : NULL;
     }
     const pl_alloc *h = w->hit;
-    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || h->constant || h->size < bytes ||
-        address - h->address > h->size - bytes)
+    if ((space != PL_SP_GLOBAL && space != PL_SP_GENERIC) || !h || pl_alloc_read_only(h) ||
+        h->size < bytes || address - h->address > h->size - bytes)
         return NULL;
     *real = PL_SP_GLOBAL;
     return h->bytes + (address - h->address);

@@ -206,7 +206,7 @@ static uint64_t missing(const pl_memory *m, uint64_t at, uint64_t pitch, uint64_
         for (uint64_t y = 0; y < x->height; y++) {
             const uint64_t row = at + z * slice + y * pitch;
             const pl_alloc *a = pl_memory_find(m, row);
-            if (!a || (write && a->constant && !a->writable) || !pl_alloc_holds(a, row, x->width))
+            if (!a || (write && pl_alloc_read_only(a)) || !pl_alloc_holds(a, row, x->width))
                 return row;
         }
     return UINT64_MAX;
