@@ -11,17 +11,34 @@ pl_status pl_alloc_device(pl_gpu *gpu, uint64_t bytes, const char *name, pl_ptr 
     return *out ? PL_OK : pl_gpu_no_memory(gpu, "while allocating device memory");
 }
 
+/* True if nothing is left but what launches have allocated for the system: the device heap, room
+ * for launches by kernels, names of errors and the grid barrier. */
+static bool only_system_memory(const pl_gpu *gpu)
+{
+    const pl_system *s = &gpu->system;
+    const size_t n =
+        (size_t)(s->heap.base != 0) + (s->launch_base != 0) + (s->workspace != 0) + (s->texts != 0);
+    return gpu->memory.n <= n;
+}
+
+void pl_gpu_restart_addresses(pl_gpu *gpu)
+{
+    pl_system *s = &gpu->system;
+    if (!only_system_memory(gpu)) return;
+    const uint64_t base = gpu->memory.base, heap_size = s->heap.size;
+    pl_heap_close(&s->heap);
+    s->heap.size = heap_size;
+    s->launch_base = s->launch_size = s->workspace = s->texts = s->texts_size = 0;
+    pl_memory_free(&gpu->memory);
+    pl_memory_init(&gpu->memory);
+    if (base) pl_memory_start(&gpu->memory, base);
+}
+
 pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address)
 {
     pl_status st = pl_memory_release(&gpu->memory, address);
-    if (st == PL_OK && gpu->memory.n == 0) {
-        /* Addresses start again, so that equal launches see equal ones wherever they stand in a
-         * series. */
-        const uint64_t base = gpu->memory.base;
-        pl_memory_free(&gpu->memory);
-        pl_memory_init(&gpu->memory);
-        if (base) pl_memory_start(&gpu->memory, base);
-    }
+    if (st == PL_OK && only_system_memory(gpu) && pl_heap_empty(&gpu->system.heap))
+        pl_gpu_restart_addresses(gpu);
     return st;
 }
 

@@ -123,6 +123,9 @@ uint64_t pl_budget_left(const pl_gpu *gpu);
 /* ---- device_memory.c ---- */
 /* Releases an allocation of the caller's or of a module. */
 pl_status pl_gpu_release(pl_gpu *gpu, uint64_t address);
+/* Lets addresses begin again if no memory of the caller's or of a module is left, so that equal
+ * launches see equal ones wherever they stand in a series. The device heap is empty afterwards. */
+void pl_gpu_restart_addresses(pl_gpu *gpu);
 
 /* ---- module.c ---- */
 /* Gives every variable an address and its initial value. */

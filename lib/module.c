@@ -21,6 +21,7 @@ static void remove_variables(pl_module *m)
     if (bank->bytes) pl_gpu_release(m->gpu, bank->address);
     bank->address = 0;
     bank->bytes = NULL;
+    pl_gpu_restart_addresses(m->gpu);
 }
 
 /* Where generic loads and the host find a .global or .const variable. */

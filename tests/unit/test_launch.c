@@ -478,6 +478,48 @@ START_TEST(conditionals_of_graphs_are_kept)
 }
 END_TEST
 
+/* Loads a kernel, allocates a buffer, launches; releases both. Returns the buffer's address. The
+ * kernel allocates a block of the device heap, and frees it or not. */
+static pl_ptr address_of_a_launch(bool frees)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.global .b32 v;\n"
+        ".extern .func (.param .b64 p) malloc(.param .b64 n);\n"
+        ".extern .func free(.param .b64 p);\n"
+        ".visible .entry k(.param .u64 f) { .reg .pred %q; .reg .b64 %f, %p;\n"
+        "ld.param.u64 %f, [f]; setp.eq.u64 %q, %f, 0;\n"
+        "{ .param .b64 p; .param .b64 n; st.param.b64 [n], 64; call (p), malloc, (n);\n"
+        "ld.param.b64 %p, [p]; }\n"
+        "@%q bra out; { .param .b64 p; st.param.b64 [p], %p; call free, (p); } out: ret; }\n";
+    pl_module *m;
+    pl_result r;
+    pl_ptr buffer;
+    const uint64_t free_it = frees;
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_alloc_device(gpu, 4096, "buffer", &buffer), PL_OK);
+    const pl_launch l = {.kernel = "k",
+                         .grid = {1, 1, 1},
+                         .block = {1, 1, 1},
+                         .cooperative = true,
+                         .params = &free_it,
+                         .param_bytes = 8};
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    ck_assert_int_eq(pl_free_device(gpu, buffer), PL_OK);
+    pl_module_close(m);
+    return buffer;
+}
+
+START_TEST(addresses_begin_again)
+{
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    const pl_ptr first = address_of_a_launch(true);
+    ck_assert_uint_ne(first, 0);
+    ck_assert_uint_eq(address_of_a_launch(true), first); /* after a grid barrier and a heap */
+    ck_assert_uint_eq(address_of_a_launch(false), first);
+    ck_assert_uint_eq(address_of_a_launch(false), first); /* after a block that was never freed */
+}
+END_TEST
+
 START_TEST(assembling_can_be_given_up)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -584,6 +626,7 @@ int main(void)
                         sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, filling_a_buffer_can_be_given_up);
     tcase_add_test(c, conditionals_of_graphs_are_kept);
+    tcase_add_test(c, addresses_begin_again);
     tcase_add_test(c, assembling_can_be_given_up);
     tcase_add_loop_test(c, what_the_driver_refuses_is_refused, 0,
                         sizeof resources / sizeof *resources);

@@ -156,6 +156,13 @@ void pl_heap_history(const pl_heap *h, const pl_heap_block *b, char *text, size_
     append(h, b->freed, "freed", text, room);
 }
 
+bool pl_heap_empty(const pl_heap *h)
+{
+    for (size_t k = 0; k < h->n; k++)
+        if (h->block[k].used) return false;
+    return true;
+}
+
 bool pl_heap_free(pl_heap *h, uint64_t address)
 {
     const pl_heap_block *found = pl_heap_block_at(h, address);

@@ -45,6 +45,8 @@ void pl_heap_close(pl_heap *h);
 uint64_t pl_heap_alloc(pl_heap *h, uint64_t size, uint64_t align);
 /* false: the address is not that of a block in use. */
 bool pl_heap_free(pl_heap *h, uint64_t address);
+/* True if no block is in use. */
+bool pl_heap_empty(const pl_heap *h);
 /* The last block that starts at or before the address, in use or free; NULL: there is none. */
 const pl_heap_block *pl_heap_block_at(const pl_heap *h, uint64_t address);
 /* The block that begins at the address was made, or freed, there. */
