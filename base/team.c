@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* Looks, each some 40 ns, before a thread goes to sleep. For threads that take turns in short jobs
  * they take longer than sleeping and waking (30 to 80 us). There are fewer where others may need
@@ -303,6 +306,9 @@ static void take_part(pl_team *t, uint32_t run, uint32_t worker)
 
 static void *live(void *arg)
 {
+#ifdef __linux__
+    prctl(PR_SET_NAME, "ptxloom worker"); /* as in cudart/state.h */
+#endif
     member me = *(member *)arg;
     free(arg);
     for (uint32_t run = 0;;) {

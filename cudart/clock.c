@@ -65,10 +65,17 @@ static double larger(double a, double b)
 
 /* ---------------------------------------------------------------- the host */
 
-/* Within a graph the host has nothing to do. */
+/* Within a graph the host has nothing to do; for what a blocked stream executes late it has done
+ * it.
+ */
+static bool host_is_free(void)
+{
+    return cuda.graph_launch || cuda_self.deferred;
+}
+
 static void host(double ns)
 {
-    if (cuda.graph_launch) return;
+    if (host_is_free()) return;
     cuda.now += ns;
     cuda_self.charged = true;
 }
@@ -118,6 +125,11 @@ static int type_of(const cuda_side *s)
     return cuda_view((uintptr_t)s->p, 1, NULL) ? MEMORY_DEVICE : MEMORY_UNREGISTERED;
 }
 
+bool cuda_is_pageable(const cuda_side *s)
+{
+    return type_of(s) == MEMORY_UNREGISTERED;
+}
+
 static const char *memory_name(const cuda_side *s, int type)
 {
     static const char *const name[] = {[MEMORY_UNREGISTERED] = "pageable",
@@ -162,7 +174,7 @@ static cuda_span pageable(cuda_stream *s, double bytes, bool up)
                            &units[s->device].to_device.end)
            : cuda_timeline(s, transfer(cost.pageable_from_start, cost.pageable_from_rate, bytes),
                            &units[s->device].from_device.end);
-    if (!cuda.graph_launch) cuda.now = larger(cuda.now, span.end);
+    if (!host_is_free()) cuda.now = larger(cuda.now, span.end);
     cuda_self.charged = true;
     return span;
 }
@@ -273,6 +285,20 @@ void cuda_clock_host_function(cuda_stream *s)
     s->host_function = true;
 }
 
+void cuda_clock_deferred(const cuda_op *op)
+{
+    read_costs();
+    switch (op->kind) {
+    case OP_KERNEL: host(cost.host_launch); break;
+    case OP_COPY: host(cost.host_copy); break;
+    case OP_SET:
+    case OP_MEMORY: host(cost.host_set); break;
+    case OP_RECORD: host(cost.host_event); break;
+    case OP_GRAPH: host(cost.host_graph); break;
+    default: break;
+    }
+}
+
 /* ---------------------------------------------------------------- kernels */
 
 /* Whether this much of the GPU is free from then on for so long. */
@@ -335,7 +361,7 @@ double cuda_guessed_cycles(double instructions, double blocks, double longest_wa
 double cuda_clock_kernel_start(const cuda_stream *s)
 {
     read_costs();
-    const double own = cuda.graph_launch ? 0 : cost.host_launch;
+    const double own = host_is_free() ? 0 : cost.host_launch;
     const double at = larger(cuda_ready(s), cuda.now + own);
     return at + (cuda.graph_launch ? cost.graph_node : cost.launch);
 }

@@ -18,7 +18,7 @@ static int submit_copy(const cuda_copy *c, void *stream, bool wait)
         cuda_wait(s);
         cuda_flush();
     }
-    return error;
+    return error || !wait ? error : cuda.sticky;
 }
 
 int pl_cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
@@ -40,6 +40,8 @@ int pl_cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device
     if (!cuda_is_device(to_device) || !cuda_is_device(from_device)) return CU_INVALID_DEVICE;
     cuda_stream *s = &cuda_here()->legacy, *const both[] = {&cuda.device[to_device].legacy,
                                                             &cuda.device[from_device].legacy};
+    cuda_settle_device(to_device);
+    cuda_settle_device(from_device);
     for (int k = 0; k < 2; k++)
         if (cuda_end_of(both[k]) > s->ready) s->ready = cuda_end_of(both[k]);
     const cuda_copy c = cuda_line(to, from, bytes, COPY_DEFAULT);

@@ -477,6 +477,7 @@ static bool is_module(const cuda_module *m)
 int pl_cuModuleUnload(cuda_module *m)
 {
     if (!is_module(m)) return CU_INVALID_HANDLE;
+    for (int d = 0; d < cuda.devices; d++) cuda_settle_device(d);
     cuda_module_free(m);
     return CU_OK;
 }

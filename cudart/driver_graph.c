@@ -173,6 +173,8 @@ int pl_cuGraphAddNode_v2(void **out, void *graph, void *const *before, const voi
     if (!p) return CU_INVALID_VALUE;
     if (p->kind == OP_COPY)
         return pl_cuGraphAddMemcpyNode(out, graph, before, nbefore, &p->u.copy.copy, NULL);
+    if (p->kind == OP_MEMORY)
+        return pl_cuGraphAddBatchMemOpNode(out, graph, before, nbefore, &p->u);
     driver_node same = converted(p);
     const int error = pl_cudaGraphAddNode(out, graph, before, data, nbefore, &same);
     /* The address of memory, the graphs of a condition. */
@@ -190,6 +192,7 @@ int pl_cuGraphNodeSetParams(void *node, void *params)
     driver_node *p = params;
     if (!p) return CU_INVALID_VALUE;
     if (p->kind == OP_COPY) return pl_cuGraphMemcpyNodeSetParams(node, &p->u.copy.copy);
+    if (p->kind == OP_MEMORY) return pl_cuGraphBatchMemOpNodeSetParams(node, &p->u);
     driver_node same = converted(p);
     return pl_cudaGraphNodeSetParams(node, &same);
 }

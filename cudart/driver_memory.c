@@ -161,7 +161,7 @@ static int submit(const cuda_driver_copy *p, void *stream, bool wait)
         cuda_wait(NULL);
         cuda_flush();
     }
-    return error;
+    return error || !wait ? error : cuda.sticky;
 }
 
 static int submit_2d(const copy_2d *p, void *stream, bool wait)

@@ -74,8 +74,9 @@ cuda_graph *cuda_new_graph(void)
     return NULL;
 }
 
-static void drop_op(cuda_op *op)
+void cuda_drop_op(cuda_op *op)
 {
+    if (op->kind == OP_MEMORY) free(op->u.values);
     if (op->kind == OP_KERNEL) free(op->u.kernel.params);
     if (op->kind == OP_GRAPH) cuda_free_graph(op->u.graph);
     if (op->kind == OP_ALLOC || op->kind == OP_FREE) cuda_graph_memory_drop(op->u.memory);
@@ -90,7 +91,7 @@ void cuda_free_graph(cuda_graph *g)
     if (!g) return;
     if (g->source && cuda_graph_of(g->source)) g->source->has_exec = false;
     for (size_t k = 0; k < g->n; k++) {
-        drop_op(&g->node[k]->op);
+        cuda_drop_op(&g->node[k]->op);
         free(g->node[k]->before);
         free(g->node[k]->args);
         free(g->node[k]);
@@ -109,7 +110,7 @@ static int add_node(cuda_graph *g, const cuda_op *op, cuda_node *const *before, 
     cuda_op owned = *op;
     bool good = x && append(&g->node, &g->n, &g->cap, x);
     if (!good) {
-        drop_op(&owned);
+        cuda_drop_op(&owned);
         free(x);
         return CU_MEMORY_ALLOCATION;
     }
@@ -135,7 +136,7 @@ static int copy_condition(cuda_op *op)
         good = (c->body[k] = cuda_copy_graph(op->u.condition->body[k])) != NULL;
     cuda_op copy = {.kind = OP_CONDITION, .u.condition = c};
     if (!c->body) c->n = 0;
-    if (!good) drop_op(&copy);
+    if (!good) cuda_drop_op(&copy);
     *op = copy;
     return good ? CU_OK : CU_MEMORY_ALLOCATION;
 }
@@ -151,6 +152,8 @@ static int copy_op(cuda_op *op)
         memcpy(params, op->u.kernel.params, n);
         op->u.kernel.params = params;
     }
+    if (op->kind == OP_MEMORY && !(op->u.values = cuda_copy_memory_ops(op->u.values)))
+        return CU_MEMORY_ALLOCATION;
     if (op->kind == OP_GRAPH) op->u.graph = cuda_copy_graph(op->u.graph);
     return op->kind == OP_GRAPH && !op->u.graph ? CU_MEMORY_ALLOCATION : CU_OK;
 }
@@ -235,16 +238,41 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
     return error;
 }
 
+/* An execution begins, unless one is under way that waits for a value. */
+static void begin_run(const cuda_stream *s, cuda_graph *g)
+{
+    if (g->under_way) return;
+    g->under_way = true;
+    g->start = s->ready;
+    for (size_t k = 0; k < g->n; k++) g->node[k]->done = false;
+}
+
+static bool can_begin(const cuda_node *x)
+{
+    for (size_t k = 0; k < x->nbefore; k++)
+        if (!x->before[k]->done) return false;
+    return true;
+}
+
 int cuda_run_graph(cuda_stream *s, cuda_graph *g)
 {
     cuda_node **order = order_of(g);
     int error = order ? CU_OK : CU_INVALID_VALUE;
-    const double start = s->ready;
+    bool blocked = false;
+    begin_run(s, g);
     for (size_t k = 0; !error && !cuda.sticky && k < g->n; k++) {
-        error = run_node(s, order[k], start);
-        if (order[k]->end > s->ready) s->ready = order[k]->end;
+        cuda_node *x = order[k];
+        if (x->done) continue;
+        const int ran = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
+        blocked |= ran == CUDA_BLOCKED;
+        if (ran == CUDA_BLOCKED) continue;
+        error = ran;
+        x->done = true;
+        if (x->end > s->ready) s->ready = x->end;
     }
     free(order);
+    if (blocked && !error && !cuda.sticky) return CUDA_BLOCKED;
+    g->under_way = false;
     return error;
 }
 
@@ -255,19 +283,61 @@ static size_t roots_of(const cuda_graph *g)
     return n;
 }
 
-static int launch_graph(cuda_stream *s, cuda_graph *g)
+int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
-    if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
-    const uint64_t bytes = cuda_graph_memory_launch(g, s);
-    cuda_reset_conditions(g);
-    cuda_clock_graph(s, roots_of(g));
-    cuda_order_op(s);
-    cuda.graph_launch = ++cuda.graph_launches;
+    if (!g->launch) {
+        if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
+        g->bytes = cuda_graph_memory_launch(g, s);
+        cuda_reset_conditions(g);
+        cuda_clock_graph(s, roots_of(g));
+        g->launch = ++cuda.graph_launches;
+    }
+    cuda.graph_launch = g->launch;
     const int error = cuda_run_graph(s, g);
-    cuda_graph_memory_ends(s, bytes);
     cuda.graph_launch = 0;
+    if (error == CUDA_BLOCKED) return error;
+    cuda_graph_memory_ends(s, g->bytes);
+    g->launch = 0;
     return error;
+}
+
+/* It has nodes that write values or wait for them. */
+static bool has_values(const cuda_graph *g)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const cuda_op *op = &g->node[k]->op;
+        if (op->kind == OP_MEMORY || (op->kind == OP_GRAPH && has_values(op->u.graph))) return true;
+    }
+    return false;
+}
+
+const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g)
+{
+    for (size_t k = 0; g->under_way && k < g->n; k++) {
+        const cuda_node *x = g->node[k];
+        if (x->done || !can_begin(x)) continue;
+        if (x->op.kind == OP_MEMORY) return x->op.u.values;
+        const cuda_memory_ops *m =
+            x->op.kind == OP_GRAPH ? cuda_graph_waits_for(x->op.u.graph) : NULL;
+        if (m) return m;
+    }
+    return NULL;
+}
+
+/* What may have to wait is a copy, so that the program can change the graph meanwhile. */
+static int launch_graph(cuda_stream *s, cuda_graph *g)
+{
+    const cuda_op op = {.kind = OP_GRAPH, .u.graph = g};
+    if (!has_values(g) && !cuda_is_blocked(s)) {
+        const int error = cuda_execute(s, &op);
+        cuda_progress();
+        return error;
+    }
+    cuda_graph *copy = cuda_copy_graph(g);
+    if (!copy) return CU_MEMORY_ALLOCATION;
+    copy->flags = g->flags;
+    return cuda_submit_graph(s, copy);
 }
 
 /* ---------------------------------------------------------------- making graphs */
@@ -310,7 +380,7 @@ int cuda_add_node(void **out, void *graph, void *const *before, size_t nbefore, 
     cuda_node *x = NULL;
     cuda_op owned = *op;
     if (!out || !g || (nbefore && !before)) {
-        drop_op(&owned);
+        cuda_drop_op(&owned);
         return CU_INVALID_VALUE;
     }
     const int error = add_node(g, op, (cuda_node *const *)(const void *)before, nbefore, &x);
@@ -523,7 +593,7 @@ int pl_cudaGraphDestroyNode(void *node)
         g->n--;
         k--;
     }
-    drop_op(&x->op);
+    cuda_drop_op(&x->op);
     free(x->before);
     free(x->args);
     free(x);
@@ -626,10 +696,10 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
     if (error) return error;
     cuda_op owned = *op;
     if (!x || x->op.kind != op->kind) {
-        drop_op(&owned);
+        cuda_drop_op(&owned);
         return CU_INVALID_VALUE;
     }
-    drop_op(&x->op);
+    cuda_drop_op(&x->op);
     x->op = owned;
     return CU_OK;
 }
@@ -893,7 +963,7 @@ static int update(cuda_graph *exec, const cuda_graph *g)
     for (size_t k = 0; k < g->n; k++) {
         cuda_op op = g->node[k]->op;
         if (copy_op(&op) != CU_OK) return CU_MEMORY_ALLOCATION;
-        drop_op(&exec->node[k]->op);
+        cuda_drop_op(&exec->node[k]->op);
         exec->node[k]->op = op;
         exec->node[k]->origin = g->node[k];
     }
@@ -969,14 +1039,14 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
     cuda_op owned = *op;
     uint32_t blocks;
     if (s->capture->invalid || !t) {
-        drop_op(&owned);
+        cuda_drop_op(&owned);
         return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
     }
     if (op->kind == OP_KERNEL) {
         const int bad = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
         if (bad) {
             s->capture->invalid = true;
-            drop_op(&owned);
+            cuda_drop_op(&owned);
             return bad;
         }
     }

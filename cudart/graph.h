@@ -13,6 +13,7 @@ typedef struct cuda_node {
     unsigned mark; /* of a walk: 1 under way, 2 done */
     double end;    /* of the latest execution, on the application's clock */
     bool disabled;
+    bool done;   /* in the execution that is under way */
     void **args; /* that its parameters were asked for; owned, or NULL */
 } cuda_node;
 
@@ -45,6 +46,10 @@ typedef struct cuda_graph {
     struct cuda_graph *source;        /* of an executable graph: with memory nodes; or NULL */
     uint64_t flags;                   /* of the instantiation */
     struct cuda_user_reference *user; /* user objects that it holds; owned */
+    bool under_way;                   /* it has begun and waits for a value */
+    double start;                     /* of that execution, on the application's clock */
+    int64_t launch;                   /* its number; 0: it is under way in another graph, or not */
+    uint64_t bytes;                   /* that its memory nodes take */
 } cuda_graph;
 
 /* Streams that capture into one graph. */
@@ -94,7 +99,16 @@ int cuda_set_op(const memset_params *p, cuda_op *op);
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why);
 /* CU_OK when the executable graph can take the nodes of the other. */
 int cuda_same_topology(const cuda_graph *exec, const cuda_graph *g);
+/* CUDA_BLOCKED: a node waits for a value, and other nodes for that one. */
 int cuda_run_graph(cuda_stream *s, cuda_graph *g);
+/* The same for one that is launched into a stream. */
+int cuda_execute_graph(cuda_stream *s, cuda_graph *g);
+/* Launches it when the stream can; takes it over. */
+int cuda_submit_graph(cuda_stream *s, cuda_graph *g);
+/* The values that a graph under way waits for; NULL: it does not. */
+const cuda_memory_ops *cuda_graph_waits_for(const cuda_graph *g);
+/* Gives back what an operation owns. */
+void cuda_drop_op(cuda_op *op);
 
 /* graph_nodes.c */
 int cuda_run_condition(cuda_stream *s, const cuda_condition *c);

@@ -497,8 +497,8 @@ int pl_cudaGraphExecGetFlags(void *exec, unsigned long long *flags)
 int pl_cudaGraphDebugDotPrint(void *graph, const char *path, unsigned flags)
 {
     static const char *const kind[] = {
-        "kernel", "copy", "set", "host function", "graph", "empty", "wait",
-        "record", "",     "",    "alloc",         "free",  "",      "condition"};
+        "kernel", "copy", "set", "host function", "graph", "empty",  "wait",
+        "record", "",     "",    "alloc",         "free",  "values", "condition"};
     const cuda_graph *g = cuda_graph_of(graph);
     (void)flags;
     if (!g || !path) return CU_INVALID_VALUE;

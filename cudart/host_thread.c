@@ -2,6 +2,7 @@
  * caller waits for it. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/state.h"
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static struct {
@@ -16,6 +17,7 @@ static struct {
 
 static void *work(void *unused)
 {
+    prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     cuda_self.callback = true;
     pthread_mutex_lock(&worker.lock);
     for (;;) {

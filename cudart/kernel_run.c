@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum {
@@ -165,6 +166,7 @@ static void set_deadline(double at)
 static void *watch(void *unused)
 {
     const struct timespec nap = {.tv_nsec = 50000000};
+    prctl(PR_SET_NAME, CUDA_THREAD_NAME);
     for (;;) {
         nanosleep(&nap, NULL);
         pthread_mutex_lock(&clock_lock);

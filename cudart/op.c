@@ -1,6 +1,54 @@
-/* op.c - operations of streams: one is executed at once, or captured into a graph. */
+/* op.c - operations of streams: one is executed at once, or when its stream is not blocked any
+ * more, or captured into a graph. */
 #include "cudart/graph.h"
 #include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------- values in memory */
+
+static void write_value(cuda_stream *s, const cuda_memory_op *p)
+{
+    const unsigned n = cuda_value_bytes(p);
+    uint8_t *to = cuda_bytes((void *)(uintptr_t)p->address, n, NULL);
+    const cuda_set set = {.p = (void *)(uintptr_t)p->address,
+                          .width = 1,
+                          .height = 1,
+                          .depth = 1,
+                          .value = (unsigned)p->value,
+                          .element = n};
+    cuda_clock_set(s, &set);
+    cuda_order_set(s, &set);
+    if (to && n == 8) __atomic_store_n((uint64_t *)(void *)to, p->value, __ATOMIC_RELEASE);
+    if (to && n == 4)
+        __atomic_store_n((uint32_t *)(void *)to, (uint32_t)p->value, __ATOMIC_RELEASE);
+    cuda_checked_set(&set);
+    cuda_watch(s->ready);
+}
+
+static int run_values(cuda_stream *s, cuda_memory_ops *m)
+{
+    for (; m->next < m->n; m->next++, cuda.steps++) {
+        const cuda_memory_op *p = &m->at[m->next];
+        if (!cuda_value_bytes(p)) continue;
+        if (!cuda_value_waits(p)) {
+            write_value(s, p);
+            continue;
+        }
+        const double begin = cuda_ready(s);
+        double end;
+        if (!cuda_value_ends(p, begin, &end)) return CUDA_BLOCKED;
+        cuda_note(&(cuda_activity){.kind = "event",
+                                   .name = "wait for a value",
+                                   .stream = s->id,
+                                   .span = {begin, end},
+                                   .bytes = -1});
+        s->ready = end;
+    }
+    m->next = 0;
+    return CU_OK;
+}
+
+/* ---------------------------------------------------------------- execution */
 
 static int execute(cuda_stream *s, const cuda_op *op)
 {
@@ -20,15 +68,11 @@ static int execute(cuda_stream *s, const cuda_op *op)
         cuda_order_host(s);
         cuda_call_host(op->u.host.fn, op->u.host.arg);
         return CU_OK;
-    case OP_RECORD:
-        cuda_clock_event(s);
-        cuda_order_record(s, op->u.event);
-        op->u.event->recorded = true;
-        op->u.event->captured = false;
-        op->u.event->time = s->ready;
-        return CU_OK;
+    case OP_RECORD: cuda_record_event(s, op->u.event); return CU_OK;
     case OP_ALLOC:
     case OP_FREE: return cuda_graph_memory_execute(op);
+    case OP_MEMORY: return run_values(s, op->u.values);
+    case OP_GRAPH: return cuda_execute_graph(s, op->u.graph);
     default: return CU_OK;
     }
 }
@@ -39,7 +83,90 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
     cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
     const int error = execute(s, op);
     cuda_self.device = before;
+    if (error == CUDA_BLOCKED) return error;
+    cuda.steps++;
+    cuda_watch(s->ready);
     return error;
+}
+
+/* ---------------------------------------------------------------- in blocked streams */
+
+typedef struct later {
+    cuda_op op;   /* what it holds is owned */
+    void *staged; /* bytes of pageable memory; owned, or NULL */
+} later;
+
+static int run_later(cuda_stream *s, void *what)
+{
+    return cuda_execute(s, &((const later *)what)->op);
+}
+
+static void drop_later(void *what)
+{
+    later *l = what;
+    cuda_drop_op(&l->op);
+    free(l->staged);
+    free(l);
+}
+
+static const cuda_memory_ops *values_of(const void *what)
+{
+    const cuda_op *op = &((const later *)what)->op;
+    if (op->kind == OP_MEMORY) return op->u.values;
+    return op->kind == OP_GRAPH ? cuda_graph_waits_for(op->u.graph) : NULL;
+}
+
+/* The driver copies small pieces of pageable memory at once; for others the host waits. */
+static bool host_waits(const cuda_copy *c)
+{
+    enum { SMALL = 64 << 10 };
+    const bool small = c->height == 1 && c->depth == 1 && c->width <= SMALL;
+    return cuda_is_pageable(&c->to) || (cuda_is_pageable(&c->from) && !small);
+}
+
+static int stage(cuda_copy *c, void **staged)
+{
+    if (!cuda_is_pageable(&c->from)) return CU_OK;
+    *staged = malloc(c->width ? c->width : 1);
+    if (!*staged) return CU_MEMORY_ALLOCATION;
+    memcpy(*staged, c->from.p, c->width);
+    c->from.p = *staged;
+    return CU_OK;
+}
+
+static int check(cuda_op *op, void **staged)
+{
+    uint32_t blocks;
+    if (op->kind == OP_COPY) return stage(&op->u.copy, staged);
+    if (op->kind != OP_KERNEL) return CU_OK;
+    const int here = cuda_self.device;
+    cuda_self.device = op->u.kernel.device;
+    const int error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
+    cuda_self.device = here;
+    return error;
+}
+
+static int defer(cuda_stream *s, cuda_op *op)
+{
+    later *l = calloc(1, sizeof *l);
+    if (!l) {
+        cuda_drop_op(op);
+        return CU_MEMORY_ALLOCATION;
+    }
+    l->op = *op;
+    const int error = check(&l->op, &l->staged);
+    if (error) {
+        drop_later(l);
+        return error;
+    }
+    cuda_clock_deferred(&l->op);
+    return cuda_defer(
+        s, &(cuda_work){.run = run_later, .drop = drop_later, .values = values_of, .what = l});
+}
+
+static bool blocked(const void *stream)
+{
+    return cuda_is_blocked(stream);
 }
 
 int cuda_submit(cuda_stream *s, cuda_op *op)
@@ -47,7 +174,19 @@ int cuda_submit(cuda_stream *s, cuda_op *op)
     if (s->capture) return cuda_capture_op(s, op);
     int error =
         s == &cuda.device[s->device].legacy ? cuda_capture_allows(CUDA_IN_LEGACY_STREAM) : CU_OK;
+    if (!error && op->kind == OP_COPY && cuda_is_blocked(s) && host_waits(&op->u.copy)) {
+        cuda_settle_until(blocked, s);
+        error = cuda.sticky;
+    }
+    if (!error && (op->kind == OP_MEMORY || cuda_is_blocked(s)))
+        return op->kind == OP_RECORD ? cuda_defer_record(s, op->u.event) : defer(s, op);
     if (!error) error = cuda_execute(s, op);
-    if (op->kind == OP_KERNEL) free(op->u.kernel.params);
+    cuda_drop_op(op);
+    cuda_progress();
     return error;
+}
+
+int cuda_submit_graph(cuda_stream *s, cuda_graph *g)
+{
+    return defer(s, &(cuda_op){.kind = OP_GRAPH, .u.graph = g});
 }

@@ -108,6 +108,11 @@ void cuda_order_wait(cuda_stream *s, const cuda_event *e)
     join(&s->known, e->known);
 }
 
+void cuda_order_copy_event(cuda_event *to, const cuda_event *from)
+{
+    join(&to->known, from->known);
+}
+
 void cuda_order_host(const cuda_stream *s)
 {
     if (!on) return;

@@ -1,7 +1,7 @@
 /* pool.c - memory pools and stream-ordered allocation.
  *
- * What is put into streams is executed in the order of the calls, so that an allocation is there
- * when its call returns and a release can be done at once. A pool only counts. */
+ * An allocation is there when its call returns; a release is done at once unless its stream is
+ * blocked. A pool only counts. */
 #define _GNU_SOURCE /* memfd_create */
 #include "cudart/graph.h"
 #include <stdlib.h>
@@ -144,6 +144,17 @@ int pl_cudaMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *strea
     return pool ? take_in(pool, out, bytes, stream) : CU_INVALID_VALUE;
 }
 
+static int free_in(cuda_stream *s, void *p)
+{
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
+    if (!a || a->address != (uintptr_t)p) return CU_INVALID_VALUE;
+    cuda_order_freed((uintptr_t)p, s);
+    cuda_pool *pool = cuda_table_get(&owners, p);
+    if (pool) pool->used -= a->size;
+    cuda_table_remove(&owners, p);
+    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
+}
+
 int pl_cudaFreeAsync(void *p, void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
@@ -152,11 +163,8 @@ int pl_cudaFreeAsync(void *p, void *stream)
     if (s->capture) return cuda_capture_free(s, p);
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
     if (!a || a->address != (uintptr_t)p || a->type != MEMORY_DEVICE) return CU_INVALID_VALUE;
-    cuda_order_freed((uintptr_t)p, s);
-    cuda_pool *pool = cuda_table_get(&owners, p);
-    if (pool) pool->used -= a->size;
-    cuda_table_remove(&owners, p);
-    return cuda_release((uintptr_t)p, 1u << MEMORY_DEVICE);
+    return cuda_is_blocked(s) ? cuda_defer(s, &(cuda_work){.run = free_in, .what = p})
+                              : free_in(s, p);
 }
 
 int pl_cudaDeviceGetDefaultMemPool(void **out, int device)

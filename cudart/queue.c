@@ -29,11 +29,6 @@ cuda_stream *cuda_stream_of(const void *handle)
     return *own;
 }
 
-bool cuda_blocking(const cuda_stream *s)
-{
-    return !(s->flags & CUDA_NON_BLOCKING);
-}
-
 /* The latest of all blocking streams of a device, which its legacy stream waits for. */
 static double all_ready(int device, bool every)
 {
@@ -74,6 +69,10 @@ double cuda_end_of(cuda_stream *s)
 
 void cuda_wait(cuda_stream *s)
 {
+    if (s)
+        cuda_settle(s);
+    else
+        cuda_settle_device(cuda_self.device);
     cuda_clock_wait(cuda_end_of(s));
     if (cuda.on_wait) cuda.on_wait();
     cuda_order_host(s);

@@ -106,6 +106,8 @@ static int begin_call(const char *name, bool per_thread)
     cuda_host_enter();
     cuda_self.call_start = cuda.now;
     cuda_self.call_id = ++cuda.calls;
+    cuda_watch(cuda.now); /* the program may have written values that streams wait for */
+    cuda_progress();
     return error;
 }
 

@@ -137,6 +137,8 @@ typedef struct cuda_stream {
     uint32_t slot;      /* order.c */
     struct cuda_known *known;
     struct cuda_capture *capture;
+    struct cuda_pending *first;       /* what cannot begin yet (pending.c); or NULL */
+    struct cuda_stream *next_blocked; /* of the streams that have such */
 } cuda_stream;
 
 typedef struct cuda_event {
@@ -147,6 +149,7 @@ typedef struct cuda_event {
     struct cuda_known *known;     /* order.c */
     struct cuda_capture *capture; /* in which it was recorded last; or NULL */
     bool captured;                /* it was recorded last in a capture, be it over or not */
+    struct cuda_mark *mark;       /* where a blocked stream will record it; or NULL */
 } cuda_event;
 
 /* ---- the process ---- */
@@ -199,6 +202,7 @@ typedef struct cuda_state {
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* that is under way; 0: none */
     int64_t graph_launches; /* so far */
+    uint64_t steps;         /* operations and values of streams so far */
 } cuda_state;
 
 extern cuda_state cuda;
@@ -220,6 +224,7 @@ typedef struct cuda_thread {
     int64_t number;  /* of the thread, from 1; 0: it has made no call yet */
     bool callback;   /* the thread is in a function that the stream has called */
     bool per_thread; /* the running call is of the variant whose default stream is the thread's */
+    bool deferred;   /* it executes what was put into a stream by an earlier call */
     cuda_stream *stream[CUDA_DEVICES];
     unsigned depth; /* of the stack of launch configurations */
     struct cuda_configuration {
@@ -433,8 +438,24 @@ typedef enum cuda_op_kind {
     OP_WAIT_SEMAPHORE,
     OP_ALLOC,
     OP_FREE,
-    OP_CONDITION = 13
+    OP_MEMORY,
+    OP_CONDITION
 } cuda_op_kind; /* the numbers of cudaGraphNodeType */
+
+/* CUstreamBatchMemOpParams */
+typedef struct cuda_memory_op {
+    int kind;
+    uint64_t address, value;
+    unsigned flags;
+    uint64_t alias, room;
+} cuda_memory_op;
+_Static_assert(sizeof(cuda_memory_op) == 48, "layout of CUDA 13");
+
+/* Values that a stream writes and waits for, one after the other. */
+typedef struct cuda_memory_ops {
+    unsigned n, next; /* next: those before it are done */
+    cuda_memory_op at[];
+} cuda_memory_ops;
 
 typedef struct cuda_op {
     cuda_op_kind kind;
@@ -455,15 +476,65 @@ typedef struct cuda_op {
         cuda_event *event;
         struct cuda_graph_memory *memory;
         struct cuda_condition *condition;
+        cuda_memory_ops *values; /* owned by whoever holds the op */
     } u;
 } cuda_op;
 
+enum { CUDA_BLOCKED = -1 }; /* of an operation: it waits for a value and has to be executed again */
+
 /* ---- op.c ---- */
-/* Does it now, or makes it a node of the graph that the stream captures. Takes op->u.kernel.params
- * over. */
+/* Does it now, or when the stream is not blocked any more, or makes it a node of the graph that the
+ * stream captures. Takes what the op owns over. */
 int cuda_submit(cuda_stream *s, cuda_op *op);
-/* Does it now. */
+/* Does it now. CUDA_BLOCKED: not all of it. */
 int cuda_execute(cuda_stream *s, const cuda_op *op);
+
+/* ---- pending.c: streams that are blocked ---- */
+/* Threads of this library have this name. */
+#define CUDA_THREAD_NAME "ptxloom worker"
+/* What is put into a blocked stream. */
+typedef struct cuda_work {
+    int (*run)(cuda_stream *s, void *what); /* CUDA_BLOCKED: it has to be called again */
+    void (*drop)(void *what);               /* at the end, be it run or not; or NULL */
+    /* Those of which the next one is waited for; or NULL. */
+    const cuda_memory_ops *(*values)(const void *what);
+    void *what;
+} cuda_work;
+/* Something in the stream, or that it waits for as the legacy stream does, cannot begin. */
+bool cuda_is_blocked(const cuda_stream *s);
+/* The host would have to wait for something that cannot begin. */
+bool cuda_has_pending(const cuda_stream *s);
+/* Runs it when it can begin. */
+int cuda_defer(cuda_stream *s, const cuda_work *work);
+/* Executes what can begin; true: there was something. */
+bool cuda_progress(void);
+/* The host waits until nothing is pending in a stream, on a device, of something else. */
+void cuda_settle(const cuda_stream *s);
+void cuda_settle_device(int device);
+void cuda_settle_until(bool (*pending)(const void *), const void *what);
+/* ---- mark.c: events of blocked streams ---- */
+void cuda_record_event(cuda_stream *s, cuda_event *e);
+int cuda_defer_record(cuda_stream *s, cuda_event *e);
+/* A blocked stream waits for an event, or any stream for one of a blocked stream. */
+int cuda_defer_wait(cuda_stream *s, const cuda_event *e);
+void cuda_settle_event(const cuda_event *e);
+/* The event is recorded anew, or gone. */
+void cuda_forget_mark(cuda_event *e);
+/* ---- values.c: values in memory ---- */
+/* 0: an operation without a value. */
+unsigned cuda_value_bytes(const cuda_memory_op *p);
+bool cuda_value_waits(const cuda_memory_op *p);
+/* When a wait ends that begins then; false: nothing so far ends it. */
+bool cuda_value_ends(const cuda_memory_op *p, double begin, double *end);
+/* Memory may have changed, at that time. */
+void cuda_watch(double now);
+/* The op of a list of CUstreamBatchMemOpParams; copies of what it holds. */
+int cuda_memory_ops_make(unsigned n, const void *values, unsigned flags, cuda_op *op);
+cuda_memory_ops *cuda_copy_memory_ops(const cuda_memory_ops *m);
+/* "for the 32-bit value ..."; false: the next one does not wait. */
+bool cuda_memory_ops_text(const cuda_memory_ops *m, char *text, size_t room);
+/* What it waits for may be written by other processes. */
+bool cuda_memory_ops_shared(const cuda_memory_ops *m);
 
 /* ---- transfer.c ---- */
 /* The copy of so many bytes in a row. */
@@ -537,7 +608,10 @@ static inline cuda_driver_entry cuda_stream_enters(const void *stream, cuda_driv
     return (uintptr_t)stream > CUDA_STREAM_PER_THREAD ? by_handle : CUDA_IN_CONTEXT;
 }
 /* It waits for the legacy stream, which waits for it. */
-bool cuda_blocking(const cuda_stream *s);
+static inline bool cuda_blocking(const cuda_stream *s)
+{
+    return !(s->flags & CUDA_NON_BLOCKING);
+}
 /* A stream of the current device; NULL: no memory. */
 cuda_stream *cuda_new_stream(unsigned flags, int priority);
 extern void *const cuda_legacy_handle;
@@ -562,6 +636,10 @@ void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
 void cuda_clock_event(cuda_stream *s);
 void cuda_clock_host_function(cuda_stream *s);
+/* What the host does to put an operation into a blocked stream. */
+void cuda_clock_deferred(const cuda_op *op);
+/* A side of a copy that is memory of the host which the GPU does not reach. */
+bool cuda_is_pageable(const cuda_side *s);
 typedef struct cuda_kernel_time {
     const char *name;
     double cycles;
@@ -652,6 +730,7 @@ void cuda_checked_array(const struct cuda_array *a);
 void cuda_order_op(cuda_stream *s);
 void cuda_order_record(const cuda_stream *s, cuda_event *e);
 void cuda_order_wait(cuda_stream *s, const cuda_event *e);
+void cuda_order_copy_event(cuda_event *to, const cuda_event *from);
 /* The host has waited for a stream, or for all of the device (NULL); for an event. */
 void cuda_order_host(const cuda_stream *s);
 void cuda_order_host_event(const cuda_event *e);

@@ -46,17 +46,32 @@ int pl_cudaStreamCreate(void **stream)
     return pl_cudaStreamCreateWithPriority(stream, 0, 0);
 }
 
+static void end_stream(void *stream)
+{
+    cuda_stream *s = stream;
+    cuda_stream *legacy = &cuda.device[s->device].legacy;
+    if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
+    cuda_order_stream_ends(s);
+    cuda_forget_attributes(s);
+    free(s);
+}
+
+static int nothing(cuda_stream *s, void *what)
+{
+    (void)s;
+    (void)what;
+    return CU_OK;
+}
+
+/* What is in it is done all the same. */
 int pl_cudaStreamDestroy(void *stream)
 {
     cuda_stream *s = cuda_stream_of(stream);
     if (!s || (uintptr_t)stream <= CUDA_STREAM_PER_THREAD) return CU_INVALID_HANDLE;
     if (cuda.sticky) return cuda.sticky;
-    cuda_stream *legacy = &cuda.device[s->device].legacy;
-    if (s->ready > legacy->ready && cuda_blocking(s)) legacy->ready = s->ready;
-    cuda_order_stream_ends(s);
-    cuda_forget_attributes(s);
     cuda_table_remove(&cuda.streams, s);
-    free(s);
+    if (s->first) return cuda_defer(s, &(cuda_work){.run = nothing, .drop = end_stream, .what = s});
+    end_stream(s);
     return CU_OK;
 }
 
@@ -67,7 +82,7 @@ int pl_cudaStreamSynchronize(void *stream)
     if (s->capture) return cuda_capture_broken(s);
     cuda_wait(s);
     cuda_flush();
-    return CU_OK;
+    return cuda.sticky;
 }
 
 int pl_cudaStreamQuery(void *stream)
@@ -78,8 +93,8 @@ int pl_cudaStreamQuery(void *stream)
         s->capture->invalid = true;
         return CU_CAPTURE_UNSUPPORTED;
     }
-    const double end = cuda_end_of(s);
-    const bool busy = !cuda_clock_poll(end);
+    const bool blocked = cuda_has_pending(s), ended = cuda_clock_poll(cuda_end_of(s)),
+               busy = blocked || !ended;
     cuda_flush();
     if (!busy) cuda_order_host(s);
     return busy ? CU_NOT_READY : CU_OK;
@@ -110,6 +125,7 @@ int pl_cudaStreamWaitEvent(void *stream, void *event, unsigned flags)
         return cuda_submit(s, &op);
     }
     if (e->capture || (s->capture && e->recorded)) return cuda_capture_wait(s, e);
+    if (e->mark || cuda_is_blocked(s)) return cuda_defer_wait(s, e);
     if (e->recorded && e->time > s->ready) s->ready = e->time;
     cuda_order_wait(s, e);
     return CU_OK;
@@ -186,18 +202,24 @@ typedef struct callback {
 
 static void run_callback(void *arg)
 {
-    const callback *c = arg;
-    c->fn(c->stream, CU_OK, c->arg);
+    const callback c = *(callback *)arg;
+    free(arg);
+    c.fn(c.stream, CU_OK, c.arg);
 }
 
 int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsigned flags)
 {
-    if (!cuda_stream_of(stream)) return CU_INVALID_HANDLE;
+    cuda_stream *s = cuda_stream_of(stream);
+    if (!s) return CU_INVALID_HANDLE;
     if (!fn || flags) return CU_INVALID_VALUE;
-    if (cuda_stream_of(stream)->capture) return cuda_capture_broken(cuda_stream_of(stream));
-    callback c = {fn, stream, arg};
-    cuda_call_host(run_callback, &c);
-    return CU_OK;
+    if (s->capture) return cuda_capture_broken(s);
+    callback *c = malloc(sizeof *c);
+    if (!c) return CU_MEMORY_ALLOCATION;
+    *c = (callback){fn, stream, arg};
+    cuda_op op = {.kind = OP_HOST, .u.host = {run_callback, c}};
+    const int error = cuda_submit(s, &op);
+    if (error) free(c);
+    return error;
 }
 
 /* ---------------------------------------------------------------- events */
@@ -232,6 +254,7 @@ int pl_cudaEventDestroy(void *event)
     cuda_event *e = event_of(event);
     if (!e) return CU_INVALID_HANDLE;
     cuda_table_remove(&cuda.events, e);
+    cuda_forget_mark(e);
     free(e->known);
     free(e);
     return CU_OK;
@@ -260,10 +283,11 @@ int pl_cudaEventSynchronize(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
+    cuda_settle_event(e);
     if (e->recorded) cuda_clock_wait(e->time);
     cuda_order_host_event(e);
     cuda_flush();
-    return CU_OK;
+    return cuda.sticky;
 }
 
 /* What stands before a host function in its stream has ended, for this and the next one. */
@@ -273,7 +297,9 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool busy = e->recorded && !cuda_self.callback && !cuda_clock_poll(e->time);
+    const bool blocked = e->mark && !cuda_self.callback,
+               ended = cuda_clock_poll(e->recorded && !blocked ? e->time : cuda.now),
+               busy = blocked || (!cuda_self.callback && !ended);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;
@@ -284,6 +310,7 @@ int pl_cudaEventElapsedTime(float *ms, void *from, void *to)
     const cuda_event *a = event_of(from), *b = event_of(to);
     if (!ms) return CU_INVALID_VALUE;
     if ((a && a->capture) || (b && b->capture)) return CU_CAPTURED_EVENT;
+    if (a && b && (a->mark || b->mark)) return CU_NOT_READY;
     if (!a || !b || a->device != b->device || !a->recorded || !b->recorded ||
         (a->flags | b->flags) & EVENT_NO_TIMING)
         return CU_INVALID_HANDLE;

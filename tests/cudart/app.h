@@ -145,6 +145,13 @@ void stream_attributes(void);
 void lazily(void);
 void refused(void);
 void graphs_refused(void);
+/* Of app_values.c. */
+void values_of_kernels(void);
+void values_of_host(void);
+void values_of_threads(void);
+void values_in_graphs(void);
+void values_on_the_clock(void);
+void values_never(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);

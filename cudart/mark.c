@@ -1,0 +1,105 @@
+/* mark.c - events in streams that are blocked: a mark is the place in the stream of which an event
+ * has been recorded, and which the stream has not come to yet. */
+#include "cudart/state.h"
+#include <stdlib.h>
+
+struct cuda_mark {
+    unsigned refs;
+    bool done;
+    cuda_event at;     /* time, and what is ordered before it */
+    cuda_event *event; /* that becomes it; NULL: none any more */
+};
+
+static void drop(void *mark)
+{
+    struct cuda_mark *m = mark;
+    if (--m->refs) return;
+    free(m->at.known);
+    free(m);
+}
+
+void cuda_forget_mark(cuda_event *e)
+{
+    struct cuda_mark *m = e->mark;
+    if (!m) return;
+    e->mark = NULL;
+    m->event = NULL;
+    drop(m);
+}
+
+static void record(cuda_stream *s, cuda_event *e)
+{
+    cuda_order_record(s, e);
+    e->time = s->ready;
+    e->recorded = true;
+    e->captured = false;
+}
+
+void cuda_record_event(cuda_stream *s, cuda_event *e)
+{
+    cuda_forget_mark(e);
+    cuda_clock_event(s);
+    record(s, e);
+}
+
+static int pass(cuda_stream *s, void *mark)
+{
+    struct cuda_mark *m = mark;
+    cuda_event *e = m->event;
+    cuda_order_op(s);
+    cuda_clock_event(s);
+    record(s, &m->at);
+    m->done = true;
+    if (!e) return CU_OK;
+    record(s, e);
+    cuda_forget_mark(e);
+    return CU_OK;
+}
+
+int cuda_defer_record(cuda_stream *s, cuda_event *e)
+{
+    struct cuda_mark *m = calloc(1, sizeof *m);
+    if (!m) return CU_MEMORY_ALLOCATION;
+    cuda_forget_mark(e);
+    *m = (struct cuda_mark){.refs = 2, .event = e};
+    e->mark = m;
+    e->captured = false;
+    cuda_clock_deferred(&(cuda_op){.kind = OP_RECORD});
+    return cuda_defer(s, &(cuda_work){.run = pass, .drop = drop, .what = m});
+}
+
+static int join(cuda_stream *s, void *mark)
+{
+    const struct cuda_mark *m = mark;
+    if (!m->done) return CUDA_BLOCKED;
+    if (m->at.time > s->ready) s->ready = m->at.time;
+    cuda_order_wait(s, &m->at);
+    return CU_OK;
+}
+
+int cuda_defer_wait(cuda_stream *s, const cuda_event *e)
+{
+    struct cuda_mark *m = e->mark;
+    if (!m) {
+        m = calloc(1, sizeof *m);
+        if (!m) return CU_MEMORY_ALLOCATION;
+        *m = (struct cuda_mark){.done = true, .at.time = e->recorded ? e->time : 0};
+        cuda_order_copy_event(&m->at, e);
+    }
+    m->refs++;
+    return cuda_defer(s, &(cuda_work){.run = join, .drop = drop, .what = m});
+}
+
+static bool is_ahead(const void *mark)
+{
+    return !((const struct cuda_mark *)mark)->done;
+}
+
+void cuda_settle_event(const cuda_event *e)
+{
+    struct cuda_mark *m = e->mark;
+    if (!m) return;
+    m->refs++;
+    cuda_settle_until(is_ahead, m);
+    drop(m);
+}

@@ -1,0 +1,284 @@
+/* app_values.c - streams that wait for values which come later: from other streams, the host, and
+ * threads of the host; and what such a stream holds up. */
+#define _POSIX_C_SOURCE 200809L
+#include "tests/cudart/app.h"
+#include <math.h>
+#include <pthread.h>
+#include <time.h>
+
+int cuStreamWriteValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
+int cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
+int cuStreamWaitValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
+int cuStreamBatchMemOp_v2(void *stream, unsigned n, const void *list, unsigned flags);
+int cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, size_t nbefore,
+                             const void *params);
+int cuGraphBatchMemOpNodeGetParams(void *node, void *params);
+int cuGraphExecBatchMemOpNodeSetParams(void *exec, void *node, const void *params);
+int cudaGraphNodeGetType(void *node, int *type);
+int cudaStreamAddCallback(void *stream, void (*fn)(void *, int, void *), void *arg, unsigned flags);
+
+enum { GREATER_OR_EQUAL, EQUAL, AND, NOR };
+enum { WAIT_32 = 1, WRITE_32 = 2, WAIT_64 = 4, WRITE_64 = 5, NODE = 12, BYTES = 1000000 };
+
+/* Words on the host that the GPU reaches, and the same as an address. */
+static unsigned *word;
+static uint64_t at;
+
+static void *stream(unsigned flags)
+{
+    void *s;
+    EXPECT(cudaStreamCreateWithFlags(&s, flags), 0);
+    return s;
+}
+
+static void *event(void)
+{
+    void *e;
+    EXPECT(cudaEventCreate(&e), 0);
+    return e;
+}
+
+static void words(void)
+{
+    void *p;
+    app_driver();
+    EXPECT(cudaHostAlloc(&p, 4096, 0), 0);
+    memset(p, 0, 4096);
+    word = p;
+    at = (uintptr_t)p;
+}
+
+static unsigned seen(size_t k)
+{
+    return __atomic_load_n(&word[k], __ATOMIC_ACQUIRE);
+}
+
+static void set(size_t k, unsigned value)
+{
+    __atomic_store_n(&word[k], value, __ATOMIC_RELEASE);
+}
+
+static void store(void *s, size_t k, unsigned value)
+{
+    void *to = &word[k], *args[] = {&to, &value};
+    EXPECT(cudaLaunchKernel(stub_store, shape(1), shape(1), args, 0, s), 0);
+}
+
+static void callback(void *s, int status, void *arg)
+{
+    (void)s;
+    EXPECT(status, 0);
+    *(unsigned *)arg = seen(1);
+}
+
+static void host_function(void *arg)
+{
+    *(unsigned *)arg = seen(1) + 1;
+}
+
+/* A kernel of another stream writes the value; meanwhile nothing behind the wait happens. */
+void values_of_kernels(void)
+{
+    void *s = stream(1), *other = stream(1), *e = event(), *d;
+    unsigned called[2] = {0, 0}, small = 77, back = 0;
+    float ms;
+    words();
+    EXPECT(cudaMallocAsync(&d, 4, s), 0);
+    EXPECT(cuStreamWaitValue32_v2(s, at, 5, EQUAL), 0);
+    store(s, 1, 7);
+    EXPECT(cudaMemcpyAsync(d, &small, 4, COPY_H2D, s), 0); /* its bytes are taken at once */
+    small = 78;
+    EXPECT(cudaLaunchHostFunc(s, host_function, &called[0]), 0);
+    EXPECT(cudaStreamAddCallback(s, callback, &called[1], 0), 0);
+    EXPECT(cudaMemcpyAsync(&word[3], d, 4, COPY_D2H, s), 0);
+    EXPECT(cudaFreeAsync(d, s), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamWaitEvent(other, e, 0), 0);
+    EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(2048), NULL, 0, s), CU_INVALID_VALUE);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(cudaEventQuery(e), CU_NOT_READY);
+    EXPECT(cudaEventElapsedTime(&ms, e, e), CU_NOT_READY);
+    store(other, 2, 8);
+    EXPECT(seen(1) + seen(2) + seen(3) + called[0] + called[1], 0);
+    EXPECT(cudaStreamQuery(other), CU_NOT_READY);
+    store(stream(1), 0, 5);
+    EXPECT(cudaStreamSynchronize(other), 0);
+    EXPECT(seen(1), 7);
+    EXPECT(seen(2), 8);
+    EXPECT(cudaEventSynchronize(e), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(cudaStreamQuery(s), 0);
+    EXPECT(seen(3), 77);
+    EXPECT(called[0] == 8 && called[1] == 7, 1);
+    EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in its turn */
+}
+
+/* The host writes the values itself, as all four comparisons want them; the legacy stream and the
+ * blocking ones wait for each other. */
+void values_of_host(void)
+{
+    static const unsigned value[] = {5, 5, 4, 0xfffffffb}, given[] = {6, 5, 0xff, 0xfffffff0};
+    void *s = stream(0), *beside = stream(1);
+    words();
+    for (unsigned how = GREATER_OR_EQUAL; how <= NOR; how++) {
+        const size_t k = 8 * how;
+        if (how == NOR) set(k, 4);
+        EXPECT(cuStreamWaitValue32_v2(s, at + 4 * k, value[how], how), 0);
+        store(NULL, k + 1, 9);   /* behind the blocking stream */
+        store(s, k + 2, 10);     /* behind the legacy one */
+        store(beside, k + 3, 1); /* beside both */
+        EXPECT(cudaStreamSynchronize(beside), 0);
+        EXPECT(cudaStreamQuery(NULL), CU_NOT_READY);
+        EXPECT(seen(k + 1) + seen(k + 2), 0);
+        EXPECT(seen(k + 3), 1);
+        set(k, given[how]);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(seen(k + 1), 9);
+        EXPECT(seen(k + 2), 10);
+    }
+    EXPECT(cuStreamWaitValue64_v2(s, at + 512, UINT64_C(1) << 40, AND), 0);
+    store(s, 140, 3);
+    EXPECT(cudaStreamDestroy(s), 0); /* what is in it is done all the same */
+    EXPECT(cuStreamWriteValue64_v2(beside, at + 512, UINT64_C(3) << 40, 0), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(seen(140), 3);
+}
+
+static void *later(void *arg)
+{
+    const struct timespec nap = {.tv_nsec = 20000000};
+    (void)arg;
+    nanosleep(&nap, NULL);
+    set(0, 1);
+    nanosleep(&nap, NULL);
+    app_driver();
+    EXPECT(cuStreamWriteValue32_v2((void *)2, at + 16, 1, 0), 0);
+    return NULL;
+}
+
+/* Another thread writes the first value without a call, the second with a stream of its own. */
+void values_of_threads(void)
+{
+    void *s = stream(1);
+    pthread_t t;
+    words();
+    EXPECT(cuStreamWaitValue32_v2(s, at, 1, GREATER_OR_EQUAL), 0);
+    store(s, 1, 7);
+    EXPECT(cuStreamWaitValue32_v2(s, at + 16, 1, GREATER_OR_EQUAL), 0);
+    store(s, 2, 8);
+    EXPECT(pthread_create(&t, NULL, later, NULL), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(1), 7);
+    EXPECT(seen(2), 8);
+    EXPECT(pthread_join(t, NULL), 0);
+}
+
+typedef struct memory_op {
+    int kind;
+    uint64_t address, value;
+    unsigned flags;
+    uint64_t alias, room;
+} memory_op;
+
+typedef struct node_params {
+    void *context;
+    unsigned n;
+    memory_op *list;
+    unsigned flags;
+} node_params;
+
+/* A node waits, others do not wait for it; the graph may be gone before the value is there. */
+void values_in_graphs(void)
+{
+    void *graph, *node[3], *exec, *s = stream(1), *nodes[4];
+    unsigned value = 7;
+    size_t n = 4;
+    int type;
+    words();
+    void *to = &word[1], *args[] = {&to, &value};
+    struct {
+        const void *function;
+        dim3 grid, block;
+        unsigned shared;
+        void **args, **extra;
+    } k = {.function = stub_store, .grid = shape(1), .block = shape(1), .args = args};
+    memory_op list[] = {{.kind = WRITE_32, .address = at + 16, .value = 1},
+                        {.kind = WAIT_32, .address = at, .value = 5, .flags = EQUAL},
+                        {.kind = WRITE_64, .address = at + 24, .value = UINT64_C(6) << 32}};
+    node_params p = {.n = 3, .list = list}, its;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cuGraphAddBatchMemOpNode(&node[0], graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphAddKernelNode(&node[1], graph, node, 1, &k), 0);
+    to = &word[2];
+    EXPECT(cudaGraphAddKernelNode(&node[2], graph, NULL, 0, &k), 0);
+    EXPECT(cuGraphBatchMemOpNodeGetParams(node[0], &its), 0);
+    EXPECT(its.n == 3 && its.list[1].value == 5, 1);
+    EXPECT(cuGraphBatchMemOpNodeGetParams(node[1], &its), CU_INVALID_VALUE);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    list[1].value = 6;
+    EXPECT(cuGraphExecBatchMemOpNodeSetParams(exec, node[0], &p), 0); /* of the next launch */
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaGraphExecDestroy(exec), 0);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(seen(4) == 1 && seen(2) == 7 && seen(1) == 0 && seen(7) == 0, 1);
+    set(0, 5);
+    EXPECT(cudaStreamQuery(s), CU_NOT_READY);
+    EXPECT(seen(1) == 7 && seen(7) == 6, 1);
+    set(1, 0);
+    set(0, 6);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(seen(1), 7);
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cuStreamBatchMemOp_v2(s, 3, list, 0), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaGraphGetNodes(graph, nodes, &n), 0);
+    EXPECT(n, 1);
+    EXPECT(cudaGraphNodeGetType(nodes[0], &type), 0);
+    EXPECT(type, NODE);
+}
+
+/* On the machine with round numbers: a value that is written behind a copy of 1 ms ends a wait at
+ * that time, be the wait put there before or behind it. */
+void values_on_the_clock(void)
+{
+    void *d, *pinned, *writer = stream(1), *e[4];
+    float ms;
+    words();
+    EXPECT(cudaMalloc(&d, BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, BYTES, 0), 0);
+    for (int k = 0; k < 4; k++) e[k] = event();
+    for (unsigned first = 0; first < 2; first++) {
+        void *s = stream(1);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(cudaEventRecord(e[0], writer), 0);
+        if (first) EXPECT(cuStreamWaitValue32_v2(s, at, 1 + first, EQUAL), 0);
+        if (first) EXPECT(cudaEventRecord(e[1], s), 0);
+        EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, writer), 0);
+        EXPECT(cuStreamWriteValue32_v2(writer, at, 1 + first, 0), 0);
+        EXPECT(cudaEventRecord(e[2], writer), 0);
+        EXPECT(cudaMemcpyAsync(d, pinned, BYTES, COPY_H2D, writer), 0);
+        EXPECT(cuStreamWriteValue32_v2(writer, at, 90, 0), 0); /* the other one was long enough */
+        if (!first) EXPECT(cuStreamWaitValue32_v2(s, at, 1, EQUAL), 0);
+        if (!first) EXPECT(cudaEventRecord(e[1], s), 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(cudaEventElapsedTime(&ms, e[0], e[1]), 0);
+        EXPECT(ms > 1 && ms < 1.1, 1);
+        EXPECT(cudaEventElapsedTime(&ms, e[1], e[2]), 0);
+        EXPECT(fabs((double)ms) < 1e-4, 1);
+    }
+}
+
+/* Nobody is left who could write the value. */
+void values_never(void)
+{
+    void *s = stream(0), *e = event();
+    words();
+    EXPECT(cuStreamWaitValue32_v2(s, at, 5, EQUAL), 0);
+    store(s, 1, 7);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaEventSynchronize(e), 702);
+    EXPECT(cudaStreamSynchronize(s), 702);
+    EXPECT(seen(1), 0);
+}
