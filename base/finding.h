@@ -233,6 +233,16 @@ typedef enum pl_check_tool {
       "under way, let wgmma.wait_group leave only those that are not used yet; or go on with "     \
       "other "                                                                                     \
       "products that add to the same registers, which need no wait.")                              \
+    X(SYNC_WGMMA_OPERAND, SYNC, "wgmma-operand", ERROR,                                            \
+      "wgmma.mma_async only starts a product. It takes matrix A out of registers some time after " \
+      "the instruction; until wgmma.wait_group has waited for the product, nobody may change "     \
+      "these registers, and PTX calls reading them undefined, too.\n\n"                            \
+      "    wgmma_m64n8k16(sum, a, b);    // a: four registers\n"                                   \
+      "    wgmma_commit_group();\n"                                                                \
+      "    a[0] = tile[t];               // the product may not have read a[0] yet\n\n"            \
+      "Three ways to mend it: put wgmma.wait_group in front of the change; load the next matrix "  \
+      "into registers of its own, and use the two sets in turn; or leave matrix A in shared "      \
+      "memory.")                                                                                   \
     X(SYNC_WGMMA_FENCE, SYNC, "wgmma-fence", ERROR,                                                \
       "A warp executes wgmma.mma_async and has not executed wgmma.fence before. Only that fence "  \
       "orders what a thread does with registers before the product that uses them; without it "    \

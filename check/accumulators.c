@@ -1,25 +1,43 @@
-/* accumulators.c - registers that wgmma writes: nobody may look at them before wgmma.wait_group has
- * waited for the group of the product. Another wgmma may add to them. The first product of a warp
- * needs wgmma.fence in front of it.
+/* accumulators.c - registers that wgmma uses: the sums, and matrix A where it is in registers.
+ * Nobody may access them before wgmma.wait_group has waited for the group of the product, and
+ * wgmma.fence stands between a write to them and the product. The first product of a warp needs
+ * wgmma.fence in any case.
  *
- * What else writes to such a register is not looked at: the assembler may have given it to another
- * value once nobody uses the sum any more. */
+ * Which accesses may break these rules is known from the time when the program was made: the list
+ * of each function (compiler/analysis/wgmma_hazards.h). Here each of them is followed while the
+ * launch runs: is the product of that entry under way when the access takes place? Code of the
+ * access may have been removed or moved, so an instruction beside it tells when. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/internal.h"
-#include "isa/program/operands.h"
+
+/* What a program knows: entries of the lists, and what instructions mean for them. */
+typedef struct event {
+    uint32_t pc, hazard;
+    enum { STARTS, ACCESS, ACCESSED } what; /* the product; an access in front of, behind it */
+} event;
+
+struct check_products_of_program {
+    const pl_wgmma_hazard **hazard;
+    uint32_t n;
+    uint32_t *at; /* by hazard: pc that stands for the access */
+    event *event; /* by pc */
+    uint32_t events, cap;
+    pl_exec_fn *inner[]; /* by pc; NULL: not bound */
+};
 
 /* Of a group of lanes. */
 struct check_products {
-    uint32_t rows,
-        pending;   /* of the register file; of them, those that a product may still write */
     uint32_t open; /* number of the group that is open, from 1 on */
+    uint32_t done; /* up to this number they have been waited for */
     bool fenced;   /* wgmma.fence has been executed */
     struct {
-        uint32_t group, pc; /* of the product that writes it; 0: none does */
-    } row[];
+        uint32_t group; /* of the product's latest execution; 0: none */
+        uint32_t pc;
+        bool written; /* the access has taken place since the latest wgmma.fence */
+    } hazard[];
 };
 
 void pl_products_free(check_products *p)
@@ -30,210 +48,246 @@ void pl_products_free(check_products *p)
 static check_products *products_of(pl_warp *w)
 {
     check_unit *u = unit_of(w);
-    if (u->products && u->products->rows >= w->file_rows) return u->products;
-    check_products *p = realloc(u->products, sizeof *p + w->file_rows * sizeof *p->row);
+    if (u->products) return u->products;
+    const uint32_t n = check_of(w)->accumulators->n;
+    check_products *p = calloc(1, sizeof *p + n * sizeof *p->hazard);
     if (!p) {
         check_of(w)->no_memory = true;
         return NULL;
     }
-    if (!u->products) *p = (check_products){.open = 1};
-    for (; p->rows < w->file_rows; p->rows++) p->row[p->rows].group = 0;
+    p->open = 1;
     return u->products = p;
 }
 
-/* ---- registers of an instruction ---- */
-
-typedef enum visit_kind { MARK, LOOK, CLEAR } visit_kind;
-
-typedef struct visit {
-    pl_warp *w;
-    check_products *p;
-    visit_kind what;
-    uint32_t pc; /* LOOK: of a product whose sum is read, or UINT32_MAX */
-} visit;
-
-static void visit_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    visit *v = ctx;
-    const uint32_t first = pl_traced_row(v->w) + *row;
-    const bool fits = v->what == LOOK ? use & PL_USE_READ : use & PL_USE_WRITE;
-    if (!fits || use & PL_USE_PRED) return;
-    for (uint32_t r = first; r < first + rows && r < v->p->rows; r++) {
-        const bool was = v->p->row[r].group != 0;
-        if (v->what == LOOK) {
-            if (was && v->pc == UINT32_MAX) v->pc = v->p->row[r].pc;
-            continue;
-        }
-        v->p->row[r].group = v->what == MARK ? v->p->open : 0;
-        v->p->row[r].pc = v->w->pc;
-        v->p->pending += (uint32_t)(v->what == MARK) - (uint32_t)was;
-    }
-}
-
-static uint32_t visit_rows(pl_warp *w, const pl_insn *i, check_products *p, visit_kind what)
-{
-    pl_insn copy = *i; /* its plan went with the assembler */
-    visit v = {.w = w, .p = p, .pc = UINT32_MAX};
-    copy.plan = 0;
-    v.what = what;
-    pl_insn_uses(check_of(w)->program, &copy, visit_row, &v);
-    return v.pc;
-}
-
-/* ---- what wgmma does ---- */
+/* ---- findings ---- */
 
 static unsigned first_lane(const pl_warp *w)
 {
     return (unsigned)__builtin_ctz(w->exec | 1u << 31);
 }
 
-static void inner(pl_warp *w, const pl_insn *i)
-{
-    check_of(w)->accumulators[i - w->code](w, i);
-}
+static const char *const text_of[] = {
+    [PL_HAZARD_SUM_READ] = "the sum of a wgmma is used before wgmma.wait_group has waited for it",
+    [PL_HAZARD_SUM_WRITTEN] =
+        "the sum of a wgmma is overwritten before wgmma.wait_group has waited for it",
+    [PL_HAZARD_MATRIX_READ] = "a register with matrix A of a wgmma is read before "
+                              "wgmma.wait_group has waited for the product",
+    [PL_HAZARD_MATRIX_WRITTEN] = "a register with matrix A of a wgmma is overwritten before "
+                                 "wgmma.wait_group has waited for the product",
+    [PL_HAZARD_UNFENCED] =
+        "a register of a wgmma is written, and no wgmma.fence stands between that and the product"};
 
-static void fences(pl_warp *w, const pl_insn *i)
-{
-    check_products *p = products_of(w);
-    if (p) p->fenced = true;
-    inner(w, i);
-}
+static const pl_finding_kind kind_of[] = {
+    [PL_HAZARD_SUM_READ] = PL_FK_SYNC_WGMMA,
+    [PL_HAZARD_SUM_WRITTEN] = PL_FK_SYNC_WGMMA,
+    [PL_HAZARD_MATRIX_READ] = PL_FK_SYNC_WGMMA_OPERAND,
+    [PL_HAZARD_MATRIX_WRITTEN] = PL_FK_SYNC_WGMMA_OPERAND,
+    [PL_HAZARD_UNFENCED] = PL_FK_SYNC_WGMMA_FENCE,
+};
 
-static void starts(pl_warp *w, const pl_insn *i)
+static void report(pl_warp *w, uint32_t hazard, uint32_t by, uint32_t other)
 {
-    check_products *p = products_of(w);
-    if (p && !p->fenced) {
-        pl_finding_at(check_of(w), w, PL_FK_SYNC_WGMMA_FENCE, first_lane(w),
-                      "the first wgmma of this warp has no wgmma.fence in front of it");
-        p->fenced = true;
-    }
-    inner(w, i);
-    if (p) visit_rows(w, i, p, MARK);
-}
-
-static void commits(pl_warp *w, const pl_insn *i)
-{
-    check_products *p = products_of(w);
-    if (p) p->open++;
-    inner(w, i);
-}
-
-static void waits(pl_warp *w, const pl_insn *i)
-{
-    check_products *p = products_of(w);
-    const uint64_t keep = (uint64_t)i->imm;
-    for (uint32_t r = 0; p && p->pending && r < p->rows; r++) {
-        const uint32_t group = p->row[r].group;
-        if (!group || group + keep >= p->open) continue;
-        p->row[r].group = 0;
-        p->pending--;
-    }
-    inner(w, i);
-}
-
-static void report(pl_warp *w, uint32_t product)
-{
+    const pl_hazard_kind kind = check_of(w)->accumulators->hazard[hazard]->kind;
+    const uint32_t pc = w->pc;
     bool fresh;
+    w->pc = by;
     pl_check_finding *f =
-        pl_finding_between(check_of(w), w, PL_FK_SYNC_WGMMA, first_lane(w), product, &fresh);
+        pl_finding_between(check_of(w), w, kind_of[kind], first_lane(w), other, &fresh);
+    w->pc = pc;
     if (!fresh) return;
     f->other = f->by;
-    f->other.pc = product;
+    f->other.pc = other;
     f->space = PL_SP_REG;
-    snprintf(f->text, sizeof f->text,
-             "the sum of a wgmma is used before wgmma.wait_group has waited for it");
+    snprintf(f->text, sizeof f->text, "%s", text_of[kind]);
 }
 
-static void others(pl_warp *w, const pl_insn *i)
+/* ---- events ---- */
+
+static void accessed(pl_warp *w, check_products *p, uint32_t hazard)
 {
-    check_products *p = unit_of(w)->products;
-    if (p && p->pending) {
-        const uint32_t product = visit_rows(w, i, p, LOOK);
-        if (product != UINT32_MAX) report(w, product);
-        visit_rows(w, i, p, CLEAR);
+    const check_products_of_program *a = check_of(w)->accumulators;
+    if (a->hazard[hazard]->kind == PL_HAZARD_UNFENCED)
+        p->hazard[hazard].written = true;
+    else if (p->hazard[hazard].group > p->done)
+        report(w, hazard, a->at[hazard], p->hazard[hazard].pc);
+}
+
+static void product_starts(pl_warp *w, check_products *p, uint32_t hazard)
+{
+    const check_products_of_program *a = check_of(w)->accumulators;
+    if (p->fenced && p->hazard[hazard].written && a->hazard[hazard]->kind == PL_HAZARD_UNFENCED)
+        report(w, hazard, w->pc, a->at[hazard]);
+    p->hazard[hazard].group = p->open;
+    p->hazard[hazard].pc = w->pc;
+}
+
+static void handle(pl_warp *w, check_products *p, uint32_t pc, bool behind)
+{
+    const check_products_of_program *a = check_of(w)->accumulators;
+    uint32_t from = 0, to = a->events;
+    while (from < to) {
+        const uint32_t middle = (from + to) / 2;
+        if (a->event[middle].pc < pc)
+            from = middle + 1;
+        else
+            to = middle;
     }
-    inner(w, i);
+    for (; from < a->events && a->event[from].pc == pc; from++) {
+        const event *e = &a->event[from];
+        if (behind && e->what == ACCESSED) accessed(w, p, e->hazard);
+        if (!behind && e->what == ACCESS) accessed(w, p, e->hazard);
+        if (!behind && e->what == STARTS) product_starts(w, p, e->hazard);
+    }
+}
+
+static void follows(pl_warp *w, const pl_insn *i, check_products *p)
+{
+    if (pl_forms[i->form].mnem != M_wgmma) return;
+    if (pl_insn_has(i, W_mma_async)) {
+        if (!p->fenced)
+            pl_finding_at(check_of(w), w, PL_FK_SYNC_WGMMA_FENCE, first_lane(w),
+                          "the first wgmma of this warp has no wgmma.fence in front of it");
+        p->fenced = true;
+    } else if (pl_insn_has(i, W_commit_group)) {
+        p->open++;
+    } else if (pl_insn_has(i, W_wait_group)) {
+        const uint64_t keep = (uint64_t)i->imm;
+        if (p->open > keep + 1 && p->open - 1 - keep > p->done)
+            p->done = (uint32_t)(p->open - 1 - keep);
+    } else if (pl_insn_has(i, W_fence)) {
+        p->fenced = true;
+        for (uint32_t h = 0; h < check_of(w)->accumulators->n; h++) p->hazard[h].written = false;
+    }
+}
+
+static void executes(pl_warp *w, const pl_insn *i)
+{
+    const uint32_t pc = (uint32_t)(i - w->code);
+    check_products *p = products_of(w);
+    if (p) {
+        handle(w, p, pc, false);
+        follows(w, i, p);
+    }
+    check_of(w)->accumulators->inner[pc](w, i);
+    if (p) handle(w, p, pc, true);
 }
 
 /* ---- binding ---- */
-
-typedef struct registers {
-    uint8_t *sum; /* by row: some wgmma writes it */
-    uint32_t rows;
-    bool found; /* the instruction uses one of them */
-    bool mark;
-} registers;
-
-static void note_row(void *ctx, uint32_t *row, unsigned rows, unsigned use)
-{
-    registers *r = ctx;
-    if (use & PL_USE_PRED) return;
-    for (uint32_t n = *row; n < *row + rows && n < r->rows; n++) {
-        if (!r->mark)
-            r->found |= r->sum[n];
-        else if (use & PL_USE_WRITE)
-            r->sum[n] = 1;
-    }
-}
 
 static bool is_product(const pl_insn *i)
 {
     return pl_forms[i->form].mnem == M_wgmma && pl_insn_has(i, W_mma_async);
 }
 
-static pl_exec_fn *wrapper_of(pl_program *p, const pl_insn *i, registers *r)
+static bool is_at(const pl_program *p, uint32_t pc, const pl_prog_line *line)
 {
-    if (is_product(i)) return starts;
-    if (pl_forms[i->form].mnem == M_wgmma)
-        return pl_insn_has(i, W_commit_group) ? commits
-               : pl_insn_has(i, W_wait_group) ? waits
-               : pl_insn_has(i, W_fence)      ? fences
-                                              : NULL;
-    if (pl_forms[i->form].mnem == M__save || pl_forms[i->form].mnem == M__restore) return NULL;
-    pl_insn copy = *i;
-    copy.plan = 0;
-    r->found = false;
-    pl_insn_uses(p, &copy, note_row, r);
-    return r->found ? others : NULL;
+    const pl_prog_line *l = &p->lines.at[p->code.at[pc].line];
+    return l->ptx_line == line->ptx_line && l->ptx_column == line->ptx_column;
 }
 
-static void bind(pl_check *k, registers *r)
+static void add_event(check_products_of_program *a, uint32_t pc, uint32_t hazard, unsigned what)
 {
-    pl_program *p = k->program;
-    for (size_t n = 0; n < p->code.n; n++) {
-        pl_insn copy = p->code.at[n];
-        copy.plan = 0;
-        if (is_product(&copy)) pl_insn_uses(p, &copy, note_row, r);
+    if (a->events == a->cap) {
+        const uint32_t cap = a->cap ? 2 * a->cap : 16;
+        event *e = realloc(a->event, cap * sizeof *e);
+        if (!e) return;
+        a->event = e;
+        a->cap = cap;
     }
-    r->mark = false;
-    for (size_t n = 0; n < p->code.n; n++) {
-        pl_insn *i = &p->code.at[n];
-        pl_exec_fn *x = i->exec ? wrapper_of(p, i, r) : NULL;
-        if (!x) continue;
-        k->accumulators[n] = i->exec;
-        i->exec = x;
+    a->event[a->events++] = (event){.pc = pc, .hazard = hazard, .what = what};
+}
+
+/* The instruction that shows where the access is: its own, or that of its block that is left and
+ * nearest in the text, of the same CUDA line if there is one. */
+static uint32_t place_of(const pl_program *p, const pl_prog_func *f, const pl_wgmma_hazard *h)
+{
+    uint32_t best = UINT32_MAX;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        const pl_prog_line *l = &p->lines.at[p->code.at[pc].line];
+        if (is_at(p, pc, &h->access)) return pc;
+        if (!p->code.at[pc].exec || l->ptx_line < h->first_line || l->ptx_line > h->last_line)
+            continue;
+        const bool same = l->src_line == h->access.src_line && l->src_file == h->access.src_file;
+        const uint32_t far = l->ptx_line > h->access.ptx_line ? l->ptx_line - h->access.ptx_line
+                                                              : h->access.ptx_line - l->ptx_line;
+        const uint64_t distance = (uint64_t)!same << 32 | far;
+        if (distance >= least) continue;
+        least = distance;
+        best = pc;
+    }
+    return best;
+}
+
+static void follow_hazard(pl_check *k, const pl_prog_func *f, uint32_t n)
+{
+    check_products_of_program *a = k->accumulators;
+    const pl_program *p = k->program;
+    const pl_wgmma_hazard *h = a->hazard[n];
+    const uint32_t at = a->at[n] = place_of(p, f, h);
+    if (at == UINT32_MAX) return;
+    const bool gone = h->when == PL_ANCHOR_SELF && !is_at(p, at, &h->access);
+    const unsigned what = h->when == PL_ANCHOR_BEFORE ? ACCESSED : ACCESS;
+    for (uint32_t pc = f->first; pc < f->first + f->count; pc++) {
+        if (is_at(p, pc, &h->product) && is_product(&p->code.at[pc])) add_event(a, pc, n, STARTS);
+        if (gone ? pc == at : is_at(p, pc, &h->anchor)) add_event(a, pc, n, what);
+    }
+}
+
+/* At one pc what was before it comes first, then in the order of the list. */
+static int by_pc(const void *a, const void *b)
+{
+    const event *x = a, *y = b;
+    if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
+    if ((x->what == STARTS) != (y->what == STARTS)) return x->what == STARTS ? 1 : -1;
+    return x->hazard < y->hazard ? -1 : x->hazard > y->hazard;
+}
+
+static void bind(pl_check *k)
+{
+    check_products_of_program *a = k->accumulators;
+    pl_program *p = k->program;
+    for (uint32_t pc = 0, e = 0; pc < p->code.n; pc++) {
+        pl_insn *i = &p->code.at[pc];
+        while (e < a->events && a->event[e].pc < pc) e++;
+        if (!i->exec ||
+            (pl_forms[i->form].mnem != M_wgmma && (e == a->events || a->event[e].pc != pc)))
+            continue;
+        a->inner[pc] = i->exec;
+        i->exec = executes;
     }
 }
 
 bool pl_accumulators_begin(pl_check *k)
 {
     const pl_program *p = k->program;
-    size_t n = 0;
+    size_t n = 0, hazards = 0;
     while (n < p->code.n && !is_product(&p->code.at[n])) n++;
     if (!(k->tools & PL_CHECK_SYNC) || n == p->code.n) return true;
-    registers r = {.mark = true};
+    for (size_t f = 0; f < p->funcs.n; f++) hazards += p->funcs.at[f].hazards.n;
+    check_products_of_program *a = k->accumulators =
+        calloc(1, sizeof *a + p->code.n * sizeof *a->inner);
+    if (!a) return false;
+    a->hazard = calloc(hazards + 1, sizeof *a->hazard);
+    a->at = calloc(hazards + 1, sizeof *a->at);
+    if (!a->hazard || !a->at) return false;
     for (size_t f = 0; f < p->funcs.n; f++)
-        if (p->funcs.at[f].rows > r.rows) r.rows = p->funcs.at[f].rows;
-    r.sum = calloc(r.rows ? r.rows : 1, 1);
-    k->accumulators = calloc(p->code.n, sizeof *k->accumulators);
-    if (r.sum && k->accumulators) bind(k, &r);
-    const bool good = r.sum && k->accumulators;
-    free(r.sum);
-    return good;
+        for (size_t h = 0; h < p->funcs.at[f].hazards.n; h++) {
+            a->hazard[a->n] = &p->funcs.at[f].hazards.at[h];
+            follow_hazard(k, &p->funcs.at[f], a->n++);
+        }
+    if (a->events) qsort(a->event, a->events, sizeof *a->event, by_pc);
+    bind(k);
+    return true;
 }
 
 void pl_accumulators_end(pl_check *k)
 {
-    free(k->accumulators);
+    check_products_of_program *a = k->accumulators;
+    if (!a) return;
+    free(a->hazard);
+    free(a->at);
+    free(a->event);
+    free(a);
     k->accumulators = NULL;
 }

@@ -8,7 +8,7 @@
  *   race.c      happens-before races: accesses that nothing orders
  *   mem.c       accesses out of bounds: the launch goes on without them
  *   init.c      values that depend on memory that nobody has written
- *   accumulators.c  sums of wgmma that nobody has waited for
+ *   accumulators.c  registers that wgmma uses and nobody has waited for
  *   watch.c     accesses to memory that the host has its eye on
  *   sync.c      barriers, masks, shuffles and mbarriers that are used wrongly
  *   order.c     what orders: barriers, fences, atomic operations, mbarriers, waits

@@ -32,6 +32,7 @@ typedef struct fenced {
 } fenced;
 
 typedef struct check_products check_products;
+typedef struct check_products_of_program check_products_of_program;
 
 enum { RECENT = 32, GROUPS = 64 };
 
@@ -133,9 +134,9 @@ struct pl_check {
         size_t n;
         pl_exec_fn **inner; /* by pc: of other tools, or the plain one; NULL: not watched */
     } watch;
-    pl_undefined own, *undefined; /* own, or that of a program */
-    uint32_t user;                /* its number there */
-    pl_exec_fn **accumulators;    /* by pc, inside of accumulators.c; or NULL */
+    pl_undefined own, *undefined;            /* own, or that of a program */
+    uint32_t user;                           /* its number there */
+    check_products_of_program *accumulators; /* or NULL */
     struct {
         pl_check_finding *at;
         size_t n, cap;

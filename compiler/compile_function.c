@@ -27,6 +27,7 @@ static void keep_tables(pl_prog_func *f, pl_arena *arena)
     KEEP(arena, &f->params);
     KEEP(arena, &f->formal);
     KEEP(arena, &f->result);
+    KEEP(arena, &f->hazards);
 }
 
 void pl_compile_unit_keep(pl_program *part, pl_prog_func *f, pl_arena *arena)

@@ -28,6 +28,8 @@ libptxloom_la_SOURCES += \
 	compiler/analysis/memory_dependence.h \
 	compiler/analysis/post_dominance.c \
 	compiler/analysis/post_dominance.h \
+	compiler/analysis/wgmma_hazards.c \
+	compiler/analysis/wgmma_hazards.h \
 	compiler/codegen/callee_saved.c \
 	compiler/codegen/calling_convention.c \
 	compiler/codegen/control_codes.c \

@@ -72,6 +72,14 @@ static bool folder(char *path, size_t room)
     return n > 0 && (size_t)n < room;
 }
 
+/* Objects do not keep what checkers ask of modules with wgmma (pl_wgmma_hazard). */
+static bool keeps_all(const cuda_module *m)
+{
+    for (size_t k = 0; cuda.options.check && k < m->ntexts; k++)
+        if (strstr(m->text[k], "wgmma.mma_async")) return false;
+    return true;
+}
+
 /* The module's file; false: it is not kept. */
 static bool name_of(const cuda_module *m, char *path, size_t room)
 {
@@ -80,7 +88,8 @@ static bool name_of(const cuda_module *m, char *path, size_t room)
     for (size_t k = 0; k < m->ntexts; k++) bytes += strlen(m->text[k]);
     double lanes = 0;
     pl_gpu_value(cuda_here()->gpu, "sm.lanes", "", &lanes);
-    if (bytes < LEAST || lanes != 32 || !folder(path, room) || !add_library(&h)) return false;
+    if (bytes < LEAST || lanes != 32 || !keeps_all(m) || !folder(path, room) || !add_library(&h))
+        return false;
     add(&h, &cuda.options.opt_level, sizeof cuda.options.opt_level);
     add_text(&h, pl_gpu_name(cuda_here()->gpu));
     add_text(&h, m->name);

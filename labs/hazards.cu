@@ -417,6 +417,37 @@ K added_ok(float *x)
     product_from<true>(x, b);
 }
 
+// sync-wgmma-operand: matrix A is in registers, and the next one comes into them while the product runs.
+template <bool wait> __device__ void products_of(float *x, unsigned short *b)
+{
+    float d[4] = {};
+    b[threadIdx.x] = 0x3c00;
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    unsigned long long matrix = (at(b) >> 4 & 0x3fff) | 8ull << 16 | 16ull << 32;
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        unsigned a = ((unsigned *)b)[threadIdx.x + k & 63];
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1, 0;"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "l"(matrix) : "memory");
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if (wait) asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    }
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    x[threadIdx.x] = d[0];
+}
+K refilled(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    products_of<false>(x, b);
+}
+K refilled_ok(float *x)
+{
+    __shared__ __align__(128) unsigned short b[128];
+    products_of<true>(x, b);
+}
+
 // deadlock-hang: the second warp never comes.
 K half_comes(int *x)
 {

@@ -312,8 +312,14 @@ static const char *remedy_of(pl_finding_kind kind)
         return "let all lanes come, or set the width of the shuffle to the lanes that do";
     case PL_FK_SYNC_WGMMA:
         return "put wgmma.commit_group and wgmma.wait_group between the two (warpgroup_wait<0>())";
+    case PL_FK_SYNC_WGMMA_OPERAND:
+        return "put wgmma.commit_group and wgmma.wait_group between the two, or use other "
+               "registers "
+               "in turn";
     case PL_FK_SYNC_WGMMA_FENCE:
-        return "put wgmma.fence in front of the first product (warpgroup_arrive())";
+        return "put wgmma.fence in front of the first product (warpgroup_arrive()), and behind "
+               "each "
+               "write to its registers";
     case PL_FK_SYNC_MBARRIER:
         return "let one thread execute mbarrier.init with the number of arrivals, and put "
                "__syncthreads() behind it";

@@ -62,6 +62,31 @@ typedef struct pl_prog_shared {
     uint64_t offset, size; /* offset in the kernel's shared memory */
 } pl_prog_shared;
 
+/* An entry of the line table. */
+typedef struct pl_prog_line {
+    uint32_t ptx_line, ptx_column; /* in the program's text */
+    uint32_t src_file, src_line;   /* from .loc; 0: none */
+    uint32_t inlined; /* 1 + index into program->inlines of the call that was inlined; 0: none */
+} pl_prog_line;
+
+/* A register of a wgmma that is accessed on some way through the function while PTX forbids it
+ * (compiler/analysis/wgmma_hazards.h). For checkers: objects do not keep it. */
+typedef enum pl_hazard_kind {
+    PL_HAZARD_SUM_READ, /* before wgmma.wait_group has waited for the product */
+    PL_HAZARD_SUM_WRITTEN,
+    PL_HAZARD_MATRIX_READ, /* the registers that hold matrix A, before the same */
+    PL_HAZARD_MATRIX_WRITTEN,
+    PL_HAZARD_UNFENCED /* written between wgmma.fence and the product */
+} pl_hazard_kind;
+typedef enum pl_anchor { PL_ANCHOR_SELF, PL_ANCHOR_BEFORE, PL_ANCHOR_BEHIND } pl_anchor;
+typedef struct pl_wgmma_hazard {
+    pl_hazard_kind kind;
+    pl_anchor when; /* where the anchor stands: it is the access, or before or behind it */
+    pl_prog_line access, product,
+        anchor; /* an instruction of the block of the access: passes leave it in its place */
+    uint32_t first_line, last_line; /* of PTX, of that block */
+} pl_wgmma_hazard;
+
 typedef struct pl_prog_func {
     const char *name;
     uint8_t linkage; /* pl_linkage of ptx/ast.h */
@@ -90,7 +115,11 @@ typedef struct pl_prog_func {
     struct {
         pl_prog_shared *at;
         size_t n, cap;
-    } shared;             /* of a kernel: its own variables, when it was made from PTX */
+    } shared; /* of a kernel: its own variables, when it was made from PTX */
+    struct {
+        pl_wgmma_hazard *at;
+        size_t n, cap;
+    } hazards;            /* of a function with wgmma, when it was made from PTX */
     uint32_t registers;   /* as the hardware would allocate, for reports and occupancy */
     uint32_t local_bytes; /* as ptxas reports: stack frame and spills */
     uint32_t stack_bytes; /* the same with the deepest of its callees */
@@ -125,12 +154,6 @@ typedef struct pl_prog_var {
         size_t n, cap;
     } reloc;
 } pl_prog_var;
-
-typedef struct pl_prog_line {
-    uint32_t ptx_line, ptx_column; /* in the program's text */
-    uint32_t src_file, src_line;   /* from .loc; 0: none */
-    uint32_t inlined; /* 1 + index into program->inlines of the call that was inlined; 0: none */
-} pl_prog_line;
 
 /* A call that the compiler inlined (.loc ... inlined_at). `inlined` is that of the call itself; it
  * names an earlier entry. */

@@ -16,6 +16,7 @@
 
 #include "base/guard.h"
 #include "isa/program/operands.h"
+#include "compiler/analysis/wgmma_hazards.h"
 #include "compiler/compile_function.h"
 #include "compiler/pass_manager.h"
 #include "compiler/tuning.h"
@@ -241,6 +242,7 @@ static pl_status assemble(pl_assembly *x, worker *w, job *j)
     pl_arena_reset(w->scratch);
     pl_compile_unit_start(&part, j->before, w->part, w->plans);
     bool supported = pl_lower_function(&x->m, j->f, w->scratch, &part, &j->out, &fixed);
+    if (supported) pl_find_wgmma_hazards(&part, &j->out, w->scratch);
     if (j->out.count > PL_COMPILE_UNIT_LARGE) pl_arena_empty(w->scratch);
     if (!pl_arena_ok(w->part) || !pl_arena_ok(w->scratch)) return PL_NOMEM;
     if (!supported) x->unsupported = true;

@@ -775,3 +775,104 @@ extern "C" __global__ void same_vector_ok(int4 *out)
 {
     if (threadIdx.x == 0) out[0] = make_int4(1, 2, 3, 4);
 }
+
+// Matrix A in registers: the next one is loaded into the same registers while the product may still
+// read them.
+__device__ static void products_in_turn(float *out, unsigned short *a, unsigned short *b, bool each)
+{
+    const unsigned *words = (const unsigned *)a;
+    float d[4] = {};
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+#pragma unroll 1
+    for (int k = 0; k < 2; k++) {
+        unsigned r[4];
+        for (int j = 0; j < 4; j++) r[j] = words[(threadIdx.x + 128 * j + k) & 511];
+        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %5, %6, %7}, %8, 1, 1, 1, 0;"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "l"(matrix(b)) : "memory");
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if (each) wait_product();
+    }
+    wait_product();
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
+
+extern "C" __global__ void product_operand(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    products_in_turn(out, a, b, false);
+}
+
+extern "C" __global__ void product_operand_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    products_in_turn(out, a, b, true);
+}
+
+// A sum that the product adds to changes behind wgmma.fence.
+__device__ static void changed(float *out, unsigned short *a, unsigned short *b, bool late)
+{
+    float d[4];
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    multiply(d, a, b);
+    wait_product();
+    if (!late)
+        for (int k = 0; k < 4; k++) d[k] *= 0.5f;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    if (late)
+        for (int k = 0; k < 4; k++) asm volatile("mul.f32 %0, %0, 0f3F000000;" : "+f"(d[k]));
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(matrix(a)), "l"(matrix(b)) : "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    wait_product();
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k];
+}
+
+extern "C" __global__ void product_changed(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    changed(out, a, b, true);
+}
+
+extern "C" __global__ void product_changed_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    changed(out, a, b, false);
+}
+
+// The sum of a product under way is read and written, and a register of its matrix A is read.
+template <bool EARLY> __device__ static void touched(float *out, unsigned short *a, unsigned short *b)
+{
+    float d[4] = {};
+    unsigned r = 0x3c003c00, copy;
+    fill(a, b);
+    fence_proxy();
+    __syncthreads();
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%5, %5, %5, %5}, %6, 1, 1, 1, 0;\n\t"
+                 "wgmma.commit_group.sync.aligned;\n\t"
+                 "wgmma.wait_group.sync.aligned %7;\n\t"
+                 "add.f32 %0, %0, 0f3F800000;\n\t"
+                 "add.u32 %4, %5, 1;"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]), "=r"(copy)
+                 : "r"(r), "l"(matrix(b)), "n"(EARLY) : "memory");
+    wait_product();
+    for (int k = 0; k < 4; k++) out[threadIdx.x * 4 + k] = d[k] + copy;
+}
+
+extern "C" __global__ void product_touched(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    touched<true>(out, a, b);
+}
+
+extern "C" __global__ void product_touched_ok(float *out)
+{
+    __shared__ __align__(128) unsigned short a[64 * 16], b[16 * 8];
+    touched<false>(out, a, b);
+}
