@@ -2,16 +2,19 @@
  * not there yet, or behind something that depends on such a stream, is kept here in the order of
  * the calls and executed when the value has come.
  *
- * Streams look for their values when an operation has been executed, when a call begins, and while
- * the host waits for a blocked stream. If nobody is left who could write the value, the wait is
- * reported and the context fails. */
+ * Streams look for their values when an operation has been executed, when a call begins, while the
+ * host waits for a blocked stream, and every millisecond on a thread of this library, for programs
+ * that write a value and then look themselves for what comes of it. If nobody is left who could
+ * write the value, the wait is reported and the context fails. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/state.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { LIMIT = 30 /* seconds that the host waits for other threads; --timeout says another */ };
 
@@ -129,6 +132,42 @@ bool cuda_progress(void)
     return any;
 }
 
+static pthread_cond_t is_blocked = PTHREAD_COND_INITIALIZER;
+
+static void *look(void *unused)
+{
+    const struct timespec nap = {.tv_nsec = 1000000};
+    prctl(PR_SET_NAME, CUDA_THREAD_NAME);
+    pthread_mutex_lock(&cuda.lock);
+    for (;;) {
+        while (!blocked) pthread_cond_wait(&is_blocked, &cuda.lock);
+        pthread_mutex_unlock(&cuda.lock);
+        nanosleep(&nap, NULL);
+        pthread_mutex_lock(&cuda.lock);
+        if (!blocked) continue;
+        cuda_host_enter();
+        cuda_watch(cuda.now);
+        cuda_progress();
+        cuda_host_leave();
+    }
+    return unused;
+}
+
+/* A process that was forked off has none of its parent's threads. Without the thread streams look
+ * all the same at other times. */
+static void begin_to_look(void)
+{
+    static pid_t process;
+    pthread_t thread;
+    if (!blocked) return;
+    if (process == getpid()) {
+        pthread_cond_signal(&is_blocked);
+    } else if (pthread_create(&thread, NULL, look, NULL) == 0) {
+        pthread_detach(thread);
+        process = getpid();
+    }
+}
+
 int cuda_defer(cuda_stream *s, const cuda_work *work)
 {
     cuda_pending *p = calloc(1, sizeof *p);
@@ -140,6 +179,7 @@ int cuda_defer(cuda_stream *s, const cuda_work *work)
         .number = ++numbers, .work = *work, .since = cuda.now, .call = cuda_self.call_id};
     append(s, p);
     cuda_progress();
+    begin_to_look();
     return CU_OK;
 }
 

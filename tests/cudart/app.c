@@ -572,6 +572,7 @@ static const struct {
     {"stream_values", stream_values},
     {"values_of_kernels", values_of_kernels},
     {"values_of_host", values_of_host},
+    {"values_of_mailboxes", values_of_mailboxes},
     {"values_of_threads", values_of_threads},
     {"values_in_graphs", values_in_graphs},
     {"values_on_the_clock", values_on_the_clock},

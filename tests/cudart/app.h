@@ -148,6 +148,7 @@ void graphs_refused(void);
 /* Of app_values.c. */
 void values_of_kernels(void);
 void values_of_host(void);
+void values_of_mailboxes(void);
 void values_of_threads(void);
 void values_in_graphs(void);
 void values_on_the_clock(void);

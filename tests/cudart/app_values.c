@@ -114,6 +114,21 @@ void values_of_kernels(void)
     EXPECT(cudaMemcpy(&back, d, 4, COPY_D2H), CU_INVALID_VALUE); /* freed in its turn */
 }
 
+/* The host writes a value and looks itself for what comes of it. */
+void values_of_mailboxes(void)
+{
+    void *s = stream(1);
+    words();
+    for (unsigned k = 1; k <= 3; k++) {
+        EXPECT(cuStreamWaitValue32_v2(s, at, k, GREATER_OR_EQUAL), 0);
+        store(s, 1, k);
+        EXPECT(seen(1), k - 1);
+        set(0, k);
+        while (seen(1) != k) {
+        }
+    }
+}
+
 /* The host writes the values itself, as all four comparisons want them; the legacy stream and the
  * blocking ones wait for each other. */
 void values_of_host(void)
