@@ -32,6 +32,10 @@ uint64_t cuda_page(void)
 
 /* ---------------------------------------------------------------- addresses */
 
+static struct {
+    uint64_t base, bytes; /* of one device */
+} parts;
+
 /* Half of the window is for what the library allocates itself: variables of modules and the like,
  * with a part for each device, right below the other half. Returns where the parts begin. */
 uint64_t cuda_window_open(void)
@@ -55,6 +59,8 @@ uint64_t cuda_window_open(void)
                    base = cuda.next - part * (unsigned)cuda.devices;
     for (int d = 0; d < cuda.devices; d++)
         pl_gpu_unify(cuda.device[d].gpu, base + (unsigned)d * part);
+    parts.base = base;
+    parts.bytes = part;
     return base;
 }
 
@@ -398,9 +404,19 @@ int cuda_release(uint64_t address, unsigned types)
     return CU_OK;
 }
 
+/* The device of whose part of the window it is one; 0: of none. */
+static int part_of(uint64_t address)
+{
+    const uint64_t d = parts.bytes ? (address - parts.base) / parts.bytes : 0;
+    return d < (uint64_t)cuda.devices ? (int)d : 0;
+}
+
+/* Devices reach variables of others, so that the address tells whose they are. */
 uint8_t *cuda_view(uint64_t address, uint64_t bytes, int *device)
 {
-    for (int d = 0; d < cuda.devices; d++) {
+    const int first = part_of(address);
+    for (int k = 0; k < cuda.devices; k++) {
+        const int d = (first + k) % cuda.devices;
         uint8_t *view = pl_device_view(cuda.device[d].gpu, address, bytes);
         if (!view) continue;
         if (device) *device = d;

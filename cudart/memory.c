@@ -162,8 +162,10 @@ int pl_cudaDeviceReset(void)
         if (cuda.options.leak_check) cuda_checked_leak(a);
         cuda_release(a->address, 1u << a->type);
     }
-    for (int d = 0; d < cuda.devices; d++)
+    for (int d = 0; d < cuda.devices; d++) {
+        if (here->peers >> d & 1) cuda_reach_variables(d, cuda_self.device, false);
         cuda_reach_all(d, cuda_self.device, d == cuda_self.device);
+    }
     here->peers = 0;
     here->limited = 0;
     for (cuda_module *m = cuda.modules; m; m = m->next)

@@ -117,6 +117,32 @@ void pl___cudaRegisterManagedVar(void **handle, void **host, char *device, const
 }
 
 /* It may be in the list of modules or not. */
+/* Variables of a module on a device, which others reach as they reach its memory. */
+static int share(const cuda_module *m, int owner, int device, bool can)
+{
+    const pl_module *on = m->on[owner].loaded;
+    if (!on || device == owner) return CU_OK;
+    return pl_module_share(on, cuda.device[device].gpu, can) == PL_OK ? CU_OK
+                                                                      : CU_MEMORY_ALLOCATION;
+}
+
+int cuda_reach_variables(int owner, int device, bool can)
+{
+    int error = CU_OK;
+    for (const cuda_module *m = cuda.modules; m && !error; m = m->next)
+        error = share(m, owner, device, can);
+    return error;
+}
+
+/* With all that have access to the device. */
+static int share_with_peers(const cuda_module *m, int owner, bool can)
+{
+    int error = CU_OK;
+    for (int d = 0; d < cuda.devices && !error; d++)
+        if (cuda.device[d].peers >> owner & 1) error = share(m, owner, d, can);
+    return error;
+}
+
 void cuda_module_free(cuda_module *m)
 {
     for (cuda_module **at = &cuda.modules; *at; at = &(*at)->next)
@@ -136,6 +162,7 @@ void cuda_module_free(cuda_module *m)
     }
     for (size_t k = 0; k < m->nvariables; k++)
         cuda_table_remove(&cuda.variables, m->variable[k].host);
+    for (int d = 0; d < cuda.devices; d++) share_with_peers(m, d, false);
     for (int d = 0; d < CUDA_DEVICES; d++) /* a trace asks modules for texts */
         if (m->on[d].loaded && !cuda.trace) pl_module_close(m->on[d].loaded);
     for (size_t k = 0; k < m->ntexts; k++) free(m->text[k]);
@@ -279,8 +306,17 @@ int cuda_module_load(cuda_module *m)
     on->tried = true;
     on->error = m->ntexts ? CU_OK : gather_texts(m);
     if (!on->error) on->error = load_texts(m);
+    if (!on->error) on->error = share_with_peers(m, cuda_self.device, true);
     if (!on->error) place_managed(m);
     return on->error;
+}
+
+static pl_status reset_on(const cuda_module *m, int device)
+{
+    share_with_peers(m, device, false);
+    const pl_status st = pl_module_reset(m->on[device].loaded);
+    share_with_peers(m, device, true);
+    return st;
 }
 
 /* Managed variables lie on the device that loaded the module first: with them it is reset on all
@@ -290,12 +326,12 @@ void cuda_module_reset(cuda_module *m)
     bool managed = false;
     for (size_t k = 0; k < m->nvariables; k++) managed |= m->variable[k].managed;
     if (!managed) {
-        pl_module_reset(cuda_loaded(m));
+        reset_on(m, cuda_self.device);
         return;
     }
-    if (pl_module_reset(m->on[m->first].loaded) != PL_OK) return;
+    if (reset_on(m, m->first) != PL_OK) return;
     for (int d = 0; d < cuda.devices; d++)
-        if (d != m->first && m->on[d].loaded) pl_module_reset(m->on[d].loaded);
+        if (d != m->first && m->on[d].loaded) reset_on(m, d);
     place_managed(m);
 }
 

@@ -31,7 +31,8 @@ int pl_cudaDeviceEnablePeerAccess(int peer, unsigned flags)
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
     if (peer == cuda_self.device || !linked()) return CU_PEER_UNSUPPORTED;
     if (here->peers >> peer & 1) return CU_PEER_ENABLED;
-    const int error = cuda_reach_all(peer, cuda_self.device, true);
+    int error = cuda_reach_all(peer, cuda_self.device, true);
+    if (!error) error = cuda_reach_variables(peer, cuda_self.device, true);
     cuda_clock_peer();
     if (!error) here->peers |= 1u << peer;
     return error;
@@ -43,7 +44,8 @@ int pl_cudaDeviceDisablePeerAccess(int peer)
     if (!cuda_is_device(peer)) return CU_INVALID_DEVICE;
     if (!(here->peers >> peer & 1)) return CU_PEER_NOT_ENABLED;
     here->peers &= ~(1u << peer);
-    return cuda_reach_all(peer, cuda_self.device, false);
+    const int error = cuda_reach_variables(peer, cuda_self.device, false);
+    return error ? error : cuda_reach_all(peer, cuda_self.device, false);
 }
 
 int pl_cudaDeviceGetP2PAttribute(int *value, int k, int from, int to)

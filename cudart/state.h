@@ -307,6 +307,8 @@ const char *cuda_device_name(void);
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
 int cuda_module_load(cuda_module *m);
+/* Whether kernels of a device reach the variables of all modules on another one. */
+int cuda_reach_variables(int owner, int device, bool can);
 extern const char cuda_unnamed_text[]; /* in messages: PTX that the program gives */
 /* Whether texts can be parts of one module, by what they define; messages go to log, or to
  * standard error if that is NULL. */

@@ -243,6 +243,9 @@ pl_status pl_module_symbol(const pl_module *m, const char *name, pl_ptr *address
 /* From now on kernels may write the module's constants by their addresses, as hardware lets them.
  */
 void pl_module_open_constants(pl_module *m);
+/* Whether kernels of another GPU reach the module's .global variables at their addresses from now
+ * on. They must not any more before the module is reset or closed. */
+pl_status pl_module_share(const pl_module *m, pl_gpu *with, bool can);
 
 /* The machine program, one instruction at a time, for listings and traces. */
 typedef struct pl_listing {

@@ -164,6 +164,22 @@ pl_status pl_module_place_variables(pl_module *m)
     return PL_OK;
 }
 
+pl_status pl_module_share(const pl_module *m, pl_gpu *with, bool can)
+{
+    pl_status st = PL_OK;
+    for (size_t i = 0; i < m->program->vars.n && st == PL_OK; i++) {
+        const pl_prog_var *v = &m->program->vars.at[i];
+        const uint64_t size = v->size ? v->size : 1;
+        if (v->space != PL_SP_GLOBAL || v->managed) continue;
+        if (can)
+            st = pl_map_device(with, v->address, size, pl_device_view(m->gpu, v->address, size),
+                               v->name);
+        else
+            pl_free_device(with, v->address);
+    }
+    return st;
+}
+
 pl_status pl_module_reset(pl_module *m)
 {
     remove_variables(m);

@@ -591,6 +591,7 @@ static const struct {
     {"old_properties", old_properties},
     {"devices", devices},
     {"peers", peers},
+    {"peer_variables", peer_variables},
     {"device_pools", device_pools},
     {"device_contexts", device_contexts},
     {"peer_transfers", peer_transfers},

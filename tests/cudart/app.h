@@ -129,6 +129,7 @@ void askew(void);
 /* Of app_devices.c. */
 void devices(void);
 void peers(void);
+void peer_variables(void);
 void device_pools(void);
 void device_contexts(void);
 void peer_transfers(void);

@@ -143,6 +143,39 @@ void peers(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
 }
 
+/* Variables of the other device: kernels reach them as they reach its memory, be the module loaded
+ * before the access is given or behind it, and be it loaded anew. */
+void peer_variables(void)
+{
+    void *total[2];
+    int seen = 0;
+    EXPECT(cudaSetDevice(0), 0);
+    EXPECT(cudaGetSymbolAddress(&total[0], shadow_total), 0);
+    EXPECT(cudaDeviceEnablePeerAccess(1, 0), 0);
+    EXPECT(cudaSetDevice(1), 0);
+    EXPECT(cudaDeviceEnablePeerAccess(0, 0), 0);
+    EXPECT(cudaGetSymbolAddress(&total[1], shadow_total), 0);
+    for (int k = 0; k < 2; k++) {
+        EXPECT(cudaSetDevice(!k), 0);
+        store(total[k], 50 + (unsigned)k, NULL);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(fetch(total[k]), 50 + k);
+        EXPECT(cudaSetDevice(k), 0);
+        EXPECT(cudaMemcpyFromSymbol(&seen, shadow_total, 4, 0, COPY_D2H), 0);
+        EXPECT(seen, 50 + k);
+    }
+    EXPECT(cudaDeviceReset(), 0); /* of device 1: its own access is gone, that of device 0 is not */
+    EXPECT(cudaGetSymbolAddress(&total[1], shadow_total), 0);
+    EXPECT(fetch(total[1]), 0);
+    EXPECT(cudaSetDevice(0), 0);
+    store(total[1], 60, NULL);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(fetch(total[1]), 60);
+    EXPECT(cudaDeviceDisablePeerAccess(1), 0);
+    store(total[1], 61, NULL);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+}
+
 /* Pools belong to devices; access to them is given pool by pool. */
 void device_pools(void)
 {

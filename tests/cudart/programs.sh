@@ -110,6 +110,7 @@ runs "times of launches like it" 5 good "" with "--arch toy --timing first=1" ki
 runs "copies and launches as recorded on an H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/transfers.tsv" "$loom" exec --arch h100 "$build/tests/cudart/app" transfers
 runs "a pool's memory in the stream of another device" 5 good "default stream of device 1, which nothing orders behind the allocation in the default stream of device 0" with "--devices 2 --check mem" device_pools
 for t in devices device_pools device_contexts; do runs "two devices: $t" 5 good "" with "--devices 2" $t; done
+runs "two devices: variables of the other one" 5 good "kernel 'store' failed" with "--devices 2" peer_variables
 runs "two devices: peers" 5 good "kernel 'store' failed" with "--devices 2" peers
 runs "copies between devices as recorded on two H100" 5 good "" env APP_TRANSFERS="$root/tests/data/micro/peer.tsv" "$loom" exec --devices 2 --arch h100 "$build/tests/cudart/app" peer_transfers
 runs "options in the environment" 5 "toy, 9.0, 2 SMs, 1073741824 bytes
