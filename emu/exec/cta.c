@@ -247,10 +247,10 @@ static void start_warp(pl_cta *c, uint32_t index)
     w->half = 0;
     w->carry = 0;
     memset(w->carry_of, 0, sizeof w->carry_of);
-    w->polls = w->spins = 0;
-    w->yield = w->stop = w->wrote = w->timed = w->was_timed = false;
+    w->polls = w->spins = w->vain_pauses = 0;
+    w->yield = w->stop = w->wrote = w->begun = w->timed = w->was_timed = false;
     w->npoll_addresses = 0;
-    w->advances = w->pause_at = 0;
+    w->advances = w->cta_advances = w->pause_at = 0;
     w->spin_pauses = 0;
     w->hit = w->hit_before = NULL;
     w->fx = NULL;

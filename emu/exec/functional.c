@@ -128,6 +128,7 @@ uint64_t pl_cta_turn(pl_cta *c, bool *paused)
         pl_warp_state s = g->sink || g->max_turn ? run_traced(w, limit) : pl_warp_run(w, limit);
         executed += w->executed - before;
         if (s == PL_WARP_DONE) c->done++;
+        if (w->executed - before >= TURN) ++*c->advances; /* a sign of life for those who poll */
         if (s == PL_WARP_DONE || (w->executed - before >= limit && !g->random)) *paused = false;
         if (s == PL_WARP_BARRIER && w->executed > before) *paused = false;
         if (pl_failed(g)) break;

@@ -17,7 +17,8 @@ enum {
     POLL_YIELD = 24,      /* polls after which other warps get their turn */
     PAUSE_WORK = 1 << 12, /* a warp that executes more between two pauses does more than look
                              (timing mode; else it has a turn) */
-    SPIN_RELEASE = 4      /* such turns after which splits that wait to converge are let go */
+    SPIN_RELEASE = 4,     /* such turns after which splits that wait to converge are let go ... */
+    VAIN_RELEASE = 32     /* ... and if the loop only reads, those in which nobody else gets on */
 };
 
 /* Makes split k the current one. */
@@ -157,16 +158,33 @@ void pl_warp_note_poll(pl_warp *w, uint64_t address)
     w->wrote = true; /* it walks through memory: as good a sign of life */
 }
 
+/* Nobody gets on while the warp polls: neither those that count as advances, nor a warp of the
+ * block that only computes. */
+static bool polls_in_vain(const pl_warp *w)
+{
+    if (w->vain_pauses < VAIN_RELEASE) return false;
+    for (uint32_t k = 0; k < w->cta->nwarps; k++) {
+        const pl_warp *o = &w->cta->warp[k];
+        if (o->state != PL_WARP_DONE && o->state != PL_WARP_BARRIER &&
+            o->vain_pauses < VAIN_RELEASE)
+            return false;
+    }
+    return true;
+}
+
 /* A pause for polling: has anything come of the instructions since the last one? */
 static void note_pause(pl_warp *w)
 {
     const pl_grid *g = w->grid->head;
     if (w->wrote || w->executed - w->pause_at > PAUSE_WORK) ++*w->cta->advances;
+    const bool others = w->advances != g->advances || w->cta_advances != *w->cta->advances;
+    w->vain_pauses = others ? 0 : w->vain_pauses + 1;
     if (w->advances != g->advances) w->spin_pauses = 0;
     w->spin_pauses += w->timed ? 1 : PL_IDLE_STEP;
     w->was_timed = w->timed;
     w->wrote = w->timed = false;
     w->advances = g->advances;
+    w->cta_advances = *w->cta->advances;
     w->pause_at = w->executed;
 }
 
@@ -184,11 +202,13 @@ static bool after_control(pl_warp *w)
         w->split[w->current].yielded = false;
     }
     if (w->polls >= POLL_YIELD || w->yield) {
+        const bool wrote = w->wrote;
         w->polls = 0;
         w->yield = false;
         note_pause(w);
         if (w->nsplits > 1 && !w->grid->simt_stack) {
-            if (++w->spins >= SPIN_RELEASE && pl_split_release_waiting(w)) w->spins = 0;
+            const bool vain = wrote || polls_in_vain(w);
+            if (++w->spins >= SPIN_RELEASE && vain && pl_split_release_waiting(w)) w->spins = 0;
             rotate(w);
         }
         return true;

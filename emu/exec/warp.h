@@ -194,13 +194,14 @@ typedef struct pl_warp {
         lane_executed; /* instructions, thread instructions (as issued by the program) */
     uint32_t polls; /* volatile loads, atomics and failed waits since the warp was last chosen: how
                        a spin loop shows */
-    uint32_t spins; /* pauses for polling since lanes last met */
+    uint32_t spins; /* pauses for polling since lanes last met, or a wait ended */
     uint32_t clock_reads; /* functional mode: reads of the clock with little between them ... */
     uint64_t clock_read;  /* ... and when the last one was */
     bool yield;           /* the current split asked to let others run */
     bool make_way;        /* the current split makes way for one that is ready */
     bool paused; /* the last step ended in a pause for polling: other warps should get their turn */
     bool wrote;  /* has written to memory since the last pause */
+    bool begun;  /* has begun an asynchronous operation, for which it has not waited yet */
     struct {
         uint8_t what, lanes; /* pl_driver_work, 0: nothing */
         uint64_t bytes;      /* that its lanes want at most, each */
@@ -214,6 +215,8 @@ typedef struct pl_warp {
     uint8_t npoll_addresses;
     uint64_t poll_addresses[4]; /* addresses polled last: those who poll others are getting on */
     uint64_t advances;          /* grid->advances at the last pause */
+    uint64_t cta_advances;      /* and *cta->advances */
+    uint32_t vain_pauses;       /* pauses since one of them changed */
     uint64_t pause_at;          /* instructions executed until then */
     uint32_t spin_pauses; /* pauses since grid->advances changed, PL_IDLE_STEP each; 1 each when a
                       clock is read in between */

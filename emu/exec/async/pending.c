@@ -89,7 +89,7 @@ void pl_async_free(struct pl_async *a)
 
 const char *pl_async_start(pl_warp *w, pl_async_op o)
 {
-    w->wrote = true;
+    w->wrote = w->begun = true;
     if (o.inspect && !pl_mbar_read(o.bar).v1)
         return "a copy reports at an mbarrier object without .layout::v1";
     if (!o.mask) o.mask = 0xffff;

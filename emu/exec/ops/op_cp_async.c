@@ -244,7 +244,10 @@ void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
 }
 
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
- * run; test_wait just answers. The lanes for whose phase a copy reported. */
+ * run; test_wait just answers. So does the wait after an asynchronous operation that the warp began
+ * itself: on a GPU that takes long enough for the others to come to their waits, and functional
+ * mode must not end a second phase before they have seen the first one end. The lanes for whose
+ * phase a copy reported. */
 static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
@@ -272,8 +275,12 @@ static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsig
     if ((done & w->exec) != w->exec) {
         pl_warp_note_poll(w, addr[__builtin_ctz(w->exec)]);
         w->yield |= how == W_try_wait;
-    } else
+    } else {
         ++*w->cta->advances;
+        w->spins = w->vain_pauses = 0;
+        w->yield |= w->begun && !w->grid->modelled;
+        w->begun = false;
+    }
     return reported & done;
 }
 

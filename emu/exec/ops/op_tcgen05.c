@@ -557,7 +557,7 @@ void exec_tcgen05_commit(pl_warp *w, const pl_insn *i, int space, int multicast)
 {
     uint64_t address[PL_LANES];
     pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, address);
-    w->wrote = true;
+    w->wrote = w->begun = true;
     for (uint32_t m = w->exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
         uint64_t at = address[l];

@@ -28,9 +28,11 @@ typedef struct pl_tmem {
     bool exclusive; /* the one allocation that lives is exclusive */
 } pl_tmem;
 
+/* Bits above those of the 128 lanes do not count: public kernels for pairs of blocks name the lanes
+ * of the second block 128 to 255, and were run on a B200. */
 static inline uint32_t pl_tmem_lane(uint32_t address)
 {
-    return address >> 16;
+    return (address >> 16) % PL_TMEM_LANES;
 }
 
 static inline uint32_t pl_tmem_column(uint32_t address)
