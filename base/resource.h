@@ -26,7 +26,10 @@ typedef enum pl_tensor_type {
     PL_TENSOR_BF16,
     PL_TENSOR_F32_FTZ,
     PL_TENSOR_TF32,
-    PL_TENSOR_TF32_FTZ
+    PL_TENSOR_TF32_FTZ,
+    PL_TENSOR_B4X16,     /* sixteen elements of 4 bits, in shared memory as in global memory; */
+    PL_TENSOR_B4X16_P64, /* with 8 bytes of padding behind them in shared memory; */
+    PL_TENSOR_B6X16_P32  /* of 6 bits, with 4 bytes of padding (stores: each in a byte) */
 } pl_tensor_type;
 
 typedef enum pl_tensor_mode {
@@ -51,9 +54,11 @@ typedef struct pl_tensor_desc {
     int upper[PL_TENSOR_DIMS - 2];
     uint32_t channels, pixels; /* im2col: of a column */
     int interleave;            /* 0 none, 1 slices of 16 bytes, 2 of 32 */
-    int swizzle;               /* 0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes */
+    int swizzle;               /* 0 none, 1 32 bytes, 2 64 bytes, 3 128 bytes, 4 to 6 128 bytes in
+                                  atoms of 32, of 32 with exchanged halves, of 64 */
     int l2_promotion;          /* 0 none, 1 64 bytes, 2 128, 3 256 */
     int fill;                  /* 0 zeros, 1 NaN */
+    int capability;            /* of the machine, as in 90: packed types and atoms want 100 */
 } pl_tensor_desc;
 
 /* ---- arrays, textures, surfaces ---- */

@@ -810,7 +810,8 @@ int pl_cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address,
                         .interleave = interleave,
                         .swizzle = swizzle,
                         .l2_promotion = promotion,
-                        .fill = fill};
+                        .fill = fill,
+                        .capability = (int)cuda_capability()};
     memcpy(d.dim, dim, rank * sizeof *dim);
     if (rank > 1) memcpy(d.stride, stride, (rank - 1) * sizeof *stride);
     memcpy(d.box, box, rank * sizeof *box);

@@ -19,7 +19,8 @@
  *     16     bytes of a box;   18   bytes after which the swizzle repeats: for the driver, the
  *            engine ignores both
  * Types are numbered differently here: f32 with flush to zero comes before f64, and tf32 is a flag
- * on f32. The driver encodes the wide im2col modes like plain im2col with corners of 0 in all
+ * on f32. The packed types have the codes of tensormap.replace (the manual names 15; not recorded).
+ * The driver encodes the wide im2col modes like plain im2col with corners of 0 in all
  * dimensions but the width. Not recorded, and so our choice: bits 20..21 of word 2 for the
  * swizzle's atomicity. */
 #include "emu/exec/tma/tensor_map_descriptor.h"
@@ -32,14 +33,33 @@ enum { NO_TYPE = 0xff };
 
 static const struct {
     uint8_t code, tf32, log2, floating;
-} types[] = {[PL_TENSOR_U8] = {0, 0, 0, 0},      [PL_TENSOR_U16] = {1, 0, 1, 0},
-             [PL_TENSOR_U32] = {2, 0, 2, 0},     [PL_TENSOR_S32] = {3, 0, 2, 0},
-             [PL_TENSOR_U64] = {4, 0, 3, 0},     [PL_TENSOR_S64] = {5, 0, 3, 0},
-             [PL_TENSOR_F16] = {6, 0, 1, 1},     [PL_TENSOR_F32] = {7, 0, 2, 1},
-             [PL_TENSOR_F64] = {9, 0, 3, 1},     [PL_TENSOR_BF16] = {10, 0, 1, 1},
-             [PL_TENSOR_F32_FTZ] = {8, 0, 2, 1}, [PL_TENSOR_TF32] = {7, 1, 2, 1},
-             [PL_TENSOR_TF32_FTZ] = {8, 1, 2, 1}};
+} types[] = {[PL_TENSOR_U8] = {0, 0, 0, 0},         [PL_TENSOR_U16] = {1, 0, 1, 0},
+             [PL_TENSOR_U32] = {2, 0, 2, 0},        [PL_TENSOR_S32] = {3, 0, 2, 0},
+             [PL_TENSOR_U64] = {4, 0, 3, 0},        [PL_TENSOR_S64] = {5, 0, 3, 0},
+             [PL_TENSOR_F16] = {6, 0, 1, 1},        [PL_TENSOR_F32] = {7, 0, 2, 1},
+             [PL_TENSOR_F64] = {9, 0, 3, 1},        [PL_TENSOR_BF16] = {10, 0, 1, 1},
+             [PL_TENSOR_F32_FTZ] = {8, 0, 2, 1},    [PL_TENSOR_TF32] = {7, 1, 2, 1},
+             [PL_TENSOR_TF32_FTZ] = {8, 1, 2, 1},   [PL_TENSOR_B4X16] = {13, 0, 0, 0},
+             [PL_TENSOR_B4X16_P64] = {14, 0, 0, 0}, [PL_TENSOR_B6X16_P32] = {15, 0, 0, 0}};
 enum { NTYPES = sizeof types / sizeof *types };
+
+static uint32_t bits_of(int type)
+{
+    return type == PL_TENSOR_B4X16 || type == PL_TENSOR_B4X16_P64 ? 4
+           : type == PL_TENSOR_B6X16_P32                          ? 6
+                                                                  : 8u << types[type].log2;
+}
+
+/* Bits of an element in shared memory, with padding. */
+static uint32_t held_of(int type)
+{
+    return type == PL_TENSOR_B4X16 ? 4 : 8u << types[type].log2;
+}
+
+static bool is_padded(int type)
+{
+    return type == PL_TENSOR_B4X16_P64 || type == PL_TENSOR_B6X16_P32;
+}
 
 static void put(uint32_t *w, unsigned at, unsigned bits, uint32_t value)
 {
@@ -82,18 +102,39 @@ static const char *wrong_im2col(const pl_tensor_desc *d)
 
 static uint64_t box_bytes(const pl_tensor_desc *d)
 {
-    uint64_t n = 1ull << types[d->type].log2;
-    if (d->mode != PL_TENSOR_TILED) return n * d->channels * d->pixels;
+    uint64_t n = held_of(d->type);
+    if (d->mode != PL_TENSOR_TILED) return n * d->channels * d->pixels / 8;
     for (uint32_t k = 0; k < d->rank; k++) n *= d->box[k] / d->element_stride[k];
-    return n;
+    return n / 8;
+}
+
+/* What cuTensorMapEncodeTiled says of the packed types. */
+static const char *wrong_packed(const pl_tensor_desc *d)
+{
+    const bool six = d->type == PL_TENSOR_B6X16_P32;
+    if (d->type == PL_TENSOR_B4X16)
+        return d->dim[0] % 2 ? "the first dimension must be a multiple of 2" : NULL;
+    if (!is_padded(d->type)) return NULL;
+    if (d->address % 32) return "the address must be a multiple of 32";
+    if (d->dim[0] % 128) return "the first dimension must be a multiple of 128";
+    for (uint32_t k = 1; k < d->rank; k++)
+        if (d->stride[k - 1] % 32) return "strides must be multiples of 32";
+    if ((d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels) != 128)
+        return "a row of the box must have 128 elements";
+    if (six && d->interleave) return "the element type cannot be interleaved";
+    if (d->swizzle && d->swizzle != 3 && d->swizzle != 4 && !(six && d->swizzle == 6))
+        return "the element type does not have this swizzle";
+    return NULL;
 }
 
 static const char *wrong(const pl_tensor_desc *d)
 {
-    if (d->type < 0 || d->type >= NTYPES) return "no such element type on this machine";
+    const bool packed = d->capability >= 100;
+    if (d->type < 0 || d->type >= (packed ? NTYPES : PL_TENSOR_B4X16))
+        return "no such element type on this machine";
     if (d->rank < 1 || d->rank > PL_TENSOR_DIMS) return "the rank must be 1 to 5";
     if (d->interleave < 0 || d->interleave > 2) return "no such interleaving";
-    if (d->swizzle < 0 || d->swizzle > 3) return "no such swizzle";
+    if (d->swizzle < 0 || d->swizzle > (packed ? 6 : 3)) return "no such swizzle";
     if (d->l2_promotion < 0 || d->l2_promotion > 3) return "no such promotion";
     if (d->fill < 0 || d->fill > 1) return "no such fill";
     if (d->interleave && d->rank < 3) return "interleaved tensors have three to five dimensions";
@@ -113,12 +154,13 @@ static const char *wrong(const pl_tensor_desc *d)
         if (d->mode == PL_TENSOR_TILED && (d->box[k] < 1 || d->box[k] > 256))
             return "box dimensions must be 1 to 256";
     }
-    const char *why = d->mode == PL_TENSOR_TILED ? NULL : wrong_im2col(d);
+    const char *why = d->mode == PL_TENSOR_TILED ? wrong_packed(d) : wrong_im2col(d);
+    if (!why && d->mode != PL_TENSOR_TILED) why = wrong_packed(d);
     if (why) return why;
-    uint64_t inner = (uint64_t)(d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels)
-                     << types[d->type].log2;
-    if (inner % 16) return "a row of the box must be a multiple of 16 bytes";
-    if (!d->interleave && d->swizzle && inner > 16u << d->swizzle)
+    const uint64_t inner =
+        (uint64_t)(d->mode == PL_TENSOR_TILED ? d->box[0] : d->channels) * held_of(d->type);
+    if (inner % 128) return "a row of the box must be a multiple of 16 bytes";
+    if (!d->interleave && d->swizzle && inner / 8 > 16u << (d->swizzle > 3 ? 3 : d->swizzle))
         return "a row of the box is longer than the swizzle";
     return box_bytes(d) > MOST_BYTES ? "the box is larger than shared memory" : NULL;
 }
@@ -139,7 +181,8 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
     put(&w[2], 4, 3, d->rank - 1);
     put(&w[2], 7, 4, types[d->type].code);
     put(&w[2], 11, 2, (uint32_t)d->interleave);
-    put(&w[2], 13, 2, (uint32_t)d->swizzle);
+    put(&w[2], 13, 2, d->swizzle > 3 ? 3 : (uint32_t)d->swizzle);
+    put(&w[2], 20, 2, d->swizzle > 3 ? (uint32_t)d->swizzle - 3 : 0);
     put(&w[2], 15, 1, (uint32_t)d->fill);
     put(&w[2], 16, 1, types[d->type].tf32);
     put(&w[2], 17, 2, (uint32_t)d->l2_promotion);
@@ -164,7 +207,7 @@ pl_status pl_tensormap_encode(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_
         w[15] = d->pixels - 1;
     }
     w[16] = (uint32_t)box_bytes(d);
-    w[18] = repeats[d->swizzle];
+    w[18] = repeats[d->swizzle > 3 ? 3 : d->swizzle];
     memcpy(out, w, sizeof w);
     return PL_OK;
 }
@@ -190,6 +233,8 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
         if (types[k].code == code && types[k].tf32 == tf32) {
             m->type = (uint8_t)k;
             m->log2 = types[k].log2;
+            m->bits = (uint8_t)bits_of((int)k);
+            m->held = (uint8_t)held_of((int)k);
         }
     }
     m->stride[0] = m->interleave ? 16u * m->interleave : 0;
@@ -212,13 +257,15 @@ void pl_tensormap_decode(const uint8_t from[PL_TENSORMAP_BYTES], pl_tensormap *m
 
 const char *pl_tensormap_wrong(const pl_tensormap *m)
 {
-    uint32_t inner = m->box[0] << m->log2;
+    const uint32_t inner = m->box[0] * m->held / 8;
     if (m->rank > PL_TENSOR_DIMS) return "has no valid rank";
     if (m->type == NO_TYPE) return "has no valid element type";
     if (m->interleave > 2 || (m->interleave && m->rank < 3)) return "has no valid interleaving";
     if (m->swizzle > 3) return "has no valid swizzle";
     if (m->mode != PL_TENSOR_TILED && m->rank < 3)
         return "is for im2col but has fewer than three dimensions";
+    if (is_padded(m->type) && (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) != 128)
+        return "has rows that are not of 128 elements";
     if (!m->interleave && inner % 16) return "has rows that are not multiples of 16 bytes";
     if (!m->interleave && m->swizzle && inner > 16u << m->swizzle)
         return "has rows that are longer than its swizzle";
@@ -252,8 +299,8 @@ void pl_tensormap_replace(uint8_t map[PL_TENSORMAP_BYTES], pl_tensor_field field
     case PL_TF_ELEMENT_STRIDE: put(&w[13], 3 * which, 3, v - 1); break;
     case PL_TF_TYPE: /* plain types leave the tf32 flag alone; their order is the descriptor's own
                       */
-        if (v >= 11) put(&w[2], 16, 1, 1);
-        put(&w[2], 7, 4, v >= 11 ? v - 4 : v);
+        if (v == 11 || v == 12) put(&w[2], 16, 1, 1);
+        put(&w[2], 7, 4, v == 11 || v == 12 ? v - 4 : v);
         break;
     case PL_TF_INTERLEAVE: put(&w[2], 11, 2, v); break;
     case PL_TF_SWIZZLE:

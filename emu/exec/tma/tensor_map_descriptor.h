@@ -21,8 +21,9 @@ typedef struct pl_tensormap {
     int32_t lower[3], upper[3];
     uint32_t channels, pixels;
     uint32_t rank;
-    uint8_t type; /* pl_tensor_type, 0xff: none */
-    uint8_t log2; /* bytes of an element */
+    uint8_t type;       /* pl_tensor_type, 0xff: none */
+    uint8_t log2;       /* bytes of an element */
+    uint8_t bits, held; /* of an element: in global memory, and in shared memory with padding */
     uint8_t interleave, swizzle, atomicity, fill;
     uint8_t mode; /* pl_tensor_mode */
 } pl_tensormap;

@@ -13,6 +13,10 @@
  *     bytes
  *   - NaN fill is the pattern 0x7ff7 in every 16 bits
  *
+ * Packed types (.b4x16, .b4x16_p64, .b6x16_p32) of sm_100 follow the manual ("Sub-byte Types"): a
+ * piece holds what 8 or 12 bytes of global memory do, and padding, which is written as zeros. What
+ * an mbarrier counts are the bytes without padding, as in CUTLASS 4. Not recorded either.
+ *
  * The modes im2col::w of sm_100 follow the manual ("im2col::w and im2col::w::128 modes"). Pixels
  * follow each other along the width, then in the next image at the same height and depth. The halo
  * is what comes next in that order, behind the last pixel or, of im2col::w::128, behind every 32.
@@ -41,7 +45,13 @@ static uint32_t swizzled(const pl_tensormap *m, uint32_t at)
 static uint32_t row_bytes(const pl_tensormap *m)
 {
     if (m->interleave) return 16u * m->interleave;
-    return (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) << m->log2;
+    return (m->mode == PL_TENSOR_TILED ? m->box[0] : m->channels) * m->held / 8;
+}
+
+/* Bytes of global memory that are those of n in shared memory: without padding. */
+static int64_t unpadded(const pl_tensormap *m, int64_t n)
+{
+    return m->bits == m->held ? n : n * m->bits / m->held;
 }
 
 static uint32_t row_pitch(const pl_tensormap *m)
@@ -70,7 +80,7 @@ static uint32_t rows(const pl_tma_copy *c)
 
 uint32_t pl_tma_bytes(const pl_tma_copy *c)
 {
-    return rows(c) * row_bytes(&c->map);
+    return rows(c) * (uint32_t)unpadded(&c->map, row_bytes(&c->map));
 }
 
 uint32_t pl_tma_extent(const pl_tma_copy *c)
@@ -94,17 +104,18 @@ static bool walk_row(const pl_tma_copy *c, uint32_t row, const int64_t *coord,
         inside &= coord[k] >= 0 && (uint64_t)coord[k] < m->dim[k];
         address += (uint64_t)coord[k] * m->stride[k];
     }
-    int64_t first = m->interleave ? 0 : coord[0] * (1 << m->log2); /* byte in the tensor's row */
-    int64_t end = m->interleave ? bytes : (int64_t)(m->dim[0] << m->log2);
-    if (c->kind != PL_TMA_LOAD) end = (end + PIECE - 1) / PIECE * PIECE;
+    const int64_t piece = unpadded(m, PIECE);
+    const int64_t first = m->interleave ? 0 : coord[0] * m->bits / 8; /* byte in the tensor's row */
+    int64_t end = m->interleave ? unpadded(m, bytes) : (int64_t)(m->dim[0] * m->bits / 8);
+    if (c->kind != PL_TMA_LOAD) end = (end + piece - 1) / piece * piece;
     for (uint32_t b = 0; b < bytes; b += PIECE) {
-        int64_t left = end - first - b;
-        bool none = !inside || first + b < 0 || left <= 0;
-        pl_tma_piece p = {.shared = swizzled(m, at + b),
-                          .valid = none           ? 0
-                                   : left < PIECE ? (uint32_t)left
-                                                  : PIECE,
-                          .address = address + (uint64_t)(first + b)};
+        const int64_t from = first + unpadded(m, b), left = end - from;
+        const bool none = !inside || from < 0 || left <= 0;
+        const pl_tma_piece p = {.shared = swizzled(m, at + b),
+                                .valid = none           ? 0
+                                         : left < piece ? (uint32_t)left
+                                                        : (uint32_t)piece,
+                                .address = address + (uint64_t)from};
         if (!fn(ctx, &p)) return false;
     }
     return true;
@@ -241,8 +252,12 @@ static bool reducible(uint8_t type, int op)
 const char *pl_tma_wrong(const pl_tma_copy *c)
 {
     const pl_tensormap *m = &c->map;
-    if (!m->interleave && (int64_t)c->coord[0] * (1 << m->log2) % PIECE)
+    if (!m->interleave && (int64_t)c->coord[0] * m->held % (PIECE * 8))
         return "the first coordinate is not at a multiple of 16 bytes";
+    if (m->bits != m->held && c->coord[0] % 128)
+        return "the first coordinate of a padded type is not a multiple of 128";
+    if (m->type == PL_TENSOR_B4X16_P64 && c->kind != PL_TMA_LOAD)
+        return "the element type cannot be stored";
     for (unsigned k = 0; k < (c->rows4 ? PL_TENSOR_DIMS : m->rank) && c->kind != PL_TMA_LOAD; k++)
         if (c->coord[k] < 0) return "a store has a negative coordinate";
     if (c->wide && (!m->swizzle || (m->swizzle == 3 && m->atomicity == 2)))
@@ -286,7 +301,8 @@ static uint8_t *global_at(mover *v, uint64_t address)
  * (recorded). */
 static void convert(uint8_t type, uint8_t *bytes)
 {
-    for (unsigned k = 0; k < PIECE && type >= PL_TENSOR_TF32; k += 4) {
+    const bool tf32 = type == PL_TENSOR_TF32 || type == PL_TENSOR_TF32_FTZ;
+    for (unsigned k = 0; k < PIECE && tf32; k += 4) {
         uint32_t v;
         memcpy(&v, bytes + k, 4);
         v = (v & 0x7fffffffu) > 0x7f800000u ? 0x7fffe000u : (v + 0xfffu + (v >> 13 & 1)) & ~0x1fffu;
@@ -323,11 +339,25 @@ static void fetch_shared(const mover *v, const pl_tma_piece *p, uint8_t *bytes)
     memcpy(bytes + PIECE / 2, from + (halves ? 0 : PIECE / 2), PIECE / 2);
 }
 
+/* Sixteen elements of 6 bits, each in the lower bits of a byte, get next to each other. */
+static void pack_sixes(uint8_t *bytes)
+{
+    for (unsigned k = 0; k < PIECE; k += 4) {
+        const uint32_t v = (bytes[k] & 63u) | (bytes[k + 1] & 63u) << 6 |
+                           (bytes[k + 2] & 63u) << 12 | (bytes[k + 3] & 63u) << 18;
+        uint8_t *to = bytes + k / 4 * 3;
+        to[0] = (uint8_t)v;
+        to[1] = (uint8_t)(v >> 8);
+        to[2] = (uint8_t)(v >> 16);
+    }
+}
+
 static bool store_piece(void *ctx, const pl_tma_piece *p)
 {
     mover *v = ctx;
     uint8_t bytes[PIECE];
     fetch_shared(v, p, bytes);
+    if (v->c->map.type == PL_TENSOR_B6X16_P32) pack_sixes(bytes);
     if (p->valid) memcpy(global_at(v, p->address), bytes, p->valid);
     return true;
 }
