@@ -98,6 +98,7 @@ void cuda_free_graph(cuda_graph *g)
     }
     cuda_drop_user_objects(g);
     cuda_table_remove(&graphs, g);
+    free(g->asked);
     free(g->node);
     free(g);
 }
@@ -214,17 +215,22 @@ static cuda_node **order_of(cuda_graph *g)
     return NULL;
 }
 
+/* Of the same stream, for what does not wait for all that is in it. */
+static cuda_stream beside_stream(const cuda_stream *s, double start)
+{
+    return (cuda_stream){.id = s->id,
+                         .device = s->device,
+                         .flags = CUDA_NON_BLOCKING,
+                         .priority = s->priority,
+                         .ready = start,
+                         .slot = s->slot,
+                         .known = s->known};
+}
+
 /* A node begins when all that it depends on have ended, beside those that it does not depend on. */
 static int run_node(cuda_stream *s, cuda_node *x, double start)
 {
-    enum { NON_BLOCKING = 1 };
-    cuda_stream own = {.id = s->id,
-                       .device = s->device,
-                       .flags = NON_BLOCKING,
-                       .priority = s->priority,
-                       .ready = start,
-                       .slot = s->slot,
-                       .known = s->known};
+    cuda_stream own = beside_stream(s, start);
     int error = CU_OK;
     for (size_t k = 0; k < x->nbefore; k++)
         if (x->before[k]->end > own.ready) own.ready = x->before[k]->end;
@@ -235,6 +241,72 @@ static int run_node(cuda_stream *s, cuda_node *x, double start)
     x->end = own.ready;
     s->slot = own.slot;
     s->known = own.known;
+    return error;
+}
+
+/* ---- graphs that kernels launch ---- */
+
+enum { DEVICE_LAUNCH = 4 }; /* flag: cudaGraphInstantiateFlagDeviceLaunch */
+
+/* What the kernels of a graph have launched. */
+typedef struct cuda_from_kernels {
+    enum { BESIDE = 120, BEHIND = 255 } limit; /* at most, as the programming guide has it */
+    cuda_graph *beside[BESIDE], *behind[BEHIND];
+    unsigned nbeside, taken, nbehind; /* taken: of those beside it, they have been executed */
+    double end;                       /* ns: of those beside it */
+    double sibling_end;
+    bool sibling[BESIDE];
+} cuda_from_kernels;
+
+static cuda_graph *running; /* whose kernels run now */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+static uint32_t ask_for(cuda_from_kernels *f, cuda_graph *g, uint64_t stream)
+{
+    enum { TAIL = 1, FIRE_AND_FORGET = 2, SIBLING = 3, PENDING_EXCEEDED = 69 };
+    const uint64_t how = stream >> 56;
+    if (stream << 8) return CU_INVALID_VALUE;
+    if (how == TAIL) {
+        for (unsigned k = 0; g == running && k < f->nbehind; k++)
+            if (f->behind[k] == g) return CU_INVALID_VALUE; /* it follows itself once */
+        if (f->nbehind == BEHIND) return PENDING_EXCEEDED;
+        f->behind[f->nbehind++] = g;
+        return CU_OK;
+    }
+    if ((how != FIRE_AND_FORGET && how != SIBLING) || g->under_way) return CU_INVALID_VALUE;
+    if (f->nbeside == BESIDE) return PENDING_EXCEEDED;
+    f->sibling[f->nbeside] = how == SIBLING;
+    f->beside[f->nbeside++] = g;
+    return CU_OK;
+}
+
+/* A kernel of the running graph launches one. Threads of the emulator call it, while the one that
+ * runs the graph waits for them with the lock. */
+static uint32_t launch_from_kernel(void *unused, uint64_t handle, uint64_t stream)
+{
+    cuda_graph *g = cuda_exec_of((const void *)(uintptr_t)handle);
+    (void)unused;
+    if (!g || !(g->flags & DEVICE_LAUNCH)) return CU_INVALID_VALUE;
+    pthread_mutex_lock(&asking);
+    if (!running->asked) running->asked = calloc(1, sizeof *running->asked);
+    const uint32_t error =
+        running->asked ? ask_for(running->asked, g, stream) : CU_MEMORY_ALLOCATION;
+    pthread_mutex_unlock(&asking);
+    return error;
+}
+
+/* Executes those that run beside the graph, from the end of the node that has launched them on. */
+static int run_beside(const cuda_stream *s, double start)
+{
+    cuda_from_kernels *f = running ? running->asked : NULL;
+    int error = CU_OK;
+    while (f && !error && !cuda.sticky && f->taken < f->nbeside) {
+        const unsigned k = f->taken++;
+        cuda_stream own = beside_stream(s, start);
+        error = cuda_execute_graph(&own, f->beside[k]);
+        double *end = f->sibling[k] ? &f->sibling_end : &f->end;
+        if (own.ready > *end) *end = own.ready;
+    }
     return error;
 }
 
@@ -266,7 +338,7 @@ int cuda_run_graph(cuda_stream *s, cuda_graph *g)
         const int ran = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
         blocked |= ran == CUDA_BLOCKED;
         if (ran == CUDA_BLOCKED) continue;
-        error = ran;
+        error = ran ? ran : run_beside(s, x->end);
         x->done = true;
         if (x->end > s->ready) s->ready = x->end;
     }
@@ -283,22 +355,80 @@ static size_t roots_of(const cuda_graph *g)
     return n;
 }
 
-int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
+/* With the graphs that its kernels launch beside it. */
+static int run_once(cuda_stream *s, cuda_graph *g)
 {
     enum { AUTO_FREE = 1 };
+    cuda_graph *const around = running;
+    const int64_t launch = cuda.graph_launch;
+    const uint64_t handle = cuda.graph;
     if (!g->launch) {
         if (g->flags & AUTO_FREE) cuda_graph_memory_free_all(g);
         g->bytes = cuda_graph_memory_launch(g, s);
         cuda_reset_conditions(g);
         cuda_clock_graph(s, roots_of(g));
         g->launch = ++cuda.graph_launches;
+        if (g->asked) *g->asked = (cuda_from_kernels){.end = 0};
     }
+    running = g;
     cuda.graph_launch = g->launch;
+    cuda.launch_graph = launch_from_kernel;
+    cuda.graph = g->flags & DEVICE_LAUNCH ? (uintptr_t)(g->handle ? g->handle : g) : 0;
     const int error = cuda_run_graph(s, g);
-    cuda.graph_launch = 0;
+    running = around;
+    cuda.graph_launch = launch;
+    cuda.graph = handle;
+    if (!around) cuda.launch_graph = NULL;
     if (error == CUDA_BLOCKED) return error;
+    if (g->asked && g->asked->end > s->ready) s->ready = g->asked->end;
     cuda_graph_memory_ends(s, g->bytes);
     g->launch = 0;
+    return error;
+}
+
+/* Those that follow a graph are executed before what stands in the list. */
+static bool put_in_front(cuda_graph ***list, size_t *n, const cuda_graph *g)
+{
+    const cuda_from_kernels *f = g->asked;
+    if (!f || !f->nbehind) return true;
+    cuda_graph **more = realloc(*list, (*n + f->nbehind) * sizeof **list);
+    if (!more) return false;
+    for (unsigned k = f->nbehind; k-- > 0;) more[(*n)++] = f->behind[k]; /* the last is the next */
+    *list = more;
+    return true;
+}
+
+/* --timeout, for graphs that follow each other without end. */
+static bool takes_too_long(double begin)
+{
+    const double limit = (double)cuda.options.timeout;
+    if (limit <= 0 || cuda_seconds() - begin < limit) return false;
+    cuda_say("graphs that kernels launch follow each other: stopped by the time limit");
+    cuda_fail(CU_LAUNCH_TIMEOUT);
+    return true;
+}
+
+int cuda_execute_graph(cuda_stream *s, cuda_graph *g)
+{
+    const bool deferred = cuda_self.deferred;
+    const double begin = cuda_seconds();
+    cuda_graph **list = NULL;
+    size_t n = 0;
+    int error = run_once(s, g);
+    double siblings = g->asked ? g->asked->sibling_end : 0;
+    if (error == CUDA_BLOCKED) return error;
+    cuda_self.deferred = true; /* the host has nothing to do with what kernels launch */
+    if (!error && !put_in_front(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
+    while (n && !error && !cuda.sticky) {
+        cuda_graph *next = list[--n];
+        if (takes_too_long(begin)) break;
+        error = run_once(s, next);
+        if (!error && !put_in_front(&list, &n, next)) error = CU_MEMORY_ALLOCATION;
+        if (next->asked && next->asked->sibling_end > siblings) siblings = next->asked->sibling_end;
+    }
+    cuda_self.deferred = deferred;
+    free(list);
+    if (siblings > s->ready) s->ready = siblings;
     return error;
 }
 
@@ -337,6 +467,7 @@ static int launch_graph(cuda_stream *s, cuda_graph *g)
     cuda_graph *copy = cuda_copy_graph(g);
     if (!copy) return CU_MEMORY_ALLOCATION;
     copy->flags = g->flags;
+    copy->handle = g;
     return cuda_submit_graph(s, copy);
 }
 
@@ -850,7 +981,7 @@ static bool can_be_launched_by_kernels(const cuda_graph *g)
 
 int cuda_instantiate(void **out, void *graph, unsigned long long flags, int *why)
 {
-    enum { FLAGS = 15, DEVICE_LAUNCH = 4, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
+    enum { FLAGS = 15, INVALID_STRUCTURE = 2, NODE_NOT_SUPPORTED = 3 };
     cuda_graph *g = cuda_graph_of(graph);
     *why = 1; /* cudaGraphInstantiateError */
     if (!out || !g || flags & ~(unsigned long long)FLAGS) return CU_INVALID_VALUE;

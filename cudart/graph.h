@@ -50,6 +50,8 @@ typedef struct cuda_graph {
     double start;                     /* of that execution, on the application's clock */
     int64_t launch;                   /* its number; 0: it is under way in another graph, or not */
     uint64_t bytes;                   /* that its memory nodes take */
+    const void *handle;               /* of a copy: that of the executable graph; or NULL */
+    struct cuda_from_kernels *asked;  /* graphs that its kernels have launched; owned, or NULL */
 } cuda_graph;
 
 /* Streams that capture into one graph. */

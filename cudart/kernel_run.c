@@ -148,13 +148,6 @@ static volatile int stop; /* pl_launch.cancel */
 static double deadline;   /* of the running launch in seconds; 0: there is none */
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void set_deadline(double at)
 {
     pthread_mutex_lock(&clock_lock);
@@ -170,7 +163,7 @@ static void *watch(void *unused)
     for (;;) {
         nanosleep(&nap, NULL);
         pthread_mutex_lock(&clock_lock);
-        if (deadline > 0 && seconds() > deadline) __atomic_store_n(&stop, 2, __ATOMIC_RELAXED);
+        if (deadline > 0 && cuda_seconds() > deadline) __atomic_store_n(&stop, 2, __ATOMIC_RELAXED);
         pthread_mutex_unlock(&clock_lock);
     }
     return unused;
@@ -186,7 +179,7 @@ static void begin_watch(pl_launch *l)
         watching = true;
     }
     l->cancel = &stop;
-    set_deadline(seconds() + (double)cuda.options.timeout);
+    set_deadline(cuda_seconds() + (double)cuda.options.timeout);
 }
 
 /* ---- --check ---- */
@@ -256,6 +249,8 @@ int cuda_run(cuda_stream *s, cuda_function *f, const cuda_launch *l, const void 
     pl_launch launch = launch_of(f, l, params);
     pl_result r;
     launch.global_time = cuda_clock_kernel_start(s);
+    launch.graph = cuda.graph;
+    launch.launch_graph = cuda.launch_graph;
     const bool recording = cuda_recording();
     launch.uncounted = !recording;
     if (recording) launch.sink = pl_trace_begin(cuda.trace, m, &launch, cuda_shown_name(f));

@@ -185,13 +185,6 @@ int cuda_defer(cuda_stream *s, const cuda_work *work)
 
 /* ---------------------------------------------------------------- the host waits */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* What stands first in a stream waits for: a value, or NULL. */
 static const cuda_memory_ops *value_of(const cuda_work *w)
 {
@@ -249,7 +242,7 @@ void cuda_settle_until(bool (*pending)(const void *), const void *what)
         if (cuda_progress()) continue;
         if (!blocked || !pending(what)) break;
         const bool alone = !others_may_write();
-        const double now = seconds();
+        const double now = cuda_seconds();
         if (end <= 0) end = now + limit;
         if (alone || now > end) {
             report(alone);

@@ -3,10 +3,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 cuda_state cuda = {.lock = PTHREAD_MUTEX_INITIALIZER};
 _Thread_local cuda_thread cuda_self;
+
+double cuda_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
 
 void cuda_say(const char *format, ...)
 {

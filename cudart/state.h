@@ -202,7 +202,11 @@ typedef struct cuda_state {
     int64_t calls, threads; /* so far */
     int64_t graph_launch;   /* that is under way; 0: none */
     int64_t graph_launches; /* so far */
-    uint64_t steps;         /* operations and values of streams so far */
+    /* While a graph runs, for its kernels: the handle of the graph, if kernels may launch it; who
+     * takes graphs that they launch (pl_launch.launch_graph). */
+    uint64_t graph;
+    uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
+    uint64_t steps; /* operations and values of streams so far */
 } cuda_state;
 
 extern cuda_state cuda;
@@ -280,6 +284,8 @@ int cuda_refused(const char *name, const char *why);
 /* Without the lock: opens the GPU once. */
 int cuda_start(void);
 
+/* Real time in seconds, from some moment on. */
+double cuda_seconds(void);
 /* A line on standard error: "ptxloom: ...". */
 void cuda_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the diagnostics of a device, or of all, and clears them. */

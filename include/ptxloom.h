@@ -358,9 +358,14 @@ typedef struct pl_launch {
     struct pl_checks *checks; /* checkers that watch it, or NULL */
     const volatile int
         *cancel; /* stops the launch when it becomes non-zero; NULL: the flag of pl_gpu_stop_flag */
+    double global_time; /* ns: %globaltimer at its start; 0: it counts from 0, half the clock */
+    uint64_t graph;     /* %current_graph_exec */
+    /* A kernel launches a graph (cudaGraphLaunch) in one of the streams for that: the error that it
+     * gets. Several threads may call it at once. NULL: no graph can be launched. */
+    uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream);
+    void *graph_ctx;
     /* PL_INTERRUPTED when the launch has taken so much; 0: no limit, of output 256 MiB. */
-    double global_time;  /* ns: %globaltimer at its start; 0: it counts from 0, half the clock */
-    uint64_t max_cycles; /* timing mode */
+    uint64_t max_cycles;       /* timing mode */
     uint64_t max_instructions; /* executed by warps */
     uint64_t max_output;       /* bytes of printed text that are held */
     void (*progress)(void *ctx, uint64_t blocks_done, uint64_t blocks, uint64_t instructions);

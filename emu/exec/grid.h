@@ -76,12 +76,15 @@ typedef struct pl_grid {
                              0 without */
     uint64_t block_memory; /* global memory of the blocks, or 0: pl_grid_block_memory each */
     uint64_t launch_id;    /* %gridid */
-    double global_time;    /* ns: %globaltimer at clock 0 */
-    double cycle_time;     /* ns of a cycle, as %globaltimer counts */
-    bool no_memory; /* of the head: a thread could not get memory for what it keeps; the launch
-                       ends with PL_NOMEM */
-    int async_mode; /* PL_ASYNC_* */
-    bool modelled;  /* timing mode: a model says how long things take */
+    uint64_t graph;        /* %current_graph_exec */
+    uint32_t (*launch_graph)(void *ctx, uint64_t graph, uint64_t stream); /* pl_launch; or NULL */
+    void *graph_ctx;
+    double global_time; /* ns: %globaltimer at clock 0 */
+    double cycle_time;  /* ns of a cycle, as %globaltimer counts */
+    bool no_memory;     /* of the head: a thread could not get memory for what it keeps; the launch
+                           ends with PL_NOMEM */
+    int async_mode;     /* PL_ASYNC_* */
+    bool modelled;      /* timing mode: a model says how long things take */
     bool simt_stack;
     bool random;          /* functional mode: warps and splits in random order */
     uint64_t rng;         /* state of the generator */

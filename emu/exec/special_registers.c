@@ -71,6 +71,7 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     case W_smid: return c->sm;
     case W_nsmid: return g->nsm;
     case W_gridid: return g->launch_id;
+    case W_current_graph_exec: return g->graph;
     case W_clock:
     case W_clock64: return w->clock;
     case W_clock_hi: return w->clock >> 32;
@@ -82,7 +83,7 @@ static uint64_t warp_register(const pl_warp *w, pl_word sreg, unsigned k)
     default: break;
     }
     if (cluster_register(w, sreg, k, &v) || memory_register(c, sreg, &v)) return v;
-    return 0; /* %pm, %current_graph_exec */
+    return 0; /* %pm */
 }
 
 static uint32_t lane_mask(pl_word sreg, unsigned lane)

@@ -68,10 +68,11 @@ struct pl_memo {
 
 /* ---- which kernels ---- */
 
+/* What differs between launches that are alike. */
 static bool reads_time(pl_word sreg)
 {
-    return sreg == W_gridid || sreg == W_globaltimer || sreg == W_globaltimer_lo ||
-           sreg == W_globaltimer_hi;
+    return sreg == W_gridid || sreg == W_current_graph_exec || sreg == W_globaltimer ||
+           sreg == W_globaltimer_lo || sreg == W_globaltimer_hi;
 }
 
 /* Does the instruction depend on more than registers, textures and memory? */

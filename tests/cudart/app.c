@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 const char stub_add[1], stub_count[1], stub_store[1], stub_say[1], stub_spin[1], stub_nop[1],
-    stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1];
+    stub_work[1], stub_countdown[1], stub_timer[1], stub_pick[1], stub_index[1], stub_relay[1];
 char shadow_total[8], shadow_factor[16];
 int *managed_number;
 
@@ -63,7 +63,28 @@ static const char ptx[] =
     "  ld.param.u64 d1, [to]; mov.u32 r1, %%tid.x;\n"
     "  st.global.u32 [d1], r1; ret; }\n"
     ".visible .entry spin()\n"
-    "{ again: bra again; }\n";
+    "{ again: bra again; }\n"
+    ".extern .func (.param .b32 e) cudaGraphLaunch(.param .b64 g, .param .b64 s);\n"
+    ".func start(.param .u64 g, .param .u64 how, .param .u64 error)\n"
+    "{ .reg .pred p; .reg .b32 r<2>; .reg .b64 d<4>;\n"
+    "  ld.param.u64 d1, [g]; ld.param.u64 d2, [how]; ld.param.u64 d3, [error];\n"
+    "  setp.eq.u64 p, d2, 0; @p ret;\n"
+    "  setp.eq.u64 p, d1, 0; @p mov.u64 d1, %%current_graph_exec;\n"
+    "  { .param .b32 e; .param .b64 a; .param .b64 b; st.param.b64 [a], d1; st.param.b64 [b], d2;\n"
+    "    call.uni (e), cudaGraphLaunch, (a, b); ld.param.b32 r1, [e]; }\n"
+    "  st.u32 [d3], r1; ret; }\n"
+    ".visible .entry relay(.param .u64 list, .param .u32 value, .param .u32 most, .param .u64 g,\n"
+    "  .param .u64 how, .param .u64 then, .param .u64 how_then)\n"
+    "{ .reg .pred p; .reg .b32 r<5>; .reg .b64 d<8>;\n"
+    "  ld.param.u64 d1, [list]; ld.param.u32 r1, [value]; ld.u32 r2, [d1]; add.u32 r2, r2, 1;\n"
+    "  st.u32 [d1], r2; mul.wide.u32 d2, r2, 4; add.u64 d2, d2, d1; st.u32 [d2], r1;\n"
+    "  ld.param.u32 r3, [most]; setp.ge.u32 p, r2, r3; @p ret;\n"
+    "  ld.param.u64 d3, [g]; ld.param.u64 d4, [how]; add.u64 d5, d1, 120;\n"
+    "  { .param .b64 a; .param .b64 b; .param .b64 c; st.param.b64 [a], d3; st.param.b64 [b], d4;\n"
+    "    st.param.b64 [c], d5; call.uni start, (a, b, c); }\n"
+    "  ld.param.u64 d3, [then]; ld.param.u64 d4, [how_then]; add.u64 d5, d1, 124;\n"
+    "  { .param .b64 a; .param .b64 b; .param .b64 c; st.param.b64 [a], d3; st.param.b64 [b], d4;\n"
+    "    st.param.b64 [c], d5; call.uni start, (a, b, c); } ret; }\n";
 
 /* ---------------------------------------------------------------- what nvcc adds */
 
@@ -158,6 +179,7 @@ __attribute__((constructor)) static void register_all(void)
     kernel(stub_store, "store");
     kernel(stub_say, "say");
     kernel(stub_spin, "spin");
+    kernel(stub_relay, "relay");
     kernel(stub_nop, "nop");
     kernel(stub_work, "work");
     kernel(stub_countdown, "countdown");
@@ -562,6 +584,7 @@ static const struct {
     {"graph_condition", graph_condition},
     {"graph_object", graph_object},
     {"graph_block", graph_block},
+    {"graphs_of_kernels", graphs_of_kernels},
     {"capture_rules", capture_rules},
     {"link", link_ptx},
     {"grid_barrier", grid_barrier},

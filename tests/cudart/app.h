@@ -90,7 +90,7 @@ void app_driver(void);
 
 /* The kernels of app.c: their stubs. */
 extern const char stub_add[], stub_count[], stub_store[], stub_say[], stub_spin[], stub_nop[],
-    stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[];
+    stub_work[], stub_countdown[], stub_timer[], stub_pick[], stub_index[], stub_relay[];
 /* Host shadows of the variables. */
 extern char shadow_total[8], shadow_factor[16];
 extern int *managed_number;
@@ -112,6 +112,7 @@ void graph_memory(void);
 void graph_memory_beside(void);
 void graph_captured_memory(void);
 void graph_condition(void);
+void graphs_of_kernels(void);
 void graph_object(void);
 void capture_rules(void);
 void link_ptx(void);

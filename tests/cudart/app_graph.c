@@ -57,6 +57,84 @@ void graph_block(void)
     EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), CU_INVALID_VALUE);
 }
 
+/* A graph whose kernel notes `value` and then launches up to two graphs, NULL: its own. */
+typedef struct relay {
+    void *list;
+    unsigned value, most;
+    void *g;
+    uint64_t how;
+    void *then;
+    uint64_t how_then;
+} relay;
+
+static void *relay_graph(relay r, unsigned long long flags)
+{
+    void *graph, *node, *exec,
+        *args[] = {&r.list, &r.value, &r.most, &r.g, &r.how, &r.then, &r.how_then};
+    const kernel_params p = {
+        .function = stub_relay, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, flags), 0);
+    EXPECT(cudaGraphDestroy(graph), 0);
+    return exec;
+}
+
+static void expect_order(unsigned *list, const char *order)
+{
+    char seen[40] = "";
+    for (unsigned k = 0; k < list[0] && k < 29; k++) seen[k] = (char)list[k + 1];
+    if (strcmp(seen, order) != 0) printf("%s, not %s\n", seen, order);
+    EXPECT(strcmp(seen, order), 0);
+    list[0] = 0;
+}
+
+/* Kernels launch graphs: beside their own, behind it, and their own again. */
+void graphs_of_kernels(void)
+{
+    enum { DEVICE = 4 };
+    static const uint64_t tail = UINT64_C(1) << 56, forget = UINT64_C(2) << 56,
+                          sibling = UINT64_C(3) << 56;
+    void *s, *p, *plain;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaHostAlloc(&p, 4096, 0), 0);
+    memset(p, 0, 4096);
+    unsigned *list = p;
+    void *d = relay_graph((relay){p, 'd', 99, NULL, 0, NULL, 0}, DEVICE);
+    void *c = relay_graph((relay){p, 'c', 99, NULL, 0, NULL, 0}, DEVICE);
+    void *b = relay_graph((relay){p, 'b', 99, d, tail, NULL, 0}, DEVICE);
+    /* What follows b comes before what else follows a. */
+    void *a = relay_graph((relay){p, 'a', 99, b, tail, c, tail}, 0);
+    EXPECT(cudaGraphLaunch(a, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(list[30] + list[31], 0);
+    expect_order(list, "abdc");
+    /* What runs beside a graph ends before what follows it. */
+    a = relay_graph((relay){p, 'a', 99, c, tail, b, forget}, 0);
+    EXPECT(cudaGraphLaunch(a, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    expect_order(list, "abdc");
+    a = relay_graph((relay){p, 'a', 99, c, sibling, d, forget}, 0);
+    EXPECT(cudaGraphLaunch(a, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    expect_order(list, "acd");
+    /* Again and again, until the list has five. */
+    a = relay_graph((relay){p, 'a', 5, NULL, tail, NULL, tail}, DEVICE);
+    EXPECT(cudaGraphLaunch(a, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(list[30], 0);
+    EXPECT(list[31], CU_INVALID_VALUE); /* it is to follow itself already */
+    expect_order(list, "aaaaa");
+    /* A graph that is not for kernels; one that runs. */
+    plain = relay_graph((relay){p, 'p', 99, NULL, 0, NULL, 0}, 0);
+    a = relay_graph((relay){p, 'a', 99, plain, tail, NULL, forget}, DEVICE);
+    EXPECT(cudaGraphLaunch(a, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(list[30], CU_INVALID_VALUE);
+    EXPECT(list[31], CU_INVALID_VALUE);
+    expect_order(list, "a");
+}
+
 /* cudaGraphNodeParams: a kernel, or a condition. */
 typedef struct node_params {
     int kind, reserved[3];

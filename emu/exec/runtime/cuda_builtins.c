@@ -394,6 +394,7 @@ static const provided functions[] = {
     {"Memset2DAsync", pl_call_memset2d, NEEDS_NOTHING},
     {"Memset3DAsync", pl_call_memset3d, NEEDS_NOTHING},
     {"GraphSetConditional", pl_call_set_conditional, NEEDS_NOTHING},
+    {"GraphLaunch", pl_call_launch_graph, NEEDS_NOTHING},
 };
 enum {
     FUNCTIONS = sizeof functions / sizeof *functions,

@@ -435,3 +435,13 @@ void pl_call_set_conditional(const pl_call *k, unsigned lane)
         pl_fault(k->w, 1u << lane, 0, "CUDA_ERROR_OUT_OF_MEMORY",
                  "no memory for a conditional of a graph");
 }
+
+/* cudaError_t cudaGraphLaunch(graph, stream): it runs when the launch has ended. */
+void pl_call_launch_graph(const pl_call *k, unsigned lane)
+{
+    const pl_grid *g = k->w->grid;
+    const uint64_t graph = pl_call_argument(k, 0, lane), stream = pl_call_argument(k, 1, lane);
+    pl_call_fail(k, lane,
+                 g->launch_graph ? g->launch_graph(g->graph_ctx, graph, stream)
+                                 : PL_CUDA_INVALID_VALUE);
+}
