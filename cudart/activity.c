@@ -99,6 +99,13 @@ void cuda_note(const cuda_activity *a)
                                          .spread = a->estimated ? a->spread * 1e-3 : -1}));
 }
 
+void cuda_note_moved(int device, uint64_t stream, double from, double by)
+{
+    if (cuda.trace)
+        trace_failed(
+            pl_trace_move_activities(cuda.trace, device, (int64_t)stream, from * 1e-3, by * 1e-3));
+}
+
 void cuda_note_call(int result, const char *error)
 {
     if (cuda.paused) return;

@@ -4,7 +4,8 @@
  * The host goes on when a call has returned; an operation begins when the host has put it into its
  * stream, what is before it there has ended, and the units that it needs are free. Copies of one
  * direction follow each other. Kernels run side by side as far as the GPU has room for their
- * blocks. All is decided when an operation is put into its stream. */
+ * blocks (resident.c). All is decided when an operation is put into its stream, but for kernels
+ * that others of higher priority hold up. */
 #include "cudart/state.h"
 
 /* In ns, and in bytes a ns (GB/s). */
@@ -16,10 +17,7 @@ static struct {
     double clock, sms;
 } cost;
 
-enum {
-    GRIDS = 128,        /* that run side by side */
-    SMALL_SET = 1 << 14 /* bytes of a memset from which on it takes a kernel */
-};
+enum { SMALL_SET = 1 << 14 /* bytes of a memset from which on it takes a kernel */ };
 
 /* Copies of one direction: the latest one. */
 typedef struct direction {
@@ -30,15 +28,6 @@ typedef struct direction {
 static struct {
     direction to_device, from_device;
     direction leaving, arriving; /* copies to other devices and from them */
-    /* Part of the GPU for some time: the blocks of a kernel, of which the last wave may take less.
-     */
-    struct running {
-        struct {
-            double start, end, share;
-        } at[GRIDS];
-        size_t n;
-        double latest, started; /* end of all; start of the kernel that began last */
-    } running;
 } units[CUDA_DEVICES];
 
 static void value(const char *key, const char *unit, double *to)
@@ -301,53 +290,6 @@ void cuda_clock_deferred(const cuda_op *op)
 
 /* ---------------------------------------------------------------- kernels */
 
-/* Whether this much of the GPU is free from then on for so long. */
-static bool fits(const struct running *r, double at, double ns, double share)
-{
-    /* The sum is largest where some part begins. */
-    for (size_t k = 0; k <= r->n; k++) {
-        const double t = k < r->n ? r->at[k].start : at;
-        double sum = share;
-        if (t < at || t >= at + ns) continue;
-        for (size_t i = 0; i < r->n; i++)
-            if (r->at[i].start <= t && r->at[i].end > t) sum += r->at[i].share;
-        if (sum > 1.0001) return false;
-    }
-    return true;
-}
-
-/* When it can begin: the beginning is kept in the order in which kernels come. */
-static double place(const struct running *r, double at, double ns, double share)
-{
-    if (at >= r->latest) return at;
-    at = larger(at, r->started);
-    for (size_t rounds = 0; rounds <= r->n && !fits(r, at, ns, share); rounds++) {
-        double next = r->latest; /* the earliest end behind it */
-        for (size_t k = 0; k < r->n; k++)
-            if (r->at[k].end > at && r->at[k].end < next) next = r->at[k].end;
-        at = next;
-    }
-    return at;
-}
-
-static void occupy(struct running *r, double start, double end, double share)
-{
-    size_t k = 0;
-    if (end <= start) return;
-    if (start >= r->latest) r->n = 0;
-    while (k < r->n && r->at[k].end > cuda.now) k++; /* one that has ended */
-    if (k == GRIDS) {
-        k = 0;
-        for (size_t i = 1; i < GRIDS; i++)
-            if (r->at[i].end < r->at[k].end) k = i;
-    }
-    if (k == r->n) r->n++;
-    r->at[k].start = start;
-    r->at[k].end = end;
-    r->at[k].share = share;
-    r->latest = larger(r->latest, end);
-}
-
 /* Without the model of time: as if every multiprocessor at work issued two instructions per cycle,
  * and a launch took 1000 cycles by itself; but no fewer than a warp has counted. */
 double cuda_guessed_cycles(double instructions, double blocks, double longest_warp)
@@ -376,14 +318,7 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0);
     /* The last wave may leave room for other kernels. */
-    const double last = waves - whole, all = whole + (last > 0 ? 1 : 0);
-    const double full = all > 0 ? ns * whole / all : 0, first = whole > 0 ? 1 : last;
-    struct running *r = &units[s->device].running;
-    const double at = place(r, cuda_ready(s), ns, first);
-    const cuda_span span = cuda_timeline(s, ns, &(double){at});
-    occupy(r, span.start, span.start + full, 1);
-    occupy(r, span.start + full, span.end, last);
-    r->started = larger(r->started, span.start);
+    const cuda_span span = cuda_place_kernel(s, ns, waves, waves - whole);
     cuda_note(&(cuda_activity){.kind = "kernel",
                                .name = t->name,
                                .stream = s->id,

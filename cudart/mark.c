@@ -31,6 +31,7 @@ static void record(cuda_stream *s, cuda_event *e)
 {
     cuda_order_record(s, e);
     e->time = s->ready;
+    e->stream = s->id;
     e->recorded = true;
     e->captured = false;
 }

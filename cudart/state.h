@@ -145,6 +145,7 @@ typedef struct cuda_event {
     int device;
     unsigned flags;
     bool recorded;
+    uint64_t stream;              /* in which */
     double time;                  /* ns */
     struct cuda_known *known;     /* order.c */
     struct cuda_capture *capture; /* in which it was recorded last; or NULL */
@@ -639,6 +640,11 @@ double cuda_end_of(cuda_stream *s);
 /* The host waits for a stream, or for all (NULL). */
 void cuda_wait(cuda_stream *s);
 
+/* ---- resident.c: kernels side by side ---- */
+/* A kernel of so many ns is put into a stream: waves of blocks, of which the last, if it is not a
+ * whole one, takes that share of the GPU. */
+cuda_span cuda_place_kernel(cuda_stream *s, double ns, double waves, double last);
+
 /* ---- clock.c: what happens in a stream takes its time ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);
 void cuda_clock_set(cuda_stream *s, const cuda_set *x);
@@ -699,6 +705,8 @@ typedef struct cuda_activity {
     double spread; /* ns; < 0: unknown */
 } cuda_activity;
 void cuda_note(const cuda_activity *a);
+/* What ends in a stream after that time ends later. */
+void cuda_note_moved(int device, uint64_t stream, double from, double by);
 /* The running call ends with that result. */
 void cuda_note_call(int result, const char *error);
 void cuda_note_allocation(const cuda_alloc *a, double end);

@@ -297,9 +297,9 @@ int pl_cudaEventQuery(void *event)
     if (!e) return CU_INVALID_HANDLE;
     if (e->capture) return cuda_capture_event(e);
     if (e->captured) return CU_INVALID_VALUE;
-    const bool blocked = e->mark && !cuda_self.callback,
-               ended = cuda_clock_poll(e->recorded && !blocked ? e->time : cuda.now),
-               busy = blocked || (!cuda_self.callback && !ended);
+    const bool asks = !cuda_self.callback && (e->recorded || e->mark),
+               ended = !asks || cuda_clock_poll(e->mark ? cuda.now : e->time),
+               busy = asks && (e->mark || !ended);
     if (!busy) cuda_order_host_event(e);
     cuda_flush();
     return busy ? CU_NOT_READY : CU_OK;

@@ -677,6 +677,9 @@ typedef struct pl_trace_activity {
     double spread;  /* standard deviation of what the estimate is the mean of; < 0: none */
 } pl_trace_activity;
 pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a);
+/* What a stream does after that time ends so much later, and begins later unless it has begun. Of
+ * the latest 1000 rows. */
+pl_status pl_trace_move_activities(pl_trace *t, int device, int64_t stream, double from, double by);
 typedef struct pl_trace_allocation {
     uint64_t address, bytes;
     const char *memory; /* "device", "pinned", "registered", "managed" */

@@ -306,6 +306,12 @@ pl_status pl_trace_add_activity(pl_trace *t, const pl_trace_activity *a)
     return st == PL_OK ? st : failed(t, st, t->path);
 }
 
+pl_status pl_trace_move_activities(pl_trace *t, int device, int64_t stream, double from, double by)
+{
+    const pl_status st = pl_tracedb_move_activities(t->db, device, stream, from, by);
+    return st == PL_OK ? st : failed(t, st, t->path);
+}
+
 pl_status pl_trace_add_allocation(pl_trace *t, const pl_trace_allocation *a)
 {
     const pl_tracedb_allocation d = {.address = a->address,

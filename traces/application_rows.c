@@ -2,7 +2,7 @@
  * (calls, what its streams did, memory, ranges), and what checkers found. */
 #include "traces/tracedb.h"
 
-enum { CALL, ACTIVITY, ALLOCATION, NVTX_RANGE, FINDING };
+enum { CALL, ACTIVITY, MOVED, ALLOCATION, NVTX_RANGE, FINDING };
 
 /* The statement that adds a row to a table; it is made once. NULL after a failure. */
 static sqlite3_stmt *adder(pl_tracedb *t, int table)
@@ -12,6 +12,9 @@ static sqlite3_stmt *adder(pl_tracedb *t, int table)
         [ACTIVITY] =
             ("INSERT INTO activity VALUES (NULL, ?, ?, ?, ?, ?, ?, nullif(?, 0), "
              "nullif(?, 0), nullif(?, 0), nullif(?, -1), ?, ?, ?, iif(?14 < 0, NULL, ?14))"),
+        [MOVED] = "UPDATE activity SET start_us = start_us + iif(start_us < ?3, 0, ?4), "
+                  "end_us = end_us + ?4 WHERE id > (SELECT max(id) FROM activity) - 1000 AND "
+                  "device = ?1 AND stream = ?2 AND end_us > ?3",
         [ALLOCATION] = "INSERT INTO allocation VALUES (NULL, ?, ?, ?, ?, ?, ?)",
         [NVTX_RANGE] = "INSERT INTO nvtx_range VALUES (NULL, ?, ?, ?, ?, ?)",
         [FINDING] =
@@ -62,6 +65,19 @@ pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a)
     pl_tracedb_text(s, 12, a->destination);
     sqlite3_bind_int(s, 13, a->estimated);
     sqlite3_bind_double(s, 14, a->spread);
+    pl_tracedb_step(t, s);
+    return t->status;
+}
+
+pl_status pl_tracedb_move_activities(pl_tracedb *t, int device, int64_t stream, double from,
+                                     double by)
+{
+    sqlite3_stmt *s = adder(t, MOVED);
+    if (!s) return t->status;
+    sqlite3_bind_int(s, 1, device);
+    sqlite3_bind_int64(s, 2, stream);
+    sqlite3_bind_double(s, 3, from);
+    sqlite3_bind_double(s, 4, by);
     pl_tracedb_step(t, s);
     return t->status;
 }

@@ -208,6 +208,9 @@ pl_status pl_tracedb_add_finding(pl_tracedb *t, const pl_tracedb_finding *f);
  * end. */
 pl_status pl_tracedb_add_call(pl_tracedb *t, const pl_tracedb_call *c);
 pl_status pl_tracedb_add_activity(pl_tracedb *t, const pl_tracedb_activity *a);
+/* What a stream does after that time ends so much later, of the latest rows. */
+pl_status pl_tracedb_move_activities(pl_tracedb *t, int device, int64_t stream, double from,
+                                     double by);
 pl_status pl_tracedb_add_allocation(pl_tracedb *t, const pl_tracedb_allocation *a);
 pl_status pl_tracedb_add_nvtx(pl_tracedb *t, const pl_tracedb_nvtx *r);
 /* keep: finish the file and give it its name; else remove it. Frees t (NULL is allowed) unless it

@@ -154,7 +154,7 @@ struct pl_tracedb {
     uint32_t epoch; /* of the block in the making that was begun last */
     sqlite3_stmt *add_block, *add_data;
     sqlite3_stmt *add_inst, *add_mem, *add_barrier, *add_event, *page_count;
-    sqlite3_stmt *add_application[5]; /* rows about the application, by table */
+    sqlite3_stmt *add_application[6]; /* rows about the application, by table */
     bool open;                        /* a transaction is */
     uint64_t page_size;
 

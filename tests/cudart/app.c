@@ -575,6 +575,7 @@ static const struct {
     {"global_timer", global_timer},
     {"profiler", profiler},
     {"host_clock", host_clock},
+    {"priorities", priorities},
     {"kin", kin},
     {"transfers", transfers},
     {"ranges", ranges},

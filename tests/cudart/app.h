@@ -103,6 +103,7 @@ void waiting(void);
 void global_timer(void);
 void profiler(void);
 void host_clock(void);
+void priorities(void);
 void kin(void);
 void transfers(void);
 /* Of app_nvtx.c. */

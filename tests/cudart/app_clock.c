@@ -245,6 +245,83 @@ static void work(void *ctx, void *stream)
     EXPECT(cudaLaunchKernel(stub_work, shape(1), shape(32), args, 0, stream), 0);
 }
 
+int cudaStreamCreateWithPriority(void **stream, unsigned flags, int priority);
+
+/* Two blocks of 256 threads fill the machine. */
+static void waves(unsigned n, void *stream)
+{
+    unsigned loops = 100000;
+    void *args[] = {&loops};
+    EXPECT(cudaLaunchKernel(stub_work, shape(2 * n), shape(256), args, 0, stream), 0);
+}
+
+static void one_wave(void *ctx, void *stream)
+{
+    waves(*(unsigned *)ctx, stream);
+}
+
+static double ms_between(void *from, void *to)
+{
+    float ms;
+    EXPECT(cudaEventElapsedTime(&ms, from, to), 0);
+    return (double)ms;
+}
+
+static void expect_near(double is, double wanted)
+{
+    if (fabs(is - wanted) > 1e-3 * wanted) printf("%g, not %g\n", is, wanted);
+    EXPECT(fabs(is - wanted) <= 1e-3 * wanted, 1);
+}
+
+/* A kernel of higher priority goes before those that have not begun, and between the waves of one
+ * that has; these end later. One of the same priority waits for its turn. */
+void priorities(void)
+{
+    void *low, *other[2], *copies, *e[4], *device, *pinned;
+    unsigned one = 1, four = 4;
+    EXPECT(cudaMalloc(&device, BYTES), 0);
+    EXPECT(cudaHostAlloc(&pinned, BYTES, 0), 0);
+    EXPECT(cudaStreamCreateWithPriority(&low, 1, 0), 0);
+    EXPECT(cudaStreamCreateWithPriority(&other[0], 1, 0), 0);
+    EXPECT(cudaStreamCreateWithPriority(&other[1], 1, -1), 0);
+    EXPECT(cudaStreamCreateWithPriority(&copies, 1, 0), 0);
+    for (int k = 0; k < 4; k++) EXPECT(cudaEventCreate(&e[k]), 0);
+    const double alone = (double)app_between(low, one_wave, &one) * 1e-3 - 1e-3,
+                 long_one = (double)app_between(low, one_wave, &four) * 1e-3 - 1e-3;
+    for (int high = 0; high < 2; high++) {
+        EXPECT(cudaDeviceSynchronize(), 0);
+        EXPECT(cudaEventRecord(e[0], copies), 0);
+        EXPECT(cudaStreamWaitEvent(other[high], e[0], 0), 0);
+        EXPECT(cudaStreamWaitEvent(low, e[0], 0), 0);
+        waves(1, low);
+        EXPECT(cudaMemcpyAsync(device, pinned, 1, COPY_H2D, copies), 0); /* until low has begun */
+        EXPECT(cudaEventRecord(e[3], copies), 0);
+        EXPECT(cudaStreamWaitEvent(other[high], e[3], 0), 0);
+        for (int k = 0; k < 3; k++) waves(1, low);
+        EXPECT(cudaEventRecord(e[1], low), 0);
+        waves(1, other[high]);
+        EXPECT(cudaEventRecord(e[2], other[high]), 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        expect_near(ms_between(e[0], e[1]), (high ? 5 : 4) * alone + 1e-3);
+        expect_near(ms_between(e[0], e[2]), (high ? 2 : 5) * alone + 1e-3);
+
+        EXPECT(cudaEventRecord(e[0], copies), 0);
+        EXPECT(cudaStreamWaitEvent(low, e[0], 0), 0);
+        waves(4, low);
+        EXPECT(cudaEventRecord(e[1], low), 0);
+        EXPECT(cudaMemcpyAsync(device, pinned, BYTES / 2, COPY_H2D, copies), 0);
+        EXPECT(cudaEventRecord(e[3], copies), 0);
+        EXPECT(cudaStreamWaitEvent(other[high], e[3], 0), 0);
+        waves(1, other[high]);
+        EXPECT(cudaEventRecord(e[2], other[high]), 0);
+        EXPECT(cudaDeviceSynchronize(), 0);
+        const double wave = long_one / 4, begin = ceil(0.501 / wave) * wave;
+        EXPECT(begin < long_one - wave / 2, 1);
+        expect_near(ms_between(e[0], e[1]), long_one + (high ? alone : 0) + 1e-3);
+        expect_near(ms_between(e[0], e[2]), (high ? begin : long_one) + alone + 1e-3);
+    }
+}
+
 /* With --timing first=1 later launches take the time of the first one, and more when they execute
  * more. */
 void kin(void)

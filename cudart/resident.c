@@ -1,0 +1,217 @@
+/* resident.c - kernels side by side on the multiprocessors of a device: when one begins, and which
+ * ones it holds up.
+ *
+ * Kernels begin in the order in which they come, as soon as the GPU has room for their blocks. One
+ * of higher priority goes before those of lower priority that have not begun. Where one of them
+ * runs, it begins when the blocks that run have ended, before further blocks. The kernels that it
+ * holds up, and what stands behind them in their streams, are moved by the work that it has. */
+#include "cudart/state.h"
+#include <math.h>
+
+enum { PARTS = 128 /* of kernels that are kept */ };
+
+/* Part of the GPU for some time: the blocks of a kernel, of which the last wave may take less. */
+typedef struct part {
+    uint64_t stream;
+    int priority;
+    double kernel, start, end; /* kernel: when that begins */
+    double share, wave;        /* wave: ns in which blocks end and others begin */
+} part;
+
+typedef struct parts {
+    part at[PARTS];
+    size_t n;
+    double latest, started; /* end of all; start of the kernel that began last */
+} parts;
+
+static parts all[CUDA_DEVICES];
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Whether this much of the GPU is free from then on for so long. */
+static bool fits(const parts *r, double at, double ns, double share)
+{
+    /* The sum is largest where some part begins. */
+    for (size_t k = 0; k <= r->n; k++) {
+        const double t = k < r->n ? r->at[k].start : at;
+        double sum = share;
+        if (t < at || t >= at + ns) continue;
+        for (size_t i = 0; i < r->n; i++)
+            if (r->at[i].start <= t && r->at[i].end > t) sum += r->at[i].share;
+        if (sum > 1.0001) return false;
+    }
+    return true;
+}
+
+/* When it can begin: the beginning is kept in the order in which kernels come. */
+static double place(const parts *r, double at, double ns, double share)
+{
+    if (at >= r->latest) return at;
+    at = larger(at, r->started);
+    for (size_t rounds = 0; rounds <= r->n && !fits(r, at, ns, share); rounds++) {
+        double next = r->latest; /* the earliest end behind it */
+        for (size_t k = 0; k < r->n; k++)
+            if (r->at[k].end > at && r->at[k].end < next) next = r->at[k].end;
+        at = next;
+    }
+    return at;
+}
+
+static void add(parts *r, const part *p)
+{
+    size_t k = 0;
+    if (p->end <= p->start) return;
+    if (cuda.now >= r->latest) r->n = 0;
+    while (k < r->n && r->at[k].end > cuda.now) k++; /* one that has ended */
+    if (k == PARTS) {
+        k = 0;
+        for (size_t i = 1; i < PARTS; i++)
+            if (r->at[i].end < r->at[k].end) k = i;
+    }
+    if (k == r->n) r->n++;
+    r->at[k] = *p;
+    r->latest = larger(r->latest, p->end);
+    r->started = larger(r->started, p->kernel);
+}
+
+/* ---------------------------------------------------------------- priorities */
+
+/* Numbers are smaller where priorities are higher. */
+static bool is_lower(const part *p, int priority)
+{
+    return p->priority > priority;
+}
+
+/* When the blocks of a part that run then have ended. */
+static double wave_end(const part *p, double at)
+{
+    const double waves = p->wave > 0 ? ceil((at - p->start) / p->wave - 1e-6) : 0;
+    const double end = waves > 0 ? p->start + waves * p->wave : at > p->start ? p->end : p->start;
+    return end < p->end ? end : p->end;
+}
+
+/* What a kernel of that priority has to wait for if it could begin then. */
+static void view_of(const parts *r, int priority, double at, parts *v)
+{
+    v->n = 0;
+    v->latest = v->started = 0;
+    for (size_t k = 0; k < r->n; k++) {
+        part p = r->at[k];
+        if (is_lower(&p, priority)) {
+            if (p.start >= at || p.end <= at) continue;
+            p.end = wave_end(&p, at);
+        } else {
+            v->started = larger(v->started, p.kernel);
+        }
+        v->at[v->n++] = p;
+        v->latest = larger(v->latest, p.end);
+    }
+}
+
+/* When it can begin if kernels of lower priority let it go first. */
+static double place_first(const parts *r, int priority, double at, double ns, double share)
+{
+    enum { ROUNDS = 8 };
+    double t = at;
+    size_t lower = 0;
+    for (size_t k = 0; k < r->n; k++) lower += is_lower(&r->at[k], priority) && r->at[k].end > at;
+    if (!lower) return INFINITY; /* there is nobody to go before */
+    for (int k = 0; k < ROUNDS; k++) {
+        parts v;
+        view_of(r, priority, t, &v);
+        const double next = place(&v, t, ns, share);
+        if (next <= t) break;
+        t = next;
+    }
+    return t;
+}
+
+/* What is in a stream from then on happens later. */
+static void move(int device, uint64_t id, double from, double by)
+{
+    cuda_stream *legacy = &cuda.device[device].legacy;
+    if (!id && legacy->ready > from) legacy->ready += by;
+    for (size_t k = 0; k < cuda.streams.cap; k++) {
+        const struct cuda_slot *slot = &cuda.streams.slot[k];
+        cuda_stream *s = slot->key ? cuda_table_get(&cuda.streams, (void *)slot->key) : NULL;
+        if (s && s->id == id && s->ready > from) s->ready += by;
+    }
+    for (size_t k = 0; k < cuda.events.cap; k++) {
+        const struct cuda_slot *slot = &cuda.events.slot[k];
+        cuda_event *e = slot->key ? cuda_table_get(&cuda.events, (void *)slot->key) : NULL;
+        if (e && e->recorded && e->device == device && e->stream == id && e->time > from)
+            e->time += by;
+    }
+    cuda_note_moved(device, id, from, by);
+}
+
+/* The part moves, or what is left of it then; false: there is nothing. */
+static bool hold_up(parts *r, size_t k, double at, double by)
+{
+    part *p = &r->at[k];
+    part rest = *p;
+    if (p->end <= at) return false;
+    if (p->start >= at) {
+        p->start += by;
+        p->end += by;
+        if (p->kernel >= at) p->kernel += by;
+    } else {
+        rest.start = at + by;
+        rest.end += by;
+        p->end = at;
+        add(r, &rest);
+    }
+    r->latest = larger(r->latest, rest.end + by);
+    return true;
+}
+
+/* A kernel has gone before those of lower priority. */
+static void hold_up_all(int device, int priority, double at, double by)
+{
+    parts *r = &all[device];
+    uint64_t moved[PARTS];
+    size_t n = 0;
+    for (size_t k = 0, end = r->n; k < end; k++) {
+        const part p = r->at[k];
+        if (!is_lower(&p, priority) || !hold_up(r, k, at, by)) continue;
+        size_t i = 0;
+        while (i < n && moved[i] != p.stream) i++;
+        if (i < n) continue; /* it has been moved as a whole */
+        moved[n++] = p.stream;
+        double from = p.start; /* the first of the stream that moves */
+        for (size_t j = k + 1; j < end; j++)
+            if (r->at[j].stream == p.stream && r->at[j].end > at && r->at[j].start < from)
+                from = r->at[j].start;
+        move(device, p.stream, larger(from, at), by);
+    }
+}
+
+cuda_span cuda_place_kernel(cuda_stream *s, double ns, double waves, double last)
+{
+    parts *r = &all[s->device];
+    const double whole = floor(waves), count = whole + (last > 0 ? 1 : 0);
+    const double full = count > 0 ? ns * whole / count : 0, first = whole > 0 ? 1 : last;
+    const double ready = cuda_ready(s), normal = place(r, ready, ns, first),
+                 ahead = place_first(r, s->priority, ready, ns, first);
+    double at = ahead < normal ? ahead : normal;
+    const cuda_span span = cuda_timeline(s, ns, &at);
+    if (ahead < normal) hold_up_all(s->device, s->priority, span.start, full + (ns - full) * last);
+    const part p = {.stream = s->id,
+                    .priority = s->priority,
+                    .kernel = span.start,
+                    .start = span.start,
+                    .end = span.start + full,
+                    .share = 1,
+                    .wave = whole > 0 ? full / whole : 0};
+    part rest = p;
+    rest.start = p.end;
+    rest.end = span.end;
+    rest.share = last;
+    rest.wave = 0;
+    add(r, &p);
+    add(r, &rest);
+    return span;
+}
