@@ -239,6 +239,25 @@ static bool whole_block(const pl_cta *c, const check_barrier *b)
     return true;
 }
 
+/* Up to when every thread of the block has released what it did by a fence of that scope; 0: some
+ * thread has executed none since it met others, or has ended. */
+static uint32_t released_by_all(const pl_cta *c, unsigned scope)
+{
+    uint32_t least = UINT32_MAX;
+    for (uint32_t n = 0; n < c->nwarps; n++) {
+        const pl_warp *w = &c->warp[n];
+        if (w->exited) return 0;
+        for (unsigned half = 0; half < w->halves; half++) {
+            const fenced *f = block_of(c)->unit[n * w->halves + half].fence;
+            for (uint32_t m = (uint32_t)(w->lanes >> half * PL_LANES); m; m &= m - 1) {
+                const uint32_t at = f ? f[__builtin_ctz(m)].at[scope] : 0;
+                least = at < least ? at : least;
+            }
+        }
+    }
+    return least;
+}
+
 /* They know then what the block did, and what those knew that have ended. */
 static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
 {
@@ -257,8 +276,11 @@ static void meet(const pl_check *k, const pl_cta *c, check_barrier *b)
     }
     pl_knowledge_add(&b->all, pl_who_block(block->number), k->time);
     pl_knowledge_originates(b->all, pl_who_block(block->number), k->time);
-    for (unsigned s = 0; s < PL_SCOPES; s++)
+    for (unsigned s = 0; s < PL_SCOPES; s++) {
+        const uint32_t least = released_by_all(c, s);
+        if (least) pl_knowledge_add(&b->fence.released[s], pl_who_block(block->number), least);
         pl_knowledge_originates(b->fence.released[s], pl_who_block(block->number), k->time);
+    }
 }
 
 /* Those who wait go on with what all know who came. */
@@ -378,9 +400,9 @@ static void fence(pl_warp *w, const pl_insn *i)
             if (s > x->level && s != PL_SCOPE_NONE) continue;
             pl_knowledge *now = knowledge_of(u, l);
             pl_knowledge_originates(now, pl_who_lane(block_of(w->cta)->number, unit_index(w), l),
-                                    k->time);
+                                    u->stamp);
             set(&f[l].released[s], pl_knowledge_keep(now));
-            f[l].at[s] = k->time;
+            f[l].at[s] = u->stamp; /* that of all it did since the latest barrier or release */
         }
     }
     tick(k, u);

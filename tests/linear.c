@@ -4,7 +4,9 @@
  * Kernels of several shapes are made in two sizes, one FACTOR times the other, and assembled at
  * -O2. What is compared is the number of instructions that the processor executed, which does not
  * depend on how busy the machine is; where it does not tell, processor time, with more room.
- * Something quadratic anywhere makes it FACTOR times what is allowed, nearly. */
+ * Something quadratic anywhere makes it FACTOR times what is allowed, nearly.
+ *
+ * The memory of a checker is compared with the bytes of the launch's buffers. */
 #define _GNU_SOURCE /* syscall, wait4 */
 #include "tests/harness.h"
 
@@ -276,8 +278,8 @@ static int open_counter(void)
 #endif
 }
 
-/* Assembles PTX, or runs a launch file. */
-static cost assemble(const char *path, bool run)
+/* Assembles PTX, or runs a launch file, with a checker or with tools NULL. */
+static cost assemble(const char *path, bool run, const char *tools)
 {
     struct rusage u;
     int status = 0, counter = open_counter();
@@ -286,7 +288,8 @@ static cost assemble(const char *path, bool run)
         int null = open("/dev/null", O_WRONLY);
         if (null >= 0) dup2(null, 1);
         if (run)
-            execlp(loom_path(), loom_path(), "run", "--mode", "functional", path, (char *)NULL);
+            execlp(loom_path(), loom_path(), "run", "--mode", "functional", "--threads", "1", path,
+                   tools ? "--check" : NULL, tools, (char *)NULL);
         else
             execlp(loom_path(), loom_path(), "as", "-O2", "-j", "1", path, (char *)NULL);
         _exit(127);
@@ -321,12 +324,24 @@ static cost measure(const char *folder, size_t shape, unsigned n)
         line("}");
         fclose(out);
     }
-    cost least = assemble(path, run);
+    cost least = assemble(path, run, NULL);
     for (unsigned k = 1; k < RUNS && !least.counted; k++) {
-        cost c = assemble(path, run);
+        cost c = assemble(path, run, NULL);
         least.work = c.work < least.work ? c.work : least.work;
     }
     return least;
+}
+
+/* 132 blocks meet eight times behind fences, and write two buffers with volatile stores. */
+__attribute__((unused)) static void checker(void)
+{
+    enum { BYTES = 2 * 33792 * 4, MOST = 100 };
+    char *path = data_path("suite/cases/grid_barrier.json");
+    const cost plain = assemble(path, true, NULL), checked = assemble(path, true, "race");
+    const double each = (checked.memory - plain.memory) / BYTES;
+    tap(plain.good && checked.good && each <= MOST, "memory of --check race behind fences");
+    tap_note("%.0f bytes for each byte of the buffers", each);
+    free(path);
 }
 
 int main(void)
@@ -342,6 +357,9 @@ int main(void)
         tap_note("%d times as large: %.1f times the %s, %.1f times the memory", FACTOR, work,
                  large.counted ? "instructions" : "processor time", memory);
     }
+#ifndef __SANITIZE_ADDRESS__ /* it keeps what is freed */
+    checker();
+#endif
     scratch_remove(folder);
     return tap_done();
 }
