@@ -136,6 +136,10 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
 {
     pl_cta *c = w->cta;
     const uint32_t threads = pl_count_lanes(lanes);
+    const pl_simt_split *s = &w->split[w->current];
+    /* those that have arrived at the cluster barrier no longer count as arrived either */
+    const uint32_t arrived =
+        s->cluster_arrived && s->cluster_phase == pl_cluster_phase(c) ? threads : 0;
     pl_split_exit(w, lanes);
     c->live -= threads;
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)
@@ -143,11 +147,13 @@ void pl_warp_exit(pl_warp *w, pl_lanes lanes)
     if (c->cluster) {
         pl_cluster *k = c->cluster;
         k->live -= threads;
+        k->arrived -= arrived;
         if (k->arrived && k->arrived >= k->live) {
             k->arrived = 0;
             k->phase++;
         }
     } else {
+        c->alone_arrived -= arrived;
         finish_alone(c);
     }
     for (uint32_t id = 0; id < PL_NAMED_BARRIERS; id++)

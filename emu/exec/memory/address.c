@@ -39,7 +39,9 @@ uint8_t *pl_resolve(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
             address -= PL_PARAM_WINDOW;
         } else
             space = PL_SP_GLOBAL;
-    }
+    } else if (space == PL_SP_SHARED) /* the machine's instructions have 32 bits for it, so generic
+                                         addresses serve as well: the window's low bits are 0 */
+        address = (uint32_t)address;
     *resolved = space;
     *in_space = address;
     switch (space) {
