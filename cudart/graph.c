@@ -1033,12 +1033,21 @@ int pl_cudaGraphExecDestroy(void *handle)
     return CU_OK;
 }
 
+/* It becomes a node with a copy of the graph. */
+static int capture_graph(cuda_stream *s, const cuda_graph *g)
+{
+    if (!can_be_copied(g)) return CU_NOT_SUPPORTED;
+    cuda_op op = {.kind = OP_GRAPH, .u.graph = cuda_copy_graph(g)};
+    return op.u.graph ? cuda_submit(s, &op) : CU_MEMORY_ALLOCATION;
+}
+
 int pl_cudaGraphLaunch(void *handle, void *stream)
 {
     cuda_graph *g = cuda_exec_of(handle);
     cuda_stream *s = cuda_stream_of(stream);
     if (!g) return CU_INVALID_VALUE;
-    return s ? launch_graph(s, g) : CU_INVALID_HANDLE;
+    if (!s) return CU_INVALID_HANDLE;
+    return s->capture ? capture_graph(s, g) : launch_graph(s, g);
 }
 
 int pl_cudaGraphUpload(void *handle, void *stream)

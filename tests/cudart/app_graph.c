@@ -57,6 +57,40 @@ void graph_block(void)
     EXPECT(cudaGraphExecKernelNodeSetParams(exec, node, &p), CU_INVALID_VALUE);
 }
 
+int cudaGraphNodeGetType(void *node, int *type);
+
+/* A graph that is launched into a stream which captures is a node of what that captures. */
+void graph_in_capture(void)
+{
+    enum { GRAPH = 4 };
+    unsigned value = 44, *seen;
+    void *graph, *node, *exec, *s, *to, *args[] = {&to, &value};
+    const kernel_params p = {
+        .function = stub_store, .grid = {1, 1, 1}, .block = {1, 1, 1}, .args = args};
+    size_t n = 1;
+    int type;
+    EXPECT(cudaStreamCreate(&s), 0);
+    EXPECT(cudaHostAlloc(&to, 4, 0), 0);
+    seen = to;
+    *seen = 0;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaStreamBeginCapture(s, 2), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaStreamEndCapture(s, &graph), 0);
+    EXPECT(cudaDeviceSynchronize(), 0);
+    EXPECT(*seen, 0);
+    EXPECT(cudaGraphGetNodes(graph, &node, &n), 0);
+    EXPECT(n, 1);
+    EXPECT(cudaGraphNodeGetType(node, &type), 0);
+    EXPECT(type, GRAPH);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s), 0);
+    EXPECT(cudaStreamSynchronize(s), 0);
+    EXPECT(*seen, 44);
+}
+
 /* A graph whose kernel notes `value` and then launches up to two graphs, NULL: its own. */
 typedef struct relay {
     void *list;
