@@ -1,4 +1,5 @@
-/* attribute.c - attributes of streams and kernel nodes: remembered, without effect on results. */
+/* attribute.c - attributes of streams and kernel nodes: remembered; priorities count on the
+ * application's clock. */
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>
@@ -124,15 +125,31 @@ static bool is_kernel(const cuda_node *x)
 
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
 {
-    return is_kernel(node) ? get(node, attribute, value) : CU_INVALID_VALUE;
+    const cuda_node *x = node;
+    const int error = is_kernel(node) ? get(node, attribute, value) : CU_INVALID_VALUE;
+    if (!error && attribute == ATTRIBUTE_PRIORITY)
+        memcpy(value, &x->op.u.kernel.l.priority, sizeof x->op.u.kernel.l.priority);
+    return error;
 }
 
 int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *value)
 {
-    return is_kernel(node) ? set(node, attribute, value) : CU_INVALID_VALUE;
+    cuda_node *x = node;
+    int priority;
+    const int error = is_kernel(node) ? set(node, attribute, value) : CU_INVALID_VALUE;
+    if (error || attribute != ATTRIBUTE_PRIORITY) return error;
+    memcpy(&priority, value, sizeof priority);
+    x->op.u.kernel.l.priority = cuda_clamp_priority(priority);
+    x->op.u.kernel.l.prioritised = true;
+    return CU_OK;
 }
 
 int pl_cudaGraphKernelNodeCopyAttributes(void *from, void *to)
 {
-    return from && to ? copy(to, from) : CU_INVALID_VALUE;
+    const cuda_node *x = from;
+    cuda_node *y = to;
+    if (!is_kernel(x) || !is_kernel(y)) return CU_INVALID_VALUE;
+    y->op.u.kernel.l.priority = x->op.u.kernel.l.priority;
+    y->op.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
+    return copy(to, from);
 }

@@ -318,7 +318,8 @@ void cuda_clock_kernel(cuda_stream *s, const cuda_launch *l, const cuda_kernel_t
     const double ns = (cuda.graph_launch ? cost.graph_node : cost.launch) +
                       (cost.clock > 0 ? t->cycles / cost.clock * 1e3 : 0);
     /* The last wave may leave room for other kernels. */
-    const cuda_span span = cuda_place_kernel(s, ns, waves, waves - whole);
+    const cuda_span span =
+        cuda_place_kernel(s, l->prioritised ? l->priority : s->priority, ns, waves, waves - whole);
     cuda_note(&(cuda_activity){.kind = "kernel",
                                .name = t->name,
                                .stream = s->id,

@@ -830,6 +830,10 @@ int cuda_replace_op(cuda_node *x, const cuda_op *op, int error)
         cuda_drop_op(&owned);
         return CU_INVALID_VALUE;
     }
+    if (op->kind == OP_KERNEL && !op->u.kernel.l.prioritised) { /* the node keeps its own */
+        owned.u.kernel.l.prioritised = x->op.u.kernel.l.prioritised;
+        owned.u.kernel.l.priority = x->op.u.kernel.l.priority;
+    }
     cuda_drop_op(&x->op);
     x->op = owned;
     return CU_OK;
@@ -1183,6 +1187,9 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
         return t ? CAPTURE_INVALIDATED : CU_MEMORY_ALLOCATION;
     }
     if (op->kind == OP_KERNEL) {
+        cuda_launch *l = &owned.u.kernel.l;
+        if (!l->prioritised) l->priority = s->priority;
+        l->prioritised = true;
         const int bad = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
         if (bad) {
             s->capture->invalid = true;
@@ -1190,7 +1197,7 @@ int cuda_capture_op(cuda_stream *s, const cuda_op *op)
             return bad;
         }
     }
-    const int error = add_node(s->capture->graph, op, t->node, t->n, &x);
+    const int error = add_node(s->capture->graph, &owned, t->node, t->n, &x);
     t->n = 0;
     return error ? error : append(&t->node, &t->n, &t->cap, x) ? CU_OK : CU_MEMORY_ALLOCATION;
 }

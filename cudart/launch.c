@@ -90,6 +90,10 @@ static int take_attribute(const cuda_launch_attribute *a, cuda_launch *l, void *
         l->clustered = true;
         memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
         return CU_OK;
+    case ATTRIBUTE_PRIORITY:
+        l->prioritised = true;
+        l->priority = cuda_clamp_priority((int)a->value.number);
+        return CU_OK;
     case ATTRIBUTE_ACCESS_POLICY: return cuda_check_window(a->value.bytes);
     case ATTRIBUTE_EVENT:
     case ATTRIBUTE_COMPLETION_EVENT:

@@ -189,18 +189,18 @@ static void hold_up_all(int device, int priority, double at, double by)
     }
 }
 
-cuda_span cuda_place_kernel(cuda_stream *s, double ns, double waves, double last)
+cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double waves, double last)
 {
     parts *r = &all[s->device];
     const double whole = floor(waves), count = whole + (last > 0 ? 1 : 0);
     const double full = count > 0 ? ns * whole / count : 0, first = whole > 0 ? 1 : last;
     const double ready = cuda_ready(s), normal = place(r, ready, ns, first),
-                 ahead = place_first(r, s->priority, ready, ns, first);
+                 ahead = place_first(r, priority, ready, ns, first);
     double at = ahead < normal ? ahead : normal;
     const cuda_span span = cuda_timeline(s, ns, &at);
-    if (ahead < normal) hold_up_all(s->device, s->priority, span.start, full + (ns - full) * last);
+    if (ahead < normal) hold_up_all(s->device, priority, span.start, full + (ns - full) * last);
     const part p = {.stream = s->id,
-                    .priority = s->priority,
+                    .priority = priority,
                     .kernel = span.start,
                     .start = span.start,
                     .end = span.start + full,

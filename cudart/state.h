@@ -431,7 +431,9 @@ typedef struct cuda_launch {
     unsigned cluster[3];
     size_t shared;
     bool cooperative, dependent;
-    bool clustered; /* the launch says so */
+    bool clustered;   /* the launch says so */
+    bool prioritised; /* it has a priority of its own: */
+    int priority;
 } cuda_launch;
 
 typedef enum cuda_op_kind {
@@ -643,7 +645,7 @@ void cuda_wait(cuda_stream *s);
 /* ---- resident.c: kernels side by side ---- */
 /* A kernel of so many ns is put into a stream: waves of blocks, of which the last, if it is not a
  * whole one, takes that share of the GPU. */
-cuda_span cuda_place_kernel(cuda_stream *s, double ns, double waves, double last);
+cuda_span cuda_place_kernel(cuda_stream *s, int priority, double ns, double waves, double last);
 
 /* ---- clock.c: what happens in a stream takes its time ---- */
 void cuda_clock_copy(cuda_stream *s, const cuda_copy *c);

@@ -255,6 +255,29 @@ static void waves(unsigned n, void *stream)
     EXPECT(cudaLaunchKernel(stub_work, shape(2 * n), shape(256), args, 0, stream), 0);
 }
 
+int cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, void **args);
+
+/* A kernel without priority, one of a stream with priority, one with a priority of its own, and one
+ * that a stream with priority has captured. */
+static void put_wave(int how, void *const s[2])
+{
+    unsigned loops = 100000;
+    void *args[] = {&loops}, *graph, *exec;
+    cuda_launch_attribute a = {.id = ATTRIBUTE_PRIORITY};
+    const cuda_launch_config c = {
+        .grid = shape(2), .block = shape(256), .stream = s[0], .attribute = &a, .attributes = 1};
+    const int priority = -1;
+    memcpy(&a.value, &priority, sizeof priority);
+    if (how < 2) waves(1, s[how]);
+    if (how == 2) EXPECT(cudaLaunchKernelExC(&c, stub_work, args), 0);
+    if (how < 3) return;
+    EXPECT(cudaStreamBeginCapture(s[1], 2), 0);
+    waves(1, s[1]);
+    EXPECT(cudaStreamEndCapture(s[1], &graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), 0);
+    EXPECT(cudaGraphLaunch(exec, s[0]), 0);
+}
+
 static void one_wave(void *ctx, void *stream)
 {
     waves(*(unsigned *)ctx, stream);
@@ -288,19 +311,21 @@ void priorities(void)
     for (int k = 0; k < 4; k++) EXPECT(cudaEventCreate(&e[k]), 0);
     const double alone = (double)app_between(low, one_wave, &one) * 1e-3 - 1e-3,
                  long_one = (double)app_between(low, one_wave, &four) * 1e-3 - 1e-3;
-    for (int high = 0; high < 2; high++) {
+    for (int how = 0; how < 4; how++) {
+        const bool high = how > 0;
+        void *const s = other[how == 1];
         EXPECT(cudaDeviceSynchronize(), 0);
         EXPECT(cudaEventRecord(e[0], copies), 0);
-        EXPECT(cudaStreamWaitEvent(other[high], e[0], 0), 0);
+        EXPECT(cudaStreamWaitEvent(s, e[0], 0), 0);
         EXPECT(cudaStreamWaitEvent(low, e[0], 0), 0);
         waves(1, low);
         EXPECT(cudaMemcpyAsync(device, pinned, 1, COPY_H2D, copies), 0); /* until low has begun */
         EXPECT(cudaEventRecord(e[3], copies), 0);
-        EXPECT(cudaStreamWaitEvent(other[high], e[3], 0), 0);
+        EXPECT(cudaStreamWaitEvent(s, e[3], 0), 0);
         for (int k = 0; k < 3; k++) waves(1, low);
         EXPECT(cudaEventRecord(e[1], low), 0);
-        waves(1, other[high]);
-        EXPECT(cudaEventRecord(e[2], other[high]), 0);
+        put_wave(how, other);
+        EXPECT(cudaEventRecord(e[2], s), 0);
         EXPECT(cudaDeviceSynchronize(), 0);
         expect_near(ms_between(e[0], e[1]), (high ? 5 : 4) * alone + 1e-3);
         expect_near(ms_between(e[0], e[2]), (high ? 2 : 5) * alone + 1e-3);
@@ -311,9 +336,9 @@ void priorities(void)
         EXPECT(cudaEventRecord(e[1], low), 0);
         EXPECT(cudaMemcpyAsync(device, pinned, BYTES / 2, COPY_H2D, copies), 0);
         EXPECT(cudaEventRecord(e[3], copies), 0);
-        EXPECT(cudaStreamWaitEvent(other[high], e[3], 0), 0);
-        waves(1, other[high]);
-        EXPECT(cudaEventRecord(e[2], other[high]), 0);
+        EXPECT(cudaStreamWaitEvent(s, e[3], 0), 0);
+        put_wave(how, other);
+        EXPECT(cudaEventRecord(e[2], s), 0);
         EXPECT(cudaDeviceSynchronize(), 0);
         const double wave = long_one / 4, begin = ceil(0.501 / wave) * wave;
         EXPECT(begin < long_one - wave / 2, 1);
