@@ -1,10 +1,10 @@
-/* pending.c - streams that are blocked: what is put into a stream behind a wait for a value that is
- * not there yet, or behind something that depends on such a stream, is kept here in the order of
- * the calls and executed when the value has come.
+/* pending.c - blocked streams. What stands behind a wait for a value that is not there yet is kept
+ * here in the order of the calls, and executed when the value has come. So is what depends on such
+ * a stream.
  *
- * Streams look for their values when an operation has been executed, when a call begins, while the
- * host waits for a blocked stream, and every millisecond on a thread of this library, for programs
- * that write a value and then look themselves for what comes of it. If nobody is left who could
+ * Streams look for their values when an operation has been executed, when a call begins, and while
+ * the host waits for a blocked stream. A thread of this library looks every millisecond, too: some
+ * programs write a value and then look themselves for what comes of it. If nobody is left who could
  * write the value, the wait is reported and the context fails. */
 #define _POSIX_C_SOURCE 200809L
 #include "cudart/state.h"

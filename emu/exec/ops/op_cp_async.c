@@ -244,10 +244,10 @@ void exec_mbarrier_tx_all(pl_warp *w, const pl_insn *i, int which)
 }
 
 /* Operand `at` is the address, the next one the state or parity. A failed try_wait lets other warps
- * run; test_wait just answers. So does the wait after an asynchronous operation that the warp began
- * itself: on a GPU that takes long enough for the others to come to their waits, and functional
- * mode must not end a second phase before they have seen the first one end. The lanes for whose
- * phase a copy reported. */
+ * run; test_wait just answers. A wait after an asynchronous operation that the warp began itself
+ * lets others run, too. On a GPU the operation takes long enough for them to come to their waits,
+ * and functional mode must not end a second phase before they have seen the first one end. The
+ * lanes for whose phase a copy reported. */
 static uint32_t wait_at(pl_warp *w, const pl_insn *i, int how, int parity, unsigned at)
 {
     uint64_t addr[PL_LANES];
