@@ -602,6 +602,7 @@ static const struct {
     {"values_in_graphs", values_in_graphs},
     {"values_on_the_clock", values_on_the_clock},
     {"values_never", values_never},
+    {"values_late", values_late},
     {"first_forms", first_forms},
     {"advice", advice},
     {"stream_attributes", stream_attributes},

@@ -157,6 +157,7 @@ void values_of_threads(void);
 void values_in_graphs(void);
 void values_on_the_clock(void);
 void values_never(void);
+void values_late(void);
 /* Of app_memory.c. */
 void virtual_memory(void);
 void ipc(void);

@@ -297,3 +297,22 @@ void values_never(void)
     EXPECT(cudaStreamSynchronize(s), 702);
     EXPECT(seen(1), 0);
 }
+
+static void *asleep(void *arg)
+{
+    nanosleep(&(struct timespec){.tv_sec = 100}, NULL);
+    return arg;
+}
+
+/* A thread is left that could, but does not within the time limit. */
+void values_late(void)
+{
+    void *s = stream(0);
+    pthread_t t;
+    words();
+    EXPECT(pthread_create(&t, NULL, asleep, NULL), 0);
+    EXPECT(cuStreamWaitValue32_v2(s, at, 5, EQUAL), 0);
+    store(s, 1, 7);
+    EXPECT(cudaStreamSynchronize(s), 702);
+    EXPECT(seen(1), 0);
+}

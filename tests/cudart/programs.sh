@@ -65,6 +65,7 @@ good" "" with "--arch a100" device
 runs "the clock of the application" 5 good "" with "--arch toy" clock
 runs "values that streams wait for end the wait when they are written" 5 good "" with "--arch toy" values_on_the_clock
 runs "a stream waits for a value that nobody writes" 5 good "stream [0-9]* waits for the 32-bit value at 0x[0-9a-f]* to be 5 (0x5), and it is 0; nothing is left that could write it" app values_never
+runs "a stream waits for a value that another thread does not write" 5 good "to be 5 (0x5), and it is 0; nothing has written it for long" with "--timeout 1" values_late
 runs "a program without mistakes under checkers" 5 good "" with "--check all" vectors
 for t in memory streams threads capture graph graph_memory graph_memory_beside graph_captured_memory graph_condition pool reset; do runs "$t under checkers" 5 good "" with "--check all" $t; done
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
