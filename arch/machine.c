@@ -448,6 +448,12 @@ static const pl_conf_key l2_keys[] = {
     MEM(atomic_same[PL_ALU_FLOAT], "same_float", F64, CY, 0, 1000,
         "the same for floating-point numbers"),
 };
+static const pl_conf_key tlb_keys[] = {
+    OPTIONAL(pl_memsys_config, page_bytes, "page", U64, "B", 0, 1099511627776,
+             "memory that one translation covers"),
+    OPTIONAL(pl_memsys_config, page_walk, "walk", U32, CY, 0, 1000000,
+             "further cycles of the first access to a page under ptxloom exec; 0: none"),
+};
 static const pl_conf_key dram_keys[] = {
     MEM(dram.channels, "channels", U32, "", 1, 1024, "channels with a data bus each"),
     {.key = "map",
@@ -736,6 +742,7 @@ static const struct section {
     SECTION("l1", l1_keys, l1),
     SECTION("xbar", xbar_keys, mem),
     SECTION("l2", l2_keys, mem),
+    SECTION("tlb", tlb_keys, mem),
     SECTION("dram", dram_keys, mem),
     SECTION("sync", sync_keys, sync),
     SECTION("driver", driver_keys, driver),
@@ -1004,6 +1011,7 @@ static bool consistent(const pl_machine *m, pl_diags *d, const pl_conf *c)
                m->l1.line <= PL_CHANNEL_BYTES),
           "dram", "map",
           "channels that have addresses in turn have as many slices each, in one half")
+    CHECK(!m->mem.page_walk || m->mem.page_bytes, "tlb", "page", "a translation covers memory")
     CHECK(m->mem.groups <= m->sm.count, "xbar", "groups", "a group has at least one SM")
     CHECK(m->launch.first_gpc_bias <= m->sm.count / (m->mem.groups ? m->mem.groups : 1), "launch",
           "first_gpc_bias", "they belong to the first group")

@@ -247,6 +247,7 @@ void cuda_clock_set(cuda_stream *s, const cuda_set *x)
                                .span = cuda_timeline(s, ns, NULL),
                                .bytes = (int64_t)bytes,
                                .destination = memory_name(&side, type_of(&side))});
+    if (bytes >= SMALL_SET) pl_gpu_touch(cuda_here()->gpu, (uintptr_t)x->p, (uint64_t)bytes);
 }
 
 /* ---------------------------------------------------------------- events and host functions */

@@ -68,21 +68,23 @@ int cuda_copy_now(const cuda_copy *c)
     return CU_OK;
 }
 
+/* Bytes from the first one that is set to behind the last one. */
+static size_t set_extent(const cuda_set *s)
+{
+    return (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element;
+}
+
 static uint8_t *set_bytes(const cuda_set *s)
 {
     bool device;
-    uint8_t *p = cuda_bytes(
-        s->p, (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element,
-        &device);
+    uint8_t *p = cuda_bytes(s->p, set_extent(s), &device);
     return device ? p : NULL;
 }
 
 int cuda_check_set(const cuda_set *s)
 {
     if (!s->width || !s->height || !s->depth) return CU_OK;
-    const size_t bytes =
-        (s->depth - 1) * s->slice + (s->height - 1) * s->pitch + s->width * s->element;
-    return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, bytes))
+    return s->p && (set_bytes(s) || cuda_graph_memory_covers((uintptr_t)s->p, set_extent(s)))
                ? CU_OK
                : CU_INVALID_VALUE;
 }

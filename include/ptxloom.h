@@ -292,6 +292,9 @@ pl_status pl_copy_from_device(pl_gpu *gpu, void *to, pl_ptr from, uint64_t bytes
  * Addresses that the library gives out begin at `base`, where the caller keeps room; managed
  * variables of modules have the addresses of the host memory that they lie in. */
 void pl_gpu_unify(pl_gpu *gpu, pl_ptr base);
+/* Says that the device has accessed [address, address + bytes): launches in timing mode do not wait
+ * for the translation of its pages. Nothing to do unless the GPU is unified. */
+void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes);
 /* Makes [address, address + bytes) of the GPU's memory mean the host's memory at `host`, which
  * stays the caller's; 64 bytes behind its end can be read. `name` (or NULL) lives as long as that.
  * Ends with pl_free_device. PL_INVALID: a part of it is taken. */

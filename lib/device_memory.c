@@ -48,6 +48,15 @@ void pl_gpu_unify(pl_gpu *gpu, pl_ptr base)
     pl_memory_start(&gpu->memory, base);
 }
 
+void pl_gpu_touch(pl_gpu *gpu, pl_ptr address, uint64_t bytes)
+{
+    const uint64_t page = gpu->machine->mem.page_bytes;
+    uint64_t ignored;
+    if (!gpu->unified || !page || !bytes) return;
+    for (uint64_t n = address / page; n <= (address + bytes - 1) / page; n++)
+        if (!pl_tlb_translate(&gpu->tlb, n, 0, 0, &ignored)) return; /* it will be waited for */
+}
+
 pl_status pl_map_device(pl_gpu *gpu, pl_ptr address, uint64_t bytes, void *host, const char *name)
 {
     return pl_memory_map(&gpu->memory, address, bytes ? bytes : 1, host, name);

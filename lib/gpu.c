@@ -51,6 +51,7 @@ void pl_gpu_close(pl_gpu *gpu)
     pl_memo_forget(gpu, NULL);
     pl_objects_free(&gpu->objects);
     pl_memory_free(&gpu->memory);
+    pl_tlb_close(&gpu->tlb);
     pl_system_close(&gpu->system);
     pl_launch_cache_close(&gpu->stock);
     pl_arena_close(gpu->printed);

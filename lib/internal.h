@@ -24,6 +24,7 @@ struct pl_gpu {
                              there was */
     uint32_t epoch;       /* counts pl_gpu_diag_clear: file numbers of diags die with it */
     pl_memory memory;
+    pl_tlb tlb;             /* pages that timing launches have accessed; used if `unified` */
     pl_objects objects;     /* arrays, textures and surfaces */
     pl_arena *explanations; /* texts of pl_explain */
     pl_system system;       /* device heap, printed text, launches from the device */

@@ -164,6 +164,11 @@ void pl_memsys_watch(pl_memsys *m, const pl_sink *sink)
     m->sink = m->dram.sink = sink && sink->unit ? sink : NULL;
 }
 
+void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb)
+{
+    m->tlb = m->c->page_walk ? tlb : NULL;
+}
+
 void pl_memsys_set_horizon(pl_memsys *m, uint64_t cycle)
 {
     m->sent = cycle;
@@ -174,6 +179,20 @@ void pl_memsys_run(pl_memsys *m, uint64_t until)
     pl_memsys_set_horizon(m, until > m->c->xbar_latency ? until - m->c->xbar_latency : 0);
     pl_memsys_run_events(m, until);
     pl_memsys_publish_replies(m);
+}
+
+/* A request at cycle `at` that has no translation yet comes again when it has. Code and constants
+ * have theirs, and nothing waits for a store. */
+static bool waits_for_translation(pl_memsys *m, uint32_t i, uint64_t at)
+{
+    const pl_mem_req *r = &m->rec[i].r;
+    uint64_t goes_on = at;
+    if (r->client == PL_CL_CODE || r->client == PL_CL_CONST || r->held) return false;
+    if (!pl_tlb_translate(m->tlb, r->line / m->c->page_bytes, at, m->c->page_walk, &goes_on))
+        m->overflow = true;
+    if (goes_on == at || r->op == PL_MEM_WRITE) return false;
+    pl_wheel_schedule(m, i, goes_on);
+    return true;
 }
 
 void pl_memsys_run_events(pl_memsys *m, uint64_t until)
@@ -199,7 +218,9 @@ void pl_memsys_run_events(pl_memsys *m, uint64_t until)
             m->head[bucket] = m->rec[i].next;
             if (m->head[bucket] != PL_NO_TXN) __builtin_prefetch(&m->rec[m->head[bucket]], 1);
             switch (m->rec[i].stage) {
-            case PL_TXN_AT_SLICE: pl_l2_access(m, i, at); break;
+            case PL_TXN_AT_SLICE:
+                if (!m->tlb || !waits_for_translation(m, i, at)) pl_l2_access(m, i, at);
+                break;
             case PL_TXN_AT_DRAM: pl_l2_fetch(m, i, at); break;
             default: pl_l2_fill(m, i, at); break;
             }

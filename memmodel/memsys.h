@@ -18,6 +18,7 @@
 #include "memmodel/cache.h"
 #include "memmodel/dram.h"
 #include "memmodel/request.h"
+#include "memmodel/tlb.h"
 
 typedef struct pl_memsys_config {
     uint32_t nodes;      /* SMs */
@@ -69,6 +70,8 @@ typedef struct pl_memsys_config {
     double l2_fill;           /* cycles that the slice needs for each sector that comes to it */
     uint32_t l2_fill_sectors; /* sectors fetched together from DRAM */
     uint64_t l2_persisting;   /* bytes that lines with the priority evict_last may keep */
+    uint64_t page_bytes;      /* memory that one translation covers */
+    uint32_t page_walk;       /* cycles of a translation; 0: none is waited for */
     pl_dram_config dram;
     uint32_t in_flight; /* most requests under way, all nodes together */
 } pl_memsys_config;
@@ -127,6 +130,8 @@ typedef struct pl_memsys pl_memsys;
  * it. */
 pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse,
                           const pl_memsys_config *config);
+/* The pages that have been translated; not owned. Without it, all have. */
+void pl_memsys_set_tlb(pl_memsys *m, pl_tlb *tlb);
 /* Tells a listener about slices and channels. */
 void pl_memsys_watch(pl_memsys *m, const pl_sink *sink);
 /* Takes the requests of an outbox (all with time >= the last `until`) and empties it. Call once for

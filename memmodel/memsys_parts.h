@@ -96,6 +96,7 @@ struct pl_memsys {
     pl_port across[2];               /* atomics on their way to the other half, by half */
     pl_replies *reply;               /* by node */
     pl_dram dram;
+    pl_tlb *tlb;         /* or NULL: all pages are translated */
     const pl_sink *sink; /* listener for slices, or NULL */
     pl_memsys_stat stat;
     uint64_t order;

@@ -42,6 +42,8 @@ typedef struct pl_grid {
     const pl_prog_func *entry;
     pl_memory *memory;                /* not owned: global, constant */
     const struct pl_objects *objects; /* textures and surfaces; not owned, may be NULL */
+    struct pl_tlb *tlb;               /* timing mode: pages that launches have accessed; NULL: the
+                                         translations of all pages are there; not owned */
     const struct pl_decoded *decoded; /* timing mode: the program, decoded; NULL: the launch decodes
                                          it; not owned */
     uint32_t grid[3], block[3], cluster[3];

@@ -688,6 +688,7 @@ static pl_grid make_grid(pl_gpu *gpu, pl_module *m, const pl_launch *first, cons
                  .entry = s->f,
                  .memory = &gpu->memory,
                  .objects = &gpu->objects,
+                 .tlb = gpu->unified ? &gpu->tlb : NULL,
                  .decoded = first->mode == PL_MODE_TIMING ? m->decoded : NULL,
                  .dynamic_shared = l->dynamic_shared,
                  .params = l->params,
@@ -834,7 +835,10 @@ static pl_status launch(pl_gpu *gpu, pl_module *m, const pl_launch *l, pl_result
     if (!m->pc_stat) m->pc_stat = calloc(code ? code : 1, sizeof *m->pc_stat);
     pl_grid *g = calloc(n, sizeof *g);
     course x = {.m = m, .l = l, .out = out};
-    if (l->mode == PL_MODE_TIMING) x.totals = pl_totals_open(gpu->machine);
+    if (l->mode == PL_MODE_TIMING) {
+        x.totals = pl_totals_open(gpu->machine);
+        pl_tlb_begin(&gpu->tlb);
+    }
     if (!m->results || !m->pc_stat || !g || (l->mode == PL_MODE_TIMING && !x.totals)) {
         free(g);
         pl_totals_close(x.totals);

@@ -126,6 +126,47 @@ static uint64_t requests_for_one_line(uint32_t coalescers, uint32_t joined, unsi
     return each;
 }
 
+/* Cycles of one access in a launch of its own. */
+static uint64_t access_time(pl_tlb *tlb, uint64_t line, uint8_t op)
+{
+    static pl_memsys_config c;
+    pl_arena *a = pl_arena_open();
+    pl_mem_outbox b = outbox(0);
+    c = small;
+    c.page_bytes = 0x10000;
+    c.page_walk = 500;
+    pl_memsys *m = pl_memsys_open(a, a, a, &c);
+    pl_memsys_set_tlb(m, tlb);
+    if (tlb) pl_tlb_begin(tlb);
+    put(&b, 0, 0, line, op, 1, 7);
+    pl_memsys_send(m, &b);
+    pl_memsys_run(m, 10000);
+    const uint64_t at = pl_memsys_reply_time(m, 0);
+    ck_assert(!pl_memsys_overflowed(m));
+    pl_arena_close(a);
+    return at;
+}
+
+START_TEST(the_first_read_of_a_page_waits_for_its_translation)
+{
+    pl_tlb tlb = {0};
+    const uint64_t read = access_time(NULL, 0x4000, PL_MEM_READ),
+                   write = access_time(NULL, 0x4000, PL_MEM_WRITE);
+    ck_assert_uint_eq(access_time(&tlb, 0x4000, PL_MEM_READ), read + 500);
+    ck_assert_uint_eq(access_time(&tlb, 0x4000, PL_MEM_READ), read);
+    ck_assert_uint_eq(access_time(&tlb, 0xf000, PL_MEM_READ), read);
+    ck_assert_uint_eq(access_time(&tlb, 0x10000, PL_MEM_READ), read + 500);
+    ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_WRITE),
+                      write); /* goes on, and translates */
+    ck_assert_uint_eq(access_time(&tlb, 0x20000, PL_MEM_READ), read);
+    for (uint64_t page = 0; page < 1000; page++) /* more than a small table holds */
+        access_time(&tlb, page << 16, PL_MEM_READ);
+    for (uint64_t page = 0; page < 1000; page += 99)
+        ck_assert_uint_eq(access_time(&tlb, page << 16, PL_MEM_READ), read);
+    pl_tlb_close(&tlb);
+}
+END_TEST
+
 START_TEST(equal_reads_of_neighbours_are_joined)
 {
     ck_assert_uint_eq(requests_for_one_line(4, 0, 3, 3), 4);
@@ -525,6 +566,7 @@ END_TEST
 
 UNIT_MAIN("memory system", a_miss_takes_the_sum_of_its_parts, equal_reads_of_neighbours_are_joined,
           additions_wait_for_those_to_the_same_word, fills_and_atomics_hold_their_slice,
+          the_first_read_of_a_page_waits_for_its_translation,
           reads_are_joined_however_many_are_under_way, slices_take_stores_at_a_pace_of_their_own,
           a_change_takes_the_other_halfs_copy_of_the_whole_line,
           neighbouring_groups_use_different_halves, operations_on_one_address_take_turns,
