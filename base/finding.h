@@ -224,7 +224,8 @@ typedef enum pl_check_tool {
     X(SYNC_WGMMA, SYNC, "wgmma", ERROR,                                                            \
       "wgmma.mma_async only starts a product. Its sum is in the registers when wgmma.wait_group "  \
       "has "                                                                                       \
-      "waited for the group of the product; before, they hold anything.\n\n"                       \
+      "waited for the group of the product; before, they hold anything, and what is written to "   \
+      "them may be lost.\n\n"                                                                      \
       "    wgmma_m64n8k16(sum, a, b);    // wgmma.mma_async\n"                                     \
       "    wgmma_commit_group();\n"                                                                \
       "    out[t] = sum[0];              // the product may not have come so far\n\n"              \
